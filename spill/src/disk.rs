@@ -1,0 +1,65 @@
+//! The seam between this crate and whatever stores its bytes.
+//!
+//! A [`Disk`] is one flat directory of named files. Three things implement it: [`RealDisk`] (the
+//! operating system), [`FaultDisk`] (memory, failing and losing power on request) and
+//! [`Metered`] (counts bytes and enforces a limit around another). Everything above writes files
+//! front to back, never in the middle, and reads them as immutable slices, so a disk needs only
+//! appending, mapping and the few directory operations that commit a manifest.
+//!
+//! [`RealDisk`]: crate::RealDisk
+//! [`FaultDisk`]: crate::FaultDisk
+//! [`Metered`]: crate::Metered
+
+use crate::{Mapped, Result};
+use std::fmt::Debug;
+use std::ops::Range;
+
+/// A directory of files that are appended to, mapped and replaced whole.
+///
+/// Names are single path components. Operations are atomic only where they say so, and durable
+/// only after the matching `sync`: a file's bytes after [`Append::sync`], its name, removal or
+/// renaming after [`Disk::sync_dir`].
+pub trait Disk: Send + Sync + Debug {
+    /// Creates `name` empty, replacing whatever had that name.
+    fn create(&self, name: &str) -> Result<Box<dyn Append>>;
+
+    /// Opens `name` to append at `length`, first cutting off whatever lies beyond. It is an error
+    /// ([`crate::Error::Corrupt`]) if the file is shorter than `length`.
+    fn append_at(&self, name: &str, length: u64) -> Result<Box<dyn Append>>;
+
+    /// The bytes `range` of `name`, which must not change while the mapping lives. It is an error
+    /// ([`crate::Error::Corrupt`]) if the file is shorter than `range.end`.
+    fn map(&self, name: &str, range: Range<u64>) -> Result<Mapped>;
+
+    /// The whole of a small file, read into memory.
+    fn read(&self, name: &str) -> Result<Vec<u8>>;
+
+    /// Atomically gives `from` the name `to`, replacing whatever had it.
+    fn rename(&self, from: &str, to: &str) -> Result<()>;
+
+    /// Removes `name`. A file that is still mapped stays readable through its mapping.
+    fn remove(&self, name: &str) -> Result<()>;
+
+    /// Every file with its length in bytes, sorted by name.
+    fn list(&self) -> Result<Vec<(String, u64)>>;
+
+    /// Makes creations, removals and renames durable.
+    fn sync_dir(&self) -> Result<()>;
+}
+
+/// A file being appended to.
+pub trait Append: Send {
+    /// Appends `bytes`, all of them or, on error, any prefix of them.
+    fn write(&mut self, bytes: &[u8]) -> Result<()>;
+
+    /// The length of the file in bytes.
+    fn len(&self) -> u64;
+
+    /// Whether nothing has been written yet.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Makes everything written so far durable.
+    fn sync(&mut self) -> Result<()>;
+}

@@ -1,0 +1,102 @@
+//! What can go wrong with bytes on a disk, said so that the caller can act on it.
+//!
+//! Every variant names the file. Nothing here knows of states or models.
+
+use std::fmt;
+use std::io;
+
+/// The result of every fallible operation of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A failure of the disk or of what was found on it.
+#[derive(Debug)]
+pub enum Error {
+    /// The operating system refused an operation.
+    Io {
+        /// What was being done, as a verb: "write", "sync", "rename".
+        action: &'static str,
+        /// The file's name within the search directory.
+        file: String,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// No room is left, on the device or under the configured limit.
+    Full {
+        /// The file that could not grow.
+        file: String,
+        /// The limit that was met, in bytes, if it was ours and not the device's.
+        limit: Option<u64>,
+    },
+    /// Bytes are not what was written: a checksum, a length or a header disagrees.
+    Corrupt {
+        /// The damaged file.
+        file: String,
+        /// Byte offset of the damaged piece within the file.
+        offset: u64,
+        /// What was expected there and what was found.
+        what: String,
+    },
+    /// The file is of a format version that this build does not read.
+    Version {
+        /// The file.
+        file: String,
+        /// The version found in it.
+        found: u32,
+        /// The version this build reads and writes.
+        expected: u32,
+    },
+    /// Another process holds the directory's lock.
+    Locked {
+        /// The lock file.
+        file: String,
+    },
+}
+
+impl Error {
+    /// Wraps an operating system error, telling a full disk from the rest.
+    pub fn io(action: &'static str, file: impl Into<String>, source: io::Error) -> Self {
+        let file = file.into();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Error::Full { file, limit: None }
+            }
+            _ => Error::Io { action, file, source },
+        }
+    }
+
+    /// A damaged piece of `file` at `offset`.
+    pub fn corrupt(file: impl Into<String>, offset: u64, what: impl Into<String>) -> Self {
+        Error::Corrupt { file: file.into(), offset, what: what.into() }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Io { action, file, source } => write!(f, "cannot {action} {file}: {source}"),
+            Error::Full { file, limit: None } => {
+                write!(f, "no space is left on the disk to write {file}")
+            }
+            Error::Full { file, limit: Some(limit) } => {
+                write!(f, "writing {file} would exceed the disk limit of {limit} bytes")
+            }
+            Error::Corrupt { file, offset, what } => {
+                write!(f, "{file} is damaged at byte {offset}: {what}")
+            }
+            Error::Version { file, found, expected } => write!(
+                f,
+                "{file} has format version {found}, but this build reads version {expected}"
+            ),
+            Error::Locked { file } => write!(f, "{file} is locked by another running process"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Diagnostics: one clear message about a place in the source.
+
+use crate::source::{Sources, Span};
+use std::fmt;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The model cannot be used.
+    Error,
+    /// The model can be used, but probably does not say what was meant.
+    Warning,
+}
+
+/// A message about a place in a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+    /// What to do about it, or what was expected.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error at `span`.
+    pub fn error(span: Span, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, message: message.into(), span, help: None }
+    }
+
+    /// A warning at `span`.
+    pub fn warning(span: Span, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(span, message) }
+    }
+
+    /// Adds advice.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The message with file, line, column, the source line and a caret under the span.
+    pub fn render<'a>(&'a self, sources: &'a Sources) -> impl fmt::Display + 'a {
+        Rendered { diagnostic: self, sources }
+    }
+}
+
+struct Rendered<'a> {
+    diagnostic: &'a Diagnostic,
+    sources: &'a Sources,
+}
+
+/// Longer source lines are cut around the caret.
+const EXCERPT_CHARS: usize = 100;
+
+impl fmt::Display for Rendered<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { diagnostic: Diagnostic { severity, message, span, help }, sources } = self;
+        let word = match severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        match sources.locate(*span) {
+            None => write!(f, "{word}: {message}")?,
+            Some(place) => {
+                write!(f, "{place}: {word}: {message}")?;
+                write_excerpt(f, sources, *span)?;
+            }
+        }
+        if let Some(help) = help {
+            write!(f, "\n  help: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+fn write_excerpt(f: &mut fmt::Formatter<'_>, sources: &Sources, span: Span) -> fmt::Result {
+    let file = sources.file(span.file);
+    let at = file.position(span.start);
+    let line = file.line(at.line);
+    let skipped = (at.column - 1).saturating_sub(EXCERPT_CHARS / 2);
+    let shown: String = line
+        .chars()
+        .skip(skipped)
+        .take(EXCERPT_CHARS)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    let indent = at.column - 1 - skipped;
+    let length = sources.text(span).lines().next().unwrap_or("").chars().count();
+    let carets = length.clamp(1, shown.chars().count().saturating_sub(indent).max(1));
+    let number = at.line.to_string();
+    let gutter = " ".repeat(number.len());
+    write!(f, "\n {gutter} |\n {number} | {shown}\n {gutter} | ")?;
+    write!(f, "{}{}", " ".repeat(indent), "^".repeat(carets))
+}

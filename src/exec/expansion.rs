@@ -1,0 +1,203 @@
+//! What expanding states produces: candidates, tallies and findings.
+
+use spill::Result;
+use std::collections::BTreeMap;
+
+/// Where [`Model::expand`](super::Model::expand) puts its results.
+///
+/// Candidates go into a flat buffer; when it is full, whoever owns the expansion is called to make
+/// room (sort it, drop repeats, write it out). Tallies only grow.
+pub struct Expansion<'a> {
+    width: usize,
+    buffer: &'a mut Vec<u8>,
+    limit: usize,
+    on_full: &'a mut (dyn FnMut(&mut Vec<u8>) -> Result<()> + 'a),
+    failed: Option<spill::Error>,
+    /// Candidates generated, repeats included: the transitions of the states expanded.
+    pub transitions: u64,
+    /// What was found wrong.
+    pub findings: Findings,
+}
+
+impl<'a> Expansion<'a> {
+    /// Collects candidates of `width` bytes in `buffer`, calling `on_full` whenever the next one
+    /// would make it longer than `limit` bytes.
+    pub fn new(
+        width: usize,
+        buffer: &'a mut Vec<u8>,
+        limit: usize,
+        on_full: &'a mut (dyn FnMut(&mut Vec<u8>) -> Result<()> + 'a),
+    ) -> Self {
+        let findings = Findings::default();
+        Self { width, buffer, limit, on_full, failed: None, transitions: 0, findings }
+    }
+
+    /// Adds one candidate.
+    #[inline]
+    pub fn candidate(&mut self, key: &[u8]) {
+        debug_assert_eq!(key.len(), self.width);
+        self.transitions += 1;
+        if self.buffer.len() + self.width > self.limit {
+            self.make_room();
+        }
+        if self.failed.is_none() {
+            self.buffer.extend_from_slice(key);
+        }
+    }
+
+    #[cold]
+    fn make_room(&mut self) {
+        if self.failed.is_none()
+            && let Err(error) = (self.on_full)(self.buffer)
+        {
+            self.failed = Some(error);
+        }
+    }
+
+    /// Records that `check` fails in (or right after) `state`.
+    pub fn finding(&mut self, check: Check, state: &[u8]) {
+        self.findings.record(check, state);
+    }
+
+    /// The tallies, or the error that making room met.
+    pub fn finish(self) -> Result<(u64, Findings)> {
+        match self.failed {
+            Some(error) => Err(error),
+            None => Ok((self.transitions, self.findings)),
+        }
+    }
+}
+
+/// Something that can be wrong with a state or a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Check {
+    /// The state has no successor, and should have.
+    Deadlock,
+    /// A property of the model, by its number, does not hold in the state.
+    Property(u32),
+    /// An action, by its number, meets a run-time error in the state.
+    Fault(FaultKind, u32),
+}
+
+/// The sorts of run-time errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaultKind {
+    /// An array index outside the array.
+    Index,
+    /// A zero divisor.
+    Division,
+    /// A value outside the domain it is stored to, or outside the arithmetic's integers.
+    Range,
+    /// A shift by a negative count or by more than the word.
+    Shift,
+    /// An undefined value read.
+    Undefined,
+    /// An assertion inside a step.
+    Assertion,
+    /// An error statement.
+    Error,
+    /// A loop or recursion beyond its bound, no free process slot, a full multiset.
+    Limit,
+}
+
+impl FaultKind {
+    /// Every kind, in the order of their codes on disk.
+    pub const ALL: [FaultKind; 8] = [
+        FaultKind::Index,
+        FaultKind::Division,
+        FaultKind::Range,
+        FaultKind::Shift,
+        FaultKind::Undefined,
+        FaultKind::Assertion,
+        FaultKind::Error,
+        FaultKind::Limit,
+    ];
+
+    /// As reports call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FaultKind::Index => "index out of range",
+            FaultKind::Division => "division by zero",
+            FaultKind::Range => "value out of range",
+            FaultKind::Shift => "shift count out of range",
+            FaultKind::Undefined => "undefined value",
+            FaultKind::Assertion => "assertion failed",
+            FaultKind::Error => "error statement",
+            FaultKind::Limit => "limit exceeded",
+        }
+    }
+}
+
+/// How often something was found, and where first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The number of states (or of faulty steps) it was found in.
+    pub count: u64,
+    /// The level of the first, counted from 0.
+    pub level: u64,
+    /// The least state of that level it was found in.
+    pub witness: Vec<u8>,
+}
+
+/// All that was found wrong. Independent of the order in which states were expanded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    found: BTreeMap<Check, Finding>,
+}
+
+impl Findings {
+    /// Records one more at level 0, which [`Findings::absorb`] replaces by the true one.
+    pub fn record(&mut self, check: Check, state: &[u8]) {
+        match self.found.get_mut(&check) {
+            Some(finding) => {
+                finding.count += 1;
+                if state < finding.witness.as_slice() {
+                    finding.witness.copy_from_slice(state);
+                }
+            }
+            None => {
+                let finding = Finding { count: 1, level: 0, witness: state.to_vec() };
+                self.found.insert(check, finding);
+            }
+        }
+    }
+
+    /// Adds what was found while expanding `level`.
+    pub fn absorb(&mut self, level: u64, other: Findings) {
+        for (check, theirs) in other.found {
+            let theirs = Finding { level, ..theirs };
+            match self.found.get_mut(&check) {
+                None => {
+                    self.found.insert(check, theirs);
+                }
+                Some(ours) => {
+                    let count = ours.count + theirs.count;
+                    if (theirs.level, &theirs.witness) < (ours.level, &ours.witness) {
+                        *ours = theirs;
+                    }
+                    ours.count = count;
+                }
+            }
+        }
+    }
+
+    /// Puts back a finding that was saved.
+    pub fn restore(&mut self, check: Check, finding: Finding) {
+        self.found.insert(check, finding);
+    }
+
+    /// Everything found, in the order of the checks.
+    pub fn iter(&self) -> impl Iterator<Item = (Check, &Finding)> {
+        self.found.iter().map(|(&check, finding)| (check, finding))
+    }
+
+    /// How often `check` failed.
+    pub fn count(&self, check: Check) -> u64 {
+        self.found.get(&check).map_or(0, |finding| finding.count)
+    }
+
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+}

@@ -1,0 +1,3 @@
+//! Under construction.
+/// Under construction.
+pub struct Interp;

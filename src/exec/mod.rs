@@ -1,0 +1,92 @@
+//! Executing a model: the waist between languages and searches.
+//!
+//! A [`Model`] gives initial states and successors as packed keys of one fixed width. A search
+//! asks it to [`expand`](Model::expand) blocks of states into an [`Expansion`], and needs nothing
+//! else; explaining a counterexample, simulating and testing use [`steps`](Model::steps), which
+//! says more and may be slower. Both give the same successors in the same order.
+
+mod expansion;
+pub mod interp;
+
+pub use expansion::{Check, Expansion, FaultKind, Finding, Findings};
+pub use interp::Interp;
+
+use crate::source::Span;
+
+/// A transition system over packed states.
+pub trait Model: Send + Sync {
+    /// Bytes of a state, at least 1; every state has exactly this many.
+    fn width(&self) -> usize;
+
+    /// Bits of a state that carry information.
+    fn bits(&self) -> u32;
+
+    /// Adds every initial state to `out` as a candidate. Faults of start-up code are findings.
+    fn initial(&self, out: &mut Expansion);
+
+    /// Adds every successor of every state in `states` (whole states, one after another) to
+    /// `out`, tallies transitions and deadlocks, and records what is violated in each state.
+    fn expand(&self, states: &[u8], out: &mut Expansion);
+
+    /// Every step out of `state`, faulty ones included, in the order of [`Model::expand`].
+    fn steps(&self, state: &[u8]) -> Vec<Step>;
+
+    /// The steps of start-up: the initial states as [`Model::initial`] gives them.
+    fn starts(&self) -> Vec<Step>;
+
+    /// The names of the model's properties; [`Check::Property`] is an index into it.
+    fn properties(&self) -> Vec<PropertyInfo>;
+
+    /// What is violated in `state` itself: deadlock and properties, not faulty steps.
+    fn violations(&self, state: &[u8]) -> Vec<Check>;
+
+    /// The state as the user's variables, in order, each as a name and a printed value.
+    fn describe(&self, state: &[u8]) -> Vec<(String, String)>;
+
+    /// A digest of all that determines the state space: another digest, another model.
+    fn digest(&self) -> [u8; 32];
+}
+
+/// A property as reports call it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PropertyInfo {
+    /// `assert`, `invariant`.
+    pub kind: &'static str,
+    /// The user's name for it, or what it says.
+    pub name: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// One step of the model, as users see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The number of the action (of the receiver's, in a rendezvous).
+    pub action: u32,
+    /// What the user calls it.
+    pub name: String,
+    /// Where the action, or both sides of a rendezvous, stand in the source.
+    pub spans: Vec<Span>,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What came of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The next state.
+    Successor(Vec<u8>),
+    /// A run-time error.
+    Fault(Fault),
+}
+
+/// A run-time error in a step: a violation with a trace, never a crash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What sort of error.
+    pub kind: FaultKind,
+    /// What happened, with the values involved.
+    pub message: String,
+    /// Where in the source.
+    pub span: Span,
+}

@@ -1,0 +1,65 @@
+//! From text to programs: one module a language.
+
+pub mod dve;
+
+use crate::diag::Diagnostic;
+use crate::ir::{Overflow, Program};
+use crate::source::Sources;
+
+/// A modelling language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// DiVinE's language, as the BEEM models use it.
+    Dve,
+}
+
+impl Language {
+    /// The language that files of this name are written in, going by the ending.
+    pub fn of_file(name: &str) -> Option<Language> {
+        match name.rsplit_once('.')?.1 {
+            "dve" => Some(Language::Dve),
+            _ => None,
+        }
+    }
+
+    /// As reports call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Dve => "dve",
+        }
+    }
+
+    /// The language of this name.
+    pub fn from_name(name: &str) -> Option<Language> {
+        [Language::Dve].into_iter().find(|language| language.name() == name)
+    }
+}
+
+/// What the command line may say about the meaning of a model.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Constants to replace: name and value.
+    pub defines: Vec<(String, i64)>,
+    /// What becomes of values outside their variable's domain, where the language leaves a choice.
+    pub overflow: Option<Overflow>,
+}
+
+/// A program and all that its messages need.
+#[derive(Debug)]
+pub struct Loaded {
+    /// What the model means.
+    pub program: Program,
+    /// Advice about it.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Parses, checks and lowers the model in file 0 of `sources`, which may gain included files.
+pub fn load(
+    language: Language,
+    sources: &mut Sources,
+    options: &Options,
+) -> Result<Loaded, Vec<Diagnostic>> {
+    match language {
+        Language::Dve => dve::load(sources, options),
+    }
+}

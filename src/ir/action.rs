@@ -1,0 +1,230 @@
+//! Actions: how a program moves from one state to the next.
+//!
+//! An action is a guarded atomic step. Most belong to a process and take it from one location to
+//! another; Murphi's rules and a net's transitions belong to none. An action may *communicate*: on
+//! a buffered channel it then stands alone, on a rendezvous channel a send and a receive of two
+//! different processes make one joint step, in this order:
+//!
+//! 1. both guards hold, and both movers are at their locations, in the state before the step;
+//! 2. the values sent, computed in the state before the step, are stored by the receiver, whose
+//!    targets' indices are computed in the state as stored so far;
+//! 3. the receiver moves and its body runs, then the sender moves and its body runs.
+//!
+//! So does DiVinE's compiler, whose counts are the reference where two bodies touch one variable.
+
+use super::{ChannelRef, Expr, FunctionId, LocalId, LocationId, Pattern, Place, ProcessId, TypeId};
+use crate::ir::Argument;
+use crate::source::Span;
+
+/// A guarded, atomic step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Action {
+    /// The user's name for it, or what stands for one (`NCS -> wait`).
+    pub name: String,
+    /// The process that moves, unless the action belongs to the whole program.
+    pub edge: Option<Edge>,
+    /// Parameters: the action exists once for each combination of their values.
+    pub parameters: Vec<Parameter>,
+    /// Must be true for the action to be taken; absent means true.
+    pub guard: Option<Expr>,
+    /// A message sent or received as part of the step.
+    pub communication: Option<Communication>,
+    /// What the step does, in order, each statement seeing the effects of those before it.
+    pub body: Vec<Stmt>,
+    /// Actions of a higher priority, if enabled, keep this one from being taken.
+    pub priority: i32,
+    /// Where it stands in the source.
+    pub span: Span,
+}
+
+/// A move of one process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The process.
+    pub process: ProcessId,
+    /// Where it must be.
+    pub from: LocationId,
+    /// Where it goes.
+    pub to: LocationId,
+}
+
+/// A name that stands for each value of a scalar type in turn, ascending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// How the action's expressions call it.
+    pub local: LocalId,
+    /// The user's name for it.
+    pub name: String,
+    /// The type it ranges over.
+    pub over: TypeId,
+}
+
+/// One side of an exchange of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Communication {
+    /// Waits for room (or for a partner) and sends.
+    Send {
+        /// Where to.
+        channel: ChannelRef,
+        /// One value for each field of the channel.
+        values: Vec<Expr>,
+        /// Inserts in order instead of at the end (Promela `!!`).
+        sorted: bool,
+        /// Where it stands in the source.
+        span: Span,
+    },
+    /// Waits for a message (or for a partner) and takes it.
+    Receive {
+        /// Where from.
+        channel: ChannelRef,
+        /// What to do with each field of the message.
+        patterns: Vec<Pattern>,
+        /// Takes the first message that matches instead of the first (Promela `??`).
+        anywhere: bool,
+        /// Leaves the message in the channel (Promela `?<...>`).
+        peek: bool,
+        /// Where it stands in the source.
+        span: Span,
+    },
+}
+
+impl Communication {
+    /// The channel it is on.
+    pub fn channel(&self) -> &ChannelRef {
+        match self {
+            Communication::Send { channel, .. } | Communication::Receive { channel, .. } => channel,
+        }
+    }
+
+    /// Where it stands in the source.
+    pub fn span(&self) -> Span {
+        match self {
+            Communication::Send { span, .. } | Communication::Receive { span, .. } => *span,
+        }
+    }
+}
+
+/// A statement and where the user wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stmt {
+    /// What it does.
+    pub kind: StmtKind,
+    /// Where it stands in the source.
+    pub span: Span,
+}
+
+/// What a statement does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StmtKind {
+    /// Stores a value; `overflow` says what becomes of one outside the domain.
+    Assign {
+        /// What is written.
+        target: Place,
+        /// The new value.
+        value: Expr,
+        /// The language's rule for values outside the target's domain.
+        overflow: Overflow,
+    },
+    /// Copies an aggregate of the same shape.
+    Copy {
+        /// What is written.
+        target: Place,
+        /// What is read.
+        source: Place,
+    },
+    /// Runs the first branch whose condition holds, or the last if it has none.
+    If(Vec<(Option<Expr>, Vec<Stmt>)>),
+    /// Runs the branch whose values hold the subject's, or the last if it lists none.
+    Switch(Expr, Vec<(Vec<Expr>, Vec<Stmt>)>),
+    /// Runs `body` for each value from `first` to `last` in steps of `step`.
+    For {
+        /// The loop's name for the value.
+        local: LocalId,
+        /// The first value.
+        first: Expr,
+        /// The last value.
+        last: Expr,
+        /// The step, not 0.
+        step: Expr,
+        /// What is repeated.
+        body: Vec<Stmt>,
+    },
+    /// Runs `body` for each value of a scalar type.
+    ForEach {
+        /// The loop's name for the value.
+        local: LocalId,
+        /// The type it ranges over, in ascending order.
+        over: TypeId,
+        /// What is repeated.
+        body: Vec<Stmt>,
+    },
+    /// Runs `body` while `condition` holds; more than `limit` rounds are an error.
+    While {
+        /// The condition.
+        condition: Expr,
+        /// What is repeated.
+        body: Vec<Stmt>,
+        /// The most rounds.
+        limit: u64,
+    },
+    /// Calls a procedure.
+    Call(FunctionId, Vec<Argument>),
+    /// Leaves the function, with its result if it has one.
+    Return(Option<Expr>),
+    /// Makes every scalar in a place undefined (Murphi `undefine`).
+    Undefine(Place),
+    /// Sets every scalar in a place to its least value (Murphi `clear`).
+    Clear(Place),
+    /// Fails the step if the condition is false.
+    Assert {
+        /// The condition.
+        condition: Expr,
+        /// What to tell the user.
+        message: String,
+    },
+    /// Fails the step.
+    Error(String),
+    /// Sends or receives on a buffered channel inside a body (Promela `d_step`).
+    Communicate(Communication),
+    /// Starts a process in the first free slot (Promela `run`).
+    Run {
+        /// The template.
+        process: ProcessId,
+        /// The values of its parameters.
+        arguments: Vec<Expr>,
+        /// Where to store the new slot's number.
+        into: Option<Place>,
+    },
+    /// Ends the moving process and frees its slot.
+    Exit,
+    /// Adds an element to a multiset; a full one is an error.
+    MultisetAdd {
+        /// The multiset.
+        multiset: Place,
+        /// The new element.
+        element: Argument,
+    },
+    /// Removes the element at a position of a multiset.
+    MultisetRemove {
+        /// The multiset.
+        multiset: Place,
+        /// The position.
+        position: Expr,
+    },
+    /// Prints in simulations and traces; has no effect on the state.
+    Print {
+        /// The text, with `{}` for each value.
+        format: String,
+        /// The values.
+        values: Vec<Expr>,
+    },
+}
+
+/// What becomes of a value outside the domain it is stored to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overflow {
+    /// The step fails (DiVinE, Murphi).
+    Fails,
+    /// The value is reduced modulo the size of the domain (C, and so LTSmin's DVE and SPIN).
+    Wraps,
+}

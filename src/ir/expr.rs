@@ -1,0 +1,219 @@
+//! Expressions: what a guard, an index or an assigned value is computed from.
+//!
+//! All values are integers; truth is 0 or not 0. An expression is evaluated in one state and never
+//! changes it. Evaluation can fail (an index out of range, a division by zero, an undefined value
+//! read); the failure carries the span of the innermost expression that failed.
+
+use super::{ChannelId, FunctionId, LocalId, LocationId, ProcessId, TypeId, VarId};
+use crate::source::Span;
+
+/// An expression and where the user wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expr {
+    /// What it computes.
+    pub kind: ExprKind,
+    /// Where it stands in the source.
+    pub span: Span,
+}
+
+/// What an expression computes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExprKind {
+    /// A known value.
+    Constant(i64),
+    /// The undefined value (Murphi).
+    Undefined,
+    /// The value held at a place.
+    Read(Place),
+    /// A parameter of the action, of a function, or bound by a quantifier or a loop.
+    Local(LocalId),
+    /// `operator operand`.
+    Unary(Unary, Box<Expr>),
+    /// `left operator right`.
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    /// `condition ? then : otherwise`; only the chosen branch is evaluated.
+    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// Whether a process is at a location.
+    At {
+        /// The process.
+        process: ProcessId,
+        /// Which of its slots, for a process with several.
+        slot: Option<Box<Expr>>,
+        /// The location asked about.
+        location: LocationId,
+    },
+    /// The number of messages waiting in a buffered channel.
+    Length(ChannelRef),
+    /// Whether a buffered channel holds no message.
+    IsEmpty(ChannelRef),
+    /// Whether a buffered channel can hold no more.
+    IsFull(ChannelRef),
+    /// Whether a receive with these patterns could take place now (Promela `c?[...]`).
+    CanReceive(ChannelRef, Vec<Pattern>),
+    /// Whether the scalar at a place is undefined (Murphi `isundefined`).
+    IsUndefined(Place),
+    /// Every (or some) value of a scalar type makes `body` true.
+    Quantified {
+        /// `forall` or `exists`.
+        quantifier: Quantifier,
+        /// The bound name.
+        local: LocalId,
+        /// The type it ranges over, in ascending order.
+        over: TypeId,
+        /// The condition.
+        body: Box<Expr>,
+    },
+    /// The number of elements of a multiset for which `body` holds (Murphi `MultiSetCount`).
+    Count {
+        /// The multiset.
+        multiset: Place,
+        /// Bound to the position of each element in turn.
+        local: LocalId,
+        /// The condition.
+        body: Box<Expr>,
+    },
+    /// The result of a function.
+    Call(FunctionId, Vec<Argument>),
+    /// The slot of the process that moves (Promela `_pid`).
+    Self_,
+    /// The number of live processes (Promela `_nr_pr`).
+    Processes,
+    /// Whether nothing else in the program can move (Promela `timeout`).
+    Timeout,
+}
+
+/// Operators of one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unary {
+    /// Arithmetic negation.
+    Negate,
+    /// 1 for 0, else 0.
+    Not,
+    /// Bitwise complement.
+    Complement,
+}
+
+/// Operators of two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binary {
+    /// Sum.
+    Add,
+    /// Difference.
+    Subtract,
+    /// Product.
+    Multiply,
+    /// Quotient, towards zero; a zero divisor is an error.
+    Divide,
+    /// Remainder, with the sign of the dividend; a zero divisor is an error.
+    Remainder,
+    /// Bitwise and.
+    BitAnd,
+    /// Bitwise or.
+    BitOr,
+    /// Bitwise exclusive or.
+    BitXor,
+    /// Shift to the left; a count outside the word is an error.
+    ShiftLeft,
+    /// Arithmetic shift to the right; a count outside the word is an error.
+    ShiftRight,
+    /// Equal.
+    Equal,
+    /// Not equal.
+    NotEqual,
+    /// Less.
+    Less,
+    /// Less or equal.
+    LessEqual,
+    /// Greater.
+    Greater,
+    /// Greater or equal.
+    GreaterEqual,
+    /// Conjunction; the right side is evaluated only if the left is true.
+    And,
+    /// Disjunction; the right side is evaluated only if the left is false.
+    Or,
+    /// Implication; the right side is evaluated only if the left is true.
+    Implies,
+}
+
+/// Which quantifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantifier {
+    /// Universal.
+    All,
+    /// Existential.
+    Some,
+}
+
+/// A part of the state that can be read and written: a variable, or an element or field of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The variable.
+    pub variable: VarId,
+    /// Whose variable, for a local of a process with several slots; the mover's own if absent.
+    pub slot: Option<Box<Expr>>,
+    /// The way from the variable to the part.
+    pub path: Vec<Selector>,
+    /// Where it stands in the source.
+    pub span: Span,
+}
+
+/// One step from an aggregate to a part of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selector {
+    /// An array element (or a multiset's, by position); outside the array is an error.
+    Index(Expr),
+    /// A record's field, by number.
+    Field(u32),
+}
+
+/// A channel, named outright or held in a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChannelRef {
+    /// This channel.
+    Named(ChannelId),
+    /// The channel of this number (Promela).
+    Computed(Box<Expr>),
+}
+
+/// What a receive does with one field of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Stores it.
+    Into(Place),
+    /// Takes the message only if the field equals this (Promela constants and `eval`).
+    Match(Expr),
+    /// Ignores it (Promela `_`).
+    Any,
+}
+
+/// What is given to a function's parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// A value.
+    Value(Expr),
+    /// A place the function may write (Murphi `var` parameters).
+    Reference(Place),
+}
+
+impl Expr {
+    /// An expression that is known.
+    pub fn constant(value: i64, span: Span) -> Self {
+        Self { kind: ExprKind::Constant(value), span }
+    }
+
+    /// The known value, if it is one.
+    pub fn as_constant(&self) -> Option<i64> {
+        match self.kind {
+            ExprKind::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+impl Place {
+    /// The whole of a program variable, or of the mover's own local.
+    pub fn variable(variable: VarId, span: Span) -> Self {
+        Self { variable, slot: None, path: Vec::new(), span }
+    }
+}

@@ -1,0 +1,330 @@
+//! Where each variable lives in the packed state.
+//!
+//! A state is a string of bits, the most significant bit of its first byte first, so that comparing
+//! states as byte strings compares them by their cells in *key order*. Every scalar of the program
+//! is a *cell*: as many bits as its domain needs, holding the value's code (its distance from the
+//! least value, one more if it may also be undefined, whose code is 0). Bits after the last cell
+//! are 0.
+//!
+//! Cells in declaration order: the program's variables and channels, then for each process (and
+//! each of its slots) its location and its own variables and channels. A buffered channel is the
+//! number of messages waiting, then its messages, oldest first. A multiset is the number of its
+//! elements, then the elements. Key order may be any permutation of that.
+
+use super::{
+    Arena, ChannelId, Domain, Instances, Owner, ProcessId, Program, Scalar, Type, TypeId, VarId,
+    entity,
+};
+
+entity::entity! {
+    /// Names a cell of the state.
+    CellId,
+}
+
+/// One scalar of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The first bit, counted from the most significant bit of the first byte.
+    pub bit: u32,
+    /// How many bits; at most [`MAX_CELL_BITS`], possibly 0 for a domain of one value.
+    pub bits: u32,
+    /// The least value.
+    pub low: i64,
+    /// The greatest value.
+    pub high: i64,
+    /// Whether code 0 means undefined and values start at code 1.
+    pub undefined: bool,
+}
+
+/// The widest cell: a C `int`.
+pub const MAX_CELL_BITS: u32 = 32;
+
+impl Cell {
+    /// Whether `value` can be stored.
+    #[inline]
+    pub fn holds(&self, value: i64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// The value modulo the size of the domain.
+    #[inline]
+    pub fn wrap(&self, value: i64) -> i64 {
+        self.low + (value - self.low).rem_euclid(self.high - self.low + 1)
+    }
+}
+
+/// A variable's cells: `stride` of them for each slot of its owner, the first at `first`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// The first cell, in slot 0.
+    pub first: CellId,
+    /// How many cells further the next slot's are.
+    pub stride: u32,
+}
+
+/// Where everything lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Every scalar of the state.
+    pub cells: Arena<CellId, Cell>,
+    /// The cells of each variable.
+    pub variables: Arena<VarId, Placement>,
+    /// The cells of each channel; a rendezvous has none.
+    pub channels: Arena<ChannelId, Placement>,
+    /// The location cell of each process. With several slots, code 0 is a free slot and locations
+    /// start at 1.
+    pub locations: Arena<ProcessId, Placement>,
+    /// The cells that make up each type.
+    pub sizes: Arena<TypeId, u32>,
+    /// The bits that carry information.
+    pub bits: u32,
+    /// The bytes of a state.
+    pub bytes: usize,
+}
+
+impl Layout {
+    /// Lays out a valid program in declaration order.
+    pub fn new(program: &Program) -> Layout {
+        Builder::new(program).build()
+    }
+
+    /// The value in a cell, or `None` if it is undefined.
+    #[inline]
+    pub fn get(&self, state: &[u8], cell: CellId) -> Option<i64> {
+        let cell = &self.cells[cell];
+        let code = i64::from(read_bits(state, cell.bit, cell.bits));
+        match cell.undefined {
+            false => Some(cell.low + code),
+            true if code == 0 => None,
+            true => Some(cell.low + code - 1),
+        }
+    }
+
+    /// Stores a value that the cell can hold.
+    #[inline]
+    pub fn set(&self, state: &mut [u8], cell: CellId, value: Option<i64>) {
+        let cell = &self.cells[cell];
+        let code = match value {
+            Some(value) => {
+                debug_assert!(cell.holds(value), "{value} does not fit {cell:?}");
+                value - cell.low + i64::from(cell.undefined)
+            }
+            None => {
+                debug_assert!(cell.undefined, "{cell:?} cannot be undefined");
+                0
+            }
+        };
+        write_bits(state, cell.bit, cell.bits, code as u32);
+    }
+}
+
+/// The `bits` bits from bit `at`, as an integer.
+#[inline]
+fn read_bits(state: &[u8], at: u32, bits: u32) -> u32 {
+    let first = (at / 8) as usize;
+    let offset = at % 8;
+    let bytes = ((offset + bits).div_ceil(8)) as usize;
+    let mut word = 0u64;
+    for &byte in &state[first..first + bytes] {
+        word = word << 8 | u64::from(byte);
+    }
+    let below = bytes as u32 * 8 - offset - bits;
+    ((word >> below) & ((1u64 << bits) - 1)) as u32
+}
+
+/// Replaces the `bits` bits from bit `at`.
+#[inline]
+fn write_bits(state: &mut [u8], at: u32, bits: u32, value: u32) {
+    debug_assert!(u64::from(value) < 1u64 << bits);
+    let first = (at / 8) as usize;
+    let offset = at % 8;
+    let bytes = ((offset + bits).div_ceil(8)) as usize;
+    let below = bytes as u32 * 8 - offset - bits;
+    let mut keep = !(((1u64 << bits) - 1) << below);
+    let mut put = u64::from(value) << below;
+    for byte in state[first..first + bytes].iter_mut().rev() {
+        *byte = *byte & keep as u8 | put as u8;
+        keep >>= 8;
+        put >>= 8;
+    }
+}
+
+struct Builder<'a> {
+    program: &'a Program,
+    cells: Arena<CellId, Cell>,
+    sizes: Arena<TypeId, u32>,
+    bits: u32,
+}
+
+impl<'a> Builder<'a> {
+    fn new(program: &'a Program) -> Self {
+        let mut sizes = Arena::new();
+        for ty in program.types.values() {
+            let size = match ty {
+                Type::Scalar(_) => 1,
+                Type::Array { length, element, .. } => length * sizes[*element],
+                Type::Record { fields, .. } => fields.iter().map(|(_, ty)| sizes[*ty]).sum(),
+                Type::Multiset { capacity, element } => 1 + capacity * sizes[*element],
+            };
+            sizes.push(size);
+        }
+        Self { program, cells: Arena::new(), sizes, bits: 0 }
+    }
+
+    fn build(mut self) -> Layout {
+        let mut variables = unplaced(self.program.variables.len());
+        let mut channels = unplaced(self.program.channels.len());
+        let mut locations = unplaced(self.program.processes.len());
+        self.owned_by(Owner::Program, 0, &mut variables, &mut channels);
+        for (id, process) in self.program.processes.iter() {
+            let (slots, free) = match process.instances {
+                Instances::One => (1, 0),
+                Instances::Slots { capacity, .. } => (capacity, 1),
+            };
+            for slot in 0..slots {
+                let first = self.next();
+                let last = process.locations.len() as i64 - 1 + free;
+                self.cell(0, last, false);
+                place(&mut locations[id], first, slot);
+                self.owned_by(Owner::Process(id), slot, &mut variables, &mut channels);
+            }
+        }
+        Layout {
+            cells: self.cells,
+            variables,
+            channels,
+            locations,
+            sizes: self.sizes,
+            bits: self.bits,
+            bytes: (self.bits.div_ceil(8) as usize).max(1),
+        }
+    }
+
+    fn owned_by(
+        &mut self,
+        owner: Owner,
+        slot: u32,
+        variables: &mut Arena<VarId, Placement>,
+        channels: &mut Arena<ChannelId, Placement>,
+    ) {
+        for (id, variable) in self.program.variables.iter() {
+            if variable.owner == owner {
+                place(&mut variables[id], self.next(), slot);
+                self.cells_of(variable.ty);
+            }
+        }
+        for (id, channel) in self.program.channels.iter() {
+            if channel.owner == owner {
+                place(&mut channels[id], self.next(), slot);
+                if channel.capacity > 0 {
+                    self.cell(0, i64::from(channel.capacity), false);
+                }
+                for _ in 0..channel.capacity {
+                    for &field in &channel.fields {
+                        self.cells_of(field);
+                    }
+                }
+            }
+        }
+    }
+
+    fn next(&self) -> CellId {
+        CellId(self.cells.len() as u32)
+    }
+
+    fn cells_of(&mut self, ty: TypeId) {
+        match &self.program.types[ty] {
+            Type::Scalar(Scalar { domain, undefined }) => {
+                let (low, high) = self.program.bounds(domain);
+                self.cell(low, high, *undefined);
+            }
+            Type::Array { length, element, .. } => (0..*length).for_each(|_| self.cells_of(*element)),
+            Type::Record { fields, .. } => fields.iter().for_each(|(_, ty)| self.cells_of(*ty)),
+            Type::Multiset { capacity, element } => {
+                self.cell(0, i64::from(*capacity), false);
+                (0..*capacity).for_each(|_| self.cells_of(*element));
+            }
+        }
+    }
+
+    fn cell(&mut self, low: i64, high: i64, undefined: bool) {
+        let codes = high - low + 1 + i64::from(undefined);
+        let bits = 64 - (codes - 1).leading_zeros();
+        self.cells.push(Cell { bit: self.bits, bits, low, high, undefined });
+        self.bits += bits;
+    }
+}
+
+fn unplaced<K: super::Entity>(count: usize) -> Arena<K, Placement> {
+    (0..count).map(|_| Placement { first: CellId(0), stride: 0 }).collect()
+}
+
+/// Slot 0 says where a thing is, slot 1 how far apart its slots are.
+fn place(placement: &mut Placement, first: CellId, slot: u32) {
+    match slot {
+        0 => placement.first = first,
+        1 => placement.stride = first.0 - placement.first.0,
+        _ => {}
+    }
+}
+
+impl Program {
+    /// The least and the greatest value of a domain.
+    pub fn bounds(&self, domain: &Domain) -> (i64, i64) {
+        match domain {
+            Domain::Bool => (0, 1),
+            Domain::Range { low, high } => (*low, *high),
+            Domain::Enum(id) => (0, self.enums[*id].values.len() as i64 - 1),
+            Domain::Scalarset(id) => (0, i64::from(self.scalarsets[*id].size) - 1),
+            Domain::Union(parts) => {
+                let sizes = parts.iter().map(|part| {
+                    let (low, high) = self.bounds(part);
+                    high - low + 1
+                });
+                (0, sizes.sum::<i64>() - 1)
+            }
+            Domain::Channel => (0, self.channels.len() as i64 - 1),
+            Domain::Process => {
+                let slots = self.processes.values().map(|process| match process.instances {
+                    Instances::One => 1,
+                    Instances::Slots { capacity, .. } => i64::from(capacity),
+                });
+                (0, slots.sum::<i64>() - 1)
+            }
+        }
+    }
+
+    /// The number of scalars in a value of this type.
+    pub fn scalars(&self, ty: TypeId) -> u32 {
+        match &self.types[ty] {
+            Type::Scalar(_) => 1,
+            Type::Array { length, element, .. } => length * self.scalars(*element),
+            Type::Record { fields, .. } => fields.iter().map(|(_, ty)| self.scalars(*ty)).sum(),
+            Type::Multiset { capacity, element } => 1 + capacity * self.scalars(*element),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn bits_are_read_back_and_leave_their_neighbours(
+            before in prop::collection::vec(any::<u8>(), 12),
+            at in 0u32..60,
+            bits in 0u32..=32,
+            value in any::<u32>(),
+        ) {
+            let value = (u64::from(value) & ((1u64 << bits) - 1)) as u32;
+            let mut state = before.clone();
+            write_bits(&mut state, at, bits, value);
+            prop_assert_eq!(read_bits(&state, at, bits), value);
+            for bit in (0..96).filter(|bit| !(at..at + bits).contains(bit)) {
+                prop_assert_eq!(read_bits(&state, bit, 1), read_bits(&before, bit, 1));
+            }
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! The program: what a model means, in one form for every language.
+//!
+//! A front end builds a [`Program`]; analyses and reductions rewrite it; an executor runs it. It
+//! knows neither the text it came from (beyond the [`Span`]s it
+//! carries for messages) nor how it will be searched. [`validate`] says what every program must
+//! satisfy and runs after each pass; [`text`] prints one; [`layout`] turns its variables into the
+//! bits of a state.
+
+pub mod action;
+pub mod entity;
+pub mod expr;
+pub mod layout;
+pub mod text;
+pub mod types;
+pub mod validate;
+
+pub use action::{Action, Communication, Edge, Overflow, Parameter, Stmt, StmtKind};
+pub use entity::{Arena, Entity};
+pub use expr::{
+    Argument, Binary, ChannelRef, Expr, ExprKind, Pattern, Place, Quantifier, Selector, Unary,
+};
+pub use layout::Layout;
+pub use types::{Domain, Enum, Scalar, Scalarset, Type};
+
+use crate::source::Span;
+
+entity::entity! {
+    /// Names a [`Type`].
+    TypeId,
+    /// Names an [`Enum`].
+    EnumId,
+    /// Names a [`Scalarset`].
+    ScalarsetId,
+    /// Names a [`Variable`].
+    VarId,
+    /// Names a [`Channel`].
+    ChannelId,
+    /// Names a [`Process`].
+    ProcessId,
+    /// Names a [`Location`] of one process.
+    LocationId,
+    /// Names an [`Action`].
+    ActionId,
+    /// Names a [`Function`].
+    FunctionId,
+    /// Names a [`Property`].
+    PropertyId,
+    /// Names a parameter, loop variable or bound variable; unique within an action, a function, a
+    /// start or a property.
+    LocalId,
+}
+
+/// A whole model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    /// The user's name for it, usually the file's.
+    pub name: String,
+    /// The rule by which processes take turns.
+    pub schedule: Schedule,
+    /// The integers expressions are computed in.
+    pub arithmetic: Arithmetic,
+    /// When a state without successors is as it should be.
+    pub end: EndRule,
+    /// Types of variables, parameters and message fields.
+    pub types: Arena<TypeId, Type>,
+    /// Enumerations.
+    pub enums: Arena<EnumId, Enum>,
+    /// Sets of interchangeable identities.
+    pub scalarsets: Arena<ScalarsetId, Scalarset>,
+    /// Everything a state holds beside locations and messages.
+    pub variables: Arena<VarId, Variable>,
+    /// Channels.
+    pub channels: Arena<ChannelId, Channel>,
+    /// Process templates.
+    pub processes: Arena<ProcessId, Process>,
+    /// Functions and procedures.
+    pub functions: Arena<FunctionId, Function>,
+    /// Steps. Successors are generated in this order.
+    pub actions: Arena<ActionId, Action>,
+    /// Ways to begin; each gives the initial states of its parameters' combinations. The variables
+    /// first have their `initial` values.
+    pub starts: Vec<Start>,
+    /// What should hold.
+    pub properties: Arena<PropertyId, Property>,
+}
+
+/// How processes take turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Schedule {
+    /// One action (or one joint rendezvous) at a time.
+    #[default]
+    Interleaved,
+    /// Every process takes exactly one action in each step: all guards hold in the state before
+    /// the step, bodies run in the order of the processes (DVE `system sync`). A state in which
+    /// some process has no enabled action has no successor.
+    Lockstep,
+}
+
+/// The integers that expressions are computed in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// 32-bit two's complement, wrapping: C's `int` as compilers have it (DVE, Promela).
+    #[default]
+    Wrapping32,
+    /// 64-bit; leaving them is a run-time error (Murphi).
+    Checked64,
+}
+
+/// When a state without successors is not a deadlock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EndRule {
+    /// Never (DVE, Murphi, Petri nets).
+    #[default]
+    Never,
+    /// When every process is gone or at a location marked `valid_end`, and no buffered channel
+    /// need be empty (Promela).
+    AllAtValidEnd,
+}
+
+/// Something a state remembers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// The user's name for it, without the owner's.
+    pub name: String,
+    /// What it may hold.
+    pub ty: TypeId,
+    /// Whose it is.
+    pub owner: Owner,
+    /// The value of each scalar in it at the start, in order; `None` is undefined.
+    pub initial: Vec<Option<i64>>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// Whose a variable or channel is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// Everybody's.
+    Program,
+    /// One for each slot of the process.
+    Process(ProcessId),
+}
+
+/// A channel: a first-in first-out buffer, or with capacity 0 a rendezvous.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// The user's name for it.
+    pub name: String,
+    /// Whose it is.
+    pub owner: Owner,
+    /// The number of messages it holds; 0 makes it a rendezvous.
+    pub capacity: u32,
+    /// The scalar types of a message's fields; unused slots of the buffer hold each field's least
+    /// value, so that equal contents are equal bytes.
+    pub fields: Vec<TypeId>,
+    /// What becomes of a sent value outside its field's domain.
+    pub overflow: Overflow,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A process template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// The user's name for it.
+    pub name: String,
+    /// Where it can be.
+    pub locations: Arena<LocationId, Location>,
+    /// Where an instance starts.
+    pub start: LocationId,
+    /// How many there are.
+    pub instances: Instances,
+    /// Locals set by whoever starts an instance.
+    pub parameters: Vec<VarId>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// How often a process exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instances {
+    /// Exactly once, always.
+    One,
+    /// In slots that are taken and given back as the program runs.
+    Slots {
+        /// The most at one time.
+        capacity: u32,
+        /// How many live at the start.
+        active: u32,
+    },
+}
+
+/// A point of a process's control.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The user's name for it.
+    pub name: String,
+    /// How firmly a process here holds the turn.
+    pub grip: Grip,
+    /// Resting here at the end is no deadlock (Promela `end` labels).
+    pub valid_end: bool,
+    /// Counts as progress (Promela `progress` labels).
+    pub progress: bool,
+    /// Accepting, for a property automaton or liveness.
+    pub accepting: bool,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// What a process at a location keeps others from doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grip {
+    /// Nothing.
+    #[default]
+    Free,
+    /// While any process is at a committed location, only processes at committed locations move,
+    /// and a rendezvous needs both sides committed (DVE `commit`).
+    Committed,
+    /// The process came here inside an atomic sequence and goes on alone as long as it can
+    /// (Promela `atomic`).
+    Atomic,
+}
+
+/// A function or procedure, called from actions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// The user's name for it.
+    pub name: String,
+    /// Its parameters.
+    pub parameters: Vec<FunctionParameter>,
+    /// The type of its result, if it has one.
+    pub result: Option<TypeId>,
+    /// What it does.
+    pub body: Vec<Stmt>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A parameter of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionParameter {
+    /// How the body calls it.
+    pub local: LocalId,
+    /// The user's name for it.
+    pub name: String,
+    /// Its type.
+    pub ty: TypeId,
+    /// Whether the caller gives a place to be written.
+    pub by_reference: bool,
+}
+
+/// A way to begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The user's name for it.
+    pub name: String,
+    /// It begins once for each combination of their values.
+    pub parameters: Vec<Parameter>,
+    /// Run on the initial values.
+    pub body: Vec<Stmt>,
+    /// Where it stands in the source.
+    pub span: Span,
+}
+
+/// Something that should hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Property {
+    /// What it is called in reports.
+    pub name: String,
+    /// What it says.
+    pub kind: PropertyKind,
+    /// Where it stands in the source.
+    pub span: Span,
+}
+
+/// What a property says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PropertyKind {
+    /// Holds in every reachable state (Murphi `invariant`).
+    Invariant(Expr),
+    /// Holds whenever the process is at the location (DVE `assert`).
+    AssertionAt {
+        /// The process.
+        process: ProcessId,
+        /// The location.
+        location: LocationId,
+        /// The condition.
+        condition: Expr,
+    },
+    /// A process that watches the others (DVE `property`, Promela `never`). It is parsed and
+    /// printed; it does not move in a search for safety.
+    Automaton(ProcessId),
+}

@@ -1,0 +1,17 @@
+//! Spillway visits every reachable state of a model, exactly, inside a fixed memory budget.
+//!
+//! A model's text becomes a [`ir::Program`] ([`front`]), which an executor ([`exec`]) turns into
+//! successors of packed states; [`search`] explores them breadth-first, level by level, on disk,
+//! and [`report`] tells what was found. RAM is a cache, the disk is the store.
+//!
+//! The waist is [`exec::Model`]: initial states, successors, what to call things. A Rust type that
+//! implements it is searched like any model.
+
+pub mod cli;
+pub mod diag;
+pub mod exec;
+pub mod front;
+pub mod ir;
+pub mod report;
+pub mod search;
+pub mod source;
