@@ -1,1 +1,7 @@
-fn main() {}
+//! The `spillway` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    spillway::cli::run()
+}

@@ -97,6 +97,11 @@ impl Sources {
         &self.files[usize::from(file)]
     }
 
+    /// Every file, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &SourceFile> {
+        self.files.iter()
+    }
+
     /// `file:line:column` of the span's start, or nothing for a span that is nowhere.
     pub fn locate(&self, span: Span) -> Option<String> {
         if span == Span::default() {

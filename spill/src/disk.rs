@@ -6,6 +6,15 @@
 //! front to back, never in the middle, and reads them as immutable slices, so a disk needs only
 //! appending, mapping and the few directory operations that commit a manifest.
 //!
+//! What is written goes through three stages, and each has a call that completes it:
+//!
+//! ```text
+//!             write          flush           sync              lost when
+//! bytes       in a buffer    on the disk     durable           the process / the power fails
+//! names       -              on the disk     durable           - / the power fails
+//!                                            (sync_dir)
+//! ```
+//!
 //! [`RealDisk`]: crate::RealDisk
 //! [`FaultDisk`]: crate::FaultDisk
 //! [`Metered`]: crate::Metered
@@ -18,13 +27,16 @@ use std::ops::Range;
 ///
 /// Names are single path components. Operations are atomic only where they say so, and durable
 /// only after the matching `sync`: a file's bytes after [`Append::sync`], its name, removal or
-/// renaming after [`Disk::sync_dir`].
+/// renaming after [`Disk::sync_dir`]. Files are seen by [`map`](Disk::map), [`read`](Disk::read)
+/// and [`list`](Disk::list) as of the last [`Append::flush`] or later.
 pub trait Disk: Send + Sync + Debug {
-    /// Creates `name` empty, replacing whatever had that name.
+    /// Creates `name` empty, replacing whatever had that name. What was mapped of the replaced
+    /// file stays readable through its mapping.
     fn create(&self, name: &str) -> Result<Box<dyn Append>>;
 
     /// Opens `name` to append at `length`, first cutting off whatever lies beyond. It is an error
-    /// ([`crate::Error::Corrupt`]) if the file is shorter than `length`.
+    /// ([`crate::Error::Corrupt`]) if the file is shorter than `length`. Nothing beyond `length`
+    /// may be mapped.
     fn append_at(&self, name: &str, length: u64) -> Result<Box<dyn Append>>;
 
     /// The bytes `range` of `name`, which must not change while the mapping lives. It is an error
@@ -47,12 +59,12 @@ pub trait Disk: Send + Sync + Debug {
     fn sync_dir(&self) -> Result<()>;
 }
 
-/// A file being appended to.
+/// A file being appended to. Dropping it does not flush it.
 pub trait Append: Send {
-    /// Appends `bytes`, all of them or, on error, any prefix of them.
+    /// Appends `bytes`, all of them or, on error, any prefix of them; [`len`](Append::len) tells.
     fn write(&mut self, bytes: &[u8]) -> Result<()>;
 
-    /// The length of the file in bytes.
+    /// The length of the file in bytes, those not flushed yet included.
     fn len(&self) -> u64;
 
     /// Whether nothing has been written yet.
@@ -60,6 +72,11 @@ pub trait Append: Send {
         self.len() == 0
     }
 
-    /// Makes everything written so far durable.
+    /// Hands everything written so far to the disk: after it, [`Disk::map`], [`Disk::read`] and
+    /// [`Disk::list`] see it, and it outlives the process, though not a loss of power.
+    fn flush(&mut self) -> Result<()>;
+
+    /// Makes everything written so far durable; flushes first. Once it has failed, it is unknown
+    /// what is durable, so every later call fails as well.
     fn sync(&mut self) -> Result<()>;
 }

@@ -1,9 +1,41 @@
 //! Sorted runs of fixed-width keys on disk, in bounded memory.
 
+mod block;
+mod checksum;
 mod disk;
 mod error;
+pub mod fault;
+pub mod keys;
+mod levels;
+mod manifest;
 mod map;
+mod merge;
+mod metered;
+mod names;
+mod partition;
+mod reader;
+mod real;
+mod segment;
+mod settle;
+mod sort;
+mod store;
+mod subtract;
 
+pub use block::{BLOCK_BYTES, BLOCK_KEYS, Decoder, Encoder, WIDTH_MAX, block_keys_max};
+pub use checksum::checksum;
 pub use disk::{Append, Disk};
 pub use error::{Error, Result};
+pub use fault::FaultDisk;
+pub use levels::{Lane, Levels, Piece, SavedLevels};
+pub use manifest::{Format, commit, load};
 pub use map::Mapped;
+pub use merge::{Merge, SegmentSource, SliceSource, Source};
+pub use metered::{Metered, Usage};
+pub use names::FileName;
+pub use partition::split;
+pub use real::RealDisk;
+pub use segment::{SEGMENT_VERSION, Segment, SegmentRef, SegmentWriter};
+pub use settle::{Candidates, Settled};
+pub use sort::sort_dedup;
+pub use store::{Frontier, SavedRun, SavedStore, Store, in_parallel};
+pub use subtract::{SegmentSubtract, subtract};

@@ -1,2 +1,179 @@
-/// Placeholder.
-pub struct Mapped;
+//! Files seen as slices of bytes, and the contract that makes this sound.
+//!
+//! A mapped page costs memory from its first read until it is *released*; the operating system
+//! does not do this by itself before memory runs out, and then for the whole machine. A search
+//! that promises a bounded resident set therefore reads with drop-behind: it releases what it has
+//! read, and asks for what comes next. Both are hints. Releasing a page of an immutable file only
+//! means that a later read fetches it again.
+//!
+//! The contract: while a [`Mapped`] lives, the mapped part of its file is neither written nor cut
+//! off. This crate appends to files, replaces them under new inodes and cuts off only what was
+//! appended after the last checkpoint, before mapping anything; its lock keeps other processes
+//! that obey it away. This is the only file of the crate with `unsafe`.
+
+use memmap2::{Advice, Mmap, MmapOptions, UncheckedAdvice};
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+/// The smallest page of any system this runs on. Where pages are larger, a release may drop one
+/// that is still in use, which costs a read and changes nothing.
+const PAGE: usize = 4096;
+
+/// Bytes that do not change: a part of a file, mapped, or of a buffer in memory. Cheap to clone.
+#[derive(Clone)]
+pub struct Mapped {
+    bytes: Bytes,
+}
+
+#[derive(Clone)]
+enum Bytes {
+    /// Nothing; a map of no bytes is refused by the operating system.
+    Empty,
+    File(Arc<Mmap>),
+    Memory(Arc<Vec<u8>>, Range<usize>),
+}
+
+impl Mapped {
+    /// A part of a buffer.
+    ///
+    /// # Panics
+    ///
+    /// If `range` is not within `bytes`.
+    pub fn memory(bytes: Arc<Vec<u8>>, range: Range<usize>) -> Self {
+        assert!(range.start <= range.end && range.end <= bytes.len(), "the range is in the buffer");
+        Self { bytes: Bytes::Memory(bytes, range) }
+    }
+
+    /// The bytes `range` of a file, which must be that long already and keep the contract above.
+    pub(crate) fn file(file: &File, range: Range<u64>) -> io::Result<Self> {
+        if range.is_empty() {
+            return Ok(Self { bytes: Bytes::Empty });
+        }
+        let length = usize::try_from(range.end - range.start)
+            .map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+        // SAFETY: the caller, `RealDisk::map`, has checked that the file reaches to `range.end`,
+        // and the contract at the top of this file says that these bytes neither change nor
+        // disappear while the map lives.
+        let map = unsafe { MmapOptions::new().offset(range.start).len(length).map(file)? };
+        Ok(Self { bytes: Bytes::File(Arc::new(map)) })
+    }
+
+    /// Drop-behind: the pages up to the end of `range`, from the one where it starts, leave the
+    /// resident set. The page in which the range ends stays, so that neighbouring ranges, released
+    /// one after the other, each a fraction of a page, release everything but the last page.
+    pub fn release(&self, range: Range<usize>) {
+        let Bytes::File(map) = &self.bytes else { return };
+        let address = map.as_ptr() as usize;
+        let page_of = |at: usize| (address + at.min(map.len())) / PAGE;
+        let (first, last) = (page_of(range.start), page_of(range.end));
+        if first >= last {
+            return;
+        }
+        let start = (first * PAGE).saturating_sub(address);
+        let length = last * PAGE - address - start;
+        // SAFETY: the map is shared, read-only and backed by a file, so it has no content of its
+        // own to lose: the next read of a dropped page finds the same bytes in the file. The range
+        // is within the map, because `page_of` is clamped to its length.
+        let advised =
+            unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, start, length) };
+        debug_assert!(advised.is_ok(), "a release within the map is accepted: {advised:?}");
+    }
+
+    /// Read-ahead: `range` will be read soon.
+    pub fn will_need(&self, range: Range<usize>) {
+        let Bytes::File(map) = &self.bytes else { return };
+        let end = range.end.min(map.len());
+        if range.start < end {
+            // Only a hint: when it is refused, the pages come when they are read.
+            let _ = map.advise_range(Advice::WillNeed, range.start, end - range.start);
+        }
+    }
+}
+
+impl Deref for Mapped {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Empty => &[],
+            Bytes::File(map) => map,
+            Bytes::Memory(bytes, range) => &bytes[range.clone()],
+        }
+    }
+}
+
+impl fmt::Debug for Mapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.bytes {
+            Bytes::Empty => "no",
+            Bytes::File(_) => "mapped",
+            Bytes::Memory(..) => "shared",
+        };
+        write!(f, "{} {kind} bytes", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// A file whose byte at offset `i` is `i % 251`.
+    fn numbered(length: usize) -> (Vec<u8>, File) {
+        let bytes: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&bytes).unwrap();
+        (bytes, file)
+    }
+
+    #[test]
+    fn any_offset_can_be_mapped_and_an_empty_range_too() {
+        let (bytes, file) = numbered(3 * PAGE + 5);
+        for (start, end) in [(0, 1), (1, 2), (PAGE - 1, PAGE + 1), (17, bytes.len()), (9, 9)] {
+            let mapped = Mapped::file(&file, start as u64..end as u64).unwrap();
+            assert_eq!(*mapped, bytes[start..end], "{start}..{end}");
+        }
+    }
+
+    #[test]
+    fn a_released_byte_is_read_again() {
+        let (bytes, file) = numbered(5 * PAGE + 5);
+        let mapped = Mapped::file(&file, 3..bytes.len() as u64).unwrap();
+        let cuts = [0, 1, PAGE - 3, PAGE, 2 * PAGE, mapped.len(), mapped.len() + 9 * PAGE];
+        for start in cuts {
+            for end in cuts {
+                mapped.will_need(start..end);
+                mapped.release(start..end);
+                assert_eq!(*mapped, bytes[3..]);
+            }
+        }
+    }
+
+    /// The pages of `mapped` that are resident in this process, by what the system says of it.
+    #[cfg(target_os = "linux")]
+    fn resident_bytes(mapped: &Mapped) -> usize {
+        let page = mapped.as_ptr() as usize / PAGE * PAGE;
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let mut lines = maps.lines().skip_while(|line| !line.starts_with(&format!("{page:x}-")));
+        let rss = lines.find_map(|line| line.strip_prefix("Rss:")).unwrap();
+        rss.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn released_pages_leave_the_resident_set() {
+        let (_, file) = numbered(64 * PAGE);
+        let mapped = Mapped::file(&file, 0..64 * PAGE as u64).unwrap();
+        assert!(mapped.iter().all(|byte| *byte < 251));
+        assert_eq!(resident_bytes(&mapped), 64 * PAGE);
+        // In steps of less than a page, as blocks are.
+        let step = 1000;
+        for start in (0..64 * PAGE).step_by(step) {
+            mapped.release(start..start + step);
+        }
+        assert_eq!(resident_bytes(&mapped), 0);
+    }
+}

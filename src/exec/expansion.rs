@@ -146,7 +146,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Records one more at level 0, which [`Findings::absorb`] replaces by the true one.
+    /// Records one more, at level 0 until [`Findings::at_level`] says better.
     pub fn record(&mut self, check: Check, state: &[u8]) {
         match self.found.get_mut(&check) {
             Some(finding) => {
@@ -162,10 +162,15 @@ impl Findings {
         }
     }
 
-    /// Adds what was found while expanding `level`.
-    pub fn absorb(&mut self, level: u64, other: Findings) {
+    /// The same findings, made while expanding `level`.
+    pub fn at_level(mut self, level: u64) -> Findings {
+        self.found.values_mut().for_each(|finding| finding.level = level);
+        self
+    }
+
+    /// Adds other findings: counts add up, the first and least witness stays.
+    pub fn merge(&mut self, other: Findings) {
         for (check, theirs) in other.found {
-            let theirs = Finding { level, ..theirs };
             match self.found.get_mut(&check) {
                 None => {
                     self.found.insert(check, theirs);

@@ -37,6 +37,9 @@ pub trait Model: Send + Sync {
     /// The names of the model's properties; [`Check::Property`] is an index into it.
     fn properties(&self) -> Vec<PropertyInfo>;
 
+    /// What the user calls an action, by its number.
+    fn action_name(&self, action: u32) -> String;
+
     /// What is violated in `state` itself: deadlock and properties, not faulty steps.
     fn violations(&self, state: &[u8]) -> Vec<Check>;
 

@@ -1,1 +1,4 @@
 //! Under construction.
+use super::Program;
+/// Under construction.
+pub fn print(program: &Program) -> String { format!("{program:?}") }

@@ -1,1 +1,116 @@
-//! Under construction.
+//! Telling what a search found: as text for people, as JSON for programs.
+
+mod json;
+mod text;
+
+pub use json::{result, trace};
+pub use text::{print_result, print_trace};
+
+use crate::exec::{Check, Fault, Model, Outcome as StepOutcome};
+use crate::search::trace::Trace;
+use crate::search::{Limits, Outcome};
+use crate::source::Sources;
+
+/// A search and all that is told about it.
+pub struct Report<'a> {
+    /// The model's file.
+    pub model_name: &'a str,
+    /// Its language.
+    pub language: &'a str,
+    /// The model.
+    pub model: &'a dyn Model,
+    /// Its texts.
+    pub sources: &'a Sources,
+    /// What was looked for.
+    pub limits: &'a Limits,
+    /// What was found.
+    pub outcome: &'a Outcome,
+    /// Seconds of searching, all sittings together.
+    pub seconds: f64,
+    /// The most bytes resident in this process.
+    pub peak_rss_bytes: u64,
+    /// The most bytes on disk.
+    pub disk_bytes_peak: u64,
+    /// The bytes on disk now.
+    pub store_bytes: u64,
+    /// The search directory, if it is kept.
+    pub dir: Option<String>,
+}
+
+/// Something found wrong, as reports tell it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// What was violated.
+    pub check: Check,
+    /// `deadlock`, `assert`, `invariant` or `error`.
+    pub kind: &'static str,
+    /// The property's name, or the sort of error.
+    pub name: String,
+    /// Steps of a shortest way there, a faulty one included.
+    pub depth: u64,
+    /// How many states, or faulty steps, were found.
+    pub count: u64,
+    /// Where it stands in the source, if it stands anywhere.
+    pub place: Option<String>,
+}
+
+/// What counts as a violation, shallowest first.
+pub fn violations(
+    model: &dyn Model,
+    sources: &Sources,
+    limits: &Limits,
+    outcome: &Outcome,
+) -> Vec<Violation> {
+    let properties = model.properties();
+    let mut all: Vec<Violation> = outcome
+        .findings
+        .iter()
+        .filter(|(check, _)| limits.checks.selects(model, *check))
+        .map(|(check, finding)| {
+            let (kind, name, place) = match check {
+                Check::Deadlock => ("deadlock", "no successor".to_string(), None),
+                Check::Property(number) => {
+                    let info = &properties[number as usize];
+                    (info.kind, info.name.clone(), sources.locate(info.span))
+                }
+                Check::Fault(kind, action) => {
+                    let fault = first_fault(model, &finding.witness, check);
+                    let place = fault.and_then(|fault| sources.locate(fault.span));
+                    let action = model.action_name(action);
+                    ("error", format!("{} in {action}", kind.name()), place)
+                }
+            };
+            let depth = finding.level + u64::from(matches!(check, Check::Fault(..)));
+            Violation { check, kind, name, depth, count: finding.count, place }
+        })
+        .collect();
+    all.sort_by_key(|violation| (violation.depth, violation.check));
+    all
+}
+
+/// The run-time error that `check` speaks of, in the state where it was met.
+fn first_fault(model: &dyn Model, state: &[u8], check: Check) -> Option<Fault> {
+    let Check::Fault(kind, action) = check else { return None };
+    model.steps(state).into_iter().find_map(|step| match step.outcome {
+        StepOutcome::Fault(fault) if step.action == action && fault.kind == kind => Some(fault),
+        _ => None,
+    })
+}
+
+/// What changed from one state to the next: name, value before, value after.
+fn changes(
+    before: &[(String, String)],
+    after: &[(String, String)],
+) -> Vec<(String, String, String)> {
+    before
+        .iter()
+        .zip(after)
+        .filter(|((_, old), (_, new))| old != new)
+        .map(|((name, old), (_, new))| (name.clone(), old.clone(), new.clone()))
+        .collect()
+}
+
+/// The state after each step of a trace, described; the fault's message, if it ends in one.
+fn described(model: &dyn Model, trace: &Trace) -> Vec<Vec<(String, String)>> {
+    trace.states.iter().map(|state| model.describe(state)).collect()
+}

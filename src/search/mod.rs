@@ -1,1 +1,122 @@
-//! Under construction.
+//! Exploring a model's states, breadth-first and exactly.
+//!
+//! [`external`] is the search Spillway exists for: levels on disk, duplicates detected by sorted
+//! merges, memory bounded. [`memory`] is the same search on a page, as the oracle of the tests.
+//! Neither knows which language the model came from.
+
+pub mod checkpoint;
+pub mod control;
+mod expand;
+pub mod external;
+pub mod memory;
+pub mod plan;
+pub mod trace;
+
+pub use control::Control;
+pub use external::Search;
+pub use plan::Plan;
+
+use crate::exec::{Check, Findings, Model};
+
+/// What to look for and when to stop.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Which checks count as violations.
+    pub checks: Checks,
+    /// Whether to stop at the end of the first level with a violation.
+    pub stop_on_violation: bool,
+    /// Stop, resumably, at the end of the level that reaches this many states.
+    pub max_states: Option<u64>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { checks: Checks::default(), stop_on_violation: true, max_states: None }
+    }
+}
+
+/// Which checks count as violations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checks {
+    /// States without a successor that should have one.
+    pub deadlock: bool,
+    /// Assertions of the model.
+    pub assertions: bool,
+    /// Invariants of the model.
+    pub invariants: bool,
+    /// Run-time errors.
+    pub faults: bool,
+}
+
+impl Default for Checks {
+    fn default() -> Self {
+        Checks { deadlock: true, assertions: true, invariants: true, faults: true }
+    }
+}
+
+impl Checks {
+    /// Whether `check` counts as a violation.
+    pub fn selects(&self, model: &dyn Model, check: Check) -> bool {
+        match check {
+            Check::Deadlock => self.deadlock,
+            Check::Fault(..) => self.faults,
+            Check::Property(number) => match model.properties()[number as usize].kind {
+                "invariant" => self.invariants,
+                _ => self.assertions,
+            },
+        }
+    }
+
+    /// Whether any finding counts as a violation.
+    pub fn any_selected(&self, model: &dyn Model, findings: &Findings) -> bool {
+        findings.iter().any(|(check, _)| self.selects(model, check))
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The answer.
+    pub verdict: Verdict,
+    /// The number of states of each level.
+    pub levels: Vec<u64>,
+    /// Successors generated, repeats included, of all states expanded.
+    pub transitions: u64,
+    /// All that was found wrong, selected as a violation or not.
+    pub findings: Findings,
+}
+
+impl Outcome {
+    /// The number of states found.
+    pub fn states(&self) -> u64 {
+        self.levels.iter().sum()
+    }
+
+    /// The number of deadlock states among those expanded.
+    pub fn deadlocks(&self) -> u64 {
+        self.findings.count(Check::Deadlock)
+    }
+}
+
+/// The answer of a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every reachable state was visited and nothing selected is violated.
+    Verified,
+    /// Something selected is violated.
+    Violated,
+    /// The search stopped before the end and can be resumed.
+    #[default]
+    Incomplete,
+}
+
+impl Verdict {
+    /// As reports call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Verified => "verified",
+            Verdict::Violated => "violated",
+            Verdict::Incomplete => "incomplete",
+        }
+    }
+}

@@ -1,10 +1,98 @@
 //! DVE, the language of DiVinE and of the BEEM models.
+//!
+//! A model is global declarations, processes and a `system` line. A process has variables, states
+//! and transitions; a transition has a `guard`, at most one `sync` and a list of `effect`s.
+//!
+//! [`lex`] makes tokens, [`parse`] and [`operators`] a tree ([`ast`]), [`declare`] gives names
+//! meanings ([`scope`]), and [`lower`] and [`expression`] walk the tree under the rules of
+//! [`check`].
+//!
+//! # Meaning
+//!
+//! - `byte` is 0 to 255, `int` is -32768 to 32767; expressions are computed in 32 bits, wrapping.
+//!   Storing a value outside a variable's type fails, unless the user asks for wrapping.
+//! - `and`, `or` and `imply` evaluate their right side only if it matters. Operators bind as in C,
+//!   which is not how every version of DiVinE has it; where the two differ there is a warning.
+//! - The effects of a transition happen one after the other.
+//! - `channel c;` is a rendezvous. Its values are as wide as expressions, so that only the
+//!   receiver's variable limits them. `channel {byte, int} c[4];` holds four messages, and with
+//!   `[0]` or nothing it is a rendezvous whose values must fit the fields.
+//! - The property process of `system async property P;` is checked and kept as a process and an
+//!   automaton property, but its transitions are no actions: it does not move.
+//! - A constant array is a variable that nothing may assign.
+//!
+//! # Extensions
+//!
+//! So that one file serves for every size of a system:
+//!
+//! - `--define N=5` replaces the value of the global constant `N`;
+//! - sizes of arrays and capacities of channels may be constant expressions, not only numbers;
+//! - `process Node[i < N] { ... }` is a family: the processes `Node_0` to `Node_{N-1}`, in each of
+//!   which `i` is a constant. `Node[e].state` and `Node[e]->x` refer to a member;
+//! - `channel link[i < N];` and `channel {byte} buf[i < N][4];` are families of channels `link_0`
+//!   and so on; `link[e]` refers to a member. In both, `e` must be constant.
+//!
+//! Refused: probabilistic transitions (`=>`), accepting conditions other than Büchi's, channels
+//! declared inside processes, assignment to another process's variable.
+
+pub mod ast;
+mod check;
+mod declare;
+mod expression;
+mod fold;
+pub mod lex;
+mod lower;
+mod operators;
+pub mod parse;
+mod scope;
 
 use super::{Loaded, Options};
 use crate::diag::Diagnostic;
-use crate::source::{Sources, Span};
+use crate::ir::{Arithmetic, EndRule, Overflow, Program};
+use crate::source::Sources;
+use check::Report;
+use std::borrow::Cow;
 
 /// Parses, checks and lowers the model in file 0 of `sources`.
-pub fn load(_sources: &Sources, _options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
-    Err(vec![Diagnostic::error(Span::default(), "under construction")])
+pub fn load(sources: &Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
+    let file = sources.file(0);
+    let mut advice = Vec::new();
+    let model = parse::parse(0, &file.text, &mut advice).map_err(|error| vec![error])?;
+    let report = Report::new(file);
+    advice.into_iter().for_each(|warning| report.add(warning));
+    let declarations = declare::declare(&model, options, &report);
+    if declarations.is_too_large() {
+        return Err(report.finish().err().unwrap_or_default());
+    }
+    let overflow = options.overflow.unwrap_or(Overflow::Fails);
+    let program = lower::lower(&model, declarations, overflow, &report);
+    let program = Program {
+        name: model_name(&file.name).to_owned(),
+        arithmetic: Arithmetic::Wrapping32,
+        end: EndRule::Never,
+        ..program
+    };
+    Ok(Loaded { program, warnings: report.finish()? })
+}
+
+/// A file's name without its folder and ending.
+fn model_name(file: &str) -> &str {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    name.strip_suffix(".dve").unwrap_or(name)
+}
+
+/// The most characters of the user's text that a message repeats.
+const SHORT: usize = 60;
+
+/// A piece of the user's text, cut if it is long.
+fn shorten(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHORT) {
+        Some((end, _)) => Cow::Owned(format!("{}...", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// A piece of the user's text, as messages show it.
+fn quote(text: &str) -> String {
+    format!("`{}`", shorten(text))
 }

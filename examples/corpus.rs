@@ -1,0 +1,190 @@
+//! Compares Spillway's counts with reference counts over a folder of DVE models.
+//!
+//! ```sh
+//! cargo run --release --example corpus -- FOLDER [--max-states N] [--memory MIB] [--threads N]
+//!                                         [--oracle] [--wrap] [--only NAME]
+//! ```
+//!
+//! `FOLDER` holds the models and a `reference.tsv` with the columns `file`, `states`,
+//! `transitions`, `deadlock_states` and `bfs_levels`; empty means not known. Every model whose
+//! reference has at most `--max-states` states (3,000,000 if not given) is explored whole: one
+//! line a model, then a total. `--memory 0` takes the least budget that works. The exit code is 1
+//! if any count differs.
+
+use spill::{Disk, Metered, RealDisk};
+use spillway::exec::{Interp, Model};
+use spillway::front::{self, Language, Options};
+use spillway::ir::Overflow;
+use spillway::search::{Control, Limits, Outcome, Plan, Search, memory};
+use spillway::source::Sources;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+struct Settings {
+    folder: PathBuf,
+    max_states: u64,
+    memory: u64,
+    threads: usize,
+    oracle: bool,
+    overflow: Overflow,
+    only: Option<String>,
+}
+
+/// A row of the reference.
+struct Reference {
+    file: String,
+    states: u64,
+    transitions: Option<u64>,
+    deadlocks: Option<u64>,
+    levels: Option<u64>,
+}
+
+fn main() -> ExitCode {
+    let settings = match settings(std::env::args().skip(1)) {
+        Ok(settings) => settings,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    let (mut compared, mut equal, mut states, mut transitions) = (0, 0, 0, 0);
+    let begun = Instant::now();
+    for reference in references(&settings) {
+        let started = Instant::now();
+        let (line, agrees) = match explore(&settings, &reference) {
+            Ok(outcome) => {
+                states += outcome.states();
+                transitions += outcome.transitions;
+                compare(&reference, &outcome)
+            }
+            Err(message) => (message, false),
+        };
+        compared += 1;
+        equal += usize::from(agrees);
+        let word = if agrees { "equal" } else { "DIFFERS" };
+        let seconds = started.elapsed().as_secs_f64();
+        println!("{:<26} {word:<8} {line} {seconds:.2}s", reference.file);
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    println!(
+        "{compared} models, {equal} equal, {} different; {states} states, {transitions} \
+         transitions, {seconds:.0}s",
+        compared - equal
+    );
+    ExitCode::from(u8::from(equal < compared))
+}
+
+fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> {
+    let mut settings = Settings {
+        folder: PathBuf::new(),
+        max_states: 3_000_000,
+        memory: 1024,
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        oracle: false,
+        overflow: Overflow::Fails,
+        only: None,
+    };
+    while let Some(arg) = args.next() {
+        let mut number = || -> Result<u64, String> {
+            let value = args.next().ok_or(format!("{arg} needs a number"))?;
+            value.parse().map_err(|_| format!("{arg}: `{value}` is not a number"))
+        };
+        match arg.as_str() {
+            "--max-states" => settings.max_states = number()?,
+            "--memory" => settings.memory = number()?,
+            "--threads" => settings.threads = number()? as usize,
+            "--oracle" => settings.oracle = true,
+            "--wrap" => settings.overflow = Overflow::Wraps,
+            "--only" => settings.only = args.next(),
+            _ => settings.folder = PathBuf::from(arg),
+        }
+    }
+    match settings.folder.join("reference.tsv").is_file() {
+        true => Ok(settings),
+        false => Err("the first argument is a folder with a reference.tsv".into()),
+    }
+}
+
+fn references(settings: &Settings) -> Vec<Reference> {
+    let table = std::fs::read_to_string(settings.folder.join("reference.tsv")).unwrap_or_default();
+    table
+        .lines()
+        .skip(1)
+        .filter_map(|line| {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let number = |at: usize| fields.get(at).and_then(|field| field.parse().ok());
+            Some(Reference {
+                file: fields.first()?.to_string(),
+                states: number(1)?,
+                transitions: number(2),
+                deadlocks: number(3),
+                levels: number(4),
+            })
+        })
+        .filter(|it| it.states <= settings.max_states)
+        .filter(|it| settings.only.as_ref().is_none_or(|only| it.file.contains(only.as_str())))
+        .collect()
+}
+
+fn explore(settings: &Settings, reference: &Reference) -> Result<Outcome, String> {
+    let model = load(&settings.folder.join(&reference.file), settings.overflow)?;
+    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    if settings.oracle {
+        return Ok(memory::search(&model, &limits));
+    }
+    let base = Plan::resident();
+    let plan = |memory| Plan::new(memory, base, settings.threads, model.width());
+    let plan = match settings.memory {
+        0 => plan(0).or_else(|error| plan(error.minimum)),
+        mib => plan(mib << 20),
+    }
+    .map_err(|error| error.to_string())?;
+    let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let control = Control::default();
+    let search = || -> spill::Result<Outcome> {
+        let real: Arc<dyn Disk> = Arc::new(RealDisk::open(dir.path())?);
+        let disk = Arc::new(Metered::new(real, None)?);
+        Search::begin(&model, disk, plan, limits, &control)?.run()
+    };
+    search().map_err(|error| error.to_string())
+}
+
+fn load(path: &Path, overflow: Overflow) -> Result<Interp, String> {
+    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+    let mut sources = Sources::default();
+    sources.add(path.display().to_string(), String::from_utf8_lossy(&bytes));
+    let options = Options { overflow: Some(overflow), ..Options::default() };
+    let loaded = front::load(Language::Dve, &mut sources, &options).map_err(|diagnostics| {
+        diagnostics.iter().map(|it| it.render(&sources).to_string()).collect::<Vec<_>>().join("\n")
+    })?;
+    Interp::new(loaded.program).map_err(|diagnostic| diagnostic.render(&sources).to_string())
+}
+
+/// What was found, with the reference's number behind each that differs.
+fn compare(reference: &Reference, outcome: &Outcome) -> (String, bool) {
+    let mut agrees = true;
+    let mut field = |name: &str, ours: u64, theirs: Option<u64>| match theirs {
+        Some(theirs) if theirs != ours => {
+            agrees = false;
+            format!("{name} {ours} (reference {theirs})")
+        }
+        _ => format!("{name} {ours}"),
+    };
+    let line = [
+        field("states", outcome.states(), Some(reference.states)),
+        field("transitions", outcome.transitions, reference.transitions),
+        field("deadlocks", outcome.deadlocks(), reference.deadlocks),
+        field("levels", outcome.levels.len() as u64, reference.levels),
+    ]
+    .join(", ");
+    let faults: u64 = outcome
+        .findings
+        .iter()
+        .filter(|(check, _)| matches!(check, spillway::exec::Check::Fault(..)))
+        .map(|(_, finding)| finding.count)
+        .sum();
+    let errors = if faults > 0 { format!(", {faults} run-time errors") } else { String::new() };
+    (line + &errors, agrees)
+}

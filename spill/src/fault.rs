@@ -1,0 +1,376 @@
+//! A disk in memory that fails and loses power on request: every crash becomes a unit test.
+//!
+//! Every operation that changes the disk has a number, counted from 0: create, append_at, write,
+//! flush, sync, rename, remove, sync_dir. A [`Plan`] says which of them go wrong, and how. After
+//! a crash every operation fails, and there are two ways to go on, each giving a new disk:
+//!
+//! - [`FaultDisk::restart`]: the process was killed. What it had handed to the system is there;
+//!   what still was in its buffers is not.
+//! - [`FaultDisk::reboot`]: the power failed. What was synced is there. Each change that was not
+//!   comes to a pseudo-random end: done, lost or, for bytes, torn. Synced bytes that were
+//!   not cut off keep their value, whatever was appended behind them since.
+//!
+//! A test runs a workload once to count its operations, then again with a crash at each of them,
+//! reboots with many seeds, and asks whether what it finds makes sense. All of it is deterministic.
+//!
+//! What is assumed of a real disk is no more than POSIX says: a synced file is found with its
+//! bytes, but under its new name only once the directory is synced too; of several changes to the
+//! directory some may survive without those before them; a file's new length may survive without
+//! the bytes. A renaming happens whole or not at all.
+
+mod append;
+mod file;
+mod plan;
+
+pub use plan::Plan;
+
+use crate::real::check_length;
+use crate::{Append, Disk, Error, Mapped, Result};
+use append::FaultAppend;
+use file::FileState;
+use plan::{Random, Verdict};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A disk in memory that fails on request. Clones share what they store.
+#[derive(Clone, Default)]
+pub struct FaultDisk {
+    state: Arc<Mutex<State>>,
+}
+
+/// A file, whatever its name: an inode.
+type File = Arc<Mutex<FileState>>;
+
+/// Which file has which name.
+type Names = BTreeMap<String, File>;
+
+#[derive(Default)]
+struct State {
+    /// The names as a running process sees them.
+    live: Names,
+    /// The names as of the last sync of the directory.
+    durable: Names,
+    /// What happened to `live` since then, in order.
+    unsynced: Vec<Naming>,
+    plan: Plan,
+    /// Operations performed or failed, up to the crash.
+    operations: u64,
+    crashed: bool,
+}
+
+/// A change of the directory: the one name of `file` is now `name`, or it has none.
+struct Naming {
+    file: File,
+    name: Option<String>,
+}
+
+impl FaultDisk {
+    /// An empty disk on which nothing goes wrong.
+    pub fn new() -> FaultDisk {
+        FaultDisk::default()
+    }
+
+    /// An empty disk on which things go wrong as planned.
+    pub fn with_plan(plan: Plan) -> FaultDisk {
+        let disk = FaultDisk::new();
+        disk.set_plan(plan);
+        disk
+    }
+
+    /// Replaces the plan. Numbers of operations go on counting from the disk's beginning.
+    pub fn set_plan(&self, plan: Plan) {
+        self.state().plan = plan;
+    }
+
+    /// The number of operations so far, those that failed included, those after a crash not.
+    pub fn operations(&self) -> u64 {
+        self.state().operations
+    }
+
+    /// Whether the crash that was planned has happened.
+    pub fn has_crashed(&self) -> bool {
+        self.state().crashed
+    }
+
+    /// The disk as another process finds it after this one was killed now, or at the crash. What
+    /// was not synced still is not.
+    pub fn restart(&self) -> FaultDisk {
+        let state = self.state();
+        let mut copies: BTreeMap<*const Mutex<FileState>, File> = BTreeMap::new();
+        let mut copy = |file: &File| {
+            let restarted = || Arc::new(Mutex::new(lock(file).restarted()));
+            copies.entry(Arc::as_ptr(file)).or_insert_with(restarted).clone()
+        };
+        let restarted = State {
+            live: state.live.iter().map(|(name, file)| (name.clone(), copy(file))).collect(),
+            durable: state.durable.iter().map(|(name, file)| (name.clone(), copy(file))).collect(),
+            unsynced: state
+                .unsynced
+                .iter()
+                .map(|Naming { file, name }| Naming { file: copy(file), name: name.clone() })
+                .collect(),
+            ..State::default()
+        };
+        FaultDisk { state: Arc::new(Mutex::new(restarted)) }
+    }
+
+    /// The disk as it is found after the power failed now, or at the crash. Of what was not synced
+    /// seed 0 loses everything, seed 1 keeps everything, and every other seed makes its choices.
+    pub fn reboot(&self, seed: u64) -> FaultDisk {
+        let state = self.state();
+        let mut luck = Luck::new(seed);
+        let names: Names = state
+            .names_found(&mut luck)
+            .into_iter()
+            .map(|(name, file)| {
+                let found = FileState::durable(lock(&file).found(&mut luck));
+                (name, Arc::new(Mutex::new(found)))
+            })
+            .collect();
+        let found = State { durable: names.clone(), live: names, ..State::default() };
+        FaultDisk { state: Arc::new(Mutex::new(found)) }
+    }
+
+    /// Inverts a bit of a stored byte, as decay would.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such byte.
+    pub fn flip_bit(&self, name: &str, offset: u64, bit: u32) {
+        lock(&self.file(name)).flip_bit(offset as usize, bit);
+    }
+
+    /// Cuts a file off, durably.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such file.
+    pub fn truncate(&self, name: &str, length: u64) {
+        let file = self.file(name);
+        let mut file = lock(&file);
+        file.cut(length as usize);
+        file.sync();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    fn file(&self, name: &str) -> File {
+        self.state().live.get(name).unwrap_or_else(|| panic!("there is a file {name}")).clone()
+    }
+
+    /// Performs, or by plan does not perform, an operation that writes no bytes.
+    fn operate<T>(
+        &self,
+        action: &'static str,
+        name: &str,
+        needs_room: bool,
+        apply: impl FnOnce(&mut State) -> Result<T>,
+    ) -> Result<T> {
+        let mut state = self.state();
+        match state.next(action, name, needs_room) {
+            Verdict::Go => apply(&mut state),
+            Verdict::Fail { error, done } => {
+                if done.is_some_and(|done| done.is_multiple_of(2)) {
+                    // Done, but whoever asked will never know.
+                    let _ = apply(&mut state);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Performs an operation that changes nothing and therefore fails only after a crash.
+    fn look<T>(
+        &self,
+        action: &'static str,
+        name: &str,
+        look: impl FnOnce(&State) -> Result<T>,
+    ) -> Result<T> {
+        let state = self.state();
+        if state.crashed { Err(plan::crash(action, name)) } else { look(&state) }
+    }
+
+    fn append(&self, name: &str, file: File) -> Box<dyn Append> {
+        Box::new(FaultAppend::new(self.clone(), name, file))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Chooses the ends of what was not synced.
+struct Luck {
+    random: Random,
+    /// The choice, where the seed makes always the same.
+    fixed: Option<End>,
+}
+
+/// What has become of a change that was not synced.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Lost,
+    Kept,
+    /// Of bytes: a part of them is there.
+    Torn,
+}
+
+impl Luck {
+    fn new(seed: u64) -> Luck {
+        let fixed = match seed {
+            0 => Some(End::Lost),
+            1 => Some(End::Kept),
+            _ => None,
+        };
+        Luck { random: Random::new(seed), fixed }
+    }
+
+    fn end(&mut self) -> End {
+        self.fixed.unwrap_or_else(|| match self.random.below(4) {
+            0 => End::Lost,
+            1 | 2 => End::Kept,
+            _ => End::Torn,
+        })
+    }
+
+    /// The end of what cannot be torn.
+    fn is_kept(&mut self) -> bool {
+        self.fixed.map_or_else(|| self.random.below(2) == 0, |end| end == End::Kept)
+    }
+}
+
+impl State {
+    /// Counts an operation and says whether it goes well.
+    fn next(&mut self, action: &'static str, name: &str, needs_room: bool) -> Verdict {
+        if self.crashed {
+            return Verdict::Fail { error: plan::crash(action, name), done: None };
+        }
+        let operation = self.operations;
+        self.operations += 1;
+        self.crashed = self.plan.crashes(operation);
+        self.plan.verdict(operation, action, name, needs_room)
+    }
+
+    fn find(&self, action: &'static str, name: &str) -> Result<&File> {
+        let missing = || Error::io(action, name, io::ErrorKind::NotFound.into());
+        self.live.get(name).ok_or_else(missing)
+    }
+
+    /// Gives a file its name, or none.
+    fn name(&mut self, file: File, name: Option<&str>) {
+        let naming = Naming { file, name: name.map(str::to_owned) };
+        naming.apply(&mut self.live);
+        self.unsynced.push(naming);
+    }
+
+    /// The names after the power failed. Some file systems keep the order of unsynced changes, so
+    /// that a first few survive; others do not.
+    fn names_found(&self, luck: &mut Luck) -> Names {
+        let mut names = self.durable.clone();
+        let in_order = luck.is_kept();
+        for naming in &self.unsynced {
+            if luck.is_kept() {
+                naming.apply(&mut names);
+            } else if in_order {
+                break;
+            }
+        }
+        names
+    }
+}
+
+impl Naming {
+    fn apply(&self, names: &mut Names) {
+        names.retain(|_, file| !Arc::ptr_eq(file, &self.file));
+        if let Some(name) = &self.name {
+            names.insert(name.clone(), self.file.clone());
+        }
+    }
+}
+
+impl Disk for FaultDisk {
+    fn create(&self, name: &str) -> Result<Box<dyn Append>> {
+        self.operate("create", name, true, |state| {
+            if let Some(old) = state.live.get(name).cloned() {
+                state.name(old, None);
+            }
+            let file = File::default();
+            state.name(file.clone(), Some(name));
+            Ok(self.append(name, file))
+        })
+    }
+
+    fn append_at(&self, name: &str, length: u64) -> Result<Box<dyn Append>> {
+        self.operate("open", name, false, |state| {
+            let file = state.find("open", name)?.clone();
+            check_length(name, lock(&file).visible().len() as u64, length)?;
+            lock(&file).cut(length as usize);
+            Ok(self.append(name, file))
+        })
+    }
+
+    fn map(&self, name: &str, range: Range<u64>) -> Result<Mapped> {
+        self.look("map", name, |state| {
+            let file = lock(state.find("map", name)?);
+            check_length(name, file.visible().len() as u64, range.end)?;
+            let start = range.start.min(range.end) as usize;
+            Ok(Mapped::memory(file.bytes().clone(), start..range.end as usize))
+        })
+    }
+
+    fn read(&self, name: &str) -> Result<Vec<u8>> {
+        self.look("read", name, |state| Ok(lock(state.find("read", name)?).visible().to_vec()))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<()> {
+        self.operate("rename", from, false, |state| {
+            let file = state.find("rename", from)?.clone();
+            state.name(file, Some(to));
+            Ok(())
+        })
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        self.operate("remove", name, false, |state| {
+            let file = state.find("remove", name)?.clone();
+            state.name(file, None);
+            Ok(())
+        })
+    }
+
+    fn list(&self) -> Result<Vec<(String, u64)>> {
+        self.look("list", "the directory", |state| {
+            let length = |file: &File| lock(file).visible().len() as u64;
+            Ok(state.live.iter().map(|(name, file)| (name.clone(), length(file))).collect())
+        })
+    }
+
+    fn sync_dir(&self) -> Result<()> {
+        self.operate("sync", "the directory", false, |state| {
+            state.durable = state.live.clone();
+            state.unsynced.clear();
+            Ok(())
+        })
+    }
+}
+
+impl fmt::Debug for FaultDisk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.state();
+        let lengths: Vec<(&str, usize)> = state
+            .live
+            .iter()
+            .map(|(name, file)| (name.as_str(), lock(file).visible().len()))
+            .collect();
+        f.debug_struct("FaultDisk")
+            .field("files", &lengths)
+            .field("operations", &state.operations)
+            .field("crashed", &state.crashed)
+            .finish()
+    }
+}

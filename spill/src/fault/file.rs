@@ -1,0 +1,176 @@
+//! One file of a [`FaultDisk`](crate::FaultDisk): its bytes, and which of them would survive.
+//!
+//! ```text
+//!  0          synced          visible          bytes.len()
+//!  |  durable    |  flushed      |  in a buffer     |      what the process has written
+//!                |  tail  |                                what the disk has here, if it was cut
+//!                | write | write | write ...        |      `unsynced`, each with its own end
+//! ```
+
+use super::{End, Luck};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Neighbouring writes share their end until they have this many bytes.
+const PAGE: usize = 4096;
+
+/// The bytes of a file, live and durable.
+#[derive(Clone, Default)]
+pub(super) struct FileState {
+    /// Everything written, shared with whoever has mapped it; then an append copies it first.
+    bytes: Arc<Vec<u8>>,
+    /// As many of `bytes` as were flushed.
+    visible: usize,
+    /// As many of `bytes` as are durable.
+    synced: usize,
+    /// Durable bytes that follow the `synced` ones, but were cut off since the last sync.
+    tail: Vec<u8>,
+    /// What was written after the `synced` bytes, in order, without gaps.
+    unsynced: Vec<Range<usize>>,
+}
+
+impl FileState {
+    /// A file all of whose bytes are durable.
+    pub(super) fn durable(bytes: Vec<u8>) -> FileState {
+        let (visible, synced) = (bytes.len(), bytes.len());
+        FileState { bytes: Arc::new(bytes), visible, synced, ..FileState::default() }
+    }
+
+    /// The file without what was in the buffer of a process that is no more.
+    pub(super) fn restarted(&self) -> FileState {
+        let mut restarted = self.clone();
+        restarted.cut(self.visible);
+        restarted
+    }
+
+    /// Everything written, flushed or not.
+    pub(super) fn bytes(&self) -> &Arc<Vec<u8>> {
+        &self.bytes
+    }
+
+    /// What readers see.
+    pub(super) fn visible(&self) -> &[u8] {
+        &self.bytes[..self.visible]
+    }
+
+    /// Whether there are bytes that readers do not see.
+    pub(super) fn has_hidden(&self) -> bool {
+        self.visible < self.bytes.len()
+    }
+
+    pub(super) fn append(&mut self, bytes: &[u8]) {
+        let start = self.bytes.len();
+        let end = start + bytes.len();
+        Arc::make_mut(&mut self.bytes).extend_from_slice(bytes);
+        match self.unsynced.last_mut() {
+            Some(last) if last.len() < PAGE => last.end = end,
+            _ => self.unsynced.push(start..end),
+        }
+    }
+
+    pub(super) fn flush(&mut self) {
+        self.visible = self.bytes.len();
+    }
+
+    pub(super) fn sync(&mut self) {
+        self.flush();
+        self.synced = self.bytes.len();
+        self.tail.clear();
+        self.unsynced.clear();
+    }
+
+    /// Cuts off what lies beyond `length`. Of that, what was not synced is gone for good.
+    pub(super) fn cut(&mut self, length: usize) {
+        if length < self.synced {
+            self.tail.splice(..0, self.bytes[length..self.synced].iter().copied());
+            self.synced = length;
+        }
+        if length < self.bytes.len() {
+            Arc::make_mut(&mut self.bytes).truncate(length);
+        }
+        self.visible = self.visible.min(length);
+        self.unsynced.retain(|write| write.start < length);
+        if let Some(last) = self.unsynced.last_mut() {
+            last.end = last.end.min(length);
+        }
+    }
+
+    pub(super) fn flip_bit(&mut self, offset: usize, bit: u32) {
+        Arc::make_mut(&mut self.bytes)[offset] ^= 1 << bit;
+    }
+
+    /// What is found after the power failed.
+    pub(super) fn found(&self, luck: &mut Luck) -> Vec<u8> {
+        let mut found = self.bytes[..self.synced].to_vec();
+        if !self.tail.is_empty() && !luck.is_kept() {
+            // The cut was lost.
+            found.extend_from_slice(&self.tail);
+        }
+        for write in &self.unsynced {
+            let bytes = &self.bytes[write.clone()];
+            match luck.end() {
+                End::Lost => {}
+                End::Kept => place(&mut found, write.start, bytes),
+                End::Torn => place(&mut found, write.start, &tear(bytes, luck)),
+            }
+        }
+        found
+    }
+}
+
+/// Writes `bytes` at `offset`, the gap before them being zeros.
+fn place(file: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
+    let end = offset + bytes.len();
+    if file.len() < end {
+        file.resize(end, 0);
+    }
+    file[offset..end].copy_from_slice(bytes);
+}
+
+/// A prefix of `bytes`, followed by nothing, or by zeros or garbage up to their length.
+fn tear(bytes: &[u8], luck: &mut Luck) -> Vec<u8> {
+    let mut torn = bytes[..luck.random.below(bytes.len() + 1)].to_vec();
+    match luck.random.below(3) {
+        0 => {}
+        1 => torn.resize(bytes.len(), 0),
+        _ => torn.resize_with(bytes.len(), || luck.random.next() as u8),
+    }
+    torn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn founds(file: &FileState) -> impl Iterator<Item = Vec<u8>> {
+        (0..200).map(|seed| file.found(&mut Luck::new(seed)))
+    }
+
+    #[test]
+    fn synced_bytes_survive_and_others_may() {
+        let mut file = FileState::default();
+        file.append(b"durable");
+        file.sync();
+        file.append(b", perhaps");
+        assert!(founds(&file).all(|found| found.starts_with(b"durable")));
+        assert!(founds(&file).any(|found| found == b"durable"));
+        assert!(founds(&file).any(|found| found == b"durable, perhaps"));
+        assert!(founds(&file).any(|found| found.len() > 7 && found != b"durable, perhaps"));
+    }
+
+    #[test]
+    fn a_cut_may_be_lost_until_it_is_synced() {
+        let mut file = FileState::default();
+        file.append(b"abcdefgh");
+        file.sync();
+        file.cut(6);
+        file.cut(4);
+        assert_eq!(file.found(&mut Luck::new(0)), b"abcdefgh");
+        assert_eq!(file.found(&mut Luck::new(1)), b"abcd");
+        file.append(b"XY");
+        assert!(founds(&file).all(|found| found.starts_with(b"abcd")));
+        assert!(founds(&file).any(|found| found == b"abcdXYgh"));
+        file.sync();
+        assert!(founds(&file).all(|found| found == b"abcdXY"));
+    }
+}

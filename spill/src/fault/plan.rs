@@ -1,0 +1,130 @@
+//! What goes wrong on a [`FaultDisk`](crate::FaultDisk), and at which operation.
+
+use crate::Error;
+use std::io;
+
+/// The operations that go wrong, by their numbers, which begin with 0.
+///
+/// A write that fails first writes a prefix of its bytes, of any length.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    seed: u64,
+    faults: Vec<Fault>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    IoErrorAt(u64),
+    FullAt(u64),
+    FullFrom(u64),
+    CrashAt(u64),
+}
+
+/// How an operation ends.
+pub(super) enum Verdict {
+    Go,
+    Fail {
+        error: Error,
+        /// A random number to decide how much of the operation is done before it fails; nothing
+        /// if there is none.
+        done: Option<u64>,
+    },
+}
+
+impl Plan {
+    /// A plan by which nothing goes wrong.
+    pub fn new() -> Plan {
+        Plan::default()
+    }
+
+    /// Varies how much of an operation is done before it fails or crashes.
+    pub fn seed(self, seed: u64) -> Plan {
+        Plan { seed, ..self }
+    }
+
+    /// Operation `operation` fails with an I/O error.
+    pub fn io_error_at(self, operation: u64) -> Plan {
+        self.with(Fault::IoErrorAt(operation))
+    }
+
+    /// Operation `operation` finds the disk full.
+    pub fn full_at(self, operation: u64) -> Plan {
+        self.with(Fault::FullAt(operation))
+    }
+
+    /// From operation `operation` on, creating and writing find the disk full, and so do flushes
+    /// and syncs of bytes not flushed before. What needs no room goes on.
+    pub fn full_from(self, operation: u64) -> Plan {
+        self.with(Fault::FullFrom(operation))
+    }
+
+    /// At operation `operation` the process is killed or the power fails, before it, after it or
+    /// amid it, and every operation fails from then on.
+    pub fn crash_at(self, operation: u64) -> Plan {
+        self.with(Fault::CrashAt(operation))
+    }
+
+    fn with(mut self, fault: Fault) -> Plan {
+        self.faults.push(fault);
+        self
+    }
+
+    pub(super) fn crashes(&self, operation: u64) -> bool {
+        self.faults.contains(&Fault::CrashAt(operation))
+    }
+
+    pub(super) fn verdict(
+        &self,
+        operation: u64,
+        action: &'static str,
+        name: &str,
+        needs_room: bool,
+    ) -> Verdict {
+        let strikes = |fault: &&Fault| match **fault {
+            Fault::IoErrorAt(at) | Fault::FullAt(at) | Fault::CrashAt(at) => operation == at,
+            Fault::FullFrom(first) => operation >= first && needs_room,
+        };
+        let Some(fault) = self.faults.iter().find(strikes) else { return Verdict::Go };
+        let amount = Random::new(self.seed ^ operation.rotate_left(32)).next();
+        let (error, done) = match fault {
+            Fault::CrashAt(_) => (crash(action, name), Some(amount)),
+            // Only a write is ever done in part.
+            Fault::IoErrorAt(_) => {
+                let error = io::Error::other("a planned failure");
+                (Error::io(action, name, error), (action == "write").then_some(amount))
+            }
+            Fault::FullAt(_) | Fault::FullFrom(_) => {
+                let error = Error::Full { file: name.to_owned(), limit: None };
+                (error, (action == "write").then_some(amount))
+            }
+        };
+        Verdict::Fail { error, done }
+    }
+}
+
+/// The failure of every operation from a crash on.
+pub(super) fn crash(action: &'static str, name: &str) -> Error {
+    Error::io(action, name, io::Error::other("a planned crash"))
+}
+
+/// Pseudo-random numbers: splitmix64 (Steele, Lea and Flood 2014).
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number less than `bound`, which is small.
+    pub(super) fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+}

@@ -1,0 +1,157 @@
+//! The log of levels: each level of a breadth-first search as sorted segments, never rewritten.
+//!
+//! Levels are appended as they are settled, each as a few pieces in ascending order of keys, in as
+//! many lanes (files) as threads settle. What was appended lies in the operating system's cache
+//! until [`Levels::sync`] makes it durable. A lane may be longer than its recorded length after an
+//! interruption; the excess is cut off when it is opened again.
+
+use rkyv::{Archive, Deserialize, Serialize};
+use crate::{Append, Disk, FileName, Result, Segment, SegmentRef, SegmentWriter};
+use std::sync::Arc;
+
+/// A sorted segment and the file it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct Piece {
+    /// The file.
+    pub file: FileName,
+    /// Where in the file, and how many keys.
+    pub at: SegmentRef,
+}
+
+impl Piece {
+    /// Maps the segment and verifies its index.
+    pub fn open(&self, disk: &dyn Disk, width: usize) -> Result<Segment> {
+        Segment::open(disk, &self.file.to_string(), self.at, width)
+    }
+}
+
+/// What a manifest remembers of a log of levels.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct SavedLevels {
+    /// The length of each lane in bytes.
+    pub lanes: Vec<u64>,
+    /// The pieces of all levels, one level after another.
+    pub pieces: Vec<Piece>,
+    /// For each level, one past its last piece.
+    pub ends: Vec<u32>,
+}
+
+impl SavedLevels {
+    /// The pieces of a level.
+    pub fn level(&self, level: usize) -> &[Piece] {
+        let first = if level == 0 { 0 } else { self.ends[level - 1] as usize };
+        &self.pieces[first..self.ends[level] as usize]
+    }
+
+    /// The number of keys of a level.
+    pub fn keys(&self, level: usize) -> u64 {
+        self.level(level).iter().map(|piece| piece.at.keys).sum()
+    }
+
+    /// Maps the pieces of a level, all of whose bytes must have reached the files.
+    pub fn open(&self, disk: &dyn Disk, width: usize, level: usize) -> Result<Vec<Segment>> {
+        self.level(level).iter().map(|piece| piece.open(disk, width)).collect()
+    }
+}
+
+/// A growing log of levels.
+pub struct Levels {
+    disk: Arc<dyn Disk>,
+    width: usize,
+    lanes: Vec<Lane>,
+    saved: SavedLevels,
+}
+
+/// A file that levels are appended to.
+pub struct Lane {
+    name: FileName,
+    file: Box<dyn Append>,
+}
+
+impl Levels {
+    /// A log without levels.
+    pub fn new(disk: Arc<dyn Disk>, width: usize) -> Self {
+        Self { disk, width, lanes: Vec::new(), saved: SavedLevels::default() }
+    }
+
+    /// The log as it was saved; whatever was appended since is cut off.
+    pub fn restore(disk: Arc<dyn Disk>, width: usize, saved: SavedLevels) -> Result<Self> {
+        let mut lanes = Vec::new();
+        for (lane, &length) in saved.lanes.iter().enumerate() {
+            let name = FileName::Levels { lane: lane as u16 };
+            lanes.push(Lane { name, file: disk.append_at(&name.to_string(), length)? });
+        }
+        Ok(Self { disk, width, lanes, saved })
+    }
+
+    /// The number of levels.
+    pub fn len(&self) -> usize {
+        self.saved.ends.len()
+    }
+
+    /// Whether there is no level yet.
+    pub fn is_empty(&self) -> bool {
+        self.saved.ends.is_empty()
+    }
+
+    /// The number of keys of a level.
+    pub fn keys(&self, level: usize) -> u64 {
+        self.saved.keys(level)
+    }
+
+    /// The pieces of a level, ascending.
+    pub fn pieces(&self, level: usize) -> &[Piece] {
+        self.saved.level(level)
+    }
+
+    /// Maps the pieces of a level.
+    pub fn open(&mut self, level: usize) -> Result<Vec<Segment>> {
+        for lane in &mut self.lanes {
+            lane.file.flush()?;
+        }
+        self.saved.open(&*self.disk, self.width, level)
+    }
+
+    /// The first `count` lanes, for `count` threads to write the pieces of the next level.
+    pub fn lanes(&mut self, count: usize) -> Result<&mut [Lane]> {
+        while self.lanes.len() < count {
+            let name = FileName::Levels { lane: self.lanes.len() as u16 };
+            self.lanes.push(Lane { name, file: self.disk.create(&name.to_string())? });
+            self.saved.lanes.push(0);
+        }
+        Ok(&mut self.lanes[..count])
+    }
+
+    /// Makes the pieces just written, in ascending order, the next level. Gives its keys.
+    pub fn push(&mut self, pieces: impl IntoIterator<Item = Piece>) -> u64 {
+        self.saved.pieces.extend(pieces.into_iter().filter(|piece| piece.at.keys > 0));
+        self.saved.ends.push(self.saved.pieces.len() as u32);
+        for (length, lane) in self.saved.lanes.iter_mut().zip(&self.lanes) {
+            *length = lane.file.len();
+        }
+        self.keys(self.len() - 1)
+    }
+
+    /// Makes every level durable.
+    pub fn sync(&mut self) -> Result<()> {
+        self.lanes.iter_mut().try_for_each(|lane| lane.file.sync())
+    }
+
+    /// What a manifest must remember. Valid on disk after [`Levels::sync`].
+    pub fn saved(&self) -> &SavedLevels {
+        &self.saved
+    }
+}
+
+impl Lane {
+    /// Writes one piece: `fill` is given a writer to push ascending keys to.
+    pub fn write(
+        &mut self,
+        width: usize,
+        fill: impl FnOnce(&mut SegmentWriter) -> Result<()>,
+    ) -> Result<Piece> {
+        let mut writer = SegmentWriter::new(width, &mut *self.file);
+        fill(&mut writer)?;
+        Ok(Piece { file: self.name, at: writer.finish()? })
+    }
+}

@@ -1,0 +1,333 @@
+//! Merging many ascending sets of keys into one, without repeats.
+//!
+//! A [`Merge`] works in rounds. It holds a batch of each [`Source`]. Every key up to the least of
+//! the batches' last keys is in memory: nothing that a source has yet to give can be smaller. So a
+//! round cuts a *window* off the front of each batch, all keys up to that one, and merges the
+//! windows as plain slices, no source being asked meanwhile. At least one batch is used up by it.
+//!
+//! What remains is how to merge slices, for which the number of windows that are not empty decides:
+//! one is copied; two are merged by comparisons whose outcome moves the cursors without a branch,
+//! or, if one is much the smaller, by galloping through the other; more, by a loser tree (Knuth,
+//! volume 3, 5.4.1): log2 k comparisons a key, along one path from leaf to root.
+
+use crate::keys::{Shape, bound, for_shape, is_ascending, leap};
+use crate::reader::BlockReader;
+use crate::segment::restrict;
+use crate::{Result, Segment};
+
+/// Bytes that a [`SliceSource`] gives at a time, if a key is not longer.
+const SLICE_BATCH_BYTES: usize = 64 << 10;
+/// If one of two windows has so many times the keys of the other, gallop.
+const GALLOP_RATIO: usize = 16;
+
+/// Where a merge gets its keys from.
+pub trait Source: Send {
+    /// Replaces `out` with the next batch of keys, ascending, without repeats, and greater than
+    /// those before; leaves it empty at the end, and then again.
+    fn next(&mut self, out: &mut Vec<u8>) -> Result<()>;
+}
+
+/// Keys in memory.
+#[derive(Debug)]
+pub struct SliceSource<'a> {
+    rest: &'a [u8],
+    batch_bytes: usize,
+}
+
+impl<'a> SliceSource<'a> {
+    /// The keys that are not less than `low` and less than `high` of the ascending `keys`.
+    pub fn new(width: usize, keys: &'a [u8], low: Option<&[u8]>, high: Option<&[u8]>) -> Self {
+        debug_assert!(is_ascending(width, keys));
+        let batch_bytes = (SLICE_BATCH_BYTES / width).max(1) * width;
+        SliceSource { rest: restrict(width, keys, low, high), batch_bytes }
+    }
+}
+
+impl Source for SliceSource<'_> {
+    fn next(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        let (batch, rest) = self.rest.split_at(self.batch_bytes.min(self.rest.len()));
+        self.rest = rest;
+        out.clear();
+        out.extend_from_slice(batch);
+        Ok(())
+    }
+}
+
+/// Keys in a segment, decoded block after block. Pages behind it are given back.
+pub struct SegmentSource {
+    reader: BlockReader,
+    low: Option<Vec<u8>>,
+    high: Option<Vec<u8>>,
+    /// The block to decode next.
+    block: usize,
+    /// The block after the last one that can hold a key of the range.
+    end: usize,
+}
+
+impl SegmentSource {
+    /// The keys of `segment` that are not less than `low` and less than `high`.
+    pub fn new(segment: Segment, low: Option<&[u8]>, high: Option<&[u8]>) -> Self {
+        let block = low.map_or(0, |low| segment.find(low));
+        let end = match high {
+            _ if segment.blocks() == 0 => 0,
+            None => segment.blocks(),
+            Some(high) => segment.find(high) + 1,
+        };
+        let [low, high] = [low, high].map(|bound| bound.map(<[u8]>::to_vec));
+        SegmentSource { reader: BlockReader::new(segment), low, high, block, end }
+    }
+}
+
+impl Source for SegmentSource {
+    fn next(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        out.clear();
+        while out.is_empty() && self.block < self.end {
+            self.reader.read_ahead(self.block, self.end);
+            self.reader.decode(self.block, out)?;
+            self.block += 1;
+            let low = self.low.take();
+            let high = self.high.as_deref().filter(|_| self.block == self.end);
+            if low.is_some() || high.is_some() {
+                let width = self.reader.segment().width();
+                let kept = restrict(width, out, low.as_deref(), high);
+                let (start, length) = (kept.as_ptr().addr() - out.as_ptr().addr(), kept.len());
+                out.copy_within(start..start + length, 0);
+                out.truncate(length);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The union of several sources.
+pub struct Merge<'a> {
+    width: usize,
+    inputs: Vec<Input<'a>>,
+}
+
+/// A source and its batch in hand.
+struct Input<'a> {
+    source: Box<dyn Source + 'a>,
+    batch: Vec<u8>,
+    /// Bytes of the batch that are used up.
+    used: usize,
+}
+
+impl<'a> Merge<'a> {
+    /// The union of `sources` of keys of `width` bytes.
+    pub fn new(width: usize, sources: Vec<Box<dyn Source + 'a>>) -> Self {
+        let input = |source| Input { source, batch: Vec::new(), used: 0 };
+        Merge { width, inputs: sources.into_iter().map(input).collect() }
+    }
+
+    /// Replaces `out` with the next keys of the union, ascending and without repeats, as many as
+    /// there are but at most `at_most_keys`; leaves it empty at the end.
+    pub fn next(&mut self, out: &mut Vec<u8>, at_most_keys: usize) -> Result<()> {
+        assert!(at_most_keys > 0, "a batch has room for a key");
+        out.clear();
+        loop {
+            self.refill()?;
+            let room = at_most_keys - out.len() / self.width;
+            if room == 0 || self.inputs.is_empty() {
+                debug_assert!(is_ascending(self.width, out));
+                return Ok(());
+            }
+            let batches: Vec<&[u8]> =
+                self.inputs.iter().map(|input| &input.batch[input.used..]).collect();
+            let used = for_shape!(self.width, shape => round(shape, &batches, room, out));
+            for (input, used) in self.inputs.iter_mut().zip(used) {
+                input.used += used * self.width;
+            }
+        }
+    }
+
+    /// Gets a new batch where one is used up, and drops the sources that have no more.
+    fn refill(&mut self) -> Result<()> {
+        for input in &mut self.inputs {
+            if input.used == input.batch.len() {
+                input.used = 0;
+                input.source.next(&mut input.batch)?;
+                debug_assert!(is_ascending(self.width, &input.batch));
+            }
+        }
+        self.inputs.retain(|input| !input.batch.is_empty());
+        Ok(())
+    }
+}
+
+/// Appends up to `room` keys of the union of `batches`, none empty, to `out`, as far as it is
+/// known without what comes after them; the number of keys used of each.
+fn round<S: Shape>(shape: S, batches: &[&[u8]], room: usize, out: &mut Vec<u8>) -> Vec<usize> {
+    let width = shape.width();
+    let count = |keys: &[u8]| keys.len() / width;
+    let last = batches.iter().map(|keys| shape.at(keys, count(keys) - 1)).min();
+    let last = last.expect("a round has batches");
+    let mut windows: Vec<Window> = Vec::with_capacity(batches.len());
+    for (input, keys) in batches.iter().enumerate() {
+        let below = bound(shape, keys, 0, count(keys), last);
+        let end = below + usize::from(below < count(keys) && shape.at(keys, below) == last);
+        if end > 0 {
+            windows.push(Window { input, keys, used: 0, end });
+        }
+    }
+    let start = out.len();
+    let total: usize = windows.iter().map(|window| window.end).sum();
+    out.resize(start + total.min(room) * width, 0);
+    let mut used = vec![0; batches.len()];
+    let written = merge(shape, windows, &mut out[start..], &mut used);
+    out.truncate(start + written * width);
+    used
+}
+
+/// The front of a batch, to be merged.
+#[derive(Clone, Copy)]
+struct Window<'a> {
+    /// Which input it is of.
+    input: usize,
+    /// The whole batch.
+    keys: &'a [u8],
+    /// How many of its keys are merged.
+    used: usize,
+    /// How many are to be merged.
+    end: usize,
+}
+
+impl<'a> Window<'a> {
+    #[inline(always)]
+    fn head<S: Shape>(&self, shape: S) -> S::Key<'a> {
+        shape.at(self.keys, self.used)
+    }
+}
+
+/// Merges `windows` until done or `out` is full; the number of keys written. Reports the keys
+/// used of each input in `used`. No key equal to the last one written is left in a window.
+fn merge<'a, S: Shape>(
+    shape: S,
+    mut windows: Vec<Window<'a>>,
+    out: &mut [u8],
+    used: &mut [usize],
+) -> usize {
+    let mut written = 0;
+    loop {
+        let out = &mut out[written * shape.width()..];
+        written += match windows.as_mut_slice() {
+            [] => return written,
+            [one] => copy(shape, one, out),
+            [one, two] => merge_two(shape, one, two, out),
+            many => merge_many(shape, many, out),
+        };
+        windows.iter().for_each(|window| used[window.input] = window.used);
+        windows.retain(|window| window.used < window.end);
+        if out.len() < shape.width() || windows.is_empty() {
+            return written;
+        }
+    }
+}
+
+/// Copies as much as fits.
+fn copy<S: Shape>(shape: S, from: &mut Window<'_>, out: &mut [u8]) -> usize {
+    let width = shape.width();
+    let count = (from.end - from.used).min(out.len() / width);
+    out[..count * width].copy_from_slice(&from.keys[from.used * width..][..count * width]);
+    from.used += count;
+    count
+}
+
+/// Merges until one window is empty or `out` is full.
+fn merge_two<S: Shape>(shape: S, a: &mut Window<'_>, b: &mut Window<'_>, out: &mut [u8]) -> usize {
+    let (a_count, b_count) = (a.end - a.used, b.end - b.used);
+    if a_count / GALLOP_RATIO > b_count {
+        return merge_galloping(shape, b, a, out);
+    }
+    if b_count / GALLOP_RATIO > a_count {
+        return merge_galloping(shape, a, b, out);
+    }
+    let room = out.len() / shape.width();
+    let mut written = 0;
+    while written < room && a.used < a.end && b.used < b.end {
+        let (x, y) = (a.head(shape), b.head(shape));
+        let (source, from) = if x <= y { (a.keys, a.used) } else { (b.keys, b.used) };
+        shape.copy(source, from, out, written);
+        a.used += usize::from(x <= y);
+        b.used += usize::from(y <= x);
+        written += 1;
+    }
+    written
+}
+
+/// The same where `few` has far fewer keys than `many`.
+fn merge_galloping<S: Shape>(
+    shape: S,
+    few: &mut Window<'_>,
+    many: &mut Window<'_>,
+    out: &mut [u8],
+) -> usize {
+    let room = out.len() / shape.width();
+    let mut written = 0;
+    while written < room && few.used < few.end && many.used < many.end {
+        let key = few.head(shape);
+        let until = leap(shape, many.keys, many.used, many.end, key);
+        let mut before = Window { end: until, ..*many };
+        written += copy(shape, &mut before, &mut out[written * shape.width()..]);
+        many.used = before.used;
+        if many.used == until && written < room {
+            many.used += usize::from(until < many.end && many.head(shape) == key);
+            shape.copy(few.keys, few.used, out, written);
+            few.used += 1;
+            written += 1;
+        }
+    }
+    written
+}
+
+/// Merges until some window is empty or `out` is full, with a loser tree.
+///
+/// The windows are the leaves `k..2k` of a tree whose node `n` has the children `2n` and `2n + 1`.
+/// A node keeps the loser, the one with the greater head, of the match between the winners of its
+/// two subtrees; the winner of all is held apart.
+fn merge_many<S: Shape>(shape: S, windows: &mut [Window<'_>], out: &mut [u8]) -> usize {
+    let (k, room) = (windows.len(), out.len() / shape.width());
+    let mut heads: Vec<S::Key<'_>> = windows.iter().map(|window| window.head(shape)).collect();
+    let mut losers = vec![0; k];
+    let mut winners: Vec<usize> = (0..2 * k).map(|node| node.wrapping_sub(k)).collect();
+    for node in (1..k).rev() {
+        let (a, b) = (winners[2 * node], winners[2 * node + 1]);
+        (winners[node], losers[node]) = if heads[b] < heads[a] { (b, a) } else { (a, b) };
+    }
+    let mut winner = winners[1];
+    let mut written = 0;
+    let mut last = None;
+    loop {
+        let key = heads[winner];
+        if last != Some(key) {
+            if written == room {
+                return written;
+            }
+            let window = &windows[winner];
+            shape.copy(window.keys, window.used, out, written);
+            written += 1;
+            last = Some(key);
+        }
+        let window = &mut windows[winner];
+        window.used += 1;
+        if window.used == window.end {
+            break;
+        }
+        heads[winner] = window.head(shape);
+        let mut node = (winner + k) / 2;
+        while node > 0 {
+            let other = losers[node];
+            let loses = heads[other] < heads[winner];
+            losers[node] = if loses { winner } else { other };
+            winner = if loses { other } else { winner };
+            node /= 2;
+        }
+    }
+    // Whoever merges on does not know the last key.
+    for window in windows {
+        if window.used < window.end && Some(window.head(shape)) == last {
+            window.used += 1;
+        }
+    }
+    written
+}

@@ -1,0 +1,201 @@
+//! A disk that counts what is on it and stops growing at a limit.
+//!
+//! The bytes of a file count from when they are written until the file has neither a name nor a
+//! writer: exactly as long as its [`Length`] is referred to by the table of names or by an
+//! [`Append`]. Cutting off and removing thus give bytes back without any bookkeeping of who did
+//! what. A write reserves its bytes first and gives back what did not come to be, so that several
+//! threads together stay below the limit.
+
+use crate::{Append, Disk, Error, Mapped, Result};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A disk that counts the bytes of another, and limits them.
+#[derive(Debug)]
+pub struct Metered {
+    inner: Arc<dyn Disk>,
+    meter: Arc<Meter>,
+    files: Mutex<BTreeMap<String, Arc<Length>>>,
+}
+
+/// What a [`Metered`] disk has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Bytes of the files there are now.
+    pub live: u64,
+    /// The most that `live` has been.
+    pub peak: u64,
+    /// Bytes written since the disk was opened.
+    pub written: u64,
+    /// Times that a file or the directory was made durable.
+    pub syncs: u64,
+}
+
+#[derive(Debug)]
+struct Meter {
+    limit: Option<u64>,
+    live: AtomicU64,
+    peak: AtomicU64,
+    written: AtomicU64,
+    syncs: AtomicU64,
+}
+
+/// The length of one file, part of `live` for as long as this lives.
+#[derive(Debug)]
+struct Length {
+    bytes: AtomicU64,
+    meter: Arc<Meter>,
+}
+
+impl Metered {
+    /// Counts the bytes of `inner`, beginning with those that are there. With a limit, a write
+    /// that would make them more fails with [`Error::Full`] before it writes anything.
+    pub fn new(inner: Arc<dyn Disk>, limit: Option<u64>) -> Result<Metered> {
+        let zero = || AtomicU64::new(0);
+        let meter = Meter { limit, live: zero(), peak: zero(), written: zero(), syncs: zero() };
+        let meter = Arc::new(meter);
+        let files = inner.list()?.into_iter();
+        let files = files.map(|(name, length)| (name, Length::new(&meter, length))).collect();
+        Ok(Metered { inner, meter, files: Mutex::new(files) })
+    }
+
+    /// What has been counted up to now.
+    pub fn usage(&self) -> Usage {
+        let Meter { live, peak, written, syncs, .. } = &*self.meter;
+        Usage {
+            live: live.load(Relaxed),
+            peak: peak.load(Relaxed),
+            written: written.load(Relaxed),
+            syncs: syncs.load(Relaxed),
+        }
+    }
+
+    fn files(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Length>>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn append(&self, name: &str, inner: Box<dyn Append>, length: Arc<Length>) -> Box<dyn Append> {
+        Box::new(MeteredAppend { name: name.to_owned(), inner, length })
+    }
+}
+
+impl Meter {
+    /// Counts `bytes` as live, if that keeps the limit.
+    fn reserve(&self, bytes: u64) -> bool {
+        let within = |live: &u64| self.limit.is_none_or(|limit| *live <= limit);
+        let grow = |live: u64| live.checked_add(bytes).filter(within);
+        self.live.fetch_update(Relaxed, Relaxed, grow).is_ok()
+    }
+}
+
+impl Length {
+    fn new(meter: &Arc<Meter>, bytes: u64) -> Arc<Length> {
+        let live = meter.live.fetch_add(bytes, Relaxed) + bytes;
+        meter.peak.fetch_max(live, Relaxed);
+        Arc::new(Length { bytes: AtomicU64::new(bytes), meter: meter.clone() })
+    }
+
+    /// Records that the file now has `bytes` bytes.
+    fn set(&self, bytes: u64) {
+        self.meter.live.fetch_add(bytes, Relaxed);
+        self.meter.live.fetch_sub(self.bytes.swap(bytes, Relaxed), Relaxed);
+    }
+}
+
+impl Drop for Length {
+    fn drop(&mut self) {
+        self.set(0);
+    }
+}
+
+impl Disk for Metered {
+    fn create(&self, name: &str) -> Result<Box<dyn Append>> {
+        let inner = self.inner.create(name)?;
+        let length = Length::new(&self.meter, 0);
+        self.files().insert(name.to_owned(), length.clone());
+        Ok(self.append(name, inner, length))
+    }
+
+    fn append_at(&self, name: &str, length: u64) -> Result<Box<dyn Append>> {
+        let inner = self.inner.append_at(name, length)?;
+        let mut files = self.files();
+        let counted = files
+            .entry(name.to_owned())
+            .or_insert_with(|| Length::new(&self.meter, length))
+            .clone();
+        counted.set(length);
+        Ok(self.append(name, inner, counted))
+    }
+
+    fn map(&self, name: &str, range: Range<u64>) -> Result<Mapped> {
+        self.inner.map(name, range)
+    }
+
+    fn read(&self, name: &str) -> Result<Vec<u8>> {
+        self.inner.read(name)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<()> {
+        self.inner.rename(from, to)?;
+        let mut files = self.files();
+        if let Some(length) = files.remove(from) {
+            files.insert(to.to_owned(), length);
+        }
+        Ok(())
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        self.inner.remove(name)?;
+        self.files().remove(name);
+        Ok(())
+    }
+
+    fn list(&self) -> Result<Vec<(String, u64)>> {
+        self.inner.list()
+    }
+
+    fn sync_dir(&self) -> Result<()> {
+        self.meter.syncs.fetch_add(1, Relaxed);
+        self.inner.sync_dir()
+    }
+}
+
+/// A file whose growth is counted.
+struct MeteredAppend {
+    name: String,
+    inner: Box<dyn Append>,
+    length: Arc<Length>,
+}
+
+impl Append for MeteredAppend {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let meter = &self.length.meter;
+        let reserved = bytes.len() as u64;
+        if !meter.reserve(reserved) {
+            return Err(Error::Full { file: self.name.clone(), limit: meter.limit });
+        }
+        let before = self.inner.len();
+        let outcome = self.inner.write(bytes);
+        let written = self.inner.len() - before;
+        self.length.bytes.fetch_add(written, Relaxed);
+        let live = meter.live.fetch_sub(reserved - written, Relaxed) - (reserved - written);
+        meter.peak.fetch_max(live, Relaxed);
+        meter.written.fetch_add(written, Relaxed);
+        outcome
+    }
+
+    fn len(&self) -> u64 {
+        self.inner.len()
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.inner.flush()
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.length.meter.syncs.fetch_add(1, Relaxed);
+        self.inner.sync()
+    }
+}

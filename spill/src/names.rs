@@ -1,0 +1,53 @@
+//! The names of the files that hold keys.
+//!
+//! A name says what is in the file, so that the same search leaves the same files behind however
+//! often it was interrupted, and so that whatever no manifest mentions can be swept.
+
+use rkyv::{Archive, Deserialize, Serialize};
+use std::fmt;
+
+/// A file of keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Archive, Serialize, Deserialize)]
+pub enum FileName {
+    /// The log of levels: segment after segment, level after level. Each settling thread appends
+    /// to a lane of its own.
+    Levels {
+        /// The thread's number.
+        lane: u16,
+    },
+    /// A part of the levels `first` to `last` merged for look-up.
+    Merged {
+        /// The first level.
+        first: u32,
+        /// The last level.
+        last: u32,
+        /// The number of the part, in key order.
+        part: u16,
+    },
+    /// Sorted candidate runs of one level, segment after segment, of one expanding thread.
+    Candidates {
+        /// The level that is being expanded.
+        level: u32,
+        /// The thread's number.
+        lane: u16,
+    },
+}
+
+impl fmt::Display for FileName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FileName::Levels { lane } => write!(f, "levels-{lane:03}"),
+            FileName::Merged { first, last, part } => {
+                write!(f, "merged-{first:08}-{last:08}-{part:03}")
+            }
+            FileName::Candidates { level, lane } => write!(f, "candidates-{level:08}-{lane:03}"),
+        }
+    }
+}
+
+impl FileName {
+    /// Whether a name found in a directory is of a file of keys.
+    pub fn is_one(name: &str) -> bool {
+        ["levels-", "merged-", "candidates-"].iter().any(|prefix| name.starts_with(prefix))
+    }
+}

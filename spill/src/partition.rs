@@ -1,0 +1,62 @@
+//! Cutting the key space into ranges that hold about equally many keys.
+//!
+//! The boundaries come from a sample: evenly spaced keys of each set in memory, the first keys of
+//! blocks of each segment, read from its index alone. Each stands for the keys up to the next of
+//! its set. In the order of all samples, a boundary is where what they stand for exceeds the next
+//! share.
+
+use crate::Segment;
+use crate::keys::count;
+
+/// Samples taken of a set for each range wanted: the error of a range is at most about one in
+/// so many for each set.
+const SAMPLES_PER_RANGE: usize = 64;
+
+/// Chooses up to `ranges - 1` keys, ascending and different, that cut the keys of all the sorted
+/// `slices` and `segments` into ranges of about equal number. A range begins with its boundary.
+pub fn split(width: usize, slices: &[&[u8]], segments: &[Segment], ranges: usize) -> Vec<Vec<u8>> {
+    if ranges <= 1 {
+        return Vec::new();
+    }
+    let mut samples: Vec<(&[u8], u64)> = Vec::new();
+    let per_set = ranges.saturating_mul(SAMPLES_PER_RANGE);
+    for keys in slices {
+        let count = count(width, keys);
+        let step = count.div_ceil(per_set).max(1);
+        for start in (0..count).step_by(step) {
+            let weight = step.min(count - start) as u64;
+            samples.push((&keys[start * width..][..width], weight));
+        }
+    }
+    for segment in segments {
+        let step = segment.blocks().div_ceil(per_set).max(1);
+        for start in (0..segment.blocks()).step_by(step) {
+            let blocks = start..segment.blocks().min(start + step);
+            let weight = blocks.map(|block| segment.keys_in(block) as u64).sum();
+            samples.push((segment.first_key(start), weight));
+        }
+    }
+    samples.sort_unstable();
+    boundaries(&samples, ranges)
+}
+
+/// The boundaries, given ascending samples and what each stands for.
+fn boundaries(samples: &[(&[u8], u64)], ranges: usize) -> Vec<Vec<u8>> {
+    let total: u64 = samples.iter().map(|(_, weight)| weight).sum();
+    let share = |range: usize| (u128::from(total) * range as u128 / ranges as u128) as u64;
+    let mut chosen: Vec<Vec<u8>> = Vec::new();
+    let mut range = 1;
+    let mut before = 0;
+    let Some(&(mut floor, _)) = samples.first() else { return chosen };
+    for &(key, weight) in samples {
+        if range < ranges && before >= share(range) && key > floor {
+            chosen.push(key.to_vec());
+            floor = key;
+            while range < ranges && before >= share(range) {
+                range += 1;
+            }
+        }
+        before += weight;
+    }
+    chosen
+}

@@ -1,0 +1,74 @@
+//! Reading the blocks of a segment front to back without keeping its pages in memory.
+//!
+//! A mapped page that was read stays resident until the system takes it back, which it does late.
+//! The memory budget counts it all the while. So a reader gives back what it leaves behind, in
+//! pieces large enough that the system calls do not count; at most [`TRAIL_BYTES`] of pages behind
+//! it stay, and none once it is dropped.
+
+use crate::{Decoder, Result, Segment};
+
+/// Pages are given back, and asked for, in pieces of about this size.
+const TRAIL_BYTES: usize = 1 << 20;
+
+/// Decodes blocks of one segment in ascending order.
+pub(crate) struct BlockReader {
+    segment: Segment,
+    decoder: Decoder,
+    /// The first block of which pages may be resident because of this reader.
+    trail: usize,
+    /// The block after the one decoded last.
+    end: usize,
+    /// The first block that was not asked for ahead of time.
+    ahead: usize,
+}
+
+impl BlockReader {
+    pub(crate) fn new(segment: Segment) -> Self {
+        let decoder = Decoder::new(segment.width());
+        BlockReader { segment, decoder, trail: 0, end: 0, ahead: 0 }
+    }
+
+    pub(crate) fn segment(&self) -> &Segment {
+        &self.segment
+    }
+
+    /// Asks for a piece of the file from `block` on, to be read up to block `end`, unless it has
+    /// been asked for.
+    pub(crate) fn read_ahead(&mut self, block: usize, end: usize) {
+        if block < self.ahead {
+            return;
+        }
+        let start = self.segment.extent(block).start;
+        let mut ahead = block + 1;
+        while ahead < end && self.segment.extent(ahead).start - start < TRAIL_BYTES {
+            ahead += 1;
+        }
+        if ahead - block > 1 {
+            self.segment.will_need(block..ahead);
+        }
+        self.ahead = ahead;
+    }
+
+    /// Replaces `keys` by those of `block`, which is not before the one decoded last.
+    pub(crate) fn decode(&mut self, block: usize, keys: &mut Vec<u8>) -> Result<()> {
+        debug_assert!(block + 1 >= self.end);
+        if self.trail == self.end {
+            self.trail = block;
+        }
+        self.segment.decode(block, &mut self.decoder, keys)?;
+        self.end = block + 1;
+        if self.segment.extents(self.trail..self.end).len() >= TRAIL_BYTES {
+            self.segment.release(self.trail..self.end);
+            self.trail = self.end;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for BlockReader {
+    fn drop(&mut self) {
+        if self.trail < self.end {
+            self.segment.release(self.trail..self.end);
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The operating system's disk: one directory, its files and its lock.
+//!
+//! Three habits keep what is written here safe. A file that is created under a name in use is a
+//! *new* file: the old one is unlinked, not emptied, so whoever has it mapped reads on undisturbed.
+//! A sync that has failed is never tried again: the system may have dropped the unwritten pages
+//! and would report success. And the lock is one on an open file, which ends with the process
+//! however it ends, so there is no stale lock to break.
+
+use crate::{Append, Disk, Error, Mapped, Result};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes gathered before they are handed to the operating system.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// A directory of the operating system.
+#[derive(Debug)]
+pub struct RealDisk {
+    path: PathBuf,
+    /// Kept open to make names durable.
+    directory: File,
+    /// The lock file, while the lock is held.
+    lock: Mutex<Option<File>>,
+}
+
+impl RealDisk {
+    /// The name of the lock file, which [`Disk::list`] lists like any other. Removing it would let
+    /// a second process in.
+    pub const LOCK: &str = "lock";
+
+    /// The disk of an existing directory.
+    pub fn open(path: impl AsRef<Path>) -> Result<RealDisk> {
+        let path = path.as_ref().to_path_buf();
+        let open = || {
+            let directory = File::open(&path)?;
+            let is_dir = directory.metadata()?.is_dir();
+            if is_dir { Ok(directory) } else { Err(io::Error::from(ErrorKind::NotADirectory)) }
+        };
+        let directory =
+            open().map_err(|error| Error::io("open", path.display().to_string(), error))?;
+        Ok(RealDisk { path, directory, lock: Mutex::new(None) })
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Locks the directory against every other `RealDisk`, of this process or another, until this
+    /// one is dropped. It is an error ([`Error::Locked`]) if another holds the lock.
+    pub fn lock(&self) -> Result<()> {
+        let mut held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.is_some() {
+            return Ok(());
+        }
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(self.at(Self::LOCK))
+            .map_err(|error| Error::io("lock", Self::LOCK, error))?;
+        match file.try_lock() {
+            Ok(()) => *held = Some(file),
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::Locked { file: Self::LOCK.to_owned() });
+            }
+            Err(TryLockError::Error(error)) => return Err(Error::io("lock", Self::LOCK, error)),
+        }
+        Ok(())
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        let mut components = Path::new(name).components();
+        let first = components.next();
+        debug_assert!(
+            matches!(first, Some(Component::Normal(_))) && components.next().is_none(),
+            "{name:?} is the name of a file in this directory"
+        );
+        self.path.join(name)
+    }
+
+    fn unlink_if_there(&self, name: &str) -> io::Result<()> {
+        match fs::remove_file(self.at(name)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn entries(&self) -> io::Result<Vec<(String, u64)>> {
+        let entry = |entry: io::Result<fs::DirEntry>| {
+            let entry = entry?;
+            Ok((entry.file_name().to_string_lossy().into_owned(), entry.metadata()?.len()))
+        };
+        fs::read_dir(&self.path)?.map(entry).collect()
+    }
+}
+
+impl Disk for RealDisk {
+    fn create(&self, name: &str) -> Result<Box<dyn Append>> {
+        let create = || {
+            self.unlink_if_there(name)?;
+            OpenOptions::new().write(true).create_new(true).open(self.at(name))
+        };
+        let file = create().map_err(|error| Error::io("create", name, error))?;
+        Ok(Box::new(RealAppend::new(name, file, 0)))
+    }
+
+    fn append_at(&self, name: &str, length: u64) -> Result<Box<dyn Append>> {
+        let io = |error| Error::io("open", name, error);
+        let mut file = OpenOptions::new().write(true).open(self.at(name)).map_err(io)?;
+        let found = file.metadata().map_err(io)?.len();
+        check_length(name, found, length)?;
+        if found > length {
+            file.set_len(length).map_err(|error| Error::io("truncate", name, error))?;
+        }
+        file.seek(SeekFrom::Start(length)).map_err(io)?;
+        Ok(Box::new(RealAppend::new(name, file, length)))
+    }
+
+    fn map(&self, name: &str, range: Range<u64>) -> Result<Mapped> {
+        let io = |error| Error::io("map", name, error);
+        let file = File::open(self.at(name)).map_err(io)?;
+        check_length(name, file.metadata().map_err(io)?.len(), range.end)?;
+        Mapped::file(&file, range).map_err(io)
+    }
+
+    fn read(&self, name: &str) -> Result<Vec<u8>> {
+        fs::read(self.at(name)).map_err(|error| Error::io("read", name, error))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<()> {
+        fs::rename(self.at(from), self.at(to)).map_err(|error| Error::io("rename", from, error))
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        fs::remove_file(self.at(name)).map_err(|error| Error::io("remove", name, error))
+    }
+
+    fn list(&self) -> Result<Vec<(String, u64)>> {
+        let mut entries = self
+            .entries()
+            .map_err(|error| Error::io("list", self.path.display().to_string(), error))?;
+        entries.sort();
+        Ok(entries)
+    }
+
+    fn sync_dir(&self) -> Result<()> {
+        self.directory
+            .sync_all()
+            .map_err(|error| Error::io("sync", self.path.display().to_string(), error))
+    }
+}
+
+/// Refuses to use bytes up to `wanted` of a file of `found` bytes.
+pub(crate) fn check_length(name: &str, found: u64, wanted: u64) -> Result<()> {
+    if found >= wanted {
+        return Ok(());
+    }
+    let what = format!("the file ends here, but it should have at least {wanted} bytes");
+    Err(Error::corrupt(name, found, what))
+}
+
+/// A file of the operating system, written through a buffer.
+struct RealAppend {
+    name: String,
+    file: File,
+    /// Bytes before `buffer`, which the operating system has.
+    flushed: u64,
+    /// Bytes that the operating system does not have yet.
+    buffer: Vec<u8>,
+    /// A sync has failed.
+    doubtful: bool,
+}
+
+impl RealAppend {
+    fn new(name: &str, file: File, length: u64) -> Self {
+        let buffer = Vec::with_capacity(BUFFER_BYTES);
+        Self { name: name.to_owned(), file, flushed: length, buffer, doubtful: false }
+    }
+
+    fn error(&self, action: &'static str, error: io::Error) -> Error {
+        Error::io(action, &self.name, error)
+    }
+
+    fn check_not_doubtful(&self) -> Result<()> {
+        if self.doubtful {
+            return Err(self.error("write", io::Error::other("an earlier sync of it failed")));
+        }
+        Ok(())
+    }
+
+    /// Hands the buffer over. On error, exactly what was not taken stays in it.
+    fn drain(&mut self) -> Result<()> {
+        let (taken, outcome) = hand_over(&mut self.file, &self.buffer);
+        self.flushed += taken as u64;
+        self.buffer.drain(..taken);
+        outcome.map_err(|error| self.error("write", error))
+    }
+}
+
+/// Writes `bytes`. Gives how many were taken, also on error.
+fn hand_over(file: &mut File, bytes: &[u8]) -> (usize, io::Result<()>) {
+    let mut taken = 0;
+    while taken < bytes.len() {
+        match file.write(&bytes[taken..]) {
+            Ok(0) => return (taken, Err(ErrorKind::WriteZero.into())),
+            Ok(count) => taken += count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return (taken, Err(error)),
+        }
+    }
+    (taken, Ok(()))
+}
+
+impl Append for RealAppend {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.check_not_doubtful()?;
+        if self.buffer.len() + bytes.len() > BUFFER_BYTES {
+            self.drain()?;
+        }
+        if bytes.len() < BUFFER_BYTES {
+            self.buffer.extend_from_slice(bytes);
+            return Ok(());
+        }
+        let (taken, outcome) = hand_over(&mut self.file, bytes);
+        self.flushed += taken as u64;
+        outcome.map_err(|error| self.error("write", error))
+    }
+
+    fn len(&self) -> u64 {
+        self.flushed + self.buffer.len() as u64
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.check_not_doubtful()?;
+        self.drain()
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.flush()?;
+        // The length of a file counts as its data here: POSIX makes fdatasync write all that is
+        // needed to read the data back.
+        self.file.sync_data().map_err(|error| {
+            self.doubtful = true;
+            self.error("sync", error)
+        })
+    }
+}

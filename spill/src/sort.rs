@@ -1,0 +1,325 @@
+//! Sorting a buffer of keys and removing its repeats, with one second buffer and nothing else.
+//!
+//! Keys that fit an integer are sorted by a radix sort from the most significant *bit* down
+//! (McIlroy, Bostic and McIlroy 1993, but between two buffers and not on byte boundaries). For a
+//! bucket the sort first finds which bits vary at all; the digit is the [`DIGIT_BITS`] bits from
+//! the highest of these on, so shared prefixes cost nothing, and bit-packed states, where bytes
+//! are no natural unit, still spread well. A bucket is scattered from the buffer it lies in to the
+//! same range of the other. A small one is loaded into a table that fits the cache, sorted there
+//! by comparison, and written out without repeats to its final place. Buckets are visited in
+//! ascending order, so everything is written at or before where it came from, and the result is
+//! compact when the last bucket is done.
+//!
+//! The sort meets candidates, most of which are repeats. Comparing them is wasted work, so on its
+//! way into the table a key is looked up in a direct-mapped table of keys seen, where each key
+//! replaces what was in its slot: no branch, no probing, and nearly all repeats are gone. Those
+//! that slip through meet their equals after the sort.
+//!
+//! Every level of the recursion consumes `DIGIT_BITS` bits, so whatever the input there are at
+//! most 12 levels of a 16 kB frame, and no input is quadratic.
+//!
+//! Wider keys are not moved while they are sorted: see [`sort_wide`].
+
+use crate::keys::{Int, Medium, Packed, Shape, Wide, for_packed};
+use byteorder::{BigEndian, ByteOrder};
+
+/// Bits of a key by which one level of the radix sort distributes.
+const DIGIT_BITS: u32 = 11;
+/// The number of buckets of one level.
+const DIGITS: usize = 1 << DIGIT_BITS;
+/// The largest bucket that is finished in a table, where its keys differ in their low 64 bits only.
+const SMALL: usize = 8192;
+/// The same where they differ in more.
+const SMALL_WIDE: usize = 2048;
+/// Smaller buckets are not rid of repeats before they are sorted.
+const FILTERED: usize = 32;
+
+/// Sorts the keys of `width` bytes in `keys` in ascending order and removes repeats.
+///
+/// `scratch` is overwritten and may be left as long as `keys` was, never longer; nothing else is
+/// allocated.
+///
+/// # Panics
+///
+/// If `keys` is not a whole number of keys, or holds 2^32 or more keys wider than 16 bytes.
+pub fn sort_dedup(width: usize, keys: &mut Vec<u8>, scratch: &mut Vec<u8>) {
+    assert_eq!(keys.len() % width, 0, "a key set is a whole number of keys");
+    scratch.clear();
+    scratch.reserve_exact(keys.len());
+    scratch.resize(keys.len(), 0);
+    let kept = for_packed!(width, shape => sort_packed(shape, keys, scratch),
+                           else sort_wide(shape, keys, scratch));
+    keys.truncate(kept * width);
+}
+
+/// Sorts keys that fit an integer; the number of distinct ones, now in front.
+fn sort_packed<P: Packed>(shape: P, keys: &mut [u8], scratch: &mut [u8]) -> usize {
+    let count = keys.len() / shape.width();
+    let mut radix = Radix {
+        shape,
+        sides: [keys, scratch],
+        kept: 0,
+        narrow: Tables::new(count.min(SMALL)),
+        wide: Tables::new(if P::BITS > 64 { count.min(SMALL_WIDE) } else { 0 }),
+    };
+    radix.sort(0, count, 0);
+    radix.kept
+}
+
+/// The state of one radix sort.
+struct Radix<'a, P: Packed> {
+    shape: P,
+    /// The keys, and the buffer they move to and from, of equal length.
+    sides: [&'a mut [u8]; 2],
+    /// How many keys in front of the first side are final. Never beyond the bucket in hand.
+    kept: usize,
+    /// For small buckets whose keys agree above their low 64 bits.
+    narrow: Tables<u64>,
+    /// For the others.
+    wide: Tables<P::Int>,
+}
+
+impl<P: Packed> Radix<'_, P> {
+    /// Appends the distinct keys in `from..to` of a side to the result, in order.
+    fn sort(&mut self, from: usize, to: usize, side: usize) {
+        debug_assert!(self.kept <= from && from <= to);
+        if from == to {
+            return;
+        }
+        let width = self.shape.width();
+        let bucket = &self.sides[side][from * width..to * width];
+        let (count, bits) = (to - from, varying(self.shape, bucket).length());
+        if bits == 0 {
+            self.keep(self.shape.key(bucket));
+        } else if bits <= 64 && count <= SMALL {
+            let first = self.shape.key(bucket);
+            let high = first.sub(P::Int::from_low(first.low()));
+            self.narrow.load(bucket.chunks_exact(width).map(|key| self.shape.key(key).low()));
+            let sorted = self.narrow.sort();
+            let result = &mut self.sides[0][self.kept * width..];
+            self.kept +=
+                store(self.shape, sorted, |low| high.add(P::Int::from_low(low)), result);
+        } else if count <= SMALL_WIDE {
+            self.wide.load(bucket.chunks_exact(width).map(|key| self.shape.key(key)));
+            let sorted = self.wide.sort();
+            let result = &mut self.sides[0][self.kept * width..];
+            self.kept += store(self.shape, sorted, |key| key, result);
+        } else {
+            let ends = self.scatter(from, to, side, bits.saturating_sub(DIGIT_BITS));
+            let mut start = from;
+            for end in ends {
+                self.sort(start, end, 1 - side);
+                start = end;
+            }
+        }
+    }
+
+    /// Distributes the keys `from..to` of a side to the other by the digit at `shift`, above which
+    /// they agree; where the bucket of each digit ends there.
+    fn scatter(&mut self, from: usize, to: usize, side: usize, shift: u32) -> [usize; DIGITS] {
+        let (shape, width) = (self.shape, self.shape.width());
+        let digit = |key: P::Int| key.shr(shift).low() as usize % DIGITS;
+        let [first, second] = &mut self.sides;
+        let (source, target) = if side == 0 { (first, second) } else { (second, first) };
+        let source = &source[from * width..to * width];
+
+        let mut ends = [0; DIGITS];
+        for key in source.chunks_exact(width) {
+            ends[digit(shape.key(key))] += 1;
+        }
+        let mut start = from;
+        for end in &mut ends {
+            start += std::mem::replace(end, start);
+        }
+        for bytes in source.chunks_exact(width) {
+            let key = shape.key(bytes);
+            let end = &mut ends[digit(key)];
+            shape.store(key, &mut target[*end * width..]);
+            *end += 1;
+        }
+        ends
+    }
+
+    /// Appends one key to the result.
+    fn keep(&mut self, key: P::Int) {
+        self.shape.store(key, &mut self.sides[0][self.kept * self.shape.width()..]);
+        self.kept += 1;
+    }
+}
+
+/// The bits in which any of `keys`, at least one, differ.
+fn varying<P: Packed>(shape: P, keys: &[u8]) -> P::Int {
+    let first = shape.key(keys);
+    keys.chunks_exact(shape.width())
+        .fold(P::Int::ZERO, |bits, key| bits.or(first.xor(shape.key(key))))
+}
+
+/// Where a small bucket is sorted.
+struct Tables<K> {
+    /// How many keys are loaded.
+    count: usize,
+    /// The keys.
+    keys: Vec<K>,
+    /// The key that last met each slot.
+    seen: Vec<K>,
+}
+
+impl<K: Int> Tables<K> {
+    /// Tables for up to `capacity` keys.
+    fn new(capacity: usize) -> Self {
+        let slots = if capacity < FILTERED { 0 } else { 1 << slot_bits(capacity) };
+        Tables { count: 0, keys: vec![K::ZERO; capacity], seen: vec![K::ZERO; slots] }
+    }
+
+    /// Loads `keys`, without most of their repeats.
+    fn load(&mut self, keys: impl ExactSizeIterator<Item = K>) {
+        self.count = keys.len();
+        if self.count < FILTERED {
+            self.keys.iter_mut().zip(keys).for_each(|(slot, key)| *slot = key);
+            return;
+        }
+        let shift = 64 - slot_bits(keys.len());
+        let slot = |key: K| (key.fold().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift) as usize;
+        let seen = &mut self.seen[..1 << (64 - shift)];
+        // An empty slot holds zero, for which zero itself, of slot 0, must not be taken.
+        seen.fill(K::ZERO);
+        seen[0] = K::from_low(1);
+        let mut count = 0;
+        for key in keys {
+            let seen = &mut seen[slot(key)];
+            self.keys[count] = key;
+            count += usize::from(*seen != key);
+            *seen = key;
+        }
+        self.count = count;
+    }
+
+    /// The loaded keys in ascending order, still with some repeats.
+    fn sort(&mut self) -> &[K] {
+        let keys = &mut self.keys[..self.count];
+        keys.sort_unstable();
+        keys
+    }
+}
+
+/// The logarithm of the number of slots, about two a key, to tell `count` keys apart.
+fn slot_bits(count: usize) -> u32 {
+    count.ilog2() + 1
+}
+
+/// Writes the distinct of the ascending `sorted`, at least one, as keys; their number.
+#[inline(always)]
+fn store<P: Packed, K: Int>(
+    shape: P,
+    sorted: &[K],
+    key: impl Fn(K) -> P::Int,
+    result: &mut [u8],
+) -> usize {
+    let (mut last, mut kept) = (sorted[0], 0);
+    for &next in sorted {
+        kept += usize::from(next != last);
+        last = next;
+        shape.store(key(next), &mut result[kept * shape.width()..]);
+    }
+    kept + 1
+}
+
+/// Bytes of an entry that stands for a wide key: eight of the key, then its index, big-endian.
+const ENTRY: usize = 12;
+/// After so many rounds of eight bytes, keys that still agree are compared whole.
+const ROUNDS: u32 = 8;
+
+/// Sorts keys wider than 16 bytes; the number of distinct ones, now in front.
+///
+/// In place of a key, a 12-byte entry in the scratch buffer is sorted: the eight bytes that follow
+/// what all keys share, and the key's index. Entries that agree in the eight bytes are sorted
+/// again by the eight that follow what *they* share, for a bounded number of rounds, and then by
+/// comparing keys. At last the keys are brought into the order of the entries.
+fn sort_wide(shape: Wide, keys: &mut [u8], scratch: &mut [u8]) -> usize {
+    let width = shape.width();
+    let count = keys.len() / width;
+    assert!(u32::try_from(count).is_ok(), "fewer than 2^32 wide keys are sorted at once");
+    let (entries, _) = scratch[..count * ENTRY].as_chunks_mut::<ENTRY>();
+    for (index, entry) in (0u32..).zip(entries.iter_mut()) {
+        entry[8..].copy_from_slice(&index.to_be_bytes());
+    }
+    sort_entries(shape, keys, entries, 0);
+    permute(width, keys, entries);
+    drop_repeats(width, keys, count)
+}
+
+/// The index of the key that an entry stands for.
+fn index_of(entry: &[u8; ENTRY]) -> usize {
+    BigEndian::read_u32(&entry[8..]) as usize
+}
+
+/// Sorts entries by their keys, of which no more than `ROUNDS - round` are.
+fn sort_entries(shape: Wide, keys: &[u8], entries: &mut [[u8; ENTRY]], round: u32) {
+    let key = |entry: &[u8; ENTRY]| shape.at(keys, index_of(entry));
+    let Some(first) = entries.first().map(key) else { return };
+    let shared = entries[1..].iter().fold(first.len(), |shared, entry| {
+        shared.min(common_prefix(&first[..shared], key(entry)))
+    });
+    if shared == first.len() {
+        return;
+    }
+    if round == ROUNDS || entries.len() <= 2 {
+        return entries.sort_unstable_by(|a, b| key(a)[shared..].cmp(&key(b)[shared..]));
+    }
+    for entry in entries.iter_mut() {
+        let next = &key(entry)[shared..];
+        let length = next.len().min(8);
+        let mut head = [0; 8];
+        head[..length].copy_from_slice(&next[..length]);
+        entry[..8].copy_from_slice(&head);
+    }
+    entries.sort_unstable_by_key(|entry| Medium::<ENTRY>.key(entry));
+    for tied in entries.chunk_by_mut(|a, b| a[..8] == b[..8]) {
+        if tied.len() > 1 {
+            sort_entries(shape, keys, tied, round + 1);
+        }
+    }
+}
+
+/// Moves the keys into the order of the entries, which are used up.
+fn permute(width: usize, keys: &mut [u8], entries: &mut [[u8; ENTRY]]) {
+    for start in 0..entries.len() {
+        // Follow the cycle through `start`, swapping each place's key in from where it lies.
+        let mut to = start;
+        loop {
+            let from = index_of(&entries[to]);
+            entries[to][8..].copy_from_slice(&(to as u32).to_be_bytes());
+            if from == start {
+                break;
+            }
+            swap(width, keys, to, from);
+            to = from;
+        }
+    }
+}
+
+/// Exchanges two different keys.
+fn swap(width: usize, keys: &mut [u8], a: usize, b: usize) {
+    let (low, high) = keys.split_at_mut(a.max(b) * width);
+    low[a.min(b) * width..][..width].swap_with_slice(&mut high[..width]);
+}
+
+/// Keeps the first of equal neighbours; the number kept.
+fn drop_repeats(width: usize, keys: &mut [u8], count: usize) -> usize {
+    let mut kept = count.min(1);
+    for i in 1..count {
+        if keys[i * width..][..width] != keys[(kept - 1) * width..][..width] {
+            keys.copy_within(i * width..(i + 1) * width, kept * width);
+            kept += 1;
+        }
+    }
+    kept
+}
+
+/// The number of leading bytes in which two slices agree.
+pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    let (a8, b8) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
+    let words = a8.iter().zip(b8).take_while(|(a, b)| a == b).count();
+    let start = 8 * words;
+    start + a[start..].iter().zip(&b[start..]).take_while(|(a, b)| a == b).count()
+}

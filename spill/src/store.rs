@@ -1,0 +1,461 @@
+//! The visited store: every level of a search, kept so that new candidates are subtracted cheaply.
+//!
+//! The store is a list of sorted runs, oldest first, each holding the keys of a contiguous interval
+//! of levels; together the intervals are all levels, once. Two invariants make it simple:
+//!
+//! - *The store is a function of the levels.* A run adds nothing that the log of levels does not
+//!   hold, so a checkpoint records only intervals, and a run in memory is rebuilt by merging its
+//!   levels again.
+//! - *Old before young.* Runs on disk (old) hold earlier levels than runs in memory (young). The
+//!   youngest holds just the last level, raw, for the next expansion, if it fits.
+//!
+//! Sizes are kept geometric, as in a log-structured merge tree (O'Neil et al., 1996): in memory a
+//! run is merged into its elder unless that is twice as large; when the young runs outgrow their
+//! share of memory they are merged to disk, together with every old run that is not larger than all
+//! that would be merged into it. So a key is rewritten at most about log2(keys / keys in memory)
+//! times, and there are about as many runs to look through.
+
+use rkyv::{Archive, Deserialize, Serialize};
+use crate::keys::gallop;
+use crate::{
+    Disk, FileName, Levels, Merge, Piece, Result, SavedLevels, Segment, SegmentSource,
+    SegmentSubtract, SegmentWriter, SliceSource, Source, split, subtract,
+};
+use std::sync::Arc;
+
+/// Keys handled at a time while merging: small enough for the second-level cache.
+pub(crate) const BATCH_KEYS: usize = 16 * 1024;
+
+/// Fewer keys than this are not worth a second thread.
+pub(crate) const KEYS_PER_THREAD_MIN: u64 = 32 * 1024;
+
+/// The part of the young share that the last level may take raw, as a divisor.
+const LAST_LEVEL_SHARE: usize = 4;
+
+/// All keys found so far.
+pub struct Store {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) width: usize,
+    /// Bytes for young runs, the room to merge them included.
+    young_bytes: usize,
+    pub(crate) levels: Levels,
+    pub(crate) old: Vec<OldRun>,
+    pub(crate) young: Vec<YoungRun>,
+    /// Files that the next manifest no longer mentions.
+    garbage: Vec<FileName>,
+}
+
+/// A run on disk: the keys of levels `first` to `last`.
+pub(crate) struct OldRun {
+    first: u32,
+    last: u32,
+    pieces: Vec<Piece>,
+    pub(crate) segments: Vec<Segment>,
+}
+
+/// A run in memory: the keys of levels `first` to `last`.
+pub(crate) struct YoungRun {
+    first: u32,
+    last: u32,
+    pub(crate) keys: Arc<Vec<u8>>,
+}
+
+/// An interval of levels and, for a run on disk, its pieces.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct SavedRun {
+    /// The first level.
+    pub first: u32,
+    /// The last level.
+    pub last: u32,
+    /// Where it is; nothing for a run that is rebuilt from the levels.
+    pub pieces: Vec<Piece>,
+}
+
+/// What a manifest remembers of a store.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct SavedStore {
+    /// The log of levels.
+    pub levels: SavedLevels,
+    /// The runs, oldest first.
+    pub runs: Vec<SavedRun>,
+}
+
+/// A slice of the key space: from `low` (included) to `high` (excluded).
+#[derive(Clone, Copy)]
+pub(crate) struct KeyRange<'a> {
+    pub(crate) low: Option<&'a [u8]>,
+    pub(crate) high: Option<&'a [u8]>,
+}
+
+impl<'a> KeyRange<'a> {
+    const ALL: KeyRange<'static> = KeyRange { low: None, high: None };
+
+    /// The ranges that `boundaries` cut the key space into.
+    pub(crate) fn cut(boundaries: &'a [Vec<u8>]) -> Vec<KeyRange<'a>> {
+        let bound = |at: usize| boundaries.get(at).map(Vec::as_slice);
+        (0..=boundaries.len())
+            .map(|at| KeyRange { low: at.checked_sub(1).and_then(bound), high: bound(at) })
+            .collect()
+    }
+}
+
+type Sources<'a> = Vec<Box<dyn Source + 'a>>;
+
+impl Store {
+    /// A store without levels, with `young_bytes` of memory for runs.
+    pub fn new(disk: Arc<dyn Disk>, width: usize, young_bytes: usize) -> Self {
+        let levels = Levels::new(disk.clone(), width);
+        Self { disk, width, young_bytes, levels, old: vec![], young: vec![], garbage: vec![] }
+    }
+
+    /// The store as it was saved, its runs in memory rebuilt within `young_bytes`.
+    pub fn restore(
+        disk: Arc<dyn Disk>,
+        width: usize,
+        young_bytes: usize,
+        saved: SavedStore,
+        threads: usize,
+    ) -> Result<Self> {
+        let levels = Levels::restore(disk.clone(), width, saved.levels)?;
+        let mut store =
+            Self { disk, width, young_bytes, levels, old: vec![], young: vec![], garbage: vec![] };
+        for run in saved.runs {
+            let SavedRun { first, last, pieces } = run;
+            match pieces.is_empty() {
+                false => store.old.push(store.open_run(first, last, pieces)?),
+                true => store.rebuild(first, last, threads)?,
+            }
+        }
+        Ok(store)
+    }
+
+    /// Puts back a run that was in memory: in memory if it still fits, else on disk.
+    fn rebuild(&mut self, first: u32, last: u32, threads: usize) -> Result<()> {
+        let keys: u64 = (first..=last).map(|level| self.levels.keys(level as usize)).sum();
+        let bytes = keys as usize * self.width;
+        let is_last = last as usize + 1 == self.levels.len();
+        if is_last && first == last && bytes > self.last_level_bytes_max() {
+            return self.adopt_last_level(threads);
+        }
+        let mut segments = Vec::new();
+        for level in first..=last {
+            segments.extend(self.levels.open(level as usize)?);
+        }
+        if 2 * bytes > self.young_bytes - self.last_level_bytes_max() {
+            // Saved by a search with more memory than this one.
+            self.flush(self.young.len(), threads)?;
+            let pieces = self.write_merged(first, last, &[], &segments, keys, threads)?;
+            self.old.push(self.open_run(first, last, pieces)?);
+            return Ok(());
+        }
+        let mut all = Vec::with_capacity(bytes);
+        let mut merge = Merge::new(self.width, sources(self.width, &[], &segments, KeyRange::ALL));
+        drain(&mut merge, |batch| {
+            all.extend_from_slice(batch);
+            Ok(())
+        })?;
+        self.young.push(YoungRun { first, last, keys: Arc::new(all) });
+        self.flush_if_full(threads)
+    }
+
+    /// The number of levels.
+    pub fn levels(&self) -> &Levels {
+        &self.levels
+    }
+
+    /// The number of runs on disk and in memory.
+    pub fn runs(&self) -> (usize, usize) {
+        (self.old.len(), self.young.len())
+    }
+
+    /// What a manifest must remember; valid on disk after [`Store::sync`].
+    pub fn saved(&self) -> SavedStore {
+        let old = self.old.iter().map(|run| SavedRun {
+            first: run.first,
+            last: run.last,
+            pieces: run.pieces.clone(),
+        });
+        let young = self.young.iter().map(|run| SavedRun {
+            first: run.first,
+            last: run.last,
+            pieces: vec![],
+        });
+        SavedStore { levels: self.levels.saved().clone(), runs: old.chain(young).collect() }
+    }
+
+    /// Makes everything that [`Store::saved`] speaks of durable.
+    pub fn sync(&mut self) -> Result<()> {
+        self.levels.sync()
+    }
+
+    /// Removes the files that no longer belong to the store. To be called when a manifest without
+    /// them is durable.
+    pub fn sweep(&mut self) -> Result<()> {
+        for file in self.garbage.drain(..) {
+            self.disk.remove(&file.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// The last level, to be expanded.
+    pub fn frontier(&mut self) -> Result<Frontier> {
+        let last = self.levels.len() - 1;
+        match self.young.last() {
+            Some(run) if run.first as usize == last => Ok(Frontier::Raw(run.keys.clone())),
+            _ => Ok(Frontier::Encoded(self.levels.open(last)?)),
+        }
+    }
+
+    /// Takes the level just pushed to the log into the store.
+    pub(crate) fn take_last_level(&mut self, threads: usize) -> Result<()> {
+        self.merge_young();
+        let level = self.levels.len() - 1;
+        let bytes = self.levels.keys(level) as usize * self.width;
+        if bytes > self.last_level_bytes_max() {
+            return self.adopt_last_level(threads);
+        }
+        let mut keys = Vec::with_capacity(bytes);
+        let segments = self.levels.open(level)?;
+        let mut merge = Merge::new(self.width, sources(self.width, &[], &segments, KeyRange::ALL));
+        drain(&mut merge, |batch| {
+            keys.extend_from_slice(batch);
+            Ok(())
+        })?;
+        let level = level as u32;
+        self.young.push(YoungRun { first: level, last: level, keys: Arc::new(keys) });
+        self.flush_if_full(threads)
+    }
+
+    /// Makes the last level an old run as it lies in the log: it is too large for memory.
+    fn adopt_last_level(&mut self, threads: usize) -> Result<()> {
+        self.flush(self.young.len(), threads)?;
+        let level = self.levels.len() as u32 - 1;
+        let pieces = self.levels.pieces(level as usize).to_vec();
+        let segments = self.levels.open(level as usize)?;
+        self.old.push(OldRun { first: level, last: level, pieces, segments });
+        Ok(())
+    }
+
+    fn last_level_bytes_max(&self) -> usize {
+        self.young_bytes / LAST_LEVEL_SHARE
+    }
+
+    /// Merges young runs into their elders while those are not twice as large.
+    fn merge_young(&mut self) {
+        while let [.., elder, younger] = self.young.as_slice()
+            && elder.keys.len() < 2 * younger.keys.len()
+        {
+            let mut keys = Vec::with_capacity(elder.keys.len() + younger.keys.len());
+            let slices = [elder.keys.as_slice(), younger.keys.as_slice()];
+            let mut merge = Merge::new(self.width, sources(self.width, &slices, &[], KeyRange::ALL));
+            drain(&mut merge, |batch| {
+                keys.extend_from_slice(batch);
+                Ok(())
+            })
+            .expect("merging in memory does not fail");
+            let (first, last) = (elder.first, younger.last);
+            drop(merge);
+            self.young.truncate(self.young.len() - 2);
+            self.young.push(YoungRun { first, last, keys: Arc::new(keys) });
+        }
+    }
+
+    /// Moves all young runs but the last level to disk when merging them in memory could take more
+    /// than their share.
+    fn flush_if_full(&mut self, threads: usize) -> Result<()> {
+        let settled = self.young.len().saturating_sub(1);
+        let bytes: usize = self.young[..settled].iter().map(|run| run.keys.len()).sum();
+        let share = self.young_bytes - self.last_level_bytes_max();
+        if 2 * bytes > share { self.flush(settled, threads) } else { Ok(()) }
+    }
+
+    /// Merges the first `count` young runs, and the old ones of like size, to a run on disk.
+    fn flush(&mut self, count: usize, threads: usize) -> Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
+        let mut keys: u64 =
+            self.young[..count].iter().map(|run| (run.keys.len() / self.width) as u64).sum();
+        let mut kept = self.old.len();
+        while kept > 0 && self.old[kept - 1].keys() <= keys {
+            kept -= 1;
+            keys += self.old[kept].keys();
+        }
+        let first = self.old.get(kept).map_or(self.young[0].first, |run| run.first);
+        let last = self.young[count - 1].last;
+        let slices: Vec<&[u8]> =
+            self.young[..count].iter().map(|run| run.keys.as_slice()).collect();
+        let segments: Vec<Segment> =
+            self.old[kept..].iter().flat_map(|run| run.segments.iter().cloned()).collect();
+        let pieces = self.write_merged(first, last, &slices, &segments, keys, threads)?;
+        let merged = self.open_run(first, last, pieces)?;
+        for run in self.old.drain(kept..) {
+            let files = run.pieces.iter().map(|piece| piece.file);
+            self.garbage.extend(files.filter(|file| matches!(file, FileName::Merged { .. })));
+        }
+        self.old.push(merged);
+        self.young.drain(..count);
+        Ok(())
+    }
+
+    fn write_merged(
+        &self,
+        first: u32,
+        last: u32,
+        slices: &[&[u8]],
+        segments: &[Segment],
+        keys: u64,
+        threads: usize,
+    ) -> Result<Vec<Piece>> {
+        let (disk, width) = (&*self.disk, self.width);
+        let boundaries = split(width, slices, segments, parts(keys, threads));
+        in_parallel(KeyRange::cut(&boundaries), |part, range| {
+            let file = FileName::Merged { first, last, part: part as u16 };
+            let mut out = disk.create(&file.to_string())?;
+            let mut writer = SegmentWriter::new(width, &mut *out);
+            let mut merge = Merge::new(width, sources(width, slices, segments, range));
+            drain(&mut merge, |batch| writer.push(batch))?;
+            let at = writer.finish()?;
+            out.sync()?;
+            Ok(Piece { file, at })
+        })
+    }
+
+    fn open_run(&self, first: u32, last: u32, pieces: Vec<Piece>) -> Result<OldRun> {
+        let segments = pieces
+            .iter()
+            .map(|piece| piece.open(&*self.disk, self.width))
+            .collect::<Result<_>>()?;
+        Ok(OldRun { first, last, pieces, segments })
+    }
+}
+
+impl OldRun {
+    fn keys(&self) -> u64 {
+        self.pieces.iter().map(|piece| piece.at.keys).sum()
+    }
+}
+
+/// The keys of a level, in units that can be expanded side by side.
+#[derive(Clone)]
+pub enum Frontier {
+    /// In memory, as they are.
+    Raw(Arc<Vec<u8>>),
+    /// On disk.
+    Encoded(Vec<Segment>),
+}
+
+impl Frontier {
+    /// The number of keys.
+    pub fn keys(&self, width: usize) -> u64 {
+        match self {
+            Frontier::Raw(keys) => (keys.len() / width) as u64,
+            Frontier::Encoded(segments) => segments.iter().map(Segment::keys).sum(),
+        }
+    }
+}
+
+/// How far a run in memory has been subtracted from ascending batches.
+pub(crate) struct YoungSubtract<'a> {
+    width: usize,
+    rest: &'a [u8],
+}
+
+impl<'a> YoungSubtract<'a> {
+    pub(crate) fn new(width: usize, keys: &'a [u8]) -> Self {
+        Self { width, rest: keys }
+    }
+
+    /// Removes the run's keys from the next batch.
+    pub(crate) fn subtract(&mut self, batch: &mut Vec<u8>) {
+        if batch.is_empty() || self.rest.is_empty() {
+            return;
+        }
+        let skipped = gallop(self.width, self.rest, 0, &batch[..self.width]);
+        self.rest = &self.rest[skipped * self.width..];
+        let end = gallop(self.width, self.rest, 0, &batch[batch.len() - self.width..]) + 1;
+        let (overlap, rest) = self.rest.split_at((end * self.width).min(self.rest.len()));
+        subtract(self.width, batch, overlap);
+        self.rest = rest;
+    }
+}
+
+/// Subtracts every run of a store from ascending batches.
+pub(crate) struct StoreSubtract<'a> {
+    young: Vec<YoungSubtract<'a>>,
+    old: Vec<SegmentSubtract>,
+}
+
+impl<'a> StoreSubtract<'a> {
+    pub(crate) fn new(width: usize, young: &'a [YoungRun], old: &[OldRun]) -> Self {
+        let young = young.iter().rev().map(|run| YoungSubtract::new(width, &run.keys)).collect();
+        let old = old
+            .iter()
+            .rev()
+            .flat_map(|run| &run.segments)
+            .map(|segment| SegmentSubtract::new(segment.clone()))
+            .collect();
+        Self { young, old }
+    }
+
+    pub(crate) fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
+        self.young.iter_mut().for_each(|run| run.subtract(batch));
+        self.old.iter_mut().try_for_each(|run| run.subtract(batch))
+    }
+}
+
+/// One source for each slice and segment, restricted to `range`.
+pub(crate) fn sources<'a>(
+    width: usize,
+    slices: &[&'a [u8]],
+    segments: &[Segment],
+    range: KeyRange<'a>,
+) -> Sources<'a> {
+    let KeyRange { low, high } = range;
+    let mut sources: Sources<'a> = Vec::with_capacity(slices.len() + segments.len());
+    for keys in slices {
+        sources.push(Box::new(SliceSource::new(width, keys, low, high)));
+    }
+    for segment in segments {
+        sources.push(Box::new(SegmentSource::new(segment.clone(), low, high)));
+    }
+    sources
+}
+
+/// Gives everything a merge yields to `take`, batch by batch.
+pub(crate) fn drain(merge: &mut Merge, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    let mut batch = Vec::new();
+    loop {
+        merge.next(&mut batch, BATCH_KEYS)?;
+        if batch.is_empty() {
+            return Ok(());
+        }
+        take(&batch)?;
+    }
+}
+
+/// The number of threads worth using for this many keys.
+pub(crate) fn parts(keys: u64, threads: usize) -> usize {
+    ((keys / KEYS_PER_THREAD_MIN) as usize).clamp(1, threads.max(1))
+}
+
+/// Runs `work` on every item, each in a thread of its own, the last one in this.
+pub fn in_parallel<I: Send, T: Send>(
+    items: Vec<I>,
+    work: impl Fn(usize, I) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let mut items: Vec<(usize, I)> = items.into_iter().enumerate().collect();
+    let Some((last, item)) = items.pop() else { return Ok(Vec::new()) };
+    std::thread::scope(|scope| {
+        let work = &work;
+        let others: Vec<_> =
+            items.into_iter().map(|(at, item)| scope.spawn(move || work(at, item))).collect();
+        let own = work(last, item);
+        let mut results = Vec::new();
+        for thread in others {
+            results.push(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
+        results.push(own?);
+        Ok(results)
+    })
+}

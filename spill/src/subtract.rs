@@ -1,0 +1,204 @@
+//! Taking the keys already known out of the candidates for new ones.
+//!
+//! Both are ascending, so this is a merge that keeps the candidates met on one side only. They are
+//! removed in place, what is kept moving to the front. Which way is fast depends on how many there
+//! are of each in a stretch of keys: about as many, and both are walked in step, comparisons moving
+//! the cursors without a branch; far fewer on one side, and its keys are looked up in the other by
+//! galloping (Bentley and Yao 1976).
+//!
+//! Of a segment ([`SegmentSubtract`]) the index tells for every candidate the one block that can
+//! hold it; blocks that can hold none are not decoded.
+
+use crate::keys::{Shape, for_shape, is_ascending, leap};
+use crate::reader::BlockReader;
+use crate::{Result, Segment};
+use std::ops::Range;
+
+/// If one side has so many times the keys of the other, gallop.
+const GALLOP_RATIO: usize = 16;
+
+/// Removes from `candidates`, ascending and without repeats, every key in the ascending `run`.
+pub fn subtract(width: usize, candidates: &mut Vec<u8>, run: &[u8]) {
+    debug_assert!(is_ascending(width, candidates) && is_ascending(width, run));
+    let all = 0..candidates.len() / width;
+    let kept = for_shape!(width, shape => remove(shape, candidates, all, 0, run).0);
+    candidates.truncate(kept * width);
+}
+
+/// Removes the keys of a segment from one ascending batch of candidates after another.
+pub struct SegmentSubtract {
+    reader: BlockReader,
+    /// The first block that can hold a key not less than the last candidate.
+    block: usize,
+    /// The keys of that block, if `decoded`.
+    keys: Vec<u8>,
+    decoded: bool,
+    /// Bytes of them that are less than all candidates to come.
+    passed: usize,
+}
+
+impl SegmentSubtract {
+    /// Begins before the first key of `segment`.
+    pub fn new(segment: Segment) -> Self {
+        let reader = BlockReader::new(segment);
+        SegmentSubtract { reader, block: 0, keys: Vec::new(), decoded: false, passed: 0 }
+    }
+
+    /// Removes the keys of the segment from `candidates`, which ascend, without repeats, and from
+    /// those of earlier calls.
+    pub fn subtract(&mut self, candidates: &mut Vec<u8>) -> Result<()> {
+        let width = self.reader.segment().width();
+        debug_assert!(is_ascending(width, candidates));
+        if self.reader.segment().blocks() == 0 {
+            return Ok(());
+        }
+        let kept = for_shape!(width, shape => self.remove(shape, candidates))?;
+        candidates.truncate(kept * width);
+        Ok(())
+    }
+
+    fn remove<S: Shape>(&mut self, shape: S, candidates: &mut [u8]) -> Result<usize> {
+        let (width, count) = (shape.width(), candidates.len() / shape.width());
+        let (mut next, mut kept) = (0, 0);
+        while next < count {
+            self.seek(&candidates[next * width..][..width]);
+            let segment = self.reader.segment();
+            let end = if self.block + 1 < segment.blocks() {
+                let bound = shape.key(segment.first_key(self.block + 1));
+                leap(shape, candidates, next, count, bound)
+            } else {
+                count
+            };
+            let greatest = shape.at(candidates, end - 1);
+            if !self.decoded && greatest < shape.key(segment.first_key(self.block)) {
+                // Only before the first block of all.
+                kept = keep(width, candidates, next..end, kept);
+            } else {
+                self.decode()?;
+                let run = &self.keys[self.passed..];
+                let passed;
+                (kept, passed) = remove(shape, candidates, next..end, kept, run);
+                self.passed += passed * width;
+            }
+            next = end;
+        }
+        Ok(kept)
+    }
+
+    /// Goes on to the block that can hold `key`.
+    fn seek(&mut self, key: &[u8]) {
+        let segment = self.reader.segment();
+        let block = segment.find_in(self.block..segment.blocks(), key);
+        if block != self.block {
+            (self.block, self.decoded, self.passed) = (block, false, 0);
+        }
+    }
+
+    /// Decodes the block, unless it is.
+    fn decode(&mut self) -> Result<()> {
+        if !self.decoded {
+            self.reader.decode(self.block, &mut self.keys)?;
+            self.decoded = true;
+        }
+        Ok(())
+    }
+}
+
+/// Moves the keys `range` to index `kept`; the index after them there.
+fn keep(width: usize, keys: &mut [u8], range: Range<usize>, kept: usize) -> usize {
+    if range.start != kept {
+        keys.copy_within(range.start * width..range.end * width, kept * width);
+    }
+    kept + range.len()
+}
+
+/// Moves those of the ascending keys `range` that are not in `run` to index `kept`, before which
+/// all is final. Returns the index after them there, and how many keys of `run` are not greater
+/// than the last of the range, or fewer.
+fn remove<S: Shape>(
+    shape: S,
+    keys: &mut [u8],
+    range: Range<usize>,
+    kept: usize,
+    run: &[u8],
+) -> (usize, usize) {
+    debug_assert!(kept <= range.start);
+    let run_count = run.len() / shape.width();
+    if range.len() < run_count / GALLOP_RATIO {
+        remove_few(shape, keys, range, kept, run)
+    } else if run_count < range.len() / GALLOP_RATIO {
+        remove_from_many(shape, keys, range, kept, run)
+    } else {
+        remove_in_step(shape, keys, range, kept, run)
+    }
+}
+
+/// [`remove`] for about as many keys on both sides.
+fn remove_in_step<S: Shape>(
+    shape: S,
+    keys: &mut [u8],
+    range: Range<usize>,
+    mut kept: usize,
+    run: &[u8],
+) -> (usize, usize) {
+    let width = shape.width();
+    let run_count = run.len() / width;
+    let (mut next, mut passed) = (range.start, 0);
+    while next < range.end && passed < run_count {
+        let (key, other) = (shape.at(keys, next), shape.at(run, passed));
+        let (less, greater) = (key < other, key > other);
+        // A key that is not kept is overwritten, or becomes the first of the remainder. The branch
+        // goes the same way from the first removal on.
+        if kept != next {
+            keys.copy_within(next * width..(next + 1) * width, kept * width);
+        }
+        kept += usize::from(less);
+        next += usize::from(!greater);
+        passed += usize::from(!less);
+    }
+    (keep(width, keys, next..range.end, kept), passed)
+}
+
+/// [`remove`] for far fewer keys than in the run.
+fn remove_few<S: Shape>(
+    shape: S,
+    keys: &mut [u8],
+    range: Range<usize>,
+    mut kept: usize,
+    run: &[u8],
+) -> (usize, usize) {
+    let (width, run_count) = (shape.width(), run.len() / shape.width());
+    let mut passed = 0;
+    for next in range {
+        let key = shape.at(keys, next);
+        passed = leap(shape, run, passed, run_count, key);
+        if passed == run_count || shape.at(run, passed) != key {
+            kept = keep(width, keys, next..next + 1, kept);
+        }
+    }
+    (kept, passed)
+}
+
+/// [`remove`] for far more keys than in the run.
+fn remove_from_many<S: Shape>(
+    shape: S,
+    keys: &mut [u8],
+    range: Range<usize>,
+    mut kept: usize,
+    run: &[u8],
+) -> (usize, usize) {
+    let width = shape.width();
+    let mut next = range.start;
+    let mut passed = 0;
+    for other in run.chunks_exact(width) {
+        let until = leap(shape, keys, next, range.end, shape.key(other));
+        kept = keep(width, keys, next..until, kept);
+        next = until;
+        if next == range.end {
+            break;
+        }
+        passed += 1;
+        next += usize::from(shape.at(keys, next) == shape.key(other));
+    }
+    (keep(width, keys, next..range.end, kept), passed)
+}

@@ -1,0 +1,294 @@
+//! Commands and flags.
+
+use crate::ir::Overflow;
+use crate::search::{Checks, Limits};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Exact, disk-backed model checking in a fixed memory budget.
+#[derive(Debug, Parser)]
+#[command(name = "spillway", version, about, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 verified, 1 violated, 2 the model or the command line is wrong,
+3 stopped before the end and resumable, 4 the search directory is damaged.";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Visit every reachable state of a model and report what is violated
+    Check(CheckArgs),
+    /// Go on with a search that was stopped, killed or ran out of disk
+    Resume(ResumeArgs),
+    /// Show how far a search has come, running or not
+    Status(StatusArgs),
+    /// Show the counterexamples that a search found
+    Trace(StatusArgs),
+    /// Show a model as Spillway understands it: program, state layout, memory plan
+    Explain(ExplainArgs),
+    /// Walk through a model, at random or by hand
+    Simulate(SimulateArgs),
+}
+
+/// Which model, and what its constants are.
+#[derive(Args, Clone, Debug)]
+pub struct ModelArgs {
+    /// The model's file; its ending names the language (.dve)
+    pub model: PathBuf,
+    /// Replace the value of a constant of the model
+    #[arg(long = "define", short = 'D', value_name = "NAME=VALUE", value_parser = define)]
+    pub defines: Vec<(String, i64)>,
+    /// What becomes of a value outside its variable's range: an error, or reduced as C does
+    #[arg(long, value_enum, default_value_t = OverflowArg::Error)]
+    pub overflow: OverflowArg,
+}
+
+/// The rule for values outside a variable's range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OverflowArg {
+    /// A run-time error, as DiVinE has it
+    Error,
+    /// Modulo the size of the range, as LTSmin has it
+    Wrap,
+}
+
+impl From<OverflowArg> for Overflow {
+    fn from(arg: OverflowArg) -> Overflow {
+        match arg {
+            OverflowArg::Error => Overflow::Fails,
+            OverflowArg::Wrap => Overflow::Wraps,
+        }
+    }
+}
+
+/// Resources of one sitting of a search.
+#[derive(Args, Clone, Debug)]
+pub struct RunArgs {
+    /// The most memory the process may hold resident, such as 64MiB or 4GiB
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
+    pub memory: u64,
+    /// Threads to search with [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub threads: Option<u16>,
+    /// The most bytes the search directory may take
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub disk_limit: Option<u64>,
+    /// The longest time between two checkpoints, such as 30s or 10min
+    #[arg(long, value_name = "TIME", default_value = "10min", value_parser = duration)]
+    pub checkpoint_every: Duration,
+    /// Stop, resumably, at the end of the level that reaches this many states
+    #[arg(long, value_name = "N")]
+    pub max_states: Option<u64>,
+    /// Stop, resumably, after this time
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub max_time: Option<Duration>,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl RunArgs {
+    /// The number of threads to use.
+    pub fn thread_count(&self) -> usize {
+        self.threads.map_or_else(
+            || std::thread::available_parallelism().map_or(1, usize::from),
+            usize::from,
+        )
+    }
+}
+
+/// `spillway check`.
+#[derive(Args, Clone, Debug)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub(super) model: ModelArgs,
+    #[command(flatten)]
+    pub(super) run: RunArgs,
+    /// Keep the search in this directory, which must be new or empty [default: a temporary one,
+    /// removed after a verdict]
+    #[arg(long)]
+    pub dir: Option<PathBuf>,
+    /// Check only these
+    #[arg(long, value_name = "CHECKS", value_delimiter = ',', value_enum)]
+    pub only: Vec<CheckKind>,
+    /// Do not count states without successors as violations
+    #[arg(long)]
+    pub no_deadlock: bool,
+    /// Explore the whole state space and count violations
+    #[arg(long)]
+    pub keep_going: bool,
+}
+
+/// What can be checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CheckKind {
+    /// States without a successor
+    Deadlock,
+    /// Assertions
+    Assert,
+    /// Invariants
+    Invariant,
+    /// Run-time errors
+    Error,
+}
+
+impl CheckArgs {
+    /// What to look for and when to stop.
+    pub fn limits(&self) -> Limits {
+        let wanted = |kind| self.only.is_empty() || self.only.contains(&kind);
+        Limits {
+            checks: Checks {
+                deadlock: wanted(CheckKind::Deadlock) && !self.no_deadlock,
+                assertions: wanted(CheckKind::Assert),
+                invariants: wanted(CheckKind::Invariant),
+                faults: wanted(CheckKind::Error),
+            },
+            stop_on_violation: !self.keep_going,
+            max_states: self.run.max_states,
+        }
+    }
+}
+
+/// `spillway resume`.
+#[derive(Args, Clone, Debug)]
+pub struct ResumeArgs {
+    /// The search directory
+    pub dir: PathBuf,
+    #[command(flatten)]
+    pub(super) run: RunArgs,
+}
+
+/// `spillway status` and `spillway trace`.
+#[derive(Args, Clone, Debug)]
+pub struct StatusArgs {
+    /// The search directory
+    pub dir: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `spillway explain`.
+#[derive(Args, Clone, Debug)]
+pub struct ExplainArgs {
+    #[command(flatten)]
+    pub(super) model: ModelArgs,
+    /// The memory budget to plan for
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
+    pub memory: u64,
+    /// The threads to plan for [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub threads: Option<u16>,
+}
+
+/// `spillway simulate`.
+#[derive(Args, Clone, Debug)]
+pub struct SimulateArgs {
+    #[command(flatten)]
+    pub(super) model: ModelArgs,
+    /// Choose each step by hand
+    #[arg(long, short)]
+    pub interactive: bool,
+    /// The most steps to take
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub steps: u64,
+    /// The seed of the random choices; the same seed walks the same way
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+fn define(text: &str) -> Result<(String, i64), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+    let value = value.trim().parse().map_err(|_| format!("`{value}` is not an integer"))?;
+    Ok((name.trim().to_string(), value))
+}
+
+/// A number of bytes: `4096`, `64MiB`, `1.5GiB`, `200GB`.
+fn size(text: &str) -> Result<u64, String> {
+    let units: [(&str, f64); 10] = [
+        ("", 1.0),
+        ("B", 1.0),
+        ("K", 1024.0),
+        ("KiB", 1024.0),
+        ("MiB", 1048576.0),
+        ("GiB", 1073741824.0),
+        ("TiB", 1099511627776.0),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("TB", 1e12),
+    ];
+    let (number, unit) = split_unit(text);
+    let (_, scale) = units
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case(unit))
+        .ok_or("expected a size such as 64MiB or 4GiB")?;
+    let number: f64 =
+        number.parse().map_err(|_| "expected a size such as 64MiB or 4GiB".to_string())?;
+    Ok((number * scale) as u64)
+}
+
+/// A time: `30s`, `10min`, `1.5h`, `2d`; without a unit, seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let units: [(&str, f64); 8] = [
+        ("", 1.0),
+        ("ms", 0.001),
+        ("s", 1.0),
+        ("m", 60.0),
+        ("min", 60.0),
+        ("h", 3600.0),
+        ("d", 86400.0),
+        ("sec", 1.0),
+    ];
+    let expected = "expected a time such as 30s, 10min or 2h";
+    let (number, unit) = split_unit(text);
+    let (_, scale) = units.iter().find(|(name, _)| *name == unit).ok_or(expected)?;
+    let number: f64 = number.parse().map_err(|_| expected.to_string())?;
+    Duration::try_from_secs_f64(number * scale).map_err(|_| expected.to_string())
+}
+
+fn split_unit(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let digits = |c: char| c.is_ascii_digit() || c == '.' || c == '_';
+    let end = text.find(|c| !digits(c)).unwrap_or(text.len());
+    (text[..end].trim(), text[end..].trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(size("4096"), Ok(4096));
+        assert_eq!(size("64MiB"), Ok(64 << 20));
+        assert_eq!(size("1.5 gib"), Ok(3 << 29));
+        assert_eq!(size("2GB"), Ok(2_000_000_000));
+        assert!(size("lots").is_err() && size("1Q").is_err() && size("").is_err());
+    }
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("10min"), Ok(Duration::from_secs(600)));
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert!(duration("soon").is_err() && duration("-1s").is_err());
+    }
+
+    #[test]
+    fn definitions_have_a_name_and_an_integer() {
+        assert_eq!(define("N=3"), Ok(("N".into(), 3)));
+        assert!(define("N").is_err() && define("N=x").is_err());
+    }
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,268 @@
+//! Search directories: made, recognised, locked, described.
+//!
+//! Beside what the search keeps in it, a directory holds the *job*: the model's text and the flags
+//! that decide what is searched for, so that it can be resumed anywhere by itself.
+
+use super::failure::Failure;
+use super::model::Model;
+use crate::front::{Language, Options};
+use crate::ir::Overflow;
+use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
+use crate::search::{Checks, Limits};
+use crate::source::Sources;
+use rkyv::{Archive, Deserialize, Serialize, rancor};
+use spill::{Disk, Error, Metered, RealDisk};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The name of the job's file.
+const JOB: &str = "job";
+
+/// Files that may lie in a directory in which no search has begun.
+const HARMLESS: [&str; 2] = ["lock", "job.new"];
+
+/// A search directory that this process holds the lock of.
+pub struct Directory {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its files, counted.
+    pub disk: Arc<Metered>,
+    /// Removes it when dropped.
+    temporary: Option<tempfile::TempDir>,
+}
+
+/// What a directory searches for.
+#[derive(Clone, Debug, Archive, Serialize, Deserialize)]
+pub struct Job {
+    language: String,
+    /// Names and texts of the model's files.
+    files: Vec<(String, String)>,
+    defines: Vec<(String, i64)>,
+    wraps: bool,
+    digest: [u8; 32],
+    /// Deadlock, assertions, invariants, faults.
+    checks: [bool; 4],
+    keep_going: bool,
+    /// The memory budget in bytes and the threads of the last sitting.
+    pub memory: u64,
+    /// The threads of the last sitting.
+    pub threads: u32,
+}
+
+impl Job {
+    /// The job of searching `model`.
+    pub fn new(model: &Model, limits: &Limits, memory: u64, threads: usize) -> Job {
+        use crate::exec::Model as _;
+        let Checks { deadlock, assertions, invariants, faults } = limits.checks;
+        Job {
+            language: model.language.name().into(),
+            files: model.sources.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
+            defines: model.options.defines.clone(),
+            wraps: model.options.overflow == Some(Overflow::Wraps),
+            digest: model.interp.digest(),
+            checks: [deadlock, assertions, invariants, faults],
+            keep_going: !limits.stop_on_violation,
+            memory,
+            threads: threads as u32,
+        }
+    }
+
+    /// The name of the model's file.
+    pub fn model_name(&self) -> &str {
+        self.files.first().map_or("", |(name, _)| name)
+    }
+
+    /// The model's language.
+    pub fn language(&self) -> &str {
+        &self.language
+    }
+
+    /// What to look for; `max_states` is each sitting's own.
+    pub fn limits(&self, max_states: Option<u64>) -> Limits {
+        let [deadlock, assertions, invariants, faults] = self.checks;
+        Limits {
+            checks: Checks { deadlock, assertions, invariants, faults },
+            stop_on_violation: !self.keep_going,
+            max_states,
+        }
+    }
+
+    /// Reads the model again, from the text that was kept.
+    pub fn model(&self) -> Result<Model, Failure> {
+        let mut sources = Sources::default();
+        for (name, text) in &self.files {
+            sources.add(name.as_str(), text.as_str());
+        }
+        let overflow = if self.wraps { Overflow::Wraps } else { Overflow::Fails };
+        let options = Options { defines: self.defines.clone(), overflow: Some(overflow) };
+        let language = Language::from_name(&self.language).ok_or_else(|| {
+            Failure::wrong(format!("models in {} cannot be read by this version", self.language))
+        })?;
+        let (model, _) = Model::load(language, sources, options)?;
+        self.check_digest(&model)?;
+        Ok(model)
+    }
+
+    fn check_digest(&self, model: &Model) -> Result<(), Failure> {
+        use crate::exec::Model as _;
+        match model.interp.digest() == self.digest {
+            true => Ok(()),
+            false => Err(Failure::wrong(
+                "this version of spillway understands the model differently from the one that \
+                 began the search\n  help: resume it with that version, or check the model again",
+            )),
+        }
+    }
+
+    fn commit(&self, disk: &dyn Disk) -> spill::Result<()> {
+        let bytes = rkyv::to_bytes::<rancor::Error>(self)
+            .map_err(|error| Error::corrupt(JOB, 0, format!("cannot encode: {error}")))?;
+        spill::commit(disk, JOB, FORMAT, &bytes)
+    }
+
+    fn load(disk: &dyn Disk) -> spill::Result<Job> {
+        let payload = spill::load(disk, JOB, FORMAT)?;
+        let mut bytes = rkyv::util::AlignedVec::<16>::with_capacity(payload.len());
+        bytes.extend_from_slice(&payload);
+        rkyv::from_bytes::<Job, rancor::Error>(&bytes)
+            .map_err(|error| Error::corrupt(JOB, 0, format!("cannot decode: {error}")))
+    }
+}
+
+impl Directory {
+    /// A new directory for `job`: at `path`, or a temporary one.
+    pub fn create(
+        path: Option<&Path>,
+        job: &Job,
+        disk_limit: Option<u64>,
+    ) -> Result<Directory, Failure> {
+        let (path, temporary) = match path {
+            Some(path) => (path.to_path_buf(), None),
+            None => {
+                let made = tempfile::Builder::new().prefix("spillway-").tempdir();
+                let made = made.map_err(|error| {
+                    let place = std::env::temp_dir();
+                    Failure::wrong(format!(
+                        "cannot make a temporary directory in {}: {error}\n  help: name a place \
+                         with --dir",
+                        place.display()
+                    ))
+                })?;
+                (made.path().to_path_buf(), Some(made))
+            }
+        };
+        std::fs::create_dir_all(&path).map_err(|error| {
+            Failure::wrong(format!("cannot make the directory {}: {error}", path.display()))
+        })?;
+        refuse_if_used(&path, job)?;
+        let directory = Directory::lock(path, temporary, disk_limit)?;
+        job.commit(&*directory.disk).map_err(|error| Failure::opening(&directory.path, error))?;
+        Ok(directory)
+    }
+
+    /// A directory that a search has begun in, its job and its last checkpoint, if it made one.
+    pub fn open(
+        path: &Path,
+        disk_limit: Option<u64>,
+    ) -> Result<(Directory, Job, Option<Saved>), Failure> {
+        Contents::read(path)?;
+        let directory = Directory::lock(path.to_path_buf(), None, disk_limit)?;
+        // Read again: another process may have ended its search just before the lock was taken.
+        let Contents { job, saved, .. } = Contents::read(path)?;
+        Ok((directory, job, saved))
+    }
+
+    fn lock(
+        path: PathBuf,
+        temporary: Option<tempfile::TempDir>,
+        disk_limit: Option<u64>,
+    ) -> Result<Directory, Failure> {
+        let open = || -> spill::Result<Metered> {
+            let real = RealDisk::open(&path)?;
+            real.lock()?;
+            Metered::new(Arc::new(real), disk_limit)
+        };
+        let disk = open().map_err(|error| Failure::opening(&path, error))?;
+        Ok(Directory { path, disk: Arc::new(disk), temporary })
+    }
+
+    /// Keeps the directory even if it is a temporary one.
+    pub fn keep(&mut self) {
+        if let Some(temporary) = self.temporary.take() {
+            let _ = temporary.keep();
+        }
+    }
+
+    /// Whether it will be removed.
+    pub fn is_temporary(&self) -> bool {
+        self.temporary.is_some()
+    }
+}
+
+/// What lies in a search directory, read without touching it.
+pub struct Contents {
+    /// What is searched for.
+    pub job: Job,
+    /// The last checkpoint.
+    pub saved: Option<Saved>,
+    /// The bytes of all files.
+    pub bytes: u64,
+    /// Whether a search is running in it.
+    pub running: bool,
+}
+
+impl Contents {
+    /// Reads the job and the last checkpoint in `path`.
+    pub fn read(path: &Path) -> Result<Contents, Failure> {
+        let disk = RealDisk::open(path).map_err(|error| Failure::opening(path, error))?;
+        let files = disk.list().map_err(|error| Failure::opening(path, error))?;
+        let has = |wanted: &str| files.iter().any(|(name, _)| name == wanted);
+        if !has(JOB) {
+            return Err(Failure::wrong(format!(
+                "{} is not a search directory, or no search has begun in it",
+                path.display()
+            )));
+        }
+        let job = Job::load(&disk).map_err(|error| Failure::opening(path, error))?;
+        let saved = match has(MANIFEST) {
+            true => Some(Saved::load(&disk).map_err(|error| Failure::opening(path, error))?),
+            false => None,
+        };
+        if saved.as_ref().is_some_and(|saved| saved.digest != job.digest) {
+            let error = Error::corrupt(MANIFEST, 0, "it belongs to another model than the job");
+            return Err(Failure::opening(path, error));
+        }
+        let bytes = files.iter().map(|(_, length)| length).sum();
+        let running = matches!(disk.lock(), Err(Error::Locked { .. }));
+        Ok(Contents { job, saved, bytes, running })
+    }
+}
+
+/// Refuses a directory that is not empty, saying what is in it.
+fn refuse_if_used(path: &Path, job: &Job) -> Result<(), Failure> {
+    let shown = path.display();
+    let disk = RealDisk::open(path).map_err(|error| Failure::opening(path, error))?;
+    let files = disk.list().map_err(|error| Failure::opening(path, error))?;
+    if files.iter().all(|(name, _)| HARMLESS.contains(&name.as_str())) {
+        return Ok(());
+    }
+    if !files.iter().any(|(name, _)| name == JOB) {
+        return Err(Failure::wrong(format!(
+            "{shown} is not empty, and not a search directory\n  help: name a new or empty one"
+        )));
+    }
+    drop(disk);
+    let Contents { job: theirs, running, .. } = Contents::read(path)?;
+    let message = match (running, theirs.digest == job.digest) {
+        (true, _) => format!("{shown} is in use by a running search of {}", theirs.model_name()),
+        (false, true) => format!(
+            "{shown} already holds a search of this model\n  help: `spillway resume {shown}` goes \
+             on with it; to begin anew, remove it or name another"
+        ),
+        (false, false) => format!(
+            "{shown} holds a search of another model, {}\n  help: name another directory",
+            theirs.model_name()
+        ),
+    };
+    Err(Failure::wrong(message))
+}

@@ -1,0 +1,90 @@
+//! Why a command ended without a verdict, and the exit code that says so.
+
+use crate::diag::{Diagnostic, Severity};
+use crate::source::Sources;
+use std::fmt;
+use std::path::Path;
+
+/// Nothing is violated.
+pub const VERIFIED: u8 = 0;
+/// Something is violated.
+pub const VIOLATED: u8 = 1;
+/// The model or the command line is wrong.
+pub const WRONG: u8 = 2;
+/// Stopped before the end, and resumable.
+pub const STOPPED: u8 = 3;
+/// The search directory is damaged.
+pub const DAMAGED: u8 = 4;
+
+/// A message for the user and an exit code.
+#[derive(Debug)]
+pub struct Failure {
+    /// The exit code.
+    pub code: u8,
+    /// What happened and what to do.
+    pub message: String,
+}
+
+impl Failure {
+    /// The command line or its surroundings are wrong.
+    pub fn wrong(message: impl Into<String>) -> Self {
+        Self { code: WRONG, message: format!("error: {}", message.into()) }
+    }
+
+    /// The model is wrong.
+    pub fn model(diagnostics: &[Diagnostic], sources: &Sources) -> Self {
+        let shown: Vec<String> = diagnostics
+            .iter()
+            .filter(|it| it.severity == Severity::Error)
+            .map(|it| it.render(sources).to_string())
+            .collect();
+        Self { code: WRONG, message: shown.join("\n") }
+    }
+
+    /// The disk failed while `dir` was opened or read.
+    pub fn opening(dir: &Path, error: spill::Error) -> Self {
+        let dir = dir.display();
+        match error {
+            spill::Error::Corrupt { .. } => Self {
+                code: DAMAGED,
+                message: format!(
+                    "error: {dir}: {error}\n  help: restore the directory from a copy, or remove \
+                     it and check the model again"
+                ),
+            },
+            spill::Error::Version { .. } => Self::wrong(format!(
+                "{dir}: {error}\n  help: resume it with the version of spillway that made it, or \
+                 remove it and check the model again"
+            )),
+            spill::Error::Locked { .. } => Self::wrong(format!(
+                "{dir} is in use by a running search\n  help: `spillway status {dir}` shows how \
+                 far it is"
+            )),
+            error => Self::wrong(format!("{dir}: {error}")),
+        }
+    }
+
+    /// The disk failed while a search in `dir` was running; its last checkpoint stands.
+    pub fn running(dir: &Path, error: spill::Error) -> Self {
+        let help = match &error {
+            spill::Error::Corrupt { .. } => return Self::opening(dir, error),
+            spill::Error::Full { limit: Some(_), .. } => "with a larger --disk-limit",
+            spill::Error::Full { .. } => "once there is more room",
+            _ => "once the disk works again",
+        };
+        let dir = dir.display();
+        Self {
+            code: STOPPED,
+            message: format!(
+                "error: {dir}: {error}\n  the search stopped at its last checkpoint\n  help: \
+                 `spillway resume {dir}` goes on {help}"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}

@@ -1,0 +1,87 @@
+//! From the model's file to something that can be searched, with every way that can fail.
+
+use super::args::ModelArgs;
+use super::failure::Failure;
+use crate::exec::Interp;
+use crate::front::{self, Language, Options};
+use crate::ir::{Overflow, validate};
+use crate::source::Sources;
+use std::path::Path;
+
+/// A model ready to run, and where it came from.
+pub struct Model {
+    /// Runs it.
+    pub interp: Interp,
+    /// The texts it came from, for messages.
+    pub sources: Sources,
+    /// Its language.
+    pub language: Language,
+    /// How it was read.
+    pub options: Options,
+}
+
+impl Model {
+    /// Reads the model that the command line names. Warnings go to standard error.
+    pub fn open(args: &ModelArgs) -> Result<Model, Failure> {
+        let name = args.model.display().to_string();
+        let language = Language::of_file(&name).ok_or_else(|| {
+            Failure::wrong(format!(
+                "{name}: the ending of the file names no known language\n  help: models in DVE \
+                 end in .dve"
+            ))
+        })?;
+        let text = read_text(&args.model)?;
+        let options =
+            Options { defines: args.defines.clone(), overflow: Some(Overflow::from(args.overflow)) };
+        let mut sources = Sources::default();
+        sources.add(name, text);
+        let (model, warnings) = Model::load(language, sources, options)?;
+        warnings.iter().for_each(|warning| eprintln!("{warning}"));
+        Ok(model)
+    }
+
+    /// Reads the model in file 0 of `sources`. Gives its warnings, ready to print.
+    pub fn load(
+        language: Language,
+        mut sources: Sources,
+        options: Options,
+    ) -> Result<(Model, Vec<String>), Failure> {
+        let loaded = front::load(language, &mut sources, &options)
+            .map_err(|diagnostics| Failure::model(&diagnostics, &sources))?;
+        let warnings = loaded.warnings.iter().map(|it| it.render(&sources).to_string()).collect();
+        if let Err(problems) = validate::validate(&loaded.program) {
+            let listed: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            return Err(Failure::wrong(format!(
+                "the program made from this model is not well-formed; this is a fault of spillway, \
+                 please report it\n  {}",
+                listed.join("\n  ")
+            )));
+        }
+        let interp = Interp::new(loaded.program)
+            .map_err(|diagnostic| Failure::model(&[diagnostic], &sources))?;
+        Ok((Model { interp, sources, language, options }, warnings))
+    }
+
+    /// The name of the model's file.
+    pub fn name(&self) -> &str {
+        &self.sources.file(0).name
+    }
+}
+
+fn read_text(path: &Path) -> Result<String, Failure> {
+    let name = path.display();
+    let bytes = std::fs::read(path)
+        .map_err(|error| Failure::wrong(format!("cannot read the model {name}: {error}")))?;
+    let text = String::from_utf8(bytes).or_else(|error| {
+        let bytes = error.into_bytes();
+        // Comments of old models are often in Latin-1; a zero byte is in no text.
+        match bytes.contains(&0) {
+            true => Err(Failure::wrong(format!("{name} is not a text file, so not a model"))),
+            false => Ok(bytes.iter().map(|&byte| char::from(byte)).collect()),
+        }
+    })?;
+    match text.trim().is_empty() {
+        true => Err(Failure::wrong(format!("{name} is empty, so not a model"))),
+        false => Ok(text),
+    }
+}

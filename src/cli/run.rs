@@ -1,0 +1,152 @@
+//! `check` and `resume`: one sitting of a search, from the directory to the exit code.
+
+use super::args::{CheckArgs, ResumeArgs, RunArgs};
+use super::directory::{Directory, Job};
+use super::failure::{self, Failure};
+use super::model::Model;
+use super::progress::Display;
+use super::{Ending, print};
+use crate::exec::Model as _;
+use crate::report::{self, Report};
+use crate::search::checkpoint::Saved;
+use crate::search::{Control, Limits, Outcome, Plan, Search, Verdict};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// `spillway check`.
+pub(super) fn check(args: &CheckArgs) -> Ending {
+    let model = Model::open(&args.model)?;
+    let limits = args.limits();
+    let threads = args.run.thread_count();
+    let plan = plan(&model, args.run.memory, threads)?;
+    let job = Job::new(&model, &limits, args.run.memory, threads);
+    let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
+    Sitting { model, limits, plan, directory, args: &args.run }.run(None)
+}
+
+/// `spillway resume`.
+pub(super) fn resume(args: &ResumeArgs) -> Ending {
+    let (directory, job, saved) = Directory::open(&args.dir, args.run.disk_limit)?;
+    let model = job.model()?;
+    let limits = job.limits(args.run.max_states);
+    let plan = plan(&model, args.run.memory, args.run.thread_count())?;
+    Sitting { model, limits, plan, directory, args: &args.run }.run(saved)
+}
+
+fn plan(model: &Model, memory: u64, threads: usize) -> Result<Plan, Failure> {
+    Plan::new(memory, Plan::resident(), threads, model.interp.width()).map_err(|error| {
+        Failure::wrong(format!("{error}\n  help: give at least that much with --memory"))
+    })
+}
+
+/// All that one run of the process needs to search.
+struct Sitting<'a> {
+    model: Model,
+    limits: Limits,
+    plan: Plan,
+    directory: Directory,
+    args: &'a RunArgs,
+}
+
+/// What a sitting came to.
+struct Searched {
+    outcome: Outcome,
+    seconds: f64,
+    disk_bytes_peak: u64,
+}
+
+impl Sitting<'_> {
+    fn run(mut self, saved: Option<Saved>) -> Ending {
+        let deadline = self.args.max_time.map(|time| Instant::now() + time);
+        let control = Arc::new(Control::new(self.args.checkpoint_every, deadline));
+        stop_on_signals(&control);
+        let display = Display::start(&control, &self.directory.disk, self.args.json);
+        let searched = self.search(saved, &control);
+        display.finish();
+        let searched = match searched {
+            Ok(searched) => searched,
+            Err(error) => {
+                self.directory.keep();
+                return Err(Failure::running(&self.directory.path, error));
+            }
+        };
+        if searched.outcome.verdict == Verdict::Incomplete {
+            self.directory.keep();
+        }
+        self.tell(&searched)?;
+        Ok(match searched.outcome.verdict {
+            Verdict::Verified => failure::VERIFIED,
+            Verdict::Violated => failure::VIOLATED,
+            Verdict::Incomplete => {
+                let dir = self.directory.path.display();
+                eprintln!("stopped at a checkpoint; `spillway resume {dir}` goes on");
+                failure::STOPPED
+            }
+        })
+    }
+
+    fn search(&self, saved: Option<Saved>, control: &Control) -> spill::Result<Searched> {
+        let disk = self.directory.disk.clone();
+        let (model, limits) = (&self.model.interp, self.limits.clone());
+        let mut search = match saved {
+            None => Search::begin(model, disk, self.plan, limits, control)?,
+            Some(saved) => Search::resume(model, disk, saved, self.plan, limits, control)?,
+        };
+        let outcome = search.run()?;
+        let (seconds, disk_bytes_peak) = (search.seconds(), search.disk_bytes_peak());
+        Ok(Searched { outcome, seconds, disk_bytes_peak })
+    }
+
+    /// Prints the result and, if there is one, the counterexample.
+    fn tell(&self, searched: &Searched) -> Result<(), Failure> {
+        let Sitting { model, directory, limits, .. } = self;
+        let Searched { outcome, seconds, disk_bytes_peak } = searched;
+        let report = Report {
+            model_name: model.name(),
+            language: model.language.name(),
+            model: &model.interp,
+            sources: &model.sources,
+            limits,
+            outcome,
+            seconds: *seconds,
+            peak_rss_bytes: Plan::peak_resident(),
+            disk_bytes_peak: *disk_bytes_peak,
+            store_bytes: directory.disk.usage().live,
+            dir: (!directory.is_temporary()).then(|| directory.path.display().to_string()),
+        };
+        if self.args.json {
+            print(&format!("{:#}\n", report::result(&report)));
+            return Ok(());
+        }
+        print(&report::print_result(&report));
+        if outcome.verdict == Verdict::Violated {
+            let disk = &*directory.disk;
+            let saved =
+                Saved::load(disk).map_err(|error| Failure::opening(&directory.path, error))?;
+            let text = super::status::first_counterexample(
+                model,
+                limits,
+                disk,
+                &saved,
+                self.plan.threads,
+                &directory.path,
+            )?;
+            print(&format!("\n{text}"));
+        }
+        Ok(())
+    }
+}
+
+/// The first SIGINT or SIGTERM stops the search at a checkpoint, the second one the process.
+fn stop_on_signals(control: &Arc<Control>) {
+    let again = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        let code = i32::from(failure::STOPPED);
+        // Without handlers a signal kills the process, which loses only time.
+        let _ = signal_hook::flag::register_conditional_shutdown(signal, code, again.clone());
+        let _ = signal_hook::flag::register(signal, again.clone());
+        let _ = signal_hook::flag::register(signal, control.stop_flag());
+    }
+}

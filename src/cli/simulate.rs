@@ -1,0 +1,116 @@
+//! `simulate`: one walk through a model, at random or by hand.
+
+use super::args::SimulateArgs;
+use super::failure::{VERIFIED, VIOLATED};
+use super::model::Model;
+use super::{Ending, print};
+use crate::exec::{Check, Model as _, Outcome, Step};
+use std::io::BufRead;
+
+/// `spillway simulate`.
+pub(super) fn simulate(args: &SimulateArgs) -> Ending {
+    let model = Model::open(&args.model)?;
+    let mut chooser = match args.interactive {
+        true => Chooser::Person,
+        false => Chooser::Random(args.seed),
+    };
+    let mut options = model.interp.starts();
+    let mut before: Option<Vec<(String, String)>> = None;
+    for number in 0..=args.steps {
+        let Some(step) = chooser.choose(&model, &options) else { return Ok(VERIFIED) };
+        let Step { name, outcome, .. } = &options[step];
+        print(&format!("{number:>5}  {name}\n"));
+        let state = match outcome {
+            Outcome::Successor(state) => state.clone(),
+            Outcome::Fault(fault) => {
+                let place = model.sources.locate(fault.span).unwrap_or_default();
+                print(&format!("       error: {} ({place})\n", fault.message));
+                return Ok(VIOLATED);
+            }
+        };
+        let after = model.interp.describe(&state);
+        show(before.as_deref(), &after);
+        before = Some(after);
+        if let Some(wrong) = wrong_in(&model, &state) {
+            print(&format!("       {wrong}\n"));
+            return Ok(VIOLATED);
+        }
+        options = model.interp.steps(&state);
+        if options.is_empty() {
+            return Ok(VERIFIED);
+        }
+    }
+    Ok(VERIFIED)
+}
+
+/// Prints a whole state, or what changed in it.
+fn show(before: Option<&[(String, String)]>, after: &[(String, String)]) {
+    for (at, (name, value)) in after.iter().enumerate() {
+        match before.map(|before| &before[at].1) {
+            None => print(&format!("       {name} = {value}\n")),
+            Some(old) if old != value => print(&format!("       {name}: {old} -> {value}\n")),
+            Some(_) => {}
+        }
+    }
+}
+
+/// What is violated in a state, in words.
+fn wrong_in(model: &Model, state: &[u8]) -> Option<String> {
+    let check = model.interp.violations(state).into_iter().next()?;
+    Some(match check {
+        Check::Property(number) => {
+            let info = &model.interp.properties()[number as usize];
+            let place = model.sources.locate(info.span).unwrap_or_default();
+            format!("the {} `{}` does not hold here ({place})", info.kind, info.name)
+        }
+        _ => "deadlock: no step can be taken here".to_string(),
+    })
+}
+
+/// Who decides.
+enum Chooser {
+    /// A person, asked on the terminal.
+    Person,
+    /// A generator with this state.
+    Random(u64),
+}
+
+impl Chooser {
+    /// The number of the step to take, or nothing to end the walk.
+    fn choose(&mut self, model: &Model, options: &[Step]) -> Option<usize> {
+        match self {
+            Chooser::Random(state) if !options.is_empty() => {
+                Some((next_random(state) % options.len() as u64) as usize)
+            }
+            Chooser::Person if options.len() > 1 => ask(model, options),
+            _ => (!options.is_empty()).then_some(0),
+        }
+    }
+}
+
+fn ask(model: &Model, options: &[Step]) -> Option<usize> {
+    for (number, step) in options.iter().enumerate() {
+        let place = step.spans.first().and_then(|&span| model.sources.locate(span));
+        let place = place.unwrap_or_default();
+        print(&format!("       [{number}] {}    {place}\n", step.name));
+    }
+    let mut lines = std::io::stdin().lock().lines();
+    loop {
+        print(&format!("step 0 to {}, or q: ", options.len() - 1));
+        let line = lines.next()?.ok()?;
+        match line.trim().parse() {
+            _ if line.trim() == "q" => return None,
+            Ok(number) if number < options.len() => return Some(number),
+            _ => print(&format!("there is no step `{}`\n", line.trim())),
+        }
+    }
+}
+
+/// Splitmix64 (Steele, Lea and Flood, 2014): the same walk from the same seed on any machine.
+fn next_random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

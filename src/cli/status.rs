@@ -1,0 +1,127 @@
+//! `status` and `trace`: what a search directory tells without searching on.
+
+use super::args::StatusArgs;
+use super::directory::Contents;
+use super::failure::{self, Failure};
+use super::model::Model;
+use super::{Ending, print};
+use crate::report::{self, Report, Violation};
+use crate::search::checkpoint::Saved;
+use crate::search::trace::{Trace, counterexample};
+use crate::search::{Limits, Outcome, Plan};
+use spill::{Disk, RealDisk};
+use std::path::Path;
+
+/// `spillway status`.
+pub(super) fn status(args: &StatusArgs) -> Ending {
+    let Contents { job, saved, bytes, running } = Contents::read(&args.dir)?;
+    let model = job.model()?;
+    let limits = job.limits(None);
+    let outcome = match &saved {
+        Some(saved) => saved.outcome().map_err(|error| Failure::opening(&args.dir, error))?,
+        None => Outcome::default(),
+    };
+    let report = Report {
+        model_name: job.model_name(),
+        language: job.language(),
+        model: &model.interp,
+        sources: &model.sources,
+        limits: &limits,
+        outcome: &outcome,
+        seconds: saved.as_ref().map_or(0.0, |saved| saved.seconds),
+        peak_rss_bytes: saved.as_ref().map_or(0, |saved| saved.peak_rss_bytes),
+        disk_bytes_peak: saved.as_ref().map_or(bytes, |saved| saved.disk_bytes_peak.max(bytes)),
+        store_bytes: bytes,
+        dir: Some(args.dir.display().to_string()),
+    };
+    match args.json {
+        true => print(&format!("{:#}\n", report::result(&report))),
+        false => {
+            let state = if running { "running" } else { "not running" };
+            print(&format!("{state}; at the last checkpoint:\n{}", report::print_result(&report)));
+        }
+    }
+    Ok(failure::VERIFIED)
+}
+
+/// `spillway trace`.
+pub(super) fn trace(args: &StatusArgs) -> Ending {
+    let Contents { job, saved, .. } = Contents::read(&args.dir)?;
+    let model = job.model()?;
+    let limits = job.limits(None);
+    let disk = RealDisk::open(&args.dir).map_err(|error| Failure::opening(&args.dir, error))?;
+    let Some(saved) = saved else {
+        print("no checkpoint yet, so no counterexample\n");
+        return Ok(failure::VERIFIED);
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let found = found(&model, &limits, &saved, &args.dir)?;
+    let mut traces = Vec::new();
+    for violation in &found {
+        let trace = counterexample_of(&model, &disk, &saved, threads, violation, &args.dir)?;
+        match args.json {
+            true => {
+                traces.push(report::trace(&model.interp, &model.sources, violation, &trace));
+            }
+            false => {
+                let text = report::print_trace(&model.interp, &model.sources, violation, &trace);
+                print(&format!("{text}\n"));
+            }
+        }
+    }
+    match args.json {
+        true => print(&format!("{:#}\n", serde_json::json!({ "counterexamples": traces }))),
+        false if found.is_empty() => print("no violation has been found\n"),
+        false => {}
+    }
+    Ok(if found.is_empty() { failure::VERIFIED } else { failure::VIOLATED })
+}
+
+/// The counterexample to the shallowest violation, as text.
+pub(super) fn first_counterexample(
+    model: &Model,
+    limits: &Limits,
+    disk: &dyn Disk,
+    saved: &Saved,
+    threads: usize,
+    dir: &Path,
+) -> Result<String, Failure> {
+    match found(model, limits, saved, dir)?.first() {
+        None => Ok(String::new()),
+        Some(violation) => {
+            let trace = counterexample_of(model, disk, saved, threads, violation, dir)?;
+            Ok(report::print_trace(&model.interp, &model.sources, violation, &trace))
+        }
+    }
+}
+
+fn found(
+    model: &Model,
+    limits: &Limits,
+    saved: &Saved,
+    dir: &Path,
+) -> Result<Vec<Violation>, Failure> {
+    let outcome = saved.outcome().map_err(|error| Failure::opening(dir, error))?;
+    Ok(report::violations(&model.interp, &model.sources, limits, &outcome))
+}
+
+fn counterexample_of(
+    model: &Model,
+    disk: &dyn Disk,
+    saved: &Saved,
+    threads: usize,
+    violation: &Violation,
+    dir: &Path,
+) -> Result<Trace, Failure> {
+    let trace = || {
+        let findings = saved.all_findings()?;
+        let (_, finding) = findings
+            .iter()
+            .find(|(check, _)| *check == violation.check)
+            .unwrap_or_else(|| unreachable!("violations are made from these findings"));
+        let levels = &saved.store.levels;
+        let (level, witness) = (finding.level, &finding.witness);
+        counterexample(&model.interp, disk, levels, threads, violation.check, level, witness)
+    };
+    trace().map_err(|error| Failure::opening(dir, error))
+}

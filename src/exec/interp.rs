@@ -1,3 +1,0 @@
-//! Under construction.
-/// Under construction.
-pub struct Interp;

@@ -1,0 +1,327 @@
+//! The value of an expression in a state.
+
+use super::{Failure, Interp};
+use crate::exec::{Fault, FaultKind};
+use crate::ir::layout::CellId;
+use crate::ir::{
+    Arithmetic, Binary, ChannelId, ChannelRef, Expr, ExprKind, Pattern, Place, Quantifier, Scalar,
+    Selector, Type, TypeId, Unary,
+};
+use crate::source::Span;
+
+/// The values of an action's parameters and of bound names, by [`LocalId`](crate::ir::LocalId).
+pub(super) type Locals = [i64];
+
+/// Builds a fault.
+pub(super) fn fault(kind: FaultKind, span: Span, message: impl Into<String>) -> Failure {
+    Box::new(Fault { kind, message: message.into(), span })
+}
+
+impl Interp {
+    /// The value of `expr` in `state`.
+    pub(super) fn eval(&self, expr: &Expr, state: &[u8], locals: &Locals) -> Result<i64, Failure> {
+        match &expr.kind {
+            ExprKind::Constant(value) => Ok(*value),
+            ExprKind::Read(place) => self.read(place, state, locals),
+            ExprKind::Local(local) => Ok(locals[local.0 as usize]),
+            ExprKind::Unary(operator, operand) => {
+                let value = self.eval(operand, state, locals)?;
+                self.unary(*operator, value, expr.span)
+            }
+            ExprKind::Binary(operator, left, right) => {
+                let left = self.eval(left, state, locals)?;
+                match (operator, left != 0) {
+                    (Binary::And, false) => Ok(0),
+                    (Binary::Or, true) | (Binary::Implies, false) => Ok(1),
+                    (Binary::And | Binary::Or | Binary::Implies, _) => {
+                        Ok((self.eval(right, state, locals)? != 0).into())
+                    }
+                    _ => {
+                        let right = self.eval(right, state, locals)?;
+                        self.binary(*operator, left, right, expr.span)
+                    }
+                }
+            }
+            ExprKind::Conditional(condition, then, otherwise) => {
+                match self.eval(condition, state, locals)? {
+                    0 => self.eval(otherwise, state, locals),
+                    _ => self.eval(then, state, locals),
+                }
+            }
+            ExprKind::At { process, location, .. } => {
+                Ok((self.location(state, *process) == *location).into())
+            }
+            ExprKind::Length(channel) => Ok(self.length(self.channel(channel), state)),
+            ExprKind::IsEmpty(channel) => {
+                Ok((self.length(self.channel(channel), state) == 0).into())
+            }
+            ExprKind::IsFull(channel) => {
+                let channel = self.channel(channel);
+                let capacity = i64::from(self.program.channels[channel].capacity);
+                Ok((self.length(channel, state) == capacity).into())
+            }
+            ExprKind::CanReceive(channel, patterns) => {
+                let found =
+                    self.find_message(self.channel(channel), patterns, false, state, locals)?;
+                Ok(found.is_some().into())
+            }
+            ExprKind::IsUndefined(place) => {
+                let (cell, _) = self.cell(place, state, locals)?;
+                Ok(self.layout.get(state, cell).is_none().into())
+            }
+            ExprKind::Quantified { quantifier, local, over, body } => {
+                self.quantified(*quantifier, local.0, *over, body, state, locals)
+            }
+            ExprKind::Count { multiset, local, body } => {
+                let (cell, _) = self.cell(multiset, state, locals)?;
+                let size = self.layout.get(state, cell).unwrap_or_default();
+                let mut count = 0;
+                for position in 0..size {
+                    let bound = with_local(locals, local.0, position);
+                    count += i64::from(self.eval(body, state, &bound)? != 0);
+                }
+                Ok(count)
+            }
+            ExprKind::Undefined => {
+                Err(fault(FaultKind::Undefined, expr.span, "the undefined value is used"))
+            }
+            ExprKind::Call(..) | ExprKind::Self_ | ExprKind::Processes | ExprKind::Timeout => {
+                Err(fault(FaultKind::Error, expr.span, "this expression cannot be executed yet"))
+            }
+        }
+    }
+
+    /// Whether an optional condition holds.
+    pub(super) fn holds(
+        &self,
+        condition: Option<&Expr>,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Result<bool, Failure> {
+        condition.map_or(Ok(true), |expr| Ok(self.eval(expr, state, locals)? != 0))
+    }
+
+    fn quantified(
+        &self,
+        quantifier: Quantifier,
+        local: u32,
+        over: TypeId,
+        body: &Expr,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Result<i64, Failure> {
+        let (low, high) = self.scalar_bounds(over);
+        let stops_at = quantifier == Quantifier::Some;
+        for value in low..=high {
+            let bound = with_local(locals, local, value);
+            if (self.eval(body, state, &bound)? != 0) == stops_at {
+                return Ok(stops_at.into());
+            }
+        }
+        Ok((!stops_at).into())
+    }
+
+    fn unary(&self, operator: Unary, value: i64, span: Span) -> Result<i64, Failure> {
+        match operator {
+            Unary::Negate => self.integer(value.checked_neg(), span),
+            Unary::Not => Ok((value == 0).into()),
+            Unary::Complement => Ok(!value),
+        }
+    }
+
+    fn binary(&self, operator: Binary, left: i64, right: i64, span: Span) -> Result<i64, Failure> {
+        match operator {
+            Binary::Add => self.integer(left.checked_add(right), span),
+            Binary::Subtract => self.integer(left.checked_sub(right), span),
+            Binary::Multiply => self.integer(left.checked_mul(right), span),
+            Binary::Divide | Binary::Remainder if right == 0 => {
+                Err(fault(FaultKind::Division, span, format!("{left} is divided by zero")))
+            }
+            Binary::Divide => self.integer(left.checked_div(right), span),
+            Binary::Remainder => self.integer(left.checked_rem(right), span),
+            Binary::ShiftLeft | Binary::ShiftRight => self.shift(operator, left, right, span),
+            Binary::BitAnd => Ok(left & right),
+            Binary::BitOr => Ok(left | right),
+            Binary::BitXor => Ok(left ^ right),
+            Binary::Equal => Ok((left == right).into()),
+            Binary::NotEqual => Ok((left != right).into()),
+            Binary::Less => Ok((left < right).into()),
+            Binary::LessEqual => Ok((left <= right).into()),
+            Binary::Greater => Ok((left > right).into()),
+            Binary::GreaterEqual => Ok((left >= right).into()),
+            // Short-circuited by the caller; here both sides are known.
+            Binary::And => Ok((left != 0 && right != 0).into()),
+            Binary::Or => Ok((left != 0 || right != 0).into()),
+            Binary::Implies => Ok((left == 0 || right != 0).into()),
+        }
+    }
+
+    fn shift(&self, operator: Binary, left: i64, by: i64, span: Span) -> Result<i64, Failure> {
+        let word = match self.program.arithmetic {
+            Arithmetic::Wrapping32 => 32,
+            Arithmetic::Checked64 => 64,
+        };
+        if !(0..word).contains(&by) {
+            let message = format!("{left} is shifted by {by}, but a word has {word} bits");
+            return Err(fault(FaultKind::Shift, span, message));
+        }
+        match operator {
+            Binary::ShiftLeft => self.integer(left.checked_mul(1i64.wrapping_shl(by as u32)), span),
+            _ => Ok(left >> by),
+        }
+    }
+
+    /// Brings a result into the program's integers. `None` has left even 64 bits.
+    fn integer(&self, value: Option<i64>, span: Span) -> Result<i64, Failure> {
+        match (self.program.arithmetic, value) {
+            // Operands have 32 bits, so no single operation leaves 64.
+            (Arithmetic::Wrapping32, value) => Ok(i64::from(value.unwrap_or_default() as i32)),
+            (Arithmetic::Checked64, Some(value)) => Ok(value),
+            (Arithmetic::Checked64, None) => {
+                Err(fault(FaultKind::Range, span, "the result does not fit 64 bits"))
+            }
+        }
+    }
+
+    fn read(&self, place: &Place, state: &[u8], locals: &Locals) -> Result<i64, Failure> {
+        let (cell, _) = self.cell(place, state, locals)?;
+        self.layout
+            .get(state, cell)
+            .ok_or_else(|| fault(FaultKind::Undefined, place.span, "an undefined value is read"))
+    }
+
+    /// The first cell of a place and the place's type.
+    pub(super) fn cell(
+        &self,
+        place: &Place,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Result<(CellId, TypeId), Failure> {
+        let mut cell = self.layout.variables[place.variable].first.0;
+        let mut ty = self.program.variables[place.variable].ty;
+        for selector in &place.path {
+            let (offset, part) = self.select(selector, ty, cell, state, locals)?;
+            cell += offset;
+            ty = part;
+        }
+        Ok((CellId(cell), ty))
+    }
+
+    fn select(
+        &self,
+        selector: &Selector,
+        ty: TypeId,
+        first: u32,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Result<(u32, TypeId), Failure> {
+        let element_at = |index: &Expr, low: i64, length: i64, element: TypeId| {
+            let value = self.eval(index, state, locals)?;
+            if !(low..low + length).contains(&value) {
+                let message = format!(
+                    "the index is {value}, but the array has elements {low} to {}",
+                    low + length - 1
+                );
+                return Err(fault(FaultKind::Index, index.span, message));
+            }
+            Ok(((value - low) as u32 * self.layout.sizes[element], element))
+        };
+        match (selector, &self.program.types[ty]) {
+            (Selector::Index(index), Type::Array { low, length, element, .. }) => {
+                element_at(index, *low, i64::from(*length), *element)
+            }
+            (Selector::Index(index), Type::Multiset { element, .. }) => {
+                let size = self.layout.get(state, CellId(first)).unwrap_or_default();
+                let (offset, element) = element_at(index, 0, size, *element)?;
+                Ok((1 + offset, element))
+            }
+            (Selector::Field(number), Type::Record { fields, .. }) => {
+                let before = &fields[..*number as usize];
+                let offset = before.iter().map(|(_, ty)| self.layout.sizes[*ty]).sum();
+                Ok((offset, fields[*number as usize].1))
+            }
+            _ => unreachable!("the validator matches selectors to types"),
+        }
+    }
+
+    /// The least and greatest value of a scalar type.
+    pub(super) fn scalar_bounds(&self, ty: TypeId) -> (i64, i64) {
+        match &self.program.types[ty] {
+            Type::Scalar(Scalar { domain, .. }) => self.program.bounds(domain),
+            _ => unreachable!("the validator lets only scalar types be ranged over"),
+        }
+    }
+
+    pub(super) fn channel(&self, channel: &ChannelRef) -> ChannelId {
+        match channel {
+            ChannelRef::Named(id) => *id,
+            ChannelRef::Computed(_) => unreachable!("no front end produces channel values yet"),
+        }
+    }
+
+    /// The number of messages waiting.
+    pub(super) fn length(&self, channel: ChannelId, state: &[u8]) -> i64 {
+        match self.program.channels[channel].capacity {
+            0 => 0,
+            _ => self.layout.get(state, self.layout.channels[channel].first).unwrap_or_default(),
+        }
+    }
+
+    /// The cell of a field of the `position`-th message waiting.
+    pub(super) fn message_cell(&self, channel: ChannelId, position: i64, field: usize) -> CellId {
+        let fields = self.program.channels[channel].fields.len() as u32;
+        let first = self.layout.channels[channel].first.0;
+        CellId(first + 1 + position as u32 * fields + field as u32)
+    }
+
+    /// The position of the message that a receive would take.
+    pub(super) fn find_message(
+        &self,
+        channel: ChannelId,
+        patterns: &[Pattern],
+        anywhere: bool,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Result<Option<i64>, Failure> {
+        let waiting = self.length(channel, state);
+        let reachable = if anywhere { waiting } else { waiting.min(1) };
+        for position in 0..reachable {
+            let message: Vec<i64> = (0..patterns.len())
+                .map(|field| {
+                    let cell = self.message_cell(channel, position, field);
+                    self.layout.get(state, cell).unwrap_or_default()
+                })
+                .collect();
+            if self.matches(patterns, &message, state, locals)? {
+                return Ok(Some(position));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether every field that must have a certain value has it.
+    pub(super) fn matches(
+        &self,
+        patterns: &[Pattern],
+        message: &[i64],
+        state: &[u8],
+        locals: &Locals,
+    ) -> Result<bool, Failure> {
+        for (pattern, value) in patterns.iter().zip(message) {
+            if let Pattern::Match(expected) = pattern
+                && self.eval(expected, state, locals)? != *value
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The same names with one more bound.
+pub(super) fn with_local(locals: &Locals, local: u32, value: i64) -> Vec<i64> {
+    let mut bound = locals.to_vec();
+    bound.resize(bound.len().max(local as usize + 1), 0);
+    bound[local as usize] = value;
+    bound
+}

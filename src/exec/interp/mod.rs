@@ -1,0 +1,271 @@
+//! The reference semantics: a plain interpreter of programs over packed states.
+//!
+//! It walks expressions as trees and reads and writes the packed bits through the
+//! [`Layout`], one cell at a time. Nothing is cached, reordered or specialised, so that what a
+//! program means can be read off these files:
+//!
+//! - `eval`: the value of an expression in a state;
+//! - `apply`: what a statement or a message does to a state;
+//! - `steps`: which actions can be taken in a state, in which order;
+//! - `describe`: a state in the user's words.
+
+mod apply;
+mod describe;
+mod eval;
+mod steps;
+
+use super::{Check, Expansion, Fault, Model, Outcome, PropertyInfo, Step};
+use crate::diag::Diagnostic;
+use crate::ir::{
+    Action, ActionId, Entity, Expr, Grip, Instances, Layout, LocationId, ProcessId, Program,
+    PropertyKind, StmtKind, text,
+};
+
+/// A failed evaluation; boxed because it is rare and results are passed everywhere.
+pub(crate) type Failure = Box<Fault>;
+
+/// A program ready to be interpreted.
+#[derive(Debug)]
+pub struct Interp {
+    program: Program,
+    layout: Layout,
+    /// The actions of each process from each of its locations, ascending.
+    from: Vec<Vec<Vec<ActionId>>>,
+    /// Actions that belong to no process.
+    free: Vec<ActionId>,
+    /// Whether any location is committed, so that the rule need not be tried in vain.
+    has_committed: bool,
+    /// Properties that are judged state by state, with their numbers.
+    judged: Vec<(u32, Judged)>,
+}
+
+/// A property of single states: holds unless the process is at the location and the condition is
+/// false.
+#[derive(Clone, Debug)]
+struct Judged {
+    at: Option<(ProcessId, LocationId)>,
+    condition: Expr,
+}
+
+impl Interp {
+    /// Prepares a valid program, or says which of its constructs are not executed yet.
+    pub fn new(program: Program) -> Result<Interp, Diagnostic> {
+        refuse_unsupported(&program)?;
+        let layout = Layout::new(&program);
+        let mut from: Vec<Vec<Vec<ActionId>>> = (program.processes.values())
+            .map(|process| vec![Vec::new(); process.locations.len()])
+            .collect();
+        let mut free = Vec::new();
+        for (id, action) in program.actions.iter() {
+            match action.edge {
+                Some(edge) => from[edge.process.index()][edge.from.index()].push(id),
+                None => free.push(id),
+            }
+        }
+        let has_committed = (program.processes.values())
+            .flat_map(|process| process.locations.values())
+            .any(|location| location.grip == Grip::Committed);
+        let judged = program
+            .properties
+            .iter()
+            .filter_map(|(id, property)| match &property.kind {
+                PropertyKind::Invariant(condition) => {
+                    Some((id.0, Judged { at: None, condition: condition.clone() }))
+                }
+                PropertyKind::AssertionAt { process, location, condition } => Some((
+                    id.0,
+                    Judged { at: Some((*process, *location)), condition: condition.clone() },
+                )),
+                PropertyKind::Automaton(_) => None,
+            })
+            .collect();
+        Ok(Interp { program, layout, from, free, has_committed, judged })
+    }
+
+    /// The program that is run.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Where its variables live in a state.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn location(&self, state: &[u8], process: ProcessId) -> LocationId {
+        let cell = self.layout.locations[process].first;
+        let code = self.layout.get(state, cell).unwrap_or_default();
+        LocationId(code as u32)
+    }
+
+    /// The properties that do not hold in `state`. One that cannot be evaluated does not hold.
+    fn broken_properties(&self, state: &[u8], mut report: impl FnMut(u32)) {
+        for (number, judged) in &self.judged {
+            let concerned =
+                judged.at.is_none_or(|(process, at)| self.location(state, process) == at);
+            if concerned && !matches!(self.eval(&judged.condition, state, &[]), Ok(value) if value != 0)
+            {
+                report(*number);
+            }
+        }
+    }
+
+    fn is_valid_end(&self, state: &[u8]) -> bool {
+        match self.program.end {
+            crate::ir::EndRule::Never => false,
+            crate::ir::EndRule::AllAtValidEnd => self
+                .program
+                .processes
+                .iter()
+                .all(|(id, process)| process.locations[self.location(state, id)].valid_end),
+        }
+    }
+
+    fn step(&self, action: ActionId, partner: Option<ActionId>, outcome: Outcome) -> Step {
+        let taken = [Some(action), partner];
+        let actions: Vec<&Action> =
+            taken.into_iter().flatten().map(|id| &self.program.actions[id]).collect();
+        Step {
+            action: action.0,
+            name: actions.iter().map(|action| action.name.as_str()).collect::<Vec<_>>().join(" + "),
+            spans: actions.iter().map(|action| action.span).collect(),
+            outcome,
+        }
+    }
+}
+
+impl Model for Interp {
+    fn width(&self) -> usize {
+        self.layout.bytes
+    }
+
+    fn bits(&self) -> u32 {
+        self.layout.bits
+    }
+
+    fn initial(&self, out: &mut Expansion) {
+        let zero = vec![0; self.width()];
+        self.each_start(|number, result| match result {
+            Ok(state) => out.candidate(state),
+            Err(fault) => out.finding(Check::Fault(fault.kind, number), &zero),
+        });
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        let mut work = Vec::with_capacity(self.width());
+        for state in states.chunks_exact(self.width()) {
+            let mut stuck = true;
+            self.each_step(state, &mut work, &mut |action, _, result| {
+                stuck = false;
+                match result {
+                    Ok(successor) => out.candidate(successor),
+                    Err(fault) => out.finding(Check::Fault(fault.kind, action.0), state),
+                }
+            });
+            if stuck && !self.is_valid_end(state) {
+                out.finding(Check::Deadlock, state);
+            }
+            self.broken_properties(state, |number| out.finding(Check::Property(number), state));
+        }
+    }
+
+    fn steps(&self, state: &[u8]) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let mut work = Vec::with_capacity(self.width());
+        self.each_step(state, &mut work, &mut |action, partner, result| {
+            let outcome = match result {
+                Ok(successor) => Outcome::Successor(successor.to_vec()),
+                Err(fault) => Outcome::Fault(*fault),
+            };
+            steps.push(self.step(action, partner, outcome));
+        });
+        steps
+    }
+
+    fn starts(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        self.each_start(|number, result| {
+            let start = &self.program.starts[number as usize];
+            let outcome = match result {
+                Ok(state) => Outcome::Successor(state.to_vec()),
+                Err(fault) => Outcome::Fault(*fault),
+            };
+            let (name, spans) = (start.name.clone(), vec![start.span]);
+            steps.push(Step { action: number, name, spans, outcome });
+        });
+        steps
+    }
+
+    fn properties(&self) -> Vec<PropertyInfo> {
+        let kind = |kind: &PropertyKind| match kind {
+            PropertyKind::Invariant(_) => "invariant",
+            PropertyKind::AssertionAt { .. } => "assert",
+            PropertyKind::Automaton(_) => "automaton",
+        };
+        (self.program.properties.values())
+            .map(|property| PropertyInfo {
+                kind: kind(&property.kind),
+                name: property.name.clone(),
+                span: property.span,
+            })
+            .collect()
+    }
+
+    fn action_name(&self, action: u32) -> String {
+        self.program.actions.get(ActionId(action)).map_or(String::new(), |it| it.name.clone())
+    }
+
+    fn violations(&self, state: &[u8]) -> Vec<Check> {
+        let mut found = Vec::new();
+        let mut stuck = true;
+        self.each_step(state, &mut Vec::new(), &mut |_, _, _| stuck = false);
+        if stuck && !self.is_valid_end(state) {
+            found.push(Check::Deadlock);
+        }
+        self.broken_properties(state, |number| found.push(Check::Property(number)));
+        found
+    }
+
+    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+        self.describe_state(state)
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(text::print(&self.program).to_string().as_bytes());
+        for cell in self.layout.cells.values() {
+            hasher.update(&cell.bit.to_le_bytes());
+        }
+        *hasher.finalize().as_bytes()
+    }
+}
+
+/// Names the first construct that no front end produces yet and the interpreter does not run.
+fn refuse_unsupported(program: &Program) -> Result<(), Diagnostic> {
+    let refuse = |span, what: &str| {
+        Err(Diagnostic::error(span, format!("{what} cannot be executed by this version"))
+            .help("rewrite the model without it"))
+    };
+    for process in program.processes.values() {
+        if process.instances != Instances::One {
+            return refuse(process.span, "a process with several slots");
+        }
+        if let Some(atomic) = process.locations.values().find(|at| at.grip == Grip::Atomic) {
+            return refuse(atomic.span, "an atomic sequence");
+        }
+    }
+    if let Some(function) = program.functions.values().next() {
+        return refuse(function.span, "a function");
+    }
+    for action in program.actions.values() {
+        if action.priority != 0 {
+            return refuse(action.span, "a priority");
+        }
+        if let Some(stmt) = action.body.iter().find(|stmt| {
+            matches!(stmt.kind, StmtKind::Run { .. } | StmtKind::Exit | StmtKind::Call(..))
+        }) {
+            return refuse(stmt.span, "starting or ending a process, or a call,");
+        }
+    }
+    Ok(())
+}

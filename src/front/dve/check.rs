@@ -1,0 +1,415 @@
+//! Rules on the use of names, and the messages when they are broken.
+//!
+//! Checking and lowering are one walk: whoever lowers a name asks here what it is allowed to be,
+//! and goes on with a placeholder after an error, so that one run finds many. Nothing lowered is
+//! used once there was an error. A family's body is walked once for each member; what is wrong
+//! with all of them is said once.
+
+use super::ast::{ChannelUse, Expr, ExprKind, Name, ProcessUse, Reference};
+use super::quote;
+use super::scope::{Meaning, Member, Members, Scope};
+use crate::diag::{Diagnostic, Severity};
+use crate::ir::{
+    ChannelId, Entity, ExprKind as Known, LocationId, Place, ProcessId, Selector, VarId,
+};
+use crate::source::{SourceFile, Span};
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+
+/// How many diagnostics are shown.
+const SHOWN: usize = 20;
+/// How many are collected; then the walk may stop.
+const COLLECTED: usize = 1000;
+
+/// Diagnostics in the making. It is written through a shared reference, so that names can be looked
+/// up and complained about at once.
+pub(super) struct Report<'a> {
+    file: &'a SourceFile,
+    found: RefCell<Found>,
+    errors: Cell<usize>,
+}
+
+#[derive(Default)]
+struct Found {
+    diagnostics: Vec<Diagnostic>,
+    places: HashSet<(Span, bool)>,
+}
+
+impl<'a> Report<'a> {
+    /// An empty report on a file.
+    pub(super) fn new(file: &'a SourceFile) -> Self {
+        Self { file, found: RefCell::default(), errors: Cell::new(0) }
+    }
+
+    /// Adds a diagnostic, unless there is one as bad about the same place.
+    pub(super) fn add(&self, diagnostic: Diagnostic) {
+        let error = diagnostic.severity == Severity::Error;
+        self.errors.set(self.errors.get() + usize::from(error));
+        let mut found = self.found.borrow_mut();
+        let place = (diagnostic.span, error);
+        let new = diagnostic.span == Span::default() || found.places.insert(place);
+        if new && found.diagnostics.len() < COLLECTED {
+            found.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Adds an error.
+    pub(super) fn error(&self, span: Span, message: impl Into<String>) {
+        self.add(Diagnostic::error(span, message));
+    }
+
+    /// Adds an error with advice.
+    pub(super) fn error_with(
+        &self,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.add(Diagnostic::error(span, message).help(help));
+    }
+
+    /// How many errors there were so far.
+    pub(super) fn errors(&self) -> usize {
+        self.errors.get()
+    }
+
+    /// Whether there is nothing more to be learnt by going on.
+    pub(super) fn is_full(&self) -> bool {
+        self.found.borrow().diagnostics.len() >= COLLECTED && self.errors() > 0
+    }
+
+    /// The line a place is on.
+    pub(super) fn line(&self, span: Span) -> usize {
+        self.file.position(span.start).line
+    }
+
+    /// The source of a place.
+    pub(super) fn text(&self, span: Span) -> &'a str {
+        self.file.text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    /// The errors if there were any, else the warnings, ordered by place.
+    pub(super) fn finish(self) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+        let failed = self.errors() > 0;
+        let severity = if failed { Severity::Error } else { Severity::Warning };
+        let mut shown = self.found.into_inner().diagnostics;
+        shown.retain(|diagnostic| diagnostic.severity == severity);
+        shown.sort_by_key(|diagnostic| diagnostic.span);
+        if let Some(more) = shown.len().checked_sub(SHOWN).filter(|&more| more > 0) {
+            shown.truncate(SHOWN);
+            let what = if failed { "errors" } else { "warnings" };
+            let message = format!("{more} more {what} are not shown");
+            shown.push(Diagnostic { severity, ..Diagnostic::error(Span::default(), message) });
+        }
+        if failed { Err(shown) } else { Ok(shown) }
+    }
+}
+
+/// What is read or written: a known value or a part of the state.
+pub(super) enum Resolved {
+    /// A constant.
+    Known(i64),
+    /// A variable or an element of an array; whether it is constant all the same.
+    Place(Place, bool),
+}
+
+fn is_value(meaning: Meaning) -> bool {
+    use Meaning::*;
+    matches!(meaning, Constant(_) | Parameter(_) | Variable { .. })
+}
+
+fn is_channel(meaning: Meaning) -> bool {
+    matches!(meaning, Meaning::Channel(_) | Meaning::Channels(_))
+}
+
+fn is_process(meaning: Meaning) -> bool {
+    matches!(meaning, Meaning::Process(_) | Meaning::Processes(_))
+}
+
+impl<'w, 'a> Scope<'w, 'a> {
+    /// What a name in an expression stands for.
+    pub(super) fn reference(&self, reference: &Reference<'a>) -> Option<Resolved> {
+        let meaning = self.wanted(reference.name, "variable or constant", is_value)?;
+        self.referred(reference, meaning)
+    }
+
+    /// What `x` in `P->x` stands for, when `P` is `member`.
+    pub(super) fn foreign(
+        &self,
+        member: &Member<'a>,
+        reference: &Reference<'a>,
+    ) -> Option<Resolved> {
+        let name = reference.name;
+        match member.table.get(name.text) {
+            Some(meaning) if is_value(meaning) => self.referred(reference, meaning),
+            Some(meaning) => {
+                self.misused(name, meaning, "variable");
+                None
+            }
+            None => {
+                let near =
+                    super::scope::nearest(name.text, member.table.names(is_value).into_iter());
+                let of =
+                    format!("process {} has no variable {}", quote(&member.name), quote(name.text));
+                self.unknown(name.span, of, near);
+                None
+            }
+        }
+    }
+
+    fn referred(&self, reference: &Reference<'a>, meaning: Meaning) -> Option<Resolved> {
+        let Reference { name, index } = reference;
+        let (id, length, constant) = match meaning {
+            Meaning::Variable { id, length, constant } => (id, length, constant),
+            Meaning::Constant(value) | Meaning::Parameter(value) if index.is_none() => {
+                return Some(Resolved::Known(value));
+            }
+            _ => return self.not_an_array(*name, meaning, index.as_deref()),
+        };
+        let place = match (length, index) {
+            (None, None) => Place::variable(id, name.span),
+            (Some(length), Some(index)) => self.element(*name, id, length, index),
+            (None, Some(_)) => return self.not_an_array(*name, meaning, index.as_deref()),
+            (Some(_), None) => {
+                let error = format!("{} is an array, and this names no element", quote(name.text));
+                let help = format!("write `{}[...]`", super::shorten(name.text));
+                self.report.error_with(name.span, error, help);
+                return None;
+            }
+        };
+        Some(Resolved::Place(place, constant))
+    }
+
+    fn not_an_array(
+        &self,
+        name: Name<'a>,
+        meaning: Meaning,
+        index: Option<&Expr<'a>>,
+    ) -> Option<Resolved> {
+        let span = index.map_or(name.span, |index| index.span);
+        let error = format!("{} is {}, not an array", quote(name.text), meaning.describe());
+        self.report.error(span, error);
+        None
+    }
+
+    fn element(&self, name: Name<'a>, id: VarId, length: u32, index: &Expr<'a>) -> Place {
+        let lowered = self.lower(index);
+        if let Some(known) = lowered.as_constant().filter(|&k| k < 0 || k >= length.into()) {
+            let array = quote(name.text);
+            let which = self.which_member();
+            let warning =
+                format!("{array} has no element {known}{which}: a step that gets here fails");
+            let help = format!("its elements are 0 to {}", length - 1);
+            self.report.add(Diagnostic::warning(index.span, warning).help(help));
+        }
+        let span = Span { end: index.span.end, ..name.span };
+        Place { path: vec![Selector::Index(lowered)], ..Place::variable(id, span) }
+    }
+
+    /// The place that an assignment or a receive writes.
+    pub(super) fn target(&self, expr: &Expr<'a>) -> Option<Place> {
+        let reference = match &expr.kind {
+            ExprKind::Value(reference) => reference,
+            ExprKind::Foreign(process, _) => {
+                let owner = quote(process.name.text);
+                let error = format!("only {owner} itself may assign its variables");
+                self.report.error(expr.span, error);
+                return None;
+            }
+            _ => {
+                let error = "expected a variable, found an expression";
+                let help = "only a variable or an element of an array can be assigned";
+                self.report.error_with(expr.span, error, help);
+                return None;
+            }
+        };
+        match self.reference(reference)? {
+            Resolved::Place(place, false) => Some(Place { span: expr.span, ..place }),
+            _ => {
+                let name = reference.name;
+                let kind = match self.get(name.text) {
+                    Some(Meaning::Parameter(_)) => "the number of a family's member",
+                    _ => "a constant",
+                };
+                let error = format!("{} is {kind} and cannot be assigned", quote(name.text));
+                self.report.error(name.span, error);
+                None
+            }
+        }
+    }
+
+    /// The process that `P` or `P[e]` stands for.
+    pub(super) fn process(&self, process: &ProcessUse<'a>) -> Option<&'w Member<'a>> {
+        let ProcessUse { name, member } = process;
+        let id = match self.wanted(*name, "process", is_process)? {
+            Meaning::Process(id) if member.is_none() => id,
+            Meaning::Processes(members) => {
+                ProcessId::from_index(self.member_of(*name, members, member.as_deref())?)
+            }
+            _ => return self.not_a_family(*name, "process", member.as_deref()),
+        };
+        self.world.members.get(id.index())
+    }
+
+    /// The channel that `c` or `c[e]` stands for.
+    pub(super) fn channel(&self, channel: &ChannelUse<'a>) -> Option<ChannelId> {
+        let ChannelUse { name, member } = channel;
+        match self.wanted(*name, "channel", is_channel)? {
+            Meaning::Channel(id) if member.is_none() => Some(id),
+            Meaning::Channels(members) => {
+                let index = self.member_of(*name, members, member.as_deref())?;
+                Some(ChannelId::from_index(index))
+            }
+            _ => self.not_a_family(*name, "channel", member.as_deref()),
+        }
+    }
+
+    /// The state of this name of a process.
+    pub(super) fn state(&self, member: &Member<'a>, name: Name<'a>) -> Option<LocationId> {
+        let is_state = |meaning| matches!(meaning, Meaning::State(_));
+        match member.table.get(name.text) {
+            Some(Meaning::State(location)) => Some(location),
+            Some(meaning) => {
+                self.misused(name, meaning, "state");
+                None
+            }
+            None => {
+                let near =
+                    super::scope::nearest(name.text, member.table.names(is_state).into_iter());
+                let process = quote(&member.name);
+                let error = format!("process {process} has no state {}", quote(name.text));
+                self.unknown(name.span, error, near);
+                None
+            }
+        }
+    }
+
+    /// The value of an expression that must be constant; `what` says why.
+    pub(super) fn constant(&self, expr: &Expr<'a>, what: &str) -> Option<i64> {
+        let before = self.report.errors();
+        let lowered = self.lower(expr);
+        if self.report.errors() > before {
+            return None;
+        }
+        lowered.as_constant().or_else(|| {
+            self.not_constant(&lowered, what);
+            None
+        })
+    }
+
+    fn not_constant(&self, expr: &crate::ir::Expr, what: &str) {
+        let culprit = culprit(expr);
+        let which = self.which_member();
+        match &culprit.kind {
+            Known::Binary(operator, ..) if is_known(culprit) => {
+                use crate::ir::Binary::{Divide, Remainder};
+                let error = match operator {
+                    Divide | Remainder => format!("a division by zero in {what}{which}"),
+                    _ => format!("a shift by less than 0 or more than 31 bits in {what}{which}"),
+                };
+                self.report.error(culprit.span, error);
+            }
+            _ => {
+                let error = format!("{what} must be constant");
+                let help = "only numbers and constants can be used here";
+                self.report.error_with(culprit.span, error, help);
+            }
+        }
+    }
+
+    fn member_of(
+        &self,
+        name: Name<'a>,
+        members: Members,
+        index: Option<&Expr<'a>>,
+    ) -> Option<usize> {
+        let Members { first, count } = members;
+        let Some(index) = index else {
+            let family = quote(name.text);
+            let error = format!("{family} is a family of {count}, and this names no member");
+            let help = format!("write `{}[...]`", super::shorten(name.text));
+            self.report.error_with(name.span, error, help);
+            return None;
+        };
+        let known = self.constant(index, "the number of a family's member")?;
+        match u32::try_from(known) {
+            Ok(known) if known < count => Some((first + known) as usize),
+            _ => {
+                let which = self.which_member();
+                let error = format!("{} has no member {known}{which}", quote(name.text));
+                let help = format!("its members are 0 to {}", count - 1);
+                self.report.error_with(index.span, error, help);
+                None
+            }
+        }
+    }
+
+    fn not_a_family<T>(&self, name: Name<'a>, what: &str, index: Option<&Expr<'a>>) -> Option<T> {
+        let span = index.map_or(name.span, |index| index.span);
+        let error = format!("{} is one {what}, not a family", quote(name.text));
+        self.report.error(span, error);
+        None
+    }
+
+    /// ` for i = 3`, inside a family's member.
+    fn which_member(&self) -> String {
+        match self.member.and_then(|member| member.parameter) {
+            Some((name, value)) => format!(" for {} = {value}", super::shorten(name.text)),
+            None => String::new(),
+        }
+    }
+
+    /// The meaning of a name, which must be of a wanted kind.
+    fn wanted(&self, name: Name<'a>, what: &str, wanted: fn(Meaning) -> bool) -> Option<Meaning> {
+        match self.get(name.text) {
+            Some(meaning) if wanted(meaning) => Some(meaning),
+            Some(meaning) => {
+                self.misused(name, meaning, what);
+                None
+            }
+            None => {
+                let error = format!("no {what} is called {}", quote(name.text));
+                self.unknown(name.span, error, self.nearest(name.text, wanted));
+                None
+            }
+        }
+    }
+
+    fn misused(&self, name: Name<'a>, meaning: Meaning, what: &str) {
+        let (text, kind) = (quote(name.text), meaning.describe());
+        let message = format!("expected a {what}, but {text} is {kind}");
+        let help = match (meaning, what) {
+            (Meaning::Process(_), "variable or constant") => {
+                Some(format!("to ask for its state, write `{}.state`", super::shorten(name.text)))
+            }
+            _ => None,
+        };
+        self.report.add(Diagnostic { help, ..Diagnostic::error(name.span, message) });
+    }
+
+    fn unknown(&self, span: Span, message: String, near: Option<&str>) {
+        let help = near.map(|near| format!("did you mean {}?", quote(near)));
+        self.report.add(Diagnostic { help, ..Diagnostic::error(span, message) });
+    }
+}
+
+/// The first part that keeps an expression from being constant.
+fn culprit(expr: &crate::ir::Expr) -> &crate::ir::Expr {
+    let parts: [Option<&crate::ir::Expr>; 2] = match &expr.kind {
+        Known::Unary(_, operand) => [Some(operand), None],
+        Known::Binary(_, left, right) => [Some(left), Some(right)],
+        _ => [None, None],
+    };
+    let guilty = parts.into_iter().flatten().find(|part| part.as_constant().is_none());
+    guilty.map_or(expr, culprit)
+}
+
+/// Whether both operands are constant, so that it is the operator that fails.
+fn is_known(expr: &crate::ir::Expr) -> bool {
+    match &expr.kind {
+        Known::Binary(_, left, right) => {
+            left.as_constant().is_some() && right.as_constant().is_some()
+        }
+        _ => false,
+    }
+}

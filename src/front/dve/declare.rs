@@ -1,0 +1,489 @@
+//! Declarations: what exists, under which names, and how it starts.
+//!
+//! Runs before any transition is looked at, so that processes may speak of one another in any
+//! order. Constants are folded here, in order: each may use those before it. Families of channels
+//! and processes become their members. A global constant may be replaced from the command line.
+//!
+//! The state is kept to a sane size, so that a slip such as `byte a[1000000000]` is a message and
+//! not an exhausted memory.
+
+use super::ast::*;
+use super::check::Report;
+use super::scope::{ChannelInfo, Meaning, Member, Members, Scope, World, nearest};
+use super::{quote, shorten};
+use crate::diag::Diagnostic;
+use crate::front::Options;
+use crate::ir::{self, Domain, Entity, Overflow, Owner, Program, Scalar, Type, TypeId};
+use crate::source::Span;
+use std::collections::HashMap;
+
+/// The most elements of an array.
+const ARRAY_LENGTH_MAX: i64 = 1 << 16;
+/// The most messages in a channel.
+const CAPACITY_MAX: i64 = 1 << 12;
+/// The most members of a family.
+const MEMBERS_MAX: i64 = 1 << 16;
+/// The most integers in a state.
+const SCALARS_MAX: u64 = 1 << 20;
+
+/// How many names a message lists.
+const NAMES_LISTED: usize = 20;
+
+/// What a value passed through an untyped channel may be: anything an expression gives.
+const ANY_VALUE: Domain = Domain::Range { low: i32::MIN as i64, high: i32::MAX as i64 };
+
+/// The program and the world of names while they grow.
+pub(super) struct Declarations<'r, 'a> {
+    /// The program, with everything but actions and assertions when done.
+    pub(super) program: Program,
+    /// The meanings of names.
+    pub(super) world: World<'a>,
+    types: HashMap<Type, TypeId>,
+    scalars: u64,
+    options: &'r Options,
+    report: &'r Report<'a>,
+}
+
+/// Declares everything in a model.
+pub(super) fn declare<'r, 'a>(
+    model: &Model<'a>,
+    options: &'r Options,
+    report: &'r Report<'a>,
+) -> Declarations<'r, 'a> {
+    let mut declarations = Declarations {
+        program: Program::default(),
+        world: World::default(),
+        types: HashMap::new(),
+        scalars: 0,
+        options,
+        report,
+    };
+    for declaration in &model.declarations {
+        match declaration {
+            _ if declarations.is_too_large() => break,
+            Declaration::Variable(variable) => declarations.variable(variable, None),
+            Declaration::Channel(channel) => declarations.channel(channel),
+        }
+    }
+    declarations.check_defines(model);
+    let property = model.system.property.map(|name| name.text);
+    for (template, process) in model.processes.iter().enumerate() {
+        declarations.process(template, process, property == Some(process.name.text));
+    }
+    declarations
+}
+
+impl Basic {
+    /// The least and the greatest value.
+    fn bounds(self) -> (i64, i64) {
+        match self {
+            Basic::Byte => (0, 255),
+            Basic::Int => (-32768, 32767),
+        }
+    }
+
+    fn domain(self) -> Domain {
+        let (low, high) = self.bounds();
+        Domain::Range { low, high }
+    }
+
+    fn describe(self) -> &'static str {
+        match self {
+            Basic::Byte => "a byte (0 to 255)",
+            Basic::Int => "an int (-32768 to 32767)",
+        }
+    }
+}
+
+impl<'a> Declarations<'_, 'a> {
+    /// The type of the fields of untyped channels.
+    pub(super) fn any_value(&mut self) -> TypeId {
+        self.scalar(ANY_VALUE)
+    }
+
+    fn scalar(&mut self, domain: Domain) -> TypeId {
+        self.type_id(Type::Scalar(Scalar::defined(domain)))
+    }
+
+    fn type_id(&mut self, ty: Type) -> TypeId {
+        let types = &mut self.program.types;
+        *self.types.entry(ty.clone()).or_insert_with(|| types.push(ty))
+    }
+
+    /// Declares a variable or constant, of a process or global.
+    fn variable(&mut self, variable: &Variable<'a>, member: Option<&mut Member<'a>>) {
+        let scope = Scope { world: &self.world, member: member.as_deref(), report: self.report };
+        let length = variable.size.as_ref().map(|size| {
+            let size = scope.sized(size, "the size of an array", 1..=ARRAY_LENGTH_MAX);
+            size.unwrap_or(1) as u32
+        });
+        let values = self.initial(variable, scope, length);
+        let owner = match &member {
+            Some(member) => Owner::Process(member.id),
+            None => Owner::Program,
+        };
+        let meaning = match (variable.constant, length) {
+            (true, None) => Meaning::Constant(values[0]),
+            (constant, _) => {
+                let id = self.place(variable, owner, length, values);
+                Meaning::Variable { id, length, constant }
+            }
+        };
+        let table = match member {
+            Some(member) => &mut member.table,
+            None => &mut self.world.globals,
+        };
+        let declared = table.declare(variable.name.text, meaning, variable.name.span);
+        self.once(declared, variable.name.text, variable.name.span);
+    }
+
+    /// Gives a variable a place in the state.
+    fn place(
+        &mut self,
+        variable: &Variable<'a>,
+        owner: Owner,
+        length: Option<u32>,
+        values: Vec<i64>,
+    ) -> ir::VarId {
+        self.count(values.len() as u64, variable.name.span);
+        let element = self.scalar(variable.basic.domain());
+        let ty = match length {
+            Some(length) => self.type_id(Type::Array { low: 0, length, symmetric: None, element }),
+            None => element,
+        };
+        self.program.variables.push(ir::Variable {
+            name: variable.name.text.to_owned(),
+            ty,
+            owner,
+            initial: values.into_iter().map(Some).collect(),
+            span: variable.name.span,
+        })
+    }
+
+    /// The first values of a variable, one for each element.
+    fn initial(
+        &self,
+        variable: &Variable<'a>,
+        scope: Scope<'_, 'a>,
+        length: Option<u32>,
+    ) -> Vec<i64> {
+        let count = length.unwrap_or(1) as usize;
+        let mut values = match (&variable.initial, self.define(variable, scope)) {
+            (_, Some(value)) => vec![self.fitting(value, variable, variable.name.span)],
+            (None, None) => {
+                self.needs_no_value(variable);
+                Vec::new()
+            }
+            (Some(Initial::Value(value)), None) => self.single(value, variable, scope),
+            (Some(Initial::List(values, span)), None) => {
+                self.many(values, *span, variable, scope, count)
+            }
+        };
+        values.resize(count, 0);
+        values
+    }
+
+    /// The value that the command line gives a global constant.
+    fn define(&self, variable: &Variable<'a>, scope: Scope<'_, 'a>) -> Option<i64> {
+        if !variable.constant || variable.size.is_some() || scope.member.is_some() {
+            return None;
+        }
+        let mut defines = self.options.defines.iter().rev();
+        defines.find(|(name, _)| name == variable.name.text).map(|&(_, value)| value)
+    }
+
+    fn needs_no_value(&self, variable: &Variable<'a>) {
+        if variable.constant {
+            let error = format!("the constant {} has no value", quote(variable.name.text));
+            self.report.error(variable.name.span, error);
+        }
+    }
+
+    fn single(&self, value: &Expr<'a>, variable: &Variable<'a>, scope: Scope<'_, 'a>) -> Vec<i64> {
+        if variable.size.is_some() {
+            let error = "an array starts with a list of values";
+            self.report.error_with(value.span, error, "write them as `{0, 1}`; the rest are 0");
+        }
+        vec![self.value(value, variable, scope)]
+    }
+
+    fn many(
+        &self,
+        values: &[Expr<'a>],
+        span: Span,
+        variable: &Variable<'a>,
+        scope: Scope<'_, 'a>,
+        count: usize,
+    ) -> Vec<i64> {
+        let name = quote(variable.name.text);
+        if variable.size.is_none() {
+            self.report.error(span, format!("{name} is not an array and starts with one value"));
+        } else if let Some(surplus) = values.get(count) {
+            let elements = if count == 1 { "element" } else { "elements" };
+            let warning =
+                format!("{name} has {count} {elements}, but {} values are given", values.len());
+            self.report.add(
+                Diagnostic::warning(surplus.span, warning)
+                    .help("this value and those after it are ignored"),
+            );
+        }
+        values.iter().take(count).map(|value| self.value(value, variable, scope)).collect()
+    }
+
+    fn value(&self, value: &Expr<'a>, variable: &Variable<'a>, scope: Scope<'_, 'a>) -> i64 {
+        let what = if variable.constant { "a constant's value" } else { "a first value" };
+        match scope.constant(value, what) {
+            Some(known) => self.fitting(known, variable, value.span),
+            None => 0,
+        }
+    }
+
+    /// A value of a variable's type: this one, if it is, else after a complaint.
+    fn fitting(&self, value: i64, variable: &Variable<'a>, span: Span) -> i64 {
+        let (low, high) = variable.basic.bounds();
+        if (low..=high).contains(&value) {
+            return value;
+        }
+        let name = quote(variable.name.text);
+        let message = format!("{name} is {} and cannot be {value}", variable.basic.describe());
+        if self.options.overflow != Some(Overflow::Wraps) {
+            self.report.error(span, message);
+            return low;
+        }
+        let wrapped = low + (value - low).rem_euclid(high - low + 1);
+        let help = format!("it starts as {wrapped}, the value modulo the size of its type");
+        self.report.add(Diagnostic::warning(span, message).help(help));
+        wrapped
+    }
+
+    /// Declares a channel or the members of a family of channels.
+    fn channel(&mut self, channel: &Channel<'a>) {
+        let scope = Scope { world: &self.world, member: None, report: self.report };
+        let capacity = match (&channel.capacity, &channel.fields) {
+            (None, _) => 0,
+            (Some(capacity), Some(_)) => {
+                scope.sized(capacity, "a channel's capacity", 0..=CAPACITY_MAX).unwrap_or(0) as u32
+            }
+            (Some(capacity), None) => {
+                let error = "only a channel with declared fields has a capacity";
+                let help = "declare them as in `channel {int} c[4];`";
+                self.report.error_with(capacity.span, error, help);
+                0
+            }
+        };
+        let Name { text, span } = channel.name;
+        let first = self.program.channels.len() as u32;
+        let Some(family) = &channel.family else {
+            let id = self.one_channel(text.to_owned(), channel, capacity);
+            let declared = self.world.globals.declare(text, Meaning::Channel(id), span);
+            return self.once(declared, text, span);
+        };
+        let count = scope.sized(&family.size, "the number of members", 1..=MEMBERS_MAX);
+        let count = count.unwrap_or(1) as u32;
+        let meaning = Meaning::Channels(Members { first, count });
+        let declared = self.world.globals.declare(text, meaning, span);
+        self.once(declared, text, span);
+        for member in 0..count {
+            if self.is_too_large() {
+                return;
+            }
+            let name = format!("{text}_{member}");
+            let id = self.one_channel(name.clone(), channel, capacity);
+            let declared = self.world.globals.declare(name.clone(), Meaning::Channel(id), span);
+            self.once(declared, &name, span);
+        }
+    }
+
+    fn one_channel(&mut self, name: String, channel: &Channel<'a>, capacity: u32) -> ir::ChannelId {
+        let declared = channel.fields.as_deref();
+        let arity = declared.map(<[_]>::len);
+        // A rendezvous takes no place in the state, but is not free either.
+        self.count(1 + u64::from(capacity) * arity.unwrap_or(0) as u64, channel.name.span);
+        let fields = declared.unwrap_or_default();
+        let fields = fields.iter().map(|field| self.scalar(field.domain())).collect();
+        self.world.channels.push(ChannelInfo { arity, capacity });
+        self.program.channels.push(ir::Channel {
+            name,
+            owner: Owner::Program,
+            capacity,
+            fields,
+            overflow: self.options.overflow.unwrap_or(Overflow::Fails),
+            span: channel.name.span,
+        })
+    }
+
+    /// Declares a process or the members of a family of processes.
+    fn process(&mut self, template: usize, process: &Process<'a>, property: bool) {
+        let Name { text, span } = process.name;
+        if process.states.is_empty() {
+            self.report.error(span, format!("process {} has no states", quote(text)));
+        } else if process.init.is_none() {
+            let error = format!("process {} has no initial state", quote(text));
+            let help = format!("add `init {};`", shorten(process.states[0].text));
+            self.report.error_with(span, error, help);
+        }
+        let first = self.program.processes.len() as u32;
+        let Some(family) = &process.family else {
+            let meaning = Meaning::Process(ir::ProcessId(first));
+            let declared = self.world.globals.declare(text, meaning, span);
+            self.once(declared, text, span);
+            return self.member(template, process, text.to_owned(), None, property);
+        };
+        let scope = Scope { world: &self.world, member: None, report: self.report };
+        let count = scope.sized(&family.size, "the number of members", 1..=MEMBERS_MAX);
+        let count = count.unwrap_or(1) as u32;
+        let meaning = Meaning::Processes(Members { first, count });
+        let declared = self.world.globals.declare(text, meaning, span);
+        self.once(declared, text, span);
+        for number in 0..count {
+            let name = format!("{text}_{number}");
+            let meaning = Meaning::Process(ir::ProcessId(first + number));
+            let declared = self.world.globals.declare(name.clone(), meaning, span);
+            self.once(declared, &name, span);
+            let parameter = Some((family.index, i64::from(number)));
+            self.member(template, process, name, parameter, property);
+        }
+    }
+
+    fn member(
+        &mut self,
+        template: usize,
+        process: &Process<'a>,
+        name: String,
+        parameter: Option<(Name<'a>, i64)>,
+        property: bool,
+    ) {
+        if self.is_too_large() {
+            return;
+        }
+        self.count(1, process.name.span);
+        let id = ir::ProcessId::from_index(self.program.processes.len());
+        let mut member =
+            Member { name: name.clone(), id, template, parameter, table: Default::default() };
+        if let Some((name, number)) = parameter {
+            // The table is still empty, so the name is new.
+            let _ = member.table.declare(name.text, Meaning::Parameter(number), name.span);
+        }
+        for variable in &process.variables {
+            if self.is_too_large() {
+                return;
+            }
+            self.variable(variable, Some(&mut member));
+        }
+        let mut locations = self.states(process, &mut member);
+        let scope = Scope { world: &self.world, member: None, report: self.report };
+        let mark = |names: &[Name<'a>]| -> Vec<ir::LocationId> {
+            names.iter().filter_map(|&name| scope.state(&member, name)).collect()
+        };
+        let start = process.init.and_then(|init| scope.state(&member, init));
+        for location in mark(&process.commits) {
+            // A property process never moves; committed, it would keep all others from moving.
+            let grip = if property { ir::Grip::Free } else { ir::Grip::Committed };
+            locations[location].grip = grip;
+        }
+        for location in mark(&process.accepts) {
+            locations[location].accepting = true;
+        }
+        self.program.processes.push(ir::Process {
+            name,
+            locations,
+            start: start.unwrap_or(ir::LocationId(0)),
+            instances: ir::Instances::One,
+            parameters: Vec::new(),
+            span: process.name.span,
+        });
+        self.world.members.push(member);
+    }
+
+    fn states(
+        &self,
+        process: &Process<'a>,
+        member: &mut Member<'a>,
+    ) -> ir::Arena<ir::LocationId, ir::Location> {
+        let mut locations = ir::Arena::new();
+        for &Name { text, span } in &process.states {
+            let id = locations.push(ir::Location {
+                name: text.to_owned(),
+                grip: ir::Grip::Free,
+                valid_end: false,
+                progress: false,
+                accepting: false,
+                span,
+            });
+            let declared = member.table.declare(text, Meaning::State(id), span);
+            self.once(declared, text, span);
+        }
+        locations
+    }
+
+    /// Complains if a name had a meaning before.
+    fn once(&self, declared: Result<(), Span>, name: &str, span: Span) {
+        if let Err(earlier) = declared {
+            let help = format!("it is declared first on line {}", self.report.line(earlier));
+            self.report.error_with(span, format!("{} is declared twice", quote(name)), help);
+        }
+    }
+
+    /// Adds to the integers in a state; one error says that there are too many.
+    fn count(&mut self, more: u64, span: Span) {
+        let before = self.scalars;
+        self.scalars += more;
+        if before <= SCALARS_MAX && self.scalars > SCALARS_MAX {
+            let error = format!("with this, a state holds more than {SCALARS_MAX} integers");
+            self.report.error(span, error);
+        }
+    }
+
+    /// Whether it is no use to go on.
+    pub(super) fn is_too_large(&self) -> bool {
+        self.scalars > SCALARS_MAX
+    }
+
+    /// Every define must name a global constant.
+    fn check_defines(&self, model: &Model<'a>) {
+        let constants = |declaration: &Declaration<'a>| match declaration {
+            Declaration::Variable(v) if v.constant && v.size.is_none() => Some(v.name.text),
+            _ => None,
+        };
+        let constants: Vec<&str> = model.declarations.iter().filter_map(constants).collect();
+        for (name, _) in &self.options.defines {
+            if constants.contains(&name.as_str()) {
+                continue;
+            }
+            let error =
+                format!("no global constant is called {}, so it cannot be defined", quote(name));
+            let near = nearest(name, constants.iter().copied());
+            let help = match (near, constants.as_slice()) {
+                (Some(near), _) => format!("did you mean {}?", quote(near)),
+                (None, []) => "the model has no global constants".to_owned(),
+                (None, _) => format!("its global constants are {}", listed(&constants)),
+            };
+            self.report.error_with(Span::default(), error, help);
+        }
+    }
+}
+
+/// The first names of a list.
+fn listed(names: &[&str]) -> String {
+    let shown: Vec<String> = names.iter().take(NAMES_LISTED).map(|name| quote(name)).collect();
+    let more = if names.len() > NAMES_LISTED { " and others" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+impl<'a> Scope<'_, 'a> {
+    /// A constant within bounds; `what` says what it is for.
+    fn sized(
+        self,
+        expr: &Expr<'a>,
+        what: &str,
+        bounds: std::ops::RangeInclusive<i64>,
+    ) -> Option<i64> {
+        let value = self.constant(expr, what)?;
+        if bounds.contains(&value) {
+            return Some(value);
+        }
+        let (low, high) = bounds.into_inner();
+        self.report.error(expr.span, format!("{what} is {value}, but must be {low} to {high}"));
+        None
+    }
+}

@@ -1,0 +1,104 @@
+//! Lowering of expressions: names resolved, known values folded, chains balanced.
+
+use super::ast::{Expr, ExprKind, Query};
+use super::check::Resolved;
+use super::fold;
+use super::quote;
+use super::scope::Scope;
+use crate::ir;
+use crate::source::Span;
+
+impl<'a> Scope<'_, 'a> {
+    /// The program's form of an expression; after an error, something in its place.
+    pub(super) fn lower(&self, expr: &Expr<'a>) -> ir::Expr {
+        let span = expr.span;
+        let kind = match &expr.kind {
+            ExprKind::Number(value) => Some(ir::ExprKind::Constant(*value)),
+            ExprKind::Value(reference) => read(self.reference(reference), span),
+            ExprKind::Foreign(process, reference) => {
+                self.process(process).and_then(|member| read(self.foreign(member, reference), span))
+            }
+            ExprKind::In(process, state) => self.process(process).and_then(|member| {
+                let location = self.state(member, *state)?;
+                Some(ir::ExprKind::At { process: member.id, slot: None, location })
+            }),
+            ExprKind::Query(query, channel) => {
+                self.channel(channel).and_then(|id| self.query(*query, id, channel.name.span))
+            }
+            ExprKind::Unary(operator, operand) => {
+                return unary(*operator, self.lower(operand), span);
+            }
+            ExprKind::Binary(operator, sides) => {
+                let (left, right) = (self.lower(&sides.0), self.lower(&sides.1));
+                return binary(*operator, left, right, span);
+            }
+            ExprKind::Chain(operator, operands, _) => {
+                return balanced(
+                    *operator,
+                    operands.iter().map(|operand| self.lower(operand)).collect(),
+                );
+            }
+        };
+        ir::Expr { kind: kind.unwrap_or(ir::ExprKind::Constant(0)), span }
+    }
+
+    fn query(&self, query: Query, id: ir::ChannelId, span: Span) -> Option<ir::ExprKind> {
+        use ir::Entity;
+        if self.world.channels[id.index()].capacity == 0 {
+            let error = format!("{} has no buffer", quote(self.report.text(span)));
+            self.report.error_with(span, error, "`full` and `empty` ask about buffered channels");
+            return None;
+        }
+        let channel = ir::ChannelRef::Named(id);
+        Some(match query {
+            Query::Full => ir::ExprKind::IsFull(channel),
+            Query::Empty => ir::ExprKind::IsEmpty(channel),
+        })
+    }
+}
+
+fn read(resolved: Option<Resolved>, span: Span) -> Option<ir::ExprKind> {
+    Some(match resolved? {
+        Resolved::Known(value) => ir::ExprKind::Constant(value),
+        Resolved::Place(place, _) => ir::ExprKind::Read(ir::Place { span, ..place }),
+    })
+}
+
+fn unary(operator: ir::Unary, operand: ir::Expr, span: Span) -> ir::Expr {
+    let kind = match operand.as_constant() {
+        Some(known) => ir::ExprKind::Constant(fold::unary(operator, known)),
+        None => ir::ExprKind::Unary(operator, Box::new(operand)),
+    };
+    ir::Expr { kind, span }
+}
+
+fn binary(operator: ir::Binary, left: ir::Expr, right: ir::Expr, span: Span) -> ir::Expr {
+    let known = left.as_constant().and_then(|known| {
+        let both = || fold::binary(operator, known, right.as_constant()?);
+        fold::decided(operator, known).or_else(both)
+    });
+    let kind = match known {
+        Some(known) => ir::ExprKind::Constant(known),
+        None => ir::ExprKind::Binary(operator, Box::new(left), Box::new(right)),
+    };
+    ir::Expr { kind, span }
+}
+
+/// Operands of an associative operator as a tree of least height, in the same order.
+fn balanced(operator: ir::Binary, mut operands: Vec<ir::Expr>) -> ir::Expr {
+    while operands.len() > 1 {
+        let mut rest = operands.into_iter();
+        let mut level = Vec::with_capacity(rest.len().div_ceil(2));
+        while let Some(left) = rest.next() {
+            level.push(match rest.next() {
+                Some(right) => {
+                    let span = left.span.to(right.span);
+                    binary(operator, left, right, span)
+                }
+                None => left,
+            });
+        }
+        operands = level;
+    }
+    operands.swap_remove(0)
+}

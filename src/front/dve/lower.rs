@@ -1,0 +1,292 @@
+//! From transitions to actions.
+//!
+//! Processes in order, and the transitions of each in source order; a process of a family is
+//! lowered once for each member. A property process is looked at like any other, for its mistakes,
+//! but its transitions become no actions.
+//!
+//! An untyped channel carries as many values as its uses give; all uses that give any must agree.
+//! A receiver that names no place takes the message and forgets it.
+
+use super::ast::{Expr, Model, Process, Sync, Transition};
+use super::check::Report;
+use super::declare::Declarations;
+use super::scope::{Member, Scope, World};
+use super::{quote, shorten};
+use crate::ir::{
+    Action, ActionId, ChannelId, ChannelRef, Communication, Edge, Entity, Overflow, Pattern,
+    ProcessId, Program, Property, PropertyKind, Schedule, Start, Stmt, StmtKind, TypeId,
+};
+use crate::source::Span;
+
+/// The most actions of a program.
+const ACTIONS_MAX: usize = 1 << 22;
+
+/// Lowers what happens in a model; `declarations` holds what is in it.
+pub(super) fn lower<'a>(
+    model: &Model<'a>,
+    mut declarations: Declarations<'_, 'a>,
+    overflow: Overflow,
+    report: &Report<'a>,
+) -> Program {
+    let any_value = declarations.any_value();
+    let Declarations { program, world, .. } = declarations;
+    let mut lowering = Lowering { program, report, overflow, uses: Vec::new() };
+    lowering.system(model, &world);
+    let property = lowering.property(model, &world);
+    for member in &world.members {
+        let process = &model.processes[member.template];
+        let scope = Scope { world: &world, member: Some(member), report };
+        lowering.process(scope, member, process, property == Some(member.id));
+    }
+    lowering.untyped_channels(&world, any_value);
+    lowering.program
+}
+
+struct Lowering<'r, 'a> {
+    program: Program,
+    report: &'r Report<'a>,
+    overflow: Overflow,
+    /// The uses of untyped channels.
+    uses: Vec<Use>,
+}
+
+/// A use of an untyped channel.
+struct Use {
+    channel: ChannelId,
+    action: ActionId,
+    arity: usize,
+    span: Span,
+}
+
+impl<'a> Lowering<'_, 'a> {
+    fn system(&mut self, model: &Model<'a>, world: &World<'a>) {
+        self.program.schedule = match model.system.lockstep {
+            true => Schedule::Lockstep,
+            false => Schedule::Interleaved,
+        };
+        if world.members.is_empty() {
+            self.report.error(Span::default(), "the model has no process");
+        }
+        self.program.starts.push(Start {
+            name: "init".to_owned(),
+            parameters: Vec::new(),
+            body: Vec::new(),
+            span: Span::default(),
+        });
+    }
+
+    /// Declares the property process, if there is one.
+    fn property(&mut self, model: &Model<'a>, world: &World<'a>) -> Option<ProcessId> {
+        let name = model.system.property?;
+        let scope = Scope { world, member: None, report: self.report };
+        let found = super::ast::ProcessUse { name, member: None };
+        let id = scope.process(&found)?.id;
+        self.program.properties.push(Property {
+            name: name.text.to_owned(),
+            kind: PropertyKind::Automaton(id),
+            span: name.span,
+        });
+        Some(id)
+    }
+
+    fn process(
+        &mut self,
+        scope: Scope<'_, 'a>,
+        member: &Member<'a>,
+        process: &Process<'a>,
+        is_property: bool,
+    ) {
+        for (state, condition) in &process.asserts {
+            let (location, lowered) = (scope.state(member, *state), scope.lower(condition));
+            if let Some(location) = location.filter(|_| !is_property) {
+                let kind =
+                    PropertyKind::AssertionAt { process: member.id, location, condition: lowered };
+                let name = self.one_line(condition);
+                self.program.properties.push(Property { name, kind, span: condition.span });
+            }
+        }
+        for transition in &process.transitions {
+            if self.report.is_full() {
+                return;
+            }
+            if is_property {
+                self.check_only(scope, member, transition);
+            } else {
+                self.transition(scope, member, transition);
+            }
+        }
+    }
+
+    /// An assertion as it stands in the source, on one line and not too long.
+    fn one_line(&self, expr: &Expr<'a>) -> String {
+        let start = self.report.text(expr.span).chars().take(10 * super::SHORT).collect::<String>();
+        shorten(&start.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
+    }
+
+    /// Lowers a transition of a property process, for the messages alone.
+    fn check_only(
+        &mut self,
+        scope: Scope<'_, 'a>,
+        member: &Member<'a>,
+        transition: &Transition<'a>,
+    ) {
+        if let Some(sync) = &transition.sync {
+            self.report.error(sync.span, "a property process cannot synchronize");
+        }
+        self.edge(scope, member, transition);
+        transition.guard.iter().for_each(|guard| drop(scope.lower(guard)));
+        self.body(scope, transition);
+    }
+
+    fn transition(
+        &mut self,
+        scope: Scope<'_, 'a>,
+        member: &Member<'a>,
+        transition: &Transition<'a>,
+    ) {
+        if self.program.actions.len() >= ACTIONS_MAX {
+            let error = format!("with this, the model has more than {ACTIONS_MAX} actions");
+            return self.report.error(transition.span, error);
+        }
+        let edge = self.edge(scope, member, transition);
+        let guard = transition.guard.as_ref().map(|guard| scope.lower(guard));
+        let communication = transition.sync.as_ref().and_then(|sync| self.sync(scope, sync));
+        let body = self.body(scope, transition);
+        let name = self.name(member, transition, communication.as_ref());
+        self.program.actions.push(Action {
+            name,
+            edge,
+            parameters: Vec::new(),
+            guard,
+            communication,
+            body,
+            priority: 0,
+            span: transition.span,
+        });
+    }
+
+    /// `P.from -> to`, and the channel if there is one.
+    fn name(
+        &self,
+        member: &Member<'a>,
+        transition: &Transition<'a>,
+        communication: Option<&Communication>,
+    ) -> String {
+        let (process, from, to) = (&member.name, transition.from.text, transition.to.text);
+        let (channel, sign) = match communication.map(|side| (side, side.channel())) {
+            Some((Communication::Send { .. }, ChannelRef::Named(channel))) => (channel, '!'),
+            Some((Communication::Receive { .. }, ChannelRef::Named(channel))) => (channel, '?'),
+            _ => return format!("{process}.{from} -> {to}"),
+        };
+        let channel = &self.program.channels[*channel].name;
+        format!("{process}.{from} -> {to} ({channel}{sign})")
+    }
+
+    fn edge(
+        &self,
+        scope: Scope<'_, 'a>,
+        member: &Member<'a>,
+        transition: &Transition<'a>,
+    ) -> Option<Edge> {
+        let from = scope.state(member, transition.from);
+        let to = scope.state(member, transition.to);
+        Some(Edge { process: member.id, from: from?, to: to? })
+    }
+
+    fn body(&self, scope: Scope<'_, 'a>, transition: &Transition<'a>) -> Vec<Stmt> {
+        let assign = |effect: &super::ast::Effect<'a>| {
+            let (target, value) = (scope.target(&effect.target), scope.lower(&effect.value));
+            let span = effect.target.span.to(effect.value.span);
+            let kind = StmtKind::Assign { target: target?, value, overflow: self.overflow };
+            Some(Stmt { kind, span })
+        };
+        transition.effects.iter().filter_map(assign).collect()
+    }
+
+    fn sync(&mut self, scope: Scope<'_, 'a>, sync: &Sync<'a>) -> Option<Communication> {
+        let channel = scope.channel(&sync.channel);
+        let communication = match (sync.sends, channel.unwrap_or(ChannelId(0))) {
+            (true, channel) => Communication::Send {
+                channel: ChannelRef::Named(channel),
+                values: sync.values.iter().map(|value| scope.lower(value)).collect(),
+                sorted: false,
+                span: sync.span,
+            },
+            (false, channel) => Communication::Receive {
+                channel: ChannelRef::Named(channel),
+                patterns: self.patterns(scope, sync),
+                anywhere: false,
+                peek: false,
+                span: sync.span,
+            },
+        };
+        self.fits(scope.world, channel?, sync);
+        Some(communication)
+    }
+
+    fn patterns(&self, scope: Scope<'_, 'a>, sync: &Sync<'a>) -> Vec<Pattern> {
+        let targets = sync.values.iter().filter_map(|value| scope.target(value));
+        targets.map(Pattern::Into).collect()
+    }
+
+    /// The number of values must be the channel's, if that is declared; else it is noted.
+    fn fits(&mut self, world: &World<'a>, channel: ChannelId, sync: &Sync<'a>) {
+        let arity = sync.values.len();
+        let action = ActionId::from_index(self.program.actions.len());
+        match world.channels[channel.index()].arity {
+            None => self.uses.push(Use { channel, action, arity, span: sync.span }),
+            Some(declared) if declared == arity => {}
+            Some(declared) => {
+                let name = quote(sync.channel.name.text);
+                let declared = plural(declared);
+                let error = format!("{name} carries {declared}, but {arity} given here");
+                self.report.error(sync.span, error);
+            }
+        }
+    }
+
+    /// Finds out how many values each untyped channel carries, and makes its uses agree.
+    fn untyped_channels(&mut self, world: &World<'a>, any_value: TypeId) {
+        let mut arities: Vec<Option<(usize, Span)>> = vec![None; world.channels.len()];
+        for used in self.uses.iter().filter(|used| used.arity > 0) {
+            let (arity, first) =
+                *arities[used.channel.index()].get_or_insert((used.arity, used.span));
+            if arity != used.arity {
+                self.disagree(used, arity, first);
+            }
+        }
+        for used in std::mem::take(&mut self.uses).iter().filter(|used| used.arity == 0) {
+            if let Some((arity, first)) = arities[used.channel.index()] {
+                self.fill(used, arity, first);
+            }
+        }
+        for (id, arity) in arities.iter().enumerate() {
+            if let Some((arity, _)) = arity {
+                self.program.channels[ChannelId::from_index(id)].fields = vec![any_value; *arity];
+            }
+        }
+    }
+
+    /// Completes a use without values of a channel that carries some.
+    fn fill(&mut self, used: &Use, arity: usize, first: Span) {
+        match &mut self.program.actions[used.action].communication {
+            Some(Communication::Receive { patterns, .. }) => *patterns = vec![Pattern::Any; arity],
+            _ => self.disagree(used, arity, first),
+        }
+    }
+
+    fn disagree(&self, used: &Use, arity: usize, first: Span) {
+        let name = quote(&self.program.channels[used.channel].name);
+        let (carries, line) = (plural(arity), self.report.line(first));
+        let error = format!("{name} carries {carries} on line {line}, but {} here", used.arity);
+        let help = "all uses of an untyped channel give the same number of values";
+        self.report.error_with(used.span, error, help);
+    }
+}
+
+fn plural(values: usize) -> String {
+    match values {
+        1 => "1 value".to_owned(),
+        _ => format!("{values} values"),
+    }
+}

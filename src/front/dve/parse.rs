@@ -1,0 +1,456 @@
+//! From tokens to the syntax tree: declarations, processes, transitions.
+//!
+//! Recursive descent with one token of look-ahead; it stops at the first error, which says what
+//! was expected and what was found. Sections may come in any order, as long as each makes sense
+//! alone: DiVinE's own versions differ in the order they ask for. Expressions are in
+//! [`operators`](super::operators).
+
+use super::ast::*;
+use super::lex::{Lexer, Token, TokenKind};
+use super::quote;
+use crate::diag::Diagnostic;
+use crate::source::Span;
+
+/// What parsing gives, or the first error.
+pub(super) type Parsed<T> = Result<T, Diagnostic>;
+
+/// Parses a whole file; warnings are added to `warnings`.
+pub fn parse<'a>(
+    file: u16,
+    text: &'a str,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<Model<'a>, Diagnostic> {
+    let mut lexer = Lexer::new(file, text);
+    let token = lexer.token()?;
+    let mut parser = Parser { lexer, token, last: token.span, depth: 0, warnings };
+    parser.model()
+}
+
+/// A place in the tokens.
+pub(super) struct Parser<'a, 'w> {
+    lexer: Lexer<'a>,
+    /// The token to look at next.
+    token: Token,
+    /// The span of the token before it.
+    last: Span,
+    /// How many brackets and unary operators are open.
+    pub(super) depth: u32,
+    /// Advice found on the way.
+    pub(super) warnings: &'w mut Vec<Diagnostic>,
+}
+
+impl<'a> Parser<'a, '_> {
+    /// The kind of the next token.
+    pub(super) fn kind(&self) -> TokenKind {
+        self.token.kind
+    }
+
+    /// Takes the next token.
+    pub(super) fn advance(&mut self) -> Parsed<Token> {
+        let token = self.token;
+        self.token = self.lexer.token()?;
+        self.last = token.span;
+        Ok(token)
+    }
+
+    /// Takes the next token if it is of this kind.
+    pub(super) fn eat(&mut self, kind: TokenKind) -> Parsed<bool> {
+        let found = self.kind() == kind;
+        if found {
+            self.advance()?;
+        }
+        Ok(found)
+    }
+
+    /// Takes the next token, which must be of this kind.
+    pub(super) fn expect(&mut self, kind: TokenKind) -> Parsed<Token> {
+        match self.kind() == kind {
+            true => self.advance(),
+            false => Err(self.unexpected(kind.describe())),
+        }
+    }
+
+    /// Takes a name; `what` says which.
+    pub(super) fn name(&mut self, what: &str) -> Parsed<Name<'a>> {
+        match self.kind() {
+            TokenKind::Name => {
+                let span = self.advance()?.span;
+                Ok(Name { text: self.lexer.text(span), span })
+            }
+            _ => Err(self.unexpected(what)),
+        }
+    }
+
+    /// The span of the last token taken.
+    pub(super) fn last_span(&self) -> Span {
+        self.last
+    }
+
+    /// The source of a span.
+    pub(super) fn text(&self, span: Span) -> &'a str {
+        self.lexer.text(span)
+    }
+
+    /// The error that the next token is not what was expected. If it is on a later line, the place
+    /// is the end of the token before it, where something is missing.
+    pub(super) fn unexpected(&self, expected: &str) -> Diagnostic {
+        let Token { kind, span } = self.token;
+        let found = match kind {
+            TokenKind::End => kind.describe().to_owned(),
+            _ => quote(self.lexer.text(span)),
+        };
+        let between = Span { start: self.last.end, end: span.start, ..span };
+        let place = match self.last.end < span.start && self.text(between).contains('\n') {
+            true => Span { end: between.start, ..between },
+            false => span,
+        };
+        let error = Diagnostic::error(place, format!("expected {expected}, found {found}"));
+        match is_reserved(kind) && expected.contains("name") {
+            true => error.help(format!("{found} is a reserved word")),
+            false => error,
+        }
+    }
+
+    fn model(&mut self) -> Parsed<Model<'a>> {
+        let mut model = Model::default();
+        if self.kind() == TokenKind::End {
+            return Err(Diagnostic::error(self.token.span, "the file holds no model")
+                .help("a DVE model has processes and ends with `system async;`"));
+        }
+        loop {
+            match self.kind() {
+                TokenKind::Const | TokenKind::Byte | TokenKind::Int => {
+                    let variables = self.variables()?;
+                    model.declarations.extend(variables.into_iter().map(Declaration::Variable));
+                }
+                TokenKind::Channel => self.channels(&mut model.declarations)?,
+                TokenKind::Process => model.processes.push(self.process()?),
+                TokenKind::System => {
+                    model.system = self.system()?;
+                    return Ok(model);
+                }
+                TokenKind::End => return Err(self.no_system()),
+                _ => return Err(self.unexpected("a declaration, a `process` or `system`")),
+            }
+        }
+    }
+
+    fn no_system(&self) -> Diagnostic {
+        let place = Span { start: self.last.end, end: self.last.end, ..self.last };
+        Diagnostic::error(place, "the model has no `system` line")
+            .help("end it with `system async;`")
+    }
+
+    /// `system async property P;`
+    fn system(&mut self) -> Parsed<System<'a>> {
+        self.advance()?;
+        let lockstep = match self.kind() {
+            TokenKind::Async => false,
+            TokenKind::Sync => true,
+            _ => return Err(self.unexpected("`async` or `sync`")),
+        };
+        self.advance()?;
+        let property = match self.eat(TokenKind::Property)? {
+            true => Some(self.name("the name of the property process")?),
+            false => None,
+        };
+        self.expect(TokenKind::Semicolon)?;
+        match self.kind() {
+            TokenKind::End => Ok(System { lockstep, property }),
+            _ => Err(self.unexpected("the end of the file after the `system` line")),
+        }
+    }
+
+    /// `const byte N = e, a[e] = {e, e};`
+    fn variables(&mut self) -> Parsed<Vec<Variable<'a>>> {
+        let constant = self.eat(TokenKind::Const)?;
+        let basic = self.basic()?;
+        let variables = self.list(|parser| parser.variable(constant, basic))?;
+        self.expect(TokenKind::Semicolon)?;
+        Ok(variables)
+    }
+
+    fn basic(&mut self) -> Parsed<Basic> {
+        let basic = match self.kind() {
+            TokenKind::Byte => Basic::Byte,
+            TokenKind::Int => Basic::Int,
+            _ => return Err(self.unexpected("`byte` or `int`")),
+        };
+        self.advance()?;
+        Ok(basic)
+    }
+
+    fn variable(&mut self, constant: bool, basic: Basic) -> Parsed<Variable<'a>> {
+        let name = self.name("the name of a variable")?;
+        let size = self.bracketed()?;
+        let initial = match self.eat(TokenKind::Assign)? {
+            true => Some(self.initial()?),
+            false => None,
+        };
+        Ok(Variable { name, constant, basic, size, initial })
+    }
+
+    fn initial(&mut self) -> Parsed<Initial<'a>> {
+        match self.kind() {
+            TokenKind::BraceOpen => {
+                let start = self.token.span;
+                let values = self.braced(Self::expression)?;
+                Ok(Initial::List(values, start.to(self.last)))
+            }
+            _ => Ok(Initial::Value(self.expression()?)),
+        }
+    }
+
+    /// `channel a, b;` or `channel {byte, int} a[2], b[i < N][2];`
+    fn channels(&mut self, declarations: &mut Vec<Declaration<'a>>) -> Parsed<()> {
+        self.advance()?;
+        let fields = match self.kind() {
+            TokenKind::BraceOpen => Some(self.braced(Self::basic)?),
+            _ => None,
+        };
+        let channels = self.list(|parser| parser.channel(fields.clone()))?;
+        declarations.extend(channels.into_iter().map(Declaration::Channel));
+        self.expect(TokenKind::Semicolon)?;
+        Ok(())
+    }
+
+    fn channel(&mut self, fields: Option<Vec<Basic>>) -> Parsed<Channel<'a>> {
+        let name = self.name("the name of a channel")?;
+        let (family, capacity) = match self.bracketed()?.map(as_family) {
+            None => (None, None),
+            Some(Err(capacity)) => (None, Some(capacity)),
+            Some(Ok(family)) => (Some(family), self.bracketed()?),
+        };
+        Ok(Channel { name, family, fields, capacity })
+    }
+
+    fn process(&mut self) -> Parsed<Process<'a>> {
+        self.advance()?;
+        let name = self.name("the name of a process")?;
+        let family = match self.bracketed()?.map(as_family).transpose() {
+            Ok(family) => family,
+            Err(other) => {
+                return Err(Diagnostic::error(other.span, "expected the members of a family")
+                    .help("write `[i < N]` for N processes numbered by `i`"));
+            }
+        };
+        let mut process = Process {
+            name,
+            family,
+            variables: Vec::new(),
+            states: Vec::new(),
+            init: None,
+            commits: Vec::new(),
+            accepts: Vec::new(),
+            asserts: Vec::new(),
+            transitions: Vec::new(),
+        };
+        self.expect(TokenKind::BraceOpen)?;
+        while !self.eat(TokenKind::BraceClose)? {
+            self.section(&mut process)?;
+        }
+        Ok(process)
+    }
+
+    fn section(&mut self, process: &mut Process<'a>) -> Parsed<()> {
+        match self.kind() {
+            TokenKind::Const | TokenKind::Byte | TokenKind::Int => {
+                process.variables.extend(self.variables()?);
+                Ok(())
+            }
+            TokenKind::State => self.states(&mut process.states),
+            TokenKind::Commit => self.states(&mut process.commits),
+            TokenKind::Accept => self.states(&mut process.accepts),
+            TokenKind::Init => self.init(process),
+            TokenKind::Assert => {
+                self.advance()?;
+                process.asserts.extend(self.list(Self::assertion)?);
+                self.expect(TokenKind::Semicolon).map(drop)
+            }
+            TokenKind::Trans => self.transitions(&mut process.transitions),
+            TokenKind::Channel => {
+                let error = "channels are declared outside processes";
+                Err(Diagnostic::error(self.token.span, error))
+            }
+            _ => Err(self.unexpected(
+                "`byte`, `int`, `const`, `state`, `init`, `commit`, `accept`, `assert`, `trans` \
+                 or `}`",
+            )),
+        }
+    }
+
+    fn states(&mut self, into: &mut Vec<Name<'a>>) -> Parsed<()> {
+        self.advance()?;
+        into.extend(self.list(|parser| parser.name("the name of a state"))?);
+        self.expect(TokenKind::Semicolon)?;
+        Ok(())
+    }
+
+    fn init(&mut self, process: &mut Process<'a>) -> Parsed<()> {
+        let word = self.advance()?.span;
+        if process.init.is_some() {
+            return Err(Diagnostic::error(word, "a process has one initial state"));
+        }
+        process.init = Some(self.name("the name of a state")?);
+        self.expect(TokenKind::Semicolon)?;
+        Ok(())
+    }
+
+    /// `q: e` (DiVinE) or `q e`
+    fn assertion(&mut self) -> Parsed<(Name<'a>, Expr<'a>)> {
+        let state = self.name("the name of a state")?;
+        self.eat(TokenKind::Colon)?;
+        Ok((state, self.expression()?))
+    }
+
+    fn transitions(&mut self, transitions: &mut Vec<Transition<'a>>) -> Parsed<()> {
+        self.advance()?;
+        let before = transitions.len();
+        while !matches!(self.kind(), TokenKind::Semicolon | TokenKind::BraceClose) {
+            let source = transitions.get(before..).and_then(<[_]>::last).map(|last| last.from);
+            let transition = self.transition(source)?;
+            transitions.push(transition);
+            match self.kind() {
+                TokenKind::Comma => drop(self.advance()?),
+                TokenKind::Semicolon | TokenKind::BraceClose => {}
+                _ => return Err(self.unexpected("`,` or `;` after a transition")),
+            }
+        }
+        self.eat(TokenKind::Semicolon)?;
+        Ok(())
+    }
+
+    fn transition(&mut self, source: Option<Name<'a>>) -> Parsed<Transition<'a>> {
+        let start = self.token.span;
+        let from = match (self.kind(), source) {
+            (TokenKind::Arrow, Some(source)) => source,
+            (TokenKind::Arrow, None) => {
+                return Err(Diagnostic::error(start, "the first transition needs a source state")
+                    .help("only later ones may leave out the source of the one before"));
+            }
+            _ => self.name("the name of a state")?,
+        };
+        if self.kind() == TokenKind::WideArrow {
+            let error = "probabilistic transitions (`=>`) are not supported";
+            return Err(Diagnostic::error(self.token.span, error));
+        }
+        self.expect(TokenKind::Arrow)?;
+        let to = self.name("the name of a state")?;
+        let mut transition =
+            Transition { from, to, guard: None, sync: None, effects: Vec::new(), span: start };
+        self.expect(TokenKind::BraceOpen)?;
+        while !self.eat(TokenKind::BraceClose)? {
+            self.part(&mut transition)?;
+            self.expect(TokenKind::Semicolon)?;
+        }
+        transition.span = start.to(self.last);
+        Ok(transition)
+    }
+
+    fn part(&mut self, transition: &mut Transition<'a>) -> Parsed<()> {
+        let Token { kind, span } = self.token;
+        let again = match kind {
+            TokenKind::Guard => transition.guard.is_some(),
+            TokenKind::Sync => transition.sync.is_some(),
+            TokenKind::Effect => !transition.effects.is_empty(),
+            _ => return Err(self.unexpected("`guard`, `sync`, `effect` or `}`")),
+        };
+        if again {
+            let error = format!("a transition has one {}", kind.describe());
+            return Err(Diagnostic::error(span, error));
+        }
+        self.advance()?;
+        match kind {
+            TokenKind::Guard => transition.guard = Some(self.expression()?),
+            TokenKind::Sync => transition.sync = Some(self.sync()?),
+            _ => transition.effects = self.list(Self::effect)?,
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Parsed<Sync<'a>> {
+        let channel = self.channel_use()?;
+        let sends = match self.kind() {
+            TokenKind::Bang => true,
+            TokenKind::Question => false,
+            _ => return Err(self.unexpected("`!` or `?`")),
+        };
+        let start = channel.name.span;
+        self.advance()?;
+        let values = match self.kind() {
+            TokenKind::Semicolon => Vec::new(),
+            TokenKind::BraceOpen => self.braced(Self::expression)?,
+            _ => vec![self.expression()?],
+        };
+        Ok(Sync { channel, sends, values, span: start.to(self.last) })
+    }
+
+    fn effect(&mut self) -> Parsed<Effect<'a>> {
+        if self.kind() != TokenKind::Name {
+            return Err(self.unexpected("a variable to assign"));
+        }
+        let target = self.operand()?;
+        self.expect(TokenKind::Assign)?;
+        Ok(Effect { target, value: self.expression()? })
+    }
+
+    /// `c` or `c[e]`
+    pub(super) fn channel_use(&mut self) -> Parsed<ChannelUse<'a>> {
+        let name = self.name("the name of a channel")?;
+        let member = self.bracketed()?.map(Box::new);
+        Ok(ChannelUse { name, member })
+    }
+
+    /// `[e]`, if it is there.
+    pub(super) fn bracketed(&mut self) -> Parsed<Option<Expr<'a>>> {
+        if !self.eat(TokenKind::BracketOpen)? {
+            return Ok(None);
+        }
+        let inside = self.nested(Self::expression)?;
+        self.expect(TokenKind::BracketClose)?;
+        Ok(Some(inside))
+    }
+
+    /// `{item, item}`
+    fn braced<T>(&mut self, item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        self.expect(TokenKind::BraceOpen)?;
+        let items = self.list(item)?;
+        self.expect(TokenKind::BraceClose)?;
+        Ok(items)
+    }
+
+    /// `item, item`
+    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.eat(TokenKind::Comma)? {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+}
+
+/// Reads `i < N` as the members of a family, or gives the expression back.
+fn as_family(inside: Expr<'_>) -> Result<Family<'_>, Expr<'_>> {
+    let is_family = match &inside.kind {
+        ExprKind::Binary(crate::ir::Binary::Less, sides) => {
+            matches!(&sides.0.kind, ExprKind::Value(Reference { index: None, .. }))
+        }
+        _ => false,
+    };
+    let span = inside.span;
+    match inside.kind {
+        ExprKind::Binary(_, sides) if is_family => {
+            let (index, size) = *sides;
+            match index.kind {
+                ExprKind::Value(Reference { name, .. }) => Ok(Family { index: name, size }),
+                _ => Err(size),
+            }
+        }
+        kind => Err(Expr { kind, span, height: inside.height }),
+    }
+}
+
+fn is_reserved(kind: TokenKind) -> bool {
+    kind.describe().as_bytes().get(1).is_some_and(u8::is_ascii_alphabetic)
+        && !matches!(kind, TokenKind::Name | TokenKind::Number | TokenKind::End)
+}

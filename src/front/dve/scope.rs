@@ -1,0 +1,215 @@
+//! What names mean, and where.
+//!
+//! There is one table of global names and one for each process, after families have been
+//! instantiated: `process Node[i < 3]` gives the global names `Node`, `Node_0`, `Node_1` and
+//! `Node_2`, and each member a table of its own in which `i` is a constant. Within a table a name
+//! has one meaning; a process's names hide global ones.
+
+use super::ast::Name;
+use super::check::Report;
+use crate::ir::{ChannelId, LocationId, ProcessId, VarId};
+use crate::source::Span;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// A declared constant.
+    Constant(i64),
+    /// The number of a family's member, inside it.
+    Parameter(i64),
+    /// A variable, or an array of `length` elements, which may be constant.
+    Variable {
+        /// Its name in the program.
+        id: VarId,
+        /// The number of elements of an array.
+        length: Option<u32>,
+        /// Whether it must not be assigned.
+        constant: bool,
+    },
+    /// A channel.
+    Channel(ChannelId),
+    /// A family of channels.
+    Channels(Members),
+    /// A process.
+    Process(ProcessId),
+    /// A family of processes.
+    Processes(Members),
+    /// A state of the process whose table this is.
+    State(LocationId),
+}
+
+/// The members of a family, which are numbered one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Members {
+    /// The first member's number in the program.
+    pub(super) first: u32,
+    /// How many there are.
+    pub(super) count: u32,
+}
+
+impl Meaning {
+    /// What messages call such a thing.
+    pub(super) fn describe(self) -> &'static str {
+        match self {
+            Meaning::Constant(_) => "a constant",
+            Meaning::Parameter(_) => "the number of a family's member",
+            Meaning::Variable { length: None, .. } => "a variable",
+            Meaning::Variable { length: Some(_), .. } => "an array",
+            Meaning::Channel(_) => "a channel",
+            Meaning::Channels(_) => "a family of channels",
+            Meaning::Process(_) => "a process",
+            Meaning::Processes(_) => "a family of processes",
+            Meaning::State(_) => "a state",
+        }
+    }
+}
+
+/// Names that are declared together.
+#[derive(Debug, Default)]
+pub(super) struct Table<'a> {
+    symbols: HashMap<Cow<'a, str>, (Meaning, Span)>,
+}
+
+impl<'a> Table<'a> {
+    /// Gives a name a meaning; if it has one already, says where it was declared.
+    pub(super) fn declare(
+        &mut self,
+        name: impl Into<Cow<'a, str>>,
+        meaning: Meaning,
+        span: Span,
+    ) -> Result<(), Span> {
+        let name = name.into();
+        match self.symbols.get(&name) {
+            Some(&(_, earlier)) => Err(earlier),
+            None => {
+                self.symbols.insert(name, (meaning, span));
+                Ok(())
+            }
+        }
+    }
+
+    /// What a name means.
+    pub(super) fn get(&self, name: &str) -> Option<Meaning> {
+        self.symbols.get(name).map(|&(meaning, _)| meaning)
+    }
+
+    /// All names of such things, sorted.
+    pub(super) fn names(&self, wanted: impl Fn(Meaning) -> bool) -> Vec<&str> {
+        let symbols = self.symbols.iter().filter(|(_, (meaning, _))| wanted(*meaning));
+        let mut names: Vec<&str> = symbols.map(|(name, _)| name.as_ref()).collect();
+        names.sort_unstable();
+        names
+    }
+}
+
+/// A process, or a member of a family of processes.
+#[derive(Debug)]
+pub(super) struct Member<'a> {
+    /// Its name in the program.
+    pub(super) name: String,
+    /// Its number in the program.
+    pub(super) id: ProcessId,
+    /// Which of the model's processes it is made from.
+    pub(super) template: usize,
+    /// The name and value of the member's number.
+    pub(super) parameter: Option<(Name<'a>, i64)>,
+    /// Its own names.
+    pub(super) table: Table<'a>,
+}
+
+/// What must be known of a channel to use it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ChannelInfo {
+    /// The number of fields, unless it is to be found out from the uses.
+    pub(super) arity: Option<usize>,
+    /// The number of messages it holds.
+    pub(super) capacity: u32,
+}
+
+/// Everything that is declared.
+#[derive(Debug, Default)]
+pub(super) struct World<'a> {
+    /// Global names.
+    pub(super) globals: Table<'a>,
+    /// Processes, by their number.
+    pub(super) members: Vec<Member<'a>>,
+    /// Channels, by their number.
+    pub(super) channels: Vec<ChannelInfo>,
+}
+
+/// A point of view: what is declared, as seen from a process or from outside.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'w, 'a> {
+    /// Everything that is declared.
+    pub(super) world: &'w World<'a>,
+    /// The process whose names come first.
+    pub(super) member: Option<&'w Member<'a>>,
+    /// Where to complain.
+    pub(super) report: &'w Report<'a>,
+}
+
+impl<'a> Scope<'_, 'a> {
+    /// What a name means here.
+    pub(super) fn get(&self, name: &str) -> Option<Meaning> {
+        let own = self.member.and_then(|member| member.table.get(name));
+        own.or_else(|| self.world.globals.get(name))
+    }
+
+    /// The name most like `name` among those visible here whose meaning is wanted.
+    pub(super) fn nearest(&self, name: &str, wanted: impl Fn(Meaning) -> bool) -> Option<&str> {
+        let own = self.member.map(|member| member.table.names(&wanted)).unwrap_or_default();
+        nearest(name, own.into_iter().chain(self.world.globals.names(&wanted)))
+    }
+}
+
+/// Names longer than this are compared with no other.
+const LENGTH_COMPARED: usize = 64;
+
+/// The candidate most like `name`, if it is like it at all.
+pub(super) fn nearest<'n>(
+    name: &str,
+    candidates: impl Iterator<Item = &'n str>,
+) -> Option<&'n str> {
+    let limit = name.len().div_ceil(3);
+    candidates
+        .filter(|other| name.len().max(other.len()) <= LENGTH_COMPARED)
+        .filter(|other| name.len().abs_diff(other.len()) <= limit)
+        .map(|other| (distance(name.as_bytes(), other.as_bytes()), other))
+        .filter(|&(distance, _)| distance <= limit)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, other)| other)
+}
+
+/// The least number of characters to insert, remove or replace (Levenshtein, 1966).
+fn distance(from: &[u8], to: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distance_counts_edits() {
+        assert_eq!(distance(b"kitten", b"sitting"), 3);
+        assert_eq!(distance(b"", b"abc"), 3);
+        assert_eq!(distance(b"abc", b"abc"), 0);
+    }
+
+    #[test]
+    fn only_like_names_are_suggested() {
+        assert_eq!(nearest("conter", ["count", "counter"].into_iter()), Some("counter"));
+        assert_eq!(nearest("x", ["longer"].into_iter()), None);
+    }
+}

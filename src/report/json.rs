@@ -1,0 +1,80 @@
+//! Reports as JSON, one object each.
+
+use super::{Report, Violation, changes, described, violations};
+use crate::exec::{Model, Outcome as StepOutcome};
+use crate::search::trace::Trace;
+use crate::source::Sources;
+use serde_json::{Map, Value, json};
+
+/// The result of a search.
+pub fn result(report: &Report) -> Value {
+    let Report { model, outcome, seconds, .. } = report;
+    let found = violations(*model, report.sources, report.limits, outcome);
+    json!({
+        "model": report.model_name,
+        "language": report.language,
+        "verdict": outcome.verdict.name(),
+        "states": outcome.states(),
+        "transitions": outcome.transitions,
+        "levels": outcome.levels.len(),
+        "deadlocks": outcome.deadlocks(),
+        "violations": found.iter().map(violation).collect::<Vec<_>>(),
+        "state_bits": model.bits(),
+        "seconds": seconds,
+        "states_per_second": outcome.states() as f64 / seconds.max(1e-9),
+        "peak_rss_bytes": report.peak_rss_bytes,
+        "disk_bytes_peak": report.disk_bytes_peak,
+        "store_bytes": report.store_bytes,
+        "reductions": [],
+        "dir": report.dir,
+    })
+}
+
+fn violation(violation: &Violation) -> Value {
+    json!({
+        "kind": violation.kind,
+        "name": violation.name,
+        "depth": violation.depth,
+        "count": violation.count,
+        "place": violation.place,
+    })
+}
+
+/// A counterexample: the initial state, then each step with what it changed.
+pub fn trace(
+    model: &dyn Model,
+    sources: &Sources,
+    violation: &Violation,
+    trace: &Trace,
+) -> Value {
+    let states = described(model, trace);
+    let steps = trace.steps.iter().enumerate().map(|(number, step)| {
+        let places: Vec<_> = step.spans.iter().filter_map(|&span| sources.locate(span)).collect();
+        let mut object = json!({ "step": number, "action": step.name, "places": places });
+        match &step.outcome {
+            StepOutcome::Fault(fault) => object["error"] = json!(fault.message),
+            StepOutcome::Successor(_) if number == 0 => object["state"] = pairs(&states[0]),
+            StepOutcome::Successor(_) => {
+                let changed = changes(&states[number - 1], &states[number]);
+                object["changes"] = changed
+                    .into_iter()
+                    .map(|(name, old, new)| (name, json!([old, new])))
+                    .collect::<Map<_, _>>()
+                    .into();
+            }
+        }
+        object
+    });
+    json!({
+        "kind": violation.kind,
+        "name": violation.name,
+        "depth": violation.depth,
+        "place": violation.place,
+        "steps": steps.collect::<Vec<_>>(),
+        "last_state": states.last().map(|state| pairs(state)),
+    })
+}
+
+fn pairs(state: &[(String, String)]) -> Value {
+    state.iter().map(|(name, value)| (name.clone(), json!(value))).collect::<Map<_, _>>().into()
+}

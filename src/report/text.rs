@@ -1,0 +1,106 @@
+//! Reports as text.
+
+use super::{Report, Violation, changes, described, violations};
+use crate::exec::{Model, Outcome as StepOutcome};
+use crate::search::Verdict;
+use crate::search::plan::Bytes;
+use crate::search::trace::Trace;
+use crate::source::Sources;
+use std::fmt::Write;
+
+/// The result of a search, ending in a line break.
+pub fn print_result(report: &Report) -> String {
+    let Report { model, outcome, .. } = report;
+    let found = violations(*model, report.sources, report.limits, outcome);
+    let mut out = String::new();
+    let verdict = match outcome.verdict {
+        Verdict::Verified => "verified: every reachable state was visited".to_string(),
+        Verdict::Violated => format!("VIOLATED: {}", count(found.len(), "violation")),
+        Verdict::Incomplete => "incomplete: stopped before the end".to_string(),
+    };
+    let seconds = report.seconds;
+    let rate = outcome.states() as f64 / seconds.max(1e-9);
+    // Writing to a string does not fail.
+    let _ = writeln!(out, "{}: {verdict}", report.model_name);
+    let _ = writeln!(
+        out,
+        "  {} states, {} transitions, {} levels, {} deadlocks",
+        outcome.states(),
+        outcome.transitions,
+        outcome.levels.len(),
+        outcome.deadlocks()
+    );
+    let _ = writeln!(
+        out,
+        "  {seconds:.1} s, {rate:.0} states/s, {} bits a state; at most {} of memory and {} of disk",
+        model.bits(),
+        Bytes(report.peak_rss_bytes),
+        Bytes(report.disk_bytes_peak),
+    );
+    for violation in &found {
+        let _ = writeln!(out, "  {}", print_violation(violation));
+    }
+    if let Some(dir) = &report.dir {
+        let _ = writeln!(out, "  search directory: {dir}");
+    }
+    out
+}
+
+fn print_violation(violation: &Violation) -> String {
+    let Violation { kind, name, depth, count, place, .. } = violation;
+    let place = place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
+    let first = self::count(*depth as usize, "step");
+    format!("{kind}: {name}{place} ({count} found, the first after {first})")
+}
+
+/// A counterexample: the initial state, then each step with what it changed.
+pub fn print_trace(
+    model: &dyn Model,
+    sources: &Sources,
+    violation: &Violation,
+    trace: &Trace,
+) -> String {
+    let states = described(model, trace);
+    let mut out = String::new();
+    let steps = count(trace.depth(), "step");
+    let _ = writeln!(out, "counterexample: {}: {}, {steps}", violation.kind, violation.name);
+    for (number, step) in trace.steps.iter().enumerate() {
+        let places: Vec<_> = step.spans.iter().filter_map(|&span| sources.locate(span)).collect();
+        let title = if number == 0 { "initial state" } else { &step.name };
+        let places = if number == 0 { String::new() } else { format!("    {}", places.join(" + ")) };
+        let _ = writeln!(out, "{number:>5}  {title}{places}");
+        match &step.outcome {
+            StepOutcome::Fault(fault) => {
+                let place = sources.locate(fault.span).unwrap_or_default();
+                let _ = writeln!(out, "         error: {} ({place})", fault.message);
+            }
+            StepOutcome::Successor(_) if number == 0 => {
+                for (name, value) in &states[0] {
+                    let _ = writeln!(out, "         {name} = {value}");
+                }
+            }
+            StepOutcome::Successor(_) => {
+                for (name, old, new) in changes(&states[number - 1], &states[number]) {
+                    let _ = writeln!(out, "         {name}: {old} -> {new}");
+                }
+            }
+        }
+    }
+    let ending = match violation.kind {
+        "deadlock" => "no step can be taken here".to_string(),
+        "error" => String::new(),
+        kind => {
+            let place = violation.place.as_deref().unwrap_or("the model");
+            format!("here the {kind} `{}` of {place} does not hold", violation.name)
+        }
+    };
+    if !ending.is_empty() {
+        let _ = writeln!(out, "       {ending}");
+    }
+    out
+}
+
+/// `1 step`, `2 steps`.
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}

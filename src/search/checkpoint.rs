@@ -1,0 +1,167 @@
+//! What a search must remember to go on: the contents of the manifest.
+//!
+//! A checkpoint is taken between two units of a level or between two levels. It names files and
+//! lengths; whatever lies in the search directory beyond them is swept at resume. The bytes are
+//! rkyv's, checked before they are believed, inside the manifest's own header and checksum.
+
+use super::{Outcome, Verdict};
+use crate::exec::{Check, FaultKind, Finding, Findings};
+use rkyv::{Archive, Deserialize, Serialize, rancor};
+use spill::{Disk, Error, Format, Piece, Result, SavedStore};
+
+/// The name of the manifest in a search directory.
+pub const MANIFEST: &str = "manifest";
+
+/// The manifest's format. The version covers every file of a search directory.
+pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 1 };
+
+/// A search at rest.
+#[derive(Clone, Debug, Archive, Serialize, Deserialize)]
+pub struct Saved {
+    /// The digest of the model that was searched.
+    pub digest: [u8; 32],
+    /// Bytes of a state.
+    pub width: u32,
+    /// The levels and the visited store.
+    pub store: SavedStore,
+    /// Transitions of the levels expanded whole.
+    pub transitions: u64,
+    /// What was found in the levels expanded whole.
+    pub findings: Vec<SavedFinding>,
+    /// The last level, as far as it has been expanded; absent once there is a verdict.
+    pub open: SavedLevel,
+    /// The verdict's code: 0 none, 1 verified, 2 violated.
+    pub verdict: u8,
+    /// Seconds of searching so far.
+    pub seconds: f64,
+    /// The most bytes that have been on disk.
+    pub disk_bytes_peak: u64,
+    /// The most bytes that have been resident.
+    pub peak_rss_bytes: u64,
+}
+
+/// A level of which a prefix has been expanded.
+#[derive(Clone, Debug, Default, Archive, Serialize, Deserialize)]
+pub struct SavedLevel {
+    /// States expanded, the first ones in order.
+    pub expanded: u64,
+    /// Their transitions.
+    pub transitions: u64,
+    /// What was found in them.
+    pub findings: Vec<SavedFinding>,
+    /// Their candidates, as sorted runs.
+    pub candidates: Vec<Piece>,
+    /// The length in bytes of each worker's file of candidate runs; 0 if it has none.
+    pub logs: Vec<u64>,
+}
+
+/// One finding; checks are numbers here.
+#[derive(Clone, Debug, Archive, Serialize, Deserialize)]
+pub struct SavedFinding {
+    /// 0 deadlock, 1 property, 2 and up the kinds of faults.
+    pub check: u8,
+    /// The number of the property or of the action.
+    pub number: u32,
+    /// How often.
+    pub count: u64,
+    /// The level of the first.
+    pub level: u64,
+    /// The least state of that level.
+    pub witness: Vec<u8>,
+}
+
+impl Saved {
+    /// Makes this the state of the search in `disk`.
+    pub fn commit(&self, disk: &dyn Disk) -> Result<()> {
+        let bytes = rkyv::to_bytes::<rancor::Error>(self)
+            .map_err(|error| Error::corrupt(MANIFEST, 0, format!("cannot encode: {error}")))?;
+        spill::commit(disk, MANIFEST, FORMAT, &bytes)
+    }
+
+    /// Reads the state of the search in `disk`.
+    pub fn load(disk: &dyn Disk) -> Result<Saved> {
+        let payload = spill::load(disk, MANIFEST, FORMAT)?;
+        let mut bytes = rkyv::util::AlignedVec::<16>::with_capacity(payload.len());
+        bytes.extend_from_slice(&payload);
+        let saved = rkyv::from_bytes::<Saved, rancor::Error>(&bytes)
+            .map_err(|error| Error::corrupt(MANIFEST, 0, format!("cannot decode: {error}")))?;
+        saved.check_consistency()?;
+        Ok(saved)
+    }
+
+    /// The findings, the open level's included.
+    pub fn all_findings(&self) -> Result<Findings> {
+        let mut all = restore_findings(&self.findings)?;
+        all.merge(restore_findings(&self.open.findings)?);
+        Ok(all)
+    }
+
+    /// What is known so far, the open level's tallies included.
+    pub fn outcome(&self) -> Result<Outcome> {
+        let levels = &self.store.levels;
+        Ok(Outcome {
+            verdict: match self.verdict {
+                1 => Verdict::Verified,
+                2 => Verdict::Violated,
+                _ => Verdict::Incomplete,
+            },
+            levels: (0..levels.ends.len()).map(|level| levels.keys(level)).collect(),
+            transitions: self.transitions + self.open.transitions,
+            findings: self.all_findings()?,
+        })
+    }
+
+    /// Numbers that a valid checksum does not vouch for, if another build wrote them.
+    fn check_consistency(&self) -> Result<()> {
+        let levels = &self.store.levels;
+        let ascending = levels.ends.is_sorted();
+        let ends_fit = levels.ends.last().copied().unwrap_or(0) as usize == levels.pieces.len();
+        let runs_fit = self.store.runs.iter().all(|run| {
+            run.first <= run.last && (run.last as usize) < levels.ends.len()
+        });
+        if self.width > 0 && ascending && ends_fit && runs_fit {
+            return Ok(());
+        }
+        Err(Error::corrupt(MANIFEST, 0, "its numbers contradict each other"))
+    }
+}
+
+/// Findings as they are saved.
+pub fn save_findings(findings: &Findings) -> Vec<SavedFinding> {
+    findings
+        .iter()
+        .map(|(check, finding)| {
+            let (check, number) = match check {
+                Check::Deadlock => (0, 0),
+                Check::Property(number) => (1, number),
+                Check::Fault(kind, action) => {
+                    let code = FaultKind::ALL.iter().position(|&it| it == kind);
+                    (2 + code.unwrap_or_default() as u8, action)
+                }
+            };
+            let Finding { count, level, witness } = finding.clone();
+            SavedFinding { check, number, count, level, witness }
+        })
+        .collect()
+}
+
+/// Findings as they were saved.
+pub fn restore_findings(saved: &[SavedFinding]) -> Result<Findings> {
+    let mut findings = Findings::default();
+    for SavedFinding { check, number, count, level, witness } in saved {
+        let check = match check {
+            0 => Check::Deadlock,
+            1 => Check::Property(*number),
+            code => match FaultKind::ALL.get(usize::from(code - 2)) {
+                Some(&kind) => Check::Fault(kind, *number),
+                None => {
+                    let what = format!("there is no kind of finding {code}");
+                    return Err(Error::corrupt(MANIFEST, 0, what));
+                }
+            },
+        };
+        let finding = Finding { count: *count, level: *level, witness: witness.clone() };
+        findings.restore(check, finding);
+    }
+    Ok(findings)
+}

@@ -1,0 +1,76 @@
+//! What a running search is told from outside, and what it tells.
+//!
+//! Signals, deadlines and progress displays live in other threads; they meet the search in a few
+//! atomic numbers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Requests to a search, and its progress.
+#[derive(Debug)]
+pub struct Control {
+    stop: Arc<AtomicBool>,
+    deadline: Option<Instant>,
+    /// The longest time between checkpoints while a level is expanded.
+    pub checkpoint_every: Duration,
+    /// How far the search is.
+    pub progress: Progress,
+}
+
+/// Numbers that a display may read at any time.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// The level being expanded, from 0.
+    pub level: AtomicU64,
+    /// States found.
+    pub states: AtomicU64,
+    /// Transitions taken.
+    pub transitions: AtomicU64,
+    /// States of the level being expanded.
+    pub frontier: AtomicU64,
+    /// Those of them that have been expanded.
+    pub expanded: AtomicU64,
+    /// Checkpoints made.
+    pub checkpoints: AtomicU64,
+}
+
+impl Control {
+    /// A search that runs until `deadline`, if there is one, or until it is told to stop.
+    pub fn new(checkpoint_every: Duration, deadline: Option<Instant>) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        Self { stop, deadline, checkpoint_every, progress: Progress::default() }
+    }
+
+    /// Asks the search to stop at its next checkpoint.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Set by whoever wants the search to stop, a signal handler for one.
+    pub fn stop_flag(&self) -> Arc<AtomicBool> {
+        self.stop.clone()
+    }
+
+    /// Whether the search should stop now.
+    pub fn should_stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Control::new(Duration::from_secs(600), None)
+    }
+}
+
+impl Progress {
+    pub(super) fn set(counter: &AtomicU64, value: u64) {
+        counter.store(value, Ordering::Relaxed);
+    }
+
+    pub(super) fn add(counter: &AtomicU64, value: u64) {
+        counter.fetch_add(value, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,440 @@
+//! The search Spillway exists for: breadth-first, exact, in bounded memory.
+//!
+//! ```text
+//! level 0 = the initial states
+//! repeat: candidates = successors of the last level      (expand: sorted runs)
+//!         next level = candidates minus all levels       (settle: merge and subtract)
+//! until the next level is empty
+//! ```
+//!
+//! Delayed duplicate detection for breadth-first search is Munagala and Ranade's (1999), brought
+//! to model checking by Stern and Dill (1998) and to large disks by Korf (2003); here both the
+//! candidates and the store are sorted runs. A level is a *set*, so levels, counts and
+//! counterexamples do not depend on threads, timing, memory or interruptions.
+
+use super::checkpoint::{Saved, SavedLevel, restore_findings, save_findings};
+use super::control::Progress;
+use super::expand::{Level, Worker, expand};
+use super::plan::Plan;
+use super::{Control, Limits, Outcome, Verdict};
+use crate::exec::{Expansion, Findings, Model};
+use spill::{Candidates, Disk, FileName, Metered, Piece, Result, SavedStore, Settled, Store};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The least time between two checkpoints at ends of levels.
+const LEVEL_CHECKPOINT_MIN: Duration = Duration::from_secs(1);
+
+/// Checkpoints at ends of levels may take this part of the time, as a divisor.
+const CHECKPOINT_SHARE: u32 = 50;
+
+/// A search in a directory, between two steps of it.
+pub struct Search<'a> {
+    model: &'a dyn Model,
+    limits: Limits,
+    plan: Plan,
+    disk: Arc<Metered>,
+    control: &'a Control,
+    store: Store,
+    workers: Vec<Worker>,
+    /// Of the levels expanded whole.
+    transitions: u64,
+    findings: Findings,
+    open: OpenLevel,
+    verdict: Verdict,
+    /// Candidate files that the manifest mentions and that the search no longer needs.
+    stale: Vec<FileName>,
+    clock: CheckpointClock,
+    seconds_before: f64,
+    disk_peak_before: u64,
+}
+
+/// The last level, as far as it has been expanded.
+#[derive(Default)]
+struct OpenLevel {
+    expanded: u64,
+    transitions: u64,
+    findings: Findings,
+    /// Candidate runs of earlier sittings, from a checkpoint.
+    restored: Vec<Piece>,
+    /// The files those runs are in.
+    restored_files: Vec<FileName>,
+    /// Whether the manifest mentions candidate runs of this level.
+    in_manifest: bool,
+}
+
+/// When checkpoints were made, and what they cost.
+struct CheckpointClock {
+    started: Instant,
+    last: Instant,
+    cost: Duration,
+}
+
+/// Why a level was left.
+enum Left {
+    /// There is a next one.
+    Settled,
+    /// There is none, or a violation ends the search.
+    Finished,
+    /// The search was told to stop.
+    Stopped,
+}
+
+impl<'a> Search<'a> {
+    /// A new search. Files of keys that lie in the directory, from a search that was killed before
+    /// its first checkpoint, are removed.
+    pub fn begin(
+        model: &'a dyn Model,
+        disk: Arc<Metered>,
+        plan: Plan,
+        limits: Limits,
+        control: &'a Control,
+    ) -> Result<Self> {
+        sweep(&*disk, &SavedStore::default(), &[])?;
+        Ok(Self::new(model, disk, plan, limits, control))
+    }
+
+    fn new(
+        model: &'a dyn Model,
+        disk: Arc<Metered>,
+        plan: Plan,
+        limits: Limits,
+        control: &'a Control,
+    ) -> Self {
+        let shared: Arc<dyn Disk> = disk.clone();
+        let workers = Worker::crew(&plan, model.width(), &shared);
+        let store = Store::new(shared, model.width(), plan.young as usize);
+        Self {
+            model,
+            limits,
+            plan,
+            disk,
+            control,
+            store,
+            workers,
+            transitions: 0,
+            findings: Findings::default(),
+            open: OpenLevel::default(),
+            verdict: Verdict::Incomplete,
+            stale: Vec::new(),
+            clock: CheckpointClock::new(),
+            seconds_before: 0.0,
+            disk_peak_before: 0,
+        }
+    }
+
+    /// The search that `saved` left in `disk`. Whatever the manifest does not mention is swept.
+    pub fn resume(
+        model: &'a dyn Model,
+        disk: Arc<Metered>,
+        saved: Saved,
+        plan: Plan,
+        limits: Limits,
+        control: &'a Control,
+    ) -> Result<Self> {
+        sweep(&*disk, &saved.store, &saved.open.candidates)?;
+        let mut search = Search::new(model, disk.clone(), plan, limits, control);
+        search.transitions = saved.transitions;
+        search.findings = restore_findings(&saved.findings)?;
+        search.verdict = saved.outcome()?.verdict;
+        search.seconds_before = saved.seconds;
+        search.disk_peak_before = saved.disk_bytes_peak;
+        let young = plan.young as usize;
+        search.store = Store::restore(disk, model.width(), young, saved.store, plan.threads)?;
+        search.reopen(saved.open)?;
+        Ok(search)
+    }
+
+    fn reopen(&mut self, saved: SavedLevel) -> Result<()> {
+        let level = self.level_number();
+        for (lane, &length) in saved.logs.iter().enumerate().filter(|(_, length)| **length > 0) {
+            match self.workers.get_mut(lane) {
+                Some(worker) => worker.restore(level, length)?,
+                None => {
+                    let file = FileName::Candidates { level, lane: lane as u16 };
+                    self.open.restored_files.push(file);
+                }
+            }
+        }
+        self.open.expanded = saved.expanded;
+        self.open.transitions = saved.transitions;
+        self.open.findings = restore_findings(&saved.findings)?;
+        self.open.in_manifest = !saved.candidates.is_empty();
+        self.open.restored = saved.candidates;
+        Ok(())
+    }
+
+    /// Searches to the end, or until told to stop; either way the directory then holds a
+    /// checkpoint of all that was done.
+    pub fn run(&mut self) -> Result<Outcome> {
+        if self.store.levels().is_empty() {
+            self.settle_initial()?;
+            self.checkpoint()?;
+        }
+        self.show_progress();
+        while self.verdict == Verdict::Incomplete {
+            match self.level()? {
+                Left::Stopped => break,
+                Left::Finished => self.finish(),
+                Left::Settled if self.reached_max_states() => break,
+                Left::Settled => self.checkpoint_if_due()?,
+            }
+        }
+        self.checkpoint()?;
+        Ok(self.outcome())
+    }
+
+    /// What has been found so far.
+    pub fn outcome(&self) -> Outcome {
+        let levels = self.store.levels();
+        let mut findings = self.findings.clone();
+        findings.merge(self.open.findings.clone());
+        Outcome {
+            verdict: self.verdict,
+            levels: (0..levels.len()).map(|level| levels.keys(level)).collect(),
+            transitions: self.transitions + self.open.transitions,
+            findings,
+        }
+    }
+
+    /// The levels and the visited store.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Seconds of searching, earlier sittings included.
+    pub fn seconds(&self) -> f64 {
+        self.seconds_before + self.clock.started.elapsed().as_secs_f64()
+    }
+
+    /// The most bytes on disk, in earlier sittings and in this.
+    pub fn disk_bytes_peak(&self) -> u64 {
+        self.disk_peak_before.max(self.disk.usage().peak)
+    }
+
+    fn settle_initial(&mut self) -> Result<()> {
+        let mut buffer = Vec::new();
+        let mut never = |_: &mut Vec<u8>| Ok(());
+        let mut expansion =
+            Expansion::new(self.model.width(), &mut buffer, usize::MAX, &mut never);
+        self.model.initial(&mut expansion);
+        let (_, findings) = expansion.finish()?;
+        self.findings.merge(findings);
+        spill::sort_dedup(self.model.width(), &mut buffer, &mut Vec::new());
+        let candidates = Candidates { slices: vec![&buffer], segments: Vec::new() };
+        self.store.settle(&candidates, 1, &|| false)?;
+        Ok(())
+    }
+
+    /// Expands the last level and settles the next.
+    fn level(&mut self) -> Result<Left> {
+        if self.store.levels().is_empty() {
+            return Ok(Left::Finished);
+        }
+        if !self.expand_level()? {
+            return Ok(Left::Stopped);
+        }
+        if self.limits.stop_on_violation && self.is_violated() {
+            return Ok(Left::Finished);
+        }
+        let settled = self.settle_level()?;
+        if settled == Settled::Stopped {
+            return Ok(Left::Stopped);
+        }
+        self.close_level()?;
+        self.show_progress();
+        Ok(if settled == Settled::New(0) { Left::Finished } else { Left::Settled })
+    }
+
+    /// Expands what is left of the level, with checkpoints; false if told to stop.
+    fn expand_level(&mut self) -> Result<bool> {
+        let frontier = self.store.frontier()?;
+        let states = frontier.keys(self.model.width());
+        while self.open.expanded < states {
+            let due = self.clock.last + self.control.checkpoint_every;
+            let pause = || self.control.should_stop() || Instant::now() >= due;
+            let level = Level {
+                number: self.level_number(),
+                frontier: &frontier,
+                expanded: self.open.expanded,
+            };
+            let done = expand(self.model, &level, &mut self.workers, self.control, &pause)?;
+            self.open.expanded = done.states;
+            self.open.transitions += done.transitions;
+            self.open.findings.merge(done.findings);
+            if self.control.should_stop() {
+                return Ok(false);
+            }
+            if self.open.expanded < states {
+                self.checkpoint()?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn settle_level(&mut self) -> Result<Settled> {
+        let threads = self.plan.threads;
+        let width = self.model.width();
+        let mut segments = Vec::new();
+        for worker in &mut self.workers {
+            worker.sort();
+            worker.flush()?;
+            for piece in worker.pieces() {
+                segments.push(piece.open(&*self.disk, width)?);
+            }
+        }
+        for piece in &self.open.restored {
+            segments.push(piece.open(&*self.disk, width)?);
+        }
+        let slices = self.workers.iter().map(Worker::sorted).collect();
+        let candidates = Candidates { slices, segments };
+        let control = self.control;
+        self.store.settle(&candidates, threads, &|| control.should_stop())
+    }
+
+    /// Adds the expanded level's tallies to the search's and forgets its candidates.
+    fn close_level(&mut self) -> Result<()> {
+        let open = std::mem::take(&mut self.open);
+        self.transitions += open.transitions;
+        self.findings.merge(open.findings);
+        let files = self.workers.iter_mut().filter_map(Worker::clear);
+        let files: Vec<FileName> = files.chain(open.restored_files).collect();
+        match open.in_manifest {
+            true => self.stale.extend(files),
+            false => files.iter().try_for_each(|file| self.disk.remove(&file.to_string()))?,
+        }
+        Ok(())
+    }
+
+    /// Decides the verdict. The candidates of a level that ends the search are of no more use.
+    fn finish(&mut self) {
+        for worker in &mut self.workers {
+            self.stale.extend(worker.clear());
+        }
+        self.stale.append(&mut self.open.restored_files);
+        self.open.restored.clear();
+        self.verdict = match self.is_violated() {
+            true => Verdict::Violated,
+            false => Verdict::Verified,
+        };
+    }
+
+    fn is_violated(&self) -> bool {
+        let checks = self.limits.checks;
+        checks.any_selected(self.model, &self.findings)
+            || checks.any_selected(self.model, &self.open.findings)
+    }
+
+    fn reached_max_states(&self) -> bool {
+        let levels = self.store.levels();
+        let states = || (0..levels.len()).map(|level| levels.keys(level)).sum::<u64>();
+        self.limits.max_states.is_some_and(|max| states() >= max)
+    }
+
+    fn level_number(&self) -> u32 {
+        self.store.levels().len().saturating_sub(1) as u32
+    }
+
+    fn checkpoint_if_due(&mut self) -> Result<()> {
+        let wait = LEVEL_CHECKPOINT_MIN.max(self.clock.cost * CHECKPOINT_SHARE);
+        if self.clock.last.elapsed() >= wait { self.checkpoint() } else { Ok(()) }
+    }
+
+    /// Makes all that was done durable.
+    fn checkpoint(&mut self) -> Result<()> {
+        let begun = Instant::now();
+        let level = self.level_number();
+        for worker in &mut self.workers {
+            worker.sort();
+            worker.save(level)?;
+        }
+        self.store.sync()?;
+        let saved = self.saved();
+        self.open.in_manifest = !saved.open.candidates.is_empty();
+        saved.commit(&*self.disk)?;
+        self.store.sweep()?;
+        self.stale.drain(..).try_for_each(|file| self.disk.remove(&file.to_string()))?;
+        self.clock.last = Instant::now();
+        self.clock.cost = begun.elapsed();
+        Progress::add(&self.control.progress.checkpoints, 1);
+        Ok(())
+    }
+
+    fn saved(&self) -> Saved {
+        let mut candidates = self.open.restored.clone();
+        for worker in &self.workers {
+            candidates.extend_from_slice(worker.pieces());
+        }
+        Saved {
+            digest: self.model.digest(),
+            width: self.model.width() as u32,
+            store: self.store.saved(),
+            transitions: self.transitions,
+            findings: save_findings(&self.findings),
+            open: SavedLevel {
+                expanded: self.open.expanded,
+                transitions: self.open.transitions,
+                findings: save_findings(&self.open.findings),
+                candidates,
+                logs: self.logs(),
+            },
+            verdict: match self.verdict {
+                Verdict::Incomplete => 0,
+                Verdict::Verified => 1,
+                Verdict::Violated => 2,
+            },
+            seconds: self.seconds(),
+            disk_bytes_peak: self.disk_bytes_peak(),
+            peak_rss_bytes: Plan::peak_resident(),
+        }
+    }
+
+    /// The length of each lane's file of candidate runs, lanes of earlier sittings included.
+    fn logs(&self) -> Vec<u64> {
+        let mut logs: Vec<u64> =
+            self.workers.iter().map(|worker| worker.log_length().unwrap_or(0)).collect();
+        for piece in &self.open.restored {
+            if let FileName::Candidates { lane, .. } = piece.file {
+                let lane = usize::from(lane);
+                logs.resize(logs.len().max(lane + 1), 0);
+                logs[lane] = logs[lane].max(piece.at.offset + piece.at.length);
+            }
+        }
+        logs
+    }
+
+    fn show_progress(&self) {
+        let levels = self.store.levels();
+        let progress = &self.control.progress;
+        let last = if levels.is_empty() { 0 } else { levels.keys(levels.len() - 1) };
+        Progress::set(&progress.level, u64::from(self.level_number()));
+        Progress::set(&progress.frontier, last);
+        Progress::set(&progress.expanded, self.open.expanded);
+        Progress::add(&progress.states, last);
+    }
+}
+
+impl CheckpointClock {
+    fn new() -> Self {
+        let now = Instant::now();
+        Self { started: now, last: now, cost: Duration::ZERO }
+    }
+}
+
+/// Removes every file of keys that neither `store` nor `candidates` mentions.
+fn sweep(disk: &dyn Disk, store: &SavedStore, candidates: &[Piece]) -> Result<()> {
+    let mut known: Vec<String> = Vec::new();
+    known.extend((0..store.levels.lanes.len()).map(|lane| {
+        FileName::Levels { lane: lane as u16 }.to_string()
+    }));
+    let pieces = store.runs.iter().flat_map(|run| &run.pieces).chain(candidates);
+    known.extend(pieces.map(|piece| piece.file.to_string()));
+    known.sort_unstable();
+    for (name, _) in disk.list()? {
+        let temporary = name.ends_with(".new");
+        if temporary || FileName::is_one(&name) && known.binary_search(&name).is_err() {
+            disk.remove(&name)?;
+        }
+    }
+    Ok(())
+}

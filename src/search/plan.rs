@@ -1,0 +1,151 @@
+//! How the memory budget is shared out.
+//!
+//! `--memory` bounds the resident set of the whole process. What the process holds before the
+//! search begins (its code, the model) is measured; a reserve is set aside for decoders, encoders
+//! and the mapped pages in use; the rest is halved between candidate buffers, each with a sorting
+//! buffer of its own size, and the young runs of the visited store.
+
+use std::fmt;
+
+const MIB: u64 = 1 << 20;
+
+/// Set aside beside the threads' own reserve, in bytes.
+const RESERVE: u64 = 3 * MIB;
+
+/// Set aside for each thread's decoders, encoders, batches and stack, in bytes.
+const RESERVE_PER_THREAD: u64 = 2 * MIB;
+
+/// The least candidate buffer of a thread, in bytes, its sorting buffer not included.
+const BUFFER_MIN: u64 = MIB / 4;
+
+/// The least share of the young runs, in bytes.
+const YOUNG_MIN: u64 = MIB;
+
+/// Taken for the process itself where the system does not tell, in bytes.
+const BASE_DEFAULT: u64 = 16 * MIB;
+
+/// Who gets how much memory, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The whole budget.
+    pub budget: u64,
+    /// Resident before the search: the program and the model.
+    pub base: u64,
+    /// For decoders, encoders, batches, stacks and mapped pages.
+    pub reserve: u64,
+    /// The number of threads.
+    pub threads: usize,
+    /// Each thread's candidate buffer, without its sorting buffer.
+    pub buffer: u64,
+    /// The young runs, with the room to merge them.
+    pub young: u64,
+}
+
+/// A budget in which the search cannot work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooSmall {
+    /// What was asked for, in bytes.
+    pub budget: u64,
+    /// The least that works for this model and number of threads, in bytes.
+    pub minimum: u64,
+}
+
+impl fmt::Display for TooSmall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "a memory budget of {} is too small: the minimum for this model is {}MiB",
+            Bytes(self.budget),
+            self.minimum.div_ceil(MIB)
+        )
+    }
+}
+
+impl Plan {
+    /// Shares out `budget` bytes among `threads` threads, for states of `width` bytes, in a process
+    /// that has `base` bytes resident already.
+    pub fn new(budget: u64, base: u64, threads: usize, width: usize) -> Result<Plan, TooSmall> {
+        let reserve = RESERVE + threads as u64 * RESERVE_PER_THREAD;
+        let buffer_min = BUFFER_MIN.max(64 * width as u64);
+        let young_min = YOUNG_MIN.max(256 * width as u64);
+        let minimum = base + reserve + (threads as u64 * 2 * buffer_min).max(young_min) * 2;
+        if budget < minimum {
+            let minimum = minimum.next_multiple_of(MIB);
+            return Err(TooSmall { budget, minimum });
+        }
+        let rest = budget - base - reserve;
+        let buffer = rest / 2 / (2 * threads as u64);
+        Ok(Plan { budget, base, reserve, threads, buffer, young: rest / 2 })
+    }
+
+    /// The bytes resident in this process now.
+    pub fn resident() -> u64 {
+        status_field("VmRSS:").unwrap_or(BASE_DEFAULT)
+    }
+
+    /// The most bytes that have been resident in this process.
+    pub fn peak_resident() -> u64 {
+        status_field("VmHWM:").unwrap_or(0)
+    }
+}
+
+/// A field of `/proc/self/status`, in bytes.
+fn status_field(name: &str) -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().trim_end_matches("kB").trim().parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Plan { budget, base, reserve, threads, buffer, young } = *self;
+        writeln!(f, "memory budget {}", Bytes(budget))?;
+        writeln!(f, "  program and model     {:>10}", Bytes(base).to_string())?;
+        writeln!(f, "  reserve               {:>10}", Bytes(reserve).to_string())?;
+        writeln!(
+            f,
+            "  candidates            {:>10}  ({threads} x {}, and as much to sort)",
+            Bytes(2 * buffer * threads as u64).to_string(),
+            Bytes(buffer)
+        )?;
+        write!(f, "  young runs            {:>10}", Bytes(young).to_string())
+    }
+}
+
+/// A number of bytes as people read it.
+#[derive(Clone, Copy, Debug)]
+pub struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [("GiB", 1 << 30), ("MiB", MIB), ("KiB", 1 << 10)];
+        match units.iter().find(|(_, size)| self.0 >= *size) {
+            Some((unit, size)) if self.0 % size == 0 => write!(f, "{}{unit}", self.0 / size),
+            Some((unit, size)) => write!(f, "{:.1}{unit}", self.0 as f64 / *size as f64),
+            None => write!(f, "{}B", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shares_add_up_to_at_most_the_budget() {
+        for threads in [1, 2, 16] {
+            for budget in [64 * MIB, 100 * MIB, 4096 * MIB] {
+                let plan = Plan::new(budget, 8 * MIB, threads, 10).unwrap();
+                let shared = plan.base + plan.reserve + plan.young + 2 * plan.buffer * threads as u64;
+                assert!(shared <= budget && shared + MIB > budget, "{plan}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_minimum_is_accepted_and_one_less_is_not() {
+        let minimum = Plan::new(0, 8 * MIB, 2, 10).unwrap_err().minimum;
+        assert!(Plan::new(minimum, 8 * MIB, 2, 10).is_ok());
+        assert!(Plan::new(minimum - MIB, 8 * MIB, 2, 10).is_err());
+    }
+}

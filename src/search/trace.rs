@@ -1,0 +1,132 @@
+//! Counterexamples: from a state found wrong back to an initial one, one level at a time.
+//!
+//! The search keeps no predecessors. A state of level `n` has one in level `n - 1`, so the levels
+//! are read backwards: states of the level before are expanded, unit by unit, until one has the
+//! wanted successor. The first such state in key order is taken, so a counterexample is always the
+//! same one, and as levels are breadth-first depths it is a shortest one. Before it is shown it is
+//! replayed forwards, step by step, by the reference semantics.
+
+use crate::exec::{Check, Expansion, Model, Outcome as StepOutcome, Step};
+use spill::{Decoder, Disk, Error, Result, SavedLevels, Segment};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// States expanded at a time while looking for a predecessor.
+const UNIT_STATES: usize = 1024;
+
+/// A way from an initial state to a violation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// What is violated at its end.
+    pub check: Check,
+    /// The start, then each step taken; a fault, if that is what is violated, is the last.
+    pub steps: Vec<Step>,
+    /// The state each step but a faulty one led to, the initial state first.
+    pub states: Vec<Vec<u8>>,
+}
+
+impl Trace {
+    /// Steps from the initial state, the faulty one included.
+    pub fn depth(&self) -> usize {
+        self.steps.len() - 1
+    }
+}
+
+/// The counterexample that ends in `witness`, a state of `level`, where `check` fails. The levels
+/// must be on disk as `levels` says.
+pub fn counterexample(
+    model: &dyn Model,
+    disk: &dyn Disk,
+    levels: &SavedLevels,
+    threads: usize,
+    check: Check,
+    level: u64,
+    witness: &[u8],
+) -> Result<Trace> {
+    let mut states = vec![witness.to_vec()];
+    for level in (0..level as usize).rev() {
+        let target = states.last().map(Vec::as_slice).unwrap_or_default();
+        let segments = levels.open(disk, model.width(), level)?;
+        let before = predecessor(model, &segments, threads, target)?;
+        states.push(before.ok_or_else(|| {
+            Error::corrupt("levels", 0, format!("no state of level {level} leads to the next"))
+        })?);
+    }
+    states.reverse();
+    replay(model, check, states)
+        .ok_or_else(|| Error::corrupt("levels", 0, "the counterexample cannot be replayed"))
+}
+
+/// Takes the steps from each state to the next; `None` if there is no such step.
+pub fn replay(model: &dyn Model, check: Check, states: Vec<Vec<u8>>) -> Option<Trace> {
+    let leads_to = |target: &[u8]| {
+        let target = target.to_vec();
+        move |step: &Step| matches!(&step.outcome, StepOutcome::Successor(state) if *state == target)
+    };
+    let mut steps = vec![model.starts().into_iter().find(leads_to(states.first()?))?];
+    for pair in states.windows(2) {
+        steps.push(model.steps(&pair[0]).into_iter().find(leads_to(&pair[1]))?);
+    }
+    let last = states.last()?;
+    match check {
+        Check::Fault(kind, action) => {
+            let fails = |step: &Step| {
+                step.action == action
+                    && matches!(&step.outcome, StepOutcome::Fault(fault) if fault.kind == kind)
+            };
+            steps.push(model.steps(last).into_iter().find(fails)?);
+        }
+        _ if !model.violations(last).contains(&check) => return None,
+        _ => {}
+    }
+    Some(Trace { check, steps, states })
+}
+
+/// The least state of a level that has `target` as a successor.
+fn predecessor(
+    model: &dyn Model,
+    segments: &[Segment],
+    threads: usize,
+    target: &[u8],
+) -> Result<Option<Vec<u8>>> {
+    let width = model.width();
+    let blocks: Vec<(&Segment, usize)> = segments
+        .iter()
+        .flat_map(|segment| (0..segment.blocks()).map(move |block| (segment, block)))
+        .collect();
+    let (next, best) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+    let found = spill::in_parallel(vec![(); threads.max(1)], |_, ()| {
+        let (mut decoder, mut states) = (Decoder::new(width), Vec::new());
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= blocks.len() || at > best.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let (segment, block) = blocks[at];
+            segment.decode(block, &mut decoder, &mut states)?;
+            segment.release(block..block + 1);
+            let mut units = states.chunks(UNIT_STATES * width);
+            if let Some(state) = units.find_map(|unit| first_leading_to(model, unit, target)) {
+                best.fetch_min(at, Ordering::Relaxed);
+                return Ok(Some((at, state)));
+            }
+        }
+    })?;
+    Ok(found.into_iter().flatten().min().map(|(_, state)| state))
+}
+
+/// The first of `states` that has `target` as a successor.
+fn first_leading_to(model: &dyn Model, states: &[u8], target: &[u8]) -> Option<Vec<u8>> {
+    if !leads_to(model, states, target) {
+        return None;
+    }
+    let first = states.chunks(model.width()).find(|state| leads_to(model, state, target))?;
+    Some(first.to_vec())
+}
+
+fn leads_to(model: &dyn Model, states: &[u8], target: &[u8]) -> bool {
+    let mut buffer = Vec::new();
+    let mut never = |_: &mut Vec<u8>| Ok(());
+    let mut expansion = Expansion::new(model.width(), &mut buffer, usize::MAX, &mut never);
+    model.expand(states, &mut expansion);
+    buffer.chunks(model.width()).any(|successor| successor == target)
+}

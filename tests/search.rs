@@ -1,0 +1,88 @@
+//! The external search against the oracle, on pseudo-random graphs.
+
+mod support;
+
+use proptest::prelude::*;
+use spill::{Disk, RealDisk};
+use spillway::search::trace::counterexample;
+use spillway::search::{Control, Limits, Outcome, Verdict, memory};
+use std::sync::Arc;
+use std::time::Duration;
+use support::{Graph, begin_or_resume, tiny_plan};
+
+fn graphs() -> impl Strategy<Value = Graph> {
+    let width = prop_oneof![Just(3usize), Just(8), Just(11), Just(16), Just(24), Just(90)];
+    (1u64..30_000, 1u64..5, 1u64..2_000, width, 0u64..500).prop_map(
+        |(nodes, degree, spread, width, broken)| Graph { nodes, degree, spread, width, broken },
+    )
+}
+
+fn real_disk() -> (tempfile::TempDir, Arc<dyn Disk>) {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Arc::new(RealDisk::open(dir.path()).unwrap());
+    (dir, disk)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn agrees_with_the_oracle(
+        graph in graphs(),
+        threads in 1usize..4,
+        buffer in 4u64..3_000,
+        young in 16u64..20_000,
+        keep_going: bool,
+    ) {
+        let limits = Limits { stop_on_violation: !keep_going, ..Limits::default() };
+        let expected = memory::search(&graph, &limits);
+        let (_dir, disk) = real_disk();
+        let plan = tiny_plan(threads, graph.width, buffer, young);
+        let control = Control::default();
+        let mut search = begin_or_resume(&graph, &disk, plan, &limits, &control).unwrap();
+        let outcome = search.run().unwrap();
+        prop_assert_eq!(&outcome, &expected);
+        for (check, finding) in outcome.findings.iter() {
+            let levels = search.store().levels().saved();
+            let trace =
+                counterexample(&graph, &*disk, levels, threads, check, finding.level, &finding.witness)
+                    .unwrap();
+            prop_assert_eq!(trace.depth() as u64, finding.level);
+        }
+    }
+
+    #[test]
+    fn stopping_and_resuming_changes_nothing(
+        graph in graphs(),
+        plans in prop::collection::vec((1usize..4, 4u64..2_000, 16u64..10_000), 1..4),
+        pauses in prop::collection::vec(0u64..4, 1..12),
+    ) {
+        let limits = Limits { stop_on_violation: false, ..Limits::default() };
+        let expected = memory::search(&graph, &limits);
+        let (_dir, disk) = real_disk();
+        let mut last = Outcome::default();
+        for (sitting, pause) in pauses.iter().chain([&u64::MAX]).enumerate() {
+            let (threads, buffer, young) = plans[sitting % plans.len()];
+            let plan = tiny_plan(threads, graph.width, buffer, young);
+            // Checkpoints without end, inside levels too.
+            let control = Control::new(Duration::ZERO, None);
+            let max_states = pause.checked_mul(graph.nodes / 4);
+            let limits = Limits { max_states, ..limits.clone() };
+            let mut search = begin_or_resume(&graph, &disk, plan, &limits, &control).unwrap();
+            last = search.run().unwrap();
+        }
+        prop_assert_eq!(last, expected);
+    }
+}
+
+#[test]
+fn a_stopped_search_is_incomplete_and_says_so() {
+    let graph = Graph { nodes: 100_000, degree: 3, spread: 50, width: 9, broken: 0 };
+    let (_dir, disk) = real_disk();
+    let control = Control::default();
+    control.stop();
+    let limits = Limits::default();
+    let plan = tiny_plan(2, graph.width, 1000, 1000);
+    let mut search = begin_or_resume(&graph, &disk, plan, &limits, &control).unwrap();
+    assert_eq!(search.run().unwrap().verdict, Verdict::Incomplete);
+}

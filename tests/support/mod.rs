@@ -1,0 +1,162 @@
+//! A model made for tests: a pseudo-random graph, of any size, degree and width of state.
+#![allow(dead_code, unreachable_pub)]
+
+use spill::{Disk, Metered, Result};
+use spillway::exec::{Check, Expansion, Model, Outcome, PropertyInfo, Step};
+use spillway::search::checkpoint::{MANIFEST, Saved};
+use spillway::search::{Control, Limits, Plan, Search};
+use spillway::source::Span;
+use std::sync::Arc;
+
+/// A graph whose nodes are the numbers below `nodes`, each with up to `degree` successors.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    /// The number of nodes, reachable or not.
+    pub nodes: u64,
+    /// Successors of a node, repeats included.
+    pub degree: u64,
+    /// A successor is at most this far from twice the node's number: small makes deep graphs.
+    pub spread: u64,
+    /// Bytes of a state: the node's number last, a function of it before.
+    pub width: usize,
+    /// Nodes divisible by this break the property; 0 for none.
+    pub broken: u64,
+}
+
+impl Graph {
+    fn state(&self, node: u64) -> Vec<u8> {
+        let mut state = vec![(mix(node) % 7) as u8; self.width];
+        let bytes = node.to_be_bytes();
+        let used = self.width.min(8);
+        state[self.width - used..].copy_from_slice(&bytes[8 - used..]);
+        state
+    }
+
+    fn node(&self, state: &[u8]) -> u64 {
+        let used = self.width.min(8);
+        state[self.width - used..].iter().fold(0, |node, &byte| node << 8 | u64::from(byte))
+    }
+
+    fn successors(&self, node: u64) -> impl Iterator<Item = u64> {
+        let count = mix(node) % (self.degree + 1);
+        let (nodes, spread) = (self.nodes, self.spread.max(1));
+        (0..count).map(move |edge| (node + 1 + mix(node * 31 + edge) % spread) % nodes)
+    }
+
+    fn is_broken(&self, node: u64) -> bool {
+        self.broken > 0 && node % self.broken == self.broken - 1
+    }
+}
+
+fn mix(number: u64) -> u64 {
+    let z = (number ^ 0x5851_f42d).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (z ^ (z >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 17
+}
+
+impl Model for Graph {
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn bits(&self) -> u32 {
+        self.width as u32 * 8
+    }
+
+    fn initial(&self, out: &mut Expansion) {
+        out.candidate(&self.state(0));
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        for state in states.chunks_exact(self.width) {
+            let node = self.node(state);
+            let mut stuck = true;
+            for successor in self.successors(node) {
+                stuck = false;
+                out.candidate(&self.state(successor));
+            }
+            if stuck {
+                out.finding(Check::Deadlock, state);
+            }
+            if self.is_broken(node) {
+                out.finding(Check::Property(0), state);
+            }
+        }
+    }
+
+    fn steps(&self, state: &[u8]) -> Vec<Step> {
+        let step = |(edge, successor): (usize, u64)| Step {
+            action: edge as u32,
+            name: format!("edge {edge}"),
+            spans: vec![],
+            outcome: Outcome::Successor(self.state(successor)),
+        };
+        self.successors(self.node(state)).enumerate().map(step).collect()
+    }
+
+    fn starts(&self) -> Vec<Step> {
+        let outcome = Outcome::Successor(self.state(0));
+        vec![Step { action: 0, name: "start".into(), spans: vec![], outcome }]
+    }
+
+    fn properties(&self) -> Vec<PropertyInfo> {
+        let name = "not broken".to_string();
+        vec![PropertyInfo { kind: "invariant", name, span: Span::default() }]
+    }
+
+    fn action_name(&self, action: u32) -> String {
+        format!("edge {action}")
+    }
+
+    fn violations(&self, state: &[u8]) -> Vec<Check> {
+        let node = self.node(state);
+        let mut found = Vec::new();
+        if self.successors(node).next().is_none() {
+            found.push(Check::Deadlock);
+        }
+        if self.is_broken(node) {
+            found.push(Check::Property(0));
+        }
+        found
+    }
+
+    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+        vec![("node".into(), self.node(state).to_string())]
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        let mut digest = [0; 32];
+        for (at, number) in [self.nodes, self.degree, self.spread, self.width as u64, self.broken]
+            .into_iter()
+            .enumerate()
+        {
+            digest[at * 6..at * 6 + 6].copy_from_slice(&number.to_be_bytes()[2..]);
+        }
+        digest
+    }
+}
+
+/// A plan with buffers of a few keys, so that small searches meet every path of large ones.
+pub fn tiny_plan(threads: usize, width: usize, buffer_keys: u64, young_keys: u64) -> Plan {
+    let buffer = buffer_keys * width as u64;
+    let young = young_keys * width as u64;
+    Plan { budget: 0, base: 0, reserve: 0, threads, buffer, young }
+}
+
+/// Begins a search in `disk`, or goes on with the one there.
+pub fn begin_or_resume<'a>(
+    model: &'a dyn Model,
+    disk: &Arc<dyn Disk>,
+    plan: Plan,
+    limits: &Limits,
+    control: &'a Control,
+) -> Result<Search<'a>> {
+    let metered = Arc::new(Metered::new(disk.clone(), None)?);
+    let begun = disk.list()?.iter().any(|(name, _)| name == MANIFEST);
+    match begun {
+        false => Search::begin(model, metered, plan, limits.clone(), control),
+        true => {
+            let saved = Saved::load(&**disk)?;
+            Search::resume(model, metered, saved, plan, limits.clone(), control)
+        }
+    }
+}
