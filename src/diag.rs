@@ -81,7 +81,8 @@ fn write_excerpt(f: &mut fmt::Formatter<'_>, sources: &Sources, span: Span) -> f
     let file = sources.file(span.file);
     let at = file.position(span.start);
     let line = file.line(at.line);
-    let skipped = (at.column - 1).saturating_sub(EXCERPT_CHARS / 2);
+    let beyond = line.chars().count().saturating_sub(EXCERPT_CHARS);
+    let skipped = (at.column - 1).saturating_sub(EXCERPT_CHARS / 2).min(beyond);
     let shown: String = line
         .chars()
         .skip(skipped)

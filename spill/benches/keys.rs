@@ -9,7 +9,7 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use spill::{
-    Append, Decoder, Disk, Encoder, Merge, RealDisk, Segment, SegmentSubtract, SegmentWriter,
+    Decoder, Disk, Encoder, Merge, RealDisk, Segment, SegmentSubtract, SegmentWriter,
     SliceSource, Source, sort_dedup, subtract,
 };
 use std::hint::black_box;
@@ -118,11 +118,13 @@ fn bench(c: &mut Criterion) {
     let mut group = c.benchmark_group("sort");
     for (name, keys) in [("candidates", &candidates), ("uniform", &random)] {
         group.throughput(count(keys));
-        let sort = |mut keys| {
-            sort_dedup(WIDTH, &mut keys, &mut scratch);
-            keys
-        };
-        group.bench_function(name, |b| b.iter_batched(|| keys.clone(), sort, BatchSize::PerIteration));
+        group.bench_function(name, |b| {
+            b.iter_batched_ref(
+                || keys.clone(),
+                |keys| sort_dedup(WIDTH, keys, &mut scratch),
+                BatchSize::PerIteration,
+            );
+        });
     }
     group.finish();
     sort_dedup(WIDTH, &mut random, &mut scratch);

@@ -373,10 +373,12 @@ impl<'a> YoungSubtract<'a> {
         }
         let skipped = gallop(self.width, self.rest, 0, &batch[..self.width]);
         self.rest = &self.rest[skipped * self.width..];
-        let end = gallop(self.width, self.rest, 0, &batch[batch.len() - self.width..]) + 1;
-        let (overlap, rest) = self.rest.split_at((end * self.width).min(self.rest.len()));
-        subtract(self.width, batch, overlap);
-        self.rest = rest;
+        // The key found is the last candidate's equal or lies behind it: then it may be in the
+        // next batch, so it stays.
+        let last = gallop(self.width, self.rest, 0, &batch[batch.len() - self.width..]);
+        let end = ((last + 1) * self.width).min(self.rest.len());
+        subtract(self.width, batch, &self.rest[..end]);
+        self.rest = &self.rest[last * self.width..];
     }
 }
 
@@ -458,4 +460,31 @@ pub fn in_parallel<I: Send, T: Send>(
         results.push(own?);
         Ok(results)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn a_young_run_is_subtracted_from_batches_however_they_are_cut(
+            run in prop::collection::btree_set(0u8..60, 0..40),
+            candidates in prop::collection::btree_set(0u8..60, 0..40),
+            batch_keys in 1usize..8,
+        ) {
+            let keys: Vec<u8> = run.iter().copied().collect();
+            let mut subtract = YoungSubtract::new(1, &keys);
+            let mut left = Vec::new();
+            for batch in candidates.iter().copied().collect::<Vec<_>>().chunks(batch_keys) {
+                let mut batch = batch.to_vec();
+                subtract.subtract(&mut batch);
+                left.extend(batch);
+            }
+            let expected: BTreeSet<u8> = candidates.difference(&run).copied().collect();
+            prop_assert_eq!(left, expected.into_iter().collect::<Vec<_>>());
+        }
+    }
 }

@@ -50,7 +50,8 @@ impl Model {
             .map_err(|diagnostics| Failure::model(&diagnostics, &sources))?;
         let warnings = loaded.warnings.iter().map(|it| it.render(&sources).to_string()).collect();
         if let Err(problems) = validate::validate(&loaded.program) {
-            let listed: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            let listed: Vec<String> =
+                problems.iter().map(|it| it.diagnostic().render(&sources).to_string()).collect();
             return Err(Failure::wrong(format!(
                 "the program made from this model is not well-formed; this is a fault of spillway, \
                  please report it\n  {}",

@@ -8,7 +8,7 @@ use super::{Ending, print};
 use crate::report::{self, Report, Violation};
 use crate::search::checkpoint::Saved;
 use crate::search::trace::{Trace, counterexample};
-use crate::search::{Limits, Outcome, Plan};
+use crate::search::{Limits, Outcome};
 use spill::{Disk, RealDisk};
 use std::path::Path;
 

@@ -1,4 +1,244 @@
-//! Under construction.
-use super::Program;
-/// Under construction.
-pub fn print(program: &Program) -> String { format!("{program:?}") }
+//! Printing a program.
+//!
+//! The print is for people, who should recognise their model, and for digests: two programs that
+//! differ in meaning print differently. Whatever has a meaning is therefore shown (only source
+//! spans are not), names that clash are told apart (`names.rs` says how), and parentheses keep
+//! every expression's tree: those that the table below makes needless are left out, no others.
+//!
+//! | operators, the tightest first | lean |
+//! | --- | --- |
+//! | `-x` `!x` `~x` | |
+//! | `*` `/` `%` | left |
+//! | `+` `-` | left |
+//! | `<<` `>>` | left |
+//! | `<` `<=` `>` `>=` | neither: `(a < b) < c` |
+//! | `==` `!=` | neither |
+//! | `&` | left |
+//! | `^` | left |
+//! | <code>\|</code> | left |
+//! | `&&` | left |
+//! | <code>\|\|</code> | left |
+//! | `->` | right |
+//! | `c ? a : b` | right |
+//!
+//! This is C's table, and `->` is implication. `-1` is a constant, `-(1)` a negation. A constant
+//! that is compared with, stored to or sent as a value of an enumeration or a truth value goes by
+//! its name. A parameter goes by its name too; what a quantifier or a loop binds has none, and
+//! number 3 of those is `$3`. `docs/ir.md` shows the rest of the grammar by example.
+//!
+//! Printing takes time in proportion to the program, and no more stack than its nesting asks for.
+
+mod expr;
+mod names;
+mod program;
+mod stmt;
+
+use super::{
+    Action, Expr, Function, LocalId, Place, ProcessId, Program, Property, PropertyKind, Start,
+    TypeId,
+};
+use expr::Emitter;
+use names::Names;
+use program::{Belongings, Ownership, Sequence};
+use std::fmt;
+
+/// The whole program, readably; the same text for the same program, always.
+pub fn print(program: &Program) -> impl fmt::Display {
+    struct Printed<'a>(Printer<'a>);
+    impl fmt::Display for Printed<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.program().fmt(f)
+        }
+    }
+    Printed(Printer::new(program))
+}
+
+/// An expression of the program, for a message. To print many, keep a [`Printer`].
+pub fn expr(program: &Program, expr: &Expr, scope: &Scope) -> impl fmt::Display {
+    Printer::new(program).to_string(scope, |emitter| emitter.plain(expr))
+}
+
+/// Where an expression stands, which decides what it calls things.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// The process whose variables need no owner before them.
+    process: Option<ProcessId>,
+    /// Locals that have names, and what they range over.
+    parameters: Vec<(LocalId, String, TypeId)>,
+    /// What a function returns.
+    result: Option<TypeId>,
+}
+
+impl Scope {
+    /// Inside a process, outside its actions.
+    pub fn inside(process: ProcessId) -> Self {
+        Self { process: Some(process), ..Self::default() }
+    }
+
+    /// In the guard, communication or body of an action.
+    pub fn of_action(action: &Action) -> Self {
+        Self {
+            process: action.edge.map(|edge| edge.process),
+            parameters: action.parameters.iter().map(named).collect(),
+            result: None,
+        }
+    }
+
+    /// In the body of a function.
+    pub fn of_function(function: &Function) -> Self {
+        let parameters = function.parameters.iter();
+        Self {
+            process: None,
+            parameters: parameters.map(|p| (p.local, p.name.clone(), p.ty)).collect(),
+            result: function.result,
+        }
+    }
+
+    /// In the body of a start.
+    pub fn of_start(start: &Start) -> Self {
+        Self { parameters: start.parameters.iter().map(named).collect(), ..Self::default() }
+    }
+
+    /// In the condition of a property.
+    pub fn of_property(property: &Property) -> Self {
+        match property.kind {
+            PropertyKind::AssertionAt { process, .. } => Self::inside(process),
+            PropertyKind::Invariant(_) | PropertyKind::Automaton(_) => Self::default(),
+        }
+    }
+}
+
+fn named(parameter: &super::Parameter) -> (LocalId, String, TypeId) {
+    (parameter.local, parameter.name.clone(), parameter.over)
+}
+
+/// Prints parts of one program; making it looks at every name once.
+pub struct Printer<'a> {
+    program: &'a Program,
+    names: Names<'a>,
+}
+
+impl<'a> Printer<'a> {
+    /// A printer of this program.
+    pub fn new(program: &'a Program) -> Self {
+        Self { program, names: Names::new(program) }
+    }
+
+    /// The whole program.
+    pub fn program(&self) -> impl fmt::Display {
+        Whole { printer: self }
+    }
+
+    /// An expression.
+    pub fn expr(&self, expr: &Expr, scope: &Scope) -> String {
+        self.to_string(scope, |emitter| emitter.plain(expr))
+    }
+
+    /// A place.
+    pub fn place(&self, place: &Place, scope: &Scope) -> String {
+        self.to_string(scope, |emitter| emitter.place(place))
+    }
+
+    /// A value of a scalar type, by its name if it has one.
+    pub fn value(&self, ty: TypeId, value: Option<i64>) -> String {
+        self.to_string(&Scope::default(), |emitter| {
+            emitter.possibly_undefined(value, emitter.domain_of_type(ty));
+        })
+    }
+
+    fn to_string(&self, scope: &Scope, write: impl FnOnce(&mut Emitter)) -> String {
+        let mut emitter = Emitter::new(self.program, &self.names, scope);
+        write(&mut emitter);
+        emitter.out
+    }
+}
+
+/// A program being written out paragraph by paragraph, so that only one is held in memory.
+struct Whole<'a, 'p> {
+    printer: &'a Printer<'p>,
+}
+
+impl fmt::Display for Whole<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Printer { program, names } = self.printer;
+        let emitter = Emitter::new(program, names, &Scope::default());
+        Paragraphs { f, emitter, channels: Sequence::default(), actions: Sequence::default() }
+            .whole(program)
+    }
+}
+
+struct Paragraphs<'a, 'f, 'g> {
+    f: &'f mut fmt::Formatter<'g>,
+    emitter: Emitter<'a>,
+    channels: Sequence,
+    actions: Sequence,
+}
+
+impl<'a> Paragraphs<'a, '_, '_> {
+    fn whole(&mut self, program: &Program) -> fmt::Result {
+        let ownership = Ownership::new(program);
+        self.each([()], |emitter, ()| emitter.header())?;
+        self.each(program.enums.keys(), Emitter::enumeration)?;
+        self.each(program.scalarsets.keys(), Emitter::scalarset)?;
+        self.each(program.types.keys(), Emitter::record)?;
+        self.declarations(&ownership.common)?;
+        self.each(program.functions.keys(), Emitter::function)?;
+        for (id, own) in program.processes.keys().zip(&ownership.own) {
+            self.process(id, own)?;
+        }
+        self.actions(&ownership.common)?;
+        self.each(program.starts.iter(), Emitter::start)?;
+        self.each(program.properties.values(), Emitter::property)
+    }
+
+    fn process(&mut self, id: ProcessId, own: &Belongings) -> fmt::Result {
+        self.each([id], Emitter::process_head)?;
+        self.declarations(own)?;
+        self.actions(own)?;
+        self.each([()], |emitter, ()| {
+            emitter.indent = 0;
+            emitter.put("}\n");
+        })
+    }
+
+    fn declarations(&mut self, own: &Belongings) -> fmt::Result {
+        self.gap(own.variables.len() + own.channels.len())?;
+        self.each(own.variables.iter().copied(), |emitter, id| {
+            emitter.entry(|emitter| emitter.variable(id));
+        })?;
+        let mut sequence = std::mem::take(&mut self.channels);
+        self.each(own.channels.iter().copied(), |emitter, id| {
+            emitter.entry(|emitter| emitter.channel_declaration(id, &mut sequence));
+        })?;
+        self.channels = sequence;
+        Ok(())
+    }
+
+    fn actions(&mut self, own: &Belongings) -> fmt::Result {
+        self.gap(own.actions.len())?;
+        let mut sequence = std::mem::take(&mut self.actions);
+        self.each(own.actions.iter().copied(), |emitter, id| {
+            emitter.entry(|emitter| emitter.action(id, &mut sequence));
+        })?;
+        self.actions = sequence;
+        Ok(())
+    }
+
+    /// An empty line before so many entries, if there are any.
+    fn gap(&mut self, entries: usize) -> fmt::Result {
+        self.f.write_str(if entries > 0 { "\n" } else { "" })
+    }
+
+    fn each<T>(
+        &mut self,
+        things: impl IntoIterator<Item = T>,
+        mut write: impl FnMut(&mut Emitter<'a>, T),
+    ) -> fmt::Result {
+        for thing in things {
+            write(&mut self.emitter, thing);
+            self.f.write_str(&self.emitter.out)?;
+            self.emitter.out.clear();
+        }
+        Ok(())
+    }
+}

@@ -21,6 +21,8 @@ use crate::ir::{
     PropertyKind, StmtKind, text,
 };
 
+use std::fmt::Write;
+
 /// A failed evaluation; boxed because it is rare and results are passed everywhere.
 pub(crate) type Failure = Box<Fault>;
 
@@ -37,6 +39,7 @@ pub struct Interp {
     has_committed: bool,
     /// Properties that are judged state by state, with their numbers.
     judged: Vec<(u32, Judged)>,
+    digest: [u8; 32],
 }
 
 /// A property of single states: holds unless the process is at the location and the condition is
@@ -49,9 +52,10 @@ struct Judged {
 
 impl Interp {
     /// Prepares a valid program, or says which of its constructs are not executed yet.
-    pub fn new(program: Program) -> Result<Interp, Diagnostic> {
+    pub fn new(mut program: Program) -> Result<Interp, Diagnostic> {
         refuse_unsupported(&program)?;
         let layout = Layout::new(&program);
+        let digest = digest(&mut program, &layout);
         let mut from: Vec<Vec<Vec<ActionId>>> = (program.processes.values())
             .map(|process| vec![Vec::new(); process.locations.len()])
             .collect();
@@ -79,7 +83,7 @@ impl Interp {
                 PropertyKind::Automaton(_) => None,
             })
             .collect();
-        Ok(Interp { program, layout, from, free, has_committed, judged })
+        Ok(Interp { program, layout, from, free, has_committed, judged, digest })
     }
 
     /// The program that is run.
@@ -231,13 +235,28 @@ impl Model for Interp {
     }
 
     fn digest(&self) -> [u8; 32] {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(text::print(&self.program).to_string().as_bytes());
-        for cell in self.layout.cells.values() {
-            hasher.update(&cell.bit.to_le_bytes());
-        }
-        *hasher.finalize().as_bytes()
+        self.digest
     }
+}
+
+/// Digests the printed program and where its cells are. The model's name does not matter.
+fn digest(program: &mut Program, layout: &Layout) -> [u8; 32] {
+    struct Feed(blake3::Hasher);
+    impl std::fmt::Write for Feed {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            self.0.update(text.as_bytes());
+            Ok(())
+        }
+    }
+    let name = std::mem::take(&mut program.name);
+    let mut feed = Feed(blake3::Hasher::new());
+    // Feeding a hasher does not fail.
+    let _ = write!(feed, "{}", text::print(program));
+    program.name = name;
+    for cell in layout.cells.values() {
+        feed.0.update(&cell.bit.to_le_bytes());
+    }
+    *feed.0.finalize().as_bytes()
 }
 
 /// Names the first construct that no front end produces yet and the interpreter does not run.

@@ -370,29 +370,38 @@ impl<'a> Declarations<'_, 'a> {
             }
             self.variable(variable, Some(&mut member));
         }
-        let mut locations = self.states(process, &mut member);
-        let scope = Scope { world: &self.world, member: None, report: self.report };
-        let mark = |names: &[Name<'a>]| -> Vec<ir::LocationId> {
-            names.iter().filter_map(|&name| scope.state(&member, name)).collect()
-        };
-        let start = process.init.and_then(|init| scope.state(&member, init));
-        for location in mark(&process.commits) {
-            // A property process never moves; committed, it would keep all others from moving.
-            let grip = if property { ir::Grip::Free } else { ir::Grip::Committed };
-            locations[location].grip = grip;
-        }
-        for location in mark(&process.accepts) {
-            locations[location].accepting = true;
-        }
+        let (locations, start) = self.locations(process, &mut member, property);
         self.program.processes.push(ir::Process {
             name,
             locations,
-            start: start.unwrap_or(ir::LocationId(0)),
+            start,
             instances: ir::Instances::One,
             parameters: Vec::new(),
             span: process.name.span,
         });
         self.world.members.push(member);
+    }
+
+    /// The states of a process, marked, and the one it starts in.
+    fn locations(
+        &self,
+        process: &Process<'a>,
+        member: &mut Member<'a>,
+        property: bool,
+    ) -> (ir::Arena<ir::LocationId, ir::Location>, ir::LocationId) {
+        let mut locations = self.states(process, member);
+        let scope = Scope { world: &self.world, member: None, report: self.report };
+        let named = |name: &Name<'a>| scope.state(member, *name);
+        for location in process.commits.iter().filter_map(named) {
+            // A property process never moves; committed, it would keep all others from moving.
+            let grip = if property { ir::Grip::Free } else { ir::Grip::Committed };
+            locations[location].grip = grip;
+        }
+        for location in process.accepts.iter().filter_map(named) {
+            locations[location].accepting = true;
+        }
+        let start = process.init.as_ref().and_then(named);
+        (locations, start.unwrap_or(ir::LocationId(0)))
     }
 
     fn states(

@@ -1,0 +1,554 @@
+//! Types, values, expressions and places.
+
+use super::Scope;
+use super::names::{Names, quoted};
+use crate::ir::{
+    Argument, Binary, ChannelId, ChannelRef, Domain, Expr, ExprKind, LocalId, Pattern, Place,
+    ProcessId, Program, Quantifier, Scalar, Selector, Type, TypeId, Unary, VarId,
+};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// Writes parts of a program to a string.
+pub(super) struct Emitter<'a> {
+    pub(super) program: &'a Program,
+    pub(super) names: &'a Names<'a>,
+    /// What has been written and not yet taken away.
+    pub(super) out: String,
+    /// Spaces at the start of a line.
+    pub(super) indent: usize,
+    /// Inside which process the names are read.
+    pub(super) process: Option<ProcessId>,
+    /// What the locals in scope are called, and what they range over.
+    locals: HashMap<LocalId, (String, TypeId)>,
+    /// The type of what the function returns that is being written.
+    pub(super) result: Option<TypeId>,
+}
+
+/// Which operand may be, without parentheses, an operation of the same level.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
+    Neither,
+}
+
+/// How tightly the operators bind, the loosest first.
+mod level {
+    pub(super) const CONDITIONAL: u8 = 0;
+    pub(super) const IMPLIES: u8 = 1;
+    pub(super) const OR: u8 = 2;
+    pub(super) const AND: u8 = 3;
+    pub(super) const BIT_OR: u8 = 4;
+    pub(super) const BIT_XOR: u8 = 5;
+    pub(super) const BIT_AND: u8 = 6;
+    pub(super) const EQUALITY: u8 = 7;
+    pub(super) const ORDER: u8 = 8;
+    pub(super) const SHIFT: u8 = 9;
+    pub(super) const SUM: u8 = 10;
+    pub(super) const PRODUCT: u8 = 11;
+    pub(super) const UNARY: u8 = 12;
+}
+
+/// Symbol, level and associativity.
+fn operator(binary: Binary) -> (&'static str, u8, Side) {
+    match binary {
+        Binary::Implies => ("->", level::IMPLIES, Side::Right),
+        Binary::Or => ("||", level::OR, Side::Left),
+        Binary::And => ("&&", level::AND, Side::Left),
+        Binary::BitOr => ("|", level::BIT_OR, Side::Left),
+        Binary::BitXor => ("^", level::BIT_XOR, Side::Left),
+        Binary::BitAnd => ("&", level::BIT_AND, Side::Left),
+        Binary::Equal => ("==", level::EQUALITY, Side::Neither),
+        Binary::NotEqual => ("!=", level::EQUALITY, Side::Neither),
+        Binary::Less => ("<", level::ORDER, Side::Neither),
+        Binary::LessEqual => ("<=", level::ORDER, Side::Neither),
+        Binary::Greater => (">", level::ORDER, Side::Neither),
+        Binary::GreaterEqual => (">=", level::ORDER, Side::Neither),
+        Binary::ShiftLeft => ("<<", level::SHIFT, Side::Left),
+        Binary::ShiftRight => (">>", level::SHIFT, Side::Left),
+        Binary::Add => ("+", level::SUM, Side::Left),
+        Binary::Subtract => ("-", level::SUM, Side::Left),
+        Binary::Multiply => ("*", level::PRODUCT, Side::Left),
+        Binary::Divide => ("/", level::PRODUCT, Side::Left),
+        Binary::Remainder => ("%", level::PRODUCT, Side::Left),
+    }
+}
+
+/// What a condition is expected to be.
+pub(super) const TRUTH: Option<&Domain> = Some(&Domain::Bool);
+
+impl<'a> Emitter<'a> {
+    pub(super) fn new(program: &'a Program, names: &'a Names<'a>, scope: &Scope) -> Self {
+        let mut emitter = Self {
+            program,
+            names,
+            out: String::new(),
+            indent: 0,
+            process: None,
+            locals: HashMap::new(),
+            result: None,
+        };
+        emitter.enter(scope);
+        emitter
+    }
+
+    /// Reads names as `scope` does from here on.
+    pub(super) fn enter(&mut self, scope: &Scope) {
+        self.process = scope.process;
+        self.result = scope.result;
+        self.locals.clear();
+        for (at, (local, name, ty)) in scope.parameters.iter().enumerate() {
+            let earlier = &scope.parameters[..at];
+            let clashes = name.is_empty()
+                || self.names.is_taken(name, scope.process)
+                || earlier.iter().any(|(_, other, _)| other == name);
+            let shown = match (clashes, name.is_empty()) {
+                (false, _) => quoted(name),
+                (true, false) => format!("{}${}", quoted(name), local.0),
+                (true, true) => format!("${}", local.0),
+            };
+            self.locals.insert(*local, (shown, *ty));
+        }
+    }
+
+    pub(super) fn put(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    pub(super) fn number(&mut self, number: impl std::fmt::Display) {
+        write!(self.out, "{number}").expect("a string takes everything");
+    }
+
+    /// `each` for every item, with commas between.
+    pub(super) fn list<T>(&mut self, items: impl IntoIterator<Item = T>, each: fn(&mut Self, T)) {
+        for (at, item) in items.into_iter().enumerate() {
+            if at > 0 {
+                self.put(", ");
+            }
+            each(self, item);
+        }
+    }
+
+    pub(super) fn ty(&mut self, id: TypeId) {
+        match self.program.types.get(id) {
+            None => {
+                self.put("?type");
+                self.number(id.0);
+            }
+            Some(Type::Scalar(scalar)) => self.scalar(scalar),
+            Some(Type::Record { .. }) => self.put(self.names.record(id).unwrap_or("?record")),
+            Some(Type::Array { low, length, symmetric, element }) => {
+                self.put("array [");
+                self.number(low);
+                self.put("..");
+                self.number(i128::from(*low) + i128::from(*length) - 1);
+                if let Some(set) = symmetric {
+                    self.put(" by ");
+                    self.put(&self.names.scalarset(*set));
+                }
+                self.put("] of ");
+                self.ty(*element);
+            }
+            Some(Type::Multiset { capacity, element }) => {
+                self.put("multiset [");
+                self.number(capacity);
+                self.put("] of ");
+                self.ty(*element);
+            }
+        }
+    }
+
+    fn scalar(&mut self, scalar: &Scalar) {
+        self.domain(&scalar.domain);
+        if scalar.undefined {
+            self.put(" or undefined");
+        }
+    }
+
+    fn domain(&mut self, domain: &Domain) {
+        match domain {
+            Domain::Bool => self.put("bool"),
+            Domain::Range { low, high } => {
+                self.number(low);
+                self.put("..");
+                self.number(high);
+            }
+            Domain::Enum(id) => self.put(&self.names.enumeration(*id)),
+            Domain::Scalarset(id) => self.put(&self.names.scalarset(*id)),
+            Domain::Union(parts) => {
+                self.put("union(");
+                self.list(parts, Self::domain);
+                self.put(")");
+            }
+            Domain::Channel => self.put("channel"),
+            Domain::Process => self.put("process"),
+        }
+    }
+
+    /// A value, by its name if it is expected to be one of those that have names.
+    pub(super) fn value(&mut self, value: i64, expected: Option<&Domain>) {
+        match expected.and_then(|domain| self.names.value(domain, value)) {
+            Some(name) => self.put(name),
+            None => self.number(value),
+        }
+    }
+
+    pub(super) fn local(&mut self, local: LocalId) {
+        match self.locals.get(&local) {
+            Some((name, _)) => self.out.push_str(name),
+            None => {
+                self.put("$");
+                self.number(local.0);
+            }
+        }
+    }
+
+    /// Lets a local be known to range over a type.
+    pub(super) fn bind(&mut self, local: LocalId, over: TypeId) {
+        self.locals.entry(local).or_insert_with(|| (format!("${}", local.0), over));
+    }
+
+    /// The domain of a scalar type.
+    pub(super) fn domain_of_type(&self, ty: TypeId) -> Option<&'a Domain> {
+        match self.program.types.get(ty)? {
+            Type::Scalar(scalar) => Some(&scalar.domain),
+            _ => None,
+        }
+    }
+
+    /// The domain of the scalar at a place.
+    pub(super) fn domain_of_place(&self, place: &Place) -> Option<&'a Domain> {
+        self.domain_of_type(self.type_of_place(place)?)
+    }
+
+    /// The domain of the elements of the multiset at a place.
+    pub(super) fn domain_of_element(&self, place: &Place) -> Option<&'a Domain> {
+        match self.program.types.get(self.type_of_place(place)?)? {
+            Type::Multiset { element, .. } => self.domain_of_type(*element),
+            _ => None,
+        }
+    }
+
+    fn type_of_place(&self, place: &Place) -> Option<TypeId> {
+        let mut ty = self.program.variables.get(place.variable)?.ty;
+        for selector in &place.path {
+            ty = match (self.program.types.get(ty)?, selector) {
+                (Type::Record { fields, .. }, Selector::Field(field)) => {
+                    fields.get(*field as usize)?.1
+                }
+                (Type::Array { element, .. } | Type::Multiset { element, .. }, _) => *element,
+                _ => return None,
+            };
+        }
+        Some(ty)
+    }
+
+    /// The domain an expression's value is from, where its form tells at once.
+    pub(super) fn domain_of(&self, expr: &Expr) -> Option<&'a Domain> {
+        match &expr.kind {
+            ExprKind::Read(place) => self.domain_of_place(place),
+            ExprKind::Local(local) => self.domain_of_type(self.locals.get(local)?.1),
+            ExprKind::Call(function, _) => {
+                self.domain_of_type(self.program.functions.get(*function)?.result?)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn condition(&mut self, expr: &Expr) {
+        self.expr(expr, level::CONDITIONAL, TRUTH);
+    }
+
+    pub(super) fn plain(&mut self, expr: &Expr) {
+        self.expr(expr, level::CONDITIONAL, None);
+    }
+
+    pub(super) fn expected(&mut self, expr: &Expr, expected: Option<&Domain>) {
+        self.expr(expr, level::CONDITIONAL, expected);
+    }
+
+    /// Writes `expr` where only operations of level `least` and tighter need no parentheses.
+    fn expr(&mut self, expr: &Expr, least: u8, expected: Option<&Domain>) {
+        match &expr.kind {
+            ExprKind::Constant(value) => self.value(*value, expected),
+            ExprKind::Unary(unary, operand) => self.unary(*unary, operand),
+            ExprKind::Binary(binary, ..) => {
+                let level = operator(*binary).1;
+                self.enclosed(level < least, |this| this.binary(expr, level));
+            }
+            ExprKind::Conditional(condition, then, otherwise) => {
+                self.enclosed(least > level::CONDITIONAL, |this| {
+                    this.expr(condition, level::CONDITIONAL + 1, TRUTH);
+                    this.put(" ? ");
+                    this.expected(then, expected);
+                    this.put(" : ");
+                    this.expected(otherwise, expected);
+                });
+            }
+            _ => self.atom(&expr.kind),
+        }
+    }
+
+    fn enclosed(&mut self, needed: bool, inside: impl FnOnce(&mut Self)) {
+        if needed {
+            self.put("(");
+        }
+        inside(self);
+        if needed {
+            self.put(")");
+        }
+    }
+
+    /// A minus before a number or another minus gets parentheses, so that `-1` is a constant.
+    fn unary(&mut self, unary: Unary, operand: &Expr) {
+        let (symbol, expected) = match unary {
+            Unary::Negate => ("-", None),
+            Unary::Not => ("!", TRUTH),
+            Unary::Complement => ("~", None),
+        };
+        let ambiguous =
+            matches!(operand.kind, ExprKind::Constant(_) | ExprKind::Unary(Unary::Negate, _))
+                && unary == Unary::Negate;
+        self.put(symbol);
+        self.enclosed(ambiguous, |this| this.expr(operand, level::UNARY, expected));
+    }
+
+    /// Operations of one level that lean to the left are written from a list, not by recursion, so
+    /// that a conjunction of thousands is no deeper than one of two.
+    fn binary(&mut self, expr: &Expr, level: u8) {
+        let mut chain = Vec::new();
+        let mut first = expr;
+        while let ExprKind::Binary(binary, left, right) = &first.kind {
+            let (symbol, its_level, side) = operator(*binary);
+            if its_level != level || side != Side::Left && !chain.is_empty() {
+                break;
+            }
+            chain.push((symbol, side, right, self.operand_domain(*binary, left, right)));
+            first = left;
+        }
+        for (at, (symbol, side, right, domain)) in chain.into_iter().rev().enumerate() {
+            if at == 0 {
+                self.expr(first, level + u8::from(side != Side::Left), domain);
+            }
+            self.put(" ");
+            self.put(symbol);
+            self.put(" ");
+            self.expr(right, level + u8::from(side != Side::Right), domain);
+        }
+    }
+
+    /// What the operands are expected to be.
+    fn operand_domain(&self, binary: Binary, left: &Expr, right: &Expr) -> Option<&'a Domain> {
+        match binary {
+            Binary::And | Binary::Or | Binary::Implies => TRUTH,
+            Binary::Equal
+            | Binary::NotEqual
+            | Binary::Less
+            | Binary::LessEqual
+            | Binary::Greater
+            | Binary::GreaterEqual => self.domain_of(left).or_else(|| self.domain_of(right)),
+            _ => None,
+        }
+    }
+
+    fn atom(&mut self, kind: &ExprKind) {
+        match kind {
+            ExprKind::Undefined => self.put("undefined"),
+            ExprKind::Read(place) => self.place(place),
+            ExprKind::Local(local) => self.local(*local),
+            ExprKind::At { process, slot, location } => {
+                self.put(&self.names.process(*process));
+                self.slot(slot.as_deref());
+                self.put("@");
+                self.put(&self.names.location(*process, *location));
+            }
+            ExprKind::Length(channel) => self.about_channel("length", channel),
+            ExprKind::IsEmpty(channel) => self.about_channel("empty", channel),
+            ExprKind::IsFull(channel) => self.about_channel("full", channel),
+            ExprKind::CanReceive(channel, patterns) => {
+                self.put("canreceive ");
+                self.channel(channel);
+                self.patterns(channel, patterns);
+            }
+            ExprKind::IsUndefined(place) => {
+                self.put("isundefined(");
+                self.place(place);
+                self.put(")");
+            }
+            ExprKind::Quantified { quantifier, local, over, body } => {
+                self.quantified(*quantifier, *local, *over, body);
+            }
+            ExprKind::Count { multiset, local, body } => {
+                self.put("count ");
+                self.local(*local);
+                self.put(" in ");
+                self.place(multiset);
+                self.put(" (");
+                self.condition(body);
+                self.put(")");
+            }
+            ExprKind::Call(function, arguments) => self.call(*function, arguments),
+            ExprKind::Self_ => self.put("self"),
+            ExprKind::Processes => self.put("processes"),
+            ExprKind::Timeout => self.put("timeout"),
+            ExprKind::Constant(_)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::Conditional(..) => unreachable!("operations are written by their levels"),
+        }
+    }
+
+    fn quantified(&mut self, quantifier: Quantifier, local: LocalId, over: TypeId, body: &Expr) {
+        self.put(match quantifier {
+            Quantifier::All => "forall ",
+            Quantifier::Some => "exists ",
+        });
+        self.bind(local, over);
+        self.local(local);
+        self.put(": ");
+        self.ty(over);
+        self.put(" (");
+        self.condition(body);
+        self.put(")");
+    }
+
+    fn about_channel(&mut self, word: &str, channel: &ChannelRef) {
+        self.put(word);
+        self.put("(");
+        self.channel(channel);
+        self.put(")");
+    }
+
+    pub(super) fn call(&mut self, function: crate::ir::FunctionId, arguments: &[Argument]) {
+        self.put(&self.names.function(function));
+        self.put("(");
+        let parameters = self.program.functions.get(function).map_or(&[][..], |f| &f.parameters);
+        for (at, argument) in arguments.iter().enumerate() {
+            if at > 0 {
+                self.put(", ");
+            }
+            let ty = parameters.get(at).map(|parameter| parameter.ty);
+            self.argument(argument, ty.and_then(|ty| self.domain_of_type(ty)));
+        }
+        self.put(")");
+    }
+
+    pub(super) fn argument(&mut self, argument: &Argument, expected: Option<&Domain>) {
+        match argument {
+            Argument::Value(value) => self.expected(value, expected),
+            Argument::Reference(place) => {
+                self.put("ref ");
+                self.place(place);
+            }
+        }
+    }
+
+    fn slot(&mut self, slot: Option<&Expr>) {
+        if let Some(slot) = slot {
+            self.put("[");
+            self.plain(slot);
+            self.put("]");
+        }
+    }
+
+    pub(super) fn place(&mut self, place: &Place) {
+        self.root(place.variable, place.slot.as_deref());
+        let mut ty = self.program.variables.get(place.variable).map(|variable| variable.ty);
+        for selector in &place.path {
+            let aggregate = ty.and_then(|ty| self.program.types.get(ty));
+            match selector {
+                Selector::Index(index) => {
+                    self.slot(Some(index));
+                    ty = match aggregate {
+                        Some(Type::Array { element, .. } | Type::Multiset { element, .. }) => {
+                            Some(*element)
+                        }
+                        _ => None,
+                    };
+                }
+                Selector::Field(field) => {
+                    self.put(".");
+                    self.put(
+                        &ty.map_or_else(|| field.to_string(), |t| self.names.field(t, *field)),
+                    );
+                    ty = match aggregate {
+                        Some(Type::Record { fields, .. }) => {
+                            fields.get(*field as usize).map(|(_, ty)| *ty)
+                        }
+                        _ => None,
+                    };
+                }
+            }
+        }
+    }
+
+    /// The variable a place is in, with its owner where that must be said.
+    fn root(&mut self, variable: VarId, slot: Option<&Expr>) {
+        let process = if slot.is_some() { None } else { self.process };
+        if let Some(owner) = self.names.variable_owner(variable, process) {
+            self.put(&self.names.process(owner));
+            self.slot(slot);
+            self.put(".");
+        }
+        self.put(&self.names.bare_variable(variable));
+    }
+
+    pub(super) fn channel(&mut self, channel: &ChannelRef) {
+        match channel {
+            ChannelRef::Named(id) => {
+                if let Some(owner) = self.names.channel_owner(*id, self.process) {
+                    self.put(&self.names.process(owner));
+                    self.put(".");
+                }
+                self.put(&self.names.bare_channel(*id));
+            }
+            ChannelRef::Computed(number) => {
+                self.put("channel[");
+                self.plain(number);
+                self.put("]");
+            }
+        }
+    }
+
+    /// The domain of a field of a channel that is known.
+    fn field_domain(&self, channel: &ChannelRef, field: usize) -> Option<&'a Domain> {
+        match channel {
+            ChannelRef::Named(id) => self.named_field_domain(*id, field),
+            ChannelRef::Computed(_) => None,
+        }
+    }
+
+    fn named_field_domain(&self, channel: ChannelId, field: usize) -> Option<&'a Domain> {
+        self.domain_of_type(*self.program.channels.get(channel)?.fields.get(field)?)
+    }
+
+    pub(super) fn message(&mut self, channel: &ChannelRef, values: &[Expr]) {
+        self.put("(");
+        for (at, value) in values.iter().enumerate() {
+            if at > 0 {
+                self.put(", ");
+            }
+            self.expected(value, self.field_domain(channel, at));
+        }
+        self.put(")");
+    }
+
+    pub(super) fn patterns(&mut self, channel: &ChannelRef, patterns: &[Pattern]) {
+        self.put("(");
+        for (at, pattern) in patterns.iter().enumerate() {
+            if at > 0 {
+                self.put(", ");
+            }
+            match pattern {
+                Pattern::Into(place) => self.place(place),
+                Pattern::Match(value) => {
+                    self.put("== ");
+                    self.expected(value, self.field_domain(channel, at));
+                }
+                Pattern::Any => self.put("_"),
+            }
+        }
+        self.put(")");
+    }
+}

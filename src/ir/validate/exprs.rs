@@ -1,0 +1,297 @@
+//! Expressions, places, channels and locals (rules 12 to 22 and 27).
+
+use super::{Bound, Checker, Rule};
+use crate::ir::{
+    Argument, ChannelRef, Expr, ExprKind, FunctionId, LocalId, Owner, Pattern, Place, Selector,
+    Type, TypeId,
+};
+use crate::source::Span;
+
+impl<'a> Checker<'a> {
+    /// Checks an expression. Long chains of operations lean to the left; they are followed without
+    /// recursion.
+    pub(super) fn expr(&mut self, expr: &Expr) {
+        let mut expr = expr;
+        while let ExprKind::Binary(_, left, right) = &expr.kind {
+            self.expr(right);
+            expr = left;
+        }
+        let span = expr.span;
+        match &expr.kind {
+            ExprKind::Constant(value) => self.integer(*value, span),
+            ExprKind::Undefined => {
+                self.problem(Rule::Undefined, span, "the undefined value is computed with");
+            }
+            ExprKind::Read(place) | ExprKind::IsUndefined(place) => {
+                self.scalar_place(place);
+            }
+            ExprKind::Local(local) => self.use_local(*local, span),
+            ExprKind::Unary(_, operand) => self.expr(operand),
+            ExprKind::Binary(..) => unreachable!("followed above"),
+            ExprKind::Conditional(condition, then, otherwise) => {
+                [condition, then, otherwise].into_iter().for_each(|part| self.expr(part));
+            }
+            ExprKind::Call(function, arguments) => self.call(*function, arguments, span, true),
+            ExprKind::Self_ => self.require(self.scope.mover.is_some(), Rule::Mover, span, || {
+                "the mover's slot is asked for where no process moves".into()
+            }),
+            ExprKind::Processes | ExprKind::Timeout => {}
+            _ => self.question(&expr.kind, span),
+        }
+    }
+
+    /// Expressions that ask something of the state, or of many values.
+    fn question(&mut self, kind: &ExprKind, span: Span) {
+        match kind {
+            ExprKind::At { process, slot, location } => {
+                if self.known_location(*process, *location, span) {
+                    self.slot(Owner::Process(*process), slot.as_deref(), span);
+                }
+            }
+            ExprKind::Length(channel) | ExprKind::IsEmpty(channel) | ExprKind::IsFull(channel) => {
+                self.channel_ref(channel, span);
+                self.buffered(channel, span, "asked how full it is");
+            }
+            ExprKind::CanReceive(channel, patterns) => {
+                self.patterns(channel, patterns, span);
+                self.buffered(channel, span, "asked what it holds");
+            }
+            ExprKind::Quantified { local, over, body, .. } => {
+                self.ranges(*over, span);
+                self.binding(*local, true, span, |checker| checker.expr(body));
+            }
+            ExprKind::Count { multiset, local, body } => {
+                self.multiset(multiset);
+                self.binding(*local, true, span, |checker| checker.expr(body));
+            }
+            _ => unreachable!("the other expressions are checked above"),
+        }
+    }
+
+    /// Checks an expression whose value is stored in, sent as or given for a `ty`, if that is
+    /// known (rule 27).
+    pub(super) fn value(&mut self, expr: &Expr, ty: Option<TypeId>) {
+        if !matches!(expr.kind, ExprKind::Undefined) {
+            return self.expr(expr);
+        }
+        let may = ty.is_some_and(|ty| self.types.may_be_undefined(ty));
+        self.require(may, Rule::Undefined, expr.span, || {
+            "the undefined value is given where it may not be".into()
+        });
+    }
+
+    /// Checks a place and finds its type (rules 1, 12 and 15).
+    pub(super) fn place(&mut self, place: &Place) -> Option<TypeId> {
+        if !self.known_variable(place.variable, place.span) {
+            return None;
+        }
+        let variable = &self.program.variables[place.variable];
+        self.slot(variable.owner, place.slot.as_deref(), place.span);
+        let mut ty = variable.ty;
+        for selector in &place.path {
+            if let Selector::Index(index) = selector {
+                self.expr(index);
+            }
+            let Some(part) = self.step(ty, selector) else {
+                let message = format!("no way into {} by {}", variable.name, step_name(selector));
+                self.problem(Rule::Paths, place.span, message);
+                return None;
+            };
+            ty = part;
+        }
+        Some(ty)
+    }
+
+    fn step(&self, ty: TypeId, selector: &Selector) -> Option<TypeId> {
+        match (&self.program.types[ty], selector) {
+            (Type::Array { element, .. } | Type::Multiset { element, .. }, Selector::Index(_)) => {
+                Some(*element)
+            }
+            (Type::Record { fields, .. }, Selector::Field(field)) => {
+                fields.get(*field as usize).map(|(_, ty)| *ty)
+            }
+            _ => None,
+        }
+    }
+
+    /// Checks a place that is one value, and finds its type (rule 13).
+    pub(super) fn scalar_place(&mut self, place: &Place) -> Option<TypeId> {
+        let ty = self.place(place)?;
+        self.require(self.is_scalar(ty), Rule::ScalarPlaces, place.span, || {
+            "an aggregate stands where a single value is needed".into()
+        });
+        Some(ty)
+    }
+
+    /// Checks that a place is a multiset, and finds the type of its elements (rule 14).
+    pub(super) fn multiset(&mut self, place: &Place) -> Option<TypeId> {
+        let ty = self.place(place)?;
+        match self.program.types[ty] {
+            Type::Multiset { element, .. } => Some(element),
+            _ => {
+                self.problem(Rule::Multisets, place.span, "this is no multiset");
+                None
+            }
+        }
+    }
+
+    /// Rule 15.
+    fn slot(&mut self, owner: Owner, slot: Option<&Expr>, span: Span) {
+        if let Some(slot) = slot {
+            self.expr(slot);
+        }
+        let (right, message) = match owner {
+            Owner::Process(process) if self.has_slots(process) => (
+                slot.is_some() || self.scope.mover == Some(process),
+                "whose it is must be said where no instance of its process moves",
+            ),
+            _ => (slot.is_none(), "a slot is given for what has none"),
+        };
+        self.require(right, Rule::Slots, span, || message.into());
+    }
+
+    pub(super) fn channel_ref(&mut self, channel: &ChannelRef, span: Span) {
+        match channel {
+            ChannelRef::Computed(number) => self.expr(number),
+            ChannelRef::Named(id) => {
+                if self.known_channel(*id, span) {
+                    self.slot(self.program.channels[*id].owner, None, span);
+                }
+            }
+        }
+    }
+
+    /// Rule 19.
+    pub(super) fn buffered(&mut self, channel: &ChannelRef, span: Span, what: &str) {
+        self.require(!self.is_rendezvous(channel), Rule::Buffered, span, || {
+            format!("a rendezvous channel is {what}")
+        });
+    }
+
+    /// The types of a channel's fields, if it is known which channel it is and it has `count`
+    /// (rule 18).
+    pub(super) fn fields(
+        &mut self,
+        channel: &ChannelRef,
+        count: usize,
+        span: Span,
+    ) -> Option<&'a [TypeId]> {
+        let program = self.program;
+        let ChannelRef::Named(id) = channel else { return None };
+        let channel = program.channels.get(*id)?;
+        let fields = &channel.fields;
+        self.require(fields.len() == count, Rule::MessageArity, span, || {
+            format!("{count} values for channel {}, which has {}", channel.name, fields.len())
+        });
+        (fields.len() == count).then_some(fields)
+    }
+
+    pub(super) fn patterns(&mut self, channel: &ChannelRef, patterns: &[Pattern], span: Span) {
+        self.channel_ref(channel, span);
+        self.fields(channel, patterns.len(), span);
+        for pattern in patterns {
+            match pattern {
+                Pattern::Into(place) => {
+                    self.scalar_place(place);
+                }
+                Pattern::Match(value) => self.expr(value),
+                Pattern::Any => {}
+            }
+        }
+    }
+
+    /// Rule 17.
+    pub(super) fn ranges(&mut self, over: TypeId, span: Span) {
+        if self.known_type(over, span) {
+            self.require(self.is_scalar(over), Rule::ScalarRanges, span, || {
+                format!("{over:?}, over which a name ranges, is no scalar type")
+            });
+        }
+    }
+
+    /// Rule 16.
+    pub(super) fn bind(&mut self, local: LocalId, scalar: bool, span: Span) {
+        let before = self.scope.locals.insert(local, Bound { open: true, scalar });
+        self.require(before.is_none(), Rule::Locals, span, || {
+            format!("{local:?} is bound a second time")
+        });
+    }
+
+    /// Checks `inside` with a local bound.
+    pub(super) fn binding(
+        &mut self,
+        local: LocalId,
+        scalar: bool,
+        span: Span,
+        inside: impl FnOnce(&mut Self),
+    ) {
+        self.bind(local, scalar, span);
+        inside(self);
+        self.scope.locals.insert(local, Bound { open: false, scalar });
+    }
+
+    /// Rules 13 and 16.
+    fn use_local(&mut self, local: LocalId, span: Span) {
+        let bound = self.scope.locals.get(&local);
+        let (open, scalar) = bound.map_or((false, true), |bound| (bound.open, bound.scalar));
+        self.require(open, Rule::Locals, span, || {
+            format!("{local:?} is used outside what binds it")
+        });
+        self.require(scalar, Rule::ScalarPlaces, span, || {
+            format!("{local:?} is an aggregate, used as a single value")
+        });
+    }
+
+    /// Rules 21 and 22.
+    pub(super) fn call(
+        &mut self,
+        id: FunctionId,
+        arguments: &[Argument],
+        span: Span,
+        in_expression: bool,
+    ) {
+        if !self.known_function(id, span) {
+            return;
+        }
+        self.functions.called(self.scope.function, id, span, in_expression);
+        let function = &self.program.functions[id];
+        self.require(function.result.is_some() == in_expression, Rule::Results, span, || {
+            match in_expression {
+                true => format!("{} has no result to compute with", function.name),
+                false => format!("the result of {} is lost", function.name),
+            }
+        });
+        let expected = function.parameters.len();
+        self.require(arguments.len() == expected, Rule::Arguments, span, || {
+            format!("{} arguments for {}, which takes {expected}", arguments.len(), function.name)
+        });
+        for (argument, parameter) in arguments.iter().zip(&function.parameters) {
+            self.argument(argument, parameter.ty, parameter.by_reference, span);
+        }
+    }
+
+    /// Rule 21.
+    fn argument(&mut self, argument: &Argument, ty: TypeId, by_reference: bool, span: Span) {
+        let right = match argument {
+            Argument::Value(value) => {
+                self.value(value, Some(ty));
+                !by_reference
+            }
+            Argument::Reference(place) => {
+                let Some(given) = self.place(place) else { return };
+                by_reference && self.types.have_same_shape(given, ty)
+            }
+        };
+        self.require(right, Rule::Arguments, span, || {
+            "an argument is a value for a reference, a reference for a value, or of another shape"
+                .into()
+        });
+    }
+}
+
+fn step_name(selector: &Selector) -> String {
+    match selector {
+        Selector::Index(_) => "an index".into(),
+        Selector::Field(field) => format!("field {field}"),
+    }
+}

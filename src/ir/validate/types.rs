@@ -1,0 +1,207 @@
+//! Types (rules 2 to 6), and what the other checks need to know of them.
+
+use super::{Checker, Rule};
+use crate::ir::{Arithmetic, Domain, Program, Scalar, Type, TypeId};
+use crate::source::Span;
+use std::collections::HashMap;
+
+/// What is known of each type, indexed by its id.
+#[derive(Default)]
+pub(super) struct TypeFacts {
+    /// Scalars in a value; [`u64::MAX`] if they are too many to count.
+    scalars: Vec<u64>,
+    /// Types of equal shape have equal numbers.
+    shapes: Vec<usize>,
+    /// Whether every scalar in it, but for the counts of multisets, may be undefined.
+    undefinable: Vec<bool>,
+    /// The shapes seen.
+    numbers: HashMap<Shape, usize>,
+}
+
+/// A type but for its names and the numbering of its indices: what decides about its cells.
+#[derive(PartialEq, Eq, Hash)]
+enum Shape {
+    Scalar { low: i64, high: i64, undefined: bool },
+    Array { length: u32, element: usize },
+    Record { fields: Vec<usize> },
+    Multiset { capacity: u32, element: usize },
+}
+
+impl TypeFacts {
+    pub(super) fn scalars(&self, ty: TypeId) -> u64 {
+        self.scalars[ty.0 as usize]
+    }
+
+    pub(super) fn have_same_shape(&self, one: TypeId, other: TypeId) -> bool {
+        self.shapes[one.0 as usize] == self.shapes[other.0 as usize]
+    }
+
+    pub(super) fn may_be_undefined(&self, ty: TypeId) -> bool {
+        self.undefinable[ty.0 as usize]
+    }
+
+    fn element_of(&self, ty: TypeId) -> (u64, usize, bool) {
+        let at = ty.0 as usize;
+        (self.scalars[at], self.shapes[at], self.undefinable[at])
+    }
+
+    /// Learns the next type, built only from those before it.
+    fn learn(&mut self, program: &Program, ty: &Type) {
+        let (scalars, shape, undefinable) = match ty {
+            Type::Scalar(Scalar { domain, undefined }) => {
+                let (low, high) = program.bounds(domain);
+                (1, Shape::Scalar { low, high, undefined: *undefined }, *undefined)
+            }
+            Type::Array { length, element, .. } => {
+                let (scalars, element, undefinable) = self.element_of(*element);
+                let shape = Shape::Array { length: *length, element };
+                (scalars.saturating_mul(u64::from(*length)), shape, undefinable)
+            }
+            Type::Multiset { capacity, element } => {
+                let (scalars, element, undefinable) = self.element_of(*element);
+                let shape = Shape::Multiset { capacity: *capacity, element };
+                let elements = scalars.saturating_mul(u64::from(*capacity));
+                (elements.saturating_add(1), shape, undefinable)
+            }
+            Type::Record { fields, .. } => self.record(fields),
+        };
+        let next = self.numbers.len();
+        self.shapes.push(*self.numbers.entry(shape).or_insert(next));
+        self.scalars.push(scalars);
+        self.undefinable.push(undefinable);
+    }
+
+    fn record(&self, fields: &[(String, TypeId)]) -> (u64, Shape, bool) {
+        let facts: Vec<_> = fields.iter().map(|(_, ty)| self.element_of(*ty)).collect();
+        let scalars = facts.iter().fold(0, |sum: u64, field| sum.saturating_add(field.0));
+        let shape = Shape::Record { fields: facts.iter().map(|field| field.1).collect() };
+        (scalars, shape, facts.iter().all(|field| field.2))
+    }
+}
+
+/// Types stand nowhere in the source.
+const NOWHERE: Span = Span { file: 0, start: 0, end: 0 };
+
+/// The most codes of a scalar.
+const CODES_MAX: i128 = 1 << 32;
+
+impl Checker<'_> {
+    /// Checks every type, and learns the facts of those before the first that is wrong.
+    pub(super) fn types(&mut self) {
+        for (id, ty) in self.program.types.iter() {
+            match ty {
+                Type::Scalar(scalar) => self.scalar(id, scalar),
+                Type::Array { length, element, .. } => {
+                    self.element(id, *element);
+                    self.has_room(id, *length);
+                    self.index(id, ty);
+                }
+                Type::Multiset { capacity, element } => {
+                    self.element(id, *element);
+                    self.has_room(id, *capacity);
+                }
+                Type::Record { fields, .. } => {
+                    self.has_room(id, fields.len() as u32);
+                    fields.iter().for_each(|(_, ty)| self.element(id, *ty));
+                }
+            }
+            if self.problems.is_empty() {
+                self.types.learn(self.program, ty);
+            }
+        }
+    }
+
+    /// Rules 1 and 2.
+    fn element(&mut self, id: TypeId, element: TypeId) {
+        if self.known_type(element, NOWHERE) {
+            self.require(element < id, Rule::TypeOrder, NOWHERE, || {
+                format!("{id:?} is built from {element:?}, which does not come before it")
+            });
+        }
+    }
+
+    /// Rule 6.
+    fn has_room(&mut self, id: TypeId, room: u32) {
+        self.require(room > 0, Rule::Aggregates, NOWHERE, || {
+            format!("{id:?} has no room for an element")
+        });
+    }
+
+    /// Rule 6.
+    fn index(&mut self, id: TypeId, array: &Type) {
+        let Type::Array { low, length, symmetric, .. } = array else { return };
+        let fits = low.checked_add(i64::from(*length)).is_some();
+        self.require(fits, Rule::Aggregates, NOWHERE, || {
+            format!("the indices of {id:?} from {low} do not fit 64 bits")
+        });
+        let Some(set) = symmetric else { return };
+        if self.known(*set, self.program.scalarsets.len(), NOWHERE) {
+            let size = self.program.scalarsets[*set].size;
+            self.require(*low == 0 && *length == size, Rule::Aggregates, NOWHERE, || {
+                format!("{id:?} has {length} elements from {low}, its scalarset {size} from 0")
+            });
+        }
+    }
+
+    fn scalar(&mut self, id: TypeId, scalar: &Scalar) {
+        let Some(size) = self.domain(id, &scalar.domain) else { return };
+        let codes = size + i128::from(scalar.undefined);
+        self.require(size >= 1 && codes <= CODES_MAX, Rule::DomainSize, NOWHERE, || {
+            format!("{id:?} has {codes} values")
+        });
+    }
+
+    /// The number of values of a domain, if all in it is known.
+    fn domain(&mut self, id: TypeId, domain: &Domain) -> Option<i128> {
+        match domain {
+            Domain::Range { low, high } => {
+                self.integer(*low, NOWHERE);
+                self.integer(*high, NOWHERE);
+                Some(i128::from(*high) - i128::from(*low) + 1)
+            }
+            Domain::Enum(it) => {
+                let known = self.known(*it, self.program.enums.len(), NOWHERE);
+                known.then(|| self.program.enums[*it].values.len() as i128)
+            }
+            Domain::Scalarset(it) => {
+                let known = self.known(*it, self.program.scalarsets.len(), NOWHERE);
+                known.then(|| i128::from(self.program.scalarsets[*it].size))
+            }
+            Domain::Union(parts) => self.union(id, parts),
+            Domain::Bool | Domain::Channel | Domain::Process => {
+                let (low, high) = self.program.bounds(domain);
+                Some(i128::from(high - low) + 1)
+            }
+        }
+    }
+
+    /// Rule 5.
+    fn union(&mut self, id: TypeId, parts: &[Domain]) -> Option<i128> {
+        let mut size = 0;
+        for part in parts {
+            if matches!(part, Domain::Scalarset(_) | Domain::Enum(_)) {
+                size += self.domain(id, part)?;
+            } else {
+                let message = format!("{id:?} is a union with something without names: {part:?}");
+                self.problem(Rule::Unions, NOWHERE, message);
+                return None;
+            }
+        }
+        Some(size)
+    }
+
+    /// Rule 4.
+    pub(super) fn integer(&mut self, value: i64, span: Span) {
+        let fits = match self.program.arithmetic {
+            Arithmetic::Checked64 => true,
+            Arithmetic::Wrapping32 => i32::try_from(value).is_ok(),
+        };
+        self.require(fits, Rule::Integers, span, || {
+            format!("{value} is not an integer of 32 bits, in which this program computes")
+        });
+    }
+
+    pub(super) fn is_scalar(&self, ty: TypeId) -> bool {
+        matches!(self.program.types[ty], Type::Scalar(_))
+    }
+}
