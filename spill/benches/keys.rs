@@ -9,8 +9,8 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use spill::{
-    Decoder, Disk, Encoder, Merge, RealDisk, Segment, SegmentSubtract, SegmentWriter,
-    SliceSource, Source, sort_dedup, subtract,
+    Decoder, Disk, Encoder, Merge, RealDisk, Segment, SegmentSubtract, SegmentWriter, SliceSource,
+    Source, sort_dedup, subtract,
 };
 use std::hint::black_box;
 
@@ -138,7 +138,8 @@ fn bench(c: &mut Criterion) {
         group.bench_function(format!("encode {name}"), |b| {
             b.iter(|| {
                 blocks.clear();
-                keys.chunks(spill::BLOCK_KEYS * WIDTH).for_each(|keys| encoder.encode(keys, &mut blocks));
+                keys.chunks(spill::BLOCK_KEYS * WIDTH)
+                    .for_each(|keys| encoder.encode(keys, &mut blocks));
             });
         });
         let segment = segment(&disk, keys);
@@ -175,8 +176,7 @@ fn bench(c: &mut Criterion) {
         }
     };
     group.bench_function("dense, segment, per store key", |b| b.iter(|| from_segment(&sorted)));
-    let sparse: Vec<u8> =
-        sorted.chunks_exact(WIDTH).step_by(1000).flatten().copied().collect();
+    let sparse: Vec<u8> = sorted.chunks_exact(WIDTH).step_by(1000).flatten().copied().collect();
     group.throughput(count(&sparse));
     group.bench_function("one of a thousand, in memory, per candidate", |b| {
         b.iter_batched_ref(

@@ -32,9 +32,9 @@
 //! The decoder believes nothing: it checks every field against the others before it allocates or
 //! decompresses, and that the keys ascend and the bytes are used up after.
 
+use crate::checksum::checksum;
 use crate::keys::{Int, PACKED_WIDTH_MAX, Packed, Shape, Wide, for_packed, is_ascending};
 use crate::sort::common_prefix;
-use crate::checksum::checksum;
 use crate::{Error, Result};
 use byteorder::{ByteOrder, LittleEndian};
 use std::cell::RefCell;
@@ -85,15 +85,13 @@ fn compress(raw: &[u8], stored: &mut Vec<u8>) -> Option<usize> {
         return None;
     }
     stored.resize(raw.len() - 1, 0);
-    COMPRESSOR.with_borrow_mut(|zstd| {
-        zstd.as_mut()?.compress_to_buffer(raw, stored.as_mut_slice()).ok()
-    })
+    COMPRESSOR
+        .with_borrow_mut(|zstd| zstd.as_mut()?.compress_to_buffer(raw, stored.as_mut_slice()).ok())
 }
 
 /// Decompresses `stored` into `raw`; the length, or none if it is damaged or longer than `raw`.
 fn decompress(stored: &[u8], raw: &mut [u8]) -> Option<usize> {
-    DECOMPRESSOR
-        .with_borrow_mut(|zstd| zstd.as_mut()?.decompress_to_buffer(stored, raw).ok())
+    DECOMPRESSOR.with_borrow_mut(|zstd| zstd.as_mut()?.decompress_to_buffer(stored, raw).ok())
 }
 
 /// Turns keys into blocks.
@@ -235,7 +233,11 @@ impl Decoder {
         })
     }
 
-    fn decode_or_why(&mut self, block: &[u8], keys: &mut Vec<u8>) -> std::result::Result<(), String> {
+    fn decode_or_why(
+        &mut self,
+        block: &[u8],
+        keys: &mut Vec<u8>,
+    ) -> std::result::Result<(), String> {
         let header = Header::read(self.width, block)?;
         let stored = &block[HEADER..];
         self.raw.resize((header.raw_length + SLACK).max(self.raw.len()), 0);

@@ -44,6 +44,13 @@ pub trait Shape: Copy + Send + Sync + 'static {
         let width = self.width();
         target[to * width..][..width].copy_from_slice(&source[from * width..][..width]);
     }
+
+    /// Writes the `from`-th key of `keys` as the `to`-th.
+    #[inline(always)]
+    fn shift(self, keys: &mut [u8], from: usize, to: usize) {
+        let width = self.width();
+        keys.copy_within(from * width..(from + 1) * width, to * width);
+    }
 }
 
 /// A shape whose keys are integers, so that they can be subtracted, shifted and stored.
@@ -156,16 +163,24 @@ impl<const W: usize> Shape for Narrow<W> {
         match W {
             1 => bytes[0].into(),
             2 | 3 => {
-                let (head, tail) = (BigEndian::read_u16(bytes), BigEndian::read_u16(&bytes[W - 2..]));
+                let (head, tail) =
+                    (BigEndian::read_u16(bytes), BigEndian::read_u16(&bytes[W - 2..]));
                 u64::from(head) << (8 * (W - 2)) | u64::from(tail)
             }
             4..=7 => {
-                let (head, tail) = (BigEndian::read_u32(bytes), BigEndian::read_u32(&bytes[W - 4..]));
+                let (head, tail) =
+                    (BigEndian::read_u32(bytes), BigEndian::read_u32(&bytes[W - 4..]));
                 u64::from(head) << (8 * (W - 4)) | u64::from(tail)
             }
             8 => BigEndian::read_u64(bytes),
             _ => unreachable!("a narrow key has 1 to 8 bytes"),
         }
+    }
+
+    #[inline(always)]
+    fn shift(self, keys: &mut [u8], from: usize, to: usize) {
+        let key = self.at(keys, from);
+        self.store(key, &mut keys[to * W..]);
     }
 }
 
@@ -209,6 +224,12 @@ impl<const W: usize> Shape for Medium<W> {
         let bytes = &bytes[..W];
         let (head, tail) = (BigEndian::read_u64(bytes), BigEndian::read_u64(&bytes[W - 8..]));
         u128::from(head) << (8 * (W - 8)) | u128::from(tail)
+    }
+
+    #[inline(always)]
+    fn shift(self, keys: &mut [u8], from: usize, to: usize) {
+        let key = self.at(keys, from);
+        self.store(key, &mut keys[to * W..]);
     }
 }
 

@@ -14,7 +14,6 @@ use crate::keys::{Shape, bound, for_shape, is_ascending, leap};
 use crate::reader::BlockReader;
 use crate::segment::restrict;
 use crate::{Result, Segment};
-use std::hint::select_unpredictable;
 
 /// Bytes that a [`SliceSource`] gives at a time, if a key is not longer.
 const SLICE_BATCH_BYTES: usize = 64 << 10;
@@ -245,19 +244,6 @@ fn merge_two<S: Shape>(shape: S, a: &mut Window<'_>, b: &mut Window<'_>, out: &m
     }
     let room = out.len() / shape.width();
     let mut written = 0;
-    // With the next keys loaded before it is known which is needed, as in `subtract::difference`.
-    let (mut x, mut y) = (a.head(shape), b.head(shape));
-    while written < room && a.used + 1 < a.end && b.used + 1 < b.end {
-        let (x_after, y_after) = (shape.at(a.keys, a.used + 1), shape.at(b.keys, b.used + 1));
-        let (source, from) = if x <= y { (a.keys, a.used) } else { (b.keys, b.used) };
-        shape.copy(source, from, out, written);
-        let (less, greater) = (x < y, x > y);
-        a.used += usize::from(!greater);
-        b.used += usize::from(!less);
-        x = select_unpredictable(greater, x, x_after);
-        y = select_unpredictable(less, y, y_after);
-        written += 1;
-    }
     while written < room && a.used < a.end && b.used < b.end {
         let (x, y) = (a.head(shape), b.head(shape));
         let (source, from) = if x <= y { (a.keys, a.used) } else { (b.keys, b.used) };

@@ -25,8 +25,8 @@
 //! but in another's place is noticed.
 
 use crate::block::{Decoder, Encoder, HEADER, WIDTH_MAX, block_keys_max};
-use crate::keys::{Shape, bound, for_shape, is_ascending};
 use crate::checksum::checksum;
+use crate::keys::{Shape, bound, for_shape, is_ascending};
 use crate::{Append, Disk, Error, Mapped, Result};
 use byteorder::{ByteOrder, LittleEndian};
 use rkyv::{Archive, Deserialize, Serialize};
@@ -100,9 +100,11 @@ impl<'a> SegmentWriter<'a> {
     /// Adds `keys`, which ascend, and from what was pushed before.
     pub fn push(&mut self, mut keys: &[u8]) -> Result<()> {
         debug_assert!(is_ascending(self.width, keys));
-        debug_assert!(self.pending.is_empty() || keys.is_empty() || {
-            self.pending[self.pending.len() - self.width..] < keys[..self.width]
-        });
+        debug_assert!(
+            self.pending.is_empty() || keys.is_empty() || {
+                self.pending[self.pending.len() - self.width..] < keys[..self.width]
+            }
+        );
         let block_bytes = block_keys_max(self.width) * self.width;
         if !self.pending.is_empty() {
             let missing = (block_bytes - self.pending.len()).min(keys.len());
@@ -121,7 +123,7 @@ impl<'a> SegmentWriter<'a> {
         Ok(())
     }
 
-    /// Writes what is left, the index and the footer. The file is not synced.
+    /// Writes what is left, the index and the footer. The file is neither flushed nor synced.
     pub fn finish(mut self) -> Result<SegmentRef> {
         if !self.pending.is_empty() {
             self.flush_pending()?;
@@ -376,7 +378,8 @@ fn check_footer(
         (Some(blocks), Some(start)) => {
             let (expected, found) = (word(40), checksum(&bytes[start..index_end]));
             if expected != found {
-                let what = format!("index checksum {expected:08x} is recorded, {found:08x} is found");
+                let what =
+                    format!("index checksum {expected:08x} is recorded, {found:08x} is found");
                 return Err(damaged(what));
             }
             Ok((blocks, start..index_end))

@@ -97,8 +97,7 @@ impl<P: Packed> Radix<'_, P> {
             self.narrow.load(bucket.chunks_exact(width).map(|key| self.shape.key(key).low()));
             let sorted = self.narrow.sort();
             let result = &mut self.sides[0][self.kept * width..];
-            self.kept +=
-                store(self.shape, sorted, |low| high.add(P::Int::from_low(low)), result);
+            self.kept += store(self.shape, sorted, |low| high.add(P::Int::from_low(low)), result);
         } else if count <= SMALL_WIDE {
             self.wide.load(bucket.chunks_exact(width).map(|key| self.shape.key(key)));
             let sorted = self.wide.sort();
@@ -257,9 +256,9 @@ fn index_of(entry: &[u8; ENTRY]) -> usize {
 fn sort_entries(shape: Wide, keys: &[u8], entries: &mut [[u8; ENTRY]], round: u32) {
     let key = |entry: &[u8; ENTRY]| shape.at(keys, index_of(entry));
     let Some(first) = entries.first().map(key) else { return };
-    let shared = entries[1..].iter().fold(first.len(), |shared, entry| {
-        shared.min(common_prefix(&first[..shared], key(entry)))
-    });
+    let shared = entries[1..]
+        .iter()
+        .fold(first.len(), |shared, entry| shared.min(common_prefix(&first[..shared], key(entry))));
     if shared == first.len() {
         return;
     }

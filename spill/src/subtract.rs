@@ -12,13 +12,10 @@
 use crate::keys::{Shape, for_shape, is_ascending, leap};
 use crate::reader::BlockReader;
 use crate::{Result, Segment};
-use std::hint::select_unpredictable;
 use std::ops::Range;
 
 /// If one side has so many times the keys of the other, gallop.
 const GALLOP_RATIO: usize = 16;
-/// Candidates walked in step are copied aside in pieces of this size, if a key is not longer.
-const PIECE_BYTES: usize = 16 << 10;
 
 /// Removes from `candidates`, ascending and without repeats, every key in the ascending `run`.
 pub fn subtract(width: usize, candidates: &mut Vec<u8>, run: &[u8]) {
@@ -137,10 +134,6 @@ fn remove<S: Shape>(
 }
 
 /// [`remove`] for about as many keys on both sides.
-///
-/// The range is taken in pieces, each copied aside, so that reading and writing do not meet. A
-/// piece is walked with the next key of either side loaded before it is known which is needed:
-/// otherwise each step would wait for the load that the comparison of the one before decides on.
 fn remove_in_step<S: Shape>(
     shape: S,
     keys: &mut [u8],
@@ -148,49 +141,21 @@ fn remove_in_step<S: Shape>(
     mut kept: usize,
     run: &[u8],
 ) -> (usize, usize) {
-    let width = shape.width();
-    let piece_keys = (PIECE_BYTES / width).max(1);
-    let mut piece = Vec::with_capacity(piece_keys.min(range.len()) * width);
-    let (mut start, mut passed) = (range.start, 0);
-    while start < range.end && passed < run.len() / width {
-        let end = range.end.min(start + piece_keys);
-        piece.clear();
-        piece.extend_from_slice(&keys[start * width..end * width]);
-        let rest = &run[passed * width..];
-        let (left, stepped) = difference(shape, &piece, rest, &mut keys[kept * width..]);
-        (kept, passed, start) = (kept + left, passed + stepped, end);
-    }
-    (keep(width, keys, start..range.end, kept), passed)
-}
-
-/// Writes the keys of `piece` that are not in `run` to `out`; their number, and how many keys of
-/// the run are not greater than the last of the piece, or fewer.
-fn difference<S: Shape>(shape: S, piece: &[u8], run: &[u8], out: &mut [u8]) -> (usize, usize) {
-    let width = shape.width();
-    let (count, run_count) = (piece.len() / width, run.len() / width);
-    let (mut next, mut passed, mut kept) = (0, 0, 0);
-    if count > 0 && run_count > 0 {
-        let (mut key, mut other) = (shape.at(piece, 0), shape.at(run, 0));
-        while next + 1 < count && passed + 1 < run_count {
-            let (key_after, other_after) = (shape.at(piece, next + 1), shape.at(run, passed + 1));
-            let (less, greater) = (key < other, key > other);
-            shape.copy(piece, next, out, kept);
-            kept += usize::from(less);
-            next += usize::from(!greater);
-            passed += usize::from(!less);
-            key = select_unpredictable(greater, key, key_after);
-            other = select_unpredictable(less, other, other_after);
+    let (width, run_count) = (shape.width(), run.len() / shape.width());
+    let (mut next, mut passed) = (range.start, 0);
+    while next < range.end && passed < run_count {
+        let (key, other) = (shape.at(keys, next), shape.at(run, passed));
+        let (less, greater) = (key < other, key > other);
+        // A key that is not kept is overwritten, or becomes the first of the remainder. The branch
+        // goes the same way from the first removal on.
+        if kept != next {
+            shape.shift(keys, next, kept);
         }
+        kept += usize::from(less);
+        next += usize::from(!greater);
+        passed += usize::from(!less);
     }
-    while next < count && passed < run_count {
-        let (key, other) = (shape.at(piece, next), shape.at(run, passed));
-        shape.copy(piece, next, out, kept);
-        kept += usize::from(key < other);
-        next += usize::from(key <= other);
-        passed += usize::from(key >= other);
-    }
-    out[kept * width..][..(count - next) * width].copy_from_slice(&piece[next * width..]);
-    (kept + count - next, passed)
+    (keep(width, keys, next..range.end, kept), passed)
 }
 
 /// [`remove`] for far fewer keys than in the run.

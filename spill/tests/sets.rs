@@ -119,8 +119,11 @@ fn check_merge(
 
 /// Subtracts `sets` from `candidates`, in memory and as segments, the latter in batches.
 fn check_subtract(width: usize, candidates: &Set, sets: &[Set], batch_keys: usize) {
-    let expected: Set =
-        candidates.iter().filter(|key| !sets.iter().any(|set| set.contains(*key))).cloned().collect();
+    let expected: Set = candidates
+        .iter()
+        .filter(|key| !sets.iter().any(|set| set.contains(*key)))
+        .cloned()
+        .collect();
     let mut whole = flat(candidates);
     for set in sets {
         subtract(width, &mut whole, &flat(set));

@@ -120,7 +120,7 @@ impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [("GiB", 1 << 30), ("MiB", MIB), ("KiB", 1 << 10)];
         match units.iter().find(|(_, size)| self.0 >= *size) {
-            Some((unit, size)) if self.0 % size == 0 => write!(f, "{}{unit}", self.0 / size),
+            Some((unit, size)) if self.0.is_multiple_of(*size) => write!(f, "{}{unit}", self.0 / size),
             Some((unit, size)) => write!(f, "{:.1}{unit}", self.0 as f64 / *size as f64),
             None => write!(f, "{}B", self.0),
         }
