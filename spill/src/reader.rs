@@ -7,8 +7,13 @@
 
 use crate::{Decoder, Result, Segment};
 
-/// Pages are given back, and asked for, in pieces of about this size.
-const TRAIL_BYTES: usize = 1 << 20;
+/// Pages are given back in pieces of about this size. A merge reads dozens of segments side by
+/// side, and each may hold this much of the budget.
+const TRAIL_BYTES: usize = 64 << 10;
+
+/// Pages are asked for in pieces of about this size. Pages asked for are in the system's cache,
+/// not resident.
+const AHEAD_BYTES: usize = 1 << 20;
 
 /// Decodes blocks of one segment in ascending order.
 pub(crate) struct BlockReader {
@@ -40,7 +45,7 @@ impl BlockReader {
         }
         let start = self.segment.extent(block).start;
         let mut ahead = block + 1;
-        while ahead < end && self.segment.extent(ahead).start - start < TRAIL_BYTES {
+        while ahead < end && self.segment.extent(ahead).start - start < AHEAD_BYTES {
             ahead += 1;
         }
         if ahead - block > 1 {

@@ -233,7 +233,7 @@ impl Store {
         let pieces = self.levels.pieces(level as usize).to_vec();
         let segments = self.levels.open(level as usize)?;
         self.old.push(OldRun { first: level, last: level, pieces, segments });
-        Ok(())
+        self.compact(0, threads)
     }
 
     fn last_level_bytes_max(&self) -> usize {
@@ -271,22 +271,31 @@ impl Store {
 
     /// Merges the first `count` young runs, and the old ones of like size, to a run on disk.
     fn flush(&mut self, count: usize, threads: usize) -> Result<()> {
-        if count == 0 {
-            return Ok(());
-        }
-        let mut keys: u64 =
-            self.young[..count].iter().map(|run| (run.keys.len() / self.width) as u64).sum();
-        let mut kept = self.old.len();
+        if count == 0 { Ok(()) } else { self.compact(count, threads) }
+    }
+
+    /// Merges the first `count` young runs, or if that is none the last old run, with every old
+    /// run before them that is not larger than all that would be merged into it.
+    fn compact(&mut self, count: usize, threads: usize) -> Result<()> {
+        let young = &self.young[..count];
+        let newest = self.old.len() - usize::from(count == 0);
+        let mut kept = newest;
+        let mut keys: u64 = young.iter().map(|run| (run.keys.len() / self.width) as u64).sum();
+        keys += self.old[newest..].iter().map(OldRun::keys).sum::<u64>();
         while kept > 0 && self.old[kept - 1].keys() <= keys {
             kept -= 1;
             keys += self.old[kept].keys();
         }
-        let first = self.old.get(kept).map_or(self.young[0].first, |run| run.first);
-        let last = self.young[count - 1].last;
-        let slices: Vec<&[u8]> =
-            self.young[..count].iter().map(|run| run.keys.as_slice()).collect();
+        if count == 0 && kept == newest {
+            return Ok(());
+        }
+        let merged = &self.old[kept..];
+        let levels = merged.iter().map(|run| (run.first, run.last));
+        let levels: Vec<_> = levels.chain(young.iter().map(|run| (run.first, run.last))).collect();
+        let (first, last) = (levels[0].0, levels[levels.len() - 1].1);
+        let slices: Vec<&[u8]> = young.iter().map(|run| run.keys.as_slice()).collect();
         let segments: Vec<Segment> =
-            self.old[kept..].iter().flat_map(|run| run.segments.iter().cloned()).collect();
+            merged.iter().flat_map(|run| run.segments.iter().cloned()).collect();
         let pieces = self.write_merged(first, last, &slices, &segments, keys, threads)?;
         let merged = self.open_run(first, last, pieces)?;
         for run in self.old.drain(kept..) {

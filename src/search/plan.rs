@@ -10,10 +10,10 @@ use std::fmt;
 const MIB: u64 = 1 << 20;
 
 /// Set aside beside the threads' own reserve, in bytes.
-const RESERVE: u64 = 3 * MIB;
+const RESERVE: u64 = 10 * MIB;
 
 /// Set aside for each thread's decoders, encoders, batches and stack, in bytes.
-const RESERVE_PER_THREAD: u64 = 2 * MIB;
+const RESERVE_PER_THREAD: u64 = 5 * MIB;
 
 /// The least candidate buffer of a thread, in bytes, its sorting buffer not included.
 const BUFFER_MIN: u64 = MIB / 4;
