@@ -46,6 +46,13 @@ pub trait Model: Send + Sync {
     /// The state as the user's variables, in order, each as a name and a printed value.
     fn describe(&self, state: &[u8]) -> Vec<(String, String)>;
 
+    /// Masks of bits of a state such that every step changes only bits of at least one of them.
+    /// Finding the predecessors of a state then means looking only at states that differ from it
+    /// within a mask. The default says nothing.
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        vec![vec![0xff; self.width()]]
+    }
+
     /// A digest of all that determines the state space: another digest, another model.
     fn digest(&self) -> [u8; 32];
 }

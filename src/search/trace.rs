@@ -1,17 +1,15 @@
 //! Counterexamples: from a state found wrong back to an initial one, one level at a time.
 //!
 //! The search keeps no predecessors. A state of level `n` has one in level `n - 1`, so the levels
-//! are read backwards: states of the level before are expanded, unit by unit, until one has the
-//! wanted successor. The first such state in key order is taken, so a counterexample is always the
+//! are read backwards. A predecessor differs from the wanted successor only inside a write mask of
+//! the model, so the states of the level before are compared under the masks, and the few that pass
+//! are expanded, until one has the successor. The first such state in key order is taken, so a counterexample is always the
 //! same one, and as levels are breadth-first depths it is a shortest one. Before it is shown it is
 //! replayed forwards, step by step, by the reference semantics.
 
 use crate::exec::{Check, Expansion, Model, Outcome as StepOutcome, Step};
 use spill::{Decoder, Disk, Error, Result, SavedLevels, Segment};
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// States expanded at a time while looking for a predecessor.
-const UNIT_STATES: usize = 1024;
 
 /// A way from an initial state to a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,11 +40,12 @@ pub fn counterexample(
     level: u64,
     witness: &[u8],
 ) -> Result<Trace> {
+    let masks = model.write_masks();
     let mut states = vec![witness.to_vec()];
     for level in (0..level as usize).rev() {
         let target = states.last().map(Vec::as_slice).unwrap_or_default();
         let segments = levels.open(disk, model.width(), level)?;
-        let before = predecessor(model, &segments, threads, target)?;
+        let before = predecessor(model, &masks, &segments, threads, target)?;
         states.push(before.ok_or_else(|| {
             Error::corrupt("levels", 0, format!("no state of level {level} leads to the next"))
         })?);
@@ -84,6 +83,7 @@ pub fn replay(model: &dyn Model, check: Check, states: Vec<Vec<u8>>) -> Option<T
 /// The least state of a level that has `target` as a successor.
 fn predecessor(
     model: &dyn Model,
+    masks: &[Vec<u8>],
     segments: &[Segment],
     threads: usize,
     target: &[u8],
@@ -93,8 +93,9 @@ fn predecessor(
         .iter()
         .flat_map(|segment| (0..segment.blocks()).map(move |block| (segment, block)))
         .collect();
+    let useful = blocks.len().clamp(1, threads.max(1));
     let (next, best) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
-    let found = spill::in_parallel(vec![(); threads.max(1)], |_, ()| {
+    let found = spill::in_parallel(vec![(); useful], |_, ()| {
         let (mut decoder, mut states) = (Decoder::new(width), Vec::new());
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
@@ -104,29 +105,28 @@ fn predecessor(
             let (segment, block) = blocks[at];
             segment.decode(block, &mut decoder, &mut states)?;
             segment.release(block..block + 1);
-            let mut units = states.chunks(UNIT_STATES * width);
-            if let Some(state) = units.find_map(|unit| first_leading_to(model, unit, target)) {
+            let mut near = states.chunks(width).filter(|state| can_lead_to(masks, state, target));
+            if let Some(state) = near.find(|state| leads_to(model, state, target)) {
                 best.fetch_min(at, Ordering::Relaxed);
-                return Ok(Some((at, state)));
+                return Ok(Some((at, state.to_vec())));
             }
         }
     })?;
     Ok(found.into_iter().flatten().min().map(|(_, state)| state))
 }
 
-/// The first of `states` that has `target` as a successor.
-fn first_leading_to(model: &dyn Model, states: &[u8], target: &[u8]) -> Option<Vec<u8>> {
-    if !leads_to(model, states, target) {
-        return None;
-    }
-    let first = states.chunks(model.width()).find(|state| leads_to(model, state, target))?;
-    Some(first.to_vec())
+/// Whether the two states differ only within one of the masks.
+fn can_lead_to(masks: &[Vec<u8>], state: &[u8], target: &[u8]) -> bool {
+    masks.iter().any(|mask| {
+        let bytes = state.iter().zip(target).zip(mask);
+        bytes.fold(0, |beyond, ((one, other), mask)| beyond | (one ^ other) & !mask) == 0
+    })
 }
 
-fn leads_to(model: &dyn Model, states: &[u8], target: &[u8]) -> bool {
+fn leads_to(model: &dyn Model, state: &[u8], target: &[u8]) -> bool {
     let mut buffer = Vec::new();
     let mut never = |_: &mut Vec<u8>| Ok(());
     let mut expansion = Expansion::new(model.width(), &mut buffer, usize::MAX, &mut never);
-    model.expand(states, &mut expansion);
+    model.expand(state, &mut expansion);
     buffer.chunks(model.width()).any(|successor| successor == target)
 }

@@ -7,11 +7,13 @@
 //! - `eval`: the value of an expression in a state;
 //! - `apply`: what a statement or a message does to a state;
 //! - `steps`: which actions can be taken in a state, in which order;
+//! - `masks`: which bits of a state a step can change;
 //! - `describe`: a state in the user's words.
 
 mod apply;
 mod describe;
 mod eval;
+mod masks;
 mod steps;
 
 use super::{Check, Expansion, Fault, Model, Outcome, PropertyInfo, Step};
@@ -232,6 +234,10 @@ impl Model for Interp {
 
     fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
         self.describe_state(state)
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        self.find_write_masks()
     }
 
     fn digest(&self) -> [u8; 32] {
