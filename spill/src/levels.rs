@@ -5,8 +5,8 @@
 //! until [`Levels::sync`] makes it durable. A lane may be longer than its recorded length after an
 //! interruption; the excess is cut off when it is opened again.
 
-use rkyv::{Archive, Deserialize, Serialize};
 use crate::{Append, Disk, FileName, Result, Segment, SegmentRef, SegmentWriter};
+use rkyv::{Archive, Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A sorted segment and the file it is in.

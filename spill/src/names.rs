@@ -7,7 +7,9 @@ use rkyv::{Archive, Deserialize, Serialize};
 use std::fmt;
 
 /// A file of keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Archive, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Archive, Serialize, Deserialize,
+)]
 pub enum FileName {
     /// The log of levels: segment after segment, level after level. Each settling thread appends
     /// to a lane of its own.

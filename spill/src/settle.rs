@@ -8,7 +8,9 @@
 //! Settling changes nothing until it ends, so it can be abandoned at any batch and done again.
 
 use crate::levels::Lane;
-use crate::store::{BATCH_KEYS, KeyRange, OldRun, StoreSubtract, YoungRun, in_parallel, parts, sources};
+use crate::store::{
+    BATCH_KEYS, KeyRange, OldRun, StoreSubtract, YoungRun, in_parallel, parts, sources,
+};
 use crate::{Frontier, Merge, Piece, Result, Segment, Store, split};
 
 /// The candidates of a level: sorted runs in memory and on disk, repeats among them.
@@ -49,20 +51,22 @@ impl Store {
         let width = self.width;
         let boundaries = self.next_level_boundaries(threads)?;
         let ranges = KeyRange::cut(&boundaries);
+        let keep = self.last_level_bytes_max();
         let (young, old) = (self.young.as_slice(), self.old.as_slice());
         let lanes = self.levels.lanes(ranges.len())?;
         let items: Vec<_> = lanes.iter_mut().zip(ranges).collect();
-        let pieces = in_parallel(items, |_, (lane, range)| {
-            settle_range(width, candidates, young, old, range, lane, stop)
+        let settled = in_parallel(items, |_, (lane, range)| {
+            settle_range(width, candidates, young, old, range, lane, (keep, stop))
         })?;
-        let Some(pieces) = pieces.into_iter().collect::<Option<Vec<Piece>>>() else {
+        let Some(parts) = settled.into_iter().collect::<Option<Vec<Part>>>() else {
             return Ok(Settled::Stopped);
         };
-        if pieces.iter().all(|piece| piece.at.keys == 0) {
+        if parts.iter().all(|part| part.piece.at.keys == 0) {
             return Ok(Settled::New(0));
         }
-        let new = self.levels.push(pieces);
-        self.take_last_level(threads)?;
+        let new = self.levels.push(parts.iter().map(|part| part.piece));
+        let kept = parts.into_iter().map(|part| part.kept).collect::<Option<Vec<_>>>();
+        self.take_last_level(kept.map(join), threads)?;
         Ok(Settled::New(new))
     }
 
@@ -72,15 +76,33 @@ impl Store {
     fn next_level_boundaries(&mut self, threads: usize) -> Result<Vec<Vec<u8>>> {
         let Some(last) = self.levels.len().checked_sub(1) else { return Ok(Vec::new()) };
         let wanted = parts(self.levels.keys(last), threads);
+        if wanted == 1 {
+            return Ok(Vec::new());
+        }
         Ok(match self.frontier()? {
-            _ if wanted == 1 => Vec::new(),
             Frontier::Raw(keys) => split(self.width, &[&keys], &[], wanted),
             Frontier::Encoded(segments) => split(self.width, &[], &segments, wanted),
         })
     }
 }
 
-/// Settles one range of keys to a piece, or nothing if told to stop.
+/// The new keys of one range.
+struct Part {
+    piece: Piece,
+    /// The keys themselves, if they are few enough to keep.
+    kept: Option<Vec<u8>>,
+}
+
+/// Joins the keys of ascending ranges.
+fn join(mut parts: Vec<Vec<u8>>) -> Vec<u8> {
+    match parts.len() {
+        1 => parts.swap_remove(0),
+        _ => parts.concat(),
+    }
+}
+
+/// Settles one range of keys, keeping the new ones in memory up to `keep` bytes; nothing if told
+/// to stop.
 fn settle_range(
     width: usize,
     candidates: &Candidates,
@@ -88,13 +110,14 @@ fn settle_range(
     old: &[OldRun],
     range: KeyRange,
     lane: &mut Lane,
-    stop: &(dyn Fn() -> bool + Sync),
-) -> Result<Option<Piece>> {
+    (keep, stop): (usize, &(dyn Fn() -> bool + Sync)),
+) -> Result<Option<Part>> {
     let mut merge =
         Merge::new(width, sources(width, &candidates.slices, &candidates.segments, range));
     let mut store = StoreSubtract::new(width, young, old);
     let mut batch = Vec::new();
     let mut stopped = false;
+    let mut kept = Some(Vec::new());
     let piece = lane.write(width, |level| {
         loop {
             merge.next(&mut batch, BATCH_KEYS)?;
@@ -104,7 +127,9 @@ fn settle_range(
             }
             store.subtract(&mut batch)?;
             level.push(&batch)?;
+            kept = kept.take().filter(|kept| kept.len() + batch.len() <= keep);
+            kept.iter_mut().for_each(|kept| kept.extend_from_slice(&batch));
         }
     })?;
-    Ok((!stopped).then_some(piece))
+    Ok((!stopped).then_some(Part { piece, kept }))
 }

@@ -15,12 +15,12 @@
 //! that would be merged into it. So a key is rewritten at most about log2(keys / keys in memory)
 //! times, and there are about as many runs to look through.
 
-use rkyv::{Archive, Deserialize, Serialize};
 use crate::keys::gallop;
 use crate::{
     Disk, FileName, Levels, Merge, Piece, Result, SavedLevels, Segment, SegmentSource,
     SegmentSubtract, SegmentWriter, SliceSource, Source, split, subtract,
 };
+use rkyv::{Archive, Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Keys handled at a time while merging: small enough for the second-level cache.
@@ -206,24 +206,18 @@ impl Store {
         }
     }
 
-    /// Takes the level just pushed to the log into the store.
-    pub(crate) fn take_last_level(&mut self, threads: usize) -> Result<()> {
+    /// Takes the level just pushed to the log into the store; `keys` are its keys if they were kept.
+    pub(crate) fn take_last_level(&mut self, keys: Option<Vec<u8>>, threads: usize) -> Result<()> {
         self.merge_young();
-        let level = self.levels.len() - 1;
-        let bytes = self.levels.keys(level) as usize * self.width;
-        if bytes > self.last_level_bytes_max() {
-            return self.adopt_last_level(threads);
+        let level = self.levels.len() as u32 - 1;
+        match keys.filter(|keys| keys.len() <= self.last_level_bytes_max()) {
+            None => self.adopt_last_level(threads),
+            Some(mut keys) => {
+                keys.shrink_to_fit();
+                self.young.push(YoungRun { first: level, last: level, keys: Arc::new(keys) });
+                self.flush_if_full(threads)
+            }
         }
-        let mut keys = Vec::with_capacity(bytes);
-        let segments = self.levels.open(level)?;
-        let mut merge = Merge::new(self.width, sources(self.width, &[], &segments, KeyRange::ALL));
-        drain(&mut merge, |batch| {
-            keys.extend_from_slice(batch);
-            Ok(())
-        })?;
-        let level = level as u32;
-        self.young.push(YoungRun { first: level, last: level, keys: Arc::new(keys) });
-        self.flush_if_full(threads)
     }
 
     /// Makes the last level an old run as it lies in the log: it is too large for memory.
@@ -236,7 +230,7 @@ impl Store {
         self.compact(0, threads)
     }
 
-    fn last_level_bytes_max(&self) -> usize {
+    pub(crate) fn last_level_bytes_max(&self) -> usize {
         self.young_bytes / LAST_LEVEL_SHARE
     }
 
@@ -247,7 +241,8 @@ impl Store {
         {
             let mut keys = Vec::with_capacity(elder.keys.len() + younger.keys.len());
             let slices = [elder.keys.as_slice(), younger.keys.as_slice()];
-            let mut merge = Merge::new(self.width, sources(self.width, &slices, &[], KeyRange::ALL));
+            let mut merge =
+                Merge::new(self.width, sources(self.width, &slices, &[], KeyRange::ALL));
             drain(&mut merge, |batch| {
                 keys.extend_from_slice(batch);
                 Ok(())

@@ -14,10 +14,9 @@ pub(super) fn explain(args: &ExplainArgs) -> Ending {
     let model = Model::open(&args.model)?;
     print(&format!("{}\n", text::print(model.interp.program())));
     print(&format!("{}\n", layout(&model.interp)));
-    let threads = args.threads.map_or_else(
-        || std::thread::available_parallelism().map_or(1, usize::from),
-        usize::from,
-    );
+    let threads = args
+        .threads
+        .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     match Plan::new(args.memory, Plan::resident(), threads, model.interp.width()) {
         Ok(plan) => print(&format!("{plan}\n")),
         Err(error) => print(&format!("{error}\n")),

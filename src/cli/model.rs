@@ -31,8 +31,10 @@ impl Model {
             ))
         })?;
         let text = read_text(&args.model)?;
-        let options =
-            Options { defines: args.defines.clone(), overflow: Some(Overflow::from(args.overflow)) };
+        let options = Options {
+            defines: args.defines.clone(),
+            overflow: Some(Overflow::from(args.overflow)),
+        };
         let mut sources = Sources::default();
         sources.add(name, text);
         let (model, warnings) = Model::load(language, sources, options)?;

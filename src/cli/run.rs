@@ -59,7 +59,7 @@ struct Searched {
 
 impl Sitting<'_> {
     fn run(mut self, saved: Option<Saved>) -> Ending {
-        let deadline = self.args.max_time.map(|time| Instant::now() + time);
+        let deadline = self.args.max_time.and_then(|time| Instant::now().checked_add(time));
         let control = Arc::new(Control::new(self.args.checkpoint_every, deadline));
         stop_on_signals(&control);
         let display = Display::start(&control, &self.directory.disk, self.args.json);

@@ -238,7 +238,9 @@ impl<'a> Builder<'a> {
                 let (low, high) = self.program.bounds(domain);
                 self.cell(low, high, *undefined);
             }
-            Type::Array { length, element, .. } => (0..*length).for_each(|_| self.cells_of(*element)),
+            Type::Array { length, element, .. } => {
+                (0..*length).for_each(|_| self.cells_of(*element))
+            }
             Type::Record { fields, .. } => fields.iter().for_each(|(_, ty)| self.cells_of(*ty)),
             Type::Multiset { capacity, element } => {
                 self.cell(0, i64::from(*capacity), false);

@@ -41,12 +41,7 @@ fn violation(violation: &Violation) -> Value {
 }
 
 /// A counterexample: the initial state, then each step with what it changed.
-pub fn trace(
-    model: &dyn Model,
-    sources: &Sources,
-    violation: &Violation,
-    trace: &Trace,
-) -> Value {
+pub fn trace(model: &dyn Model, sources: &Sources, violation: &Violation, trace: &Trace) -> Value {
     let states = described(model, trace);
     let steps = trace.steps.iter().enumerate().map(|(number, step)| {
         let places: Vec<_> = step.spans.iter().filter_map(|&span| sources.locate(span)).collect();

@@ -67,7 +67,8 @@ pub fn print_trace(
     for (number, step) in trace.steps.iter().enumerate() {
         let places: Vec<_> = step.spans.iter().filter_map(|&span| sources.locate(span)).collect();
         let title = if number == 0 { "initial state" } else { &step.name };
-        let places = if number == 0 { String::new() } else { format!("    {}", places.join(" + ")) };
+        let places =
+            if number == 0 { String::new() } else { format!("    {}", places.join(" + ")) };
         let _ = writeln!(out, "{number:>5}  {title}{places}");
         match &step.outcome {
             StepOutcome::Fault(fault) => {

@@ -116,9 +116,11 @@ impl Saved {
         let levels = &self.store.levels;
         let ascending = levels.ends.is_sorted();
         let ends_fit = levels.ends.last().copied().unwrap_or(0) as usize == levels.pieces.len();
-        let runs_fit = self.store.runs.iter().all(|run| {
-            run.first <= run.last && (run.last as usize) < levels.ends.len()
-        });
+        let runs_fit = self
+            .store
+            .runs
+            .iter()
+            .all(|run| run.first <= run.last && (run.last as usize) < levels.ends.len());
         if self.width > 0 && ascending && ends_fit && runs_fit {
             return Ok(());
         }

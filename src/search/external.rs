@@ -18,7 +18,9 @@ use super::expand::{Level, Worker, expand};
 use super::plan::Plan;
 use super::{Control, Limits, Outcome, Verdict};
 use crate::exec::{Expansion, Findings, Model};
-use spill::{Candidates, Disk, FileName, Metered, Piece, Result, SavedStore, Settled, Store};
+use spill::{
+    Candidates, Disk, FileName, Levels, Metered, Piece, Result, SavedStore, Settled, Store,
+};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -42,6 +44,8 @@ pub struct Search<'a> {
     findings: Findings,
     open: OpenLevel,
     verdict: Verdict,
+    /// Found in all levels.
+    states: u64,
     /// Candidate files that the manifest mentions and that the search no longer needs.
     stale: Vec<FileName>,
     clock: CheckpointClock,
@@ -116,6 +120,7 @@ impl<'a> Search<'a> {
             findings: Findings::default(),
             open: OpenLevel::default(),
             verdict: Verdict::Incomplete,
+            states: 0,
             stale: Vec::new(),
             clock: CheckpointClock::new(),
             seconds_before: 0.0,
@@ -141,6 +146,7 @@ impl<'a> Search<'a> {
         search.disk_peak_before = saved.disk_bytes_peak;
         let young = plan.young as usize;
         search.store = Store::restore(disk, model.width(), young, saved.store, plan.threads)?;
+        search.states = levels_keys(search.store.levels()).sum();
         search.reopen(saved.open)?;
         Ok(search)
     }
@@ -191,7 +197,7 @@ impl<'a> Search<'a> {
         findings.merge(self.open.findings.clone());
         Outcome {
             verdict: self.verdict,
-            levels: (0..levels.len()).map(|level| levels.keys(level)).collect(),
+            levels: levels_keys(levels).collect(),
             transitions: self.transitions + self.open.transitions,
             findings,
         }
@@ -215,14 +221,15 @@ impl<'a> Search<'a> {
     fn settle_initial(&mut self) -> Result<()> {
         let mut buffer = Vec::new();
         let mut never = |_: &mut Vec<u8>| Ok(());
-        let mut expansion =
-            Expansion::new(self.model.width(), &mut buffer, usize::MAX, &mut never);
+        let mut expansion = Expansion::new(self.model.width(), &mut buffer, usize::MAX, &mut never);
         self.model.initial(&mut expansion);
         let (_, findings) = expansion.finish()?;
         self.findings.merge(findings);
         spill::sort_dedup(self.model.width(), &mut buffer, &mut Vec::new());
         let candidates = Candidates { slices: vec![&buffer], segments: Vec::new() };
-        self.store.settle(&candidates, 1, &|| false)?;
+        if let Settled::New(states) = self.store.settle(&candidates, 1, &|| false)? {
+            self.states += states;
+        }
         Ok(())
     }
 
@@ -237,13 +244,11 @@ impl<'a> Search<'a> {
         if self.limits.stop_on_violation && self.is_violated() {
             return Ok(Left::Finished);
         }
-        let settled = self.settle_level()?;
-        if settled == Settled::Stopped {
-            return Ok(Left::Stopped);
-        }
+        let Settled::New(states) = self.settle_level()? else { return Ok(Left::Stopped) };
+        self.states += states;
         self.close_level()?;
         self.show_progress();
-        Ok(if settled == Settled::New(0) { Left::Finished } else { Left::Settled })
+        Ok(if states == 0 { Left::Finished } else { Left::Settled })
     }
 
     /// Expands what is left of the level, with checkpoints; false if told to stop.
@@ -251,8 +256,8 @@ impl<'a> Search<'a> {
         let frontier = self.store.frontier()?;
         let states = frontier.keys(self.model.width());
         while self.open.expanded < states {
-            let due = self.clock.last + self.control.checkpoint_every;
-            let pause = || self.control.should_stop() || Instant::now() >= due;
+            let (last, every) = (self.clock.last, self.control.checkpoint_every);
+            let pause = || self.control.should_stop() || last.elapsed() >= every;
             let level = Level {
                 number: self.level_number(),
                 frontier: &frontier,
@@ -326,9 +331,7 @@ impl<'a> Search<'a> {
     }
 
     fn reached_max_states(&self) -> bool {
-        let levels = self.store.levels();
-        let states = || (0..levels.len()).map(|level| levels.keys(level)).sum::<u64>();
-        self.limits.max_states.is_some_and(|max| states() >= max)
+        self.limits.max_states.is_some_and(|max| self.states >= max)
     }
 
     fn level_number(&self) -> u32 {
@@ -410,7 +413,7 @@ impl<'a> Search<'a> {
         Progress::set(&progress.level, u64::from(self.level_number()));
         Progress::set(&progress.frontier, last);
         Progress::set(&progress.expanded, self.open.expanded);
-        Progress::add(&progress.states, last);
+        Progress::set(&progress.states, self.states);
     }
 }
 
@@ -421,12 +424,18 @@ impl CheckpointClock {
     }
 }
 
+/// The number of states of each level.
+fn levels_keys(levels: &Levels) -> impl Iterator<Item = u64> {
+    (0..levels.len()).map(|level| levels.keys(level))
+}
+
 /// Removes every file of keys that neither `store` nor `candidates` mentions.
 fn sweep(disk: &dyn Disk, store: &SavedStore, candidates: &[Piece]) -> Result<()> {
     let mut known: Vec<String> = Vec::new();
-    known.extend((0..store.levels.lanes.len()).map(|lane| {
-        FileName::Levels { lane: lane as u16 }.to_string()
-    }));
+    known.extend(
+        (0..store.levels.lanes.len())
+            .map(|lane| FileName::Levels { lane: lane as u16 }.to_string()),
+    );
     let pieces = store.runs.iter().flat_map(|run| &run.pieces).chain(candidates);
     known.extend(pieces.map(|piece| piece.file.to_string()));
     known.sort_unstable();

@@ -35,7 +35,10 @@ pub fn search(model: &dyn Model, limits: &Limits) -> Outcome {
 }
 
 /// What `run` adds to an expansion, and its tallies.
-fn candidates(model: &dyn Model, run: impl FnOnce(&mut Expansion)) -> (Vec<Vec<u8>>, u64, Findings) {
+fn candidates(
+    model: &dyn Model,
+    run: impl FnOnce(&mut Expansion),
+) -> (Vec<Vec<u8>>, u64, Findings) {
     let mut buffer = Vec::new();
     let mut never = |_: &mut Vec<u8>| Ok(());
     let mut expansion = Expansion::new(model.width(), &mut buffer, usize::MAX, &mut never);

@@ -120,7 +120,9 @@ impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [("GiB", 1 << 30), ("MiB", MIB), ("KiB", 1 << 10)];
         match units.iter().find(|(_, size)| self.0 >= *size) {
-            Some((unit, size)) if self.0.is_multiple_of(*size) => write!(f, "{}{unit}", self.0 / size),
+            Some((unit, size)) if self.0.is_multiple_of(*size) => {
+                write!(f, "{}{unit}", self.0 / size)
+            }
             Some((unit, size)) => write!(f, "{:.1}{unit}", self.0 as f64 / *size as f64),
             None => write!(f, "{}B", self.0),
         }
@@ -136,7 +138,8 @@ mod tests {
         for threads in [1, 2, 16] {
             for budget in [64 * MIB, 100 * MIB, 4096 * MIB] {
                 let plan = Plan::new(budget, 8 * MIB, threads, 10).unwrap();
-                let shared = plan.base + plan.reserve + plan.young + 2 * plan.buffer * threads as u64;
+                let shared =
+                    plan.base + plan.reserve + plan.young + 2 * plan.buffer * threads as u64;
                 assert!(shared <= budget && shared + MIB > budget, "{plan}");
             }
         }

@@ -35,9 +35,7 @@ impl Interp {
                 }
                 Ok(())
             }
-            StmtKind::Switch(subject, branches) => {
-                self.switch(subject, branches, state, locals)
-            }
+            StmtKind::Switch(subject, branches) => self.switch(subject, branches, state, locals),
             StmtKind::For { local, first, last, step, body } => {
                 let first = self.eval(first, state, locals)?;
                 let last = self.eval(last, state, locals)?;
@@ -279,7 +277,8 @@ impl Interp {
         let channel = self.channel(communication.channel());
         match communication {
             Communication::Send { values, sorted, span, .. } => {
-                if self.length(channel, before) == i64::from(self.program.channels[channel].capacity)
+                if self.length(channel, before)
+                    == i64::from(self.program.channels[channel].capacity)
                 {
                     return Ok(false);
                 }

@@ -109,7 +109,8 @@ impl Interp {
         for (number, judged) in &self.judged {
             let concerned =
                 judged.at.is_none_or(|(process, at)| self.location(state, process) == at);
-            if concerned && !matches!(self.eval(&judged.condition, state, &[]), Ok(value) if value != 0)
+            if concerned
+                && !matches!(self.eval(&judged.condition, state, &[]), Ok(value) if value != 0)
             {
                 report(*number);
             }

@@ -8,13 +8,10 @@
 use super::eval::{Locals, fault, with_local};
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
-use crate::ir::{
-    Action, ActionId, Communication, Entity, Grip, Parameter, ProcessId, Schedule,
-};
+use crate::ir::{Action, ActionId, Communication, Entity, Grip, Parameter, ProcessId, Schedule};
 
 /// Told of every step: the action, the sender's in a rendezvous, and the successor or the fault.
-pub(super) type Visitor<'a> =
-    dyn FnMut(ActionId, Option<ActionId>, Result<&[u8], Failure>) + 'a;
+pub(super) type Visitor<'a> = dyn FnMut(ActionId, Option<ActionId>, Result<&[u8], Failure>) + 'a;
 
 impl Interp {
     /// Tells `visit` every step out of `state`, using `work` for the successors.
@@ -91,22 +88,20 @@ impl Interp {
         visit: &mut Visitor,
     ) {
         let action = &self.program.actions[id];
-        self.each_binding(&action.parameters, &[], &mut |locals| {
-            match &action.communication {
-                Some(communication) if self.is_rendezvous(communication) => {
-                    if matches!(communication, Communication::Receive { .. }) {
-                        self.receive(id, only_committed, state, locals, work, visit);
-                    }
+        self.each_binding(&action.parameters, &[], &mut |locals| match &action.communication {
+            Some(communication) if self.is_rendezvous(communication) => {
+                if matches!(communication, Communication::Receive { .. }) {
+                    self.receive(id, only_committed, state, locals, work, visit);
                 }
-                _ => match self.is_enabled(action, state, locals) {
-                    Ok(false) => {}
-                    Ok(true) => {
-                        let result = self.take(action, state, locals, work);
-                        visit(id, None, result.map(|()| work.as_slice()));
-                    }
-                    Err(fault) => visit(id, None, Err(fault)),
-                },
             }
+            _ => match self.is_enabled(action, state, locals) {
+                Ok(false) => {}
+                Ok(true) => {
+                    let result = self.take(action, state, locals, work);
+                    visit(id, None, result.map(|()| work.as_slice()));
+                }
+                Err(fault) => visit(id, None, Err(fault)),
+            },
         });
     }
 
@@ -178,12 +173,12 @@ impl Interp {
         }
         for sender_id in self.senders(id, only_committed, state) {
             let sender = &self.program.actions[sender_id];
-            self.each_binding(&sender.parameters, &[], &mut |theirs| {
-                match self.rendezvous(receiver, sender, state, locals, theirs, work) {
-                    Ok(false) => {}
-                    Ok(true) => visit(id, Some(sender_id), Ok(work.as_slice())),
-                    Err(fault) => visit(id, Some(sender_id), Err(fault)),
-                }
+            self.each_binding(&sender.parameters, &[], &mut |theirs| match self
+                .rendezvous(receiver, sender, state, locals, theirs, work)
+            {
+                Ok(false) => {}
+                Ok(true) => visit(id, Some(sender_id), Ok(work.as_slice())),
+                Err(fault) => visit(id, Some(sender_id), Err(fault)),
             });
         }
     }

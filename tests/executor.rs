@@ -1,0 +1,118 @@
+//! What every executor must keep: both ways of asking give the same steps, and every step stays
+//! within the masks it announces. On random walks through every model we ship.
+
+use spillway::exec::{Check, Expansion, Interp, Model, Outcome};
+use spillway::front::{self, Language, Options};
+use spillway::source::Sources;
+use std::path::PathBuf;
+
+/// Steps of a walk; it starts anew where it ends.
+const STEPS: usize = 3000;
+
+fn models() -> impl Iterator<Item = (PathBuf, Interp)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("models/dve");
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "dve"));
+    files.sort();
+    assert!(!files.is_empty());
+    files.into_iter().map(|file| {
+        let mut sources = Sources::default();
+        sources.add(file.display().to_string(), std::fs::read_to_string(&file).unwrap());
+        let loaded = front::load(Language::Dve, &mut sources, &Options::default()).unwrap();
+        (file, Interp::new(loaded.program).unwrap())
+    })
+}
+
+/// The states of a pseudo-random walk.
+fn walk(model: &Interp, mut visit: impl FnMut(&[u8])) {
+    let mut seed = 1u64;
+    let mut options = model.starts();
+    for _ in 0..STEPS {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let successors: Vec<&Vec<u8>> = options
+            .iter()
+            .filter_map(|step| match &step.outcome {
+                Outcome::Successor(state) => Some(state),
+                Outcome::Fault(_) => None,
+            })
+            .collect();
+        options = match successors.is_empty() {
+            true => model.starts(),
+            false => {
+                let state = successors[(seed >> 33) as usize % successors.len()];
+                visit(state);
+                model.steps(state)
+            }
+        };
+    }
+}
+
+#[test]
+fn expanding_and_stepping_give_the_same() {
+    for (file, model) in models() {
+        walk(&model, |state| {
+            let mut buffer = Vec::new();
+            let mut never = |_: &mut Vec<u8>| Ok(());
+            let mut expansion = Expansion::new(model.width(), &mut buffer, usize::MAX, &mut never);
+            model.expand(state, &mut expansion);
+            let (transitions, findings) = expansion.finish().unwrap();
+            let steps = model.steps(state);
+            let stepped: Vec<u8> = steps
+                .iter()
+                .filter_map(|step| match &step.outcome {
+                    Outcome::Successor(state) => Some(state.as_slice()),
+                    Outcome::Fault(_) => None,
+                })
+                .flatten()
+                .copied()
+                .collect();
+            assert_eq!(buffer, stepped, "{}", file.display());
+            assert_eq!(transitions as usize * model.width(), stepped.len());
+            let faults = steps.iter().filter(|it| matches!(it.outcome, Outcome::Fault(_))).count();
+            let found: u64 = findings
+                .iter()
+                .filter(|(check, _)| matches!(check, Check::Fault(..)))
+                .map(|(_, finding)| finding.count)
+                .sum();
+            assert_eq!(found, faults as u64, "{}", file.display());
+            let broken: Vec<Check> = findings
+                .iter()
+                .map(|(check, _)| check)
+                .filter(|check| !matches!(check, Check::Fault(..)))
+                .collect();
+            let mut violations = model.violations(state);
+            violations.sort();
+            assert_eq!(broken, violations, "{}", file.display());
+        });
+    }
+}
+
+#[test]
+fn steps_stay_within_the_write_masks() {
+    for (file, model) in models() {
+        let masks = model.write_masks();
+        walk(&model, |state| {
+            for step in model.steps(state) {
+                let Outcome::Successor(next) = &step.outcome else { continue };
+                let covered = masks.iter().any(|mask| {
+                    let bytes = state.iter().zip(next).zip(mask);
+                    bytes.fold(0, |beyond, ((one, other), mask)| beyond | (one ^ other) & !mask)
+                        == 0
+                });
+                assert!(covered, "{}: {}", file.display(), step.name);
+            }
+        });
+    }
+}
+
+#[test]
+fn states_use_only_the_bits_of_the_layout() {
+    for (file, model) in models() {
+        let spare = model.width() as u32 * 8 - model.bits().max(1);
+        walk(&model, |state| {
+            let last = state[state.len() - 1];
+            assert_eq!(u32::from(last) & ((1 << spare.min(7)) - 1), 0, "{}", file.display());
+        });
+    }
+}
