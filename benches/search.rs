@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Models under `models/dve`, with the constants that make them large enough to measure.
 const MODELS: [(&str, &[(&str, i64)]); 3] =
-    [("peterson", &[("N", 4)]), ("philosophers", &[("N", 10)]), ("bakery", &[])];
+    [("peterson", &[("N", 4)]), ("philosophers", &[("N", 12)]), ("bakery", &[("N", 4)])];
 
 fn load(name: &str, defines: &[(&str, i64)]) -> Interp {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("models/dve/{name}.dve"));

@@ -22,14 +22,6 @@ pub struct Candidates<'a> {
     pub segments: Vec<Segment>,
 }
 
-impl Candidates<'_> {
-    /// The number of candidates, repeats among runs included.
-    pub fn keys(&self, width: usize) -> u64 {
-        let in_memory: usize = self.slices.iter().map(|keys| keys.len() / width).sum();
-        in_memory as u64 + self.segments.iter().map(Segment::keys).sum::<u64>()
-    }
-}
-
 /// What came of settling a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {

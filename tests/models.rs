@@ -1,0 +1,163 @@
+//! Every model we ship keeps the promises of its header.
+//!
+//! A header has one line for each configuration:
+//!
+//! ```text
+//! // expect: [NAME=VALUE ...] verdict=... [kind=... depth=...] states=... transitions=... levels=...
+//! //         deadlocks=...                                                        (on one line)
+//! ```
+//!
+//! Counts are those of the whole space; kind and depth are of the shallowest violation. Each
+//! configuration is explored by the oracle and by the external search with little memory, and its
+//! counterexample replayed. Lines that begin with `scale:` are larger configurations, explored by
+//! the external search alone when `SPILLWAY_LARGE` is set.
+
+mod support;
+
+use spill::{Disk, RealDisk};
+use spillway::exec::{Interp, Model};
+use spillway::front::{self, Language, Options};
+use spillway::report::{Violation, violations};
+use spillway::search::trace::counterexample;
+use spillway::search::{Control, Limits, Outcome, Plan, memory};
+use spillway::source::Sources;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use support::{begin_or_resume, tiny_plan};
+
+/// One line of a header.
+struct Promise {
+    /// File and line, for messages.
+    place: String,
+    large: bool,
+    defines: Vec<(String, i64)>,
+    fields: BTreeMap<String, String>,
+}
+
+fn models() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve");
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "dve"));
+    files.sort();
+    files
+}
+
+fn promises(file: &Path, text: &str) -> Vec<Promise> {
+    let promises: Vec<Promise> = text
+        .lines()
+        .enumerate()
+        .filter_map(|(number, line)| {
+            let place = format!("{}:{}", file.display(), number + 1);
+            let line = line.strip_prefix("// ")?;
+            match (line.strip_prefix("expect: "), line.strip_prefix("scale: ")) {
+                (Some(promise), _) => Some(parse(place, promise, false)),
+                (_, Some(promise)) => Some(parse(place, promise, true)),
+                _ => None,
+            }
+        })
+        .collect();
+    assert!(!promises.is_empty(), "{}: the header has no `// expect:` line", file.display());
+    promises
+}
+
+fn parse(place: String, line: &str, large: bool) -> Promise {
+    let mut promise = Promise { place, large, defines: vec![], fields: BTreeMap::new() };
+    for word in line.split_whitespace() {
+        let (name, value) =
+            word.split_once('=').unwrap_or_else(|| panic!("{}: `{word}`?", promise.place));
+        match name.starts_with(|c: char| c.is_ascii_uppercase()) {
+            true => promise.defines.push((name.into(), value.parse().unwrap())),
+            false => drop(promise.fields.insert(name.into(), value.into())),
+        }
+    }
+    for name in ["verdict", "states", "transitions", "levels", "deadlocks"] {
+        assert!(promise.fields.contains_key(name), "{}: no {name}", promise.place);
+    }
+    promise
+}
+
+fn load(file: &Path, text: &str, defines: &[(String, i64)]) -> (Interp, Sources) {
+    let mut sources = Sources::default();
+    sources.add(file.display().to_string(), text);
+    let options = Options { defines: defines.to_vec(), ..Options::default() };
+    let loaded = front::load(Language::Dve, &mut sources, &options).unwrap_or_else(|errors| {
+        let errors: Vec<_> = errors.iter().map(|it| it.render(&sources).to_string()).collect();
+        panic!("{}", errors.join("\n"))
+    });
+    assert!(loaded.warnings.is_empty(), "{}: {:?}", file.display(), loaded.warnings);
+    spillway::ir::validate::validate(&loaded.program).unwrap();
+    (Interp::new(loaded.program).unwrap(), sources)
+}
+
+/// What was found, in the words of a header.
+fn fields(outcome: &Outcome, found: &[Violation]) -> BTreeMap<String, String> {
+    let mut fields = BTreeMap::from([
+        ("verdict".to_string(), outcome.verdict.name().to_string()),
+        ("states".into(), outcome.states().to_string()),
+        ("transitions".into(), outcome.transitions.to_string()),
+        ("levels".into(), outcome.levels.len().to_string()),
+        ("deadlocks".into(), outcome.deadlocks().to_string()),
+    ]);
+    if let Some(first) = found.first() {
+        fields.insert("kind".into(), first.kind.into());
+        fields.insert("depth".into(), first.depth.to_string());
+    }
+    fields
+}
+
+#[test]
+fn every_model_keeps_its_promises() {
+    let large = std::env::var_os("SPILLWAY_LARGE").is_some();
+    let (mut configurations, mut states) = (0, 0);
+    for file in models() {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for promise in promises(&file, &text) {
+            if large || !promise.large {
+                states += check(&file, &text, &promise);
+                configurations += 1;
+            }
+        }
+    }
+    println!("{configurations} configurations, {states} states");
+}
+
+fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
+    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let (model, sources) = load(file, text, &promise.defines);
+    let dir = tempfile::tempdir().unwrap();
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk::open(dir.path()).unwrap());
+    let plan = match promise.large {
+        false => tiny_plan(2, model.width(), 1000, 5000),
+        true => Plan::new(256 << 20, 16 << 20, 2, model.width()).unwrap(),
+    };
+    let control = Control::default();
+    let mut search = begin_or_resume(&model, &disk, plan, &limits, &control).unwrap();
+    let outcome = search.run().unwrap();
+    if !promise.large {
+        assert_eq!(outcome, memory::search(&model, &limits), "{}", promise.place);
+    }
+    let found = violations(&model, &sources, &limits, &outcome);
+    assert_eq!(fields(&outcome, &found), promise.fields, "{}", promise.place);
+    for violation in &found {
+        let (_, finding) =
+            outcome.findings.iter().find(|(check, _)| *check == violation.check).unwrap();
+        let levels = search.store().levels().saved();
+        let (level, witness) = (finding.level, &finding.witness);
+        let trace =
+            counterexample(&model, &*disk, levels, 2, violation.check, level, witness).unwrap();
+        assert_eq!(trace.depth() as u64, violation.depth, "{}", promise.place);
+    }
+    outcome.states()
+}
+
+#[test]
+fn there_are_enough_models_and_enough_errors_among_them() {
+    let files = models();
+    let violated = files
+        .iter()
+        .filter(|file| std::fs::read_to_string(file).unwrap().contains("verdict=violated"))
+        .count();
+    assert!(files.len() >= 12 && violated >= 5, "{} models, {violated} violated", files.len());
+}
