@@ -172,7 +172,21 @@ impl<'a> Search<'a> {
 
     /// Searches to the end, or until told to stop; either way the directory then holds a
     /// checkpoint of all that was done.
+    ///
+    /// On an error the last checkpoint stands; what was written since is removed where possible, so
+    /// that a full disk is not left full.
     pub fn run(&mut self) -> Result<Outcome> {
+        let searched = self.search();
+        if searched.is_err()
+            && let Ok(saved) = Saved::load(&*self.disk)
+        {
+            // The error that ended the search is the one to tell.
+            let _ = sweep(&*self.disk, &saved.store, &saved.open.candidates);
+        }
+        searched
+    }
+
+    fn search(&mut self) -> Result<Outcome> {
         if self.store.levels().is_empty() {
             self.settle_initial()?;
             self.checkpoint()?;
@@ -340,6 +354,7 @@ impl<'a> Search<'a> {
 
     fn checkpoint_if_due(&mut self) -> Result<()> {
         let wait = LEVEL_CHECKPOINT_MIN.max(self.clock.cost * CHECKPOINT_SHARE);
+        let wait = wait.min(self.control.checkpoint_every);
         if self.clock.last.elapsed() >= wait { self.checkpoint() } else { Ok(()) }
     }
 

@@ -13,9 +13,9 @@ use std::sync::Arc;
 pub struct Graph {
     /// The number of nodes, reachable or not.
     pub nodes: u64,
-    /// Successors of a node, repeats included.
+    /// The most successors of a node, repeats included; at least 1.
     pub degree: u64,
-    /// A successor is at most this far from twice the node's number: small makes deep graphs.
+    /// How far from a node its successors are at most: little makes deep graphs.
     pub spread: u64,
     /// Bytes of a state: the node's number last, a function of it before.
     pub width: usize,
@@ -38,7 +38,9 @@ impl Graph {
     }
 
     fn successors(&self, node: u64) -> impl Iterator<Item = u64> {
-        let count = mix(node) % (self.degree + 1);
+        // Few nodes have no successor, and never the first: the graph is not to end early.
+        let stuck = node > 0 && mix(node).is_multiple_of(61);
+        let count = if stuck { 0 } else { 1 + mix(node) % self.degree };
         let (nodes, spread) = (self.nodes, self.spread.max(1));
         (0..count).map(move |edge| (node + 1 + mix(node * 31 + edge) % spread) % nodes)
     }

@@ -1,0 +1,258 @@
+//! Whole searches on a disk that fails at every single operation, loses power, or rots.
+//!
+//! Whatever happens, a search that is begun again where it stopped must end with the oracle's
+//! outcome; rot must be noticed or not matter. `SPILLWAY_LARGE` tries every operation of more
+//! searches, with more outcomes of each loss of power.
+
+mod support;
+
+use spill::fault::Plan as Faults;
+use spill::{Disk, Error, FaultDisk, Result};
+use spillway::exec::Model;
+use spillway::search::checkpoint::MANIFEST;
+use spillway::search::{Control, Limits, Outcome, Plan, memory};
+use std::sync::Arc;
+use std::time::Duration;
+use support::{Graph, begin_or_resume, tiny_plan};
+
+/// A search small enough to repeat a thousand times that yet meets everything a large one does:
+/// states so wide that a block holds few, buffers so small that most candidates go to disk.
+struct Case {
+    graph: Graph,
+    plan: Plan,
+    /// Whether checkpoints are made at every chance.
+    incessant: bool,
+}
+
+fn cases() -> Vec<Case> {
+    let wide = Graph { nodes: 900, degree: 4, spread: 900, width: 900, broken: 40 };
+    let deep = Graph { nodes: 700, degree: 3, spread: 40, width: 9, broken: 0 };
+    let case = |graph: &Graph, threads, buffer, young, incessant| Case {
+        graph: graph.clone(),
+        plan: tiny_plan(threads, graph.width, buffer, young),
+        incessant,
+    };
+    let mut cases = vec![case(&wide, 1, 300, 80, true), case(&deep, 1, 40, 100, true)];
+    if is_large() {
+        cases.push(case(&wide, 2, 200, 600, true));
+        cases.push(case(&wide, 1, 100, 80, false));
+        cases.push(case(&deep, 2, 30, 2000, true));
+    }
+    cases
+}
+
+fn is_large() -> bool {
+    std::env::var_os("SPILLWAY_LARGE").is_some()
+}
+
+fn limits() -> Limits {
+    Limits { stop_on_violation: false, ..Limits::default() }
+}
+
+impl Case {
+    fn run(&self, disk: &FaultDisk, limits: &Limits) -> Result<Outcome> {
+        let every = if self.incessant { Duration::ZERO } else { Duration::from_secs(3600) };
+        let control = Control::new(every, None);
+        let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+        begin_or_resume(&self.graph, &disk, self.plan, limits, &control)?.run()
+    }
+
+    fn expected(&self) -> Outcome {
+        memory::search(&self.graph, &limits())
+    }
+
+    /// The operations of an undisturbed search.
+    fn operations(&self) -> u64 {
+        let disk = FaultDisk::new();
+        let outcome = self.run(&disk, &limits()).unwrap();
+        assert_eq!(outcome, self.expected());
+        println!(
+            "{} states, {} levels, {} operations",
+            outcome.states(),
+            outcome.levels.len(),
+            disk.operations()
+        );
+        disk.operations()
+    }
+
+    /// Goes on with a search on a disk that works.
+    fn must_end_well(&self, disk: &FaultDisk, what: &str) {
+        match self.run(disk, &limits()) {
+            Ok(outcome) => assert_eq!(outcome, self.expected(), "{what}"),
+            Err(error) => panic!("{what}: {error}"),
+        }
+    }
+}
+
+/// Every file but the manifest, whose times differ.
+fn contents(disk: &FaultDisk) -> Vec<(String, Vec<u8>)> {
+    let files = disk.list().unwrap().into_iter().map(|(name, _)| name);
+    files
+        .filter(|name| name != MANIFEST)
+        .map(|name| (name.clone(), disk.read(&name).unwrap()))
+        .collect()
+}
+
+#[test]
+fn any_operation_may_fail() {
+    let (mut searches, mut faults) = (0, 0);
+    for case in cases() {
+        let operations = case.operations();
+        let stride = if is_large() { 1 } else { operations / 400 + 1 };
+        for at in (0..operations).step_by(stride as usize) {
+            let kinds: [(&str, Faults); 3] = [
+                ("an error", Faults::new().seed(at).io_error_at(at)),
+                ("a full disk", Faults::new().seed(at).full_at(at)),
+                ("a full disk from then on", Faults::new().seed(at).full_from(at)),
+            ];
+            for (kind, plan) in kinds {
+                let what = format!("{kind} at operation {at} of {operations}");
+                let disk = FaultDisk::with_plan(plan);
+                if let Ok(outcome) = case.run(&disk, &limits()) {
+                    assert_eq!(outcome, case.expected(), "{what}");
+                }
+                let disk = disk.restart();
+                case.must_end_well(&disk, &what);
+                searches += 2;
+                faults += 1;
+            }
+        }
+    }
+    println!("{searches} sittings, {faults} faults");
+}
+
+#[test]
+fn power_may_be_lost_and_the_process_killed_at_any_operation() {
+    let (mut sittings, mut losses) = (0, 0);
+    let seeds = if is_large() { 12 } else { 3 };
+    for case in cases() {
+        let operations = case.operations();
+        let stride = if is_large() { 1 } else { operations / 400 + 1 };
+        for at in (0..operations).step_by(stride as usize) {
+            let disk = FaultDisk::with_plan(Faults::new().seed(at).crash_at(at));
+            assert!(case.run(&disk, &limits()).is_err(), "nothing works after a crash");
+            for seed in 0..seeds {
+                let what = format!("power lost at operation {at} of {operations}, outcome {seed}");
+                case.must_end_well(&disk.reboot(seed), &what);
+            }
+            case.must_end_well(&disk.restart(), &format!("killed at operation {at}"));
+            sittings += seeds + 2;
+            losses += seeds + 1;
+        }
+    }
+    println!("{sittings} sittings, {losses} losses of power or of the process");
+}
+
+#[test]
+fn faults_may_come_again_and_again() {
+    for case in cases() {
+        let operations = case.operations();
+        let mut disk = FaultDisk::new();
+        let mut sittings = 0;
+        // Each sitting gets a little further than the last, so the search ends.
+        for sitting in 1.. {
+            let at = operations * sitting / 40 + 5;
+            let plan = match sitting % 3 {
+                0 => Faults::new().io_error_at(at),
+                1 => Faults::new().full_from(at),
+                _ => Faults::new().crash_at(at),
+            };
+            disk.set_plan(plan.seed(sitting));
+            sittings = sitting;
+            if let Ok(outcome) = case.run(&disk, &limits()) {
+                assert_eq!(outcome, case.expected());
+                break;
+            }
+            disk = if sitting % 3 == 2 { disk.reboot(sitting) } else { disk.restart() };
+        }
+        println!("{sittings} sittings");
+    }
+}
+
+#[test]
+fn the_files_left_are_the_same_however_often_it_was_interrupted() {
+    for case in cases() {
+        let undisturbed = FaultDisk::new();
+        case.run(&undisturbed, &limits()).unwrap();
+        let operations = undisturbed.operations();
+        for at in (1..operations).step_by((operations / 12 + 1) as usize) {
+            let disk = FaultDisk::with_plan(Faults::new().seed(at).crash_at(at));
+            assert!(case.run(&disk, &limits()).is_err());
+            let disk = disk.reboot(at);
+            case.must_end_well(&disk, "power lost");
+            let (ours, theirs) = (contents(&disk), contents(&undisturbed));
+            let names = |files: &[(String, Vec<u8>)]| -> Vec<String> {
+                files.iter().map(|(name, _)| name.clone()).collect()
+            };
+            assert_eq!(names(&ours), names(&theirs));
+            assert!(ours == theirs, "the same files hold other bytes");
+        }
+        let left = contents(&undisturbed);
+        assert!(
+            left.iter()
+                .all(|(name, _)| { name.starts_with("levels-") || name.starts_with("merged-") })
+        );
+    }
+}
+
+#[test]
+fn rot_is_noticed_or_does_not_matter() {
+    let (mut flips, mut noticed) = (0, 0);
+    for case in cases() {
+        // Stopped in the middle, so that there are files of every sort.
+        let disk = FaultDisk::with_plan(Faults::new().crash_at(case.operations() * 2 / 3));
+        assert!(case.run(&disk, &limits()).is_err());
+        let disk = disk.reboot(1);
+        for (name, length) in disk.list().unwrap() {
+            let samples = if is_large() { 400 } else { 40 };
+            for sample in 0..samples.min(length) {
+                let offset = sample * length / samples.min(length);
+                let copy = disk.restart();
+                copy.flip_bit(&name, offset, (offset % 8) as u32);
+                flips += 1;
+                let what = format!("bit flipped in {name} at {offset} of {length}");
+                noticed += u64::from(!ends_well_or_is_corrupt(&case, &copy, &name, &what));
+            }
+            for sample in 0..8 {
+                let copy = disk.restart();
+                let length = length * sample / 8;
+                copy.truncate(&name, length);
+                flips += 1;
+                let what = format!("{name} truncated to {length}");
+                noticed += u64::from(!ends_well_or_is_corrupt(&case, &copy, &name, &what));
+            }
+        }
+    }
+    println!("{flips} damages, {noticed} of them noticed, the others without effect");
+}
+
+/// Whether the search ended well; otherwise it must have named the damaged file.
+fn ends_well_or_is_corrupt(case: &Case, disk: &FaultDisk, name: &str, what: &str) -> bool {
+    match case.run(disk, &limits()) {
+        Ok(outcome) => {
+            assert_eq!(outcome, case.expected(), "{what}");
+            true
+        }
+        Err(Error::Corrupt { file, offset, .. }) => {
+            let length = disk.list().unwrap().into_iter().find(|(it, _)| it == name).unwrap().1;
+            assert!(file == name && offset <= length, "{what}: {file} at {offset}");
+            false
+        }
+        Err(error) => panic!("{what}: {error}"),
+    }
+}
+
+#[test]
+fn the_cases_meet_every_sort_of_file() {
+    let case = &cases()[0];
+    let mut seen = Vec::new();
+    for at in 0..case.operations() {
+        let disk = FaultDisk::with_plan(Faults::new().crash_at(at));
+        let _ = case.run(&disk, &limits());
+        seen.extend(disk.restart().list().unwrap().into_iter().map(|(name, _)| name));
+    }
+    for sort in ["levels-", "merged-", "candidates-", "manifest"] {
+        assert!(seen.iter().any(|name| name.starts_with(sort)), "no {sort} in {seen:?}");
+    }
+    assert_eq!(case.graph.width(), 900);
+}
