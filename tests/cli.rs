@@ -1,0 +1,469 @@
+//! The command as its users meet it: exit codes, messages, bad input.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+const SPILLWAY: &str = env!("CARGO_BIN_EXE_spillway");
+
+/// Counts to 100 and starts anew.
+const COUNTER: &str = "byte x = 0;
+process P { state a; init a;
+trans a -> a { guard x < 100; effect x = x + 1; }, a -> a { guard x == 100; effect x = 0; }; }
+system async;
+";
+
+/// A hundred thousand states, so that a search can be stopped in between.
+const GRID: &str = "int x; int y;
+process P { state a; init a; trans a -> a { guard x < 300; effect x = x + 1; }; }
+process Q { state a; init a; trans a -> a { guard y < 300; effect y = y + 1; }; }
+process R { state a; init a; trans a -> a { guard x == 300 and y == 300; effect x = 0, y = 0; }; }
+system async;
+";
+
+/// A place to work in.
+struct Bench {
+    dir: TempDir,
+}
+
+/// What a command came to.
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        Bench { dir: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.path(name), text).unwrap();
+        name.to_string()
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(SPILLWAY);
+        std::fs::create_dir_all(self.path("tmp")).unwrap();
+        command.args(args).current_dir(&self.dir).env("TMPDIR", self.path("tmp"));
+        command.stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        Ran::from(self.command(args).output().unwrap())
+    }
+
+    /// Checks a model given as text.
+    fn check(&self, text: impl AsRef<[u8]>, args: &[&str]) -> Ran {
+        let file = self.write("model.dve", text);
+        self.run(&[&["check", &file], args].concat())
+    }
+
+    /// A search of the grid, stopped in the middle, in the directory `d`.
+    fn stopped(&self) {
+        let ran = self.check(GRID, &["--dir", "d", "--max-states", "20000"]);
+        assert_eq!(ran.code, 3, "{}", ran.err);
+    }
+
+    fn files(&self, dir: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path(dir)).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Ran {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let ran = Ran {
+            code: output.status.code().unwrap_or(-1),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        };
+        assert!(!ran.err.contains("panicked"), "{}", ran.err);
+        ran
+    }
+}
+
+impl Ran {
+    /// Ended with this code, and said all of these on standard error, as one message.
+    #[track_caller]
+    fn refused(&self, code: i32, said: &[&str]) {
+        assert_eq!(self.code, code, "{}{}", self.out, self.err);
+        assert_eq!(self.err.matches("error:").count(), 1, "{}", self.err);
+        assert!(self.err.len() < 1500, "{}", self.err);
+        for words in said {
+            assert!(self.err.contains(words), "`{words}` is not in:\n{}", self.err);
+        }
+    }
+
+    #[track_caller]
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.out))
+    }
+}
+
+#[test]
+fn a_verified_model_gives_0_and_its_counts() {
+    let ran = Bench::new().check(COUNTER, &[]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.contains("verified") && ran.out.contains("101 states, 101 transitions"));
+}
+
+#[test]
+fn a_violated_model_gives_1_and_a_counterexample() {
+    let ran = Bench::new().check(COUNTER.replace("x == 100;", "x == 101;"), &[]);
+    assert_eq!(ran.code, 1);
+    for words in ["VIOLATED", "deadlock", "after 100 steps", "x: 99 -> 100", "model.dve:3:"] {
+        assert!(ran.out.contains(words), "{words}: {}", ran.out);
+    }
+}
+
+#[test]
+fn what_is_not_a_model_is_refused() {
+    let bench = Bench::new();
+    bench.run(&["check", "absent.dve"]).refused(2, &["absent.dve", "No such file"]);
+    bench.run(&["check", "model"]).refused(2, &["ending", ".dve"]);
+    bench.run(&["check", "model.txt"]).refused(2, &["ending", ".dve"]);
+    std::fs::create_dir(bench.path("folder.dve")).unwrap();
+    bench.run(&["check", "folder.dve"]).refused(2, &["folder.dve"]);
+    bench.check("", &[]).refused(2, &["empty"]);
+    bench.check(" \n\t\n", &[]).refused(2, &["empty"]);
+    bench.check("// nothing\n", &[]).refused(2, &["model.dve"]);
+    bench.check([0u8, 1, 2, 255, 254], &[]).refused(2, &["not a text file"]);
+}
+
+#[test]
+fn ten_megabytes_of_garbage_get_one_message() {
+    let bench = Bench::new();
+    let mut seed = 1u32;
+    let noise: Vec<u8> = (0..10_000_000)
+        .map(|_| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            b" \nabcxyz(){}[];,=<>!?&|+-*/%.0123456789"[(seed >> 24) as usize % 39]
+        })
+        .collect();
+    bench.check(noise, &[]).refused(2, &["model.dve:1:"]);
+    for piece in ["(", "{", "[", "byte ", "x = ", "1 + ", "not ", "/* ", "process P { "] {
+        bench.check(piece.repeat(10_000_000 / piece.len()), &[]).refused(2, &["model.dve:1:"]);
+    }
+    let deep = format!("byte x = {}1{};", "(".repeat(1_000_000), ")".repeat(1_000_000));
+    bench.check(deep, &[]).refused(2, &["model.dve:1:"]);
+}
+
+#[test]
+fn mistakes_in_a_model_are_shown_where_they_are() {
+    let bench = Bench::new();
+    let process = |body: &str| {
+        format!("byte x; byte a[3];\nprocess P {{ state p, q; init p;\n{body} }}\nsystem async;\n")
+    };
+    let cases: [(String, &[&str]); 12] = [
+        ("byte x = ;".into(), &["model.dve:1:10", "^"]),
+        (process("trans p -> q { guard x < ; };"), &["model.dve:3:", "^"]),
+        (process("trans p -> q { guard y == 1; };"), &["model.dve:3:", "`y`"]),
+        (process("trans p -> r { };"), &["model.dve:3:", "`r`"]),
+        (process("trans p -> q { effect a = 1; };"), &["model.dve:3:", "`a`"]),
+        (process("trans p -> q { effect x[0] = 1; };"), &["model.dve:3:", "`x`"]),
+        (process("trans p -> q { effect P = 1; };"), &["model.dve:3:", "`P`"]),
+        (process("trans p -> q { sync c!; };"), &["model.dve:3:", "`c`"]),
+        ("const byte A = B; const byte B = A;\n".into(), &["model.dve:1:"]),
+        ("byte a[0];\n".into(), &["model.dve:1:"]),
+        ("byte x; byte x;\n".into(), &["model.dve:1:", "`x`"]),
+        ("byte x = 256;\n".into(), &["model.dve:1:", "255"]),
+    ];
+    for (text, said) in cases {
+        let text = if text.contains("system") { text } else { text + &process("") };
+        let ran = bench.check(&text, &[]);
+        assert_eq!(ran.code, 2, "{text}: {}", ran.err);
+        for words in said {
+            assert!(ran.err.contains(words), "{text}: `{words}` is not in:\n{}", ran.err);
+        }
+    }
+    bench
+        .check("byte a[2000000000]; process P { state p; init p; } system async;", &[])
+        .refused(2, &["model.dve:1:"]);
+}
+
+#[test]
+fn run_time_errors_are_violations_with_a_trace() {
+    let bench = Bench::new();
+    let model = |effect: &str| {
+        format!(
+            "byte x = 3; byte a[3];\nprocess P {{ state p, q; init p;\n\
+             trans p -> q {{ effect {effect}; }}, q -> p {{ }}; }}\nsystem async;\n"
+        )
+    };
+    for (effect, said) in [
+        ("a[x] = 1", "index is 3"),
+        ("x = 7 / (x - 3)", "divided by zero"),
+        ("x = 7 % (x - 3)", "divided by zero"),
+        ("x = x - 4", "-1 is stored"),
+        ("x = 1 << (x + 40)", "shifted by 43"),
+    ] {
+        let ran = bench.check(model(effect), &[]);
+        assert_eq!(ran.code, 1, "{effect}: {}", ran.err);
+        assert!(ran.out.contains(said) && ran.out.contains("model.dve:3:"), "{}", ran.out);
+    }
+    let wrapped = bench.check(model("x = x - 4"), &["--overflow", "wrap"]);
+    assert_eq!(wrapped.code, 0);
+}
+
+#[test]
+fn a_wrong_command_line_is_refused() {
+    let bench = Bench::new();
+    bench.write("model.dve", COUNTER);
+    for args in [
+        &["check"][..],
+        &["chekc", "model.dve"],
+        &["check", "model.dve", "--frobnicate"],
+        &["check", "model.dve", "--memory", "lots"],
+        &["check", "model.dve", "--threads", "0"],
+        &["check", "model.dve", "--threads", "100000"],
+        &["check", "model.dve", "--max-time", "soon"],
+        &["check", "model.dve", "--define", "N"],
+        &["check", "model.dve", "--only", "everything"],
+    ] {
+        bench.run(args).refused(2, &[]);
+    }
+    bench.run(&["check", "model.dve", "--define", "N=3"]).refused(2, &["`N`"]);
+    assert_eq!(bench.run(&["--help"]).code, 0);
+    assert_eq!(bench.run(&["--version"]).code, 0);
+}
+
+#[test]
+fn too_little_memory_is_refused_and_the_minimum_named_is_enough() {
+    let bench = Bench::new();
+    let ran = bench.check(COUNTER, &["--memory", "1MiB"]);
+    ran.refused(2, &["the minimum for this model is"]);
+    let minimum = ran.err.split("model is ").nth(1).unwrap().split_whitespace().next().unwrap();
+    // What is resident at the start differs a little from run to run.
+    let mib: u64 = minimum.trim_end_matches("MiB").parse().unwrap();
+    assert_eq!(bench.check(COUNTER, &["--memory", &format!("{}MiB", mib + 1)]).code, 0);
+}
+
+#[test]
+fn what_is_looked_for_can_be_chosen() {
+    let bench = Bench::new();
+    let stuck = "byte x; process P { state p, q; init p; assert q: x == 1; trans p -> q { }; } system async;";
+    assert_eq!(bench.check(stuck, &["--only", "deadlock"]).code, 1);
+    assert_eq!(bench.check(stuck, &["--only", "error,invariant"]).code, 0);
+    assert_eq!(bench.check(stuck, &["--no-deadlock", "--only", "deadlock"]).code, 0);
+    let ran = bench.check(stuck, &["--no-deadlock", "--keep-going", "--json"]);
+    assert_eq!((ran.code, &ran.json()["violations"][0]["kind"]), (1, &Value::from("assert")));
+}
+
+#[test]
+fn json_has_the_documented_fields_and_nothing_else_is_printed() {
+    let bench = Bench::new();
+    let ran = bench.check(COUNTER, &["--json", "--dir", "d"]);
+    assert_eq!(ran.err, "");
+    let keys = [
+        "model",
+        "language",
+        "verdict",
+        "states",
+        "transitions",
+        "levels",
+        "deadlocks",
+        "violations",
+        "state_bits",
+        "seconds",
+        "states_per_second",
+        "peak_rss_bytes",
+        "disk_bytes_peak",
+        "store_bytes",
+        "reductions",
+        "dir",
+    ];
+    for json in [ran.json(), bench.run(&["status", "d", "--json"]).json()] {
+        let object = json.as_object().unwrap();
+        assert_eq!(object.len(), keys.len());
+        assert!(keys.iter().all(|key| object.contains_key(*key)), "{json}");
+        assert_eq!((&json["states"], &json["verdict"]), (&101.into(), &"verified".into()));
+        assert!(json["violations"].is_array() && json["seconds"].is_f64());
+    }
+}
+
+#[test]
+fn a_stopped_search_gives_3_and_resumes_to_the_same_counts() {
+    let bench = Bench::new();
+    let whole = bench.check(GRID, &["--json"]).json();
+    for stop in [["--max-states", "1000"], ["--max-time", "0s"]] {
+        let ran = bench.check(GRID, &[&["--dir", "d"], &stop[..]].concat());
+        assert_eq!(ran.code, 3, "{}", ran.err);
+        assert!(ran.err.contains("spillway resume d"));
+        let ran = bench.run(&["resume", "d", "--json"]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let json = ran.json();
+        for key in ["verdict", "states", "transitions", "levels", "deadlocks", "violations"] {
+            assert_eq!(json[key], whole[key]);
+        }
+        // After the verdict, resuming tells it again.
+        assert_eq!(bench.run(&["resume", "d"]).code, 0);
+        std::fs::remove_dir_all(bench.path("d")).unwrap();
+    }
+}
+
+#[test]
+fn a_temporary_directory_goes_after_a_verdict_and_stays_after_a_stop() {
+    let bench = Bench::new();
+    bench.check(COUNTER, &[]);
+    assert!(bench.files("tmp").is_empty());
+    let ran = bench.check(GRID, &["--max-states", "1000"]);
+    assert_eq!((ran.code, bench.files("tmp").len()), (3, 1));
+    let dir = bench.path("tmp").join(&bench.files("tmp")[0]);
+    assert!(ran.err.contains(dir.to_str().unwrap()), "{}", ran.err);
+    assert_eq!(bench.run(&["resume", dir.to_str().unwrap()]).code, 0);
+}
+
+#[test]
+fn directories_that_cannot_be_used_are_refused() {
+    let bench = Bench::new();
+    bench.write("other.dve", COUNTER);
+    std::fs::create_dir(bench.path("full")).unwrap();
+    bench.write("full/letter.txt", "dear reader");
+    bench.check(GRID, &["--dir", "full"]).refused(2, &["not empty", "not a search directory"]);
+    assert_eq!(bench.files("full"), ["letter.txt"]);
+    bench.check(GRID, &["--dir", "model.dve"]).refused(2, &["model.dve"]);
+    bench.stopped();
+    bench.check(GRID, &["--dir", "d"]).refused(2, &["already holds", "spillway resume d"]);
+    bench.run(&["check", "other.dve", "--dir", "d"]).refused(2, &["another model", "model.dve"]);
+    for command in ["resume", "status", "trace"] {
+        bench.run(&[command, "full"]).refused(2, &["not a search directory"]);
+        bench.run(&[command, "absent"]).refused(2, &["absent"]);
+    }
+    assert_eq!(bench.check(GRID, &["--dir", "new/deep/er"]).code, 0);
+}
+
+#[test]
+fn a_directory_in_use_is_refused_and_can_be_asked_for_its_status() {
+    let bench = Bench::new();
+    bench.stopped();
+    let lock = spill::RealDisk::open(bench.path("d")).unwrap();
+    lock.lock().unwrap();
+    bench.run(&["resume", "d"]).refused(2, &["in use by a running search"]);
+    bench.check(GRID, &["--dir", "d"]).refused(2, &["in use by a running search"]);
+    let ran = bench.run(&["status", "d"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.out.starts_with("running"), "{}", ran.out);
+    drop(lock);
+    assert!(bench.run(&["status", "d"]).out.starts_with("not running"));
+}
+
+#[test]
+fn damage_gives_4_and_names_the_file() {
+    let bench = Bench::new();
+    for name in ["manifest", "job", "levels-000"] {
+        bench.stopped();
+        let path = bench.path("d").join(name);
+        let bytes = std::fs::read(&path).unwrap();
+        let mut flipped = bytes.clone();
+        flipped[bytes.len() / 2] ^= 4;
+        std::fs::write(&path, flipped).unwrap();
+        bench.run(&["resume", "d"]).refused(4, &[name, "damaged at byte"]);
+        std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+        bench.run(&["resume", "d"]).refused(4, &[name, "damaged at byte"]);
+        std::fs::write(&path, &bytes).unwrap();
+        assert_eq!(bench.run(&["resume", "d"]).code, 0);
+        std::fs::remove_dir_all(bench.path("d")).unwrap();
+    }
+}
+
+#[test]
+fn another_format_version_is_refused_by_name() {
+    let bench = Bench::new();
+    bench.stopped();
+    let disk = spill::RealDisk::open(bench.path("d")).unwrap();
+    let format = spillway::search::checkpoint::FORMAT;
+    let newer = spill::Format { version: format.version + 1, ..format };
+    spill::commit(&disk, "manifest", newer, b"whatever").unwrap();
+    bench.run(&["resume", "d"]).refused(2, &["manifest", "version 2", "version 1", "help"]);
+}
+
+#[test]
+fn a_full_disk_stops_the_search_and_more_room_lets_it_end() {
+    let bench = Bench::new();
+    let whole = bench.check(GRID, &["--json"]).json();
+    bench
+        .check(GRID, &["--dir", "d", "--disk-limit", "30000"])
+        .refused(3, &["disk limit of 30000 bytes", "spillway resume d", "--disk-limit"]);
+    let ran = bench.run(&["resume", "d", "--json"]);
+    assert_eq!((ran.code, &ran.json()["states"]), (0, &whole["states"]), "{}", ran.err);
+}
+
+#[test]
+fn traces_are_told_again_as_text_and_json() {
+    let bench = Bench::new();
+    let stuck = COUNTER.replace("x == 100;", "x == 101;");
+    assert_eq!(bench.check(&stuck, &["--dir", "d"]).code, 1);
+    let ran = bench.run(&["trace", "d"]);
+    assert!(ran.code == 1 && ran.out.contains("counterexample: deadlock"), "{}", ran.out);
+    let json = bench.run(&["trace", "d", "--json"]).json();
+    let trace = &json["counterexamples"][0];
+    assert_eq!(
+        trace["steps"].as_array().unwrap().len() as u64,
+        trace["depth"].as_u64().unwrap() + 1
+    );
+    assert_eq!(trace["last_state"]["x"], "100");
+    bench.check(COUNTER, &["--dir", "e"]);
+    assert_eq!(bench.run(&["trace", "e"]).code, 0);
+}
+
+#[test]
+fn models_are_explained() {
+    let bench = Bench::new();
+    bench.write("model.dve", COUNTER);
+    let ran = bench.run(&["explain", "model.dve"]);
+    assert_eq!(ran.code, 0);
+    for words in ["process", "x", "bits", "location of P", "memory budget"] {
+        assert!(ran.out.contains(words), "{words}: {}", ran.out);
+    }
+}
+
+#[test]
+fn simulations_are_repeatable_and_can_be_led_by_hand() {
+    let bench = Bench::new();
+    bench.write("model.dve", GRID);
+    let walk = |seed| bench.run(&["simulate", "model.dve", "--seed", seed, "--steps", "50"]).out;
+    assert_eq!(walk("1"), walk("1"));
+    assert_ne!(walk("1"), walk("2"));
+    let mut child = bench
+        .command(&["simulate", "model.dve", "--interactive", "--steps", "4"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"1\nx\n7\n0\n").unwrap();
+    let out = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    for words in ["y: 0 -> 1", "x: 0 -> 1", "there is no step `x`", "there is no step `7`"] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_disaster() {
+    let bench = Bench::new();
+    bench.write("model.dve", COUNTER);
+    let mut child = bench
+        .command(&["explain", "model.dve"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    drop(Ran::from(child.wait_with_output().unwrap()));
+}
+
+#[test]
+fn a_directory_without_permission_is_refused() {
+    let bench = Bench::new();
+    let closed = Path::new("/proc/spillway");
+    let ran = bench.check(COUNTER, &["--dir", closed.to_str().unwrap()]);
+    ran.refused(2, &["/proc/spillway"]);
+}
