@@ -73,8 +73,15 @@ fn guard(text: &str) -> String {
     print_expr(&program, guard.expect("a guard"))
 }
 
+fn root(place: &Place) -> VarId {
+    match place.root {
+        Root::Variable(variable) => variable,
+        Root::Local(local) => panic!("{local:?} where a variable is expected"),
+    }
+}
+
 fn print_place(program: &Program, place: &Place) -> String {
-    let mut text = program.variables[place.variable].name.clone();
+    let mut text = program.variables[root(place)].name.clone();
     for selector in &place.path {
         match selector {
             Selector::Index(index) => text += &format!("[{}]", print_expr(program, index)),
@@ -363,7 +370,7 @@ fn local_names_hide_global_ones() {
     let text = around("int x = -1;", "byte x = 1;", "a -> b { effect x = x; }");
     let program = program(&text);
     match &program.actions[ActionId(0)].body[0].kind {
-        StmtKind::Assign { target, .. } => assert_eq!(target.variable, VarId(1)),
+        StmtKind::Assign { target, .. } => assert_eq!(target.root, Root::Variable(VarId(1))),
         other => panic!("unexpected {other:?}"),
     }
 }

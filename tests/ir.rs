@@ -626,6 +626,10 @@ const BREACHES: &[(Rule, Change)] = &[
         let wrong = at(m.nodes, vec![Selector::Index(c(0)), Selector::Field(2)]);
         m.go().guard = Some(e(ExprKind::Read(wrong)));
     }),
+    (Rule::Paths, |m| {
+        let value = Place { root: Root::Local(LocalId(0)), ..place(m.x) };
+        m.go().guard = Some(all(0, m.truth, e(ExprKind::Read(value))));
+    }),
     (Rule::ScalarPlaces, |m| m.go().guard = Some(read(m.nodes))),
     (Rule::ScalarPlaces, |m| {
         let target = place(m.nodes);
@@ -954,4 +958,42 @@ fn long_chains_need_no_deep_stack() {
     let mut program = model.program.clone();
     program.properties.push(property("sum", PropertyKind::Invariant(sum)));
     assert_eq!(validate(&program), Ok(()));
+}
+
+/// A procedure that swaps two places given by reference, through a local variable.
+#[test]
+fn places_begin_at_references_and_local_variables() {
+    let byte = TypeId(0);
+    let local = |number| Place { root: Root::Local(LocalId(number)), ..place(VarId(0)) };
+    let get = |place: Place| e(ExprKind::Read(place));
+    let body = vec![
+        assign(local(2), get(local(0))),
+        assign(local(0), get(local(1))),
+        assign(local(1), get(local(2))),
+    ];
+    let declare = s(StmtKind::Declare { local: LocalId(2), name: "old".into(), ty: byte, body });
+    let parameter = |number, name: &str| FunctionParameter {
+        local: LocalId(number),
+        name: name.into(),
+        ty: byte,
+        by_reference: true,
+    };
+    let parameters = vec![parameter(0, "a"), parameter(1, "b")];
+    let swap = Function { parameters, ..function("swap", None, vec![declare]) };
+    let mut program = Program::default();
+    program.types.push(scalar(Domain::Range { low: 0, high: 255 }));
+    program.functions.push(swap);
+    program.starts.push(Start {
+        name: "start".into(),
+        parameters: vec![],
+        body: vec![],
+        span: NOWHERE,
+    });
+    assert_eq!(validate(&program).map_err(|problems| format!("{problems:?}")), Ok(()));
+    let printed = text::print(&program).to_string();
+    for piece in ["function swap(ref a: ", "var old: ", "old := a", "a := b", "b := old"] {
+        assert!(printed.contains(piece), "{piece}: {printed}");
+    }
+    let refused = spillway::exec::Interp::new(program).unwrap_err();
+    assert!(refused.message.contains("a function cannot be executed"), "{}", refused.message);
 }

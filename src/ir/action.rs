@@ -158,6 +158,18 @@ pub enum StmtKind {
         /// What is repeated.
         body: Vec<Stmt>,
     },
+    /// Runs `body` with a local variable, which begins undefined or, where it cannot be, with the
+    /// least value of each scalar in it (Murphi `var` in rules and functions).
+    Declare {
+        /// What places in the body call it.
+        local: LocalId,
+        /// The user's name for it.
+        name: String,
+        /// Its type.
+        ty: TypeId,
+        /// Where it can be used.
+        body: Vec<Stmt>,
+    },
     /// Runs `body` while `condition` holds; more than `limit` rounds are an error.
     While {
         /// The condition.

@@ -145,17 +145,27 @@ pub enum Quantifier {
     Some,
 }
 
-/// A part of the state that can be read and written: a variable, or an element or field of it.
+/// Something that can be read and written: a variable, or an element or field of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The variable.
-    pub variable: VarId,
+    /// Where the way begins.
+    pub root: Root,
     /// Whose variable, for a local of a process with several slots; the mover's own if absent.
     pub slot: Option<Box<Expr>>,
     /// The way from the variable to the part.
     pub path: Vec<Selector>,
     /// Where it stands in the source.
     pub span: Span,
+}
+
+/// Where a place begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// A variable of the state.
+    Variable(VarId),
+    /// What a function's parameter by reference stands for, or a local variable, which lives only
+    /// as long as the statement that declares it.
+    Local(LocalId),
 }
 
 /// One step from an aggregate to a part of it.
@@ -214,6 +224,6 @@ impl Expr {
 impl Place {
     /// The whole of a program variable, or of the mover's own local.
     pub fn variable(variable: VarId, span: Span) -> Self {
-        Self { variable, slot: None, path: Vec::new(), span }
+        Self { root: Root::Variable(variable), slot: None, path: Vec::new(), span }
     }
 }

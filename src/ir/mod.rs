@@ -17,7 +17,7 @@ pub mod validate;
 pub use action::{Action, Communication, Edge, Overflow, Parameter, Stmt, StmtKind};
 pub use entity::{Arena, Entity};
 pub use expr::{
-    Argument, Binary, ChannelRef, Expr, ExprKind, Pattern, Place, Quantifier, Selector, Unary,
+    Argument, Binary, ChannelRef, Expr, ExprKind, Pattern, Place, Quantifier, Root, Selector, Unary,
 };
 pub use layout::Layout;
 pub use types::{Domain, Enum, Scalar, Scalarset, Type};

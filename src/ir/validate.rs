@@ -17,7 +17,8 @@
 //! 10. A process has a location, starts at one of its own, and begins with no more live instances
 //!     than it has slots.
 //! 11. The parameters of a process are different scalar variables of its own.
-//! 12. Each step of a place fits the type it steps into.
+//! 12. A place begins at a variable, a parameter by reference or a local variable, and each step of
+//!     it fits the type it steps into.
 //! 13. What is read, stored, received or tested as one value is a scalar.
 //! 14. Only a multiset is counted in, added to and removed from, and what is added fits.
 //! 15. A slot is given only for what belongs to a process with slots, and is left out only where
@@ -216,6 +217,8 @@ struct Bound {
     open: bool,
     /// Whether it is a single value.
     scalar: bool,
+    /// Its type, if places may begin at it.
+    place: Option<TypeId>,
 }
 
 impl<'a> Checker<'a> {

@@ -89,7 +89,11 @@ impl Interp {
                 self.multiset_remove(multiset, position, state, locals)
             }
             StmtKind::Print { .. } => Ok(()),
-            StmtKind::Call(..) | StmtKind::Return(_) | StmtKind::Run { .. } | StmtKind::Exit => {
+            StmtKind::Call(..)
+            | StmtKind::Return(_)
+            | StmtKind::Declare { .. }
+            | StmtKind::Run { .. }
+            | StmtKind::Exit => {
                 Err(fault(FaultKind::Error, stmt.span, "this statement cannot be executed yet"))
             }
         }

@@ -4,8 +4,8 @@ use super::{Failure, Interp};
 use crate::exec::{Fault, FaultKind};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Arithmetic, Binary, ChannelId, ChannelRef, Expr, ExprKind, Pattern, Place, Quantifier, Scalar,
-    Selector, Type, TypeId, Unary,
+    Arithmetic, Binary, ChannelId, ChannelRef, Expr, ExprKind, Pattern, Place, Quantifier, Root,
+    Scalar, Selector, Type, TypeId, Unary,
 };
 use crate::source::Span;
 
@@ -197,8 +197,12 @@ impl Interp {
         state: &[u8],
         locals: &Locals,
     ) -> Result<(CellId, TypeId), Failure> {
-        let mut cell = self.layout.variables[place.variable].first.0;
-        let mut ty = self.program.variables[place.variable].ty;
+        let Root::Variable(variable) = place.root else {
+            let message = "a local variable cannot be executed yet";
+            return Err(fault(FaultKind::Error, place.span, message));
+        };
+        let mut cell = self.layout.variables[variable].first.0;
+        let mut ty = self.program.variables[variable].ty;
         for selector in &place.path {
             let (offset, part) = self.select(selector, ty, cell, state, locals)?;
             cell += offset;

@@ -8,8 +8,8 @@
 use super::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Action, ActionId, ChannelId, Communication, Entity, Pattern, Place, ProcessId, Schedule, Stmt,
-    StmtKind,
+    Action, ActionId, ChannelId, Communication, Entity, Pattern, Place, ProcessId, Root, Schedule,
+    Stmt, StmtKind,
 };
 use std::collections::BTreeSet;
 
@@ -81,6 +81,7 @@ impl Interp {
                 }
                 StmtKind::For { body, .. }
                 | StmtKind::ForEach { body, .. }
+                | StmtKind::Declare { body, .. }
                 | StmtKind::While { body, .. } => self.cover_body(mask, body),
                 StmtKind::Communicate(communication) => {
                     self.cover_communication(mask, communication);
@@ -96,8 +97,14 @@ impl Interp {
     }
 
     fn cover_place(&self, mask: &mut [u8], place: &Place) {
-        let cells = self.layout.sizes[self.program.variables[place.variable].ty];
-        self.cover(mask, self.layout.variables[place.variable].first, cells);
+        match place.root {
+            Root::Variable(variable) => {
+                let cells = self.layout.sizes[self.program.variables[variable].ty];
+                self.cover(mask, self.layout.variables[variable].first, cells);
+            }
+            // What a reference stands for is known only to the caller.
+            Root::Local(_) => mask.fill(0xff),
+        }
     }
 
     fn cover_channel(&self, mask: &mut [u8], channel: ChannelId) {

@@ -20,8 +20,9 @@ use super::{Check, Expansion, Fault, Model, Outcome, PropertyInfo, Step};
 use crate::diag::Diagnostic;
 use crate::ir::{
     Action, ActionId, Entity, Expr, Grip, Instances, Layout, LocationId, ProcessId, Program,
-    PropertyKind, StmtKind, text,
+    PropertyKind, Stmt, StmtKind, text,
 };
+use crate::source::Span;
 
 use std::fmt::Write;
 
@@ -287,11 +288,28 @@ fn refuse_unsupported(program: &Program) -> Result<(), Diagnostic> {
         if action.priority != 0 {
             return refuse(action.span, "a priority");
         }
-        if let Some(stmt) = action.body.iter().find(|stmt| {
-            matches!(stmt.kind, StmtKind::Run { .. } | StmtKind::Exit | StmtKind::Call(..))
-        }) {
-            return refuse(stmt.span, "starting or ending a process, or a call,");
+    }
+    let bodies = program.actions.values().map(|action| &action.body);
+    for body in bodies.chain(program.starts.iter().map(|start| &start.body)) {
+        if let Some((span, what)) = find_unsupported(body) {
+            return refuse(span, what);
         }
     }
     Ok(())
+}
+
+/// The first statement that is not executed, at any depth.
+fn find_unsupported(body: &[Stmt]) -> Option<(Span, &'static str)> {
+    body.iter().find_map(|stmt| match &stmt.kind {
+        StmtKind::Run { .. } | StmtKind::Exit => Some((stmt.span, "starting or ending a process")),
+        StmtKind::Call(..) | StmtKind::Return(_) => Some((stmt.span, "a call")),
+        StmtKind::Declare { .. } => Some((stmt.span, "a local variable")),
+        StmtKind::If(branches) => branches.iter().find_map(|(_, body)| find_unsupported(body)),
+        StmtKind::Switch(_, branches) => {
+            branches.iter().find_map(|(_, body)| find_unsupported(body))
+        }
+        StmtKind::For { body, .. } | StmtKind::ForEach { body, .. } => find_unsupported(body),
+        StmtKind::While { body, .. } => find_unsupported(body),
+        _ => None,
+    })
 }

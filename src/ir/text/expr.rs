@@ -4,7 +4,7 @@ use super::Scope;
 use super::names::{Names, quoted};
 use crate::ir::{
     Argument, Binary, ChannelId, ChannelRef, Domain, Expr, ExprKind, LocalId, Pattern, Place,
-    ProcessId, Program, Quantifier, Scalar, Selector, Type, TypeId, Unary, VarId,
+    ProcessId, Program, Quantifier, Root, Scalar, Selector, Type, TypeId, Unary, VarId,
 };
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -209,6 +209,11 @@ impl<'a> Emitter<'a> {
         self.locals.entry(local).or_insert_with(|| (format!("${}", local.0), over));
     }
 
+    /// Lets a local variable be known by its name.
+    pub(super) fn declare(&mut self, local: LocalId, name: &str, ty: TypeId) {
+        self.locals.insert(local, (name.to_owned(), ty));
+    }
+
     /// The domain of a scalar type.
     pub(super) fn domain_of_type(&self, ty: TypeId) -> Option<&'a Domain> {
         match self.program.types.get(ty)? {
@@ -230,8 +235,15 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    fn type_of_root(&self, root: Root) -> Option<TypeId> {
+        match root {
+            Root::Variable(variable) => Some(self.program.variables.get(variable)?.ty),
+            Root::Local(local) => Some(self.locals.get(&local)?.1),
+        }
+    }
+
     fn type_of_place(&self, place: &Place) -> Option<TypeId> {
-        let mut ty = self.program.variables.get(place.variable)?.ty;
+        let mut ty = self.type_of_root(place.root)?;
         for selector in &place.path {
             ty = match (self.program.types.get(ty)?, selector) {
                 (Type::Record { fields, .. }, Selector::Field(field)) => {
@@ -453,8 +465,11 @@ impl<'a> Emitter<'a> {
     }
 
     pub(super) fn place(&mut self, place: &Place) {
-        self.root(place.variable, place.slot.as_deref());
-        let mut ty = self.program.variables.get(place.variable).map(|variable| variable.ty);
+        match place.root {
+            Root::Variable(variable) => self.root(variable, place.slot.as_deref()),
+            Root::Local(local) => self.local(local),
+        }
+        let mut ty = self.type_of_root(place.root);
         for selector in &place.path {
             let aggregate = ty.and_then(|ty| self.program.types.get(ty));
             match selector {

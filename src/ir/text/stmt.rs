@@ -63,6 +63,15 @@ impl Emitter<'_> {
                 self.put(" ");
                 self.block(body);
             }
+            StmtKind::Declare { local, name, ty, body } => {
+                self.put("var ");
+                self.declare(*local, name, *ty);
+                self.local(*local);
+                self.put(": ");
+                self.ty(*ty);
+                self.put(" ");
+                self.block(body);
+            }
             StmtKind::While { condition, body, limit } => {
                 self.put("while ");
                 self.condition(condition);
@@ -257,6 +266,7 @@ pub(super) fn is_simple(stmt: &Stmt) -> bool {
             | StmtKind::Switch(..)
             | StmtKind::For { .. }
             | StmtKind::ForEach { .. }
+            | StmtKind::Declare { .. }
             | StmtKind::While { .. }
     )
 }

@@ -49,14 +49,16 @@ impl Checker<'_> {
     fn parameters(&mut self, parameters: &[Parameter], span: Span) {
         for parameter in parameters {
             self.ranges(parameter.over, span);
-            self.bind(parameter.local, true, span);
+            self.bind(parameter.local, true, None, span);
         }
     }
 
     fn function(&mut self, id: FunctionId, function: &Function) {
         self.enter(None, Some(id));
         for parameter in &function.parameters {
-            self.bind(parameter.local, self.is_scalar(parameter.ty), function.span);
+            let scalar = self.is_scalar(parameter.ty);
+            let place = parameter.by_reference.then_some(parameter.ty);
+            self.bind(parameter.local, scalar, place, function.span);
         }
         self.body(&function.body);
     }
@@ -131,11 +133,17 @@ impl Checker<'_> {
                 self.require(step.as_constant() != Some(0), Rule::Loops, step.span, || {
                     "a loop goes on in steps of 0".into()
                 });
-                self.binding(*local, true, span, |checker| checker.body(body));
+                self.binding(*local, (true, None), span, |checker| checker.body(body));
             }
             StmtKind::ForEach { local, over, body } => {
                 self.ranges(*over, span);
-                self.binding(*local, true, span, |checker| checker.body(body));
+                self.binding(*local, (true, None), span, |checker| checker.body(body));
+            }
+            StmtKind::Declare { local, ty, body, .. } => {
+                if self.known_type(*ty, span) {
+                    let bound = (self.is_scalar(*ty), Some(*ty));
+                    self.binding(*local, bound, span, |checker| checker.body(body));
+                }
             }
             StmtKind::While { condition, body, limit } => {
                 self.expr(condition);

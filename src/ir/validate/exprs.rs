@@ -2,8 +2,8 @@
 
 use super::{Bound, Checker, Rule};
 use crate::ir::{
-    Argument, ChannelRef, Expr, ExprKind, FunctionId, LocalId, Owner, Pattern, Place, Selector,
-    Type, TypeId,
+    Argument, ChannelRef, Expr, ExprKind, FunctionId, LocalId, Owner, Pattern, Place, Root,
+    Selector, Type, TypeId,
 };
 use crate::source::Span;
 
@@ -58,11 +58,11 @@ impl<'a> Checker<'a> {
             }
             ExprKind::Quantified { local, over, body, .. } => {
                 self.ranges(*over, span);
-                self.binding(*local, true, span, |checker| checker.expr(body));
+                self.binding(*local, (true, None), span, |checker| checker.expr(body));
             }
             ExprKind::Count { multiset, local, body } => {
                 self.multiset(multiset);
-                self.binding(*local, true, span, |checker| checker.expr(body));
+                self.binding(*local, (true, None), span, |checker| checker.expr(body));
             }
             _ => unreachable!("the other expressions are checked above"),
         }
@@ -82,24 +82,43 @@ impl<'a> Checker<'a> {
 
     /// Checks a place and finds its type (rules 1, 12 and 15).
     pub(super) fn place(&mut self, place: &Place) -> Option<TypeId> {
-        if !self.known_variable(place.variable, place.span) {
-            return None;
-        }
-        let variable = &self.program.variables[place.variable];
-        self.slot(variable.owner, place.slot.as_deref(), place.span);
-        let mut ty = variable.ty;
+        let mut ty = self.root(place)?;
         for selector in &place.path {
             if let Selector::Index(index) = selector {
                 self.expr(index);
             }
             let Some(part) = self.step(ty, selector) else {
-                let message = format!("no way into {} by {}", variable.name, step_name(selector));
+                let message = format!("no way into {ty:?} by {}", step_name(selector));
                 self.problem(Rule::Paths, place.span, message);
                 return None;
             };
             ty = part;
         }
         Some(ty)
+    }
+
+    fn root(&mut self, place: &Place) -> Option<TypeId> {
+        match place.root {
+            Root::Variable(variable) => {
+                if !self.known_variable(variable, place.span) {
+                    return None;
+                }
+                let variable = &self.program.variables[variable];
+                self.slot(variable.owner, place.slot.as_deref(), place.span);
+                Some(variable.ty)
+            }
+            Root::Local(local) => {
+                self.require(place.slot.is_none(), Rule::Slots, place.span, || {
+                    format!("a slot is given for {local:?}, which has none")
+                });
+                self.opened(local, place.span);
+                let ty = self.scope.locals.get(&local)?.place;
+                self.require(ty.is_some(), Rule::Paths, place.span, || {
+                    format!("a place begins at {local:?}, which is only a value")
+                });
+                ty
+            }
+        }
     }
 
     fn step(&self, ty: TypeId, selector: &Selector) -> Option<TypeId> {
@@ -210,8 +229,8 @@ impl<'a> Checker<'a> {
     }
 
     /// Rule 16.
-    pub(super) fn bind(&mut self, local: LocalId, scalar: bool, span: Span) {
-        let before = self.scope.locals.insert(local, Bound { open: true, scalar });
+    pub(super) fn bind(&mut self, local: LocalId, scalar: bool, place: Option<TypeId>, span: Span) {
+        let before = self.scope.locals.insert(local, Bound { open: true, scalar, place });
         self.require(before.is_none(), Rule::Locals, span, || {
             format!("{local:?} is bound a second time")
         });
@@ -221,22 +240,27 @@ impl<'a> Checker<'a> {
     pub(super) fn binding(
         &mut self,
         local: LocalId,
-        scalar: bool,
+        (scalar, place): (bool, Option<TypeId>),
         span: Span,
         inside: impl FnOnce(&mut Self),
     ) {
-        self.bind(local, scalar, span);
+        self.bind(local, scalar, place, span);
         inside(self);
-        self.scope.locals.insert(local, Bound { open: false, scalar });
+        self.scope.locals.insert(local, Bound { open: false, scalar, place });
+    }
+
+    /// Rule 16.
+    fn opened(&mut self, local: LocalId, span: Span) {
+        let open = self.scope.locals.get(&local).is_some_and(|bound| bound.open);
+        self.require(open, Rule::Locals, span, || {
+            format!("{local:?} is used outside what binds it")
+        });
     }
 
     /// Rules 13 and 16.
     fn use_local(&mut self, local: LocalId, span: Span) {
-        let bound = self.scope.locals.get(&local);
-        let (open, scalar) = bound.map_or((false, true), |bound| (bound.open, bound.scalar));
-        self.require(open, Rule::Locals, span, || {
-            format!("{local:?} is used outside what binds it")
-        });
+        self.opened(local, span);
+        let scalar = self.scope.locals.get(&local).is_none_or(|bound| bound.scalar);
         self.require(scalar, Rule::ScalarPlaces, span, || {
             format!("{local:?} is an aggregate, used as a single value")
         });
