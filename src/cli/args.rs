@@ -1,7 +1,8 @@
 //! Commands and flags.
 
 use crate::ir::Overflow;
-use crate::search::{Checks, Limits};
+use crate::search::plan::TooSmall;
+use crate::search::{Checks, Limits, Plan};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -73,7 +74,7 @@ pub struct RunArgs {
     /// The most memory the process may hold resident, such as 64MiB or 4GiB
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     pub memory: u64,
-    /// Threads to search with [default: all cores]
+    /// Threads to search with [default: all cores, or as many as the memory is enough for]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: Option<u16>,
     /// The most bytes the search directory may take
@@ -93,14 +94,19 @@ pub struct RunArgs {
     pub json: bool,
 }
 
-impl RunArgs {
-    /// The number of threads to use.
-    pub fn thread_count(&self) -> usize {
-        self.threads.map_or_else(
-            || std::thread::available_parallelism().map_or(1, usize::from),
-            usize::from,
-        )
+/// Shares out `memory` for a search of states of `width` bytes by `threads` threads, or by as many
+/// as there are cores and room.
+pub(super) fn plan(memory: u64, threads: Option<u16>, width: usize) -> Result<Plan, TooSmall> {
+    let base = Plan::resident();
+    match threads {
+        Some(threads) => Plan::new(memory, base, threads.into(), width),
+        None => Plan::with_most_threads(memory, base, cores(), width),
     }
+}
+
+/// The number of cores this process may use.
+pub(super) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// `spillway check`.

@@ -43,15 +43,11 @@ pub struct Job {
     /// Deadlock, assertions, invariants, faults.
     checks: [bool; 4],
     keep_going: bool,
-    /// The memory budget in bytes and the threads of the last sitting.
-    pub memory: u64,
-    /// The threads of the last sitting.
-    pub threads: u32,
 }
 
 impl Job {
     /// The job of searching `model`.
-    pub fn new(model: &Model, limits: &Limits, memory: u64, threads: usize) -> Job {
+    pub fn new(model: &Model, limits: &Limits) -> Job {
         use crate::exec::Model as _;
         let Checks { deadlock, assertions, invariants, faults } = limits.checks;
         Job {
@@ -62,8 +58,6 @@ impl Job {
             digest: model.interp.digest(),
             checks: [deadlock, assertions, invariants, faults],
             keep_going: !limits.stop_on_violation,
-            memory,
-            threads: threads as u32,
         }
     }
 

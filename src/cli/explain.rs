@@ -1,12 +1,11 @@
 //! `explain`: a model as Spillway understands it.
 
-use super::args::ExplainArgs;
+use super::args::{self, ExplainArgs};
 use super::failure::VERIFIED;
 use super::model::Model;
 use super::{Ending, print};
 use crate::exec::{Interp, Model as _};
 use crate::ir::text;
-use crate::search::Plan;
 use std::fmt::Write;
 
 /// `spillway explain`.
@@ -14,10 +13,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Ending {
     let model = Model::open(&args.model)?;
     print(&format!("{}\n", text::print(model.interp.program())));
     print(&format!("{}\n", layout(&model.interp)));
-    let threads = args
-        .threads
-        .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
-    match Plan::new(args.memory, Plan::resident(), threads, model.interp.width()) {
+    match args::plan(args.memory, args.threads, model.interp.width()) {
         Ok(plan) => print(&format!("{plan}\n")),
         Err(error) => print(&format!("{error}\n")),
     }

@@ -1,6 +1,6 @@
 //! `check` and `resume`: one sitting of a search, from the directory to the exit code.
 
-use super::args::{CheckArgs, ResumeArgs, RunArgs};
+use super::args::{self, CheckArgs, ResumeArgs, RunArgs};
 use super::directory::{Directory, Job};
 use super::failure::{self, Failure};
 use super::model::Model;
@@ -19,9 +19,8 @@ use std::time::Instant;
 pub(super) fn check(args: &CheckArgs) -> Ending {
     let model = Model::open(&args.model)?;
     let limits = args.limits();
-    let threads = args.run.thread_count();
-    let plan = plan(&model, args.run.memory, threads)?;
-    let job = Job::new(&model, &limits, args.run.memory, threads);
+    let plan = plan(&model, &args.run)?;
+    let job = Job::new(&model, &limits);
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
     Sitting { model, limits, plan, directory, args: &args.run }.run(None)
 }
@@ -31,12 +30,12 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let (directory, job, saved) = Directory::open(&args.dir, args.run.disk_limit)?;
     let model = job.model()?;
     let limits = job.limits(args.run.max_states);
-    let plan = plan(&model, args.run.memory, args.run.thread_count())?;
+    let plan = plan(&model, &args.run)?;
     Sitting { model, limits, plan, directory, args: &args.run }.run(saved)
 }
 
-fn plan(model: &Model, memory: u64, threads: usize) -> Result<Plan, Failure> {
-    Plan::new(memory, Plan::resident(), threads, model.interp.width()).map_err(|error| {
+fn plan(model: &Model, args: &RunArgs) -> Result<Plan, Failure> {
+    args::plan(args.memory, args.threads, model.interp.width()).map_err(|error| {
         Failure::wrong(format!("{error}\n  help: give at least that much with --memory"))
     })
 }

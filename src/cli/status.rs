@@ -1,6 +1,6 @@
 //! `status` and `trace`: what a search directory tells without searching on.
 
-use super::args::StatusArgs;
+use super::args::{StatusArgs, cores};
 use super::directory::Contents;
 use super::failure::{self, Failure};
 use super::model::Model;
@@ -54,11 +54,10 @@ pub(super) fn trace(args: &StatusArgs) -> Ending {
         print("no checkpoint yet, so no counterexample\n");
         return Ok(failure::VERIFIED);
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let found = found(&model, &limits, &saved, &args.dir)?;
     let mut traces = Vec::new();
     for violation in &found {
-        let trace = counterexample_of(&model, &disk, &saved, threads, violation, &args.dir)?;
+        let trace = counterexample_of(&model, &disk, &saved, cores(), violation, &args.dir)?;
         match args.json {
             true => {
                 traces.push(report::trace(&model.interp, &model.sources, violation, &trace));

@@ -78,6 +78,17 @@ impl Plan {
         Ok(Plan { budget, base, reserve, threads, buffer, young: rest / 2 })
     }
 
+    /// The plan with the most threads, up to `threads`, that `budget` has room for.
+    pub fn with_most_threads(
+        budget: u64,
+        base: u64,
+        threads: usize,
+        width: usize,
+    ) -> Result<Plan, TooSmall> {
+        let plans = (1..=threads.max(1)).rev().map(|count| Plan::new(budget, base, count, width));
+        plans.reduce(Result::or).expect("there is a plan for one thread at least")
+    }
+
     /// The bytes resident in this process now.
     pub fn resident() -> u64 {
         status_field("VmRSS:").unwrap_or(BASE_DEFAULT)
@@ -136,13 +147,22 @@ mod tests {
     #[test]
     fn the_shares_add_up_to_at_most_the_budget() {
         for threads in [1, 2, 16] {
-            for budget in [64 * MIB, 100 * MIB, 4096 * MIB] {
+            for budget in [128 * MIB, 200 * MIB, 4096 * MIB] {
                 let plan = Plan::new(budget, 8 * MIB, threads, 10).unwrap();
                 let shared =
                     plan.base + plan.reserve + plan.young + 2 * plan.buffer * threads as u64;
                 assert!(shared <= budget && shared + MIB > budget, "{plan}");
             }
         }
+    }
+
+    #[test]
+    fn little_memory_is_for_few_threads() {
+        let plan = |budget| Plan::with_most_threads(budget, 8 * MIB, 16, 10).unwrap();
+        assert!((2..16).contains(&plan(64 * MIB).threads));
+        assert_eq!(plan(4096 * MIB).threads, 16);
+        let least = Plan::with_most_threads(0, 8 * MIB, 16, 10).unwrap_err().minimum;
+        assert_eq!(least, Plan::new(0, 8 * MIB, 1, 10).unwrap_err().minimum);
     }
 
     #[test]
