@@ -136,8 +136,16 @@ fn power_may_be_lost_and_the_process_killed_at_any_operation() {
                 case.must_end_well(&disk.reboot(seed), &what);
             }
             case.must_end_well(&disk.restart(), &format!("killed at operation {at}"));
-            sittings += seeds + 2;
-            losses += seeds + 1;
+            // Killed, and power lost early in the next sitting, before all is durable again.
+            for later in [1, 4, 15] {
+                let again = disk.restart();
+                again.set_plan(Faults::new().seed(at).crash_at(again.operations() + later));
+                let _ = case.run(&again, &limits());
+                let what = format!("killed at operation {at}, power lost {later} later");
+                case.must_end_well(&again.reboot(0), &what);
+            }
+            sittings += seeds + 8;
+            losses += seeds + 7;
         }
     }
     println!("{sittings} sittings, {losses} losses of power or of the process");

@@ -144,7 +144,8 @@ impl Levels {
 }
 
 impl Lane {
-    /// Writes one piece: `fill` is given a writer to push ascending keys to.
+    /// Writes one piece: `fill` is given a writer to push ascending keys to. A piece without keys
+    /// takes no bytes, so that what is on disk at the end depends on the levels alone.
     pub fn write(
         &mut self,
         width: usize,
@@ -152,6 +153,10 @@ impl Lane {
     ) -> Result<Piece> {
         let mut writer = SegmentWriter::new(width, &mut *self.file);
         fill(&mut writer)?;
-        Ok(Piece { file: self.name, at: writer.finish()? })
+        let at = match writer.is_empty() {
+            true => SegmentRef { offset: self.file.len(), length: 0, keys: 0 },
+            false => writer.finish()?,
+        };
+        Ok(Piece { file: self.name, at })
     }
 }

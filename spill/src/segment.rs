@@ -123,6 +123,11 @@ impl<'a> SegmentWriter<'a> {
         Ok(())
     }
 
+    /// Whether no key has been pushed yet.
+    pub fn is_empty(&self) -> bool {
+        self.keys == 0 && self.pending.is_empty()
+    }
+
     /// Writes what is left, the index and the footer. The file is neither flushed nor synced.
     pub fn finish(mut self) -> Result<SegmentRef> {
         if !self.pending.is_empty() {

@@ -12,6 +12,7 @@ use crate::store::{
     BATCH_KEYS, KeyRange, OldRun, StoreSubtract, YoungRun, in_parallel, parts, sources,
 };
 use crate::{Frontier, Merge, Piece, Result, Segment, Store, split};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The candidates of a level: sorted runs in memory and on disk, repeats among them.
 #[derive(Default)]
@@ -47,8 +48,12 @@ impl Store {
         let (young, old) = (self.young.as_slice(), self.old.as_slice());
         let lanes = self.levels.lanes(ranges.len())?;
         let items: Vec<_> = lanes.iter_mut().zip(ranges).collect();
+        // When one range fails, the others have no reason to go on.
+        let failed = AtomicBool::new(false);
+        let stop = || stop() || failed.load(Relaxed);
         let settled = in_parallel(items, |_, (lane, range)| {
-            settle_range(width, candidates, young, old, range, lane, (keep, stop))
+            settle_range(width, candidates, young, old, range, lane, (keep, &stop))
+                .inspect_err(|_| failed.store(true, Relaxed))
         })?;
         let Some(parts) = settled.into_iter().collect::<Option<Vec<Part>>>() else {
             return Ok(Settled::Stopped);

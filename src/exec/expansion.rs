@@ -59,6 +59,11 @@ impl<'a> Expansion<'a> {
         self.findings.record(check, state);
     }
 
+    /// Whether making room met an error; then candidates are no longer collected.
+    pub fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
     /// The tallies, or the error that making room met.
     pub fn finish(self) -> Result<(u64, Findings)> {
         match self.failed {

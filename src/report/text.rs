@@ -15,7 +15,7 @@ pub fn print_result(report: &Report) -> String {
     let mut out = String::new();
     let verdict = match outcome.verdict {
         Verdict::Verified => "verified: every reachable state was visited".to_string(),
-        Verdict::Violated => format!("VIOLATED: {}", count(found.len(), "violation")),
+        Verdict::Violated => format!("VIOLATED: {}", count(found.len() as u64, "violation")),
         Verdict::Incomplete => "incomplete: stopped before the end".to_string(),
     };
     let seconds = report.seconds;
@@ -24,11 +24,11 @@ pub fn print_result(report: &Report) -> String {
     let _ = writeln!(out, "{}: {verdict}", report.model_name);
     let _ = writeln!(
         out,
-        "  {} states, {} transitions, {} levels, {} deadlocks",
-        outcome.states(),
-        outcome.transitions,
-        outcome.levels.len(),
-        outcome.deadlocks()
+        "  {}, {}, {}, {}",
+        count(outcome.states(), "state"),
+        count(outcome.transitions, "transition"),
+        count(outcome.levels.len() as u64, "level"),
+        count(outcome.deadlocks(), "deadlock"),
     );
     let _ = writeln!(
         out,
@@ -49,7 +49,7 @@ pub fn print_result(report: &Report) -> String {
 fn print_violation(violation: &Violation) -> String {
     let Violation { kind, name, depth, count, place, .. } = violation;
     let place = place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
-    let first = self::count(*depth as usize, "step");
+    let first = self::count(*depth, "step");
     format!("{kind}: {name}{place} ({count} found, the first after {first})")
 }
 
@@ -62,7 +62,7 @@ pub fn print_trace(
 ) -> String {
     let states = described(model, trace);
     let mut out = String::new();
-    let steps = count(trace.depth(), "step");
+    let steps = count(trace.depth() as u64, "step");
     let _ = writeln!(out, "counterexample: {}: {}, {steps}", violation.kind, violation.name);
     for (number, step) in trace.steps.iter().enumerate() {
         let places: Vec<_> = step.spans.iter().filter_map(|&span| sources.locate(span)).collect();
@@ -102,6 +102,6 @@ pub fn print_trace(
 }
 
 /// `1 step`, `2 steps`.
-fn count(number: usize, noun: &str) -> String {
+fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

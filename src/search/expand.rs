@@ -108,11 +108,16 @@ impl Worker {
         let mut expansion = Expansion::new(*width, buffer, *limit, &mut on_full);
         // A unit is taken before anything else, so that even incessant pauses let the level end.
         while let Some(unit) = units.take() {
-            let keys = units.load(unit, *width, level, decoder, states)?;
+            let keys = units
+                .load(unit, *width, level, decoder, states)
+                .inspect_err(|_| units.abandon())?;
             let before = expansion.transitions;
             model.expand(keys, &mut expansion);
             Progress::add(&control.progress.expanded, (keys.len() / *width) as u64);
             Progress::add(&control.progress.transitions, expansion.transitions - before);
+            if expansion.has_failed() {
+                units.abandon();
+            }
             if pause() {
                 break;
             }
@@ -250,6 +255,11 @@ impl Units {
 
     fn take(&self) -> Option<Unit> {
         self.units.get(self.next.fetch_add(1, Ordering::Relaxed)).copied()
+    }
+
+    /// Leaves no unit to take, to whomever.
+    fn abandon(&self) {
+        self.next.store(self.units.len(), Ordering::Relaxed);
     }
 
     /// The states expanded once every taken unit is.

@@ -19,8 +19,9 @@ use super::plan::Plan;
 use super::{Control, Limits, Outcome, Verdict};
 use crate::exec::{Expansion, Findings, Model};
 use spill::{
-    Candidates, Disk, FileName, Levels, Metered, Piece, Result, SavedStore, Settled, Store,
+    Candidates, Disk, Error, FileName, Levels, Metered, Piece, Result, SavedStore, Settled, Store,
 };
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -177,13 +178,22 @@ impl<'a> Search<'a> {
     /// that a full disk is not left full.
     pub fn run(&mut self) -> Result<Outcome> {
         let searched = self.search();
-        if searched.is_err()
-            && let Ok(saved) = Saved::load(&*self.disk)
-        {
-            // The error that ended the search is the one to tell.
-            let _ = sweep(&*self.disk, &saved.store, &saved.open.candidates);
+        if searched.is_err() {
+            // The error that ended the search is the one to tell; the next resume sweeps again.
+            let _ = self.sweep_uncommitted();
         }
         searched
+    }
+
+    /// Removes what was written since the last checkpoint, as far as it has files of its own.
+    fn sweep_uncommitted(&self) -> Result<()> {
+        match Saved::load(&*self.disk) {
+            Ok(saved) => sweep(&*self.disk, &saved.store, &saved.open.candidates),
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                sweep(&*self.disk, &SavedStore::default(), &[])
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn search(&mut self) -> Result<Outcome> {
@@ -238,7 +248,8 @@ impl<'a> Search<'a> {
         let mut expansion = Expansion::new(self.model.width(), &mut buffer, usize::MAX, &mut never);
         self.model.initial(&mut expansion);
         let (_, findings) = expansion.finish()?;
-        self.findings.merge(findings);
+        // A search without levels that is resumed comes here again.
+        self.findings = findings;
         spill::sort_dedup(self.model.width(), &mut buffer, &mut Vec::new());
         let candidates = Candidates { slices: vec![&buffer], segments: Vec::new() };
         if let Settled::New(states) = self.store.settle(&candidates, 1, &|| false)? {
@@ -444,8 +455,14 @@ fn levels_keys(levels: &Levels) -> impl Iterator<Item = u64> {
     (0..levels.len()).map(|level| levels.keys(level))
 }
 
-/// Removes every file of keys that neither `store` nor `candidates` mentions.
+/// Removes every file of keys that neither `store` nor `candidates` mentions, which the manifest in
+/// `disk` does.
+///
+/// First the manifest's name is made durable: if the process was killed in the middle of a commit,
+/// it may not be, and a loss of power could then undo the renaming but not the removals. It would
+/// leave the manifest before this one, without files that it mentions.
 fn sweep(disk: &dyn Disk, store: &SavedStore, candidates: &[Piece]) -> Result<()> {
+    disk.sync_dir()?;
     let mut known: Vec<String> = Vec::new();
     known.extend(
         (0..store.levels.lanes.len())
