@@ -376,6 +376,14 @@ fn damage_gives_4_and_names_the_file() {
 }
 
 #[test]
+fn a_missing_file_gives_4_and_is_named() {
+    let bench = Bench::new();
+    bench.stopped();
+    std::fs::remove_file(bench.path("d/levels-000")).unwrap();
+    bench.run(&["resume", "d"]).refused(4, &["levels-000", "restore it"]);
+}
+
+#[test]
 fn another_format_version_is_refused_by_name() {
     let bench = Bench::new();
     bench.stopped();

@@ -148,6 +148,10 @@ impl Directory {
         std::fs::create_dir_all(&path).map_err(|error| {
             Failure::wrong(format!("cannot make the directory {}: {error}", path.display()))
         })?;
+        // Its own name should survive what its files survive; where it cannot be made to, it may not.
+        if let Some(parent) = path.canonicalize().ok().as_deref().and_then(Path::parent) {
+            let _ = std::fs::File::open(parent).and_then(|parent| parent.sync_all());
+        }
         refuse_if_used(&path, job)?;
         let directory = Directory::lock(path, temporary, disk_limit)?;
         job.commit(&*directory.disk).map_err(|error| Failure::opening(&directory.path, error))?;

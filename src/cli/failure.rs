@@ -3,6 +3,7 @@
 use crate::diag::{Diagnostic, Severity};
 use crate::source::Sources;
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Nothing is violated.
@@ -60,12 +61,22 @@ impl Failure {
                 "{dir} is in use by a running search\n  help: `spillway status {dir}` shows how \
                  far it is"
             )),
+            error if is_missing_piece(&error) => Self {
+                code: DAMAGED,
+                message: format!(
+                    "error: {dir}: {error}\n  help: the file belongs to the search: restore it from \
+                     a copy, or remove the directory and check the model again"
+                ),
+            },
             error => Self::wrong(format!("{dir}: {error}")),
         }
     }
 
     /// The disk failed while a search in `dir` was running; its last checkpoint stands.
     pub fn running(dir: &Path, error: spill::Error) -> Self {
+        if is_missing_piece(&error) {
+            return Self::opening(dir, error);
+        }
         let help = match &error {
             spill::Error::Corrupt { .. } => return Self::opening(dir, error),
             spill::Error::Full { limit: Some(_), .. } => "with a larger --disk-limit",
@@ -81,6 +92,12 @@ impl Failure {
             ),
         }
     }
+}
+
+/// Whether a file of keys that a manifest names is not there.
+fn is_missing_piece(error: &spill::Error) -> bool {
+    matches!(error, spill::Error::Io { file, source, .. }
+        if source.kind() == ErrorKind::NotFound && spill::FileName::is_one(file))
 }
 
 impl fmt::Display for Failure {

@@ -174,11 +174,12 @@ impl<'a> Search<'a> {
     /// Searches to the end, or until told to stop; either way the directory then holds a
     /// checkpoint of all that was done.
     ///
-    /// On an error the last checkpoint stands; what was written since is removed where possible, so
-    /// that a full disk is not left full.
+    /// On an error the last checkpoint stands; a full disk is not left full, as far as what was
+    /// written since can be removed.
     pub fn run(&mut self) -> Result<Outcome> {
         let searched = self.search();
-        if searched.is_err() {
+        if let Err(Error::Full { .. }) = &searched {
+            // Only a full disk: after other errors the manifest need not be as durable as it seems.
             // The error that ended the search is the one to tell; the next resume sweeps again.
             let _ = self.sweep_uncommitted();
         }
