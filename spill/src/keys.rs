@@ -61,9 +61,6 @@ pub(crate) trait Packed: for<'a> Shape<Key<'a> = Self::Int> {
     /// Bits of `Int` that a key occupies.
     const BITS: u32;
 
-    /// Whether a key and as many gaps between keys as a block has could exceed `Int`.
-    const SUM_MAY_WRAP: bool = Self::BITS + 16 > Self::Int::BITS;
-
     /// Writes `key` to the first bytes of `bytes`.
     fn store(self, key: Self::Int, bytes: &mut [u8]);
 }
@@ -76,16 +73,14 @@ pub(crate) trait Int: Copy + Ord + Debug + Default + Send + 'static {
     fn sub(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
     fn xor(self, other: Self) -> Self;
+    fn shl(self, by: u32) -> Self;
     fn shr(self, by: u32) -> Self;
     /// The number of bits up to and including the highest that is set.
     fn length(self) -> u32;
     fn low(self) -> u64;
     /// All bits, folded into 64.
     fn fold(self) -> u64;
-    fn wide(self) -> u128;
     fn from_low(low: u64) -> Self;
-    /// Keeps the low bits.
-    fn from_wide(wide: u128) -> Self;
 }
 
 macro_rules! int {
@@ -110,6 +105,10 @@ macro_rules! int {
                 self ^ other
             }
             #[inline(always)]
+            fn shl(self, by: u32) -> Self {
+                self << by
+            }
+            #[inline(always)]
             fn shr(self, by: u32) -> Self {
                 self >> by
             }
@@ -127,16 +126,8 @@ macro_rules! int {
                 (wide >> 64) as u64 ^ wide as u64
             }
             #[inline(always)]
-            fn wide(self) -> u128 {
-                self.into()
-            }
-            #[inline(always)]
             fn from_low(low: u64) -> Self {
                 low.into()
-            }
-            #[inline(always)]
-            fn from_wide(wide: u128) -> Self {
-                wide as $int
             }
         }
     };

@@ -5,6 +5,7 @@ mod checksum;
 mod disk;
 mod error;
 pub mod fault;
+mod gaps;
 pub mod keys;
 mod levels;
 mod manifest;
@@ -18,6 +19,7 @@ mod real;
 mod segment;
 mod settle;
 mod sort;
+mod squeeze;
 mod store;
 mod subtract;
 

@@ -5,6 +5,7 @@
 //! pieces large enough that the system calls do not count; at most [`TRAIL_BYTES`] of pages behind
 //! it stay, and none once it is dropped.
 
+use crate::block::Block;
 use crate::{Decoder, Result, Segment};
 
 /// Pages are given back in pieces of about this size. A merge reads dozens of segments side by
@@ -56,17 +57,30 @@ impl BlockReader {
 
     /// Replaces `keys` by those of `block`, which is not before the one decoded last.
     pub(crate) fn decode(&mut self, block: usize, keys: &mut Vec<u8>) -> Result<()> {
+        keys.clear();
+        self.open(block)?;
+        self.decoder.block().write(self.segment.width(), keys);
+        Ok(())
+    }
+
+    /// Decodes `block`, which is not before the one decoded last, for [`BlockReader::block`].
+    pub(crate) fn open(&mut self, block: usize) -> Result<()> {
         debug_assert!(block + 1 >= self.end);
         if self.trail == self.end {
             self.trail = block;
         }
-        self.segment.decode(block, &mut self.decoder, keys)?;
+        self.segment.open_block(block, &mut self.decoder)?;
         self.end = block + 1;
         if self.segment.extents(self.trail..self.end).len() >= TRAIL_BYTES {
             self.segment.release(self.trail..self.end);
             self.trail = self.end;
         }
         Ok(())
+    }
+
+    /// The keys of the block decoded last.
+    pub(crate) fn block(&self) -> Block<'_> {
+        self.decoder.block()
     }
 }
 

@@ -24,7 +24,7 @@
 //! is decoded, and against what the index says of it and of its neighbour: a block that is intact
 //! but in another's place is noticed.
 
-use crate::block::{Decoder, Encoder, HEADER, WIDTH_MAX, block_keys_max};
+use crate::block::{Block, Decoder, Encoder, HEADER, WIDTH_MAX, block_keys_max};
 use crate::checksum::checksum;
 use crate::keys::{Shape, bound, for_shape, is_ascending};
 use crate::{Append, Disk, Error, Mapped, Result};
@@ -34,7 +34,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The version of the format of segments that this build reads and writes.
-pub const SEGMENT_VERSION: u32 = 1;
+pub const SEGMENT_VERSION: u32 = 2;
 
 const MAGIC: &[u8; 8] = b"SPILLSEG";
 const FOOTER: usize = 48;
@@ -159,8 +159,14 @@ impl<'a> SegmentWriter<'a> {
         Ok(())
     }
 
-    /// Encodes one block and enters it in the index.
+    /// Encodes one block, or several if the keys differ too much, and enters it in the index.
     fn encode(&mut self, keys: &[u8]) -> Result<()> {
+        if self.encoder.wants_fewer(keys) {
+            let half = keys.len() / self.width / 2;
+            let (low, high) = keys.split_at(half * self.width);
+            self.encode(low)?;
+            return self.encode(high);
+        }
         let offset = self.written + self.blocks.len() as u64;
         let count = keys.len() / self.width;
         debug_assert!(self.last_first_key().is_none_or(|first| first < &keys[..self.width]));
@@ -286,20 +292,36 @@ impl Segment {
 
     /// Replaces `keys` by those of a block.
     pub fn decode(&self, block: usize, decoder: &mut Decoder, keys: &mut Vec<u8>) -> Result<()> {
-        let Shared { file, at, bytes, width, .. } = &*self.shared;
+        keys.clear();
+        self.open_block(block, decoder)?;
+        decoder.block().write(self.width(), keys);
+        Ok(())
+    }
+
+    /// Decodes a block, leaving its keys in the decoder.
+    pub(crate) fn open_block(&self, block: usize, decoder: &mut Decoder) -> Result<()> {
+        let Shared { file, at, bytes, .. } = &*self.shared;
         let range = self.extent(block);
         let offset = at.offset + range.start as u64;
-        decoder.decode(&bytes[range], file, offset, keys)?;
-        let agrees = keys.len() == self.keys_in(block) * width
-            && keys.starts_with(self.first_key(block))
-            && (block + 1 == self.blocks()
-                || &keys[keys.len() - width..] < self.first_key(block + 1));
-        if !agrees {
-            keys.clear();
+        decoder.open(&bytes[range], file, offset)?;
+        if !self.describes(block, &decoder.block()) {
+            decoder.close();
             let what = "a block of keys: it is not the one that the index describes";
             return Err(Error::corrupt(file, offset, what));
         }
         Ok(())
+    }
+
+    /// Whether the keys of a block are those that the index promises, as far as it tells.
+    fn describes(&self, block: usize, keys: &Block<'_>) -> bool {
+        let (width, count) = (self.width(), keys.count(self.width()));
+        let mut ends = Vec::with_capacity(2 * width);
+        keys.write_some(0..1, width, &mut ends);
+        keys.write_some(count - 1..count, width, &mut ends);
+        let (first, last) = ends.split_at(width);
+        count == self.keys_in(block)
+            && first == self.first_key(block)
+            && (block + 1 == self.blocks() || last < self.first_key(block + 1))
     }
 
     /// Tells the system that these blocks will not be read again soon.

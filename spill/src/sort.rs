@@ -18,9 +18,13 @@
 //! Every level of the recursion consumes `DIGIT_BITS` bits, so whatever the input there are at
 //! most 12 levels of a 16 kB frame, and no input is quadratic.
 //!
-//! Wider keys are not moved while they are sorted: see [`sort_wide`].
+//! Bits in which all keys agree need not be moved about. Where leaving them out makes keys shorter,
+//! and so wherever that makes them integers, they are squeezed (see `squeeze.rs`) on the way to the
+//! second buffer, sorted there, and put together again on the way back. Keys that vary in too many
+//! bits are not moved while they are sorted: see [`sort_wide`].
 
-use crate::keys::{Int, Medium, Packed, Shape, Wide, for_packed};
+use crate::keys::{Int, Medium, PACKED_WIDTH_MAX, Packed, Shape, Wide, for_packed};
+use crate::squeeze::Squeeze;
 use byteorder::{BigEndian, ByteOrder};
 
 /// Bits of a key by which one level of the radix sort distributes.
@@ -31,6 +35,10 @@ const DIGITS: usize = 1 << DIGIT_BITS;
 const SMALL: usize = 8192;
 /// The same where they differ in more.
 const SMALL_WIDE: usize = 2048;
+/// Keys of at most this many bytes are sorted as they are.
+const UNSQUEEZED_MAX: usize = 8;
+/// Keys unsqueezed at a time.
+const UNSQUEEZE_KEYS: usize = 256;
 /// Smaller buckets are not rid of repeats before they are sorted.
 const FILTERED: usize = 32;
 
@@ -45,11 +53,56 @@ const FILTERED: usize = 32;
 pub fn sort_dedup(width: usize, keys: &mut Vec<u8>, scratch: &mut Vec<u8>) {
     assert_eq!(keys.len() % width, 0, "a key set is a whole number of keys");
     scratch.clear();
+    if keys.is_empty() {
+        return;
+    }
     scratch.reserve_exact(keys.len());
     scratch.resize(keys.len(), 0);
-    let kept = for_packed!(width, shape => sort_packed(shape, keys, scratch),
-                           else sort_wide(shape, keys, scratch));
+    let squeeze = (width > UNSQUEEZED_MAX).then(|| Squeeze::of(width, keys));
+    let kept = match squeeze {
+        Some(squeeze) if squeezed_width(&squeeze) < width.min(PACKED_WIDTH_MAX + 1) => {
+            for_packed!(squeezed_width(&squeeze), shape => {
+                sort_squeezed(shape, &squeeze, width, keys, scratch)
+            }, else unreachable!("squeezed keys of width {:?} are integers", shape.0))
+        }
+        _ => for_packed!(width, shape => sort_packed(shape, keys, scratch),
+                         else sort_wide(shape, keys, scratch)),
+    };
     keys.truncate(kept * width);
+}
+
+/// The width in bytes of squeezed keys.
+fn squeezed_width(squeeze: &Squeeze) -> usize {
+    squeeze.bits().div_ceil(8).max(1) as usize
+}
+
+/// Sorts keys that fit an integer when squeezed; the number of distinct ones, now in front.
+fn sort_squeezed<P: Packed>(
+    shape: P,
+    squeeze: &Squeeze,
+    width: usize,
+    keys: &mut [u8],
+    scratch: &mut [u8],
+) -> usize {
+    let narrow = shape.width();
+    let length = keys.len() / width * narrow;
+    let squeezed = &mut scratch[..length];
+    let mut slots = squeezed.chunks_exact_mut(narrow);
+    squeeze.squeeze(keys, |value| {
+        let slot = slots.next().expect("there is a slot for every key");
+        shape.store(value, slot);
+    });
+    let kept = sort_packed(shape, squeezed, &mut keys[..length]);
+    let mut values = [P::Int::ZERO; UNSQUEEZE_KEYS];
+    let batches = squeezed[..kept * narrow].chunks(UNSQUEEZE_KEYS * narrow);
+    for (batch, keys) in batches.zip(keys.chunks_mut(UNSQUEEZE_KEYS * width)) {
+        let count = batch.len() / narrow;
+        for (value, key) in values.iter_mut().zip(batch.chunks_exact(narrow)) {
+            *value = shape.key(key);
+        }
+        squeeze.unsqueeze(&values[..count], &mut keys[..count * width]);
+    }
+    kept
 }
 
 /// Sorts keys that fit an integer; the number of distinct ones, now in front.
@@ -228,21 +281,24 @@ const ENTRY: usize = 12;
 /// After so many rounds of eight bytes, keys that still agree are compared whole.
 const ROUNDS: u32 = 8;
 
-/// Sorts keys wider than 16 bytes; the number of distinct ones, now in front.
+/// Sorts keys that vary in more than 128 bits; the number of distinct ones, now in front.
 ///
-/// In place of a key, a 12-byte entry in the scratch buffer is sorted: the eight bytes that follow
-/// what all keys share, and the key's index. Entries that agree in the eight bytes are sorted
-/// again by the eight that follow what *they* share, for a bounded number of rounds, and then by
-/// comparing keys. At last the keys are brought into the order of the entries.
+/// In place of a key, a 12-byte entry in the scratch buffer is sorted: the first 64 of the bits
+/// that vary, and the key's index. Entries that agree in these are sorted again by the eight bytes
+/// that follow what *they* share, for a bounded number of rounds, and then by comparing keys. At
+/// last the keys are brought into the order of the entries.
 fn sort_wide(shape: Wide, keys: &mut [u8], scratch: &mut [u8]) -> usize {
     let width = shape.width();
     let count = keys.len() / width;
     assert!(u32::try_from(count).is_ok(), "fewer than 2^32 wide keys are sorted at once");
     let (entries, _) = scratch[..count * ENTRY].as_chunks_mut::<ENTRY>();
-    for (index, entry) in (0u32..).zip(entries.iter_mut()) {
+    let mut places = (0u32..).zip(entries.iter_mut());
+    Squeeze::of(width, keys).leading(64).squeeze(keys, |head: u64| {
+        let (index, entry) = places.next().expect("there is an entry for every key");
+        entry[..8].copy_from_slice(&head.to_be_bytes());
         entry[8..].copy_from_slice(&index.to_be_bytes());
-    }
-    sort_entries(shape, keys, entries, 0);
+    });
+    sort_by_heads(shape, keys, entries, 0);
     permute(width, keys, entries);
     drop_repeats(width, keys, count)
 }
@@ -272,6 +328,11 @@ fn sort_entries(shape: Wide, keys: &[u8], entries: &mut [[u8; ENTRY]], round: u3
         head[..length].copy_from_slice(&next[..length]);
         entry[..8].copy_from_slice(&head);
     }
+    sort_by_heads(shape, keys, entries, round);
+}
+
+/// Sorts entries by their first eight bytes, and those that agree in them by their keys.
+fn sort_by_heads(shape: Wide, keys: &[u8], entries: &mut [[u8; ENTRY]], round: u32) {
     entries.sort_unstable_by_key(|entry| Medium::<ENTRY>.key(entry));
     for tied in entries.chunk_by_mut(|a, b| a[..8] == b[..8]) {
         if tied.len() > 1 {

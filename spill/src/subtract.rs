@@ -7,10 +7,13 @@
 //! galloping (Bentley and Yao 1976).
 //!
 //! Of a segment ([`SegmentSubtract`]) the index tells for every candidate the one block that can
-//! hold it; blocks that can hold none are not decoded.
+//! hold it; blocks that can hold none are not decoded. The keys of a block are not put together:
+//! the candidates are squeezed as the block's keys are, and integers are compared.
 
-use crate::keys::{Shape, for_shape, is_ascending, leap};
+use crate::block::Block;
+use crate::keys::{Int, Shape, for_shape, is_ascending, leap};
 use crate::reader::BlockReader;
+use crate::squeeze::Squeeze;
 use crate::{Result, Segment};
 use std::ops::Range;
 
@@ -30,18 +33,20 @@ pub struct SegmentSubtract {
     reader: BlockReader,
     /// The first block that can hold a key not less than the last candidate.
     block: usize,
-    /// The keys of that block, if `decoded`.
-    keys: Vec<u8>,
+    /// Whether the reader has that block.
     decoded: bool,
-    /// Bytes of them that are less than all candidates to come.
+    /// Keys of it that are less than all candidates to come.
     passed: usize,
+    narrow: Queries<u64>,
+    wide: Queries<u128>,
 }
 
 impl SegmentSubtract {
     /// Begins before the first key of `segment`.
     pub fn new(segment: Segment) -> Self {
         let reader = BlockReader::new(segment);
-        SegmentSubtract { reader, block: 0, keys: Vec::new(), decoded: false, passed: 0 }
+        let (narrow, wide) = (Queries::default(), Queries::default());
+        SegmentSubtract { reader, block: 0, decoded: false, passed: 0, narrow, wide }
     }
 
     /// Removes the keys of the segment from `candidates`, which ascend, without repeats, and from
@@ -74,11 +79,8 @@ impl SegmentSubtract {
                 // Only before the first block of all.
                 kept = keep(width, candidates, next..end, kept);
             } else {
-                self.decode()?;
-                let run = &self.keys[self.passed..];
-                let passed;
-                (kept, passed) = remove(shape, candidates, next..end, kept, run);
-                self.passed += passed * width;
+                self.open()?;
+                kept = self.remove_in_block(shape, candidates, next..end, kept);
             }
             next = end;
         }
@@ -95,13 +97,119 @@ impl SegmentSubtract {
     }
 
     /// Decodes the block, unless it is.
-    fn decode(&mut self) -> Result<()> {
+    fn open(&mut self) -> Result<()> {
         if !self.decoded {
-            self.reader.decode(self.block, &mut self.keys)?;
+            self.reader.open(self.block)?;
             self.decoded = true;
         }
         Ok(())
     }
+
+    /// Moves those of the candidates `range` that are not in the block to index `kept`; the index
+    /// after them there.
+    fn remove_in_block<S: Shape>(
+        &mut self,
+        shape: S,
+        candidates: &mut [u8],
+        range: Range<usize>,
+        kept: usize,
+    ) -> usize {
+        let width = shape.width();
+        let (known, passed) = match self.reader.block() {
+            Block::Narrow(squeeze, values) => {
+                let keys = &candidates[range.start * width..range.end * width];
+                self.narrow.known(squeeze, keys, &values[self.passed..])
+            }
+            Block::Wide(squeeze, values) => {
+                let keys = &candidates[range.start * width..range.end * width];
+                self.wide.known(squeeze, keys, &values[self.passed..])
+            }
+            Block::Keys(keys) => {
+                let (kept, passed) =
+                    remove(shape, candidates, range, kept, &keys[self.passed * width..]);
+                self.passed += passed;
+                return kept;
+            }
+        };
+        self.passed += passed;
+        let (mut next, mut kept) = (range.start, kept);
+        for &index in known {
+            let index = range.start + index as usize;
+            kept = keep(width, candidates, next..index, kept);
+            next = index + 1;
+        }
+        keep(width, candidates, next..range.end, kept)
+    }
+}
+
+/// Candidates, squeezed as the keys of a block are.
+#[derive(Default)]
+struct Queries<I> {
+    /// Those that have the block's constant bits.
+    values: Vec<I>,
+    /// Which candidates they are.
+    indices: Vec<u32>,
+    /// The candidates found in the block.
+    known: Vec<u32>,
+}
+
+impl<I: Int> Queries<I> {
+    /// The indices of those of the ascending `candidates` that squeeze to one of the ascending
+    /// `values`, and how many values are not greater than the last candidate, or fewer.
+    fn known(&mut self, squeeze: &Squeeze, candidates: &[u8], values: &[I]) -> (&[u32], usize) {
+        self.values.clear();
+        self.indices.clear();
+        squeeze.squeeze_matching(candidates, |index, value| {
+            self.values.push(value);
+            self.indices.push(index as u32);
+        });
+        self.known.clear();
+        let passed = if self.values.len() < values.len() / GALLOP_RATIO {
+            self.look_up(values)
+        } else {
+            self.walk(values)
+        };
+        (&self.known, passed)
+    }
+
+    /// Walks through both in step.
+    fn walk(&mut self, values: &[I]) -> usize {
+        let (count, mut found) = (self.values.len(), 0);
+        self.known.resize(count, 0);
+        let (mut next, mut passed) = (0, 0);
+        while next < count && passed < values.len() {
+            let (query, value) = (self.values[next], values[passed]);
+            self.known[found] = self.indices[next];
+            found += usize::from(query == value);
+            next += usize::from(query <= value);
+            passed += usize::from(value <= query);
+        }
+        self.known.truncate(found);
+        passed
+    }
+
+    /// Looks each candidate up in many more values.
+    fn look_up(&mut self, values: &[I]) -> usize {
+        let mut passed = 0;
+        for (&query, &index) in self.values.iter().zip(&self.indices) {
+            passed += leap_in(&values[passed..], query);
+            if values.get(passed) == Some(&query) {
+                self.known.push(index);
+            }
+        }
+        passed
+    }
+}
+
+/// The number of the ascending `values` that are less than `value`: doubling steps, then a binary
+/// search.
+fn leap_in<I: Int>(values: &[I], value: I) -> usize {
+    let mut step = 1;
+    while step <= values.len() && values[step - 1] < value {
+        step *= 2;
+    }
+    let (low, high) = (step / 2, step.min(values.len()));
+    low + values[low..high].partition_point(|it| *it < value)
 }
 
 /// Moves the keys `range` to index `kept`; the index after them there.

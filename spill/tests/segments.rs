@@ -124,7 +124,7 @@ fn a_segment_of_another_version_is_named_as_such() {
     let sum = crc32fast::hash(&bytes[footer..footer + 44]);
     bytes[footer + 44..].copy_from_slice(&sum.to_le_bytes());
     let error = OneFile::holding(bytes).open(at, 10).unwrap_err();
-    assert!(matches!(error, Error::Version { found: 77, expected: 1, .. }), "{error}");
+    assert!(matches!(error, Error::Version { found: 77, expected: 2, .. }), "{error}");
 }
 
 #[test]
@@ -135,9 +135,10 @@ fn an_intact_block_in_the_place_of_another_is_noticed() {
         let set = (0..3).map(|number| key(width, first + number)).collect();
         (file.append(width, &flat(&set), 5), file.bytes())
     };
-    // So few keys are not compressed, so both blocks are of one length: header, key, gaps.
+    // So few keys are not compressed, so both blocks are of one length: header, gaps, bits, key.
     let ((at, mut bytes), (_, other)) = (file(0), file(1 << 20));
-    bytes[..20 + 10 + 2].copy_from_slice(&other[..20 + 10 + 2]);
+    let block = 20 + 3 + 2 * 10;
+    bytes[..block].copy_from_slice(&other[..block]);
     let segment = OneFile::holding(bytes).open(at, width).unwrap();
     let error = segment.decode(0, &mut Decoder::new(width), &mut Vec::new()).unwrap_err();
     assert!(error.to_string().contains("not the one that the index describes"), "{error}");

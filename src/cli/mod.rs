@@ -1,6 +1,5 @@
 //! The command line: reads flags, prints, sets exit codes. Nothing else does any of these.
 
-mod allocator;
 mod args;
 mod directory;
 mod explain;
@@ -21,7 +20,7 @@ type Ending = Result<u8, Failure>;
 
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
-    allocator::return_large_blocks();
+    crate::search::return_large_blocks();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

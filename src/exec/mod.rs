@@ -7,6 +7,7 @@
 
 mod expansion;
 pub mod interp;
+pub mod synthetic;
 
 pub use expansion::{Check, Expansion, FaultKind, Finding, Findings};
 pub use interp::Interp;

@@ -4,6 +4,7 @@
 //! merges, memory bounded. [`memory`] is the same search on a page, as the oracle of the tests.
 //! Neither knows which language the model came from.
 
+mod allocator;
 pub mod checkpoint;
 pub mod control;
 mod expand;
@@ -12,6 +13,7 @@ pub mod memory;
 pub mod plan;
 pub mod trace;
 
+pub use allocator::return_large_blocks;
 pub use control::Control;
 pub use external::Search;
 pub use plan::Plan;

@@ -11,7 +11,7 @@
 const MAPPED_BYTES_MIN: i32 = 256 << 10;
 
 /// Makes the allocator return large blocks to the system as soon as they are freed.
-pub(super) fn return_large_blocks() {
+pub fn return_large_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: mallopt only changes parameters of the allocator, and is called before any other
     // thread exists. A refusal changes nothing.

@@ -1,0 +1,204 @@
+//! The gaps of a block: a dictionary of those that occur again, a byte for each, and literals.
+//!
+//! See `block.rs` for what the bytes mean.
+
+use crate::block::CODE_GAPS;
+use crate::keys::Int;
+use crate::squeeze::Squeeze;
+
+/// The most entries of a dictionary: as many as a byte can tell.
+pub(crate) const ENTRIES_MAX: usize = 256;
+/// The number that stands for a literal, where it is not that of an entry.
+const LITERAL: u8 = 255;
+/// Slots of the table in which equal gaps meet, at least twice as many as there are gaps.
+const SLOTS: usize = 8192;
+/// A gap's number in the table of different gaps, where it has none yet.
+const NONE: u16 = u16::MAX;
+
+/// Writes the gaps of one block after another.
+#[derive(Debug, Default)]
+pub(crate) struct Gaps<I> {
+    /// The gap itself, and its number if that was given in the block with this `stamp`.
+    slots: Vec<Slot<I>>,
+    stamp: u32,
+    /// The different gaps of the block, and how often each occurs.
+    different: Vec<(I, u32)>,
+    /// For each gap of the block, its number among the different ones.
+    numbers: Vec<u16>,
+    /// For each different gap the byte that stands for it.
+    codes: Vec<u8>,
+    literals: Vec<I>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot<I> {
+    gap: I,
+    stamp: u32,
+    number: u16,
+}
+
+impl<I: Int> Gaps<I> {
+    /// Appends codes, dictionary and literals of the ascending `keys` to `raw`. Gives the block's
+    /// code, the entries of the dictionary and the bytes of a gap.
+    pub(crate) fn write(
+        &mut self,
+        squeeze: &Squeeze,
+        keys: &[u8],
+        raw: &mut Vec<u8>,
+    ) -> (u8, usize, usize) {
+        let all = self.number(squeeze, keys);
+        let gap_bytes = all.length().div_ceil(8).max(1) as usize;
+        let dictionary = self.dictionary();
+        self.literals.clear();
+        for &number in &self.numbers {
+            raw.push(self.codes[number as usize]);
+        }
+        if dictionary.len() < self.different.len() {
+            let literal = |number: &&u16| self.codes[**number as usize] == LITERAL;
+            let gaps = self.numbers.iter().filter(literal);
+            self.literals.extend(gaps.map(|&number| self.different[number as usize].0));
+        }
+        write_planes(&dictionary, gap_bytes, raw);
+        write_planes(&self.literals, gap_bytes, raw);
+        (CODE_GAPS, dictionary.len(), gap_bytes)
+    }
+
+    /// Numbers the gaps between `keys`; all bits that occur in them.
+    fn number(&mut self, squeeze: &Squeeze, keys: &[u8]) -> I {
+        self.slots.resize(SLOTS, Slot { gap: I::ZERO, stamp: 0, number: NONE });
+        self.stamp = self.stamp.wrapping_add(1);
+        if self.stamp == 0 {
+            // After 2^32 blocks, stamps of old could be taken for new.
+            self.slots.fill(Slot { gap: I::ZERO, stamp: 0, number: NONE });
+            self.stamp = 1;
+        }
+        self.different.clear();
+        self.numbers.clear();
+        let Gaps { slots, stamp, different, numbers, .. } = self;
+        let slots: &mut [Slot<I>; SLOTS] =
+            slots.as_mut_slice().try_into().expect("the table was just made this large");
+        let one = I::from_low(1);
+        let (mut last, mut all) = (None, I::ZERO);
+        squeeze.squeeze(keys, |value: I| {
+            let Some(before) = last.replace(value) else { return };
+            let gap = value.sub(before).sub(one);
+            all = all.or(gap);
+            let mut at = slot_of(gap);
+            let number = loop {
+                let slot = &mut slots[at];
+                if slot.stamp != *stamp {
+                    let number = different.len() as u16;
+                    different.push((gap, 0));
+                    *slot = Slot { gap, stamp: *stamp, number };
+                    break number;
+                }
+                if slot.gap == gap {
+                    break slot.number;
+                }
+                at = (at + 1) % SLOTS;
+            };
+            different[number as usize].1 += 1;
+            numbers.push(number);
+        });
+        all
+    }
+
+    /// Chooses the entries of the dictionary, ascending, and the codes of all different gaps.
+    fn dictionary(&mut self) -> Vec<I> {
+        let mut chosen: Vec<(I, u32, u16)> = (0u16..)
+            .zip(&self.different)
+            .map(|(number, &(gap, count))| (gap, count, number))
+            .collect();
+        if chosen.len() > ENTRIES_MAX {
+            // A gap that occurs once is as short as a literal.
+            chosen.retain(|&(_, count, _)| count > 1);
+            let most = ENTRIES_MAX - 1;
+            if chosen.len() > most {
+                let by_count = |&(gap, count, _): &(I, u32, u16)| (std::cmp::Reverse(count), gap);
+                chosen.select_nth_unstable_by_key(most, by_count);
+                chosen.truncate(most);
+            }
+        }
+        chosen.sort_unstable();
+        self.codes.clear();
+        self.codes.resize(self.different.len(), LITERAL);
+        for (code, &(_, _, number)) in chosen.iter().enumerate() {
+            self.codes[number as usize] = code as u8;
+        }
+        chosen.into_iter().map(|(gap, _, _)| gap).collect()
+    }
+}
+
+/// Where the table is searched for a gap first.
+#[inline(always)]
+fn slot_of<I: Int>(gap: I) -> usize {
+    (gap.fold().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SLOTS.trailing_zeros())) as usize
+}
+
+fn write_planes<I: Int>(numbers: &[I], bytes: usize, raw: &mut Vec<u8>) {
+    for plane in 0..bytes as u32 {
+        raw.extend(numbers.iter().map(|number| number.shr(8 * plane).low() as u8));
+    }
+}
+
+/// One number of planes.
+fn plane_number<I: Int>(planes: &[u8], count: usize, bytes: usize, index: usize) -> I {
+    (0..bytes).fold(I::ZERO, |number, plane| {
+        let byte = I::from_low(planes[plane * count + index].into());
+        number.or(byte.shl(8 * plane as u32))
+    })
+}
+
+/// Decodes the squeezed keys of a block of `count` keys and a dictionary of `entries` gaps of
+/// `gap_bytes` bytes; `gaps` has room for the codes and the dictionary at least.
+pub(crate) fn sum_gaps<I: Int>(
+    squeeze: &Squeeze,
+    first: &[u8],
+    gaps: &[u8],
+    (count, entries, gap_bytes): (usize, usize, usize),
+    values: &mut Vec<I>,
+) -> Result<(), String> {
+    let (codes, planes) = gaps.split_at(count - 1);
+    let (dictionary, literals) = planes.split_at(entries * gap_bytes);
+    let literal = |code: u8| code == LITERAL && entries < ENTRIES_MAX;
+    if codes.iter().any(|&code| usize::from(code) >= entries && !literal(code)) {
+        return Err("a gap is not in its dictionary".into());
+    }
+    let literal_count = codes.iter().filter(|&&code| literal(code)).count();
+    if literals.len() != literal_count * gap_bytes {
+        return Err("it has too few literals or too many".into());
+    }
+    let mut table = [I::ZERO; ENTRIES_MAX];
+    for (index, gap) in table[..entries].iter_mut().enumerate() {
+        *gap = plane_number(dictionary, entries, gap_bytes, index);
+    }
+    let mut value = I::ZERO;
+    squeeze.squeeze(first, |first| value = first);
+    values.clear();
+    values.resize(count, value);
+    let (one, mut wrapped) = (I::from_low(1), false);
+    let mut step = |gap: I| {
+        let next = value.add(gap).add(one);
+        wrapped |= next <= value;
+        value = next;
+        next
+    };
+    let slots = values[1..].iter_mut().zip(codes);
+    if literal_count == 0 {
+        slots.for_each(|(slot, &code)| *slot = step(table[usize::from(code)]));
+    } else {
+        let mut used = 0;
+        for (slot, &code) in slots {
+            *slot = step(if literal(code) {
+                used += 1;
+                plane_number(literals, literal_count, gap_bytes, used - 1)
+            } else {
+                table[usize::from(code)]
+            });
+        }
+    }
+    if wrapped || value.length() > squeeze.bits() {
+        return Err("its keys exceed their width".into());
+    }
+    Ok(())
+}

@@ -1,0 +1,392 @@
+//! Keys without the bits in which they agree.
+//!
+//! The keys of a block, neighbours in a sorted set of states, agree in most of their bits: in what
+//! comes first, and in all that the model never changes or is far from changing. A [`Squeeze`]
+//! names the bits in which a set of keys varies. *Squeezing* a key takes these bits out of it, in
+//! order, as an integer, so keys of any width become integers of 64 or 128 bits, with the same
+//! order; *unsqueezing* puts them back between the bits that are constant.
+//!
+//! A key is looked at through *windows* of eight bytes. They are aligned to its end; the first one
+//! is moved forward to its beginning where the width is no multiple of eight, and there the bytes
+//! that it shares with the second belong to the second. Of a key of less than eight bytes the only
+//! window is shorter.
+//!
+//! Taking bits out of a word, and putting them back, are single instructions of x86-64 with BMI2
+//! (`pext`, `pdep`); elsewhere they are loops over the bits that are set. What the processor has is
+//! asked once a call, and the loops over keys are compiled for both.
+
+use crate::keys::Int;
+use byteorder::{BigEndian, ByteOrder};
+
+/// Which bits of some keys vary, and what the others are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Squeeze {
+    width: usize,
+    windows: Vec<Window>,
+    /// The windows in which a bit varies.
+    active: Vec<Window>,
+    /// A key of which the varying bits are zero.
+    template: Vec<u8>,
+    bits: u32,
+}
+
+/// Eight bytes of a key, or all of a shorter one, as a big-endian number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Window {
+    /// The first byte.
+    at: usize,
+    /// The bytes: eight but for shorter keys.
+    length: usize,
+    /// The bits that vary and are this window's own.
+    varying: u64,
+    /// The bits that do not vary, or vary but are the next window's own.
+    fixed: u64,
+    /// The constant bits.
+    base: u64,
+    /// Where the varying bits are in the squeezed key, counted from its least significant bit.
+    shift: u32,
+}
+
+impl Squeeze {
+    /// The bits that vary among `keys`, of which there is at least one.
+    pub(crate) fn of(width: usize, keys: &[u8]) -> Squeeze {
+        let first = &keys[..width];
+        Squeeze::build(width, first, |at, length| {
+            let first = load(first, at, length);
+            let starts = (at..keys.len()).step_by(width);
+            starts.fold(0, |varying, start| varying | load(keys, start, length) ^ first)
+        })
+    }
+
+    /// The bits set in `varying`; the others are as in `key`.
+    pub(crate) fn new(key: &[u8], varying: &[u8]) -> Squeeze {
+        Squeeze::build(key.len(), key, |at, length| load(varying, at, length))
+    }
+
+    fn build(width: usize, key: &[u8], varying_in: impl Fn(usize, usize) -> u64) -> Squeeze {
+        let mut squeeze =
+            Squeeze { width, windows: vec![], active: vec![], template: key.to_vec(), bits: 0 };
+        let length = width.min(8);
+        // From the last window to the first: a bit's place depends on those behind it.
+        for from_end in 1..=width.div_ceil(8) {
+            let at = width.saturating_sub(8 * from_end);
+            // Bytes that the window behind this one covers as well.
+            let shared = (at + length + 8 * (from_end - 1)).saturating_sub(width);
+            let own = u64::MAX.checked_shl(8 * shared as u32).unwrap_or(0);
+            let varying_too = varying_in(at, length);
+            let varying = varying_too & own;
+            let base = load(key, at, length) & !varying_too;
+            let fixed = !varying_too;
+            let shift = squeeze.bits;
+            squeeze.bits += varying.count_ones();
+            squeeze.windows.push(Window { at, length, varying, fixed, base, shift });
+            store(&mut squeeze.template, at, length, base);
+        }
+        squeeze.windows.reverse();
+        let active = squeeze.windows.iter().filter(|window| window.varying != 0);
+        squeeze.active = active.copied().collect();
+        squeeze
+    }
+
+    /// The number of bits that vary.
+    pub(crate) fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// A key in which exactly the varying bits are set.
+    pub(crate) fn varying(&self) -> Vec<u8> {
+        let mut key = vec![0; self.width];
+        // The bits that two windows share are the second one's.
+        for window in &self.active {
+            let before = load(&key, window.at, window.length);
+            store(&mut key, window.at, window.length, before | window.varying);
+        }
+        key
+    }
+
+    /// Takes out only the first of the bits that vary, `bits` at most.
+    pub(crate) fn leading(mut self, bits: u32) -> Squeeze {
+        let drop = self.bits.saturating_sub(bits);
+        for window in &mut self.active {
+            // Bits are counted from the end, so those of this window are `shift..end`.
+            let end = window.shift + window.varying.count_ones();
+            for _ in window.shift..end.min(drop) {
+                window.varying &= window.varying - 1;
+            }
+            window.shift = window.shift.saturating_sub(drop);
+        }
+        self.active.retain(|window| window.varying != 0);
+        self.bits -= drop;
+        self
+    }
+
+    /// Squeezes `keys`, all of which have the constant bits, and gives them one after another.
+    ///
+    /// The varying bits must fit `I`.
+    pub(crate) fn squeeze<I: Int>(&self, keys: &[u8], each: impl FnMut(I)) {
+        debug_assert!(self.bits <= I::BITS);
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("bmi2") {
+            // SAFETY: the processor has BMI2, all that the function asks for.
+            return unsafe { bmi2::squeeze(self, keys, each) };
+        }
+        portable::squeeze(self, keys, each);
+    }
+
+    /// Squeezes those of `keys` that have the constant bits; with each comes its index.
+    pub(crate) fn squeeze_matching<I: Int>(&self, keys: &[u8], each: impl FnMut(usize, I)) {
+        debug_assert!(self.bits <= I::BITS);
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("bmi2") {
+            // SAFETY: the processor has BMI2, all that the function asks for.
+            return unsafe { bmi2::squeeze_matching(self, keys, each) };
+        }
+        portable::squeeze_matching(self, keys, each);
+    }
+
+    /// The keys that squeeze to `values`, written to `keys`, which has room for exactly these.
+    pub(crate) fn unsqueeze<I: Int>(&self, values: &[I], keys: &mut [u8]) {
+        debug_assert!(self.bits <= I::BITS);
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("bmi2") {
+            // SAFETY: the processor has BMI2, all that the function asks for.
+            return unsafe { bmi2::unsqueeze(self, values, keys) };
+        }
+        portable::unsqueeze(self, values, keys);
+    }
+}
+
+/// The number in `length` bytes, at most eight, from `at` on.
+#[inline(always)]
+fn load(bytes: &[u8], at: usize, length: usize) -> u64 {
+    match bytes.get(at..at + 8) {
+        Some(eight) => BigEndian::read_u64(eight) >> (64 - 8 * length),
+        None => {
+            bytes[at..at + length].iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
+        }
+    }
+}
+
+/// Writes a number to `length` bytes from `at` on, and anything to as many as follow within eight.
+#[inline(always)]
+fn store(bytes: &mut [u8], at: usize, length: usize, number: u64) {
+    match bytes.get_mut(at..at + 8) {
+        Some(eight) => BigEndian::write_u64(eight, number << (64 - 8 * length)),
+        None => BigEndian::write_uint(&mut bytes[at..at + length], number, length),
+    }
+}
+
+/// Fills `keys` with copies of `key`.
+fn fill(keys: &mut [u8], key: &[u8]) {
+    let mut filled = key.len().min(keys.len());
+    keys[..filled].copy_from_slice(&key[..filled]);
+    while filled < keys.len() {
+        let more = filled.min(keys.len() - filled);
+        keys.copy_within(..more, filled);
+        filled += more;
+    }
+}
+
+/// The loops over keys, with a way to take bits out of a word and one to put them back.
+macro_rules! loops {
+    ($name:ident, $extract:path, $deposit:path $(, $feature:literal)?) => {
+        mod $name {
+            use super::{Squeeze, Window, fill, load, store};
+            use crate::keys::Int;
+
+            $(#[target_feature(enable = $feature)])?
+            pub(super) fn squeeze<I: Int>(squeeze: &Squeeze, keys: &[u8], each: impl FnMut(I)) {
+                let width = squeeze.width;
+                // Most often few windows are active; their loops are unrolled.
+                match *squeeze.active.as_slice() {
+                    [a] => squeeze_by(width, &[a], keys, each),
+                    [a, b] => squeeze_by(width, &[a, b], keys, each),
+                    [a, b, c] => squeeze_by(width, &[a, b, c], keys, each),
+                    ref windows => squeeze_all(width, windows, keys, each),
+                }
+            }
+
+            $(#[target_feature(enable = $feature)])?
+            fn squeeze_by<I: Int, const N: usize>(
+                width: usize,
+                windows: &[Window; N],
+                keys: &[u8],
+                each: impl FnMut(I),
+            ) {
+                squeeze_all(width, windows, keys, each);
+            }
+
+            $(#[target_feature(enable = $feature)])?
+            #[inline]
+            fn squeeze_all<I: Int>(
+                width: usize,
+                windows: &[Window],
+                keys: &[u8],
+                mut each: impl FnMut(I),
+            ) {
+                for start in (0..keys.len()).step_by(width) {
+                    let mut value = I::ZERO;
+                    for window in windows {
+                        let word = load(keys, start + window.at, window.length);
+                        let bits = $extract(word, window.varying);
+                        value = value.or(I::from_low(bits).shl(window.shift));
+                    }
+                    each(value);
+                }
+            }
+
+            $(#[target_feature(enable = $feature)])?
+            pub(super) fn squeeze_matching<I: Int>(
+                squeeze: &Squeeze,
+                keys: &[u8],
+                mut each: impl FnMut(usize, I),
+            ) {
+                for (index, start) in (0..keys.len()).step_by(squeeze.width).enumerate() {
+                    let (mut value, mut differing) = (I::ZERO, 0);
+                    for window in &squeeze.windows {
+                        let word = load(keys, start + window.at, window.length);
+                        differing |= (word ^ window.base) & window.fixed;
+                        let bits = $extract(word, window.varying);
+                        value = value.or(I::from_low(bits).shl(window.shift));
+                    }
+                    if differing == 0 {
+                        each(index, value);
+                    }
+                }
+            }
+
+            $(#[target_feature(enable = $feature)])?
+            pub(super) fn unsqueeze<I: Int>(squeeze: &Squeeze, values: &[I], keys: &mut [u8]) {
+                let width = squeeze.width;
+                if squeeze.active.len() < squeeze.windows.len() {
+                    fill(keys, &squeeze.template);
+                }
+                // Ascending, so that what a window writes of the next one's is overwritten. Of a
+                // next one that is not active all bits are constant, here as there.
+                for &Window { at, length, varying, base, shift, .. } in &squeeze.active {
+                    for (value, start) in values.iter().zip((at..).step_by(width)) {
+                        let bits = $deposit(value.shr(shift).low(), varying);
+                        store(keys, start, length, base | bits);
+                    }
+                }
+            }
+        }
+    };
+}
+
+loops!(portable, super::extract, super::deposit);
+#[cfg(target_arch = "x86_64")]
+loops!(bmi2, std::arch::x86_64::_pext_u64, std::arch::x86_64::_pdep_u64, "bmi2");
+
+/// The bits of `word` where `mask` is set, moved together at the low end.
+#[inline]
+fn extract(word: u64, mut mask: u64) -> u64 {
+    let (mut bits, mut at) = (0, 0);
+    while mask != 0 {
+        bits |= (word >> mask.trailing_zeros() & 1) << at;
+        mask &= mask - 1;
+        at += 1;
+    }
+    bits
+}
+
+/// The low bits of `bits`, moved to where `mask` is set.
+#[inline]
+fn deposit(bits: u64, mut mask: u64) -> u64 {
+    let (mut word, mut at) = (0, 0);
+    while mask != 0 {
+        word |= (bits >> at & 1) << mask.trailing_zeros();
+        mask &= mask - 1;
+        at += 1;
+    }
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Keys that differ from one of them within a mask.
+    fn related() -> impl Strategy<Value = (usize, Vec<u8>)> {
+        (1usize..50).prop_flat_map(|width| {
+            let bytes = || prop::collection::vec(any::<u8>(), width);
+            let sparse = (bytes(), bytes(), bytes()).prop_map(|(a, b, c)| {
+                a.iter().zip(b).zip(c).map(|((a, b), c)| a & b & c).collect::<Vec<u8>>()
+            });
+            let rows = prop::collection::vec(bytes(), 1..20);
+            (Just(width), bytes(), sparse, rows).prop_map(|(width, key, mask, rows)| {
+                let within = |row: &Vec<u8>| -> Vec<u8> {
+                    (0..width).map(|i| key[i] ^ row[i] & mask[i]).collect()
+                };
+                (width, rows.iter().flat_map(within).collect())
+            })
+        })
+    }
+
+    fn values<I: Int>(squeeze: &Squeeze, keys: &[u8]) -> Vec<I> {
+        let mut values = Vec::new();
+        squeeze.squeeze(keys, |value| values.push(value));
+        values
+    }
+
+    fn check<I: Int>(width: usize, keys: &[u8]) -> Result<(), TestCaseError> {
+        let squeeze = Squeeze::of(width, keys);
+        let squeezed: Vec<I> = values(&squeeze, keys);
+        let rows: Vec<&[u8]> = keys.chunks(width).collect();
+        for (a, x) in rows.iter().zip(&squeezed) {
+            for (b, y) in rows.iter().zip(&squeezed) {
+                prop_assert_eq!(a.cmp(b), x.cmp(y));
+            }
+        }
+        let mut back = vec![0x55; keys.len()];
+        squeeze.unsqueeze(&squeezed, &mut back);
+        prop_assert_eq!(&back, keys);
+        let mut portable = Vec::new();
+        portable::squeeze(&squeeze, keys, |value: I| portable.push(value));
+        prop_assert_eq!(&portable, &squeezed);
+        let mut back = vec![0xaa; keys.len()];
+        portable::unsqueeze(&squeeze, &squeezed, &mut back);
+        prop_assert_eq!(&back, keys);
+        prop_assert_eq!(Squeeze::new(rows[rows.len() - 1], &squeeze.varying()), squeeze.clone());
+
+        let mut leading = Vec::new();
+        squeeze.clone().leading(5).squeeze(keys, |value: I| leading.push(value));
+        let drop = squeeze.bits().saturating_sub(5);
+        prop_assert_eq!(leading, squeezed.iter().map(|it| it.shr(drop)).collect::<Vec<_>>());
+
+        // Every key has the constant bits; with one of them flipped it has not.
+        let mut found = Vec::new();
+        squeeze.squeeze_matching(keys, |index, value: I| found.push((index, value)));
+        prop_assert_eq!(found, squeezed.into_iter().enumerate().collect::<Vec<_>>());
+        let varying = squeeze.varying();
+        for bit in 0..8 * width {
+            let mut key = rows[0].to_vec();
+            key[bit / 8] ^= 1 << (bit % 8);
+            let mut count = 0;
+            squeeze.squeeze_matching(&key, |_, _: I| count += 1);
+            prop_assert_eq!(count, usize::from(varying[bit / 8] >> (bit % 8) & 1));
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn squeezing_keeps_the_order_and_can_be_undone((width, keys) in related()) {
+            match Squeeze::of(width, &keys).bits() {
+                0..=64 => {
+                    check::<u64>(width, &keys)?;
+                    check::<u128>(width, &keys)?;
+                }
+                65..=128 => check::<u128>(width, &keys)?,
+                _ => {}
+            }
+        }
+
+        #[test]
+        fn bits_that_are_taken_out_go_back_where_they_were(word in any::<u64>(), mask in any::<u64>()) {
+            prop_assert_eq!(deposit(extract(word, mask), mask), word & mask);
+            prop_assert!(mask == u64::MAX || extract(word, mask) >> mask.count_ones() == 0);
+        }
+    }
+}
