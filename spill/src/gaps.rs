@@ -132,7 +132,7 @@ impl<I: Int> Gaps<I> {
 /// Where the table is searched for a gap first.
 #[inline(always)]
 fn slot_of<I: Int>(gap: I) -> usize {
-    (gap.fold().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SLOTS.trailing_zeros())) as usize
+    (gap.mix() >> (64 - SLOTS.trailing_zeros())) as usize
 }
 
 fn write_planes<I: Int>(numbers: &[I], bytes: usize, raw: &mut Vec<u8>) {
@@ -175,7 +175,7 @@ pub(crate) fn sum_gaps<I: Int>(
     let mut value = I::ZERO;
     squeeze.squeeze(first, |first| value = first);
     values.clear();
-    values.resize(count, value);
+    values.push(value);
     let (one, mut wrapped) = (I::from_low(1), false);
     let mut step = |gap: I| {
         let next = value.add(gap).add(one);
@@ -183,19 +183,18 @@ pub(crate) fn sum_gaps<I: Int>(
         value = next;
         next
     };
-    let slots = values[1..].iter_mut().zip(codes);
     if literal_count == 0 {
-        slots.for_each(|(slot, &code)| *slot = step(table[usize::from(code)]));
+        values.extend(codes.iter().map(|&code| step(table[usize::from(code)])));
     } else {
         let mut used = 0;
-        for (slot, &code) in slots {
-            *slot = step(if literal(code) {
+        values.extend(codes.iter().map(|&code| {
+            step(if literal(code) {
                 used += 1;
                 plane_number(literals, literal_count, gap_bytes, used - 1)
             } else {
                 table[usize::from(code)]
-            });
-        }
+            })
+        }));
     }
     if wrapped || value.length() > squeeze.bits() {
         return Err("its keys exceed their width".into());

@@ -20,6 +20,9 @@ use std::fmt::Debug;
 /// The longest width, in bytes, that fits a machine integer.
 pub(crate) const PACKED_WIDTH_MAX: usize = 16;
 
+/// A multiplier that mixes upwards: 2^64 over the golden ratio (Knuth, volume 3, 6.4).
+const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// One width of key, and how to compare keys of it.
 pub trait Shape: Copy + Send + Sync + 'static {
     /// A key made ready to be compared; its order is the order of the bytes.
@@ -30,6 +33,9 @@ pub trait Shape: Copy + Send + Sync + 'static {
 
     /// The key in the first [`width`](Shape::width) bytes of `bytes`.
     fn key(self, bytes: &[u8]) -> Self::Key<'_>;
+
+    /// A hash of a key, whose high bits are the best; of the key of zeros it is 0.
+    fn hash(self, key: Self::Key<'_>) -> u64;
 
     /// The `index`-th key of a flat set.
     #[inline(always)]
@@ -78,8 +84,8 @@ pub(crate) trait Int: Copy + Ord + Debug + Default + Send + 'static {
     /// The number of bits up to and including the highest that is set.
     fn length(self) -> u32;
     fn low(self) -> u64;
-    /// All bits, folded into 64.
-    fn fold(self) -> u64;
+    /// A hash whose high bits are the best; of zero it is 0.
+    fn mix(self) -> u64;
     fn from_low(low: u64) -> Self;
 }
 
@@ -121,9 +127,9 @@ macro_rules! int {
                 self as u64
             }
             #[inline(always)]
-            fn fold(self) -> u64 {
+            fn mix(self) -> u64 {
                 let wide = u128::from(self);
-                (wide >> 64) as u64 ^ wide as u64
+                ((wide >> 64) as u64 ^ wide as u64).wrapping_mul(MIXER)
             }
             #[inline(always)]
             fn from_low(low: u64) -> Self {
@@ -166,6 +172,11 @@ impl<const W: usize> Shape for Narrow<W> {
             8 => BigEndian::read_u64(bytes),
             _ => unreachable!("a narrow key has 1 to 8 bytes"),
         }
+    }
+
+    #[inline(always)]
+    fn hash(self, key: u64) -> u64 {
+        key.mix()
     }
 
     #[inline(always)]
@@ -218,6 +229,11 @@ impl<const W: usize> Shape for Medium<W> {
     }
 
     #[inline(always)]
+    fn hash(self, key: u128) -> u64 {
+        key.mix()
+    }
+
+    #[inline(always)]
     fn shift(self, keys: &mut [u8], from: usize, to: usize) {
         let key = self.at(keys, from);
         self.store(key, &mut keys[to * W..]);
@@ -251,6 +267,14 @@ impl Shape for Wide {
     #[inline(always)]
     fn key(self, bytes: &[u8]) -> &[u8] {
         &bytes[..self.0]
+    }
+
+    #[inline]
+    fn hash(self, key: &[u8]) -> u64 {
+        let (words, rest) = key.as_chunks::<8>();
+        let words = words.iter().map(|word| u64::from_le_bytes(*word));
+        let rest = rest.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
+        words.chain([rest]).fold(0, |hash, word| (hash ^ word).wrapping_mul(MIXER).rotate_left(29))
     }
 }
 

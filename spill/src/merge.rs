@@ -155,6 +155,18 @@ impl<'a> Merge<'a> {
     }
 }
 
+/// Merges two sets without a common key into `out`, which has room for exactly these.
+pub(crate) fn merge_disjoint(width: usize, sets: [&[u8]; 2], out: &mut [u8]) {
+    debug_assert_eq!(sets[0].len() + sets[1].len(), out.len());
+    for_shape!(width, shape => {
+        let [mut a, mut b] = sets.map(|keys| Window { keys, used: 0, end: keys.len() / width, input: 0 });
+        let written = merge_two(shape, &mut a, &mut b, out);
+        let rest = &mut out[written * width..];
+        let copied = copy(shape, &mut a, rest);
+        copy(shape, &mut b, &mut rest[copied * width..]);
+    });
+}
+
 /// Appends up to `room` keys of the union of `batches`, none empty, to `out`, as far as it is
 /// known without what comes after them; the number of keys used of each.
 fn round<S: Shape>(shape: S, batches: &[&[u8]], room: usize, out: &mut Vec<u8>) -> Vec<usize> {

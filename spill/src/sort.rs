@@ -52,11 +52,11 @@ const FILTERED: usize = 32;
 /// If `keys` is not a whole number of keys, or holds 2^32 or more keys wider than 16 bytes.
 pub fn sort_dedup(width: usize, keys: &mut Vec<u8>, scratch: &mut Vec<u8>) {
     assert_eq!(keys.len() % width, 0, "a key set is a whole number of keys");
-    scratch.clear();
+    scratch.truncate(keys.len());
     if keys.is_empty() {
         return;
     }
-    scratch.reserve_exact(keys.len());
+    scratch.reserve_exact(keys.len() - scratch.len());
     scratch.resize(keys.len(), 0);
     let squeeze = (width > UNSQUEEZED_MAX).then(|| Squeeze::of(width, keys));
     let kept = match squeeze {
@@ -231,7 +231,7 @@ impl<K: Int> Tables<K> {
             return;
         }
         let shift = 64 - slot_bits(keys.len());
-        let slot = |key: K| (key.fold().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift) as usize;
+        let slot = |key: K| (key.mix() >> shift) as usize;
         let seen = &mut self.seen[..1 << (64 - shift)];
         // An empty slot holds zero, for which zero itself, of slot 0, must not be taken.
         seen.fill(K::ZERO);

@@ -47,10 +47,21 @@ struct Window {
     shift: u32,
 }
 
+/// Wider keys are gone through once, a key at a time, narrower ones a window at a time.
+const ROWS_WIDTH_MIN: usize = 32;
+
 impl Squeeze {
     /// The bits that vary among `keys`, of which there is at least one.
     pub(crate) fn of(width: usize, keys: &[u8]) -> Squeeze {
         let first = &keys[..width];
+        if width > ROWS_WIDTH_MIN {
+            let mut varying = vec![0; width];
+            for key in keys.chunks_exact(width) {
+                let bytes = varying.iter_mut().zip(key).zip(first);
+                bytes.for_each(|((varying, byte), first)| *varying |= byte ^ first);
+            }
+            return Squeeze::new(first, &varying);
+        }
         Squeeze::build(width, first, |at, length| {
             let first = load(first, at, length);
             let starts = (at..keys.len()).step_by(width);
@@ -77,7 +88,8 @@ impl Squeeze {
             let varying = varying_too & own;
             let base = load(key, at, length) & !varying_too;
             let fixed = !varying_too;
-            let shift = squeeze.bits;
+            // Where no bit varies, any place will do that is in range.
+            let shift = if varying == 0 { 0 } else { squeeze.bits };
             squeeze.bits += varying.count_ones();
             squeeze.windows.push(Window { at, length, varying, fixed, base, shift });
             store(&mut squeeze.template, at, length, base);

@@ -16,6 +16,8 @@
 //! times, and there are about as many runs to look through.
 
 use crate::keys::gallop;
+use crate::merge::merge_disjoint;
+use crate::segment::restrict;
 use crate::{
     Disk, FileName, Levels, Merge, Piece, Result, SavedLevels, Segment, SegmentSource,
     SegmentSubtract, SegmentWriter, SliceSource, Source, split, subtract,
@@ -208,7 +210,7 @@ impl Store {
 
     /// Takes the level just pushed to the log into the store; `keys` are its keys if they were kept.
     pub(crate) fn take_last_level(&mut self, keys: Option<Vec<u8>>, threads: usize) -> Result<()> {
-        self.merge_young();
+        self.merge_young(threads);
         let level = self.levels.len() as u32 - 1;
         match keys.filter(|keys| keys.len() <= self.last_level_bytes_max()) {
             None => self.adopt_last_level(threads),
@@ -235,21 +237,12 @@ impl Store {
     }
 
     /// Merges young runs into their elders while those are not twice as large.
-    fn merge_young(&mut self) {
+    fn merge_young(&mut self, threads: usize) {
         while let [.., elder, younger] = self.young.as_slice()
             && elder.keys.len() < 2 * younger.keys.len()
         {
-            let mut keys = Vec::with_capacity(elder.keys.len() + younger.keys.len());
-            let slices = [elder.keys.as_slice(), younger.keys.as_slice()];
-            let mut merge =
-                Merge::new(self.width, sources(self.width, &slices, &[], KeyRange::ALL));
-            drain(&mut merge, |batch| {
-                keys.extend_from_slice(batch);
-                Ok(())
-            })
-            .expect("merging in memory does not fail");
+            let keys = union(self.width, [&elder.keys, &younger.keys], threads);
             let (first, last) = (elder.first, younger.last);
-            drop(merge);
             self.young.truncate(self.young.len() - 2);
             self.young.push(YoungRun { first, last, keys: Arc::new(keys) });
         }
@@ -426,6 +419,27 @@ pub(crate) fn sources<'a>(
         sources.push(Box::new(SegmentSource::new(segment.clone(), low, high)));
     }
     sources
+}
+
+/// The keys of two sets that have none in common.
+fn union(width: usize, sets: [&[u8]; 2], threads: usize) -> Vec<u8> {
+    let length = sets[0].len() + sets[1].len();
+    let mut all = vec![0; length];
+    let boundaries = split(width, &sets, &[], parts((length / width) as u64, threads));
+    let mut rest = all.as_mut_slice();
+    let mut items = Vec::new();
+    for range in KeyRange::cut(&boundaries) {
+        let sets = sets.map(|keys| restrict(width, keys, range.low, range.high));
+        let room;
+        (room, rest) = rest.split_at_mut(sets[0].len() + sets[1].len());
+        items.push((sets, room));
+    }
+    in_parallel(items, |_, (sets, room)| {
+        merge_disjoint(width, sets, room);
+        Ok(())
+    })
+    .expect("merging in memory does not fail");
+    all
 }
 
 /// Gives everything a merge yields to `take`, batch by batch.

@@ -64,7 +64,7 @@ impl<'a> Expansion<'a> {
         self.failed.is_some()
     }
 
-    /// The tallies, or the error that making room met.
+    /// The tallies, or the error that making room met. What is in the buffer stays there.
     pub fn finish(self) -> Result<(u64, Findings)> {
         match self.failed {
             Some(error) => Err(error),

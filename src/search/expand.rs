@@ -8,12 +8,20 @@
 use super::control::Progress;
 use super::{Control, plan::Plan};
 use crate::exec::{Expansion, Findings, Model};
-use spill::{Append, Decoder, Disk, FileName, Frontier, Piece, Result, SegmentWriter, sort_dedup};
+use spill::{
+    Append, Decoder, Disk, FileName, Frontier, Piece, Recent, Result, SegmentWriter, sort_dedup,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// States of a unit of a level in memory.
 const UNIT_STATES: usize = 2048;
+
+/// Candidates are rid of repeats in batches of this many bytes.
+const STAGED_BYTES: usize = 32 << 10;
+
+/// Bytes of a thread's table of recent candidates; with a batch they fit the second-level cache.
+const RECENT_BYTES: usize = 256 << 10;
 
 /// Levels of fewer states than this are expanded by one worker.
 const STATES_PER_WORKER_MIN: u64 = 4096;
@@ -23,6 +31,9 @@ pub struct Worker {
     number: u16,
     width: usize,
     limit: usize,
+    /// Candidates just generated.
+    fresh: Vec<u8>,
+    recent: Recent,
     buffer: Vec<u8>,
     scratch: Vec<u8>,
     states: Vec<u8>,
@@ -67,6 +78,8 @@ impl Worker {
                 number: number as u16,
                 width,
                 limit: plan.buffer as usize / width * width,
+                fresh: Vec::new(),
+                recent: Recent::new(width, RECENT_BYTES),
                 buffer: Vec::new(),
                 scratch: Vec::new(),
                 states: Vec::new(),
@@ -85,7 +98,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Expands units until there is none left or it is time to pause.
+    /// Expands units until there is none left or it is time to pause, and sorts the buffer.
     fn run(
         &mut self,
         model: &dyn Model,
@@ -94,18 +107,24 @@ impl Worker {
         control: &Control,
         pause: &(dyn Fn() -> bool + Sync),
     ) -> Result<(u64, Findings)> {
-        let Worker { width, limit, buffer, scratch, states, decoder, log, number } = self;
+        let Worker { width, limit, fresh, recent, buffer, scratch, states, decoder, log, number } =
+            self;
         buffer.reserve_exact(*limit - buffer.len());
         let name = FileName::Candidates { level: level.number, lane: *number };
-        let mut on_full = |buffer: &mut Vec<u8>| {
-            sort_dedup(*width, buffer, scratch);
-            if buffer.len() > *limit / 2 {
-                log.write(name, buffer)?;
-                buffer.clear();
+        let mut collect = |fresh: &mut Vec<u8>| {
+            if buffer.len() + fresh.len() > *limit {
+                sort_dedup(*width, buffer, scratch);
+                if buffer.len() > *limit / 2 {
+                    log.write(name, buffer)?;
+                    buffer.clear();
+                }
             }
+            recent.append_new(fresh, buffer);
+            fresh.clear();
             Ok(())
         };
-        let mut expansion = Expansion::new(*width, buffer, *limit, &mut on_full);
+        let staged = STAGED_BYTES.min(*limit / 2).max(*width);
+        let mut expansion = Expansion::new(*width, fresh, staged, &mut collect);
         // A unit is taken before anything else, so that even incessant pauses let the level end.
         while let Some(unit) = units.take() {
             let keys = units
@@ -122,15 +141,14 @@ impl Worker {
                 break;
             }
         }
-        expansion.finish()
+        let tallies = expansion.finish()?;
+        collect(fresh)?;
+        // Here, beside the other workers, whatever the buffer will be needed for.
+        sort_dedup(*width, buffer, scratch);
+        Ok(tallies)
     }
 
-    /// Sorts what is in the buffer, as the worker's last run.
-    pub fn sort(&mut self) {
-        sort_dedup(self.width, &mut self.buffer, &mut self.scratch);
-    }
-
-    /// The sorted buffer.
+    /// What is in the buffer: the worker's last run.
     pub fn sorted(&self) -> &[u8] {
         &self.buffer
     }

@@ -308,7 +308,6 @@ impl<'a> Search<'a> {
         let width = self.model.width();
         let mut segments = Vec::new();
         for worker in &mut self.workers {
-            worker.sort();
             worker.flush()?;
             for piece in worker.pieces() {
                 segments.push(piece.open(&*self.disk, width)?);
@@ -375,7 +374,6 @@ impl<'a> Search<'a> {
         let begun = Instant::now();
         let level = self.level_number();
         for worker in &mut self.workers {
-            worker.sort();
             worker.save(level)?;
         }
         self.store.sync()?;
