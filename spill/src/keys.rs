@@ -129,7 +129,8 @@ macro_rules! int {
             #[inline(always)]
             fn mix(self) -> u64 {
                 let wide = u128::from(self);
-                ((wide >> 64) as u64 ^ wide as u64).wrapping_mul(MIXER)
+                let high = ((wide >> 64) as u64).wrapping_mul(MIXER);
+                (high.rotate_left(32) ^ wide as u64).wrapping_mul(MIXER)
             }
             #[inline(always)]
             fn from_low(low: u64) -> Self {

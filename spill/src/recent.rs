@@ -18,13 +18,15 @@ pub struct Recent {
 }
 
 impl Recent {
-    /// A table of keys of `width` bytes in at most `bytes` bytes, or of one key.
+    /// A table of keys of `width` bytes in at most `bytes` bytes, or of two keys.
     pub fn new(width: usize, bytes: usize) -> Self {
-        let count = 1 << (bytes / width).max(1).ilog2();
+        let count = 1usize << (bytes / width).max(2).ilog2();
+        let shift = u64::BITS - count.trailing_zeros();
+        // An empty slot holds the key of zeros, which belongs in slot 0; that one holds a key that
+        // belongs elsewhere. So none is taken to hold what it was not given.
         let mut slots = vec![0; count * width];
-        // The key of zeros belongs in slot 0, so no other slot can be taken to hold it.
-        slots[width - 1] = 1;
-        Recent { width, slots, shift: u64::BITS - count.trailing_zeros() }
+        slots[..width].copy_from_slice(&for_shape!(width, shape => stranger(shape, shift)));
+        Recent { width, slots, shift }
     }
 
     /// Appends those of `keys` to `out` that the table does not hold, and puts them in.
@@ -40,8 +42,7 @@ impl Recent {
         let mut kept = 0;
         for index in 0..keys.len() / shape.width() {
             let key = shape.at(keys, index);
-            // With a single slot the shift would be the whole width.
-            let slot = shape.hash(key).checked_shr(self.shift).unwrap_or(0) as usize;
+            let slot = (shape.hash(key) >> self.shift) as usize;
             let new = shape.at(&self.slots, slot) != key;
             shape.copy(keys, index, out, kept);
             shape.copy(keys, index, &mut self.slots, slot);
@@ -49,6 +50,13 @@ impl Recent {
         }
         kept
     }
+}
+
+/// A key that does not belong in slot 0.
+fn stranger<S: Shape>(shape: S, shift: u32) -> Vec<u8> {
+    let key = |byte| [vec![0; shape.width() - 1], vec![byte]].concat();
+    let elsewhere = |key: &Vec<u8>| shape.hash(shape.key(key)) >> shift != 0;
+    (1..=u8::MAX).map(key).find(elsewhere).expect("not every key belongs in slot 0")
 }
 
 #[cfg(test)]

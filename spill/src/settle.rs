@@ -8,9 +8,7 @@
 //! Settling changes nothing until it ends, so it can be abandoned at any batch and done again.
 
 use crate::levels::Lane;
-use crate::store::{
-    BATCH_KEYS, KeyRange, OldRun, StoreSubtract, YoungRun, in_parallel, parts, sources,
-};
+use crate::store::{BATCH_KEYS, KeyRange, StoreSubtract, in_parallel, parts, sources};
 use crate::{Frontier, Merge, Piece, Result, Segment, Store, split};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -45,19 +43,23 @@ impl Store {
         let boundaries = self.next_level_boundaries(threads)?;
         let ranges = KeyRange::cut(&boundaries);
         let keep = self.last_level_bytes_max();
+        self.choose_filter()?;
         let (young, old) = (self.young.as_slice(), self.old.as_slice());
+        let filter = self.filter.filter();
+        let store = || StoreSubtract::new(width, young, filter, old);
         let lanes = self.levels.lanes(ranges.len())?;
         let items: Vec<_> = lanes.iter_mut().zip(ranges).collect();
         // When one range fails, the others have no reason to go on.
         let failed = AtomicBool::new(false);
         let stop = || stop() || failed.load(Relaxed);
         let settled = in_parallel(items, |_, (lane, range)| {
-            settle_range(width, candidates, young, old, range, lane, (keep, &stop))
+            settle_range(width, candidates, store(), range, lane, (keep, &stop))
                 .inspect_err(|_| failed.store(true, Relaxed))
         })?;
         let Some(parts) = settled.into_iter().collect::<Option<Vec<Part>>>() else {
             return Ok(Settled::Stopped);
         };
+        self.filter.judge(parts.iter().map(|part| part.looked_up).sum());
         if parts.iter().all(|part| part.piece.at.keys == 0) {
             return Ok(Settled::New(0));
         }
@@ -88,6 +90,8 @@ struct Part {
     piece: Piece,
     /// The keys themselves, if they are few enough to keep.
     kept: Option<Vec<u8>>,
+    /// Candidates that a filter let pass to the old runs.
+    looked_up: u64,
 }
 
 /// Joins the keys of ascending ranges.
@@ -103,15 +107,13 @@ fn join(mut parts: Vec<Vec<u8>>) -> Vec<u8> {
 fn settle_range(
     width: usize,
     candidates: &Candidates,
-    young: &[YoungRun],
-    old: &[OldRun],
+    mut store: StoreSubtract,
     range: KeyRange,
     lane: &mut Lane,
     (keep, stop): (usize, &(dyn Fn() -> bool + Sync)),
 ) -> Result<Option<Part>> {
     let mut merge =
         Merge::new(width, sources(width, &candidates.slices, &candidates.segments, range));
-    let mut store = StoreSubtract::new(width, young, old);
     let mut batch = Vec::new();
     let mut stopped = false;
     let mut kept = Some(Vec::new());
@@ -128,5 +130,6 @@ fn settle_range(
             kept.iter_mut().for_each(|kept| kept.extend_from_slice(&batch));
         }
     })?;
-    Ok((!stopped).then_some(Part { piece, kept }))
+    let looked_up = store.looked_up;
+    Ok((!stopped).then_some(Part { piece, kept, looked_up }))
 }

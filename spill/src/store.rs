@@ -15,6 +15,7 @@
 //! that would be merged into it. So a key is rewritten at most about log2(keys / keys in memory)
 //! times, and there are about as many runs to look through.
 
+use crate::filter::{Filter, FilterChoice};
 use crate::keys::gallop;
 use crate::merge::merge_disjoint;
 use crate::segment::restrict;
@@ -34,12 +35,21 @@ pub(crate) const KEYS_PER_THREAD_MIN: u64 = 32 * 1024;
 /// The part of the young share that the last level may take raw, as a divisor.
 const LAST_LEVEL_SHARE: usize = 4;
 
+/// The memory of a store, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// For young runs, the room to merge them included.
+    pub young: usize,
+    /// For a filter of the old runs, where levels are thin.
+    pub filter: usize,
+}
+
 /// All keys found so far.
 pub struct Store {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) width: usize,
-    /// Bytes for young runs, the room to merge them included.
-    young_bytes: usize,
+    shares: Shares,
+    pub(crate) filter: FilterChoice,
     pub(crate) levels: Levels,
     pub(crate) old: Vec<OldRun>,
     pub(crate) young: Vec<YoungRun>,
@@ -104,23 +114,28 @@ impl<'a> KeyRange<'a> {
 type Sources<'a> = Vec<Box<dyn Source + 'a>>;
 
 impl Store {
-    /// A store without levels, with `young_bytes` of memory for runs.
-    pub fn new(disk: Arc<dyn Disk>, width: usize, young_bytes: usize) -> Self {
+    /// A store without levels, with so much memory.
+    pub fn new(disk: Arc<dyn Disk>, width: usize, shares: Shares) -> Self {
         let levels = Levels::new(disk.clone(), width);
-        Self { disk, width, young_bytes, levels, old: vec![], young: vec![], garbage: vec![] }
+        Self::with_levels(disk, width, shares, levels)
     }
 
-    /// The store as it was saved, its runs in memory rebuilt within `young_bytes`.
+    fn with_levels(disk: Arc<dyn Disk>, width: usize, shares: Shares, levels: Levels) -> Self {
+        let filter = FilterChoice::default();
+        let (old, young, garbage) = (Vec::new(), Vec::new(), Vec::new());
+        Self { disk, width, shares, filter, levels, old, young, garbage }
+    }
+
+    /// The store as it was saved, its runs in memory rebuilt within their share.
     pub fn restore(
         disk: Arc<dyn Disk>,
         width: usize,
-        young_bytes: usize,
+        shares: Shares,
         saved: SavedStore,
         threads: usize,
     ) -> Result<Self> {
         let levels = Levels::restore(disk.clone(), width, saved.levels)?;
-        let mut store =
-            Self { disk, width, young_bytes, levels, old: vec![], young: vec![], garbage: vec![] };
+        let mut store = Self::with_levels(disk, width, shares, levels);
         for run in saved.runs {
             let SavedRun { first, last, pieces } = run;
             match pieces.is_empty() {
@@ -143,7 +158,7 @@ impl Store {
         for level in first..=last {
             segments.extend(self.levels.open(level as usize)?);
         }
-        if 2 * bytes > self.young_bytes - self.last_level_bytes_max() {
+        if 2 * bytes > self.shares.young - self.last_level_bytes_max() {
             // Saved by a search with more memory than this one.
             self.flush(self.young.len(), threads)?;
             let pieces = self.write_merged(first, last, &[], &segments, keys, threads)?;
@@ -213,8 +228,12 @@ impl Store {
         self.merge_young(threads);
         let level = self.levels.len() as u32 - 1;
         match keys.filter(|keys| keys.len() <= self.last_level_bytes_max()) {
-            None => self.adopt_last_level(threads),
+            None => {
+                self.filter.forget();
+                self.adopt_last_level(threads)
+            }
             Some(mut keys) => {
+                self.filter.insert(&keys);
                 keys.shrink_to_fit();
                 self.young.push(YoungRun { first: level, last: level, keys: Arc::new(keys) });
                 self.flush_if_full(threads)
@@ -233,7 +252,7 @@ impl Store {
     }
 
     pub(crate) fn last_level_bytes_max(&self) -> usize {
-        self.young_bytes / LAST_LEVEL_SHARE
+        self.shares.young / LAST_LEVEL_SHARE
     }
 
     /// Merges young runs into their elders while those are not twice as large.
@@ -253,7 +272,7 @@ impl Store {
     fn flush_if_full(&mut self, threads: usize) -> Result<()> {
         let settled = self.young.len().saturating_sub(1);
         let bytes: usize = self.young[..settled].iter().map(|run| run.keys.len()).sum();
-        let share = self.young_bytes - self.last_level_bytes_max();
+        let share = self.shares.young - self.last_level_bytes_max();
         if 2 * bytes > share { self.flush(settled, threads) } else { Ok(()) }
     }
 
@@ -293,6 +312,16 @@ impl Store {
         self.old.push(merged);
         self.young.drain(..count);
         Ok(())
+    }
+
+    /// Decides whether the next settle asks a filter before it looks into the runs, and makes one
+    /// if that is to be expected to pay.
+    pub(crate) fn choose_filter(&mut self) -> Result<()> {
+        let Some(last) = self.levels.len().checked_sub(1) else { return Ok(()) };
+        let segments: Vec<&Segment> = self.old.iter().flat_map(|run| &run.segments).collect();
+        let slices: Vec<&[u8]> = self.young.iter().map(|run| run.keys.as_slice()).collect();
+        let level = (last as u64, self.levels.keys(last));
+        self.filter.choose(self.width, self.shares.filter, level, &slices, &segments)
     }
 
     fn write_merged(
@@ -381,12 +410,21 @@ impl<'a> YoungSubtract<'a> {
 
 /// Subtracts every run of a store from ascending batches.
 pub(crate) struct StoreSubtract<'a> {
+    width: usize,
     young: Vec<YoungSubtract<'a>>,
+    filter: Option<&'a Filter>,
     old: Vec<SegmentSubtract>,
+    /// Candidates that the filter let pass to the old runs.
+    pub(crate) looked_up: u64,
 }
 
 impl<'a> StoreSubtract<'a> {
-    pub(crate) fn new(width: usize, young: &'a [YoungRun], old: &[OldRun]) -> Self {
+    pub(crate) fn new(
+        width: usize,
+        young: &'a [YoungRun],
+        filter: Option<&'a Filter>,
+        old: &[OldRun],
+    ) -> Self {
         let young = young.iter().rev().map(|run| YoungSubtract::new(width, &run.keys)).collect();
         let old = old
             .iter()
@@ -394,12 +432,26 @@ impl<'a> StoreSubtract<'a> {
             .flat_map(|run| &run.segments)
             .map(|segment| SegmentSubtract::new(segment.clone()))
             .collect();
-        Self { young, old }
+        Self { width, young, filter, old, looked_up: 0 }
     }
 
     pub(crate) fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
-        self.young.iter_mut().for_each(|run| run.subtract(batch));
-        self.old.iter_mut().try_for_each(|run| run.subtract(batch))
+        let Some(filter) = self.filter else {
+            self.young.iter_mut().for_each(|run| run.subtract(batch));
+            return self.old.iter_mut().try_for_each(|run| run.subtract(batch));
+        };
+        let mut known = Vec::new();
+        filter.select(batch, &mut known);
+        if known.is_empty() {
+            return Ok(());
+        }
+        let mut new = known.clone();
+        self.young.iter_mut().for_each(|run| run.subtract(&mut new));
+        self.looked_up += (new.len() / self.width) as u64;
+        self.old.iter_mut().try_for_each(|run| run.subtract(&mut new))?;
+        subtract(self.width, &mut known, &new);
+        subtract(self.width, batch, &known);
+        Ok(())
     }
 }
 

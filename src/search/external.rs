@@ -108,7 +108,7 @@ impl<'a> Search<'a> {
     ) -> Self {
         let shared: Arc<dyn Disk> = disk.clone();
         let workers = Worker::crew(&plan, model.width(), &shared);
-        let store = Store::new(shared, model.width(), plan.young as usize);
+        let store = Store::new(shared, model.width(), plan.shares());
         Self {
             model,
             limits,
@@ -145,8 +145,8 @@ impl<'a> Search<'a> {
         search.verdict = saved.outcome()?.verdict;
         search.seconds_before = saved.seconds;
         search.disk_peak_before = saved.disk_bytes_peak;
-        let young = plan.young as usize;
-        search.store = Store::restore(disk, model.width(), young, saved.store, plan.threads)?;
+        let shares = plan.shares();
+        search.store = Store::restore(disk, model.width(), shares, saved.store, plan.threads)?;
         search.states = levels_keys(search.store.levels()).sum();
         search.reopen(saved.open)?;
         Ok(search)

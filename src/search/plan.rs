@@ -2,9 +2,11 @@
 //!
 //! `--memory` bounds the resident set of the whole process. What the process holds before the
 //! search begins (its code, the model) is measured; a reserve is set aside for decoders, encoders
-//! and the mapped pages in use; the rest is halved between candidate buffers, each with a sorting
-//! buffer of its own size, and the young runs of the visited store.
+//! and the mapped pages in use. Of the rest, three parts in eight are for candidate buffers, each with
+//! a sorting buffer of its own size, three for the young runs of the visited store, and two for a
+//! filter of the old ones.
 
+use spill::Shares;
 use std::fmt;
 
 const MIB: u64 = 1 << 20;
@@ -39,6 +41,8 @@ pub struct Plan {
     pub buffer: u64,
     /// The young runs, with the room to merge them.
     pub young: u64,
+    /// A filter of the old runs, where levels are thin.
+    pub filter: u64,
 }
 
 /// A budget in which the search cannot work.
@@ -74,8 +78,14 @@ impl Plan {
             return Err(TooSmall { budget, minimum });
         }
         let rest = budget - base - reserve;
-        let buffer = rest / 2 / (2 * threads as u64);
-        Ok(Plan { budget, base, reserve, threads, buffer, young: rest / 2 })
+        let buffer = rest * 3 / 8 / (2 * threads as u64);
+        let (young, filter) = (rest * 3 / 8, rest / 4);
+        Ok(Plan { budget, base, reserve, threads, buffer, young, filter })
+    }
+
+    /// What of it is the store's.
+    pub fn shares(&self) -> Shares {
+        Shares { young: self.young as usize, filter: self.filter as usize }
     }
 
     /// The plan with the most threads, up to `threads`, that `budget` has room for.
@@ -109,7 +119,7 @@ fn status_field(name: &str) -> Option<u64> {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Plan { budget, base, reserve, threads, buffer, young } = *self;
+        let Plan { budget, base, reserve, threads, buffer, young, filter } = *self;
         writeln!(f, "memory budget {}", Bytes(budget))?;
         writeln!(f, "  program and model     {:>10}", Bytes(base).to_string())?;
         writeln!(f, "  reserve               {:>10}", Bytes(reserve).to_string())?;
@@ -119,7 +129,8 @@ impl fmt::Display for Plan {
             Bytes(2 * buffer * threads as u64).to_string(),
             Bytes(buffer)
         )?;
-        write!(f, "  young runs            {:>10}", Bytes(young).to_string())
+        writeln!(f, "  young runs            {:>10}", Bytes(young).to_string())?;
+        write!(f, "  filter of old runs    {:>10}", Bytes(filter).to_string())
     }
 }
 
@@ -149,8 +160,11 @@ mod tests {
         for threads in [1, 2, 16] {
             for budget in [128 * MIB, 200 * MIB, 4096 * MIB] {
                 let plan = Plan::new(budget, 8 * MIB, threads, 10).unwrap();
-                let shared =
-                    plan.base + plan.reserve + plan.young + 2 * plan.buffer * threads as u64;
+                let shared = plan.base
+                    + plan.reserve
+                    + plan.young
+                    + plan.filter
+                    + 2 * plan.buffer * threads as u64;
                 assert!(shared <= budget && shared + MIB > budget, "{plan}");
             }
         }

@@ -141,7 +141,7 @@ impl Model for Graph {
 pub fn tiny_plan(threads: usize, width: usize, buffer_keys: u64, young_keys: u64) -> Plan {
     let buffer = buffer_keys * width as u64;
     let young = young_keys * width as u64;
-    Plan { budget: 0, base: 0, reserve: 0, threads, buffer, young }
+    Plan { budget: 0, base: 0, reserve: 0, threads, buffer, young, filter: 2 * young_keys }
 }
 
 /// Begins a search in `disk`, or goes on with the one there.

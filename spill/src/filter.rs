@@ -1,0 +1,228 @@
+//! What is certainly not in the store: a filter that spares looking into its runs.
+//!
+//! Where levels are thin, the few candidates of a level meet a store of many blocks, each in another
+//! one, and those that are in no recent level turn out to be new. Decoding a block for each takes
+//! ten microseconds; asking a Bloom filter (1970) takes one miss of the cache. The filter is blocked
+//! (Putze, Sanders and Singler 2007): all bits of a key are in one line of the cache. A key that it
+//! does not hold is in no run; one that it seems to hold is looked up as ever. So it decides
+//! nothing, and what it costs in memory can be any number of bits a key.
+
+use crate::keys::{Shape, for_shape};
+use crate::{Decoder, Result, Segment};
+
+/// Bits of a key in its line.
+const PROBES: u32 = 6;
+/// With fewer bits a key a filter lets too much pass to be of use.
+const BITS_PER_KEY_MIN: u64 = 4;
+/// With fewer bits a key it is made anew, if it may be larger.
+const BITS_PER_KEY_LOW: u64 = 8;
+/// Bits a key for as many keys as are there, and for [`GROWTH`] times as many in all.
+const BITS_PER_KEY: u64 = 12;
+/// How far a filter is made ahead of its keys.
+const GROWTH: u64 = 4;
+
+/// Asking pays where levels have so many keys for each block of the old runs, or fewer.
+const KEYS_PER_BLOCK_MAX: u64 = 100;
+/// If of the candidates of a level so many for each block are still looked up, asking spared
+/// nothing.
+const LOOKED_UP_PER_BLOCK_MAX: u64 = 1;
+/// For so many levels a filter that spared nothing is not tried again.
+const PAUSE_LEVELS: u64 = 50;
+
+/// Whether there is a filter, and why not.
+#[derive(Debug, Default)]
+pub(crate) struct FilterChoice {
+    filter: Option<Filter>,
+    /// The level from which on one may be made.
+    not_before: u64,
+    /// Blocks of the old runs when it was last chosen.
+    blocks: u64,
+    level: u64,
+}
+
+impl FilterChoice {
+    /// Makes a filter of the young `slices` and the old `segments` if the last `level`, its number
+    /// and keys, is thin beside them and `bytes` are enough; drops one that is of no use.
+    pub(crate) fn choose(
+        &mut self,
+        width: usize,
+        bytes: usize,
+        (level, keys): (u64, u64),
+        slices: &[&[u8]],
+        segments: &[&Segment],
+    ) -> Result<()> {
+        self.level = level;
+        self.blocks = segments.iter().map(|segment| segment.blocks() as u64).sum();
+        let thin = keys < self.blocks.saturating_mul(KEYS_PER_BLOCK_MAX);
+        self.filter.take_if(|filter| !thin || filter.is_worn_out(bytes));
+        if !thin || self.filter.is_some() || level < self.not_before {
+            return Ok(());
+        }
+        let old: u64 = segments.iter().map(|segment| segment.keys()).sum();
+        let young: usize = slices.iter().map(|keys| keys.len() / width).sum();
+        let Some(mut filter) = Filter::new(width, old + young as u64, bytes) else {
+            self.not_before = level + PAUSE_LEVELS;
+            return Ok(());
+        };
+        slices.iter().for_each(|keys| filter.insert(keys));
+        segments.iter().try_for_each(|segment| filter.insert_segment(segment))?;
+        self.filter = Some(filter);
+        Ok(())
+    }
+
+    /// The filter to ask.
+    pub(crate) fn filter(&self) -> Option<&Filter> {
+        self.filter.as_ref()
+    }
+
+    /// Keeps in mind how many candidates of a level were looked up in old runs all the same.
+    pub(crate) fn judge(&mut self, looked_up: u64) {
+        if looked_up > self.blocks * LOOKED_UP_PER_BLOCK_MAX {
+            self.forget();
+            self.not_before = self.level + PAUSE_LEVELS;
+        }
+    }
+
+    /// Puts in the keys of a level that joins the store.
+    pub(crate) fn insert(&mut self, keys: &[u8]) {
+        self.filter.iter_mut().for_each(|filter| filter.insert(keys));
+    }
+
+    /// Drops the filter, because keys join the store that it is not told.
+    pub(crate) fn forget(&mut self) {
+        self.filter = None;
+    }
+}
+
+/// A line of the cache.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Line([u64; 8]);
+
+/// A set of keys that may seem to hold more than it does.
+#[derive(Debug)]
+pub(crate) struct Filter {
+    width: usize,
+    lines: Vec<Line>,
+    keys: u64,
+}
+
+impl Filter {
+    /// A filter in at most `bytes` bytes, to hold `keys` keys of `width` bytes and more; none if
+    /// there is too little room.
+    pub(crate) fn new(width: usize, keys: u64, bytes: usize) -> Option<Filter> {
+        let wanted = keys.saturating_mul(GROWTH * BITS_PER_KEY / 8);
+        let bytes = wanted.min(bytes as u64);
+        let room = bytes.saturating_mul(8) >= keys.saturating_mul(BITS_PER_KEY_MIN);
+        let lines = bytes as usize / size_of::<Line>();
+        (room && lines > 0).then(|| Filter { width, lines: vec![Line::default(); lines], keys: 0 })
+    }
+
+    /// The memory it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.lines.len() * size_of::<Line>()
+    }
+
+    /// Whether it has grown so full that it had better be made anew in `bytes` bytes, or dropped.
+    fn is_worn_out(&self, bytes: usize) -> bool {
+        let may_grow = self.bytes() < bytes / 2;
+        let least = if may_grow { BITS_PER_KEY_LOW } else { BITS_PER_KEY_MIN };
+        self.bytes() as u64 * 8 < self.keys.saturating_mul(least)
+    }
+
+    /// Puts `keys` in.
+    pub(crate) fn insert(&mut self, keys: &[u8]) {
+        self.keys += (keys.len() / self.width) as u64;
+        for_shape!(self.width, shape => {
+            for key in keys.chunks_exact(self.width) {
+                let (line, probes) = self.place(shape.hash(shape.key(key)));
+                let line = &mut self.lines[line];
+                for (word, bit) in bits_of(probes) {
+                    line.0[word] |= bit;
+                }
+            }
+        });
+    }
+
+    fn insert_segment(&mut self, segment: &Segment) -> Result<()> {
+        let (mut decoder, mut keys) = (Decoder::new(self.width), Vec::new());
+        for block in 0..segment.blocks() {
+            segment.decode(block, &mut decoder, &mut keys)?;
+            segment.release(block..block + 1);
+            self.insert(&keys);
+        }
+        Ok(())
+    }
+
+    /// Appends those of `keys` that it seems to hold to `out`.
+    pub(crate) fn select(&self, keys: &[u8], out: &mut Vec<u8>) {
+        for_shape!(self.width, shape => {
+            for key in keys.chunks_exact(self.width) {
+                let (line, probes) = self.place(shape.hash(shape.key(key)));
+                let line = &self.lines[line];
+                if bits_of(probes).all(|(word, bit)| line.0[word] & bit != 0) {
+                    out.extend_from_slice(key);
+                }
+            }
+        });
+    }
+
+    /// The line of a hash, and a number to draw its bits from.
+    #[inline(always)]
+    fn place(&self, hash: u64) -> (usize, u64) {
+        // Hashes of keys are products; the high bits alone are not independent enough of others.
+        let mixed = (hash ^ hash >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        let line = (u128::from(mixed) * self.lines.len() as u128) >> 64;
+        (line as usize, (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93))
+    }
+}
+
+/// The words and bits of a line that stand for a key.
+#[inline(always)]
+fn bits_of(probes: u64) -> impl Iterator<Item = (usize, u64)> {
+    (0..PROBES).map(move |probe| {
+        let bit = probes >> (9 * probe + 10) & 511;
+        ((bit >> 6) as usize, 1 << (bit & 63))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(width: usize, range: std::ops::Range<u64>) -> Vec<u8> {
+        let key = |number: u64| {
+            let mut key = vec![3; width];
+            let used = width.min(8);
+            key[width - used..].copy_from_slice(&number.to_be_bytes()[8 - used..]);
+            key
+        };
+        range.flat_map(key).collect()
+    }
+
+    #[test]
+    fn nothing_put_in_is_missed_and_little_else_is_found() {
+        for width in [4, 8, 10, 23, 70] {
+            let mut filter = Filter::new(width, 10_000, 10_000).unwrap();
+            filter.insert(&keys(width, 0..10_000));
+            let mut found = Vec::new();
+            filter.select(&keys(width, 0..10_000), &mut found);
+            assert_eq!(found, keys(width, 0..10_000));
+            found.clear();
+            filter.select(&keys(width, 10_000..30_000), &mut found);
+            let wrong = found.len() / width;
+            assert!(wrong < 2_000, "{wrong} of 20000 at {width} bytes");
+        }
+    }
+
+    #[test]
+    fn there_is_none_where_it_would_be_useless() {
+        assert!(Filter::new(10, 10_000, 4_000).is_none());
+        let mut filter = Filter::new(10, 10_000, 1 << 20).unwrap();
+        assert!(filter.bytes() <= 60_000);
+        filter.insert(&keys(10, 0..59_000));
+        assert!(!filter.is_worn_out(1 << 20));
+        filter.insert(&keys(10, 0..2_000));
+        assert!(filter.is_worn_out(1 << 20) && !filter.is_worn_out(60_000));
+    }
+}
