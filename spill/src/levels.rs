@@ -99,6 +99,11 @@ impl Levels {
         self.saved.keys(level)
     }
 
+    /// Bytes of memory that the list of levels takes.
+    pub(crate) fn list_bytes(&self) -> usize {
+        size_of_val(self.saved.pieces.as_slice()) + size_of_val(self.saved.ends.as_slice())
+    }
+
     /// The pieces of a level, ascending.
     pub fn pieces(&self, level: usize) -> &[Piece] {
         self.saved.level(level)

@@ -17,6 +17,7 @@ use std::fs::File;
 use std::io;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The smallest page of any system this runs on. Where pages are larger, a release may drop one
 /// that is still in use, which costs a read and changes nothing.
@@ -26,6 +27,8 @@ const PAGE: usize = 4096;
 #[derive(Clone)]
 pub struct Mapped {
     bytes: Bytes,
+    /// Counts the bytes that are read, for whoever mapped them.
+    read: Option<Arc<AtomicU64>>,
 }
 
 #[derive(Clone)]
@@ -44,13 +47,13 @@ impl Mapped {
     /// If `range` is not within `bytes`.
     pub fn memory(bytes: Arc<Vec<u8>>, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= bytes.len(), "the range is in the buffer");
-        Self { bytes: Bytes::Memory(bytes, range) }
+        Self { bytes: Bytes::Memory(bytes, range), read: None }
     }
 
     /// The bytes `range` of a file, which must be that long already and keep the contract above.
     pub(crate) fn file(file: &File, range: Range<u64>) -> io::Result<Self> {
         if range.is_empty() {
-            return Ok(Self { bytes: Bytes::Empty });
+            return Ok(Self { bytes: Bytes::Empty, read: None });
         }
         let length = usize::try_from(range.end - range.start)
             .map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
@@ -58,7 +61,19 @@ impl Mapped {
         // and the contract at the top of this file says that these bytes neither change nor
         // disappear while the map lives.
         let map = unsafe { MmapOptions::new().offset(range.start).len(length).map(file)? };
-        Ok(Self { bytes: Bytes::File(Arc::new(map)) })
+        Ok(Self { bytes: Bytes::File(Arc::new(map)), read: None })
+    }
+
+    /// The same bytes; what is read of them is added to `read`.
+    pub(crate) fn metered(self, read: Arc<AtomicU64>) -> Self {
+        Self { read: Some(read), ..self }
+    }
+
+    /// Notes that a part was read.
+    pub(crate) fn note_read(&self, bytes: usize) {
+        if let Some(read) = &self.read {
+            read.fetch_add(bytes as u64, Relaxed);
+        }
     }
 
     /// Drop-behind: the pages up to the end of `range`, from the one where it starts, leave the

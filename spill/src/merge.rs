@@ -120,6 +120,11 @@ impl<'a> Merge<'a> {
         Merge { width, inputs: sources.into_iter().map(input).collect() }
     }
 
+    /// The number of bytes in a key.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
     /// Replaces `out` with the next keys of the union, ascending and without repeats, as many as
     /// there are but at most `at_most_keys`; leaves it empty at the end.
     pub fn next(&mut self, out: &mut Vec<u8>, at_most_keys: usize) -> Result<()> {

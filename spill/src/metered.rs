@@ -29,6 +29,8 @@ pub struct Usage {
     pub peak: u64,
     /// Bytes written since the disk was opened.
     pub written: u64,
+    /// Bytes of blocks decoded, which a system without a cache would have to read.
+    pub read: u64,
     /// Times that a file or the directory was made durable.
     pub syncs: u64,
 }
@@ -39,6 +41,7 @@ struct Meter {
     live: AtomicU64,
     peak: AtomicU64,
     written: AtomicU64,
+    read: Arc<AtomicU64>,
     syncs: AtomicU64,
 }
 
@@ -54,7 +57,9 @@ impl Metered {
     /// that would make them more fails with [`Error::Full`] before it writes anything.
     pub fn new(inner: Arc<dyn Disk>, limit: Option<u64>) -> Result<Metered> {
         let zero = || AtomicU64::new(0);
-        let meter = Meter { limit, live: zero(), peak: zero(), written: zero(), syncs: zero() };
+        let read = Arc::new(zero());
+        let meter =
+            Meter { limit, live: zero(), peak: zero(), written: zero(), read, syncs: zero() };
         let meter = Arc::new(meter);
         let files = inner.list()?.into_iter();
         let files = files.map(|(name, length)| (name, Length::new(&meter, length))).collect();
@@ -63,11 +68,12 @@ impl Metered {
 
     /// What has been counted up to now.
     pub fn usage(&self) -> Usage {
-        let Meter { live, peak, written, syncs, .. } = &*self.meter;
+        let Meter { live, peak, written, read, syncs, .. } = &*self.meter;
         Usage {
             live: live.load(Relaxed),
             peak: peak.load(Relaxed),
             written: written.load(Relaxed),
+            read: read.load(Relaxed),
             syncs: syncs.load(Relaxed),
         }
     }
@@ -130,7 +136,7 @@ impl Disk for Metered {
     }
 
     fn map(&self, name: &str, range: Range<u64>) -> Result<Mapped> {
-        self.inner.map(name, range)
+        Ok(self.inner.map(name, range)?.metered(self.meter.read.clone()))
     }
 
     fn read(&self, name: &str) -> Result<Vec<u8>> {

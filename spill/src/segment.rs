@@ -225,6 +225,8 @@ impl Segment {
             let offset = at.offset + index.start as u64;
             Error::corrupt(file, offset, format!("the index of a segment: {what}"))
         })?;
+        // An index may be large, and most of it may never be needed.
+        bytes.release(index.clone());
         let shared = Shared { file: file.to_owned(), at, width, blocks, index, bytes };
         Ok(Segment { shared: Arc::new(shared) })
     }
@@ -303,6 +305,7 @@ impl Segment {
         let Shared { file, at, bytes, .. } = &*self.shared;
         let range = self.extent(block);
         let offset = at.offset + range.start as u64;
+        bytes.note_read(range.len());
         decoder.open(&bytes[range], file, offset)?;
         if !self.describes(block, &decoder.block()) {
             decoder.close();
@@ -324,9 +327,13 @@ impl Segment {
             && (block + 1 == self.blocks() || last < self.first_key(block + 1))
     }
 
-    /// Tells the system that these blocks will not be read again soon.
+    /// Tells the system that these blocks, and what the index says of them, will not be read again
+    /// soon.
     pub fn release(&self, blocks: Range<usize>) {
-        self.shared.bytes.release(self.extents(blocks));
+        let Shared { bytes, index, width, .. } = &*self.shared;
+        bytes.release(self.extents(blocks.clone()));
+        let entry = |block: usize| index.start + block * (width + ENTRY_TAIL);
+        bytes.release(entry(blocks.start)..entry(blocks.end));
     }
 
     /// Tells the system that these blocks will be read soon.

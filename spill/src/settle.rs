@@ -8,7 +8,7 @@
 //! Settling changes nothing until it ends, so it can be abandoned at any batch and done again.
 
 use crate::levels::Lane;
-use crate::store::{BATCH_KEYS, KeyRange, StoreSubtract, in_parallel, parts, sources};
+use crate::store::{KeyRange, StoreSubtract, batch_keys, in_parallel, parts, sources};
 use crate::{Frontier, Merge, Piece, Result, Segment, Store, split};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -119,7 +119,7 @@ fn settle_range(
     let mut kept = Some(Vec::new());
     let piece = lane.write(width, |level| {
         loop {
-            merge.next(&mut batch, BATCH_KEYS)?;
+            merge.next(&mut batch, batch_keys(width))?;
             stopped = stop();
             if batch.is_empty() || stopped {
                 return Ok(());

@@ -26,8 +26,8 @@ use crate::{
 use rkyv::{Archive, Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Keys handled at a time while merging: small enough for the second-level cache.
-pub(crate) const BATCH_KEYS: usize = 16 * 1024;
+/// Bytes of keys handled at a time while merging: small enough for the second-level cache.
+const BATCH_BYTES: usize = 256 << 10;
 
 /// Fewer keys than this are not worth a second thread.
 pub(crate) const KEYS_PER_THREAD_MIN: u64 = 32 * 1024;
@@ -158,7 +158,7 @@ impl Store {
         for level in first..=last {
             segments.extend(self.levels.open(level as usize)?);
         }
-        if 2 * bytes > self.shares.young - self.last_level_bytes_max() {
+        if 2 * bytes > self.young_bytes() - self.last_level_bytes_max() {
             // Saved by a search with more memory than this one.
             self.flush(self.young.len(), threads)?;
             let pieces = self.write_merged(first, last, &[], &segments, keys, threads)?;
@@ -252,7 +252,14 @@ impl Store {
     }
 
     pub(crate) fn last_level_bytes_max(&self) -> usize {
-        self.shares.young / LAST_LEVEL_SHARE
+        self.young_bytes() / LAST_LEVEL_SHARE
+    }
+
+    /// Memory for young runs: what the list of levels, and a copy of it in a checkpoint, leaves of
+    /// their share.
+    fn young_bytes(&self) -> usize {
+        let share = self.shares.young;
+        share.saturating_sub(2 * self.levels.list_bytes()).max(share / 4)
     }
 
     /// Merges young runs into their elders while those are not twice as large.
@@ -272,7 +279,7 @@ impl Store {
     fn flush_if_full(&mut self, threads: usize) -> Result<()> {
         let settled = self.young.len().saturating_sub(1);
         let bytes: usize = self.young[..settled].iter().map(|run| run.keys.len()).sum();
-        let share = self.shares.young - self.last_level_bytes_max();
+        let share = self.young_bytes() - self.last_level_bytes_max();
         if 2 * bytes > share { self.flush(settled, threads) } else { Ok(()) }
     }
 
@@ -495,15 +502,20 @@ fn union(width: usize, sets: [&[u8]; 2], threads: usize) -> Vec<u8> {
 }
 
 /// Gives everything a merge yields to `take`, batch by batch.
-pub(crate) fn drain(merge: &mut Merge, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+pub fn drain(merge: &mut Merge, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut batch = Vec::new();
     loop {
-        merge.next(&mut batch, BATCH_KEYS)?;
+        merge.next(&mut batch, batch_keys(merge.width()))?;
         if batch.is_empty() {
             return Ok(());
         }
         take(&batch)?;
     }
+}
+
+/// Keys of `width` bytes handled at a time while merging.
+pub(crate) fn batch_keys(width: usize) -> usize {
+    (BATCH_BYTES / width).max(1)
 }
 
 /// The number of threads worth using for this many keys.

@@ -9,7 +9,8 @@ use super::control::Progress;
 use super::{Control, plan::Plan};
 use crate::exec::{Expansion, Findings, Model};
 use spill::{
-    Append, Decoder, Disk, FileName, Frontier, Piece, Recent, Result, SegmentWriter, sort_dedup,
+    Append, Decoder, Disk, FileName, Frontier, Merge, Piece, Recent, Result, SegmentSource,
+    SegmentWriter, Source, sort_dedup,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,6 +23,9 @@ const STAGED_BYTES: usize = 32 << 10;
 
 /// Bytes of a thread's table of recent candidates; with a batch they fit the second-level cache.
 const RECENT_BYTES: usize = 256 << 10;
+
+/// So many candidate runs of a worker are merged into one: each that is read takes memory.
+const RUNS_MAX: usize = 16;
 
 /// Levels of fewer states than this are expanded by one worker.
 const STATES_PER_WORKER_MIN: u64 = 4096;
@@ -200,6 +204,23 @@ impl CandidateLog {
         writer.push(keys)?;
         let at = writer.finish()?;
         self.pieces.push(Piece { file: name, at });
+        if self.pieces.len() < RUNS_MAX { Ok(()) } else { self.merge_runs() }
+    }
+
+    /// Makes one run of all.
+    fn merge_runs(&mut self) -> Result<()> {
+        let Some((name, file)) = &mut self.open else { return Ok(()) };
+        file.flush()?;
+        let mut sources: Vec<Box<dyn Source>> = Vec::new();
+        for piece in &self.pieces {
+            let segment = piece.open(&*self.disk, self.width)?;
+            sources.push(Box::new(SegmentSource::new(segment, None, None)));
+        }
+        let mut merge = Merge::new(self.width, sources);
+        let mut writer = SegmentWriter::new(self.width, &mut **file);
+        spill::drain(&mut merge, |batch| writer.push(batch))?;
+        let at = writer.finish()?;
+        self.pieces = vec![Piece { file: *name, at }];
         Ok(())
     }
 }

@@ -14,8 +14,11 @@ const MIB: u64 = 1 << 20;
 /// Set aside beside the threads' own reserve, in bytes.
 const RESERVE: u64 = 10 * MIB;
 
-/// Set aside for each thread's decoders, encoders, batches and stack, in bytes.
-const RESERVE_PER_THREAD: u64 = 5 * MIB;
+/// Set aside for each thread's encoder, compressor, tables, batches and stack, in bytes.
+const RESERVE_PER_THREAD: u64 = 4 * MIB;
+
+/// Blocks of keys, decoded, that a thread has in memory at a time while it merges.
+const BLOCKS_PER_THREAD: u64 = 24;
 
 /// The least candidate buffer of a thread, in bytes, its sorting buffer not included.
 const BUFFER_MIN: u64 = MIB / 4;
@@ -69,7 +72,8 @@ impl Plan {
     /// Shares out `budget` bytes among `threads` threads, for states of `width` bytes, in a process
     /// that has `base` bytes resident already.
     pub fn new(budget: u64, base: u64, threads: usize, width: usize) -> Result<Plan, TooSmall> {
-        let reserve = RESERVE + threads as u64 * RESERVE_PER_THREAD;
+        let blocks = BLOCKS_PER_THREAD * (spill::block_keys_max(width) * width) as u64;
+        let reserve = RESERVE + threads as u64 * (RESERVE_PER_THREAD + blocks);
         let buffer_min = BUFFER_MIN.max(64 * width as u64);
         let young_min = YOUNG_MIN.max(256 * width as u64);
         let minimum = base + reserve + (threads as u64 * 2 * buffer_min).max(young_min) * 2;
