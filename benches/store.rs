@@ -1,0 +1,208 @@
+//! What the operations on keys cost, each per key: `cargo bench --bench store`.
+//!
+//! The keys are states of models of ours, because sorting, compression and merging all depend on
+//! how keys repeat and cluster: Peterson's lock for five processes, a coherence protocol, dining
+//! philosophers, and a synthetic model whose keys are as the design's, of ten bytes. The *store* is
+//! all states found when there were three million; the *candidates* are the successors of its
+//! largest level, as they are generated. `uniform` is random keys, the worst case for everything.
+
+mod support;
+
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use spill::{
+    BLOCK_KEYS, Decoder, Disk, Encoder, Merge, RealDisk, Segment, SegmentSource, SegmentSubtract,
+    SegmentWriter, SliceSource, Source, drain, sort_dedup, subtract,
+};
+use spillway::exec::Model;
+use spillway::exec::synthetic::{Shape, Synthetic};
+use std::hint::black_box;
+
+const STATES_MAX: u64 = 3_000_000;
+
+/// Keys of one model.
+struct Data {
+    name: &'static str,
+    width: usize,
+    /// All states, sorted.
+    store: Vec<u8>,
+    /// Successors of the largest level, as generated.
+    candidates: Vec<u8>,
+    /// Some neighbouring levels, each sorted.
+    levels: Vec<Vec<u8>>,
+}
+
+impl Data {
+    fn of(name: &'static str, model: &dyn Model) -> Data {
+        let width = model.width();
+        let look = |search: &spillway::search::Search, disk: &dyn Disk, outcome: &_| {
+            let outcome: &spillway::search::Outcome = outcome;
+            let saved = search.store().saved().levels;
+            let keys = |levels: std::ops::Range<usize>| {
+                let segments = levels.flat_map(|level| saved.open(disk, width, level).unwrap());
+                union(width, segments.map(|it| Box::new(SegmentSource::new(it, None, None)) as _))
+            };
+            let count = outcome.levels.len();
+            let largest = (0..count).max_by_key(|&level| outcome.levels[level]).unwrap();
+            let candidates = support::successors(model, &keys(largest..largest + 1));
+            let levels = (largest.saturating_sub(8)..largest).map(|level| keys(level..level + 1));
+            Data { name, width, store: keys(0..count), candidates, levels: levels.collect() }
+        };
+        support::explore_and(model, 4 << 30, 2, Some(STATES_MAX), look)
+    }
+
+    /// Random keys.
+    fn uniform(width: usize) -> Data {
+        let mut x = 0x9E37_79B9_7F4A_7C15_u64;
+        let mut keys = vec![7; 1_000_000 * width];
+        for key in keys.chunks_exact_mut(width) {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+            key[width - 8..].copy_from_slice(&x.to_be_bytes());
+        }
+        let mut store = keys.clone();
+        sort_dedup(width, &mut store, &mut Vec::new());
+        Data { name: "uniform", width, store, candidates: keys, levels: Vec::new() }
+    }
+
+    fn count(&self, keys: &[u8]) -> Throughput {
+        Throughput::Elements((keys.len() / self.width) as u64)
+    }
+
+    fn segment(&self, disk: &RealDisk, keys: &[u8]) -> Segment {
+        let mut file = disk.create(self.name).unwrap();
+        let mut writer = SegmentWriter::new(self.width, &mut *file);
+        writer.push(keys).unwrap();
+        let at = writer.finish().unwrap();
+        file.flush().unwrap();
+        Segment::open(disk, self.name, at, self.width).unwrap()
+    }
+}
+
+fn union<'a>(width: usize, sources: impl Iterator<Item = Box<dyn Source + 'a>>) -> Vec<u8> {
+    let mut keys = Vec::new();
+    let take = |batch: &[u8]| {
+        keys.extend_from_slice(batch);
+        Ok(())
+    };
+    drain(&mut Merge::new(width, sources.collect()), take).unwrap();
+    keys
+}
+
+fn bench(criterion: &mut Criterion) {
+    let synthetic = Synthetic::new(Shape { states: STATES_MAX, ..Shape::default() }).unwrap();
+    let all = [
+        Data::of("peterson", &support::load("peterson", &[("N", 5)])),
+        Data::of("msi", &support::load("msi", &[("N", 14)])),
+        Data::of("philosophers", &support::load("philosophers", &[("N", 14)])),
+        Data::of("synthetic", &synthetic),
+        Data::uniform(10),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let disk = RealDisk::open(folder.path()).unwrap();
+    for data in &all {
+        let (keys, length) =
+            (data.store.len() / data.width, data.segment(&disk, &data.store).at().length);
+        println!(
+            "{}: {keys} keys of {} bytes, {:.3} bytes each as a segment; {} candidates",
+            data.name,
+            data.width,
+            length as f64 / keys as f64,
+            data.candidates.len() / data.width
+        );
+        sort(criterion, data);
+        blocks(criterion, data, &disk);
+        subtraction(criterion, data, &disk);
+        merge(criterion, data);
+    }
+}
+
+fn sort(criterion: &mut Criterion, data: &Data) {
+    let mut group = criterion.benchmark_group("sort and de-duplicate, per candidate");
+    let mut scratch = Vec::new();
+    group.sample_size(20).throughput(data.count(&data.candidates));
+    group.bench_function(data.name, |bencher| {
+        bencher.iter_batched_ref(
+            || data.candidates.clone(),
+            |keys| sort_dedup(data.width, keys, &mut scratch),
+            BatchSize::PerIteration,
+        );
+    });
+}
+
+fn blocks(criterion: &mut Criterion, data: &Data, disk: &RealDisk) {
+    let mut group = criterion.benchmark_group("blocks, per key");
+    group.sample_size(20).throughput(data.count(&data.store));
+    let mut encoder = Encoder::new(data.width);
+    let mut out = Vec::new();
+    group.bench_function(format!("encode {}", data.name), |bencher| {
+        bencher.iter(|| {
+            out.clear();
+            let blocks = data.store.chunks(BLOCK_KEYS * data.width);
+            blocks.for_each(|keys| encoder.encode(keys, &mut out));
+        });
+    });
+    let segment = data.segment(disk, &data.store);
+    let (mut decoder, mut keys) = (Decoder::new(data.width), Vec::new());
+    group.bench_function(format!("decode {}", data.name), |bencher| {
+        bencher.iter(|| {
+            for block in 0..segment.blocks() {
+                segment.decode(block, &mut decoder, &mut keys).unwrap();
+                black_box(&keys);
+            }
+        });
+    });
+}
+
+fn subtraction(criterion: &mut Criterion, data: &Data, disk: &RealDisk) {
+    let mut group = criterion.benchmark_group("subtract");
+    let mut sorted = data.candidates.clone();
+    sort_dedup(data.width, &mut sorted, &mut Vec::new());
+    let stored = data.segment(disk, &data.store);
+    let from_segment = |keys: &[u8]| {
+        let mut segment = SegmentSubtract::new(stored.clone());
+        let mut batch = Vec::new();
+        for keys in keys.chunks(16 * 1024 * data.width) {
+            batch.clear();
+            batch.extend_from_slice(keys);
+            segment.subtract(&mut batch).unwrap();
+            black_box(&batch);
+        }
+    };
+    group.sample_size(20).throughput(data.count(&data.store));
+    group.bench_function(format!("dense, a segment, per store key, {}", data.name), |bencher| {
+        bencher.iter(|| from_segment(&sorted));
+    });
+    group.bench_function(format!("dense, in memory, per store key, {}", data.name), |bencher| {
+        bencher.iter_batched_ref(
+            || sorted.clone(),
+            |keys| subtract(data.width, keys, &data.store),
+            BatchSize::PerIteration,
+        );
+    });
+    let sparse: Vec<u8> =
+        sorted.chunks_exact(data.width).step_by(1000).flatten().copied().collect();
+    group.throughput(data.count(&sparse));
+    group.bench_function(format!("sparse, a segment, per candidate, {}", data.name), |bencher| {
+        bencher.iter(|| from_segment(&sparse));
+    });
+}
+
+fn merge(criterion: &mut Criterion, data: &Data) {
+    let mut group = criterion.benchmark_group("merge, per key");
+    group.sample_size(20);
+    for sets in [2, 8] {
+        let Some(first) = data.levels.len().checked_sub(sets) else { continue };
+        let slices = &data.levels[first..];
+        group.throughput(data.count(&slices.concat()));
+        group.bench_function(format!("{sets} levels of {}", data.name), |bencher| {
+            bencher.iter(|| {
+                let source = |keys| Box::new(SliceSource::new(data.width, keys, None, None));
+                union(data.width, slices.iter().map(|keys| source(keys) as Box<dyn Source>))
+            });
+        });
+    }
+}
+
+criterion_group!(benches, bench);
+criterion_main!(benches);

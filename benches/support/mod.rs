@@ -1,0 +1,52 @@
+//! What the benches share: models of ours, and searches of them.
+#![allow(dead_code, unreachable_pub)]
+
+use spill::{Metered, RealDisk};
+use spillway::exec::{Expansion, Interp, Model};
+use spillway::front::{self, Language, Options};
+use spillway::search::{Control, Limits, Outcome, Plan, Search};
+use spillway::source::Sources;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The model `models/dve/NAME.dve` with these constants.
+pub fn load(name: &str, defines: &[(&str, i64)]) -> Interp {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("models/dve/{name}.dve"));
+    let mut sources = Sources::default();
+    sources.add(name, std::fs::read_to_string(path).unwrap());
+    let defines = defines.iter().map(|(name, value)| (name.to_string(), *value)).collect();
+    let options = Options { defines, ..Options::default() };
+    Interp::new(front::load(Language::Dve, &mut sources, &options).unwrap().program).unwrap()
+}
+
+/// Explores a model in a directory of its own, and looks at the search at its end.
+pub fn explore_and<T>(
+    model: &dyn Model,
+    memory: u64,
+    threads: usize,
+    max_states: Option<u64>,
+    look: impl FnOnce(&Search, &dyn spill::Disk, &Outcome) -> T,
+) -> T {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Arc::new(Metered::new(Arc::new(RealDisk::open(dir.path()).unwrap()), None).unwrap());
+    let plan = Plan::new(memory, 8 << 20, threads, model.width()).unwrap();
+    let limits = Limits { stop_on_violation: false, max_states, ..Limits::default() };
+    let control = Control::default();
+    let mut search = Search::begin(model, disk.clone(), plan, limits, &control).unwrap();
+    let outcome = search.run().unwrap();
+    look(&search, &*disk, &outcome)
+}
+
+/// Explores a model whole.
+pub fn explore(model: &dyn Model, memory: u64, threads: usize) -> Outcome {
+    explore_and(model, memory, threads, None, |_, _, outcome| outcome.clone())
+}
+
+/// The successors of `states`, in their order.
+pub fn successors(model: &dyn Model, states: &[u8]) -> Vec<u8> {
+    let mut buffer = Vec::new();
+    let mut never = |_: &mut Vec<u8>| Ok(());
+    let mut expansion = Expansion::new(model.width(), &mut buffer, usize::MAX, &mut never);
+    model.expand(states, &mut expansion);
+    buffer
+}
