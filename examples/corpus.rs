@@ -2,7 +2,8 @@
 //!
 //! ```sh
 //! cargo run --release --example corpus -- FOLDER [--max-states N] [--memory MIB] [--threads N]
-//!                                         [--oracle] [--wrap] [--only NAME]
+//!                                         [--oracle] [--wrap] [--only NAME] [--min-states N]
+//!                                         [--order declared|static|sampled] [--skip NAME]
 //! ```
 //!
 //! `FOLDER` holds the models and a `reference.tsv` with the columns `file`, `states`,
@@ -10,12 +11,18 @@
 //! reference has at most `--max-states` states (3,000,000 if not given) is explored whole: one
 //! line a model, then a total. `--memory 0` takes the least budget that works. The exit code is 1
 //! if any count differs.
+//!
+//! `--order` chooses the key order, and has each line say what all states take as one sorted run,
+//! in bytes a state and as a share of the packed states, and how much of the time went into the
+//! order.
 
-use spill::{Disk, Metered, RealDisk};
+use spill::{Disk, Merge, Metered, RealDisk, SegmentSource, SegmentWriter, Source};
+use spillway::analysis::order::static_order;
 use spillway::exec::{Interp, Model};
 use spillway::front::{self, Language, Options};
 use spillway::ir::Overflow;
-use spillway::search::{Control, Limits, Outcome, Plan, Search, memory};
+use spillway::search::order::sampled;
+use spillway::search::{Control, Limits, Outcome, Plan, Search, memory, return_large_blocks};
 use spillway::source::Sources;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -25,11 +32,21 @@ use std::time::Instant;
 struct Settings {
     folder: PathBuf,
     max_states: u64,
+    min_states: u64,
     memory: u64,
     threads: usize,
     oracle: bool,
     overflow: Overflow,
     only: Option<String>,
+    skip: Option<String>,
+    order: Option<String>,
+}
+
+/// What a model came to.
+struct Explored {
+    outcome: Outcome,
+    /// What the store takes, if that was asked for.
+    store: String,
 }
 
 /// A row of the reference.
@@ -42,6 +59,7 @@ struct Reference {
 }
 
 fn main() -> ExitCode {
+    return_large_blocks();
     let settings = match settings(std::env::args().skip(1)) {
         Ok(settings) => settings,
         Err(message) => {
@@ -54,10 +72,11 @@ fn main() -> ExitCode {
     for reference in references(&settings) {
         let started = Instant::now();
         let (line, agrees) = match explore(&settings, &reference) {
-            Ok(outcome) => {
+            Ok(Explored { outcome, store }) => {
                 states += outcome.states();
                 transitions += outcome.transitions;
-                compare(&reference, &outcome)
+                let (line, agrees) = compare(&reference, &outcome);
+                (line + &store, agrees)
             }
             Err(message) => (message, false),
         };
@@ -80,11 +99,14 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
     let mut settings = Settings {
         folder: PathBuf::new(),
         max_states: 3_000_000,
+        min_states: 0,
         memory: 1024,
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         oracle: false,
         overflow: Overflow::Fails,
         only: None,
+        skip: None,
+        order: None,
     };
     while let Some(arg) = args.next() {
         let mut number = || -> Result<u64, String> {
@@ -93,11 +115,14 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
         };
         match arg.as_str() {
             "--max-states" => settings.max_states = number()?,
+            "--min-states" => settings.min_states = number()?,
             "--memory" => settings.memory = number()?,
             "--threads" => settings.threads = number()? as usize,
             "--oracle" => settings.oracle = true,
             "--wrap" => settings.overflow = Overflow::Wraps,
             "--only" => settings.only = args.next(),
+            "--skip" => settings.skip = args.next(),
+            "--order" => settings.order = args.next(),
             _ => settings.folder = PathBuf::from(arg),
         }
     }
@@ -123,16 +148,20 @@ fn references(settings: &Settings) -> Vec<Reference> {
                 levels: number(4),
             })
         })
-        .filter(|it| it.states <= settings.max_states)
+        .filter(|it| (settings.min_states..=settings.max_states).contains(&it.states))
+        .filter(|it| settings.skip.as_ref().is_none_or(|skip| !it.file.contains(skip.as_str())))
         .filter(|it| settings.only.as_ref().is_none_or(|only| it.file.contains(only.as_str())))
         .collect()
 }
 
-fn explore(settings: &Settings, reference: &Reference) -> Result<Outcome, String> {
+fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, String> {
     let model = load(&settings.folder.join(&reference.file), settings.overflow)?;
+    let began = Instant::now();
+    let model = ordered(model, settings.order.as_deref())?;
+    let ordering = began.elapsed().as_secs_f64();
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
     if settings.oracle {
-        return Ok(memory::search(&model, &limits));
+        return Ok(Explored { outcome: memory::search(&model, &limits), store: String::new() });
     }
     let base = Plan::resident();
     let plan = |memory| Plan::new(memory, base, settings.threads, model.width());
@@ -143,12 +172,62 @@ fn explore(settings: &Settings, reference: &Reference) -> Result<Outcome, String
     .map_err(|error| error.to_string())?;
     let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
     let control = Control::default();
-    let search = || -> spill::Result<Outcome> {
+    let search = || -> spill::Result<Explored> {
         let real: Arc<dyn Disk> = Arc::new(RealDisk::open(dir.path())?);
         let disk = Arc::new(Metered::new(real, None)?);
-        Search::begin(&model, disk, plan, limits, &control)?.run()
+        let mut search = Search::begin(&model, disk.clone(), plan, limits, &control)?;
+        let outcome = search.run()?;
+        let share = 100.0 * ordering / (ordering + search.seconds());
+        let store = match settings.order.is_some() {
+            false => String::new(),
+            true => {
+                store(&model, &*disk, &search)? + &format!(", order {ordering:.3}s {share:.1}%,")
+            }
+        };
+        Ok(Explored { outcome, store })
     };
     search().map_err(|error| error.to_string())
+}
+
+/// The model with the key order of this name.
+fn ordered(model: Interp, order: Option<&str>) -> Result<Interp, String> {
+    let fixed = static_order(model.program(), model.layout());
+    let order = match order {
+        None | Some("declared") => return Ok(model),
+        Some("static") => fixed,
+        Some("sampled") => match sampled(&model, model.layout(), &fixed) {
+            Some(better) => better.order,
+            None => return Ok(model),
+        },
+        Some(other) => return Err(format!("there is no key order `{other}`")),
+    };
+    model.with_order(&order).map_err(|error| error.to_string())
+}
+
+/// What all states take as one sorted run.
+fn store(model: &Interp, disk: &dyn Disk, search: &Search) -> spill::Result<String> {
+    let levels = search.store().levels().saved();
+    let mut sources: Vec<Box<dyn Source>> = Vec::new();
+    for level in 0..levels.ends.len() {
+        for segment in levels.open(disk, model.width(), level)? {
+            sources.push(Box::new(SegmentSource::new(segment, None, None)));
+        }
+    }
+    let mut file = disk.create("all")?;
+    let mut writer = SegmentWriter::new(model.width(), &mut *file);
+    let mut merge = Merge::new(model.width(), sources);
+    let mut batch = Vec::new();
+    loop {
+        merge.next(&mut batch, 4096)?;
+        if batch.is_empty() {
+            break;
+        }
+        writer.push(&batch)?;
+    }
+    let at = writer.finish()?;
+    let bytes = at.length as f64 / at.keys as f64;
+    let share = 100.0 * bytes / (f64::from(model.bits()) / 8.0);
+    Ok(format!(", {bytes:.3} B/state, {share:.2}% of {} bits", model.bits()))
 }
 
 fn load(path: &Path, overflow: Overflow) -> Result<Interp, String> {

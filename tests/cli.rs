@@ -273,6 +273,7 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
         "deadlocks",
         "violations",
         "state_bits",
+        "key_order",
         "seconds",
         "states_per_second",
         "peak_rss_bytes",
@@ -432,6 +433,26 @@ fn models_are_explained() {
     for words in ["process", "x", "bits", "location of P", "memory budget"] {
         assert!(ran.out.contains(words), "{words}: {}", ran.out);
     }
+}
+
+#[test]
+fn the_key_order_can_be_chosen_and_is_kept() {
+    let bench = Bench::new();
+    let counts = |json: &Value| {
+        ["verdict", "states", "transitions", "levels"].map(|field| json[field].clone())
+    };
+    let declared = bench.check(GRID, &["--json", "--key-order", "declared"]).json();
+    for order in ["declared", "static", "sampled"] {
+        let args = ["--dir", order, "--max-states", "20000", "--key-order", order];
+        assert_eq!(bench.check(GRID, &args).code, 3);
+        let json = bench.run(&["resume", order, "--json"]).json();
+        assert_eq!(counts(&json), counts(&declared), "{order}");
+        bench.check(GRID, &["--dir", order]).refused(2, &["already holds a search of this model"]);
+        let ran = bench.run(&["explain", "model.dve", "--key-order", order]);
+        assert!(ran.out.contains("key order "), "{}", ran.out);
+    }
+    assert_eq!(declared["key_order"], "declared");
+    bench.check(GRID, &["--key-order", "alphabetical"]).refused(2, &["--key-order"]);
 }
 
 #[test]

@@ -68,6 +68,18 @@ impl From<OverflowArg> for Overflow {
     }
 }
 
+/// What comes first in the key by which states are sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum KeyOrder {
+    /// The model's variables as it declares them
+    Declared,
+    /// An order from what the variables belong to
+    Static,
+    /// The order that stores a sample of the states smallest, if it is much smaller than declared
+    #[default]
+    Sampled,
+}
+
 /// Resources of one sitting of a search.
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
@@ -129,6 +141,9 @@ pub struct CheckArgs {
     /// Explore the whole state space and count violations
     #[arg(long)]
     pub keep_going: bool,
+    /// How the variables are ordered in the stored states; the counts do not depend on it
+    #[arg(long, value_enum, default_value_t)]
+    pub key_order: KeyOrder,
 }
 
 /// What can be checked.
@@ -185,6 +200,9 @@ pub struct StatusArgs {
 pub struct ExplainArgs {
     #[command(flatten)]
     pub(super) model: ModelArgs,
+    /// How the variables are ordered in the stored states
+    #[arg(long, value_enum, default_value_t)]
+    pub key_order: KeyOrder,
     /// The memory budget to plan for
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     pub memory: u64,

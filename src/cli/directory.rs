@@ -7,6 +7,7 @@ use super::failure::Failure;
 use super::model::Model;
 use crate::front::{Language, Options};
 use crate::ir::Overflow;
+use crate::ir::layout::GroupId;
 use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
 use crate::search::{Checks, Limits};
 use crate::source::Sources;
@@ -39,6 +40,9 @@ pub struct Job {
     files: Vec<(String, String)>,
     defines: Vec<(String, i64)>,
     wraps: bool,
+    /// The groups of the states' cells in key order, by number in declaration order.
+    order: Vec<u32>,
+    /// Of the model with that order.
     digest: [u8; 32],
     /// Deadlock, assertions, invariants, faults.
     checks: [bool; 4],
@@ -55,6 +59,7 @@ impl Job {
             files: model.sources.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
             defines: model.options.defines.clone(),
             wraps: model.options.overflow == Some(Overflow::Wraps),
+            order: model.interp.layout().order.iter().map(|group| group.0).collect(),
             digest: model.interp.digest(),
             checks: [deadlock, assertions, invariants, faults],
             keep_going: !limits.stop_on_violation,
@@ -81,8 +86,15 @@ impl Job {
         }
     }
 
-    /// Reads the model again, from the text that was kept.
-    pub fn model(&self) -> Result<Model, Failure> {
+    /// Whether the other job's search is of the same model; its states may have another order.
+    fn is_of_same_model(&self, other: &Job) -> bool {
+        let of = |job: &Job| (job.language.clone(), job.defines.clone(), job.wraps);
+        let texts = |job: &Job| job.files.iter().map(|(_, text)| text.clone()).collect::<Vec<_>>();
+        of(self) == of(other) && texts(self) == texts(other)
+    }
+
+    /// Reads the model again, from the text that was kept in `dir`.
+    pub fn model(&self, dir: &Path) -> Result<Model, Failure> {
         let mut sources = Sources::default();
         for (name, text) in &self.files {
             sources.add(name.as_str(), text.as_str());
@@ -93,6 +105,10 @@ impl Job {
             Failure::wrong(format!("models in {} cannot be read by this version", self.language))
         })?;
         let (model, _) = Model::load(language, sources, options)?;
+        let order: Vec<GroupId> = self.order.iter().copied().map(GroupId).collect();
+        let model = model.with_order(&order).map_err(|error| {
+            Failure::opening(dir, Error::corrupt(JOB, 0, format!("the key order: {error}")))
+        })?;
         self.check_digest(&model)?;
         Ok(model)
     }
@@ -251,7 +267,7 @@ fn refuse_if_used(path: &Path, job: &Job) -> Result<(), Failure> {
     }
     drop(disk);
     let Contents { job: theirs, running, .. } = Contents::read(path)?;
-    let message = match (running, theirs.digest == job.digest) {
+    let message = match (running, theirs.is_of_same_model(job)) {
         (true, _) => format!("{shown} is in use by a running search of {}", theirs.model_name()),
         (false, true) => format!(
             "{shown} already holds a search of this model\n  help: `spillway resume {shown}` goes \
@@ -263,4 +279,35 @@ fn refuse_if_used(path: &Path, job: &Job) -> Result<(), Failure> {
         ),
     };
     Err(Failure::wrong(message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::failure::DAMAGED;
+    use super::*;
+
+    fn job() -> Job {
+        let text = "byte x; byte y; process P { state a; init a; } system async;";
+        let mut sources = Sources::default();
+        sources.add("model.dve", text);
+        let (model, _) = Model::load(Language::Dve, sources, Options::default()).unwrap();
+        let order: Vec<GroupId> = [2, 0, 1].into_iter().map(GroupId).collect();
+        Job::new(&model.with_order(&order).unwrap(), &Limits::default())
+    }
+
+    #[test]
+    fn a_job_keeps_the_key_order() {
+        let model = job().model(Path::new("d")).unwrap();
+        assert_eq!(model.interp.layout().order, [2, 0, 1].map(GroupId));
+    }
+
+    #[test]
+    fn an_impossible_key_order_is_damage_and_another_one_is_refused() {
+        for order in [vec![], vec![0, 1], vec![0, 1, 1], vec![0, 1, 3], vec![0, 1, 2, 3]] {
+            let failure = Job { order, ..job() }.model(Path::new("d")).err().unwrap();
+            assert_eq!(failure.code, DAMAGED, "{failure}");
+        }
+        let failure = Job { order: vec![0, 1, 2], ..job() }.model(Path::new("d")).err().unwrap();
+        assert!(failure.message.contains("differently"), "{failure}");
+    }
 }

@@ -1,18 +1,19 @@
 //! `explain`: a model as Spillway understands it.
 
-use super::args::{self, ExplainArgs};
+use super::args::{self, ExplainArgs, KeyOrder};
 use super::failure::VERIFIED;
 use super::model::Model;
 use super::{Ending, print};
 use crate::exec::{Interp, Model as _};
-use crate::ir::text;
+use crate::ir::layout::Part;
+use crate::ir::{Owner, Program, text};
 use std::fmt::Write;
 
 /// `spillway explain`.
 pub(super) fn explain(args: &ExplainArgs) -> Ending {
-    let model = Model::open(&args.model)?;
+    let (model, share) = Model::open(&args.model)?.in_key_order(args.key_order);
     print(&format!("{}\n", text::print(model.interp.program())));
-    print(&format!("{}\n", layout(&model.interp)));
+    print(&format!("{}{}\n", layout(&model.interp), order(&model, args.key_order, share)));
     match args::plan(args.memory, args.threads, model.interp.width()) {
         Ok(plan) => print(&format!("{plan}\n")),
         Err(error) => print(&format!("{error}\n")),
@@ -20,31 +21,40 @@ pub(super) fn explain(args: &ExplainArgs) -> Ending {
     Ok(VERIFIED)
 }
 
-/// Which bits of a state hold what.
+/// Which bits of a state hold what, in key order.
 fn layout(model: &Interp) -> String {
     let (program, layout) = (model.program(), model.layout());
     let mut out = format!("state of {} bits in {} bytes\n", layout.bits, layout.bytes);
-    let mut line = |name: String, first: crate::ir::layout::CellId, cells: u32| {
-        let first_bit = layout.cells[first].bit;
-        let bits: u32 = (first.0..first.0 + cells)
-            .map(|cell| layout.cells[crate::ir::layout::CellId(cell)].bits)
-            .sum();
-        let _ = writeln!(out, "  bits {first_bit:>5} + {bits:<5} {name}");
-    };
-    for (id, variable) in program.variables.iter() {
-        let owner = match variable.owner {
-            crate::ir::Owner::Program => String::new(),
-            crate::ir::Owner::Process(process) => format!("{}.", program.processes[process].name),
-        };
-        let cells = layout.sizes[variable.ty];
-        line(format!("{owner}{}", variable.name), layout.variables[id].first, cells);
-    }
-    for (id, channel) in program.channels.iter().filter(|(_, channel)| channel.capacity > 0) {
-        let fields: u32 = channel.fields.iter().map(|&ty| layout.sizes[ty]).sum();
-        line(channel.name.clone(), layout.channels[id].first, 1 + channel.capacity * fields);
-    }
-    for (id, process) in program.processes.iter() {
-        line(format!("location of {}", process.name), layout.locations[id].first, 1);
+    for &id in &layout.order {
+        let ((first, bits), name) = (layout.extent(id), part(program, layout.groups[id].part));
+        let _ = writeln!(out, "  bits {first:>5} + {bits:<5} {name}");
     }
     out
+}
+
+/// What a group of cells is called.
+fn part(program: &Program, part: Part) -> String {
+    let owned = |owner, name: &str| match owner {
+        Owner::Program => name.to_string(),
+        Owner::Process(process) => format!("{}.{name}", program.processes[process].name),
+    };
+    match part {
+        Part::Location(process) => format!("location of {}", program.processes[process].name),
+        Part::Variable(id) => owned(program.variables[id].owner, &program.variables[id].name),
+        Part::Channel(id) => owned(program.channels[id].owner, &program.channels[id].name),
+    }
+}
+
+/// How the order came about.
+fn order(model: &Model, wanted: KeyOrder, share: Option<f64>) -> String {
+    let why = match (wanted, share) {
+        (KeyOrder::Sampled, None) => {
+            ": there are few states, or no other stores a sample of them much smaller".to_string()
+        }
+        (_, Some(share)) => {
+            format!(": a sample takes {:.0} % of what it takes as declared", share * 100.0)
+        }
+        _ => String::new(),
+    };
+    format!("key order {}{why}\n", model.key_order())
 }

@@ -1,10 +1,13 @@
 //! From the model's file to something that can be searched, with every way that can fail.
 
-use super::args::ModelArgs;
+use super::args::{KeyOrder, ModelArgs};
 use super::failure::Failure;
+use crate::analysis::order::static_order;
 use crate::exec::Interp;
 use crate::front::{self, Language, Options};
+use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::{Overflow, validate};
+use crate::search::order::sampled;
 use crate::source::Sources;
 use std::path::Path;
 
@@ -63,6 +66,37 @@ impl Model {
         let interp = Interp::new(loaded.program)
             .map_err(|diagnostic| Failure::model(&[diagnostic], &sources))?;
         Ok((Model { interp, sources, language, options }, warnings))
+    }
+
+    /// The same model with its states' variables in the order asked for. Where a sample is judged,
+    /// gives also what another order than the declared one takes of the declared one's bytes.
+    pub fn in_key_order(self, wanted: KeyOrder) -> (Model, Option<f64>) {
+        let fixed = static_order(self.interp.program(), self.interp.layout());
+        let (order, share) = match wanted {
+            KeyOrder::Declared => return (self, None),
+            KeyOrder::Static => (fixed, None),
+            KeyOrder::Sampled => match sampled(&self.interp, self.interp.layout(), &fixed) {
+                None => return (self, None),
+                Some(better) => (better.order, Some(better.share)),
+            },
+        };
+        let model = self.with_order(&order);
+        (model.unwrap_or_else(|error| unreachable!("an order made for this model: {error}")), share)
+    }
+
+    /// The same model with its states' variables in this order.
+    pub fn with_order(self, order: &[GroupId]) -> Result<Model, NotAnOrder> {
+        Ok(Model { interp: self.interp.with_order(order)?, ..self })
+    }
+
+    /// What the order of its states' variables is called.
+    pub fn key_order(&self) -> &'static str {
+        let layout = self.interp.layout();
+        match &layout.order {
+            order if order.is_sorted() => "declared",
+            order if *order == static_order(self.interp.program(), layout) => "static",
+            _ => "sampled",
+        }
     }
 
     /// The name of the model's file.

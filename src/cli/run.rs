@@ -17,7 +17,7 @@ use std::time::Instant;
 
 /// `spillway check`.
 pub(super) fn check(args: &CheckArgs) -> Ending {
-    let model = Model::open(&args.model)?;
+    let (model, _) = Model::open(&args.model)?.in_key_order(args.key_order);
     let limits = args.limits();
     let plan = plan(&model, &args.run)?;
     let job = Job::new(&model, &limits);
@@ -28,7 +28,7 @@ pub(super) fn check(args: &CheckArgs) -> Ending {
 /// `spillway resume`.
 pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let (directory, job, saved) = Directory::open(&args.dir, args.run.disk_limit)?;
-    let model = job.model()?;
+    let model = job.model(&args.dir)?;
     let limits = job.limits(args.run.max_states);
     let plan = plan(&model, &args.run)?;
     Sitting { model, limits, plan, directory, args: &args.run }.run(saved)
@@ -105,6 +105,7 @@ impl Sitting<'_> {
         let report = Report {
             model_name: model.name(),
             language: model.language.name(),
+            key_order: model.key_order(),
             model: &model.interp,
             sources: &model.sources,
             limits,

@@ -15,7 +15,7 @@ use std::path::Path;
 /// `spillway status`.
 pub(super) fn status(args: &StatusArgs) -> Ending {
     let Contents { job, saved, bytes, running } = Contents::read(&args.dir)?;
-    let model = job.model()?;
+    let model = job.model(&args.dir)?;
     let limits = job.limits(None);
     let outcome = match &saved {
         Some(saved) => saved.outcome().map_err(|error| Failure::opening(&args.dir, error))?,
@@ -24,6 +24,7 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
     let report = Report {
         model_name: job.model_name(),
         language: job.language(),
+        key_order: model.key_order(),
         model: &model.interp,
         sources: &model.sources,
         limits: &limits,
@@ -47,7 +48,7 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
 /// `spillway trace`.
 pub(super) fn trace(args: &StatusArgs) -> Ending {
     let Contents { job, saved, .. } = Contents::read(&args.dir)?;
-    let model = job.model()?;
+    let model = job.model(&args.dir)?;
     let limits = job.limits(None);
     let disk = RealDisk::open(&args.dir).map_err(|error| Failure::opening(&args.dir, error))?;
     let Some(saved) = saved else {

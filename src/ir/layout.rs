@@ -9,16 +9,23 @@
 //! Cells in declaration order: the program's variables and channels, then for each process (and
 //! each of its slots) its location and its own variables and channels. A buffered channel is the
 //! number of messages waiting, then its messages, oldest first. A multiset is the number of its
-//! elements, then the elements. Key order may be any permutation of that.
+//! elements, then the elements.
+//!
+//! The cells of one variable, one channel or one location are a *group*. Key order is any
+//! permutation of the groups, the declared one if nothing else is asked for; within a group it is
+//! declaration order. So cells that follow one another in name need not lie side by side: only
+//! [`Cell::bit`] says where a cell is.
 
-use super::{
-    Arena, ChannelId, Domain, Instances, Owner, ProcessId, Program, Scalar, Type, TypeId, VarId,
-    entity,
-};
+mod build;
+
+use super::{Arena, ChannelId, Domain, Instances, ProcessId, Program, Type, TypeId, VarId, entity};
+use std::fmt;
 
 entity::entity! {
     /// Names a cell of the state.
     CellId,
+    /// Names a [`Group`], in declaration order.
+    GroupId,
 }
 
 /// One scalar of the state.
@@ -62,6 +69,48 @@ pub struct Placement {
     pub stride: u32,
 }
 
+/// Cells that stay together in the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// What they hold.
+    pub part: Part,
+    /// In which slot of the owner.
+    pub slot: u32,
+    /// The first cell.
+    pub first: CellId,
+    /// How many cells.
+    pub cells: u32,
+}
+
+/// What a [`Group`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Where a process is.
+    Location(ProcessId),
+    /// A variable, with all its elements and fields.
+    Variable(VarId),
+    /// A buffered channel.
+    Channel(ChannelId),
+}
+
+/// A list of groups that is no order of a program's: one is missing, repeated or unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotAnOrder {
+    /// How many groups the list has.
+    pub found: usize,
+    /// How many groups the program has.
+    pub groups: usize,
+}
+
+impl fmt::Display for NotAnOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NotAnOrder { found, groups } = self;
+        write!(f, "its {found} numbers are no order of the {groups} groups of cells")
+    }
+}
+
+impl std::error::Error for NotAnOrder {}
+
 /// Where everything lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -76,6 +125,10 @@ pub struct Layout {
     pub locations: Arena<ProcessId, Placement>,
     /// The cells that make up each type.
     pub sizes: Arena<TypeId, u32>,
+    /// What stays together in the key.
+    pub groups: Arena<GroupId, Group>,
+    /// The groups in key order.
+    pub order: Vec<GroupId>,
     /// The bits that carry information.
     pub bits: u32,
     /// The bytes of a state.
@@ -85,7 +138,38 @@ pub struct Layout {
 impl Layout {
     /// Lays out a valid program in declaration order.
     pub fn new(program: &Program) -> Layout {
-        Builder::new(program).build()
+        build::declared(program)
+    }
+
+    /// Lays out a valid program with its groups in the order given.
+    pub fn with_order(program: &Program, order: &[GroupId]) -> Result<Layout, NotAnOrder> {
+        Layout::new(program).reordered(order)
+    }
+
+    /// The same cells, their groups in the order given.
+    pub fn reordered(mut self, order: &[GroupId]) -> Result<Layout, NotAnOrder> {
+        let mut sorted = order.to_vec();
+        sorted.sort_unstable();
+        if !self.groups.keys().eq(sorted) {
+            return Err(NotAnOrder { found: order.len(), groups: self.groups.len() });
+        }
+        self.order = order.to_vec();
+        let mut bit = 0;
+        for &Group { first, cells, .. } in order.iter().map(|&id| &self.groups[id]) {
+            for cell in (first.0..first.0 + cells).map(CellId) {
+                self.cells[cell].bit = bit;
+                bit += self.cells[cell].bits;
+            }
+        }
+        debug_assert_eq!(bit, self.bits);
+        Ok(self)
+    }
+
+    /// The first bit of a group and the number of its bits.
+    pub fn extent(&self, group: GroupId) -> (u32, u32) {
+        let Group { first, cells, .. } = self.groups[group];
+        let cells = (first.0..first.0 + cells).map(|cell| &self.cells[CellId(cell)]);
+        (self.cells[first].bit, cells.map(|cell| cell.bits).sum())
     }
 
     /// The value in a cell, or `None` if it is undefined.
@@ -146,127 +230,6 @@ fn write_bits(state: &mut [u8], at: u32, bits: u32, value: u32) {
         *byte = *byte & keep as u8 | put as u8;
         keep >>= 8;
         put >>= 8;
-    }
-}
-
-struct Builder<'a> {
-    program: &'a Program,
-    cells: Arena<CellId, Cell>,
-    sizes: Arena<TypeId, u32>,
-    bits: u32,
-}
-
-impl<'a> Builder<'a> {
-    fn new(program: &'a Program) -> Self {
-        let mut sizes = Arena::new();
-        for ty in program.types.values() {
-            let size = match ty {
-                Type::Scalar(_) => 1,
-                Type::Array { length, element, .. } => length * sizes[*element],
-                Type::Record { fields, .. } => fields.iter().map(|(_, ty)| sizes[*ty]).sum(),
-                Type::Multiset { capacity, element } => 1 + capacity * sizes[*element],
-            };
-            sizes.push(size);
-        }
-        Self { program, cells: Arena::new(), sizes, bits: 0 }
-    }
-
-    fn build(mut self) -> Layout {
-        let mut variables = unplaced(self.program.variables.len());
-        let mut channels = unplaced(self.program.channels.len());
-        let mut locations = unplaced(self.program.processes.len());
-        self.owned_by(Owner::Program, 0, &mut variables, &mut channels);
-        for (id, process) in self.program.processes.iter() {
-            let (slots, free) = match process.instances {
-                Instances::One => (1, 0),
-                Instances::Slots { capacity, .. } => (capacity, 1),
-            };
-            for slot in 0..slots {
-                let first = self.next();
-                let last = process.locations.len() as i64 - 1 + free;
-                self.cell(0, last, false);
-                place(&mut locations[id], first, slot);
-                self.owned_by(Owner::Process(id), slot, &mut variables, &mut channels);
-            }
-        }
-        Layout {
-            cells: self.cells,
-            variables,
-            channels,
-            locations,
-            sizes: self.sizes,
-            bits: self.bits,
-            bytes: (self.bits.div_ceil(8) as usize).max(1),
-        }
-    }
-
-    fn owned_by(
-        &mut self,
-        owner: Owner,
-        slot: u32,
-        variables: &mut Arena<VarId, Placement>,
-        channels: &mut Arena<ChannelId, Placement>,
-    ) {
-        for (id, variable) in self.program.variables.iter() {
-            if variable.owner == owner {
-                place(&mut variables[id], self.next(), slot);
-                self.cells_of(variable.ty);
-            }
-        }
-        for (id, channel) in self.program.channels.iter() {
-            if channel.owner == owner {
-                place(&mut channels[id], self.next(), slot);
-                if channel.capacity > 0 {
-                    self.cell(0, i64::from(channel.capacity), false);
-                }
-                for _ in 0..channel.capacity {
-                    for &field in &channel.fields {
-                        self.cells_of(field);
-                    }
-                }
-            }
-        }
-    }
-
-    fn next(&self) -> CellId {
-        CellId(self.cells.len() as u32)
-    }
-
-    fn cells_of(&mut self, ty: TypeId) {
-        match &self.program.types[ty] {
-            Type::Scalar(Scalar { domain, undefined }) => {
-                let (low, high) = self.program.bounds(domain);
-                self.cell(low, high, *undefined);
-            }
-            Type::Array { length, element, .. } => {
-                (0..*length).for_each(|_| self.cells_of(*element))
-            }
-            Type::Record { fields, .. } => fields.iter().for_each(|(_, ty)| self.cells_of(*ty)),
-            Type::Multiset { capacity, element } => {
-                self.cell(0, i64::from(*capacity), false);
-                (0..*capacity).for_each(|_| self.cells_of(*element));
-            }
-        }
-    }
-
-    fn cell(&mut self, low: i64, high: i64, undefined: bool) {
-        let codes = high - low + 1 + i64::from(undefined);
-        let bits = 64 - (codes - 1).leading_zeros();
-        self.cells.push(Cell { bit: self.bits, bits, low, high, undefined });
-        self.bits += bits;
-    }
-}
-
-fn unplaced<K: super::Entity>(count: usize) -> Arena<K, Placement> {
-    (0..count).map(|_| Placement { first: CellId(0), stride: 0 }).collect()
-}
-
-/// Slot 0 says where a thing is, slot 1 how far apart its slots are.
-fn place(placement: &mut Placement, first: CellId, slot: u32) {
-    match slot {
-        0 => placement.first = first,
-        1 => placement.stride = first.0 - placement.first.0,
-        _ => {}
     }
 }
 

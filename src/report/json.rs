@@ -20,6 +20,7 @@ pub fn result(report: &Report) -> Value {
         "deadlocks": outcome.deadlocks(),
         "violations": found.iter().map(violation).collect::<Vec<_>>(),
         "state_bits": model.bits(),
+        "key_order": report.key_order,
         "seconds": seconds,
         "states_per_second": outcome.states() as f64 / seconds.max(1e-9),
         "peak_rss_bytes": report.peak_rss_bytes,

@@ -17,6 +17,8 @@ pub struct Report<'a> {
     pub model_name: &'a str,
     /// Its language.
     pub language: &'a str,
+    /// How the order of its variables in a state was chosen: `declared`, `static`, `sampled`.
+    pub key_order: &'a str,
     /// The model.
     pub model: &'a dyn Model,
     /// Its texts.

@@ -10,6 +10,7 @@ pub mod control;
 mod expand;
 pub mod external;
 pub mod memory;
+pub mod order;
 pub mod plan;
 pub mod trace;
 

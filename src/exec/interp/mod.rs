@@ -18,6 +18,7 @@ mod steps;
 
 use super::{Check, Expansion, Fault, Model, Outcome, PropertyInfo, Step};
 use crate::diag::Diagnostic;
+use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::{
     Action, ActionId, Entity, Expr, Grip, Instances, Layout, LocationId, ProcessId, Program,
     PropertyKind, Stmt, StmtKind, text,
@@ -87,6 +88,15 @@ impl Interp {
             })
             .collect();
         Ok(Interp { program, layout, from, free, has_committed, judged, digest })
+    }
+
+    /// The same model with the groups of its states' cells in the order given: the same states
+    /// and steps, as other keys.
+    pub fn with_order(self, order: &[GroupId]) -> Result<Interp, NotAnOrder> {
+        let Interp { mut program, layout, .. } = self;
+        let layout = layout.reordered(order)?;
+        let digest = digest(&mut program, &layout);
+        Ok(Interp { program, layout, digest, ..self })
     }
 
     /// The program that is run.

@@ -1,0 +1,3 @@
+//! What can be told from a program alone, without running it.
+
+pub mod order;

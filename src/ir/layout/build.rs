@@ -1,0 +1,146 @@
+//! Making the cells of a program, in declaration order.
+
+use super::{Cell, CellId, Group, GroupId, Layout, Part, Placement};
+use crate::ir::{Arena, ChannelId, Entity, Instances, Owner, Program, Scalar, Type, TypeId, VarId};
+
+/// Lays out a valid program in declaration order.
+pub(super) fn declared(program: &Program) -> Layout {
+    Builder::new(program).build()
+}
+
+struct Builder<'a> {
+    program: &'a Program,
+    cells: Arena<CellId, Cell>,
+    groups: Arena<GroupId, Group>,
+    sizes: Arena<TypeId, u32>,
+    bits: u32,
+}
+
+impl<'a> Builder<'a> {
+    fn new(program: &'a Program) -> Self {
+        let mut sizes = Arena::new();
+        for ty in program.types.values() {
+            let size = match ty {
+                Type::Scalar(_) => 1,
+                Type::Array { length, element, .. } => length * sizes[*element],
+                Type::Record { fields, .. } => fields.iter().map(|(_, ty)| sizes[*ty]).sum(),
+                Type::Multiset { capacity, element } => 1 + capacity * sizes[*element],
+            };
+            sizes.push(size);
+        }
+        Self { program, cells: Arena::new(), groups: Arena::new(), sizes, bits: 0 }
+    }
+
+    fn build(mut self) -> Layout {
+        let mut variables = unplaced(self.program.variables.len());
+        let mut channels = unplaced(self.program.channels.len());
+        let mut locations = unplaced(self.program.processes.len());
+        self.owned_by(Owner::Program, 0, &mut variables, &mut channels);
+        for (id, process) in self.program.processes.iter() {
+            let (slots, free) = match process.instances {
+                Instances::One => (1, 0),
+                Instances::Slots { capacity, .. } => (capacity, 1),
+            };
+            for slot in 0..slots {
+                let first = self.next();
+                let last = process.locations.len() as i64 - 1 + free;
+                self.cell(0, last, false);
+                self.group(Part::Location(id), slot, first);
+                place(&mut locations[id], first, slot);
+                self.owned_by(Owner::Process(id), slot, &mut variables, &mut channels);
+            }
+        }
+        Layout {
+            order: self.groups.keys().collect(),
+            groups: self.groups,
+            cells: self.cells,
+            variables,
+            channels,
+            locations,
+            sizes: self.sizes,
+            bits: self.bits,
+            bytes: (self.bits.div_ceil(8) as usize).max(1),
+        }
+    }
+
+    fn owned_by(
+        &mut self,
+        owner: Owner,
+        slot: u32,
+        variables: &mut Arena<VarId, Placement>,
+        channels: &mut Arena<ChannelId, Placement>,
+    ) {
+        for (id, variable) in self.program.variables.iter() {
+            if variable.owner == owner {
+                let first = self.next();
+                place(&mut variables[id], first, slot);
+                self.cells_of(variable.ty);
+                self.group(Part::Variable(id), slot, first);
+            }
+        }
+        for (id, channel) in self.program.channels.iter() {
+            if channel.owner == owner {
+                let first = self.next();
+                place(&mut channels[id], first, slot);
+                if channel.capacity > 0 {
+                    self.cell(0, i64::from(channel.capacity), false);
+                }
+                for _ in 0..channel.capacity {
+                    for &field in &channel.fields {
+                        self.cells_of(field);
+                    }
+                }
+                self.group(Part::Channel(id), slot, first);
+            }
+        }
+    }
+
+    /// Makes all cells from `first` on a group, if there are any.
+    fn group(&mut self, part: Part, slot: u32, first: CellId) {
+        let cells = self.next().0 - first.0;
+        if cells > 0 {
+            self.groups.push(Group { part, slot, first, cells });
+        }
+    }
+
+    fn next(&self) -> CellId {
+        CellId(self.cells.len() as u32)
+    }
+
+    fn cells_of(&mut self, ty: TypeId) {
+        match &self.program.types[ty] {
+            Type::Scalar(Scalar { domain, undefined }) => {
+                let (low, high) = self.program.bounds(domain);
+                self.cell(low, high, *undefined);
+            }
+            Type::Array { length, element, .. } => {
+                (0..*length).for_each(|_| self.cells_of(*element))
+            }
+            Type::Record { fields, .. } => fields.iter().for_each(|(_, ty)| self.cells_of(*ty)),
+            Type::Multiset { capacity, element } => {
+                self.cell(0, i64::from(*capacity), false);
+                (0..*capacity).for_each(|_| self.cells_of(*element));
+            }
+        }
+    }
+
+    fn cell(&mut self, low: i64, high: i64, undefined: bool) {
+        let codes = high - low + 1 + i64::from(undefined);
+        let bits = 64 - (codes - 1).leading_zeros();
+        self.cells.push(Cell { bit: self.bits, bits, low, high, undefined });
+        self.bits += bits;
+    }
+}
+
+fn unplaced<K: Entity>(count: usize) -> Arena<K, Placement> {
+    (0..count).map(|_| Placement { first: CellId(0), stride: 0 }).collect()
+}
+
+/// Slot 0 says where a thing is, slot 1 how far apart its slots are.
+fn place(placement: &mut Placement, first: CellId, slot: u32) {
+    match slot {
+        0 => placement.first = first,
+        1 => placement.stride = first.0 - placement.first.0,
+        _ => {}
+    }
+}

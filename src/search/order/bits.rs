@@ -1,0 +1,177 @@
+//! Bits in and out of states, a word at a time.
+
+use std::ops::{BitAnd, BitOr, Shl, Shr};
+
+/// Bits that a word holds wherever in its first byte they begin.
+const RUN_MAX: u32 = 57;
+
+/// An integer of a fixed number of bits.
+pub(super) trait Word:
+    Copy
+    + Ord
+    + From<u64>
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + Shl<u32, Output = Self>
+    + Shr<u32, Output = Self>
+{
+    /// The integer whose lowest `bits` bits, at least one, are set.
+    fn ones(bits: u32) -> Self;
+    /// Its lowest 64 bits.
+    fn low(self) -> u64;
+}
+
+impl Word for u64 {
+    fn ones(bits: u32) -> u64 {
+        u64::MAX >> (u64::BITS - bits)
+    }
+    fn low(self) -> u64 {
+        self
+    }
+}
+
+impl Word for u128 {
+    fn ones(bits: u32) -> u128 {
+        u128::MAX >> (u128::BITS - bits)
+    }
+    fn low(self) -> u64 {
+        self as u64
+    }
+}
+
+/// An integer of 256 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Double {
+    high: u128,
+    low: u128,
+}
+
+impl Double {
+    pub(super) const BITS: u32 = 2 * u128::BITS;
+}
+
+impl Word for Double {
+    fn ones(bits: u32) -> Double {
+        Double { high: u128::MAX, low: u128::MAX } >> (Double::BITS - bits)
+    }
+    fn low(self) -> u64 {
+        self.low as u64
+    }
+}
+
+impl From<u64> for Double {
+    fn from(value: u64) -> Double {
+        Double { high: 0, low: value.into() }
+    }
+}
+
+impl BitAnd for Double {
+    type Output = Double;
+    fn bitand(self, other: Double) -> Double {
+        Double { high: self.high & other.high, low: self.low & other.low }
+    }
+}
+
+impl BitOr for Double {
+    type Output = Double;
+    fn bitor(self, other: Double) -> Double {
+        Double { high: self.high | other.high, low: self.low | other.low }
+    }
+}
+
+impl Shl<u32> for Double {
+    type Output = Double;
+    fn shl(self, bits: u32) -> Double {
+        match bits {
+            0 => self,
+            1..128 => {
+                let carried = self.low >> (u128::BITS - bits);
+                Double { high: self.high << bits | carried, low: self.low << bits }
+            }
+            _ => Double { high: self.low << (bits - u128::BITS), low: 0 },
+        }
+    }
+}
+
+impl Shr<u32> for Double {
+    type Output = Double;
+    fn shr(self, bits: u32) -> Double {
+        match bits {
+            0 => self,
+            1..128 => {
+                let carried = self.high << (u128::BITS - bits);
+                Double { high: self.high >> bits, low: self.low >> bits | carried }
+            }
+            _ => Double { high: 0, low: self.high >> (bits - u128::BITS) },
+        }
+    }
+}
+
+/// Runs of neighbours among ascending numbers, none longer than what is read at once: the first,
+/// and how many.
+pub(super) fn runs(numbers: impl Iterator<Item = u32>) -> Vec<(u32, u32)> {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for at in numbers {
+        match runs.last_mut() {
+            Some((first, bits)) if *first + *bits == at && *bits < RUN_MAX => *bits += 1,
+            _ => runs.push((at, 1)),
+        }
+    }
+    runs
+}
+
+/// The `bits` bits from bit `at` of `state`, which has a word behind its end.
+pub(super) fn read_bits(state: &[u8], at: u32, bits: u32) -> u64 {
+    word_at(state, at) << (at % 8) >> (u64::BITS - bits)
+}
+
+/// Sets the `bits` bits from bit `at` of `state`, which has a word behind its end and is 0 there,
+/// to the lowest bits of `value`.
+pub(super) fn or_bits(state: &mut [u8], at: u32, bits: u32, value: u64) {
+    let word = word_at(state, at) | value << (u64::BITS - bits) >> (at % 8);
+    let first = (at / 8) as usize;
+    state[first..first + 8].copy_from_slice(&word.to_be_bytes());
+}
+
+/// The word that begins with the byte that bit `at` is in.
+fn word_at(state: &[u8], at: u32) -> u64 {
+    let first = (at / 8) as usize;
+    let mut word = [0; 8];
+    word.copy_from_slice(&state[first..first + 8]);
+    u64::from_be_bytes(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_read_as_they_were_set() {
+        for at in 0..24 {
+            for bits in 1..=RUN_MAX {
+                let mut state = [0; 20];
+                or_bits(&mut state, at, bits, u64::MAX);
+                assert_eq!(read_bits(&state, at, bits), u64::ones(bits));
+                let set: u32 = state.iter().map(|byte| byte.count_ones()).sum();
+                assert_eq!(set, bits);
+            }
+        }
+    }
+
+    #[test]
+    fn double_words_shift_like_long_numbers() {
+        let word = Double { high: u128::MAX / 7, low: u128::MAX / 11 };
+        for bits in 0..Double::BITS {
+            assert_eq!(word << bits >> bits, word & Double::ones(Double::BITS - bits));
+            let mut step_by_step = word;
+            (0..bits).for_each(|_| step_by_step = step_by_step << 1);
+            assert_eq!(word << bits, step_by_step);
+        }
+    }
+
+    #[test]
+    fn runs_are_of_neighbours_and_not_too_long() {
+        assert_eq!(runs([1, 2, 5].into_iter()), [(1, 2), (5, 1)]);
+        assert_eq!(runs(0..60), [(0, RUN_MAX), (RUN_MAX, 3)]);
+    }
+}

@@ -1,0 +1,183 @@
+//! How large a sample is in an order.
+//!
+//! Most bits of a state are the same throughout a sample. What varies nearly always fits an
+//! integer, sorts like the whole, and is quickly brought into another order: a mask and two shifts
+//! for each group. The states are made from it again once sorted, so that what is measured is what
+//! the store would write.
+
+use super::bits::{Double, Word, or_bits, read_bits, runs};
+use crate::ir::Layout;
+use crate::ir::layout::GroupId;
+use spill::{Encoder, block_keys_max};
+
+/// The bits in which the states of a sample differ.
+pub(super) struct Varying {
+    groups: Vec<Shape>,
+    bits: u32,
+    width: usize,
+}
+
+/// What varies of a group.
+struct Shape {
+    /// All its bits.
+    all: u32,
+    /// The runs of its bits that vary: the first, counted from the group's first, and how many.
+    runs: Vec<(u32, u32)>,
+    /// How many bits vary.
+    bits: u32,
+    /// The lowest of them in the integer that holds what varies.
+    lowest: u32,
+}
+
+impl Varying {
+    /// The bits that vary in `states`, of which there are some; absent if there are too many.
+    pub(super) fn of(layout: &Layout, states: &[&[u8]]) -> Option<Varying> {
+        let width = layout.bytes;
+        let first = states.iter().find_map(|states| states.get(..width))?;
+        let mut differs = vec![0u8; width];
+        for state in states.iter().flat_map(|states| states.chunks_exact(width)) {
+            let bytes = differs.iter_mut().zip(state).zip(first);
+            bytes.for_each(|((differs, byte), first)| *differs |= byte ^ first);
+        }
+        let shape = |group| {
+            let (begin, all) = layout.extent(group);
+            let varies = |at: &u32| {
+                let bit = begin + at;
+                differs[(bit / 8) as usize] & 0x80 >> (bit % 8) != 0
+            };
+            let runs = runs((0..all).filter(varies));
+            let bits = runs.iter().map(|(_, bits)| bits).sum();
+            Shape { all, runs, bits, lowest: 0 }
+        };
+        let mut groups: Vec<Shape> = layout.groups.keys().map(shape).collect();
+        let mut bits = 0;
+        for group in groups.iter_mut().rev() {
+            group.lowest = bits;
+            bits += group.bits;
+        }
+        (bits <= Double::BITS).then_some(Varying { groups, bits, width })
+    }
+
+    /// How much work a state is, roughly in nanoseconds: the words of each run moved, and bytes.
+    pub(super) fn work(&self) -> usize {
+        let runs: usize = self.groups.iter().map(|group| group.runs.len()).sum();
+        runs * self.bits.div_ceil(u64::BITS) as usize + self.width
+    }
+
+    fn shapes(&self, order: &[GroupId]) -> impl Iterator<Item = &Shape> {
+        order.iter().map(|group| &self.groups[group.0 as usize])
+    }
+
+    /// The runs that vary as key order has them: the lowest bit in the integer that holds what
+    /// varies, how many bits, and the first bit in the state.
+    fn places(&self, order: &[GroupId]) -> Vec<(u32, u32, u32)> {
+        let (mut begin, mut lowest) = (0, self.bits);
+        let mut places = Vec::new();
+        for shape in self.shapes(order) {
+            for &(at, bits) in &shape.runs {
+                lowest -= bits;
+                places.push((lowest, bits, begin + at));
+            }
+            begin += shape.all;
+        }
+        places
+    }
+
+    /// How the bits travel to `order`: from, to, how many. What stays side by side goes together.
+    fn moves(&self, order: &[GroupId]) -> Vec<(u32, u32, u32)> {
+        let mut moves: Vec<(u32, u32, u32)> = Vec::new();
+        let mut lowest = self.bits;
+        for shape in self.shapes(order).filter(|shape| shape.bits > 0) {
+            lowest -= shape.bits;
+            match moves.last_mut() {
+                Some((from, to, bits)) if *from == shape.lowest + shape.bits => {
+                    (*from, *to, *bits) = (shape.lowest, lowest, *bits + shape.bits);
+                }
+                _ => moves.push((shape.lowest, lowest, shape.bits)),
+            }
+        }
+        moves
+    }
+}
+
+/// A set of states of which only the bits that vary are kept, in declared order.
+pub(super) struct Packed<'a> {
+    varying: &'a Varying,
+    keys: Keys,
+}
+
+enum Keys {
+    Narrow(Vec<u64>),
+    Wide(Vec<u128>),
+    Double(Vec<Double>),
+}
+
+impl<'a> Packed<'a> {
+    /// Keeps of `states`, whose groups are in `declared` order, what varies.
+    pub(super) fn new(varying: &'a Varying, declared: &[GroupId], states: &[u8]) -> Packed<'a> {
+        let keys = match varying.bits {
+            0..=64 => Keys::Narrow(gather(varying, declared, states)),
+            65..=128 => Keys::Wide(gather(varying, declared, states)),
+            _ => Keys::Double(gather(varying, declared, states)),
+        };
+        Packed { varying, keys }
+    }
+
+    /// The bytes that a sorted run of these states takes with its groups in `order`.
+    pub(super) fn encoded(&self, order: &[GroupId]) -> usize {
+        let states = match &self.keys {
+            Keys::Narrow(keys) => rearrange(self.varying, order, keys),
+            Keys::Wide(keys) => rearrange(self.varying, order, keys),
+            Keys::Double(keys) => rearrange(self.varying, order, keys),
+        };
+        encoded(self.varying.width, &states)
+    }
+}
+
+/// What varies of each state.
+fn gather<W: Word>(varying: &Varying, declared: &[GroupId], states: &[u8]) -> Vec<W> {
+    let places = varying.places(declared);
+    let mut padded = vec![0; varying.width + 8];
+    let states = states.chunks_exact(varying.width).map(|state| {
+        padded[..state.len()].copy_from_slice(state);
+        let parts =
+            places.iter().map(|&(to, bits, at)| W::from(read_bits(&padded, at, bits)) << to);
+        parts.fold(W::from(0), |key, part| key | part)
+    });
+    states.collect()
+}
+
+/// The states of `keys`, sorted, with their groups in `order` and 0 where nothing varies.
+fn rearrange<W: Word>(varying: &Varying, order: &[GroupId], keys: &[W]) -> Vec<u8> {
+    let moves: Vec<(u32, u32, W)> = (varying.moves(order).into_iter())
+        .map(|(from, to, bits)| (from, to, W::ones(bits)))
+        .collect();
+    let moved = keys.iter().map(|&key| {
+        let parts = moves.iter().map(|&(from, to, mask)| (key >> from & mask) << to);
+        parts.fold(W::from(0), |key, part| key | part)
+    });
+    let mut keys: Vec<W> = moved.collect();
+    keys.sort_unstable();
+    let places = varying.places(order);
+    let mut states = vec![0; keys.len() * varying.width + 8];
+    for (number, &key) in keys.iter().enumerate() {
+        let state = &mut states[number * varying.width..];
+        for &(from, bits, at) in &places {
+            or_bits(state, at, bits, (key >> from).low());
+        }
+    }
+    states.truncate(keys.len() * varying.width);
+    states
+}
+
+/// The bytes that sorted `states` take as blocks.
+pub(super) fn encoded(width: usize, states: &[u8]) -> usize {
+    let (mut encoder, mut out) = (Encoder::new(width), Vec::new());
+    let blocks = states.chunks(block_keys_max(width) * width);
+    let bytes = blocks.map(|block| {
+        out.clear();
+        encoder.encode(block, &mut out);
+        out.len()
+    });
+    bytes.sum()
+}

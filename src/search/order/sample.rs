@@ -1,0 +1,137 @@
+//! A sample of a model's states, small enough to be judged in many orders.
+
+use crate::exec::{Expansion, Model};
+use spill::{sort_dedup, subtract};
+
+/// States of each of the two parts of a sample, if they are not too wide.
+const STATES_MAX: usize = 25_000;
+
+/// Bytes of each of the two parts of a sample.
+const BYTES_MAX: usize = 2 << 20;
+
+/// Successors generated for each state of a sample at most: what bounds the time.
+const SUCCESSORS_PER_STATE: u64 = 8;
+
+/// States of a level that the deep part goes on from.
+const BEAM: usize = 2000;
+
+/// States expanded between two looks at whether there are enough.
+const STEP: usize = 256;
+
+/// States as a search would meet them.
+///
+/// The first levels are a set as dense as the real one, but of states in which few processes have
+/// gone far. So the sample goes on from a part of its last level, level by level, to states that
+/// are deep, but in sets that are thin. An order that does well on both is likely to do well on
+/// the whole.
+pub(super) struct Sample {
+    /// The first levels.
+    pub(super) early: Vec<u8>,
+    /// Parts of the levels after these.
+    pub(super) deep: Vec<u8>,
+}
+
+impl Sample {
+    /// Takes a sample, unless `model` has no more states than that.
+    pub(super) fn take(model: &dyn Model) -> Option<Sample> {
+        let width = model.width();
+        let states = STATES_MAX.min(BYTES_MAX / width).max(1);
+        let mut walk = Walk { model, states, runs: Vec::new(), found: Vec::new(), successors: 0 };
+        let mut level = walk.initial();
+        while !level.is_empty() && walk.room() > 0 {
+            level = walk.next_level(&level);
+        }
+        if level.is_empty() {
+            return None;
+        }
+        let early = std::mem::take(&mut walk.found);
+        walk.successors = 0;
+        while !level.is_empty() && walk.room() > 0 {
+            level = walk.next_level(middle(width, &level));
+        }
+        Some(Sample { early, deep: walk.found })
+    }
+}
+
+/// A breadth-first walk: what the search does, in memory.
+struct Walk<'a> {
+    model: &'a dyn Model,
+    /// States of each part.
+    states: usize,
+    /// All states met, as sorted runs, each larger than the one after it.
+    runs: Vec<Vec<u8>>,
+    /// The states of the part in hand, as they were met.
+    found: Vec<u8>,
+    /// Generated for the part in hand.
+    successors: u64,
+}
+
+impl Walk<'_> {
+    /// The states that the part in hand has room for.
+    fn room(&self) -> usize {
+        match self.successors < self.states as u64 * SUCCESSORS_PER_STATE {
+            true => self.states.saturating_sub(self.found.len() / self.model.width()),
+            false => 0,
+        }
+    }
+
+    fn initial(&mut self) -> Vec<u8> {
+        let mut level = Vec::new();
+        self.add(&mut level, |model, out| model.initial(out));
+        self.meet(level)
+    }
+
+    /// The states first met from `level`, as far as there is room.
+    fn next_level(&mut self, level: &[u8]) -> Vec<u8> {
+        let width = self.model.width();
+        let (mut next, mut distinct) = (Vec::new(), 0);
+        for some in level.chunks(STEP * width) {
+            self.add(&mut next, |model, out| model.expand(some, out));
+            if next.len() > 2 * distinct {
+                self.thin_out(&mut next);
+                distinct = next.len();
+            }
+            if distinct / width >= self.room() {
+                break;
+            }
+        }
+        self.meet(next)
+    }
+
+    /// Adds to `level` what `give` gives.
+    fn add(&mut self, level: &mut Vec<u8>, give: impl FnOnce(&dyn Model, &mut Expansion)) {
+        let mut never = |_: &mut Vec<u8>| Ok(());
+        let mut out = Expansion::new(self.model.width(), level, usize::MAX, &mut never);
+        give(self.model, &mut out);
+        self.successors += out.transitions;
+    }
+
+    /// Sorts `level` and takes out what was met before.
+    fn thin_out(&self, level: &mut Vec<u8>) {
+        let width = self.model.width();
+        sort_dedup(width, level, &mut Vec::new());
+        self.runs.iter().for_each(|run| subtract(width, level, run));
+    }
+
+    /// Notes the states of `level` that are new, as far as there is room; gives these.
+    fn meet(&mut self, mut level: Vec<u8>) -> Vec<u8> {
+        self.thin_out(&mut level);
+        level.truncate(self.room().max(1) * self.model.width());
+        self.found.extend_from_slice(&level);
+        let mut run = level.clone();
+        while let Some(last) = self.runs.pop_if(|last| last.len() <= run.len()) {
+            run.extend_from_slice(&last);
+            sort_dedup(self.model.width(), &mut run, &mut Vec::new());
+        }
+        self.runs.push(run);
+        level
+    }
+}
+
+/// The states in the middle of a sorted level.
+fn middle(width: usize, level: &[u8]) -> &[u8] {
+    let states = level.len() / width;
+    let kept = states.min(BEAM);
+    let first = (states - kept) / 2;
+    &level[first * width..(first + kept) * width]
+}
