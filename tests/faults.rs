@@ -13,7 +13,7 @@ use spillway::search::checkpoint::MANIFEST;
 use spillway::search::{Control, Limits, Outcome, Plan, memory};
 use std::sync::Arc;
 use std::time::Duration;
-use support::{Graph, begin_or_resume, tiny_plan};
+use support::{Graph, begin_or_resume, is_large, tiny_plan};
 
 /// A search small enough to repeat a thousand times that yet meets everything a large one does:
 /// states so wide that a block holds few, buffers so small that most candidates go to disk.
@@ -39,10 +39,6 @@ fn cases() -> Vec<Case> {
         cases.push(case(&deep, 2, 30, 2000, true));
     }
     cases
-}
-
-fn is_large() -> bool {
-    std::env::var_os("SPILLWAY_LARGE").is_some()
 }
 
 fn limits() -> Limits {

@@ -7,8 +7,9 @@
 //! - [`FaultDisk::restart`]: the process was killed. What it had handed to the system is there;
 //!   what still was in its buffers is not.
 //! - [`FaultDisk::reboot`]: the power failed. What was synced is there. Each change that was not
-//!   comes to a pseudo-random end: done, lost or, for bytes, torn. Synced bytes that were
-//!   not cut off keep their value, whatever was appended behind them since.
+//!   comes to a pseudo-random end: done, lost or, for bytes, torn, page by page. Synced bytes that
+//!   were not cut off keep their value, whatever was appended behind them since; but those that a
+//!   failed sync was to write stay in doubt, for a later sync believes them written.
 //!
 //! A test runs a workload once to count its operations, then again with a crash at each of them,
 //! reboots with many seeds, and asks whether what it finds makes sense. All of it is deterministic.
@@ -58,6 +59,8 @@ struct State {
     plan: Plan,
     /// Operations performed or failed, up to the crash.
     operations: u64,
+    /// Which of them failed, by what was being done, up to the crash.
+    failures: Vec<&'static str>,
     crashed: bool,
 }
 
@@ -88,6 +91,11 @@ impl FaultDisk {
     /// The number of operations so far, those that failed included, those after a crash not.
     pub fn operations(&self) -> u64 {
         self.state().operations
+    }
+
+    /// What was being done each time that something went wrong by plan: "write", "sync".
+    pub fn failures(&self) -> Vec<&'static str> {
+        self.state().failures.clone()
     }
 
     /// Whether the crash that was planned has happened.
@@ -253,7 +261,11 @@ impl State {
         let operation = self.operations;
         self.operations += 1;
         self.crashed = self.plan.crashes(operation);
-        self.plan.verdict(operation, action, name, needs_room)
+        let verdict = self.plan.verdict(operation, action, name, needs_room);
+        if let Verdict::Fail { .. } = verdict {
+            self.failures.push(action);
+        }
+        verdict
     }
 
     fn find(&self, action: &'static str, name: &str) -> Result<&File> {

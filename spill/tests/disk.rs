@@ -331,6 +331,24 @@ mod fault {
     }
 
     #[test]
+    fn what_a_failed_sync_left_to_the_next_process_may_be_lost_whatever_it_syncs() {
+        let lost = |seed| {
+            let disk = FaultDisk::new();
+            write_durably(&disk, "a").unwrap();
+            disk.set_plan(Plan::new().seed(seed).sync_error_from(disk.operations()));
+            let mut file = disk.append_at("a", 10).unwrap();
+            file.write(b", doubtful").unwrap();
+            assert!(file.sync().is_err() && disk.sync_dir().is_err());
+            assert_eq!(disk.failures(), ["sync", "sync"]);
+            let found = disk.restart();
+            let seen = found.read("a").unwrap();
+            found.append_at("a", seen.len() as u64).unwrap().sync().unwrap();
+            found.reboot(0).read("a").unwrap() != seen
+        };
+        assert!((0..20).any(lost) && !(0..20).all(lost));
+    }
+
+    #[test]
     fn a_failed_sync_is_not_tried_again() {
         let disk = FaultDisk::with_plan(Plan::new().io_error_at(2));
         let mut file = disk.create("a").unwrap();

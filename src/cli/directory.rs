@@ -130,7 +130,8 @@ impl Job {
         spill::commit(disk, JOB, FORMAT, &bytes)
     }
 
-    fn load(disk: &dyn Disk) -> spill::Result<Job> {
+    /// Reads the job of the search in `disk`.
+    pub fn load(disk: &dyn Disk) -> spill::Result<Job> {
         let payload = spill::load(disk, JOB, FORMAT)?;
         let mut bytes = rkyv::util::AlignedVec::<16>::with_capacity(payload.len());
         bytes.extend_from_slice(&payload);

@@ -10,6 +10,8 @@ mod run;
 mod simulate;
 mod status;
 
+pub use directory::Job;
+
 use args::{Cli, Command};
 use clap::Parser;
 use failure::Failure;

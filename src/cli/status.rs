@@ -18,7 +18,7 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
     let model = job.model(&args.dir)?;
     let limits = job.limits(None);
     let outcome = match &saved {
-        Some(saved) => saved.outcome().map_err(|error| Failure::opening(&args.dir, error))?,
+        Some(saved) => outcome(&model, saved, &args.dir)?,
         None => Outcome::default(),
     };
     let report = Report {
@@ -101,8 +101,14 @@ fn found(
     saved: &Saved,
     dir: &Path,
 ) -> Result<Vec<Violation>, Failure> {
-    let outcome = saved.outcome().map_err(|error| Failure::opening(dir, error))?;
+    let outcome = outcome(model, saved, dir)?;
     Ok(report::violations(&model.interp, &model.sources, limits, &outcome))
+}
+
+/// What is known at a checkpoint of `model`'s search.
+fn outcome(model: &Model, saved: &Saved, dir: &Path) -> Result<Outcome, Failure> {
+    let outcome = saved.check_model(&model.interp).and_then(|()| saved.outcome());
+    outcome.map_err(|error| Failure::opening(dir, error))
 }
 
 fn counterexample_of(

@@ -4,8 +4,11 @@
 //! lengths; whatever lies in the search directory beyond them is swept at resume. The bytes are
 //! rkyv's, checked before they are believed, inside the manifest's own header and checksum.
 
+mod consistency;
+
 use super::{Outcome, Verdict};
-use crate::exec::{Check, FaultKind, Finding, Findings};
+use crate::exec::{Check, FaultKind, Finding, Findings, Model};
+use consistency::contradiction;
 use rkyv::{Archive, Deserialize, Serialize, rancor};
 use spill::{Disk, Error, Format, Piece, Result, SavedStore};
 
@@ -85,8 +88,13 @@ impl Saved {
         bytes.extend_from_slice(&payload);
         let saved = rkyv::from_bytes::<Saved, rancor::Error>(&bytes)
             .map_err(|error| Error::corrupt(MANIFEST, 0, format!("cannot decode: {error}")))?;
-        saved.check_consistency()?;
-        Ok(saved)
+        match contradiction(&saved) {
+            None => Ok(saved),
+            Some(part) => {
+                let what = format!("what it says of its {part} cannot be right");
+                Err(Error::corrupt(MANIFEST, 0, what))
+            }
+        }
     }
 
     /// The findings, the open level's included.
@@ -111,20 +119,18 @@ impl Saved {
         })
     }
 
-    /// Numbers that a valid checksum does not vouch for, if another build wrote them.
-    fn check_consistency(&self) -> Result<()> {
-        let levels = &self.store.levels;
-        let ascending = levels.ends.is_sorted();
-        let ends_fit = levels.ends.last().copied().unwrap_or(0) as usize == levels.pieces.len();
-        let runs_fit = self
-            .store
-            .runs
-            .iter()
-            .all(|run| run.first <= run.last && (run.last as usize) < levels.ends.len());
-        if self.width > 0 && ascending && ends_fit && runs_fit {
-            return Ok(());
+    /// Refuses the state of a search of another model.
+    pub fn check_model(&self, model: &dyn Model) -> Result<()> {
+        let properties = model.properties().len();
+        let is_known =
+            |finding: &SavedFinding| finding.check != 1 || (finding.number as usize) < properties;
+        let belongs = self.digest == model.digest()
+            && self.width as usize == model.width()
+            && self.findings.iter().chain(&self.open.findings).all(is_known);
+        match belongs {
+            true => Ok(()),
+            false => Err(Error::corrupt(MANIFEST, 0, "it belongs to another model")),
         }
-        Err(Error::corrupt(MANIFEST, 0, "its numbers contradict each other"))
     }
 }
 

@@ -138,6 +138,7 @@ impl<'a> Search<'a> {
         limits: Limits,
         control: &'a Control,
     ) -> Result<Self> {
+        saved.check_model(model)?;
         sweep(&*disk, &saved.store, &saved.open.candidates)?;
         let mut search = Search::new(model, disk.clone(), plan, limits, control);
         search.transitions = saved.transitions;

@@ -22,16 +22,16 @@ use sample::Sample;
 
 /// States of each part of the sample that every order is tried on: fewer where a state is much
 /// work, so that it takes about as long for each model.
-const TRIED_MAX: usize = 8000;
+const TRIED_MAX: usize = 4000;
 
 /// The least of these.
-const TRIED_MIN: usize = 3000;
+const TRIED_MIN: usize = 2000;
 
 /// Work that trying one order may be, in states times what [`Varying::work`] tells.
-const TRIED_WORK: usize = 400_000;
+const TRIED_WORK: usize = 200_000;
 
 /// Orders tried.
-const ROUNDS: usize = 64;
+const ROUNDS: usize = 40;
 
 /// The most that a given order may take of what the declared one takes, to be preferred to it.
 const GIVEN_MAX: f64 = 0.9;

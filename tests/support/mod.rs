@@ -137,6 +137,32 @@ impl Model for Graph {
     }
 }
 
+/// Whether the long versions of the tests are asked for.
+pub fn is_large() -> bool {
+    std::env::var_os("SPILLWAY_LARGE").is_some()
+}
+
+/// Pseudo-random numbers that are the same on every machine.
+pub struct Random(u64);
+
+impl Random {
+    /// The numbers of a seed.
+    pub fn new(seed: u64) -> Random {
+        Random(seed << 32)
+    }
+
+    /// Some 47 random bits.
+    pub fn next(&mut self) -> u64 {
+        self.0 += 1;
+        mix(self.0)
+    }
+
+    /// A number less than `bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+}
+
 /// A plan with buffers of a few keys, so that small searches meet every path of large ones.
 pub fn tiny_plan(threads: usize, width: usize, buffer_keys: u64, young_keys: u64) -> Plan {
     let buffer = buffer_keys * width as u64;

@@ -29,13 +29,32 @@ impl FaultAppend {
     }
 
     /// Flushes or syncs, which needs room for what has not been flushed.
-    fn settle(&mut self, action: &'static str, apply: impl FnOnce(&mut FileState)) -> Result<()> {
+    fn settle(
+        &mut self,
+        action: &'static str,
+        apply: impl FnOnce(&mut FileState),
+        apply_in_part: impl FnOnce(&mut FileState),
+    ) -> Result<()> {
         self.check_not_doubtful()?;
         let needs_room = lock(&self.file).has_hidden();
-        self.disk.operate(action, &self.name, needs_room, |_| {
-            apply(&mut lock(&self.file));
-            Ok(())
-        })
+        let mut state = self.disk.state();
+        let verdict = state.next(action, &self.name, needs_room);
+        let mut file = lock(&self.file);
+        match verdict {
+            Verdict::Go => {
+                apply(&mut file);
+                Ok(())
+            }
+            Verdict::Fail { error, done } => {
+                let begun = done.is_some_and(|done| done.is_multiple_of(2));
+                if begun && state.crashed {
+                    apply(&mut file);
+                } else if begun {
+                    apply_in_part(&mut file);
+                }
+                Err(error)
+            }
+        }
     }
 }
 
@@ -58,11 +77,11 @@ impl Append for FaultAppend {
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.settle("flush", FileState::flush)
+        self.settle("flush", FileState::flush, |_| {})
     }
 
     fn sync(&mut self) -> Result<()> {
-        let outcome = self.settle("sync", FileState::sync);
+        let outcome = self.settle("sync", FileState::sync, FileState::fail_to_sync);
         self.doubtful |= outcome.is_err();
         outcome
     }

@@ -4,14 +4,18 @@
 //!  0          synced          visible          bytes.len()
 //!  |  durable    |  flushed      |  in a buffer     |      what the process has written
 //!                |  tail  |                                what the disk has here, if it was cut
-//!                | write | write | write ...        |      `unsynced`, each with its own end
+//!  |    page    |    page    |    page    |    page         each unsynced part of one has its own end
 //! ```
+//!
+//! A sync that fails leaves the pages it was to write marked as written: readers see them, the next
+//! sync finds nothing to do, and yet they may never have reached the disk. These are `doubtful`,
+//! even where they are `synced`, until they are cut off.
 
 use super::{End, Luck};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Neighbouring writes share their end until they have this many bytes.
+/// What the system writes at a time: a page reaches the disk or does not, whatever others do.
 const PAGE: usize = 4096;
 
 /// The bytes of a file, live and durable.
@@ -25,8 +29,8 @@ pub(super) struct FileState {
     synced: usize,
     /// Durable bytes that follow the `synced` ones, but were cut off since the last sync.
     tail: Vec<u8>,
-    /// What was written after the `synced` bytes, in order, without gaps.
-    unsynced: Vec<Range<usize>>,
+    /// Bytes that a failed sync has taken for written, in order.
+    doubtful: Vec<Range<usize>>,
 }
 
 impl FileState {
@@ -59,13 +63,7 @@ impl FileState {
     }
 
     pub(super) fn append(&mut self, bytes: &[u8]) {
-        let start = self.bytes.len();
-        let end = start + bytes.len();
         Arc::make_mut(&mut self.bytes).extend_from_slice(bytes);
-        match self.unsynced.last_mut() {
-            Some(last) if last.len() < PAGE => last.end = end,
-            _ => self.unsynced.push(start..end),
-        }
     }
 
     pub(super) fn flush(&mut self) {
@@ -76,7 +74,12 @@ impl FileState {
         self.flush();
         self.synced = self.bytes.len();
         self.tail.clear();
-        self.unsynced.clear();
+    }
+
+    /// A sync that fails after it has handed everything to the system.
+    pub(super) fn fail_to_sync(&mut self) {
+        self.flush();
+        self.doubtful.push(self.synced..self.bytes.len());
     }
 
     /// Cuts off what lies beyond `length`. Of that, what was not synced is gone for good.
@@ -89,10 +92,8 @@ impl FileState {
             Arc::make_mut(&mut self.bytes).truncate(length);
         }
         self.visible = self.visible.min(length);
-        self.unsynced.retain(|write| write.start < length);
-        if let Some(last) = self.unsynced.last_mut() {
-            last.end = last.end.min(length);
-        }
+        self.doubtful.retain(|range| range.start < length);
+        self.doubtful.iter_mut().for_each(|range| range.end = range.end.min(length));
     }
 
     pub(super) fn flip_bit(&mut self, offset: usize, bit: u32) {
@@ -106,16 +107,34 @@ impl FileState {
             // The cut was lost.
             found.extend_from_slice(&self.tail);
         }
-        for write in &self.unsynced {
-            let bytes = &self.bytes[write.clone()];
+        for page in self.pages_at_risk() {
+            let bytes = &self.bytes[page.clone()];
             match luck.end() {
+                End::Lost if page.end <= self.synced => found[page].fill(0),
                 End::Lost => {}
-                End::Kept => place(&mut found, write.start, bytes),
-                End::Torn => place(&mut found, write.start, &tear(bytes, luck)),
+                End::Kept => place(&mut found, page.start, bytes),
+                End::Torn => place(&mut found, page.start, &tear(bytes, luck)),
             }
         }
         found
     }
+
+    /// The parts of pages that need not be on the disk, each at most once.
+    fn pages_at_risk(&self) -> Vec<Range<usize>> {
+        let unsynced = self.synced..self.bytes.len();
+        let synced = |range: &Range<usize>| range.start..range.end.min(self.synced);
+        let ranges = self.doubtful.iter().map(synced).chain([unsynced]);
+        ranges.flat_map(pages).collect()
+    }
+}
+
+/// Cuts a range where pages begin.
+fn pages(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let first = range.start / PAGE;
+    (first..range.end.div_ceil(PAGE)).map(move |page| {
+        let start = range.start.max(page * PAGE);
+        start..range.end.min((page + 1) * PAGE)
+    })
 }
 
 /// Writes `bytes` at `offset`, the gap before them being zeros.
@@ -141,6 +160,7 @@ fn tear(bytes: &[u8], luck: &mut Luck) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     fn founds(file: &FileState) -> impl Iterator<Item = Vec<u8>> {
         (0..200).map(|seed| file.found(&mut Luck::new(seed)))
@@ -156,6 +176,43 @@ mod tests {
         assert!(founds(&file).any(|found| found == b"durable"));
         assert!(founds(&file).any(|found| found == b"durable, perhaps"));
         assert!(founds(&file).any(|found| found.len() > 7 && found != b"durable, perhaps"));
+    }
+
+    #[test]
+    fn each_page_has_an_end_of_its_own() {
+        let mut file = FileState::default();
+        file.append(&[7; 100]);
+        file.sync();
+        file.append(&[7; 3 * PAGE]);
+        let kept = |found: &[u8]| -> Vec<bool> {
+            let page_kept = |page: Range<usize>| found.get(page).is_some_and(|it| it[0] == 7);
+            pages(100..100 + 3 * PAGE).map(page_kept).collect()
+        };
+        let seen: Vec<Vec<bool>> = founds(&file).map(|found| kept(&found)).collect();
+        for page in 0..3 {
+            let pairs: BTreeSet<_> = seen.iter().map(|kept| (kept[page], kept[page + 1])).collect();
+            assert_eq!(pairs.len(), 4, "page {page} and the next");
+        }
+        assert!(founds(&file).all(|found| found[..100] == [7; 100]));
+    }
+
+    #[test]
+    fn what_a_failed_sync_wrote_stays_in_doubt_until_it_is_cut_off() {
+        let mut file = FileState::default();
+        file.append(b"durable");
+        file.sync();
+        file.append(b", doubtful");
+        file.fail_to_sync();
+        assert_eq!(file.visible(), b"durable, doubtful");
+        file.append(b", more");
+        file.sync();
+        assert!(founds(&file).any(|found| found == b"durable, doubtful, more"));
+        assert!(founds(&file).any(|found| found == b"durable\0\0\0\0\0\0\0\0\0\0, more"));
+        assert!(founds(&file).all(|found| found.ends_with(b", more")));
+        file.cut(7);
+        file.append(b" again");
+        file.sync();
+        assert!(founds(&file).all(|found| found == b"durable again"));
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::io;
 
 /// The operations that go wrong, by their numbers, which begin with 0.
 ///
-/// A write that fails first writes a prefix of its bytes, of any length.
+/// A write that fails first writes a prefix of its bytes, of any length. A sync of a file that fails
+/// either does nothing, or leaves it unknown for good which of the bytes it was to write are durable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     seed: u64,
@@ -15,6 +16,7 @@ pub struct Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     IoErrorAt(u64),
+    SyncErrorFrom(u64),
     FullAt(u64),
     FullFrom(u64),
     CrashAt(u64),
@@ -45,6 +47,11 @@ impl Plan {
     /// Operation `operation` fails with an I/O error.
     pub fn io_error_at(self, operation: u64) -> Plan {
         self.with(Fault::IoErrorAt(operation))
+    }
+
+    /// From operation `operation` on, every sync of a file or of the directory fails.
+    pub fn sync_error_from(self, operation: u64) -> Plan {
+        self.with(Fault::SyncErrorFrom(operation))
     }
 
     /// Operation `operation` finds the disk full.
@@ -83,22 +90,22 @@ impl Plan {
         let strikes = |fault: &&Fault| match **fault {
             Fault::IoErrorAt(at) | Fault::FullAt(at) | Fault::CrashAt(at) => operation == at,
             Fault::FullFrom(first) => operation >= first && needs_room,
+            Fault::SyncErrorFrom(first) => operation >= first && action == "sync",
         };
         let Some(fault) = self.faults.iter().find(strikes) else { return Verdict::Go };
         let amount = Random::new(self.seed ^ operation.rotate_left(32)).next();
-        let (error, done) = match fault {
-            Fault::CrashAt(_) => (crash(action, name), Some(amount)),
-            // Only a write is ever done in part.
-            Fault::IoErrorAt(_) => {
-                let error = io::Error::other("a planned failure");
-                (Error::io(action, name, error), (action == "write").then_some(amount))
+        let error = match fault {
+            Fault::CrashAt(_) => crash(action, name),
+            Fault::IoErrorAt(_) | Fault::SyncErrorFrom(_) => {
+                Error::io(action, name, io::Error::other("a planned failure"))
             }
             Fault::FullAt(_) | Fault::FullFrom(_) => {
-                let error = Error::Full { file: name.to_owned(), limit: None };
-                (error, (action == "write").then_some(amount))
+                Error::Full { file: name.to_owned(), limit: None }
             }
         };
-        Verdict::Fail { error, done }
+        // Only a write, or the sync of a file, is done in part and fails.
+        let in_part = matches!(fault, Fault::CrashAt(_)) || ["write", "sync"].contains(&action);
+        Verdict::Fail { error, done: in_part.then_some(amount) }
     }
 }
 

@@ -1,0 +1,9 @@
+//! The manifest, and resuming from it. What must hold is in `tests/hostile`, which the tests share.
+#![no_main]
+
+#[path = "../../tests/hostile/mod.rs"]
+mod hostile;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    hostile::manifest(input);
+});

@@ -1,0 +1,113 @@
+//! Whether the numbers of a manifest agree with each other.
+//!
+//! A checksum says that the bytes are those that were written, not that whoever wrote them, perhaps
+//! another build, was right. What is checked here is what the search relies on without asking
+//! again: that every index is within its list, that no sum overflows, and the invariants of the
+//! store. Whether the files agree with the manifest is checked where they are opened.
+
+use super::{Saved, SavedFinding, SavedLevel};
+use spill::{FileName, Piece, SavedLevels, SavedRun, SavedStore, WIDTH_MAX};
+
+/// No count of a real search comes near it, and a few of them can be added.
+const COUNT_MAX: u64 = 1 << 60;
+
+/// Says whether a part of a manifest is possible.
+type Check = fn(&Saved) -> bool;
+
+/// The parts, each relying on those before: keys of levels are added up once the levels agree.
+const PARTS: [(Check, &str); 5] = [
+    (numbers_agree, "numbers"),
+    (|saved| levels_agree(&saved.store.levels, saved.width.into()), "levels"),
+    (|saved| runs_agree(&saved.store), "runs"),
+    (|saved| open_level_agrees(&saved.open, &saved.store.levels), "half expanded level"),
+    (findings_agree, "findings"),
+];
+
+/// The first part of `saved` that cannot be right.
+pub(super) fn contradiction(saved: &Saved) -> Option<&'static str> {
+    PARTS.into_iter().find(|(agrees, _)| !agrees(saved)).map(|(_, part)| part)
+}
+
+fn numbers_agree(saved: &Saved) -> bool {
+    let counts = [saved.transitions, saved.disk_bytes_peak, saved.peak_rss_bytes];
+    (1..=WIDTH_MAX).contains(&(saved.width as usize))
+        && counts.iter().all(|&count| count <= COUNT_MAX)
+        && saved.verdict <= 2
+}
+
+/// No level is empty, and their pieces lie within their lanes.
+fn levels_agree(levels: &SavedLevels, width: u64) -> bool {
+    let SavedLevels { lanes, pieces, ends } = levels;
+    let in_lane = |piece: &Piece| match piece.file {
+        FileName::Levels { lane } => lies_within(piece, lanes.get(usize::from(lane))),
+        _ => false,
+    };
+    let ascending = ends.is_sorted_by(|end, next| end < next) && ends.first() != Some(&0);
+    ascending
+        && ends.last().map_or(0, |&end| end as usize) == pieces.len()
+        && lanes.len() <= usize::from(u16::MAX)
+        && pieces.iter().all(in_lane)
+        && sum_of_keys(pieces)
+            .and_then(|keys| keys.checked_mul(width))
+            .is_some_and(|bytes| bytes <= COUNT_MAX)
+}
+
+/// The runs partition the levels, those on disk first, and hold as many keys.
+fn runs_agree(store: &SavedStore) -> bool {
+    let SavedStore { levels, runs } = store;
+    let mut next = 0;
+    let follows = |run: &SavedRun| {
+        let follows = run.first == next && run.first <= run.last;
+        next = run.last.saturating_add(1);
+        follows && (run.last as usize) < levels.ends.len()
+    };
+    let all_follow = runs.iter().all(follows);
+    all_follow
+        && next as usize == levels.ends.len()
+        && runs.is_sorted_by_key(|run| run.pieces.is_empty())
+        && runs.iter().all(|run| run.pieces.is_empty() || keys_agree(run, levels))
+}
+
+fn keys_agree(run: &SavedRun, levels: &SavedLevels) -> bool {
+    let keys = (run.first..=run.last).map(|level| levels.keys(level as usize)).sum();
+    let holds_levels = |piece: &Piece| !matches!(piece.file, FileName::Candidates { .. });
+    sum_of_keys(&run.pieces) == Some(keys) && run.pieces.iter().all(holds_levels)
+}
+
+/// No more is expanded than there is, and the candidates are of the last level.
+fn open_level_agrees(open: &SavedLevel, levels: &SavedLevels) -> bool {
+    let SavedLevel { expanded, transitions, candidates, logs, .. } = open;
+    let last = levels.ends.len().checked_sub(1);
+    let is_of_last_level = |piece: &Piece| match piece.file {
+        FileName::Candidates { level, lane } => {
+            Some(level as usize) == last && lies_within(piece, logs.get(usize::from(lane)))
+        }
+        _ => false,
+    };
+    *expanded <= last.map_or(0, |level| levels.keys(level))
+        && *transitions <= COUNT_MAX
+        && logs.len() <= usize::from(u16::MAX)
+        && candidates.iter().all(is_of_last_level)
+}
+
+fn findings_agree(saved: &Saved) -> bool {
+    let mut findings = saved.findings.iter().chain(&saved.open.findings);
+    findings.all(|finding| finding_agrees(finding, saved))
+}
+
+/// A finding is in a level there is; what is wrong before there is any is in level 0.
+fn finding_agrees(finding: &SavedFinding, saved: &Saved) -> bool {
+    finding.level < saved.store.levels.ends.len().max(1) as u64
+        && finding.count <= COUNT_MAX
+        && finding.witness.len() == saved.width as usize
+}
+
+/// Whether a piece lies in the first `length` bytes of its file, if there are any.
+fn lies_within(piece: &Piece, length: Option<&u64>) -> bool {
+    let end = piece.at.offset.checked_add(piece.at.length);
+    end.zip(length).is_some_and(|(end, &length)| end <= length)
+}
+
+fn sum_of_keys(pieces: &[Piece]) -> Option<u64> {
+    pieces.iter().try_fold(0, |sum: u64, piece| sum.checked_add(piece.at.keys))
+}

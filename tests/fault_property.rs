@@ -1,0 +1,391 @@
+//! Whole searches over random graphs, through random schedules of faults in sitting after sitting.
+//!
+//! Where `tests/faults.rs` tries every operation of a few searches, this tries a few operations of
+//! many. Without damage to what is stored, a last sitting on a good disk must end with the oracle's
+//! outcome; with damage, with that or with an error that names the damaged file and where.
+//! `SPILLWAY_LARGE` tries as many as take minutes.
+
+mod support;
+
+use proptest::prelude::*;
+use proptest::test_runner::{TestCaseError, TestRunner};
+use spill::fault::Plan as Faults;
+use spill::{Disk, Error, FaultDisk, Result};
+use spillway::search::checkpoint::Saved;
+use spillway::search::{Control, Limits, Outcome, Verdict, memory};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use support::{Graph, begin_or_resume, is_large, tiny_plan};
+
+/// A search and all that happens to it.
+#[derive(Clone, Debug)]
+struct Schedule {
+    graph: Graph,
+    keep_going: bool,
+    sittings: Vec<Sitting>,
+}
+
+/// One process, until it ends, fails or is killed, and what happens until the next.
+#[derive(Clone, Debug)]
+struct Sitting {
+    threads: usize,
+    buffer: u64,
+    young: u64,
+    /// Whether checkpoints are made at every chance.
+    incessant: bool,
+    /// Stops by itself after this share of the nodes.
+    stop_after: Option<f64>,
+    seed: u64,
+    faults: Vec<(Kind, f64)>,
+    /// The outcome of a loss of power; the process is only killed if there is none.
+    power_lost: Option<u64>,
+    damage: Vec<Damage>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    IoErrorOnce,
+    SyncErrors,
+    FullOnce,
+    FullFromThenOn,
+    Crash,
+}
+
+/// Damage to a file, somewhere.
+#[derive(Clone, Copy, Debug)]
+struct Damage {
+    sort: DamageSort,
+    file: prop::sample::Index,
+    at: prop::sample::Index,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum DamageSort {
+    BitFlipped,
+    CutOff,
+    Missing,
+}
+
+/// Graphs whose levels are in one piece, and such whose levels are several blocks or units, so that
+/// there are checkpoints inside of them.
+fn graphs() -> impl Strategy<Value = Graph> {
+    let width = || prop::sample::select(vec![2usize, 3, 8, 9, 16, 17, 90]);
+    let small = (1u64..3_000, 1u64..5, prop_oneof![1u64..60, 1u64..3_000], width());
+    let wide = (300u64..900, 2u64..6, 300u64..900, 900usize..2_000);
+    let bushy = (6_000u64..20_000, 3u64..8, Just(20_000u64), width());
+    // Levels that are worth a second thread.
+    let nodes = if is_large() { 30_000u64..250_000 } else { 30_000u64..60_000 };
+    let broad = (nodes, 3u64..8, Just(250_000u64), 3usize..10);
+    let shape = prop_oneof![300 => small, 75 => wide, 24 => bushy, 1 => broad];
+    (shape, 0u64..500).prop_map(|((nodes, degree, spread, width), broken)| Graph {
+        nodes,
+        degree,
+        spread,
+        width,
+        broken,
+    })
+}
+
+fn faults() -> impl Strategy<Value = (Kind, f64)> {
+    let kind = prop_oneof![
+        3 => Just(Kind::IoErrorOnce),
+        2 => Just(Kind::SyncErrors),
+        2 => Just(Kind::FullOnce),
+        1 => Just(Kind::FullFromThenOn),
+        4 => Just(Kind::Crash),
+    ];
+    (kind, 0.0..1.0)
+}
+
+fn damages() -> impl Strategy<Value = Damage> {
+    let sort = prop_oneof![
+        4 => Just(DamageSort::BitFlipped),
+        2 => Just(DamageSort::CutOff),
+        1 => Just(DamageSort::Missing),
+    ];
+    (sort, any::<prop::sample::Index>(), any::<prop::sample::Index>())
+        .prop_map(|(sort, file, at)| Damage { sort, file, at })
+}
+
+fn sittings(damage_max: usize) -> impl Strategy<Value = Sitting> {
+    let memory = (1usize..3, 4u64..400, prop_oneof![16u64..200, 200u64..3_000]);
+    let manner = (prop::bool::weighted(0.7), prop::option::weighted(0.2, 0.0..1.0));
+    let fate = (
+        any::<u64>(),
+        prop::collection::vec(faults(), 1..4),
+        prop::option::of(0u64..1_000),
+        prop::collection::vec(damages(), 0..=damage_max),
+    );
+    (memory, manner, fate).prop_map(
+        |(
+            (threads, buffer, young),
+            (incessant, stop_after),
+            (seed, faults, power_lost, damage),
+        )| Sitting {
+            threads,
+            buffer,
+            young,
+            incessant,
+            stop_after,
+            seed,
+            faults,
+            power_lost,
+            damage,
+        },
+    )
+}
+
+fn schedules(damage_max: usize) -> impl Strategy<Value = Schedule> {
+    (graphs(), any::<bool>(), prop::collection::vec(sittings(damage_max), 1..14))
+        .prop_map(|(graph, keep_going, sittings)| Schedule { graph, keep_going, sittings })
+}
+
+impl Kind {
+    fn plan(self, plan: Faults, operation: u64) -> Faults {
+        match self {
+            Kind::IoErrorOnce => plan.io_error_at(operation),
+            Kind::SyncErrors => plan.sync_error_from(operation),
+            Kind::FullOnce => plan.full_at(operation),
+            Kind::FullFromThenOn => plan.full_from(operation),
+            Kind::Crash => plan.crash_at(operation),
+        }
+    }
+}
+
+impl Sitting {
+    /// On a disk on which nothing goes wrong any more.
+    fn undisturbed(&self) -> Sitting {
+        let nothing = Sitting { stop_after: None, faults: vec![], ..self.clone() };
+        Sitting { power_lost: None, damage: vec![], ..nothing }
+    }
+
+    /// Faults at a few of the next operations, of which a whole search has `operations`; most are
+    /// early, so that there are many sittings until the end.
+    fn plan(&self, done: u64, operations: u64) -> Faults {
+        self.faults.iter().fold(Faults::new().seed(self.seed), |plan, (kind, share)| {
+            kind.plan(plan, done + (share.powi(5) * operations as f64) as u64)
+        })
+    }
+
+    fn run(&self, graph: &Graph, disk: &FaultDisk, limits: &Limits) -> Result<Outcome> {
+        let every = if self.incessant { Duration::ZERO } else { Duration::from_secs(3600) };
+        let control = Control::new(every, None);
+        let max_states = self.stop_after.map(|share| (share * graph.nodes as f64) as u64);
+        let limits = Limits { max_states, ..limits.clone() };
+        let plan = tiny_plan(self.threads, graph.width, self.buffer, self.young);
+        let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+        begin_or_resume(graph, &disk, plan, &limits, &control)?.run()
+    }
+}
+
+/// A search on its way through its schedule.
+struct Run<'a> {
+    schedule: &'a Schedule,
+    limits: Limits,
+    expected: Outcome,
+    disk: FaultDisk,
+    /// Files that were damaged.
+    damaged: BTreeSet<String>,
+    tally: Tally,
+}
+
+/// How a sitting ended.
+enum End {
+    /// With the oracle's outcome.
+    Finished,
+    /// To be resumed.
+    Unfinished,
+    /// Damage was found.
+    Refused,
+}
+
+impl Run<'_> {
+    fn new(schedule: &Schedule) -> Run<'_> {
+        let limits = Limits { stop_on_violation: !schedule.keep_going, ..Limits::default() };
+        Run {
+            schedule,
+            expected: memory::search(&schedule.graph, &limits),
+            limits,
+            disk: FaultDisk::new(),
+            damaged: BTreeSet::new(),
+            tally: Tally::default(),
+        }
+    }
+
+    /// The whole schedule, and then a last sitting without faults.
+    fn complete(&mut self) -> std::result::Result<(), TestCaseError> {
+        self.tally.add("searches", 1);
+        let operations = self.operations_of_a_whole_search()?;
+        let sittings = &self.schedule.sittings;
+        for sitting in sittings {
+            self.disk.set_plan(sitting.plan(self.disk.operations(), operations));
+            match self.sit(sitting)? {
+                End::Finished | End::Refused => return Ok(()),
+                End::Unfinished => self.wait(sitting),
+            }
+        }
+        self.disk.set_plan(Faults::new());
+        match self.sit(&sittings[sittings.len() - 1].undisturbed())? {
+            End::Finished | End::Refused => Ok(()),
+            End::Unfinished => Err(TestCaseError::fail("a good disk is not enough to end")),
+        }
+    }
+
+    fn operations_of_a_whole_search(&self) -> std::result::Result<u64, TestCaseError> {
+        let disk = FaultDisk::new();
+        let sitting = self.schedule.sittings[0].undisturbed();
+        let outcome = sitting.run(&self.schedule.graph, &disk, &self.limits);
+        let outcome = outcome.map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert_eq!(&outcome, &self.expected);
+        Ok(disk.operations())
+    }
+
+    fn sit(&mut self, sitting: &Sitting) -> std::result::Result<End, TestCaseError> {
+        let outcome = sitting.run(&self.schedule.graph, &self.disk, &self.limits);
+        self.tally.add("sittings", 1);
+        self.tally.count_failures(&self.disk);
+        match outcome {
+            Ok(outcome) if outcome.verdict == Verdict::Incomplete => {
+                prop_assert!(sitting.stop_after.is_some());
+                Ok(End::Unfinished)
+            }
+            Ok(outcome) => {
+                prop_assert_eq!(&outcome, &self.expected);
+                self.tally.add("ended with the oracle's outcome", 1);
+                Ok(End::Finished)
+            }
+            Err(error) if self.is_refusal(&error) => {
+                self.tally.add("refused for damage", 1);
+                Ok(End::Refused)
+            }
+            Err(error) => {
+                let planned = !self.disk.failures().is_empty();
+                let planned = planned && matches!(error, Error::Io { .. } | Error::Full { .. });
+                prop_assert!(planned, "{error}; damaged: {:?}", self.damaged);
+                Ok(End::Unfinished)
+            }
+        }
+    }
+
+    /// Whether an error names a damaged file, and an offset within it.
+    fn is_refusal(&self, error: &Error) -> bool {
+        let length = |name: &str| {
+            let files = self.disk.restart().list().expect("a restarted disk works");
+            files.into_iter().find(|(it, _)| it == name).map(|(_, length)| length)
+        };
+        match error {
+            Error::Corrupt { file, offset, .. } => {
+                self.damaged.contains(file) && length(file).is_some_and(|length| *offset <= length)
+            }
+            Error::Version { file, .. } => self.damaged.contains(file),
+            Error::Io { file, source, .. } => {
+                self.damaged.contains(file)
+                    && source.kind() == ErrorKind::NotFound
+                    && length(file).is_none()
+            }
+            _ => false,
+        }
+    }
+
+    /// What happens between a sitting and the next.
+    fn wait(&mut self, sitting: &Sitting) {
+        self.disk = match sitting.power_lost {
+            Some(outcome) => {
+                self.tally.add("losses of power", 1);
+                self.disk.reboot(outcome)
+            }
+            None => {
+                self.tally.add("ends of the process only", 1);
+                self.disk.restart()
+            }
+        };
+        if Saved::load(&self.disk).is_ok_and(|saved| !saved.open.candidates.is_empty()) {
+            self.tally.add("checkpoints inside of a level", 1);
+        }
+        sitting.damage.iter().for_each(|damage| self.damage(damage));
+    }
+
+    fn damage(&mut self, damage: &Damage) {
+        let files = self.disk.list().expect("a new disk works");
+        if files.is_empty() {
+            return;
+        }
+        let (name, length) = &files[damage.file.index(files.len())];
+        let at = |length: u64| damage.at.index(length as usize) as u64;
+        match damage.sort {
+            DamageSort::BitFlipped if *length == 0 => return,
+            DamageSort::BitFlipped => {
+                self.disk.flip_bit(name, at(*length), (at(*length) % 8) as u32);
+                self.tally.add("flipped bits", 1);
+            }
+            DamageSort::CutOff => {
+                self.disk.truncate(name, at(length + 1));
+                self.tally.add("files cut off", 1);
+            }
+            DamageSort::Missing => {
+                self.disk.remove(name).expect("a new disk works");
+                self.disk.sync_dir().expect("a new disk works");
+                self.tally.add("files removed", 1);
+            }
+        }
+        self.damaged.insert(name.clone());
+    }
+}
+
+/// How often what happened.
+#[derive(Default)]
+struct Tally {
+    counts: BTreeMap<String, u64>,
+}
+
+impl Tally {
+    fn add(&mut self, what: &str, count: u64) {
+        *self.counts.entry(what.to_owned()).or_default() += count;
+    }
+
+    fn count_failures(&mut self, disk: &FaultDisk) {
+        let failures = disk.failures();
+        let crash = usize::from(disk.has_crashed());
+        for action in &failures[..failures.len() - crash] {
+            self.add(&format!("failures to {action}"), 1);
+        }
+        if let Some(action) = failures.last().filter(|_| crash > 0) {
+            self.add(&format!("crashes at a {action}"), 1);
+        }
+    }
+
+    fn add_all(&mut self, other: Tally) {
+        other.counts.iter().for_each(|(what, count)| self.add(what, *count));
+    }
+}
+
+/// Tries random schedules; the first one that fails is simplified and shown.
+fn try_schedules(damage_max: usize) {
+    let cases = if is_large() { 30_000 } else { 800 };
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let tally = Mutex::new(Tally::default());
+    let outcome = TestRunner::new(config).run(&schedules(damage_max), |schedule| {
+        let mut run = Run::new(&schedule);
+        run.complete()?;
+        tally.lock().unwrap().add_all(run.tally);
+        Ok(())
+    });
+    for (what, count) in &tally.lock().unwrap().counts {
+        println!("{count:>9} {what}");
+    }
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
+}
+
+#[test]
+fn whatever_fails_a_good_disk_leads_to_the_oracles_outcome() {
+    try_schedules(0);
+}
+
+#[test]
+fn damage_is_refused_or_does_not_matter_whatever_else_fails() {
+    try_schedules(1);
+}

@@ -1,0 +1,244 @@
+//! What every decoder of bytes on disk must do with hostile ones: refuse them, naming the file and
+//! an offset within it, or give what could have been written. Never a panic.
+//!
+//! One function a format, each taking arbitrary bytes: the bodies of the fuzz targets under
+//! `fuzz/`, and of `tests/corpora.rs`. Checksums would stop a fuzzer at once, so each tries its
+//! input as it is and then once more *sealed*, with checksums that agree with the rest.
+#![allow(dead_code, unreachable_pub, reason = "each fuzz target uses its part")]
+
+mod seal;
+#[path = "../support/mod.rs"]
+pub mod support;
+
+use spill::fault::Plan as Faults;
+use spill::{Decoder, Disk, Error, FaultDisk, FileName, Segment, SegmentRef, block_keys_max};
+use spillway::cli::Job;
+use spillway::search::checkpoint::{FORMAT, MANIFEST, Saved};
+use spillway::search::{Control, Limits, Outcome, Plan};
+use std::io::ErrorKind;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use support::{Graph, begin_or_resume, tiny_plan};
+
+/// Decides about arbitrary bytes, and panics if that is done wrong; whether they were believed, as
+/// they are or sealed.
+pub type Target = fn(&[u8]) -> bool;
+
+/// Every format: its name, which is that of its corpus too, and its target.
+pub const TARGETS: [(&str, Target); 4] =
+    [("block", block), ("segment", segment), ("manifest", manifest), ("job", job)];
+
+/// Widths of keys that inputs choose from begin with 1 and end here.
+const WIDTHS: usize = 40;
+const FILE: &str = "levels-000";
+const JOB: &str = "job";
+/// Bytes before the payload of a file that is committed.
+const COMMITTED_HEADER: usize = 28;
+
+/// The first byte of an input for keys of `width` bytes.
+pub fn width_byte(width: usize) -> u8 {
+    assert!((1..=WIDTHS).contains(&width));
+    width as u8 - 1
+}
+
+/// A byte that chooses the width of keys, then a block.
+pub fn block(input: &[u8]) -> bool {
+    let Some((&chosen, block)) = input.split_first() else { return false };
+    let width = 1 + chosen as usize % WIDTHS;
+    let mut sealed = block.to_vec();
+    seal::block(&mut sealed);
+    decode_block(width, block) | decode_block(width, &sealed)
+}
+
+fn decode_block(width: usize, block: &[u8]) -> bool {
+    let mut keys = vec![3; 5];
+    let outcome = Decoder::new(width).decode(block, FILE, 0, &mut keys);
+    match &outcome {
+        Ok(()) => {
+            assert!((1..=block_keys_max(width)).contains(&(keys.len() / width)));
+            assert_ascending(width, &keys);
+        }
+        Err(error) => {
+            assert_refused(error, FILE, 0);
+            assert!(keys.is_empty(), "nothing is believed of a damaged block");
+        }
+    }
+    assert!(keys.capacity() <= 2 * block_keys_max(width) * width, "allocations are bounded");
+    outcome.is_ok()
+}
+
+/// A byte that chooses the width of keys, one that chooses where in the file the segment begins,
+/// then the file.
+pub fn segment(input: &[u8]) -> bool {
+    let [width, offset, file @ ..] = input else { return false };
+    let width = 1 + *width as usize % WIDTHS;
+    let offset = *offset as usize % (file.len() + 1);
+    let mut believed = read_segment(width, offset, file);
+    for frame in [false, true] {
+        let mut sealed = file.to_vec();
+        seal::segment(width, &mut sealed[offset..], frame);
+        believed |= read_segment(width, offset, &sealed);
+    }
+    believed
+}
+
+/// Whether the segment at `offset` of `file` is believed, all its blocks included.
+fn read_segment(width: usize, offset: usize, file: &[u8]) -> bool {
+    let disk = FaultDisk::new();
+    write(&disk, FILE, file);
+    let bytes = &file[offset..];
+    let at = SegmentRef {
+        offset: offset as u64,
+        length: bytes.len() as u64,
+        keys: seal::keys_of_segment(bytes).unwrap_or(0),
+    };
+    match Segment::open(&disk, FILE, at, width) {
+        Ok(segment) => read_blocks(&segment, file.len() as u64),
+        Err(error) => {
+            assert_refused(&error, FILE, file.len() as u64);
+            false
+        }
+    }
+}
+
+/// Whether all blocks of a segment are believed, as its index is.
+fn read_blocks(segment: &Segment, file_length: u64) -> bool {
+    let width = segment.width();
+    let (mut decoder, mut keys, mut last) = (Decoder::new(width), Vec::new(), Vec::new());
+    let mut believed = true;
+    for block in 0..segment.blocks() {
+        assert_eq!(segment.find(segment.first_key(block)), block);
+        match segment.decode(block, &mut decoder, &mut keys) {
+            Ok(()) => {
+                assert_eq!(keys.len(), segment.keys_in(block) * width);
+                assert_ascending(width, &keys);
+                assert!(last.as_slice() < &keys[..width], "blocks ascend");
+                last = keys[keys.len() - width..].to_vec();
+            }
+            Err(error) => {
+                assert_refused(&error, FILE, file_length);
+                believed = false;
+            }
+        }
+        segment.will_need(block..block + 1);
+        segment.release(block..block + 1);
+    }
+    let counted = (0..segment.blocks()).map(|block| segment.keys_in(block) as u64).sum::<u64>();
+    assert_eq!(counted, segment.keys());
+    believed
+}
+
+/// A manifest, put in the place of that of a small search, which is then resumed.
+pub fn manifest(input: &[u8]) -> bool {
+    as_it_is_and_sealed(input, MANIFEST, half_done_search(), |disk| {
+        Saved::load(disk)?.outcome()?;
+        resume(disk);
+        Ok(())
+    })
+}
+
+/// Goes on with a search whose manifest is consistent in itself, but need not be true.
+fn resume(disk: &FaultDisk) {
+    match search(disk, u64::MAX) {
+        Ok(_) => {}
+        Err(Error::Io { source, file, .. }) => {
+            let missing = source.kind() == ErrorKind::NotFound && FileName::is_one(&file);
+            assert!(missing, "{file}: {source}");
+        }
+        Err(error) => {
+            let (Error::Corrupt { file, .. } | Error::Version { file, .. }) = &error else {
+                panic!("{error}");
+            };
+            assert_refused(&error, file, u64::MAX);
+        }
+    }
+}
+
+/// The job of a search directory.
+pub fn job(input: &[u8]) -> bool {
+    as_it_is_and_sealed(input, JOB, &FaultDisk::new(), |disk| {
+        let job = Job::load(disk)?;
+        let _ = (job.model_name(), job.language(), job.limits(None));
+        Ok(())
+    })
+}
+
+/// Whether `read` believes `input` as the file `name` beside those of `disk`: as it is, or its
+/// payload in a header that vouches for it.
+fn as_it_is_and_sealed(
+    input: &[u8],
+    name: &str,
+    disk: &FaultDisk,
+    read: impl Fn(&FaultDisk) -> spill::Result<()>,
+) -> bool {
+    let payload = input.get(COMMITTED_HEADER..).unwrap_or(input);
+    let (as_it_is, sealed) = (disk.restart(), disk.restart());
+    write(&as_it_is, name, input);
+    spill::commit(&sealed, name, FORMAT, payload).expect("the disk works");
+    let believes = |disk: FaultDisk| {
+        let length = disk.read(name).expect("it was written").len() as u64;
+        read(&disk).inspect_err(|error| assert_refused(error, name, length)).is_ok()
+    };
+    believes(as_it_is) | believes(sealed)
+}
+
+/// The graph whose search the manifests of the corpus are of.
+pub fn graph() -> Graph {
+    Graph { nodes: 120, degree: 3, spread: 60, width: 5, broken: 50 }
+}
+
+/// Searches [`graph`] in `disk` until `max_states`, with checkpoints at every chance and so little
+/// memory that there are files of every sort.
+pub fn search(disk: &FaultDisk, max_states: u64) -> spill::Result<Outcome> {
+    let graph = graph();
+    let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+    let control = Control::new(Duration::ZERO, None);
+    let plan: Plan = tiny_plan(1, graph.width, 8, 24);
+    let limits =
+        Limits { stop_on_violation: false, max_states: Some(max_states), ..Limits::default() };
+    begin_or_resume(&graph, &disk, plan, &limits, &control)?.run()
+}
+
+/// A disk on which the search of [`graph`] was killed at each operation in turn, if it was before
+/// its end, with at least a checkpoint made.
+pub fn killed_searches() -> impl Iterator<Item = FaultDisk> {
+    (0..).map_while(|operation| {
+        let disk = FaultDisk::with_plan(Faults::new().crash_at(operation));
+        search(&disk, u64::MAX).err().map(|_| disk.restart())
+    })
+}
+
+/// A search with levels, merged runs and candidate runs, made once.
+fn half_done_search() -> &'static FaultDisk {
+    static MADE: OnceLock<FaultDisk> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let has_all = |disk: &FaultDisk| {
+            let files = disk.list().unwrap();
+            ["levels-", "merged-", "candidates-", MANIFEST]
+                .iter()
+                .all(|sort| files.iter().any(|(name, _)| name.starts_with(sort)))
+        };
+        killed_searches().filter(has_all).last().expect("a search meets files of every sort")
+    })
+}
+
+fn write(disk: &FaultDisk, name: &str, bytes: &[u8]) {
+    let mut file = disk.create(name).expect("the disk works");
+    file.write(bytes).expect("the disk works");
+    file.flush().expect("the disk works");
+}
+
+fn assert_ascending(width: usize, keys: &[u8]) {
+    assert!(keys.len().is_multiple_of(width));
+    assert!(keys.chunks_exact(width).is_sorted_by(|a, b| a < b), "keys ascend strictly");
+}
+
+/// A refusal names the file and, unless it is of another version, an offset within it.
+fn assert_refused(error: &Error, name: &str, length: u64) {
+    let named = match error {
+        Error::Corrupt { file, offset, .. } => file == name && *offset <= length,
+        Error::Version { file, .. } => file == name,
+        _ => false,
+    };
+    assert!(named, "{name} of {length} bytes: {error}");
+}
