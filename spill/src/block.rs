@@ -119,6 +119,7 @@ pub struct Encoder {
     stored: Vec<u8>,
     narrow: Gaps<u64>,
     wide: Gaps<u128>,
+    compresses: bool,
 }
 
 impl Encoder {
@@ -130,7 +131,12 @@ impl Encoder {
     pub fn new(width: usize) -> Self {
         assert!((1..=WIDTH_MAX).contains(&width), "a stored key has 1 to {WIDTH_MAX} bytes");
         let (narrow, wide) = (Gaps::default(), Gaps::default());
-        Encoder { width, raw: Vec::new(), stored: Vec::new(), narrow, wide }
+        Encoder { width, raw: Vec::new(), stored: Vec::new(), narrow, wide, compresses: true }
+    }
+
+    /// Leaves out the compression, for blocks that are soon read once and gone.
+    pub fn uncompressed(self) -> Self {
+        Encoder { compresses: false, ..self }
     }
 
     /// Whether `keys` had better be encoded as two blocks, because they vary in too many bits.
@@ -157,7 +163,11 @@ impl Encoder {
             self.raw.extend_from_slice(&squeeze.varying());
             self.raw.extend_from_slice(&keys[..self.width]);
         }
-        let (compression, stored) = match compress(&self.raw, &mut self.stored) {
+        let compressed = match self.compresses {
+            true => compress(&self.raw, &mut self.stored),
+            false => None,
+        };
+        let (compression, stored) = match compressed {
             Some(length) => (STORED_ZSTD, &self.stored[..length]),
             None => (STORED_PLAIN, self.raw.as_slice()),
         };

@@ -22,7 +22,7 @@ const BITS_PER_KEY: u64 = 12;
 const GROWTH: u64 = 4;
 
 /// Asking pays where levels have so many keys for each block of the old runs, or fewer.
-const KEYS_PER_BLOCK_MAX: u64 = 100;
+const KEYS_PER_BLOCK_MAX: u64 = 20;
 /// If of the candidates of a level so many for each block are still looked up, asking spared
 /// nothing.
 const LOOKED_UP_PER_BLOCK_MAX: u64 = 1;

@@ -161,39 +161,46 @@ pub(crate) fn sum_gaps<I: Int>(
     let (codes, planes) = gaps.split_at(count - 1);
     let (dictionary, literals) = planes.split_at(entries * gap_bytes);
     let literal = |code: u8| code == LITERAL && entries < ENTRIES_MAX;
-    if codes.iter().any(|&code| usize::from(code) >= entries && !literal(code)) {
+    // Without an early end, so that many are looked at in one step.
+    let stray = |code: u8| usize::from(code) >= entries && !literal(code);
+    if codes.iter().fold(false, |any, &code| any | stray(code)) {
         return Err("a gap is not in its dictionary".into());
     }
     let literal_count = codes.iter().filter(|&&code| literal(code)).count();
     if literals.len() != literal_count * gap_bytes {
         return Err("it has too few literals or too many".into());
     }
+    // Of each gap as it is stored, one more: the difference itself.
+    let one = I::from_low(1);
     let mut table = [I::ZERO; ENTRIES_MAX];
     for (index, gap) in table[..entries].iter_mut().enumerate() {
-        *gap = plane_number(dictionary, entries, gap_bytes, index);
+        *gap = plane_number::<I>(dictionary, entries, gap_bytes, index).add(one);
     }
     let mut value = I::ZERO;
     squeeze.squeeze(first, |first| value = first);
     values.clear();
     values.push(value);
-    let (one, mut wrapped) = (I::from_low(1), false);
-    let mut step = |gap: I| {
-        let next = value.add(gap).add(one);
-        wrapped |= next <= value;
-        value = next;
-        next
-    };
-    if literal_count == 0 {
-        values.extend(codes.iter().map(|&code| step(table[usize::from(code)])));
+    let mut wrapped = false;
+    // So many gaps of so few bits cannot overflow.
+    let small = (8 * gap_bytes as u32).max(squeeze.bits()) + u16::BITS < I::BITS;
+    if literal_count == 0 && small {
+        values.extend(codes.iter().map(|&code| {
+            value = value.add(table[usize::from(code)]);
+            value
+        }));
     } else {
         let mut used = 0;
         values.extend(codes.iter().map(|&code| {
-            step(if literal(code) {
+            let difference = if literal(code) {
                 used += 1;
-                plane_number(literals, literal_count, gap_bytes, used - 1)
+                plane_number::<I>(literals, literal_count, gap_bytes, used - 1).add(one)
             } else {
                 table[usize::from(code)]
-            })
+            };
+            let next = value.add(difference);
+            wrapped |= next <= value;
+            value = next;
+            next
         }));
     }
     if wrapped || value.length() > squeeze.bits() {

@@ -97,6 +97,11 @@ impl<'a> SegmentWriter<'a> {
         }
     }
 
+    /// Leaves out the compression, for a segment that is soon read once and gone.
+    pub fn uncompressed(self) -> Self {
+        SegmentWriter { encoder: self.encoder.uncompressed(), ..self }
+    }
+
     /// Adds `keys`, which ascend, and from what was pushed before.
     pub fn push(&mut self, mut keys: &[u8]) -> Result<()> {
         debug_assert!(is_ascending(self.width, keys));

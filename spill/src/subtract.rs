@@ -20,6 +20,10 @@ use std::ops::Range;
 /// If one side has so many times the keys of the other, gallop.
 const GALLOP_RATIO: usize = 16;
 
+/// If a block has so many times the keys of the candidates, each of those is looked up in it. Unlike
+/// a walk, a search takes no branch that depends on the keys, and several are under way at a time.
+const LOOK_UP_RATIO: usize = 4;
+
 /// Removes from `candidates`, ascending and without repeats, every key in the ascending `run`.
 pub fn subtract(width: usize, candidates: &mut Vec<u8>, run: &[u8]) {
     debug_assert!(is_ascending(width, candidates) && is_ascending(width, run));
@@ -164,7 +168,7 @@ impl<I: Int> Queries<I> {
             self.indices.push(index as u32);
         });
         self.known.clear();
-        let passed = if self.values.len() < values.len() / GALLOP_RATIO {
+        let passed = if self.values.len() < values.len() / LOOK_UP_RATIO {
             self.look_up(values)
         } else {
             self.walk(values)
@@ -190,26 +194,16 @@ impl<I: Int> Queries<I> {
 
     /// Looks each candidate up in many more values.
     fn look_up(&mut self, values: &[I]) -> usize {
-        let mut passed = 0;
+        let (mut found, mut passed) = (0, 0);
+        self.known.resize(self.values.len(), 0);
         for (&query, &index) in self.values.iter().zip(&self.indices) {
-            passed += leap_in(&values[passed..], query);
-            if values.get(passed) == Some(&query) {
-                self.known.push(index);
-            }
+            passed = values.partition_point(|value| *value < query);
+            self.known[found] = index;
+            found += usize::from(values.get(passed) == Some(&query));
         }
+        self.known.truncate(found);
         passed
     }
-}
-
-/// The number of the ascending `values` that are less than `value`: doubling steps, then a binary
-/// search.
-fn leap_in<I: Int>(values: &[I], value: I) -> usize {
-    let mut step = 1;
-    while step <= values.len() && values[step - 1] < value {
-        step *= 2;
-    }
-    let (low, high) = (step / 2, step.min(values.len()));
-    low + values[low..high].partition_point(|it| *it < value)
 }
 
 /// Moves the keys `range` to index `kept`; the index after them there.

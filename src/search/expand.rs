@@ -200,7 +200,7 @@ impl CandidateLog {
             Some(open) => open,
             None => self.open.insert((name, self.disk.create(&name.to_string())?)),
         };
-        let mut writer = SegmentWriter::new(self.width, &mut **file);
+        let mut writer = SegmentWriter::new(self.width, &mut **file).uncompressed();
         writer.push(keys)?;
         let at = writer.finish()?;
         self.pieces.push(Piece { file: name, at });
@@ -217,7 +217,7 @@ impl CandidateLog {
             sources.push(Box::new(SegmentSource::new(segment, None, None)));
         }
         let mut merge = Merge::new(self.width, sources);
-        let mut writer = SegmentWriter::new(self.width, &mut **file);
+        let mut writer = SegmentWriter::new(self.width, &mut **file).uncompressed();
         spill::drain(&mut merge, |batch| writer.push(batch))?;
         let at = writer.finish()?;
         self.pieces = vec![Piece { file: *name, at }];
