@@ -81,7 +81,8 @@ fn search(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
     let each = |bytes: u64| bytes as f64 / found as f64;
     println!(
         "{found} states, {} transitions, {} levels: {seconds:.2} s, {:.1} ns a transition, \
-         {:.1} ns a state; resident {:.1} MiB; disk at the peak {:.2}, at the end {:.2} bytes a state",
+         {:.1} ns a state; resident {:.1} MiB; bytes of disk a state: {:.2} at the peak, {:.2} at the end, {:.2} written, \
+         {:.2} read",
         outcome.transitions,
         outcome.levels.len(),
         seconds * 1e9 / outcome.transitions as f64,
@@ -89,6 +90,8 @@ fn search(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
         Plan::peak_resident() as f64 / f64::from(1 << 20),
         each(usage.peak),
         each(usage.live),
+        each(usage.written),
+        each(usage.read),
     );
     Ok(found == states)
 }

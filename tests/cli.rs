@@ -278,6 +278,8 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
         "states_per_second",
         "peak_rss_bytes",
         "disk_bytes_peak",
+        "disk_bytes_written",
+        "disk_bytes_read",
         "store_bytes",
         "reductions",
         "dir",

@@ -8,7 +8,7 @@ use super::progress::Display;
 use super::{Ending, print};
 use crate::exec::Model as _;
 use crate::report::{self, Report};
-use crate::search::checkpoint::Saved;
+use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::{Control, Limits, Outcome, Plan, Search, Verdict};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::Arc;
@@ -53,7 +53,7 @@ struct Sitting<'a> {
 struct Searched {
     outcome: Outcome,
     seconds: f64,
-    disk_bytes_peak: u64,
+    disk: DiskFigures,
 }
 
 impl Sitting<'_> {
@@ -94,14 +94,13 @@ impl Sitting<'_> {
             Some(saved) => Search::resume(model, disk, saved, self.plan, limits, control)?,
         };
         let outcome = search.run()?;
-        let (seconds, disk_bytes_peak) = (search.seconds(), search.disk_bytes_peak());
-        Ok(Searched { outcome, seconds, disk_bytes_peak })
+        Ok(Searched { outcome, seconds: search.seconds(), disk: search.disk_figures() })
     }
 
     /// Prints the result and, if there is one, the counterexample.
     fn tell(&self, searched: &Searched) -> Result<(), Failure> {
         let Sitting { model, directory, limits, .. } = self;
-        let Searched { outcome, seconds, disk_bytes_peak } = searched;
+        let Searched { outcome, seconds, disk } = searched;
         let report = Report {
             model_name: model.name(),
             language: model.language.name(),
@@ -112,7 +111,7 @@ impl Sitting<'_> {
             outcome,
             seconds: *seconds,
             peak_rss_bytes: Plan::peak_resident(),
-            disk_bytes_peak: *disk_bytes_peak,
+            disk: *disk,
             store_bytes: directory.disk.usage().live,
             dir: (!directory.is_temporary()).then(|| directory.path.display().to_string()),
         };

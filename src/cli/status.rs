@@ -6,7 +6,7 @@ use super::failure::{self, Failure};
 use super::model::Model;
 use super::{Ending, print};
 use crate::report::{self, Report, Violation};
-use crate::search::checkpoint::Saved;
+use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::trace::{Trace, counterexample};
 use crate::search::{Limits, Outcome};
 use spill::{Disk, RealDisk};
@@ -21,6 +21,7 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         Some(saved) => outcome(&model, saved, &args.dir)?,
         None => Outcome::default(),
     };
+    let disk = saved.as_ref().map_or(DiskFigures::default(), |saved| saved.disk);
     let report = Report {
         model_name: job.model_name(),
         language: job.language(),
@@ -31,7 +32,7 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         outcome: &outcome,
         seconds: saved.as_ref().map_or(0.0, |saved| saved.seconds),
         peak_rss_bytes: saved.as_ref().map_or(0, |saved| saved.peak_rss_bytes),
-        disk_bytes_peak: saved.as_ref().map_or(bytes, |saved| saved.disk_bytes_peak.max(bytes)),
+        disk: DiskFigures { peak: disk.peak.max(bytes), ..disk },
         store_bytes: bytes,
         dir: Some(args.dir.display().to_string()),
     };
@@ -40,6 +41,7 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         false => {
             let state = if running { "running" } else { "not running" };
             print(&format!("{state}; at the last checkpoint:\n{}", report::print_result(&report)));
+            saved.iter().for_each(|saved| print(&format!("{}\n", saved.plan)));
         }
     }
     Ok(failure::VERIFIED)

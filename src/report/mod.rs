@@ -7,6 +7,7 @@ pub use json::{result, trace};
 pub use text::{print_result, print_trace};
 
 use crate::exec::{Check, Fault, Model, Outcome as StepOutcome};
+use crate::search::checkpoint::DiskFigures;
 use crate::search::trace::Trace;
 use crate::search::{Limits, Outcome};
 use crate::source::Sources;
@@ -31,8 +32,8 @@ pub struct Report<'a> {
     pub seconds: f64,
     /// The most bytes resident in this process.
     pub peak_rss_bytes: u64,
-    /// The most bytes on disk.
-    pub disk_bytes_peak: u64,
+    /// What was asked of the disk.
+    pub disk: DiskFigures,
     /// The bytes on disk now.
     pub store_bytes: u64,
     /// The search directory, if it is kept.

@@ -35,7 +35,14 @@ pub fn print_result(report: &Report) -> String {
         "  {seconds:.1} s, {rate:.0} states/s, {} bits a state; at most {} of memory and {} of disk",
         model.bits(),
         Bytes(report.peak_rss_bytes),
-        Bytes(report.disk_bytes_peak),
+        Bytes(report.disk.peak),
+    );
+    let each = |bytes: u64, count: u64| bytes as f64 / count.max(1) as f64;
+    let _ = writeln!(
+        out,
+        "  {:.2} bytes written a state, {} read a level",
+        each(report.disk.written, outcome.states()),
+        Bytes(each(report.disk.read, outcome.levels.len() as u64) as u64),
     );
     for violation in &found {
         let _ = writeln!(out, "  {}", print_violation(violation));

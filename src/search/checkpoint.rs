@@ -6,7 +6,7 @@
 
 mod consistency;
 
-use super::{Outcome, Verdict};
+use super::{Outcome, Plan, Verdict};
 use crate::exec::{Check, FaultKind, Finding, Findings, Model};
 use consistency::contradiction;
 use rkyv::{Archive, Deserialize, Serialize, rancor};
@@ -37,10 +37,23 @@ pub struct Saved {
     pub verdict: u8,
     /// Seconds of searching so far.
     pub seconds: f64,
-    /// The most bytes that have been on disk.
-    pub disk_bytes_peak: u64,
+    /// What the disk had to do.
+    pub disk: DiskFigures,
     /// The most bytes that have been resident.
     pub peak_rss_bytes: u64,
+    /// How the last sitting shared out its memory.
+    pub plan: Plan,
+}
+
+/// What a search asked of its disk, in bytes, all sittings together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct DiskFigures {
+    /// The most that have been there at a time.
+    pub peak: u64,
+    /// Written.
+    pub written: u64,
+    /// Of blocks decoded, whether they came from the disk or from the system's cache.
+    pub read: u64,
 }
 
 /// A level of which a prefix has been expanded.

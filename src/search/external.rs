@@ -12,7 +12,7 @@
 //! candidates and the store are sorted runs. A level is a *set*, so levels, counts and
 //! counterexamples do not depend on threads, timing, memory or interruptions.
 
-use super::checkpoint::{Saved, SavedLevel, restore_findings, save_findings};
+use super::checkpoint::{DiskFigures, Saved, SavedLevel, restore_findings, save_findings};
 use super::control::Progress;
 use super::expand::{Level, Worker, expand};
 use super::plan::Plan;
@@ -51,7 +51,7 @@ pub struct Search<'a> {
     stale: Vec<FileName>,
     clock: CheckpointClock,
     seconds_before: f64,
-    disk_peak_before: u64,
+    disk_before: DiskFigures,
 }
 
 /// The last level, as far as it has been expanded.
@@ -125,7 +125,7 @@ impl<'a> Search<'a> {
             stale: Vec::new(),
             clock: CheckpointClock::new(),
             seconds_before: 0.0,
-            disk_peak_before: 0,
+            disk_before: DiskFigures::default(),
         }
     }
 
@@ -145,7 +145,7 @@ impl<'a> Search<'a> {
         search.findings = restore_findings(&saved.findings)?;
         search.verdict = saved.outcome()?.verdict;
         search.seconds_before = saved.seconds;
-        search.disk_peak_before = saved.disk_bytes_peak;
+        search.disk_before = saved.disk;
         let shares = plan.shares();
         search.store = Store::restore(disk, model.width(), shares, saved.store, plan.threads)?;
         search.states = levels_keys(search.store.levels()).sum();
@@ -239,9 +239,14 @@ impl<'a> Search<'a> {
         self.seconds_before + self.clock.started.elapsed().as_secs_f64()
     }
 
-    /// The most bytes on disk, in earlier sittings and in this.
-    pub fn disk_bytes_peak(&self) -> u64 {
-        self.disk_peak_before.max(self.disk.usage().peak)
+    /// What was asked of the disk, in earlier sittings and in this.
+    pub fn disk_figures(&self) -> DiskFigures {
+        let (before, now) = (self.disk_before, self.disk.usage());
+        DiskFigures {
+            peak: before.peak.max(now.peak),
+            written: before.written + now.written,
+            read: before.read + now.read,
+        }
     }
 
     fn settle_initial(&mut self) -> Result<()> {
@@ -413,8 +418,9 @@ impl<'a> Search<'a> {
                 Verdict::Violated => 2,
             },
             seconds: self.seconds(),
-            disk_bytes_peak: self.disk_bytes_peak(),
+            disk: self.disk_figures(),
             peak_rss_bytes: Plan::peak_resident(),
+            plan: self.plan,
         }
     }
 

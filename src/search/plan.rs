@@ -6,6 +6,7 @@
 //! a sorting buffer of its own size, three for the young runs of the visited store, and two for a
 //! filter of the old ones.
 
+use rkyv::{Archive, Deserialize, Serialize};
 use spill::Shares;
 use std::fmt;
 
@@ -30,7 +31,7 @@ const YOUNG_MIN: u64 = MIB;
 const BASE_DEFAULT: u64 = 16 * MIB;
 
 /// Who gets how much memory, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct Plan {
     /// The whole budget.
     pub budget: u64,

@@ -5,7 +5,7 @@
 //! again: that every index is within its list, that no sum overflows, and the invariants of the
 //! store. Whether the files agree with the manifest is checked where they are opened.
 
-use super::{Saved, SavedFinding, SavedLevel};
+use super::{DiskFigures, Saved, SavedFinding, SavedLevel};
 use spill::{FileName, Piece, SavedLevels, SavedRun, SavedStore, WIDTH_MAX};
 
 /// No count of a real search comes near it, and a few of them can be added.
@@ -29,7 +29,8 @@ pub(super) fn contradiction(saved: &Saved) -> Option<&'static str> {
 }
 
 fn numbers_agree(saved: &Saved) -> bool {
-    let counts = [saved.transitions, saved.disk_bytes_peak, saved.peak_rss_bytes];
+    let DiskFigures { peak, written, read } = saved.disk;
+    let counts = [saved.transitions, peak, written, read, saved.peak_rss_bytes];
     (1..=WIDTH_MAX).contains(&(saved.width as usize))
         && counts.iter().all(|&count| count <= COUNT_MAX)
         && saved.verdict <= 2
