@@ -70,6 +70,11 @@ impl FilterChoice {
         Ok(())
     }
 
+    /// The memory that the filter takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.filter.as_ref().map_or(0, Filter::bytes)
+    }
+
     /// The filter to ask.
     pub(crate) fn filter(&self) -> Option<&Filter> {
         self.filter.as_ref()
@@ -125,7 +130,7 @@ impl Filter {
 
     /// Whether it has grown so full that it had better be made anew in `bytes` bytes, or dropped.
     fn is_worn_out(&self, bytes: usize) -> bool {
-        let may_grow = self.bytes() < bytes / 2;
+        let may_grow = self.bytes() < bytes / 4 * 3;
         let least = if may_grow { BITS_PER_KEY_LOW } else { BITS_PER_KEY_MIN };
         self.bytes() as u64 * 8 < self.keys.saturating_mul(least)
     }

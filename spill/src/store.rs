@@ -331,6 +331,12 @@ impl Store {
         self.filter.choose(self.width, self.shares.filter, level, &slices, &segments)
     }
 
+    /// What of its share of memory the filter does not take, in bytes. It takes more only while
+    /// levels are thin, and so candidates few.
+    pub fn spare_bytes(&self) -> usize {
+        self.shares.filter.saturating_sub(self.filter.bytes())
+    }
+
     fn write_merged(
         &self,
         first: u32,

@@ -34,6 +34,9 @@ const STATES_PER_WORKER_MIN: u64 = 4096;
 pub struct Worker {
     number: u16,
     width: usize,
+    /// Bytes that the buffer may always take.
+    share: usize,
+    /// Bytes that it may take at present.
     limit: usize,
     /// Candidates just generated.
     fresh: Vec<u8>,
@@ -81,6 +84,7 @@ impl Worker {
             .map(|number| Worker {
                 number: number as u16,
                 width,
+                share: plan.buffer as usize,
                 limit: plan.buffer as usize / width * width,
                 fresh: Vec::new(),
                 recent: Recent::new(width, RECENT_BYTES),
@@ -102,6 +106,14 @@ impl Worker {
         Ok(())
     }
 
+    /// Gives the buffer, and its sorting buffer, `spare` bytes more than they are sure of.
+    pub fn borrow(&mut self, spare: usize) {
+        self.limit = (self.share + spare / 2) / self.width * self.width;
+        if self.buffer.is_empty() && self.buffer.capacity() > self.limit {
+            (self.buffer, self.scratch) = (Vec::new(), Vec::new());
+        }
+    }
+
     /// Expands units until there is none left or it is time to pause, and sorts the buffer.
     fn run(
         &mut self,
@@ -111,9 +123,20 @@ impl Worker {
         control: &Control,
         pause: &(dyn Fn() -> bool + Sync),
     ) -> Result<(u64, Findings)> {
-        let Worker { width, limit, fresh, recent, buffer, scratch, states, decoder, log, number } =
-            self;
-        buffer.reserve_exact(*limit - buffer.len());
+        let Worker {
+            width,
+            limit,
+            share: _,
+            fresh,
+            recent,
+            buffer,
+            scratch,
+            states,
+            decoder,
+            log,
+            number,
+        } = self;
+        buffer.reserve_exact(limit.saturating_sub(buffer.len()));
         let name = FileName::Candidates { level: level.number, lane: *number };
         let mut collect = |fresh: &mut Vec<u8>| {
             if buffer.len() + fresh.len() > *limit {

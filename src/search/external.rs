@@ -285,6 +285,8 @@ impl<'a> Search<'a> {
 
     /// Expands what is left of the level, with checkpoints; false if told to stop.
     fn expand_level(&mut self) -> Result<bool> {
+        let spare = self.store.spare_bytes() / self.workers.len();
+        self.workers.iter_mut().for_each(|worker| worker.borrow(spare));
         let frontier = self.store.frontier()?;
         let states = frontier.keys(self.model.width());
         while self.open.expanded < states {

@@ -2,9 +2,10 @@
 //!
 //! `--memory` bounds the resident set of the whole process. What the process holds before the
 //! search begins (its code, the model) is measured; a reserve is set aside for decoders, encoders
-//! and the mapped pages in use. Of the rest, three parts in eight are for candidate buffers, each with
-//! a sorting buffer of its own size, three for the young runs of the visited store, and two for a
-//! filter of the old ones.
+//! and the mapped pages in use. Of the rest, three parts in eight are for the young runs of the
+//! visited store. The others are for candidate buffers, each with a sorting buffer of its own size;
+//! but where levels are thin, and so candidates few, four of these five are for a filter of the
+//! store.
 
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::Shares;
@@ -22,7 +23,7 @@ const RESERVE_PER_THREAD: u64 = 4 * MIB;
 const BLOCKS_PER_THREAD: u64 = 24;
 
 /// The least candidate buffer of a thread, in bytes, its sorting buffer not included.
-const BUFFER_MIN: u64 = MIB / 4;
+const BUFFER_MIN: u64 = MIB / 16;
 
 /// The least share of the young runs, in bytes.
 const YOUNG_MIN: u64 = MIB;
@@ -41,11 +42,11 @@ pub struct Plan {
     pub reserve: u64,
     /// The number of threads.
     pub threads: usize,
-    /// Each thread's candidate buffer, without its sorting buffer.
+    /// Each thread's candidate buffer, without its sorting buffer, that it is sure of.
     pub buffer: u64,
     /// The young runs, with the room to merge them.
     pub young: u64,
-    /// A filter of the old runs, where levels are thin.
+    /// A filter of the store, where levels are thin, else lent to the candidates.
     pub filter: u64,
 }
 
@@ -77,14 +78,14 @@ impl Plan {
         let reserve = RESERVE + threads as u64 * (RESERVE_PER_THREAD + blocks);
         let buffer_min = BUFFER_MIN.max(64 * width as u64);
         let young_min = YOUNG_MIN.max(256 * width as u64);
-        let minimum = base + reserve + (threads as u64 * 2 * buffer_min).max(young_min) * 2;
+        let minimum = base + reserve + (threads as u64 * 2 * buffer_min).max(young_min / 2) * 8;
         if budget < minimum {
             let minimum = minimum.next_multiple_of(MIB);
             return Err(TooSmall { budget, minimum });
         }
         let rest = budget - base - reserve;
-        let buffer = rest * 3 / 8 / (2 * threads as u64);
-        let (young, filter) = (rest * 3 / 8, rest / 4);
+        let buffer = rest / 8 / (2 * threads as u64);
+        let (young, filter) = (rest * 3 / 8, rest / 2);
         Ok(Plan { budget, base, reserve, threads, buffer, young, filter })
     }
 
@@ -135,7 +136,8 @@ impl fmt::Display for Plan {
             Bytes(buffer)
         )?;
         writeln!(f, "  young runs            {:>10}", Bytes(young).to_string())?;
-        write!(f, "  filter of old runs    {:>10}", Bytes(filter).to_string())
+        write!(f, "  filter                {:>10}  (", Bytes(filter).to_string())?;
+        write!(f, "or more for candidates, where levels are not thin)")
     }
 }
 
