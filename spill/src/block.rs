@@ -345,16 +345,11 @@ impl Block<'_> {
 
     /// Appends some of the keys to `out`.
     pub(crate) fn write_some(&self, some: Range<usize>, width: usize, out: &mut Vec<u8>) {
-        let start = out.len();
-        out.resize(start + some.len() * width, 0);
-        let out = &mut out[start..];
         match self {
-            Block::Narrow(squeeze, values) => {
-                squeeze.unsqueeze(&values[some], out);
-            }
-            Block::Wide(squeeze, values) => squeeze.unsqueeze(&values[some], out),
+            Block::Narrow(squeeze, values) => squeeze.append(&values[some], out),
+            Block::Wide(squeeze, values) => squeeze.append(&values[some], out),
             Block::Keys(keys) => {
-                out.copy_from_slice(&keys[some.start * width..some.end * width]);
+                out.extend_from_slice(&keys[some.start * width..some.end * width]);
             }
         }
     }

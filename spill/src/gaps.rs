@@ -50,9 +50,7 @@ impl<I: Int> Gaps<I> {
         let gap_bytes = all.length().div_ceil(8).max(1) as usize;
         let dictionary = self.dictionary();
         self.literals.clear();
-        for &number in &self.numbers {
-            raw.push(self.codes[number as usize]);
-        }
+        raw.extend(self.numbers.iter().map(|&number| self.codes[number as usize]));
         if dictionary.len() < self.different.len() {
             let literal = |number: &&u16| self.codes[**number as usize] == LITERAL;
             let gaps = self.numbers.iter().filter(literal);

@@ -156,15 +156,35 @@ impl Squeeze {
         portable::squeeze_matching(self, keys, each);
     }
 
+    /// Appends the keys that squeeze to `values` to `keys`.
+    pub(crate) fn append<I: Int>(&self, values: &[I], keys: &mut Vec<u8>) {
+        let (start, length) = (keys.len(), values.len() * self.width);
+        keys.reserve(length);
+        keys.extend_from_slice(&self.template[..self.width.min(length)]);
+        while keys.len() - start < length {
+            let filled = keys.len() - start;
+            keys.extend_from_within(start..start + filled.min(length - filled));
+        }
+        self.put(values, &mut keys[start..]);
+    }
+
     /// The keys that squeeze to `values`, written to `keys`, which has room for exactly these.
     pub(crate) fn unsqueeze<I: Int>(&self, values: &[I], keys: &mut [u8]) {
+        if self.active.len() < self.windows.len() {
+            fill(keys, &self.template);
+        }
+        self.put(values, keys);
+    }
+
+    /// Writes the windows that vary.
+    fn put<I: Int>(&self, values: &[I], keys: &mut [u8]) {
         debug_assert!(self.bits <= I::BITS);
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("bmi2") {
             // SAFETY: the processor has BMI2, all that the function asks for.
-            return unsafe { bmi2::unsqueeze(self, values, keys) };
+            return unsafe { bmi2::put(self, values, keys) };
         }
-        portable::unsqueeze(self, values, keys);
+        portable::put(self, values, keys);
     }
 }
 
@@ -203,7 +223,7 @@ fn fill(keys: &mut [u8], key: &[u8]) {
 macro_rules! loops {
     ($name:ident, $extract:path, $deposit:path $(, $feature:literal)?) => {
         mod $name {
-            use super::{Squeeze, Window, fill, load, store};
+            use super::{Squeeze, Window, load, store};
             use crate::keys::Int;
 
             $(#[target_feature(enable = $feature)])?
@@ -268,11 +288,8 @@ macro_rules! loops {
             }
 
             $(#[target_feature(enable = $feature)])?
-            pub(super) fn unsqueeze<I: Int>(squeeze: &Squeeze, values: &[I], keys: &mut [u8]) {
+            pub(super) fn put<I: Int>(squeeze: &Squeeze, values: &[I], keys: &mut [u8]) {
                 let width = squeeze.width;
-                if squeeze.active.len() < squeeze.windows.len() {
-                    fill(keys, &squeeze.template);
-                }
                 // Ascending, so that what a window writes of the next one's is overwritten. Of a
                 // next one that is not active all bits are constant, here as there.
                 for &Window { at, length, varying, base, shift, .. } in &squeeze.active {
@@ -357,9 +374,11 @@ mod tests {
         let mut portable = Vec::new();
         portable::squeeze(&squeeze, keys, |value: I| portable.push(value));
         prop_assert_eq!(&portable, &squeezed);
-        let mut back = vec![0xaa; keys.len()];
-        portable::unsqueeze(&squeeze, &squeezed, &mut back);
-        prop_assert_eq!(&back, keys);
+        let mut back = vec![0xaa; 3];
+        squeeze.append(&squeezed, &mut back);
+        prop_assert_eq!(&back[3..], keys);
+        portable::put(&squeeze, &squeezed, &mut back[3..]);
+        prop_assert_eq!(&back[3..], keys);
         prop_assert_eq!(Squeeze::new(rows[rows.len() - 1], &squeeze.varying()), squeeze.clone());
 
         let mut leading = Vec::new();
