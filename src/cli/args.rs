@@ -72,11 +72,11 @@ impl From<OverflowArg> for Overflow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum KeyOrder {
     /// The model's variables as it declares them
+    #[default]
     Declared,
     /// An order from what the variables belong to
     Static,
     /// The order that stores a sample of the states smallest, if it is much smaller than declared
-    #[default]
     Sampled,
 }
 

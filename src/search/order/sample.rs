@@ -4,7 +4,7 @@ use crate::exec::{Expansion, Model};
 use spill::{sort_dedup, subtract};
 
 /// States of each of the two parts of a sample, if they are not too wide.
-const STATES_MAX: usize = 10_000;
+const STATES_MAX: usize = 25_000;
 
 /// Bytes of each of the two parts of a sample.
 const BYTES_MAX: usize = 2 << 20;
@@ -13,7 +13,7 @@ const BYTES_MAX: usize = 2 << 20;
 const SUCCESSORS_PER_STATE: u64 = 8;
 
 /// States of a level that the deep part goes on from.
-const BEAM: usize = 1000;
+const BEAM: usize = 2000;
 
 /// States expanded between two looks at whether there are enough.
 const STEP: usize = 256;
