@@ -2,6 +2,10 @@
 
 use spill::Result;
 use std::collections::BTreeMap;
+use std::mem::MaybeUninit;
+
+/// Room is given out in pieces of at most this many bytes.
+const ROOM_BYTES_MAX: usize = 64 << 10;
 
 /// Where [`Model::expand`](super::Model::expand) puts its results.
 ///
@@ -43,6 +47,33 @@ impl<'a> Expansion<'a> {
         if self.failed.is_none() {
             self.buffer.extend_from_slice(key);
         }
+    }
+
+    /// Room for candidates to be written in place: as many bytes as fit now, at least one
+    /// candidate, and `slack` more.
+    pub(super) fn room(&mut self, slack: usize) -> &mut [MaybeUninit<u8>] {
+        if self.buffer.len() + self.width > self.limit {
+            self.make_room();
+        }
+        if self.failed.is_some() {
+            self.buffer.clear();
+        }
+        let left = self.limit.saturating_sub(self.buffer.len());
+        let bytes = left.min(ROOM_BYTES_MAX).max(self.width);
+        self.buffer.reserve(bytes + slack);
+        &mut self.buffer.spare_capacity_mut()[..bytes + slack]
+    }
+
+    /// Adds the candidates that were written at the start of the room.
+    ///
+    /// # Safety
+    /// That many bytes of the room, whole candidates, have been written.
+    pub(super) unsafe fn advance(&mut self, bytes: usize) {
+        debug_assert!(bytes.is_multiple_of(self.width));
+        debug_assert!(bytes <= self.buffer.capacity() - self.buffer.len());
+        self.transitions += (bytes / self.width) as u64;
+        // SAFETY: the caller has written them, and they are within the capacity.
+        unsafe { self.buffer.set_len(self.buffer.len() + bytes) };
     }
 
     #[cold]

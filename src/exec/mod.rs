@@ -7,10 +7,12 @@
 
 mod expansion;
 pub mod interp;
+pub mod jit;
 pub mod synthetic;
 
 pub use expansion::{Check, Expansion, FaultKind, Finding, Findings};
 pub use interp::Interp;
+pub use jit::Jit;
 
 use crate::source::Span;
 

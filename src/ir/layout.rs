@@ -47,6 +47,13 @@ pub struct Cell {
 pub const MAX_CELL_BITS: u32 = 32;
 
 impl Cell {
+    /// A cell for these values, from `bit` on.
+    pub fn new(bit: u32, low: i64, high: i64, undefined: bool) -> Cell {
+        let codes = high - low + 1 + i64::from(undefined);
+        let bits = 64 - (codes - 1).leading_zeros();
+        Cell { bit, bits, low, high, undefined }
+    }
+
     /// Whether `value` can be stored.
     #[inline]
     pub fn holds(&self, value: i64) -> bool {

@@ -13,6 +13,7 @@ pub mod layout;
 pub mod text;
 pub mod types;
 pub mod validate;
+pub mod walk;
 
 pub use action::{Action, Communication, Edge, Overflow, Parameter, Stmt, StmtKind};
 pub use entity::{Arena, Entity};

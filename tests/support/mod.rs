@@ -1,6 +1,8 @@
 //! A model made for tests: a pseudo-random graph, of any size, degree and width of state.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod agree;
+
 use spill::{Disk, Metered, Result};
 use spillway::exec::{Check, Expansion, Model, Outcome, PropertyInfo, Step};
 use spillway::search::checkpoint::{MANIFEST, Saved};

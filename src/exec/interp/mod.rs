@@ -120,15 +120,51 @@ impl Interp {
         for (number, judged) in &self.judged {
             let concerned =
                 judged.at.is_none_or(|(process, at)| self.location(state, process) == at);
-            if concerned
-                && !matches!(self.eval(&judged.condition, state, &[]), Ok(value) if value != 0)
-            {
+            if concerned && !self.condition_holds(state, *number) {
                 report(*number);
             }
         }
     }
 
-    fn is_valid_end(&self, state: &[u8]) -> bool {
+    /// The actions of a process from one of its locations.
+    pub(in crate::exec) fn actions_from(&self, process: ProcessId, at: LocationId) -> &[ActionId] {
+        &self.from[process.index()][at.index()]
+    }
+
+    /// The actions of no process.
+    pub(in crate::exec) fn free_actions(&self) -> &[ActionId] {
+        &self.free
+    }
+
+    /// The properties of single states: number, where the process must be for it to matter, and
+    /// condition.
+    pub(in crate::exec) fn judged(
+        &self,
+    ) -> impl Iterator<Item = (u32, Option<(ProcessId, LocationId)>, &Expr)> {
+        self.judged.iter().map(|(number, judged)| (*number, judged.at, &judged.condition))
+    }
+
+    /// Whether the condition of a property of single states holds.
+    pub(in crate::exec) fn condition_holds(&self, state: &[u8], property: u32) -> bool {
+        let judged = self.judged.iter().find(|(number, _)| *number == property);
+        judged.is_none_or(
+            |(_, it)| matches!(self.eval(&it.condition, state, &[]), Ok(value) if value != 0),
+        )
+    }
+
+    /// Every step of one action, whose mover is at its location.
+    pub(in crate::exec) fn steps_of_action(
+        &self,
+        action: ActionId,
+        only_committed: bool,
+        state: &[u8],
+        visit: &mut dyn FnMut(Result<&[u8], Failure>),
+    ) {
+        let mut work = Vec::with_capacity(self.width());
+        self.steps_of(action, only_committed, state, &mut work, &mut |_, _, result| visit(result));
+    }
+
+    pub(in crate::exec) fn is_valid_end(&self, state: &[u8]) -> bool {
         match self.program.end {
             crate::ir::EndRule::Never => false,
             crate::ir::EndRule::AllAtValidEnd => self

@@ -79,7 +79,7 @@ impl Interp {
     }
 
     /// Every step of one action, whose mover is at its location.
-    fn steps_of(
+    pub(super) fn steps_of(
         &self,
         id: ActionId,
         only_committed: bool,
@@ -105,7 +105,7 @@ impl Interp {
         });
     }
 
-    fn is_rendezvous(&self, communication: &Communication) -> bool {
+    pub(in crate::exec) fn is_rendezvous(&self, communication: &Communication) -> bool {
         self.program.channels[self.channel(communication.channel())].capacity == 0
     }
 

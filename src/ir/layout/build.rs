@@ -125,10 +125,9 @@ impl<'a> Builder<'a> {
     }
 
     fn cell(&mut self, low: i64, high: i64, undefined: bool) {
-        let codes = high - low + 1 + i64::from(undefined);
-        let bits = 64 - (codes - 1).leading_zeros();
-        self.cells.push(Cell { bit: self.bits, bits, low, high, undefined });
-        self.bits += bits;
+        let cell = Cell::new(self.bits, low, high, undefined);
+        self.cells.push(cell);
+        self.bits += cell.bits;
     }
 }
 

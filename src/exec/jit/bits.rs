@@ -1,0 +1,299 @@
+//! Reading and writing packed bits.
+//!
+//! The bits of a state are numbered from the most significant bit of its first byte, so a word is
+//! what eight bytes are in big-endian order. Loads and stores are of eight bytes wherever a state
+//! has any of them: whoever calls the code leaves room for that behind the last state and behind
+//! the last candidate.
+
+use super::emitter::{Emitter, Frame, Word};
+use super::footprint::{WORD_BITS, in_words};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+
+/// Where bits are: `bit + dynamic`, where `dynamic` is at most `slack`.
+#[derive(Clone, Copy)]
+pub(super) struct At {
+    pub bit: u32,
+    pub slack: u32,
+    pub dynamic: Option<Value>,
+}
+
+/// So many bits can be read at any bit by one load.
+pub(super) const CHUNK_BITS: u32 = 57;
+
+impl At {
+    pub fn fixed(bit: u32) -> At {
+        At { bit, slack: 0, dynamic: None }
+    }
+
+    pub fn plus(self, bits: u32) -> At {
+        At { bit: self.bit + bits, ..self }
+    }
+}
+
+/// Of a state that is being expanded: it does not change meanwhile.
+fn parent_flags() -> MemFlagsData {
+    MemFlagsData::new().with_notrap().with_can_move().with_readonly()
+}
+
+fn memory_flags() -> MemFlagsData {
+    MemFlagsData::new().with_notrap()
+}
+
+fn mask(bits: u32) -> i64 {
+    match bits {
+        64 => -1,
+        _ => (1i64 << bits) - 1,
+    }
+}
+
+impl Emitter<'_, '_> {
+    /// Eight bytes of the parent as they are in memory.
+    pub fn raw_parent_word(&mut self, word: usize) -> Value {
+        let state = self.state;
+        self.b.ins().load(types::I64, parent_flags(), state, 8 * word as i32)
+    }
+
+    /// A word of the parent.
+    pub fn parent_word(&mut self, word: usize) -> Value {
+        let raw = self.raw_parent_word(word);
+        self.b.ins().bswap(raw)
+    }
+
+    /// Stores eight bytes as they are.
+    pub fn store_raw(&mut self, raw: Value, base: Value, word: usize) {
+        self.b.ins().store(memory_flags(), raw, base, 8 * word as i32);
+    }
+
+    /// A word of the frame.
+    fn word(&mut self, frame: &Frame, word: usize) -> Value {
+        match frame.words[word] {
+            Word::Parent => self.parent_word(word),
+            Word::Register(variable) => self.b.use_var(variable),
+            Word::Memory => {
+                let memory = self.memory();
+                let raw = self.b.ins().load(types::I64, memory_flags(), memory, 8 * word as i32);
+                self.b.ins().bswap(raw)
+            }
+        }
+    }
+
+    fn set_word(&mut self, frame: &Frame, word: usize, value: Value) {
+        match frame.words[word] {
+            Word::Register(variable) => self.b.def_var(variable, value),
+            Word::Memory => {
+                let memory = self.memory();
+                let raw = self.b.ins().bswap(value);
+                self.store_raw(raw, memory, word);
+            }
+            Word::Parent => unreachable!("a footprint covers everything that is written"),
+        }
+    }
+
+    /// `bits` bits as an integer: at most 64, or [`CHUNK_BITS`] where their place is not known.
+    pub fn read(&mut self, frame: &Frame, at: At, bits: u32) -> Value {
+        if bits == 0 {
+            return self.iconst(0);
+        }
+        let reach = at.bit..at.bit + at.slack + bits;
+        let words = in_words(&reach);
+        match at.dynamic {
+            None if words.len() == 1 => self.read_in_word(frame, words.start, at.bit, bits),
+            None => {
+                let low_bits = reach.end % WORD_BITS;
+                let high_bits = bits - low_bits;
+                let high = self.read_in_word(frame, words.start, at.bit, high_bits);
+                let low = self.read_in_word(frame, words.start + 1, reach.end - low_bits, low_bits);
+                let high = self.b.ins().ishl_imm_s(high, i64::from(low_bits));
+                self.b.ins().bor(high, low)
+            }
+            Some(dynamic) if words.len() == 1 => {
+                let word = self.word(frame, words.start);
+                let shift = self.shift_in_word(words.start, at.bit, bits, dynamic);
+                let shifted = self.b.ins().ushr(word, shift);
+                self.b.ins().band_imm_s(shifted, mask(bits))
+            }
+            Some(dynamic) => {
+                let (address, offset) = self.address(frame, words.start, at.bit, dynamic);
+                let flags = match frame.words[words.start] {
+                    Word::Parent => parent_flags(),
+                    _ => memory_flags(),
+                };
+                let raw = self.b.ins().load(types::I64, flags, address, 0);
+                let word = self.b.ins().bswap(raw);
+                let word = self.b.ins().ishl(word, offset);
+                self.b.ins().ushr_imm_s(word, i64::from(64 - bits))
+            }
+        }
+    }
+
+    fn read_in_word(&mut self, frame: &Frame, word: usize, bit: u32, bits: u32) -> Value {
+        let (byte, end_byte) = (bit / 8, (bit + bits - 1) / 8);
+        if matches!(frame.words[word], Word::Parent) && byte == end_byte {
+            let state = self.state;
+            let loaded = self.b.ins().uload8(types::I64, parent_flags(), state, byte as i32);
+            return self.cut(loaded, 8, bit % 8, bits);
+        }
+        let value = self.word(frame, word);
+        self.cut(value, 64, bit % WORD_BITS, bits)
+    }
+
+    /// `bits` bits of an integer of `width` bits, from `bit` on, counted from the most significant.
+    fn cut(&mut self, value: Value, width: u32, bit: u32, bits: u32) -> Value {
+        let below = width - bit - bits;
+        let shifted = match below {
+            0 => value,
+            _ => self.b.ins().ushr_imm_s(value, i64::from(below)),
+        };
+        match bit {
+            0 => shifted,
+            _ => self.b.ins().band_imm_s(shifted, mask(bits)),
+        }
+    }
+
+    /// How far down bits lie in a word.
+    fn shift_in_word(&mut self, word: usize, bit: u32, bits: u32, dynamic: Value) -> Value {
+        let below = WORD_BITS * (word as u32 + 1) - bit - bits;
+        let below = self.iconst(i64::from(below));
+        self.b.ins().isub(below, dynamic)
+    }
+
+    /// The address of the byte that a bit is in, and how far into it.
+    fn address(&mut self, frame: &Frame, word: usize, bit: u32, dynamic: Value) -> (Value, Value) {
+        let base = match frame.words[word] {
+            Word::Parent => self.state,
+            Word::Memory => self.memory(),
+            Word::Register(_) => unreachable!("a footprint keeps wide reaches in memory"),
+        };
+        let bit = self.b.ins().iadd_imm_s(dynamic, i64::from(bit));
+        let byte = self.b.ins().ushr_imm_s(bit, 3);
+        let address = self.b.ins().iadd(base, byte);
+        (address, self.b.ins().band_imm_s(bit, 7))
+    }
+
+    /// Replaces `bits` bits, at most 64, or [`CHUNK_BITS`] where their place is not known. The
+    /// value has no others.
+    pub fn write(&mut self, frame: &Frame, at: At, bits: u32, value: Value) {
+        if bits == 0 {
+            return;
+        }
+        let reach = at.bit..at.bit + at.slack + bits;
+        let words = in_words(&reach);
+        match at.dynamic {
+            None if words.len() == 1 => {
+                self.write_in_word(frame, words.start, at.bit % WORD_BITS, bits, value);
+            }
+            None => {
+                let low_bits = reach.end % WORD_BITS;
+                let high_bits = bits - low_bits;
+                let high = self.b.ins().ushr_imm_s(value, i64::from(low_bits));
+                self.write_in_word(frame, words.start, at.bit % WORD_BITS, high_bits, high);
+                let low = self.b.ins().band_imm_s(value, mask(low_bits));
+                self.write_in_word(frame, words.start + 1, 0, low_bits, low);
+            }
+            Some(dynamic) if words.len() == 1 => {
+                let word = self.word(frame, words.start);
+                let shift = self.shift_in_word(words.start, at.bit, bits, dynamic);
+                let field = self.iconst(mask(bits));
+                let field = self.b.ins().ishl(field, shift);
+                let value = self.b.ins().ishl(value, shift);
+                let kept = self.b.ins().band_not(word, field);
+                let word = self.b.ins().bor(kept, value);
+                self.set_word(frame, words.start, word);
+            }
+            Some(dynamic) => {
+                let (address, offset) = self.address(frame, words.start, at.bit, dynamic);
+                let raw = self.b.ins().load(types::I64, memory_flags(), address, 0);
+                let word = self.b.ins().bswap(raw);
+                let below = self.iconst(i64::from(64 - bits));
+                let shift = self.b.ins().isub(below, offset);
+                let field = self.iconst(mask(bits));
+                let field = self.b.ins().ishl(field, shift);
+                let value = self.b.ins().ishl(value, shift);
+                let kept = self.b.ins().band_not(word, field);
+                let word = self.b.ins().bor(kept, value);
+                let raw = self.b.ins().bswap(word);
+                self.b.ins().store(memory_flags(), raw, address, 0);
+            }
+        }
+    }
+
+    /// Replaces bits that are all in one word, from its bit `bit` on.
+    fn write_in_word(&mut self, frame: &Frame, word: usize, bit: u32, bits: u32, value: Value) {
+        let below = WORD_BITS - bit - bits;
+        let value = match below {
+            0 => value,
+            _ => self.b.ins().ishl_imm_s(value, i64::from(below)),
+        };
+        let new = match bits {
+            WORD_BITS => value,
+            _ => {
+                let old = self.word(frame, word);
+                let kept = self.b.ins().band_imm_s(old, !(mask(bits) << below));
+                self.b.ins().bor(kept, value)
+            }
+        };
+        self.set_word(frame, word, new);
+    }
+
+    /// Replaces bits at a known place by known ones.
+    pub fn write_known(&mut self, frame: &Frame, bit: u32, bits: u32, value: u64) {
+        let value = self.iconst(value as i64);
+        self.write(frame, At::fixed(bit), bits, value);
+    }
+
+    /// Whether bits of the parent within one word, chosen by a mask, are as given. Both are of the
+    /// word; the comparison is made on the fewest bytes that hold the mask, as they are in memory.
+    pub fn parent_matches(&mut self, word: usize, mask: u64, expected: u64) -> Value {
+        use cranelift_codegen::ir::condcodes::IntCC;
+        let first = mask.leading_zeros() / 8;
+        let bytes = 8 - mask.trailing_zeros() / 8 - first;
+        let (bytes, ty) = match bytes {
+            0 | 1 => (1, types::I8),
+            2 => (2, types::I16),
+            3 | 4 => (4, types::I32),
+            _ => (8, types::I64),
+        };
+        // The bytes from the first one of the mask on, the first of them least significant.
+        let cut = |word: u64| (word << (8 * first)).swap_bytes() & (u64::MAX >> (64 - 8 * bytes));
+        let (mask, expected) = (cut(mask) as i64, cut(expected) as i64);
+        let (state, offset) = (self.state, 8 * word as i32 + first as i32);
+        let loaded = self.b.ins().load(ty, parent_flags(), state, offset);
+        let masked = match mask as u64 == u64::MAX >> (64 - 8 * bytes) {
+            true => loaded,
+            false => {
+                let mask = self.b.ins().iconst(ty, mask);
+                self.b.ins().band(loaded, mask)
+            }
+        };
+        let expected = self.b.ins().iconst(ty, expected);
+        self.b.ins().icmp(IntCC::Equal, masked, expected)
+    }
+
+    /// Stores the whole state of a frame.
+    pub fn store(&mut self, frame: &Frame, to: Value) {
+        let mut word = 0;
+        while word < frame.words.len() {
+            let pair = frame.words.get(word..word + 2);
+            if let Some([Word::Parent, Word::Parent]) = pair {
+                let (state, offset) = (self.state, 8 * word as i32);
+                let both = self.b.ins().load(types::I8X16, parent_flags(), state, offset);
+                self.b.ins().store(memory_flags(), both, to, offset);
+                word += 2;
+                continue;
+            }
+            let raw = match frame.words[word] {
+                Word::Parent => self.raw_parent_word(word),
+                Word::Register(variable) => {
+                    let value = self.b.use_var(variable);
+                    self.b.ins().bswap(value)
+                }
+                Word::Memory => {
+                    let memory = self.memory();
+                    self.b.ins().load(types::I64, memory_flags(), memory, 8 * word as i32)
+                }
+            };
+            self.store_raw(raw, to, word);
+            word += 1;
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! From functions to machine code that can be called.
+
+use super::runtime::{self, Entry, Site};
+use cranelift_codegen::Context;
+use cranelift_codegen::ir::{AbiParam, FuncRef, Signature, Type, types};
+use cranelift_codegen::isa::TargetFrontendConfig;
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::FunctionBuilderContext;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// Machine code and what belongs to it.
+pub(super) struct Code {
+    /// Expands states.
+    pub entry: Entry,
+    /// The functions the entry chooses from.
+    pub table: Box<[*const u8]>,
+    /// Where it can fail.
+    pub sites: Vec<Site>,
+    /// How long compiling took.
+    pub time: Duration,
+    /// Bytes of machine code.
+    pub bytes: usize,
+    /// Actions that are left to the interpreter, because of what they do or for lack of time.
+    pub interpreted: usize,
+    /// Owns the memory of the code; taken when that is given back.
+    module: Mutex<Option<JITModule>>,
+}
+
+// SAFETY: the pointers are to code, which does not change once it is made.
+unsafe impl Send for Code {}
+// SAFETY: as above; the module is locked.
+unsafe impl Sync for Code {}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        let module = self.module.get_mut().ok().and_then(Option::take);
+        if let Some(module) = module {
+            // SAFETY: nothing else refers to the code: the entry and the table go with this.
+            unsafe { module.free_memory() };
+        }
+    }
+}
+
+/// Why a model is not compiled.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// There is no back end for this machine.
+    Machine(&'static str),
+    /// The back end failed.
+    Backend(Box<ModuleError>),
+}
+
+impl From<ModuleError> for Refusal {
+    fn from(error: ModuleError) -> Refusal {
+        Refusal::Backend(Box::new(error))
+    }
+}
+
+/// Makes functions.
+pub(super) struct Workshop {
+    pub module: JITModule,
+    pub context: Context,
+    pub functions: FunctionBuilderContext,
+    helpers: Helpers<FuncId>,
+    bytes: usize,
+}
+
+/// What compiled code calls.
+struct Helpers<F> {
+    make_room: F,
+    fault: F,
+    stuck: F,
+    broken: F,
+    judge: F,
+    interpret: F,
+}
+
+/// What one function calls.
+#[derive(Clone, Copy)]
+pub(super) struct Imports {
+    pub make_room: FuncRef,
+    pub fault: FuncRef,
+    pub stuck: FuncRef,
+    pub broken: FuncRef,
+    pub judge: FuncRef,
+    pub interpret: FuncRef,
+    pub config: TargetFrontendConfig,
+}
+
+impl Workshop {
+    /// A workshop for this machine.
+    pub fn new() -> Result<Workshop, Refusal> {
+        let mut flags = settings::builder();
+        let checked = if cfg!(debug_assertions) { "true" } else { "false" };
+        for (name, value) in
+            [("opt_level", "speed"), ("is_pic", "false"), ("enable_verifier", checked)]
+        {
+            flags.set(name, value).map_err(|_| Refusal::Machine("an option is unknown"))?;
+        }
+        let isa = cranelift_native::builder().map_err(Refusal::Machine)?;
+        let isa = isa
+            .finish(settings::Flags::new(flags))
+            .map_err(|_| Refusal::Machine("the processor is not supported"))?;
+        if isa.pointer_bits() != 64 || cfg!(target_endian = "big") {
+            return Err(Refusal::Machine("only 64-bit little-endian processors are compiled for"));
+        }
+        let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+        builder.symbol("make_room", runtime::make_room as *const u8);
+        builder.symbol("fault", runtime::fault as *const u8);
+        builder.symbol("stuck", runtime::stuck as *const u8);
+        builder.symbol("broken", runtime::broken as *const u8);
+        builder.symbol("judge", runtime::judge as *const u8);
+        builder.symbol("interpret", runtime::interpret as *const u8);
+        let mut module = JITModule::new(builder);
+        let mut import = |name, parameters: &[Type], result: bool| {
+            let signature = signature(&module, parameters, result);
+            module.declare_function(name, Linkage::Import, &signature)
+        };
+        let (word, number) = (types::I64, types::I32);
+        let helpers = Helpers {
+            make_room: import("make_room", &[word, word], true)?,
+            fault: import("fault", &[word, word, number, word], false)?,
+            stuck: import("stuck", &[word, word], false)?,
+            broken: import("broken", &[word, word, number], false)?,
+            judge: import("judge", &[word, word, number], false)?,
+            interpret: import("interpret", &[word, word, word, number, number], true)?,
+        };
+        let context = module.make_context();
+        let functions = FunctionBuilderContext::new();
+        Ok(Workshop { module, context, functions, helpers, bytes: 0 })
+    }
+
+    /// Prepares the context for a function of so many words that gives a word.
+    pub fn begin(&mut self, words: usize) -> Imports {
+        self.module.clear_context(&mut self.context);
+        self.context.func.signature = signature(&self.module, &vec![types::I64; words], true);
+        let (module, function) = (&mut self.module, &mut self.context.func);
+        let mut import = |id| module.declare_func_in_func(id, function);
+        let Helpers { make_room, fault, stuck, broken, judge, interpret } = &self.helpers;
+        Imports {
+            make_room: import(*make_room),
+            fault: import(*fault),
+            stuck: import(*stuck),
+            broken: import(*broken),
+            judge: import(*judge),
+            interpret: import(*interpret),
+            config: self.module.target_config(),
+        }
+    }
+
+    /// Compiles the function in the context.
+    pub fn define(&mut self) -> Result<FuncId, Refusal> {
+        let id = self.module.declare_anonymous_function(&self.context.func.signature)?;
+        self.module.define_function(id, &mut self.context)?;
+        self.bytes += self.context.compiled_code().map_or(0, |code| code.code_buffer().len());
+        Ok(id)
+    }
+
+    /// Makes everything callable.
+    pub fn finish(
+        mut self,
+        entry: FuncId,
+        table: &[FuncId],
+        sites: Vec<Site>,
+    ) -> Result<Code, Refusal> {
+        self.module.finalize_definitions()?;
+        let address = |id: &FuncId| self.module.get_finalized_function(*id);
+        let table = table.iter().map(address).collect();
+        let entry = address(&entry);
+        // SAFETY: the driver was compiled with the signature of an entry.
+        let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
+        let module = Mutex::new(Some(self.module));
+        let bytes = self.bytes;
+        Ok(Code { entry, table, sites, time: Duration::ZERO, bytes, interpreted: 0, module })
+    }
+}
+
+fn signature(module: &JITModule, parameters: &[Type], result: bool) -> Signature {
+    let mut signature = module.make_signature();
+    signature.params = parameters.iter().map(|&ty| AbiParam::new(ty)).collect();
+    if result {
+        signature.returns.push(AbiParam::new(types::I64));
+    }
+    signature
+}

@@ -1,0 +1,217 @@
+//! The function that expands states: for each, the steps of every process by the location it is
+//! at, then what holds in the state.
+
+use super::bits::At;
+use super::emitter::{Emitter, OnFault};
+use super::runtime::Runtime;
+use super::shape::location_cell;
+use super::step::Turn;
+use super::supported::is_native_expr;
+use crate::ir::{ActionId, Entity, Grip, LocationId, ProcessId};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Signature, Value, types};
+use std::mem::offset_of;
+
+/// What moves: a process, or a part of the actions of none.
+pub(super) struct Mover {
+    /// The process.
+    pub process: Option<ProcessId>,
+    /// The place in the table of the function for its first location.
+    pub first: usize,
+}
+
+/// The functions of a table: which actions each takes.
+pub(super) struct Plan {
+    pub movers: Vec<Mover>,
+    /// The actions of each function, first all for [`Turn::Anybody`], then, if there are committed
+    /// locations, as many for [`Turn::Committed`].
+    pub functions: Vec<(Turn, Vec<ActionId>)>,
+    /// How many functions there are for each turn.
+    pub per_turn: usize,
+    /// Whether any location is committed.
+    pub has_committed: bool,
+}
+
+/// Actions of no process are compiled in functions of so many.
+const FREE_PER_FUNCTION: usize = 4;
+
+impl Plan {
+    pub fn new(interp: &crate::exec::Interp) -> Plan {
+        let program = interp.program();
+        let mut movers = Vec::new();
+        let mut anybody: Vec<Vec<ActionId>> = Vec::new();
+        let mut committed: Vec<Vec<ActionId>> = Vec::new();
+        for (id, process) in program.processes.iter() {
+            let actions: Vec<&[ActionId]> =
+                process.locations.keys().map(|at| interp.actions_from(id, at)).collect();
+            if actions.iter().all(|actions| actions.is_empty()) {
+                continue;
+            }
+            movers.push(Mover { process: Some(id), first: anybody.len() });
+            for (actions, location) in actions.into_iter().zip(process.locations.values()) {
+                let is_committed = location.grip == Grip::Committed;
+                anybody.push(actions.to_vec());
+                committed.push(if is_committed { actions.to_vec() } else { Vec::new() });
+            }
+        }
+        for actions in interp.free_actions().chunks(FREE_PER_FUNCTION) {
+            movers.push(Mover { process: None, first: anybody.len() });
+            anybody.push(actions.to_vec());
+            committed.push(Vec::new());
+        }
+        let per_turn = anybody.len();
+        let has_committed = committed.iter().any(|actions| !actions.is_empty())
+            || program
+                .processes
+                .values()
+                .any(|process| process.locations.values().any(|it| it.grip == Grip::Committed));
+        let mut functions: Vec<_> = anybody.into_iter().map(|it| (Turn::Anybody, it)).collect();
+        if has_committed {
+            functions.extend(committed.into_iter().map(|it| (Turn::Committed, it)));
+        }
+        Plan { movers, functions, per_turn, has_committed }
+    }
+}
+
+impl Emitter<'_, '_> {
+    /// The driver. Its arguments are the run-time, the first state, how many, and the cursor.
+    pub fn driver(&mut self, plan: &Plan) {
+        let (state, left) = (self.b.declare_var(types::I64), self.b.declare_var(types::I64));
+        self.b.def_var(state, self.state);
+        self.b.def_var(left, self.arguments[2]);
+        let (head, inside, end) = (self.block(), self.block(), self.block());
+        self.jump(head);
+        self.go_on_at(head);
+        let remaining = self.b.use_var(left);
+        self.b.ins().brif(remaining, inside, &[], end, &[]);
+        self.go_on_at(inside);
+        self.state = self.b.use_var(state);
+        self.expand_one(plan);
+        let width = self.interp.layout().bytes as i64;
+        let next = self.b.ins().iadd_imm_s(self.state, width);
+        self.b.def_var(state, next);
+        let remaining = self.b.use_var(left);
+        let remaining = self.b.ins().iadd_imm_s(remaining, -1);
+        self.b.def_var(left, remaining);
+        self.jump(head);
+        self.go_on_at(end);
+    }
+
+    fn expand_one(&mut self, plan: &Plan) {
+        let zero = self.iconst(0);
+        self.store_field(zero, offset_of!(Runtime, touched));
+        let before = self.b.use_var(self.cursor);
+        let mut table = self.load_field(offset_of!(Runtime, table));
+        if plan.has_committed {
+            let committed = self.some_committed();
+            let other = self.b.ins().iadd_imm_s(table, 8 * plan.per_turn as i64);
+            table = self.b.ins().select(committed, other, table);
+        }
+        for mover in &plan.movers {
+            self.step_of(mover, table);
+        }
+        let (stuck, go_on) = (self.block(), self.block());
+        self.b.set_cold_block(stuck);
+        let after = self.b.use_var(self.cursor);
+        let moved = self.b.ins().bxor(before, after);
+        let touched = self.load_field(offset_of!(Runtime, touched));
+        let moved = self.b.ins().bor(moved, touched);
+        self.b.ins().brif(moved, go_on, &[], stuck, &[]);
+        self.go_on_at(stuck);
+        self.b.ins().call(self.imports.stuck, &[self.runtime, self.state]);
+        self.jump(go_on);
+        self.go_on_at(go_on);
+        self.properties();
+    }
+
+    /// Calls the function for the location that a process is at.
+    fn step_of(&mut self, mover: &Mover, table: Value) {
+        let flags = MemFlagsData::new().with_notrap();
+        let function = match mover.process {
+            None => self.b.ins().load(types::I64, flags, table, 8 * mover.first as i32),
+            Some(process) => {
+                let at = self.location_of(process);
+                let at = self.b.ins().ishl_imm_s(at, 3);
+                let entry = self.b.ins().iadd(table, at);
+                self.b.ins().load(types::I64, flags, entry, 8 * mover.first as i32)
+            }
+        };
+        let cursor = self.b.use_var(self.cursor);
+        let mut signature = Signature::new(self.b.func.signature.call_conv);
+        signature.params = vec![AbiParam::new(types::I64); 3];
+        signature.returns = vec![AbiParam::new(types::I64)];
+        let signature = self.b.import_signature(signature);
+        let arguments = [self.runtime, self.state, cursor];
+        let call = self.b.ins().call_indirect(signature, function, &arguments);
+        let cursor = self.b.inst_results(call)[0];
+        self.b.def_var(self.cursor, cursor);
+    }
+
+    fn location_of(&mut self, process: ProcessId) -> Value {
+        let cell = location_cell(self.interp.layout(), process);
+        let parent = self.parent();
+        self.read(&parent, At::fixed(cell.bit), cell.bits)
+    }
+
+    /// Whether any process is at a committed location, as 0 or not 0.
+    fn some_committed(&mut self) -> Value {
+        let mut found = self.b.ins().iconst(types::I8, 0);
+        for (id, process) in self.interp.program().processes.iter() {
+            let committed = process.locations.iter().filter(|(_, it)| it.grip == Grip::Committed);
+            let committed: Vec<LocationId> = committed.map(|(at, _)| at).collect();
+            if committed.is_empty() {
+                continue;
+            }
+            let at = self.location_of(id);
+            let here = match process.locations.len() <= 64 {
+                true => {
+                    let set = committed.iter().fold(0u64, |set, at| set | 1 << at.index());
+                    let set = self.iconst(set as i64);
+                    let shifted = self.b.ins().ushr(set, at);
+                    let bit = self.b.ins().ireduce(types::I8, shifted);
+                    self.b.ins().band_imm_s(bit, 1)
+                }
+                false => {
+                    let mut any = self.b.ins().iconst(types::I8, 0);
+                    for location in committed {
+                        let here = self.b.ins().icmp_imm_s(IntCC::Equal, at, i64::from(location.0));
+                        any = self.b.ins().bor(any, here);
+                    }
+                    any
+                }
+            };
+            found = self.b.ins().bor(found, here);
+        }
+        found
+    }
+
+    /// Judges the properties of single states.
+    fn properties(&mut self) {
+        let interp = self.interp;
+        for (number, at, condition) in interp.judged() {
+            let (broken, end) = (self.block(), self.block());
+            self.b.set_cold_block(broken);
+            if let Some((process, location)) = at {
+                let here = self.block();
+                let current = self.location_of(process);
+                let there = self.b.ins().icmp_imm_s(IntCC::Equal, current, i64::from(location.0));
+                self.b.ins().brif(there, here, &[], end, &[]);
+                self.go_on_at(here);
+            }
+            let number = self.b.ins().iconst(types::I32, i64::from(number));
+            let arguments = [self.runtime, self.state, number];
+            if is_native_expr(condition) {
+                self.on_fault = OnFault::Ignore(broken);
+                let parent = self.parent();
+                self.branch(condition, &parent, end, broken);
+            } else {
+                self.b.ins().call(self.imports.judge, &arguments);
+                self.jump(end);
+            }
+            self.go_on_at(broken);
+            self.b.ins().call(self.imports.broken, &arguments);
+            self.jump(end);
+            self.go_on_at(end);
+        }
+    }
+}

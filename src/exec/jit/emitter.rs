@@ -1,0 +1,328 @@
+//! The state of code generation for one function, and what all parts of it use: values with their
+//! ranges, locals, and the way out of a step that fails.
+
+use super::code::Imports;
+use super::footprint::Keep;
+use super::runtime::Site;
+use super::shape::Shapes;
+use crate::exec::{FaultKind, Interp};
+use crate::ir::{ActionId, LocalId};
+use crate::source::Span;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{
+    Block, BlockArg, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, Value,
+    types,
+};
+use cranelift_frontend::{FunctionBuilder, Variable};
+
+/// Emits the code of one function.
+pub(super) struct Emitter<'a, 'f> {
+    pub interp: &'a Interp,
+    pub shapes: &'a Shapes,
+    pub b: FunctionBuilder<'f>,
+    pub imports: Imports,
+    /// Everything that can fail, for the run-time to look up.
+    pub sites: &'a mut Vec<Site>,
+    /// Whether the action of each candidate is stored too.
+    pub numbered: bool,
+    /// The function's arguments.
+    pub arguments: Vec<Value>,
+    /// The first of them: the run-time.
+    pub runtime: Value,
+    /// The state that is expanded.
+    pub state: Value,
+    /// Where the next candidate goes.
+    pub cursor: Variable,
+    /// What the names that are bound at present stand for.
+    pub locals: Vec<Option<Val>>,
+    /// What becomes of a failure at present.
+    pub on_fault: OnFault,
+    /// How many actions were left to the interpreter.
+    pub interpreted: usize,
+    /// Room for the words of a state that are kept in memory, once some are.
+    memory: Option<StackSlot>,
+}
+
+/// An integer or a truth value that code computes, and what is known of it beforehand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Val {
+    repr: Repr,
+    /// The least value it can have.
+    pub low: i64,
+    /// The greatest.
+    pub high: i64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Repr {
+    /// `low`, which is `high`.
+    Known,
+    /// 64 bits.
+    Int(Value),
+    /// 8 bits, 0 or 1.
+    Bool(Value),
+}
+
+impl Val {
+    pub fn known(value: i64) -> Val {
+        Val { repr: Repr::Known, low: value, high: value }
+    }
+
+    /// 64 bits, within a range.
+    pub fn int(value: Value, low: i64, high: i64) -> Val {
+        Val { repr: Repr::Int(value), low, high }
+    }
+
+    /// 8 bits, 0 or 1.
+    pub fn truth(value: Value) -> Val {
+        Val { repr: Repr::Bool(value), low: 0, high: 1 }
+    }
+
+    /// The value, if there is only one it can have.
+    pub fn as_known(&self) -> Option<i64> {
+        (self.low == self.high).then_some(self.low)
+    }
+
+    /// Whether it is certainly from `low` to `high`.
+    pub fn is_within(&self, low: i64, high: i64) -> bool {
+        low <= self.low && self.high <= high
+    }
+
+    /// Whether it may be `value`.
+    pub fn may_be(&self, value: i64) -> bool {
+        self.low <= value && value <= self.high
+    }
+}
+
+/// What becomes of a failure.
+#[derive(Clone, Copy)]
+pub(super) enum OnFault {
+    /// It is a finding of this action, and code goes on at the block.
+    Report(ActionId, Block),
+    /// The block gets the number of the site of this action, and decides.
+    Ask(ActionId, Block),
+    /// Code goes on at the block.
+    Ignore(Block),
+}
+
+/// Where each word of a state is while a step is computed.
+pub(super) struct Frame {
+    pub words: Vec<Word>,
+}
+
+/// Where a word is.
+#[derive(Clone, Copy)]
+pub(super) enum Word {
+    Parent,
+    Register(Variable),
+    Memory,
+}
+
+impl<'a, 'f> Emitter<'a, 'f> {
+    /// Begins a function whose arguments are the run-time, the state and the cursor.
+    pub fn begin(
+        interp: &'a Interp,
+        shapes: &'a Shapes,
+        sites: &'a mut Vec<Site>,
+        numbered: bool,
+        imports: Imports,
+        mut b: FunctionBuilder<'f>,
+    ) -> Self {
+        let entry = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        let arguments = b.block_params(entry).to_vec();
+        let (runtime, state) = (arguments[0], arguments[1]);
+        let cursor = b.declare_var(types::I64);
+        b.def_var(cursor, arguments[arguments.len() - 1]);
+        let on_fault = OnFault::Ignore(entry);
+        Emitter {
+            interp,
+            shapes,
+            b,
+            imports,
+            sites,
+            numbered,
+            arguments,
+            runtime,
+            state,
+            cursor,
+            locals: Vec::new(),
+            on_fault,
+            interpreted: 0,
+            memory: None,
+        }
+    }
+
+    /// Returns the cursor.
+    pub fn finish(mut self) {
+        let cursor = self.b.use_var(self.cursor);
+        self.b.ins().return_(&[cursor]);
+        self.b.seal_all_blocks();
+        let config = self.imports.config;
+        self.b.finalize(config);
+    }
+
+    /// A 64-bit constant.
+    pub fn iconst(&mut self, value: i64) -> Value {
+        self.b.ins().iconst(types::I64, value)
+    }
+
+    /// As 64 bits.
+    pub fn as_int(&mut self, value: Val) -> Value {
+        match value.repr {
+            Repr::Known => self.iconst(value.low),
+            Repr::Int(_) if value.as_known().is_some() => self.iconst(value.low),
+            Repr::Int(value) => value,
+            Repr::Bool(value) => self.b.ins().uextend(types::I64, value),
+        }
+    }
+
+    /// As 8 bits: 1 if it is not 0.
+    pub fn as_truth(&mut self, value: Val) -> Value {
+        match (value.repr, value.as_known()) {
+            (_, Some(known)) => self.b.ins().iconst(types::I8, i64::from(known != 0)),
+            (Repr::Bool(value), _) => value,
+            (Repr::Int(value), _) => self.b.ins().icmp_imm_s(IntCC::NotEqual, value, 0),
+            (Repr::Known, None) => unreachable!("a known value has one value"),
+        }
+    }
+
+    /// Goes to `then` if the value is not 0, else to `otherwise`.
+    pub fn branch_on(&mut self, value: Val, then: Block, otherwise: Block) {
+        match (value.as_known(), value.repr) {
+            (Some(0), _) => self.jump(otherwise),
+            (Some(_), _) => self.jump(then),
+            (None, Repr::Int(value) | Repr::Bool(value)) => {
+                self.b.ins().brif(value, then, &[], otherwise, &[]);
+            }
+            (None, Repr::Known) => unreachable!("a known value has one value"),
+        }
+    }
+
+    pub fn jump(&mut self, to: Block) {
+        self.b.ins().jump(to, &[]);
+    }
+
+    /// Makes `block` the one that code is added to.
+    pub fn go_on_at(&mut self, block: Block) {
+        self.b.switch_to_block(block);
+    }
+
+    pub fn block(&mut self) -> Block {
+        self.b.create_block()
+    }
+
+    /// What a bound name stands for.
+    pub fn local(&self, local: LocalId) -> Val {
+        self.locals[local.0 as usize].unwrap_or_else(|| unreachable!("locals are bound before use"))
+    }
+
+    /// Binds a name.
+    pub fn bind(&mut self, local: LocalId, value: Val) {
+        let at = local.0 as usize;
+        if self.locals.len() <= at {
+            self.locals.resize(at + 1, None);
+        }
+        self.locals[at] = Some(value);
+    }
+
+    /// Fails if the condition (8 bits) is not 0, and otherwise goes on.
+    pub fn fail_if(&mut self, condition: Value, kind: FaultKind, span: Span) {
+        let (fail, go_on) = (self.block(), self.block());
+        self.b.set_cold_block(fail);
+        self.b.ins().brif(condition, fail, &[], go_on, &[]);
+        self.go_on_at(fail);
+        self.end_with_fault(kind, span);
+        self.go_on_at(go_on);
+    }
+
+    /// Fails. What is emitted afterwards is never reached.
+    pub fn fail(&mut self, kind: FaultKind, span: Span) {
+        self.end_with_fault(kind, span);
+        let unreachable = self.block();
+        self.go_on_at(unreachable);
+    }
+
+    fn end_with_fault(&mut self, kind: FaultKind, span: Span) {
+        match self.on_fault {
+            OnFault::Report(action, next) => {
+                let site = self.site(action, kind, span);
+                self.report(site);
+                self.jump(next);
+            }
+            OnFault::Ask(action, block) => {
+                let site = self.site(action, kind, span);
+                self.b.ins().jump(block, &[BlockArg::from(site)]);
+            }
+            OnFault::Ignore(next) => self.jump(next),
+        }
+    }
+
+    fn site(&mut self, action: ActionId, kind: FaultKind, span: Span) -> Value {
+        self.sites.push(Site { action, kind, span });
+        self.b.ins().iconst(types::I32, self.sites.len() as i64 - 1)
+    }
+
+    /// Tells the run-time of a fault.
+    pub fn report(&mut self, site: Value) {
+        let cursor = self.b.use_var(self.cursor);
+        let arguments = [self.runtime, self.state, site, cursor];
+        self.b.ins().call(self.imports.fault, &arguments);
+    }
+
+    /// A word of the run-time.
+    pub fn load_field(&mut self, offset: usize) -> Value {
+        let flags = MemFlagsData::new().with_notrap();
+        self.b.ins().load(types::I64, flags, self.runtime, offset as i32)
+    }
+
+    /// Stores a word to the run-time.
+    pub fn store_field(&mut self, value: Value, offset: usize) {
+        let flags = MemFlagsData::new().with_notrap();
+        self.b.ins().store(flags, value, self.runtime, offset as i32);
+    }
+
+    /// Where words of the state are kept in memory.
+    pub fn memory(&mut self) -> Value {
+        let slot = match self.memory {
+            Some(slot) => slot,
+            None => {
+                // Bits are read eight bytes at a time, the last of them beyond the state.
+                let size = self.interp.layout().bytes.next_multiple_of(8) as u32 + 8;
+                let data = StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3);
+                *self.memory.insert(self.b.create_sized_stack_slot(data))
+            }
+        };
+        self.b.ins().stack_addr(types::I64, slot, 0)
+    }
+
+    /// The state as it is.
+    pub fn parent(&self) -> Frame {
+        let words = self.interp.layout().bits.div_ceil(64).max(1);
+        Frame { words: vec![Word::Parent; words as usize] }
+    }
+
+    /// A copy of the state to work on, kept as said.
+    pub fn copy(&mut self, keep: &[Keep]) -> Frame {
+        let mut words = Vec::new();
+        for (at, keep) in keep.iter().enumerate() {
+            words.push(match keep {
+                Keep::Parent => Word::Parent,
+                Keep::Register => {
+                    let variable = self.b.declare_var(types::I64);
+                    let word = self.parent_word(at);
+                    self.b.def_var(variable, word);
+                    Word::Register(variable)
+                }
+                Keep::Memory => {
+                    let word = self.raw_parent_word(at);
+                    let memory = self.memory();
+                    self.store_raw(word, memory, at);
+                    Word::Memory
+                }
+            });
+        }
+        Frame { words }
+    }
+}

@@ -1,0 +1,490 @@
+//! Expressions: values, and conditions that code branches on.
+//!
+//! Everything is computed in 64 bits, where the operands of a program's 32-bit arithmetic never
+//! overflow, and brought back into 32 bits only if the ranges of the operands do not rule out that
+//! it is needed. Evaluation order and faults are the interpreter's.
+
+use super::bits::At;
+use super::emitter::{Emitter, Frame, Val};
+use super::range::of_binary;
+use super::shape::{location_cell, size_cell};
+use crate::exec::FaultKind;
+use crate::ir::{
+    Arithmetic, Binary, ChannelId, ChannelRef, Expr, ExprKind, LocalId, Pattern, Place, Quantifier,
+    Scalar, Type, TypeId, Unary,
+};
+use crate::source::Span;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
+
+impl Emitter<'_, '_> {
+    /// The value of an expression in the state of a frame.
+    pub fn value(&mut self, expr: &Expr, frame: &Frame) -> Val {
+        match &expr.kind {
+            ExprKind::Constant(value) => Val::known(*value),
+            ExprKind::Read(place) => {
+                let (at, ty) = self.at(place, frame);
+                let cell = self.shapes.cell(ty);
+                self.read_cell(frame, at, cell, place.span)
+            }
+            ExprKind::Local(local) => self.local(*local),
+            ExprKind::Unary(operator, operand) => {
+                let operand = self.value(operand, frame);
+                self.unary(*operator, operand, expr.span)
+            }
+            ExprKind::Binary(Binary::And | Binary::Or | Binary::Implies, left, right) => {
+                match self.is_simple(right) {
+                    true => self.eager(expr, left, right, frame),
+                    false => self.condition_as_value(expr, frame),
+                }
+            }
+            ExprKind::Binary(operator, left, right) => {
+                let left = self.value(left, frame);
+                let right = self.value(right, frame);
+                self.binary(*operator, left, right, expr.span)
+            }
+            ExprKind::Conditional(condition, then, otherwise) => {
+                self.conditional(condition, then, otherwise, frame)
+            }
+            ExprKind::At { process, location, .. } => {
+                let cell = location_cell(self.interp.layout(), *process);
+                let code = self.read(frame, At::fixed(cell.bit), cell.bits);
+                let there = self.b.ins().icmp_imm_s(IntCC::Equal, code, i64::from(location.0));
+                Val::truth(there)
+            }
+            ExprKind::Length(channel) => self.length(named(channel), frame),
+            ExprKind::IsEmpty(channel) => {
+                let length = self.length(named(channel), frame);
+                self.compare(IntCC::Equal, length, Val::known(0))
+            }
+            ExprKind::IsFull(channel) => {
+                let capacity = self.interp.program().channels[named(channel)].capacity;
+                let length = self.length(named(channel), frame);
+                self.compare(IntCC::Equal, length, Val::known(i64::from(capacity)))
+            }
+            ExprKind::CanReceive(..) | ExprKind::Quantified { .. } => {
+                self.condition_as_value(expr, frame)
+            }
+            ExprKind::IsUndefined(place) => {
+                let (at, ty) = self.at(place, frame);
+                let cell = self.shapes.cell(ty);
+                match cell.undefined {
+                    false => Val::known(0),
+                    true => {
+                        let code = self.read(frame, at, cell.bits);
+                        Val::truth(self.b.ins().icmp_imm_s(IntCC::Equal, code, 0))
+                    }
+                }
+            }
+            ExprKind::Count { multiset, local, body } => self.count(multiset, *local, body, frame),
+            ExprKind::Undefined => {
+                self.fail(FaultKind::Undefined, expr.span);
+                Val::known(0)
+            }
+            ExprKind::Call(..) | ExprKind::Self_ | ExprKind::Processes | ExprKind::Timeout => {
+                unreachable!("left to the interpreter")
+            }
+        }
+    }
+
+    /// Goes to `then` if a condition holds in the state of a frame, else to `otherwise`.
+    pub fn branch(&mut self, expr: &Expr, frame: &Frame, then: Block, otherwise: Block) {
+        match &expr.kind {
+            ExprKind::Unary(Unary::Not, operand) => self.branch(operand, frame, otherwise, then),
+            ExprKind::Binary(
+                operator @ (Binary::And | Binary::Or | Binary::Implies),
+                left,
+                right,
+            ) => {
+                if self.is_simple(right) && self.is_simple(left) {
+                    let value = self.eager(expr, left, right, frame);
+                    return self.branch_on(value, then, otherwise);
+                }
+                let second = self.block();
+                match operator {
+                    Binary::And => self.branch(left, frame, second, otherwise),
+                    Binary::Or => self.branch(left, frame, then, second),
+                    _ => self.branch(left, frame, second, then),
+                }
+                self.go_on_at(second);
+                self.branch(right, frame, then, otherwise);
+            }
+            ExprKind::CanReceive(channel, patterns) => {
+                self.can_receive(named(channel), patterns, frame, then, otherwise);
+            }
+            ExprKind::Quantified { quantifier, local, over, body } => {
+                self.quantified(*quantifier, *local, *over, body, frame, then, otherwise);
+            }
+            _ => {
+                let value = self.value(expr, frame);
+                self.branch_on(value, then, otherwise);
+            }
+        }
+    }
+
+    /// A logical operator whose right side can be computed in any case.
+    fn eager(&mut self, expr: &Expr, left: &Expr, right: &Expr, frame: &Frame) -> Val {
+        if let Some(value) = self.fused(expr, frame) {
+            return value;
+        }
+        let ExprKind::Binary(operator, ..) = expr.kind else { unreachable!("a logical operator") };
+        let left = self.value(left, frame);
+        let left = self.as_truth(left);
+        let right = self.value(right, frame);
+        let right = self.as_truth(right);
+        Val::truth(match operator {
+            Binary::And => self.b.ins().band(left, right),
+            Binary::Or => self.b.ins().bor(left, right),
+            _ => {
+                let not = self.b.ins().bxor_imm_s(left, 1);
+                self.b.ins().bor(not, right)
+            }
+        })
+    }
+
+    /// A condition that needs branches, as 0 or 1.
+    fn condition_as_value(&mut self, expr: &Expr, frame: &Frame) -> Val {
+        let (yes, no, end) = (self.block(), self.block(), self.block());
+        let result = self.b.append_block_param(end, types::I8);
+        self.branch(expr, frame, yes, no);
+        for (block, value) in [(yes, 1), (no, 0)] {
+            self.go_on_at(block);
+            let value = self.b.ins().iconst(types::I8, value);
+            self.b.ins().jump(end, &[BlockArg::from(value)]);
+        }
+        self.go_on_at(end);
+        Val::truth(result)
+    }
+
+    fn conditional(
+        &mut self,
+        condition: &Expr,
+        then: &Expr,
+        otherwise: &Expr,
+        frame: &Frame,
+    ) -> Val {
+        let (yes, no, end) = (self.block(), self.block(), self.block());
+        let result = self.b.append_block_param(end, types::I64);
+        self.branch(condition, frame, yes, no);
+        let [one, other] = [(yes, then), (no, otherwise)].map(|(block, expr)| {
+            self.go_on_at(block);
+            let value = self.value(expr, frame);
+            let int = self.as_int(value);
+            self.b.ins().jump(end, &[BlockArg::from(int)]);
+            value
+        });
+        self.go_on_at(end);
+        Val::int(result, one.low.min(other.low), one.high.max(other.high))
+    }
+
+    fn unary(&mut self, operator: Unary, operand: Val, span: Span) -> Val {
+        match operator {
+            Unary::Negate => self.binary(Binary::Subtract, Val::known(0), operand, span),
+            Unary::Not => self.compare(IntCC::Equal, operand, Val::known(0)),
+            Unary::Complement => {
+                let value = self.as_int(operand);
+                Val::int(self.b.ins().bnot(value), !operand.high, !operand.low)
+            }
+        }
+    }
+
+    fn binary(&mut self, operator: Binary, left: Val, right: Val, span: Span) -> Val {
+        match operator {
+            Binary::Equal => self.compare(IntCC::Equal, left, right),
+            Binary::NotEqual => self.compare(IntCC::NotEqual, left, right),
+            Binary::Less => self.compare(IntCC::SignedLessThan, left, right),
+            Binary::LessEqual => self.compare(IntCC::SignedLessThanOrEqual, left, right),
+            Binary::Greater => self.compare(IntCC::SignedGreaterThan, left, right),
+            Binary::GreaterEqual => self.compare(IntCC::SignedGreaterThanOrEqual, left, right),
+            Binary::Divide | Binary::Remainder => self.divide(operator, left, right, span),
+            Binary::ShiftLeft | Binary::ShiftRight => self.shift(operator, left, right, span),
+            _ => self.arithmetic(operator, left, right, span),
+        }
+    }
+
+    fn arithmetic(&mut self, operator: Binary, left: Val, right: Val, span: Span) -> Val {
+        let range = of_binary(operator, (left.low, left.high), (right.low, right.high));
+        let (one, other) = (self.as_int(left), self.as_int(right));
+        let wide = self.interp.program().arithmetic == Arithmetic::Checked64
+            && !fits(range, i64::MIN, i64::MAX);
+        let value = match operator {
+            Binary::Add | Binary::Subtract | Binary::Multiply if wide => {
+                let (value, overflow) = match operator {
+                    Binary::Add => self.b.ins().sadd_overflow(one, other),
+                    Binary::Subtract => self.b.ins().ssub_overflow(one, other),
+                    _ => self.b.ins().smul_overflow(one, other),
+                };
+                self.fail_if(overflow, FaultKind::Range, span);
+                value
+            }
+            Binary::Add => self.b.ins().iadd(one, other),
+            Binary::Subtract => self.b.ins().isub(one, other),
+            Binary::Multiply => self.b.ins().imul(one, other),
+            // Bits of integers are integers again; only sums and products are wrapped.
+            Binary::BitAnd | Binary::BitOr | Binary::BitXor => {
+                let value = match operator {
+                    Binary::BitAnd => self.b.ins().band(one, other),
+                    Binary::BitOr => self.b.ins().bor(one, other),
+                    _ => self.b.ins().bxor(one, other),
+                };
+                return Val::int(value, clamp(range.0), clamp(range.1));
+            }
+            _ => unreachable!("an arithmetic operator"),
+        };
+        self.integer(value, range)
+    }
+
+    fn compare(&mut self, condition: IntCC, left: Val, right: Val) -> Val {
+        if let Some(known) = decided(condition, left, right) {
+            return Val::known(known.into());
+        }
+        let (left, right) = (self.as_int(left), self.as_int(right));
+        Val::truth(self.b.ins().icmp(condition, left, right))
+    }
+
+    fn divide(&mut self, operator: Binary, left: Val, right: Val, span: Span) -> Val {
+        let divisor = self.as_int(right);
+        if right.may_be(0) {
+            let zero = self.b.ins().icmp_imm_s(IntCC::Equal, divisor, 0);
+            self.fail_if(zero, FaultKind::Division, span);
+        }
+        let dividend = self.as_int(left);
+        if left.may_be(i64::MIN) && right.may_be(-1) {
+            let least = self.b.ins().icmp_imm_s(IntCC::Equal, dividend, i64::MIN);
+            let minus = self.b.ins().icmp_imm_s(IntCC::Equal, divisor, -1);
+            let overflow = self.b.ins().band(least, minus);
+            self.fail_if(overflow, FaultKind::Range, span);
+        }
+        let limit = i64::from(u32::MAX);
+        let value = if left.is_within(0, limit) && right.is_within(0, limit) {
+            let dividend = self.b.ins().ireduce(types::I32, dividend);
+            let divisor = self.b.ins().ireduce(types::I32, divisor);
+            let value = match operator {
+                Binary::Divide => self.b.ins().udiv(dividend, divisor),
+                _ => self.b.ins().urem(dividend, divisor),
+            };
+            self.b.ins().uextend(types::I64, value)
+        } else {
+            match operator {
+                Binary::Divide => self.b.ins().sdiv(dividend, divisor),
+                _ => self.b.ins().srem(dividend, divisor),
+            }
+        };
+        let range = of_binary(operator, (left.low, left.high), (right.low, right.high));
+        self.integer(value, range)
+    }
+
+    fn shift(&mut self, operator: Binary, left: Val, by: Val, span: Span) -> Val {
+        let checked = self.interp.program().arithmetic == Arithmetic::Checked64;
+        let word = if checked { 64 } else { 32 };
+        let count = self.as_int(by);
+        if !by.is_within(0, word - 1) {
+            let beyond = self.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, count, word);
+            self.fail_if(beyond, FaultKind::Shift, span);
+        }
+        let by = (by.low.clamp(0, word - 1), by.high.clamp(0, word - 1));
+        let range = of_binary(operator, (left.low, left.high), by);
+        let value = self.as_int(left);
+        if operator == Binary::ShiftRight {
+            let shifted = self.b.ins().sshr(value, count);
+            return Val::int(shifted, clamp(range.0), clamp(range.1));
+        }
+        let shifted = self.b.ins().ishl(value, count);
+        if checked && (by.1 == 63 || !fits(range, i64::MIN, i64::MAX)) {
+            // The interpreter multiplies by the power of 2, which for 63 is the least integer.
+            let one = self.iconst(1);
+            let power = self.b.ins().ishl(one, count);
+            let (_, overflow) = self.b.ins().smul_overflow(value, power);
+            self.fail_if(overflow, FaultKind::Range, span);
+            return Val::int(shifted, i64::MIN, i64::MAX);
+        }
+        self.integer(shifted, range)
+    }
+
+    /// Brings a result into the program's integers.
+    fn integer(&mut self, value: Value, range: (i128, i128)) -> Val {
+        match self.interp.program().arithmetic {
+            Arithmetic::Wrapping32 if !fits(range, i32::MIN.into(), i32::MAX.into()) => {
+                let low = self.b.ins().ireduce(types::I32, value);
+                let wrapped = self.b.ins().sextend(types::I64, low);
+                Val::int(wrapped, i32::MIN.into(), i32::MAX.into())
+            }
+            _ => Val::int(value, clamp(range.0), clamp(range.1)),
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of a quantifier and its two ways out")]
+    fn quantified(
+        &mut self,
+        quantifier: Quantifier,
+        local: LocalId,
+        over: TypeId,
+        body: &Expr,
+        frame: &Frame,
+        then: Block,
+        otherwise: Block,
+    ) {
+        let stops_at = quantifier == Quantifier::Some;
+        let (stopped, exhausted) = if stops_at { (then, otherwise) } else { (otherwise, then) };
+        let (low, high) = self.scalar_bounds(over);
+        let end = self.iconst(high);
+        self.count_up(Val::known(low), end, high, local, |this, next| match stops_at {
+            true => this.branch(body, frame, stopped, next),
+            false => this.branch(body, frame, next, stopped),
+        });
+        self.jump(exhausted);
+    }
+
+    fn count(&mut self, multiset: &Place, local: LocalId, body: &Expr, frame: &Frame) -> Val {
+        let (at, ty) = self.at(multiset, frame);
+        let Type::Multiset { capacity, .. } = self.interp.program().types[ty] else {
+            unreachable!("the validator lets only multisets be counted");
+        };
+        let size = self.read(frame, at, size_cell(capacity).bits);
+        let last = self.b.ins().iadd_imm_s(size, -1);
+        let found = self.b.declare_var(types::I64);
+        let zero = self.iconst(0);
+        self.b.def_var(found, zero);
+        let most = i64::from(capacity) - 1;
+        self.count_up(Val::known(0), last, most, local, |this, next| {
+            let one_more = this.block();
+            this.branch(body, frame, one_more, next);
+            this.go_on_at(one_more);
+            let count = this.b.use_var(found);
+            let count = this.b.ins().iadd_imm_s(count, 1);
+            this.b.def_var(found, count);
+            this.jump(next);
+        });
+        Val::int(self.b.use_var(found), 0, i64::from(capacity))
+    }
+
+    /// Emits `body` once, to run for each value from `first` to `last`, which is at most `most`.
+    /// The body ends by going to the block it is given.
+    pub fn count_up(
+        &mut self,
+        first: Val,
+        last: Value,
+        most: i64,
+        local: LocalId,
+        body: impl FnOnce(&mut Self, Block),
+    ) {
+        let (head, inside, next, end) = (self.block(), self.block(), self.block(), self.block());
+        let variable = self.b.declare_var(types::I64);
+        let start = self.as_int(first);
+        self.b.def_var(variable, start);
+        self.jump(head);
+        self.go_on_at(head);
+        let value = self.b.use_var(variable);
+        let more = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, value, last);
+        self.b.ins().brif(more, inside, &[], end, &[]);
+        self.go_on_at(inside);
+        self.bind(local, Val::int(value, first.low, most.max(first.low)));
+        body(self, next);
+        self.go_on_at(next);
+        let value = self.b.use_var(variable);
+        let value = self.b.ins().iadd_imm_s(value, 1);
+        self.b.def_var(variable, value);
+        self.jump(head);
+        self.go_on_at(end);
+    }
+
+    /// The least and greatest value of a scalar type.
+    pub fn scalar_bounds(&self, ty: TypeId) -> (i64, i64) {
+        match &self.interp.program().types[ty] {
+            Type::Scalar(Scalar { domain, .. }) => self.interp.program().bounds(domain),
+            _ => unreachable!("the validator lets only scalar types be ranged over"),
+        }
+    }
+
+    /// The number of messages waiting.
+    pub fn length(&mut self, channel: ChannelId, frame: &Frame) -> Val {
+        let program = self.interp.program();
+        if program.channels[channel].capacity == 0 {
+            return Val::known(0);
+        }
+        let buffer = self.shapes.buffer(program, self.interp.layout(), channel);
+        let code = self.read(frame, At::fixed(buffer.length.bit), buffer.length.bits);
+        Val::int(code, 0, buffer.length.high)
+    }
+
+    /// Goes to `then` if the first message of a channel is there and matches.
+    pub fn can_receive(
+        &mut self,
+        channel: ChannelId,
+        patterns: &[Pattern],
+        frame: &Frame,
+        then: Block,
+        otherwise: Block,
+    ) {
+        let program = self.interp.program();
+        if program.channels[channel].capacity == 0 {
+            return self.jump(otherwise);
+        }
+        let buffer = self.shapes.buffer(program, self.interp.layout(), channel);
+        let length = self.length(channel, frame);
+        let waiting = self.block();
+        self.branch_on(length, waiting, otherwise);
+        self.go_on_at(waiting);
+        for (pattern, field) in patterns.iter().zip(&buffer.fields) {
+            if let Pattern::Match(expected) = pattern {
+                let value = self.read_field(frame, At::fixed(buffer.start + field.bit), *field);
+                self.go_on_if_equal(expected, value, frame, otherwise);
+            }
+        }
+        self.jump(then);
+    }
+
+    /// Goes on if a value is as expected, else to `otherwise`.
+    pub fn go_on_if_equal(&mut self, expected: &Expr, value: Val, frame: &Frame, otherwise: Block) {
+        let expected = self.value(expected, frame);
+        let equal = self.compare(IntCC::Equal, expected, value);
+        let go_on = self.block();
+        self.branch_on(equal, go_on, otherwise);
+        self.go_on_at(go_on);
+    }
+}
+
+/// The channel; computed ones are left to the interpreter.
+pub(super) fn named(channel: &ChannelRef) -> ChannelId {
+    match channel {
+        ChannelRef::Named(id) => *id,
+        ChannelRef::Computed(_) => unreachable!("left to the interpreter"),
+    }
+}
+
+/// Whether the ranges of two values leave a comparison no choice.
+fn decided(condition: IntCC, left: Val, right: Val) -> Option<bool> {
+    let less = match () {
+        _ if left.high < right.low => Some(true),
+        _ if left.low >= right.high => Some(false),
+        _ => None,
+    };
+    let greater = match () {
+        _ if left.low > right.high => Some(true),
+        _ if left.high <= right.low => Some(false),
+        _ => None,
+    };
+    match condition {
+        IntCC::SignedLessThan => less,
+        IntCC::SignedGreaterThanOrEqual => less.map(|it| !it),
+        IntCC::SignedGreaterThan => greater,
+        IntCC::SignedLessThanOrEqual => greater.map(|it| !it),
+        IntCC::Equal | IntCC::NotEqual => {
+            let equal = match (left.as_known(), right.as_known()) {
+                (Some(one), Some(other)) => Some(one == other),
+                _ if less == Some(true) || greater == Some(true) => Some(false),
+                _ => None,
+            };
+            equal.map(|it| it == (condition == IntCC::Equal))
+        }
+        _ => None,
+    }
+}
+
+fn fits(range: (i128, i128), low: i64, high: i64) -> bool {
+    i128::from(low) <= range.0 && range.1 <= i128::from(high)
+}
+
+fn clamp(value: i128) -> i64 {
+    value.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+}

@@ -1,0 +1,228 @@
+//! Compiling a model: successors as machine code.
+//!
+//! Each location of each process becomes a function that takes all steps from there, and one
+//! function, the driver, expands states by calling them. Guards read the packed bits of the state
+//! where they are; a successor is made in registers from the parent's words, eight bytes each, and
+//! stored once, straight into the buffer of candidates. The code comes from Cranelift.
+//!
+//! - `shape`: where variables are, in bits; `footprint`: what a step touches, and so which words
+//!   it keeps in registers;
+//! - `emitter`, `bits`, `place`: values, faults, packed bits, places;
+//! - `range`, `simple`: what need not be checked, and what need not be branched on;
+//! - `expr`, `stmt`, `step`: expressions, statements, actions;
+//! - `driver`: the loop over states; `code`: functions in memory; `runtime`: what they call.
+//!
+//! What is rare is left to the interpreter, action by action: see `supported`. Whatever is not
+//! about successors of many states (steps, traces, printing) is the interpreter's too.
+
+mod bits;
+mod code;
+mod compile;
+mod driver;
+mod emitter;
+mod expr;
+mod footprint;
+mod place;
+mod range;
+mod runtime;
+mod shape;
+mod simple;
+mod step;
+mod stmt;
+mod supported;
+
+use super::{Check, Expansion, FaultKind, Interp, Model, PropertyInfo, Step};
+use crate::ir::ActionId;
+use crate::source::Span;
+use code::{Code, Refusal};
+use compile::compile;
+use runtime::{Noted, SLACK, Site};
+use std::fmt;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// Compiling goes on for at most this long; what is not compiled by then is interpreted.
+const TIME_MAX: Duration = Duration::from_millis(1500);
+
+/// A program compiled to machine code.
+pub struct Jit {
+    interp: Interp,
+    code: Code,
+    /// The same with the action of each candidate, made when it is first asked for.
+    numbered: OnceLock<Option<Code>>,
+}
+
+/// Why a model runs in the interpreter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotCompiled {
+    /// What stands in the way.
+    pub reason: String,
+}
+
+impl fmt::Display for NotCompiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for NotCompiled {}
+
+impl From<Refusal> for NotCompiled {
+    fn from(refusal: Refusal) -> NotCompiled {
+        NotCompiled {
+            reason: match refusal {
+                Refusal::Machine(reason) => format!("no code for this machine: {reason}"),
+                Refusal::Backend(error) => format!("the code generator failed: {error}"),
+            },
+        }
+    }
+}
+
+/// What compiling gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// How long it took.
+    pub time: Duration,
+    /// Bytes of machine code.
+    pub bytes: usize,
+    /// Actions that are left to the interpreter.
+    pub interpreted: usize,
+}
+
+/// A step of a state as compiled code takes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompiledStep {
+    /// The action (of the receiver's, in a rendezvous).
+    pub action: u32,
+    /// The successor, or the error and where it stands in the source.
+    pub outcome: Result<Vec<u8>, (FaultKind, Span)>,
+}
+
+impl Jit {
+    /// Compiles a program, or gives it back with the reason why it is interpreted.
+    pub fn new(interp: Interp) -> Result<Jit, Box<(Interp, NotCompiled)>> {
+        if !supported::is_compiled(interp.program()) {
+            let reason = "its processes move in lockstep or in atomic sequences".to_owned();
+            return Err(Box::new((interp, NotCompiled { reason })));
+        }
+        match compile(&interp, false, TIME_MAX) {
+            Ok(code) => Ok(Jit { interp, code, numbered: OnceLock::new() }),
+            Err(refusal) => Err(Box::new((interp, refusal.into()))),
+        }
+    }
+
+    /// The program's interpreter.
+    pub fn interp(&self) -> &Interp {
+        &self.interp
+    }
+
+    /// What compiling gave.
+    pub fn compiled(&self) -> Compiled {
+        let Code { time, bytes, interpreted, .. } = self.code;
+        Compiled { time, bytes, interpreted }
+    }
+
+    /// Every step out of `state` as compiled code takes them, with their actions.
+    pub fn compiled_steps(&self, state: &[u8]) -> Vec<CompiledStep> {
+        let code = self.numbered.get_or_init(|| compile(&self.interp, true, TIME_MAX).ok());
+        let Some(code) = code else { return Vec::new() };
+        let mut successors = Vec::new();
+        let mut keep = |buffer: &mut Vec<u8>| {
+            successors.append(buffer);
+            Ok(())
+        };
+        let (mut buffer, mut noted) = (Vec::new(), Vec::new());
+        // Little room, so that it is often made anew.
+        let mut out = Expansion::new(self.width(), &mut buffer, 3 * self.width(), &mut keep);
+        self.run(code, state, &mut out, Some(&mut noted));
+        successors.append(&mut buffer);
+        let mut successors = successors.chunks_exact(self.width());
+        let step = |noted| match noted {
+            Noted::Taken(action) => {
+                let successor = successors.next().unwrap_or_default().to_vec();
+                CompiledStep { action, outcome: Ok(successor) }
+            }
+            Noted::Failed(Site { action, kind, span }) => {
+                CompiledStep { action: action.0, outcome: Err((kind, span)) }
+            }
+        };
+        noted.into_iter().map(step).collect()
+    }
+
+    /// Expands states, the last ones from a copy with room to read beyond them.
+    fn run(
+        &self,
+        code: &Code,
+        states: &[u8],
+        out: &mut Expansion,
+        mut noted: Option<&mut Vec<Noted>>,
+    ) {
+        let width = self.width();
+        let direct = states.len().saturating_sub(SLACK) / width;
+        let (front, back) = states.split_at(direct * width);
+        let mut copy = Vec::with_capacity(back.len() + SLACK);
+        copy.extend_from_slice(back);
+        copy.resize(back.len() + SLACK, 0);
+        // SAFETY: behind the states in front are at least `SLACK` bytes of the others, and behind
+        // the copy are as many zeros.
+        unsafe {
+            runtime::run(self, code, front.as_ptr(), direct, out, noted.as_deref_mut());
+            runtime::run(self, code, copy.as_ptr(), back.len() / width, out, noted);
+        }
+    }
+
+    /// The machine code of one action, as text.
+    pub fn assembly(&self, action: ActionId) -> Result<String, NotCompiled> {
+        Ok(compile::assembly(&self.interp, action)?)
+    }
+}
+
+impl Model for Jit {
+    fn width(&self) -> usize {
+        self.interp.width()
+    }
+
+    fn bits(&self) -> u32 {
+        self.interp.bits()
+    }
+
+    fn initial(&self, out: &mut Expansion) {
+        self.interp.initial(out);
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        self.run(&self.code, states, out, None);
+    }
+
+    fn steps(&self, state: &[u8]) -> Vec<Step> {
+        self.interp.steps(state)
+    }
+
+    fn starts(&self) -> Vec<Step> {
+        self.interp.starts()
+    }
+
+    fn properties(&self) -> Vec<PropertyInfo> {
+        self.interp.properties()
+    }
+
+    fn action_name(&self, action: u32) -> String {
+        self.interp.action_name(action)
+    }
+
+    fn violations(&self, state: &[u8]) -> Vec<Check> {
+        self.interp.violations(state)
+    }
+
+    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+        self.interp.describe(state)
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        self.interp.write_masks()
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        self.interp.digest()
+    }
+}

@@ -1,0 +1,235 @@
+//! What compiled code calls, and what it finds at the pointer it is given.
+//!
+//! Compiled code calls back only for what is rare: a full buffer, a fault, a deadlock, a property
+//! that does not hold, an action that is interpreted.
+
+use super::Jit;
+use super::code::Code;
+use crate::exec::{Check, Expansion, Fault, FaultKind, Model};
+use crate::ir::ActionId;
+use crate::source::Span;
+
+/// Bytes beyond a state, and beyond a candidate, that compiled code may read and write.
+pub(super) const SLACK: usize = 8;
+
+/// Where compiled code can fail.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Site {
+    pub action: ActionId,
+    pub kind: FaultKind,
+    pub span: Span,
+}
+
+/// One call of compiled code. The fields before `jit` are read and written by compiled code.
+#[repr(C)]
+pub(super) struct Runtime<'r, 'e> {
+    /// The last address at which a candidate may begin.
+    pub limit: *mut u8,
+    /// Not 0 if the state being expanded has given a fault, or candidates before the last
+    /// emptying of the buffer.
+    pub touched: u64,
+    /// The functions for each location of each process.
+    pub table: *const *const u8,
+    /// Where the next candidate's action goes, if actions are asked for.
+    pub action: *mut u32,
+    pub jit: &'r Jit,
+    pub code: &'r Code,
+    pub out: &'r mut Expansion<'e>,
+    /// The first candidate that has not been handed over.
+    start: *mut u8,
+    steps: Option<Steps<'r>>,
+}
+
+/// What each step was, if that is asked for.
+struct Steps<'r> {
+    /// Of the candidates that have not been handed over.
+    actions: Vec<u32>,
+    noted: &'r mut Vec<Noted>,
+    /// How many of the actions are noted.
+    done: usize,
+}
+
+/// A step that compiled code took.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Noted {
+    /// A candidate, by this action.
+    Taken(u32),
+    /// A fault.
+    Failed(Site),
+}
+
+/// The entry of compiled code: the run-time, the first state, how many states, the cursor; gives
+/// the cursor.
+pub(super) type Entry =
+    unsafe extern "C" fn(*mut Runtime<'_, '_>, *const u8, u64, *mut u8) -> *mut u8;
+
+/// Expands states, a whole number of them, with [`SLACK`] readable bytes behind the last.
+///
+/// # Safety
+/// `states` points to `count` states and [`SLACK`] bytes more; `code` was compiled for `jit`, with
+/// actions exactly if `noted` is given.
+pub(super) unsafe fn run(
+    jit: &Jit,
+    code: &Code,
+    states: *const u8,
+    count: usize,
+    out: &mut Expansion,
+    noted: Option<&mut Vec<Noted>>,
+) {
+    let mut runtime = Runtime {
+        limit: std::ptr::null_mut(),
+        touched: 0,
+        table: code.table.as_ptr(),
+        action: std::ptr::null_mut(),
+        jit,
+        code,
+        out,
+        start: std::ptr::null_mut(),
+        steps: noted.map(|noted| Steps { actions: Vec::new(), noted, done: 0 }),
+    };
+    let cursor = runtime.begin_room();
+    // SAFETY: the caller vouches for the states; the cursor and the limit are of one piece of room
+    // that is `SLACK` bytes longer than the last candidate that may begin at the limit; helpers
+    // that move the room give a new cursor.
+    let cursor = unsafe { (code.entry)(&mut runtime, states, count as u64, cursor) };
+    runtime.hand_over(cursor);
+}
+
+impl Runtime<'_, '_> {
+    /// Finds room for candidates.
+    fn begin_room(&mut self) -> *mut u8 {
+        let room = self.out.room(SLACK);
+        let (start, bytes) = (room.as_mut_ptr().cast::<u8>(), room.len() - SLACK);
+        let width = self.jit.width();
+        self.start = start;
+        self.limit = start.wrapping_add(bytes - width);
+        if let Some(steps) = &mut self.steps {
+            steps.actions.resize(bytes / width, 0);
+            self.action = steps.actions.as_mut_ptr();
+            steps.done = 0;
+        }
+        start
+    }
+
+    /// Counts the candidates before the cursor.
+    fn hand_over(&mut self, cursor: *mut u8) {
+        self.note_taken(cursor);
+        let bytes = cursor as usize - self.start as usize;
+        // SAFETY: compiled code has written every byte of the room before the cursor.
+        unsafe { self.out.advance(bytes) };
+    }
+
+    fn note_taken(&mut self, cursor: *mut u8) {
+        let taken = (cursor as usize - self.start as usize) / self.jit.width();
+        if let Some(steps) = &mut self.steps {
+            let new = &steps.actions[steps.done..taken];
+            steps.noted.extend(new.iter().map(|&action| Noted::Taken(action)));
+            steps.done = taken;
+        }
+    }
+
+    /// The bytes of a state that compiled code points to.
+    ///
+    /// # Safety
+    /// `state` points to a state.
+    unsafe fn state<'s>(&self, state: *const u8) -> &'s [u8] {
+        // SAFETY: as the caller says.
+        unsafe { std::slice::from_raw_parts(state, self.jit.width()) }
+    }
+}
+
+/// Hands the candidates before the cursor over and finds room for more.
+pub(super) unsafe extern "C" fn make_room(
+    runtime: &mut Runtime<'_, '_>,
+    cursor: *mut u8,
+) -> *mut u8 {
+    runtime.touched = 1;
+    runtime.hand_over(cursor);
+    runtime.begin_room()
+}
+
+/// A step of `state` fails.
+pub(super) unsafe extern "C" fn fault(
+    runtime: &mut Runtime<'_, '_>,
+    state: *const u8,
+    site: u32,
+    cursor: *mut u8,
+) {
+    runtime.touched = 1;
+    runtime.note_taken(cursor);
+    let site = runtime.code.sites[site as usize];
+    if let Some(steps) = &mut runtime.steps {
+        steps.noted.push(Noted::Failed(site));
+    }
+    let Site { action, kind, .. } = site;
+    // SAFETY: compiled code passes the state it expands.
+    let state = unsafe { runtime.state(state) };
+    runtime.out.finding(Check::Fault(kind, action.0), state);
+}
+
+/// `state` has no step.
+pub(super) unsafe extern "C" fn stuck(runtime: &mut Runtime<'_, '_>, state: *const u8) {
+    // SAFETY: compiled code passes the state it expands.
+    let state = unsafe { runtime.state(state) };
+    if !runtime.jit.interp.is_valid_end(state) {
+        runtime.out.finding(Check::Deadlock, state);
+    }
+}
+
+/// A property does not hold in `state`.
+pub(super) unsafe extern "C" fn broken(
+    runtime: &mut Runtime<'_, '_>,
+    state: *const u8,
+    property: u32,
+) {
+    // SAFETY: compiled code passes the state it expands.
+    let state = unsafe { runtime.state(state) };
+    runtime.out.finding(Check::Property(property), state);
+}
+
+/// A property is judged by the interpreter.
+pub(super) unsafe extern "C" fn judge(
+    runtime: &mut Runtime<'_, '_>,
+    state: *const u8,
+    property: u32,
+) {
+    // SAFETY: compiled code passes the state it expands.
+    let state = unsafe { runtime.state(state) };
+    if !runtime.jit.interp.condition_holds(state, property) {
+        runtime.out.finding(Check::Property(property), state);
+    }
+}
+
+/// All steps of one action by the interpreter. Gives the cursor.
+pub(super) unsafe extern "C" fn interpret(
+    runtime: &mut Runtime<'_, '_>,
+    state: *const u8,
+    cursor: *mut u8,
+    action: u32,
+    only_committed: u32,
+) -> *mut u8 {
+    runtime.hand_over(cursor);
+    // SAFETY: compiled code passes the state it expands.
+    let state = unsafe { runtime.state(state) };
+    let Runtime { jit, out, touched, steps, .. } = runtime;
+    let id = ActionId(action);
+    jit.interp.steps_of_action(id, only_committed != 0, state, &mut |result| {
+        *touched = 1;
+        match result {
+            Ok(successor) => {
+                out.candidate(successor);
+                if let Some(steps) = steps {
+                    steps.noted.push(Noted::Taken(action));
+                }
+            }
+            Err(fault) => {
+                out.finding(Check::Fault(fault.kind, action), state);
+                if let Some(steps) = steps {
+                    let Fault { kind, span, .. } = *fault;
+                    steps.noted.push(Noted::Failed(Site { action: id, kind, span }));
+                }
+            }
+        }
+    });
+    runtime.begin_room()
+}

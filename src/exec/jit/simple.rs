@@ -1,0 +1,167 @@
+//! Conditions without branches.
+//!
+//! Guards are mostly conjunctions of comparisons that cannot fail. A branch on each would be
+//! mispredicted again and again; computed together they cost one. Tests of cells for known values
+//! are fused into a comparison of masked bytes of the state as they are in memory.
+
+use super::emitter::{Emitter, Frame, Val, Word};
+use super::footprint::{WORD_BITS, in_words};
+use super::shape::location_cell;
+use crate::ir::layout::Cell;
+use crate::ir::{Arithmetic, Binary, ChannelRef, Expr, ExprKind, Unary};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use std::collections::BTreeMap;
+
+/// An expression of more parts than this is not computed needlessly.
+const PARTS_MAX: u32 = 24;
+
+/// A test that a cell of the state has a certain code.
+struct Test {
+    word: usize,
+    mask: u64,
+    expected: u64,
+}
+
+impl Emitter<'_, '_> {
+    /// Whether an expression cannot fail and is cheap enough to be computed in any case.
+    pub fn is_simple(&self, expr: &Expr) -> bool {
+        let mut parts = PARTS_MAX;
+        self.simple(expr, &mut parts)
+    }
+
+    fn simple(&self, expr: &Expr, parts: &mut u32) -> bool {
+        let Some(left) = parts.checked_sub(1) else { return false };
+        *parts = left;
+        match &expr.kind {
+            ExprKind::Constant(_) | ExprKind::Local(_) | ExprKind::At { slot: None, .. } => true,
+            ExprKind::Length(channel) | ExprKind::IsEmpty(channel) | ExprKind::IsFull(channel) => {
+                matches!(channel, ChannelRef::Named(_))
+            }
+            ExprKind::Read(place) => {
+                let (program, layout) = (self.interp.program(), self.interp.layout());
+                let route = self.shapes.route(program, layout, place);
+                route.turns.is_empty() && !self.shapes.cell(route.ty).undefined
+            }
+            ExprKind::Unary(operator, operand) => {
+                (*operator != Unary::Negate || self.wraps()) && self.simple(operand, parts)
+            }
+            ExprKind::Binary(operator, left, right) => {
+                let cannot_fail = match operator {
+                    Binary::Add | Binary::Subtract | Binary::Multiply => self.wraps(),
+                    Binary::Divide | Binary::Remainder | Binary::ShiftLeft | Binary::ShiftRight => {
+                        false
+                    }
+                    _ => true,
+                };
+                cannot_fail && self.simple(left, parts) && self.simple(right, parts)
+            }
+            _ => false,
+        }
+    }
+
+    fn wraps(&self) -> bool {
+        self.interp.program().arithmetic == Arithmetic::Wrapping32
+    }
+
+    /// The value of a simple conjunction with at least one test of a cell of the parent.
+    pub fn fused(&mut self, expr: &Expr, frame: &Frame) -> Option<Val> {
+        let mut conjuncts = Vec::new();
+        flatten(expr, &mut conjuncts);
+        let mut tests: BTreeMap<usize, Option<(u64, u64)>> = BTreeMap::new();
+        let mut others = Vec::new();
+        for conjunct in conjuncts {
+            match self.as_test(conjunct) {
+                Some(test) if matches!(frame.words[test.word], Word::Parent) => {
+                    let both = tests.entry(test.word).or_insert(Some((0, 0)));
+                    *both = both.and_then(|(mask, expected)| {
+                        let agree = (expected ^ test.expected) & mask & test.mask == 0;
+                        agree.then_some((mask | test.mask, expected | test.expected))
+                    });
+                }
+                _ => others.push(conjunct),
+            }
+        }
+        if tests.is_empty() {
+            return None;
+        }
+        if tests.values().any(Option::is_none) {
+            return Some(Val::known(0));
+        }
+        let mut all: Option<Value> = None;
+        for (word, test) in tests {
+            let (mask, expected) = test.unwrap_or_default();
+            let truth = self.parent_matches(word, mask, expected);
+            all = Some(self.and(all, truth));
+        }
+        for other in others {
+            let value = self.value(other, frame);
+            let truth = self.as_truth(value);
+            all = Some(self.and(all, truth));
+        }
+        all.map(Val::truth)
+    }
+
+    fn and(&mut self, before: Option<Value>, truth: Value) -> Value {
+        match before {
+            None => truth,
+            Some(before) => self.b.ins().band(before, truth),
+        }
+    }
+
+    /// A test of one cell, if that is what the condition is.
+    fn as_test(&self, expr: &Expr) -> Option<Test> {
+        let (program, layout) = (self.interp.program(), self.interp.layout());
+        let read = |expr: &Expr| match &expr.kind {
+            ExprKind::Read(place) => {
+                let route = self.shapes.route(program, layout, place);
+                let cell = self.shapes.cell(route.ty);
+                (route.turns.is_empty() && !cell.undefined)
+                    .then_some(Cell { bit: route.start, ..cell })
+            }
+            _ => None,
+        };
+        match &expr.kind {
+            ExprKind::At { process, location, slot: None } => {
+                test(location_cell(layout, *process), i64::from(location.0))
+            }
+            ExprKind::Binary(Binary::Equal, left, right) => match (&left.kind, &right.kind) {
+                (_, ExprKind::Constant(value)) => test(read(left)?, *value),
+                (ExprKind::Constant(value), _) => test(read(right)?, *value),
+                _ => None,
+            },
+            ExprKind::Read(_) => read(expr).filter(is_bit).and_then(|cell| test(cell, 1)),
+            ExprKind::Unary(Unary::Not, operand) => {
+                read(operand).filter(is_bit).and_then(|cell| test(cell, 0))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a cell holds 0 or 1.
+fn is_bit(cell: &Cell) -> bool {
+    (cell.low, cell.high) == (0, 1)
+}
+
+/// The test that a cell within one word holds a value it can hold.
+fn test(cell: Cell, value: i64) -> Option<Test> {
+    let words = in_words(&(cell.bit..cell.bit + cell.bits));
+    if cell.bits == 0 || words.len() > 1 || !cell.holds(value) {
+        return None;
+    }
+    let below = WORD_BITS * (words.start as u32 + 1) - cell.bit - cell.bits;
+    let mask = (u64::MAX >> (64 - cell.bits)) << below;
+    let expected = ((value - cell.low) as u64) << below;
+    Some(Test { word: words.start, mask, expected })
+}
+
+/// The operands of a conjunction, in order.
+fn flatten<'e>(expr: &'e Expr, conjuncts: &mut Vec<&'e Expr>) {
+    match &expr.kind {
+        ExprKind::Binary(Binary::And, left, right) => {
+            flatten(left, conjuncts);
+            flatten(right, conjuncts);
+        }
+        _ => conjuncts.push(expr),
+    }
+}

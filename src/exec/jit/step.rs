@@ -1,0 +1,393 @@
+//! Actions: from guards to candidates, in the interpreter's order.
+
+use super::bits::At;
+use super::emitter::{Emitter, Frame, OnFault, Val};
+use super::expr::named;
+use super::footprint::Footprint;
+use super::runtime::Runtime;
+use super::shape::location_cell;
+use super::supported::is_native;
+use crate::ir::{Action, ActionId, ChannelId, Communication, Edge, Grip, Parameter};
+use crate::ir::{LocationId, Pattern, ProcessId};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
+use std::collections::BTreeMap;
+use std::mem::offset_of;
+
+/// Whether only processes at committed locations may move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// All may.
+    Anybody,
+    /// Some process is at a committed location.
+    Committed,
+}
+
+/// The sending actions that one receiving action can meet, by the process and its location.
+type Senders = BTreeMap<ProcessId, BTreeMap<LocationId, Vec<ActionId>>>;
+
+impl Emitter<'_, '_> {
+    /// All steps of some actions, whose mover is at its location.
+    pub fn actions(&mut self, actions: &[ActionId], turn: Turn) {
+        for &id in actions {
+            let action = &self.interp.program().actions[id];
+            match &action.communication {
+                Some(it) if self.interp.is_rendezvous(it) => {
+                    if matches!(it, Communication::Receive { .. }) {
+                        self.rendezvous(id, turn);
+                    }
+                }
+                _ if is_native(action) => self.single(id),
+                _ => self.interpreted(id, turn),
+            }
+        }
+    }
+
+    /// Leaves an action to the interpreter.
+    pub fn interpreted(&mut self, id: ActionId, turn: Turn) {
+        self.interpreted += 1;
+        let action = self.b.ins().iconst(types::I32, i64::from(id.0));
+        let committed = self.b.ins().iconst(types::I32, i64::from(turn == Turn::Committed));
+        let cursor = self.b.use_var(self.cursor);
+        let arguments = [self.runtime, self.state, cursor, action, committed];
+        let call = self.b.ins().call(self.imports.interpret, &arguments);
+        let cursor = self.b.inst_results(call)[0];
+        self.b.def_var(self.cursor, cursor);
+    }
+
+    /// An action that its mover takes alone.
+    fn single(&mut self, id: ActionId) {
+        let action = &self.interp.program().actions[id];
+        self.each_binding(&action.parameters, &mut |this, next| {
+            this.on_fault = OnFault::Report(id, next);
+            let parent = this.parent();
+            this.guard(action, &parent, next);
+            if let Some(communication) = &action.communication {
+                this.wait_for(communication, &parent, next);
+            }
+            let mut footprint = Footprint::new(this.interp, this.shapes);
+            footprint.action(action);
+            let work = this.copy(&footprint.words());
+            if let Some(communication) = &action.communication {
+                this.exchange(communication, &parent, &work);
+            }
+            this.move_and_run(action, &work);
+            this.candidate(id, &work);
+            this.jump(next);
+        });
+    }
+
+    /// Goes on if the guard holds, else to `otherwise`.
+    fn guard(&mut self, action: &Action, parent: &Frame, otherwise: Block) {
+        if let Some(guard) = &action.guard {
+            let holds = self.block();
+            self.branch(guard, parent, holds, otherwise);
+            self.go_on_at(holds);
+        }
+    }
+
+    fn move_and_run(&mut self, action: &Action, work: &Frame) {
+        if let Some(Edge { process, from, to }) = action.edge
+            && from != to
+        {
+            let cell = location_cell(self.interp.layout(), process);
+            self.write_known(work, cell.bit, cell.bits, u64::from(to.0));
+        }
+        self.run(&action.body, work);
+    }
+
+    /// Hands a successor over.
+    fn candidate(&mut self, action: ActionId, work: &Frame) {
+        let (full, room) = (self.block(), self.block());
+        self.b.set_cold_block(full);
+        let cursor = self.b.use_var(self.cursor);
+        let limit = self.load_field(offset_of!(Runtime, limit));
+        let beyond = self.b.ins().icmp(IntCC::UnsignedGreaterThan, cursor, limit);
+        self.b.ins().brif(beyond, full, &[], room, &[]);
+        self.go_on_at(full);
+        let call = self.b.ins().call(self.imports.make_room, &[self.runtime, cursor]);
+        let emptied = self.b.inst_results(call)[0];
+        self.b.def_var(self.cursor, emptied);
+        self.jump(room);
+        self.go_on_at(room);
+        let cursor = self.b.use_var(self.cursor);
+        self.store(work, cursor);
+        let width = self.interp.layout().bytes as i64;
+        let next = self.b.ins().iadd_imm_s(cursor, width);
+        self.b.def_var(self.cursor, next);
+        if self.numbered {
+            let to = self.load_field(offset_of!(Runtime, action));
+            let number = self.b.ins().iconst(types::I32, i64::from(action.0));
+            self.b.ins().store(MemFlagsData::new().with_notrap(), number, to, 0);
+            let next = self.b.ins().iadd_imm_s(to, 4);
+            self.store_field(next, offset_of!(Runtime, action));
+        }
+    }
+
+    /// Emits `body` in a loop over each parameter's values, the last varying fastest. The body ends
+    /// by going to the block it is given.
+    fn each_binding(&mut self, parameters: &[Parameter], body: &mut dyn FnMut(&mut Self, Block)) {
+        match parameters.split_first() {
+            None => {
+                let next = self.block();
+                body(self, next);
+                self.go_on_at(next);
+            }
+            Some((parameter, rest)) => {
+                let (low, high) = self.scalar_bounds(parameter.over);
+                let last = self.iconst(high);
+                self.count_up(Val::known(low), last, high, parameter.local, |this, next| {
+                    this.each_binding(rest, body);
+                    this.jump(next);
+                });
+            }
+        }
+    }
+
+    /// Every rendezvous of one receiving action: one for each sender.
+    fn rendezvous(&mut self, id: ActionId, turn: Turn) {
+        let receiver = &self.interp.program().actions[id];
+        let Some(communication) = &receiver.communication else { return };
+        let senders = self.senders(receiver, named_or_none(communication), turn);
+        let all = senders.values().flat_map(BTreeMap::values).flatten();
+        if !is_native(receiver) || all.copied().any(|id| !self.is_native(id)) {
+            return self.interpreted(id, turn);
+        }
+        if senders.is_empty() {
+            return;
+        }
+        self.each_binding(&receiver.parameters, &mut |this, next| {
+            let parent = this.parent();
+            if let Some(guard) = &receiver.guard {
+                let (holds, failed) = (this.block(), this.block());
+                let site = this.b.append_block_param(failed, types::I32);
+                this.b.set_cold_block(failed);
+                this.on_fault = OnFault::Ask(id, failed);
+                this.branch(guard, &parent, holds, next);
+                this.go_on_at(failed);
+                this.fault_if_partner(site, &senders, &parent, next);
+                this.go_on_at(holds);
+            }
+            for (&process, locations) in &senders {
+                this.meet(id, process, locations, &parent);
+            }
+            this.jump(next);
+        });
+    }
+
+    fn is_native(&self, id: ActionId) -> bool {
+        is_native(&self.interp.program().actions[id])
+    }
+
+    /// A guard that cannot be judged is an error only if the step could otherwise happen.
+    fn fault_if_partner(&mut self, site: Value, senders: &Senders, parent: &Frame, next: Block) {
+        let report = self.block();
+        for (&process, locations) in senders {
+            let at = self.location(process, parent);
+            for location in locations.keys() {
+                let go_on = self.block();
+                let there = self.b.ins().icmp_imm_s(IntCC::Equal, at, i64::from(location.0));
+                self.b.ins().brif(there, report, &[], go_on, &[]);
+                self.go_on_at(go_on);
+            }
+        }
+        self.jump(next);
+        self.go_on_at(report);
+        self.report(site);
+        self.jump(next);
+    }
+
+    fn location(&mut self, process: ProcessId, frame: &Frame) -> Value {
+        let cell = location_cell(self.interp.layout(), process);
+        self.read(frame, At::fixed(cell.bit), cell.bits)
+    }
+
+    /// The joint steps with the sends of one process, which is at one of its locations.
+    fn meet(
+        &mut self,
+        receiver: ActionId,
+        process: ProcessId,
+        locations: &BTreeMap<LocationId, Vec<ActionId>>,
+        parent: &Frame,
+    ) {
+        let end = self.block();
+        let at = self.location(process, parent);
+        for (location, senders) in locations {
+            let (here, elsewhere) = (self.block(), self.block());
+            let there = self.b.ins().icmp_imm_s(IntCC::Equal, at, i64::from(location.0));
+            self.b.ins().brif(there, here, &[], elsewhere, &[]);
+            self.go_on_at(here);
+            for &sender in senders {
+                self.joint(receiver, sender, parent);
+            }
+            self.jump(end);
+            self.go_on_at(elsewhere);
+        }
+        self.jump(end);
+        self.go_on_at(end);
+    }
+
+    /// One joint step: values sent are judged in the parent, then the receiver stores them, moves
+    /// and runs, then the sender.
+    fn joint(&mut self, receiver_id: ActionId, sender_id: ActionId, parent: &Frame) {
+        let program = self.interp.program();
+        let (receiver, sender) = (&program.actions[receiver_id], &program.actions[sender_id]);
+        let (
+            Some(Communication::Receive { patterns, channel, span, .. }),
+            Some(Communication::Send { values, .. }),
+        ) = (&receiver.communication, &sender.communication)
+        else {
+            unreachable!("a receiver meets senders");
+        };
+        let ours = self.locals.clone();
+        self.each_binding(&sender.parameters, &mut |this, next| {
+            this.on_fault = OnFault::Report(receiver_id, next);
+            this.guard(sender, parent, next);
+            let message: Vec<Val> = values.iter().map(|value| this.value(value, parent)).collect();
+            let theirs = std::mem::replace(&mut this.locals, ours.clone());
+            for (pattern, &value) in patterns.iter().zip(&message) {
+                if let Pattern::Match(expected) = pattern {
+                    this.go_on_if_equal(expected, value, parent, next);
+                }
+            }
+            let mut footprint = Footprint::new(this.interp, this.shapes);
+            footprint.action(receiver);
+            footprint.action(sender);
+            let work = this.copy(&footprint.words());
+            this.deliver(named(channel), patterns, &message, *span, &work);
+            this.move_and_run(receiver, &work);
+            this.locals = theirs;
+            this.move_and_run(sender, &work);
+            this.candidate(receiver_id, &work);
+            this.jump(next);
+        });
+        self.locals = ours;
+    }
+
+    fn senders(&self, receiver: &Action, channel: Option<ChannelId>, turn: Turn) -> Senders {
+        let mut senders = Senders::new();
+        for (id, process) in self.interp.program().processes.iter() {
+            if receiver.edge.is_some_and(|edge| edge.process == id) {
+                continue;
+            }
+            for (at, location) in process.locations.iter() {
+                if turn == Turn::Committed && location.grip != Grip::Committed {
+                    continue;
+                }
+                let sends = self.interp.actions_from(id, at).iter().copied().filter(|&id| {
+                    match &self.interp.program().actions[id].communication {
+                        Some(it @ Communication::Send { .. }) => {
+                            channel.is_some() && named_or_none(it) == channel
+                        }
+                        _ => false,
+                    }
+                });
+                let sends: Vec<ActionId> = sends.collect();
+                if !sends.is_empty() {
+                    senders.entry(id).or_default().insert(at, sends);
+                }
+            }
+        }
+        senders
+    }
+
+    /// Goes on if a communication on a buffered channel can take place, else to `otherwise`.
+    fn wait_for(&mut self, communication: &Communication, parent: &Frame, otherwise: Block) {
+        let channel = named(communication.channel());
+        let go_on = self.block();
+        match communication {
+            Communication::Send { .. } => {
+                let capacity = self.interp.program().channels[channel].capacity;
+                let length = self.length(channel, parent);
+                let length = self.as_int(length);
+                let room =
+                    self.b.ins().icmp_imm_s(IntCC::SignedLessThan, length, i64::from(capacity));
+                self.b.ins().brif(room, go_on, &[], otherwise, &[]);
+            }
+            Communication::Receive { patterns, .. } => {
+                self.can_receive(channel, patterns, parent, go_on, otherwise);
+            }
+        }
+        self.go_on_at(go_on);
+    }
+
+    /// Sends or receives on a buffered channel that is ready: values are judged in the parent.
+    fn exchange(&mut self, communication: &Communication, parent: &Frame, work: &Frame) {
+        let channel = named(communication.channel());
+        let program = self.interp.program();
+        let buffer = self.shapes.buffer(program, self.interp.layout(), channel);
+        let length = self.length(channel, parent);
+        let length = self.as_int(length);
+        let now = match communication {
+            Communication::Send { values, span, .. } => {
+                let message: Vec<Val> =
+                    values.iter().map(|value| self.value(value, parent)).collect();
+                let slack = (buffer.capacity - 1) * buffer.stride;
+                let dynamic = match buffer.capacity {
+                    1 => None,
+                    _ => Some(self.b.ins().imul_imm_s(length, i64::from(buffer.stride))),
+                };
+                let overflow = program.channels[channel].overflow;
+                for (&field, &value) in buffer.fields.iter().zip(&message) {
+                    let at = At { bit: buffer.start + field.bit, slack, dynamic };
+                    self.store_value(work, at, field, value, overflow, *span);
+                }
+                self.b.ins().iadd_imm_s(length, 1)
+            }
+            Communication::Receive { patterns, peek, span, .. } => {
+                let message: Vec<Val> = buffer
+                    .fields
+                    .iter()
+                    .map(|&field| {
+                        self.read_field(parent, At::fixed(buffer.start + field.bit), field)
+                    })
+                    .collect();
+                self.deliver(channel, patterns, &message, *span, work);
+                if *peek {
+                    return;
+                }
+                // Messages move up, and nothing, which is zeros, moves in behind the last.
+                let bits = buffer.capacity * buffer.stride;
+                for start in (0..bits).step_by(64) {
+                    let wanted = 64.min(bits - start);
+                    let there = wanted.min(bits.saturating_sub(start + buffer.stride));
+                    let from = At::fixed(buffer.start + start + buffer.stride);
+                    let moved = self.read(work, from, there);
+                    let moved = match (wanted - there, there) {
+                        (0, _) | (_, 0) => moved,
+                        (short, _) => self.b.ins().ishl_imm_s(moved, i64::from(short)),
+                    };
+                    self.write(work, At::fixed(buffer.start + start), wanted, moved);
+                }
+                self.b.ins().iadd_imm_s(length, -1)
+            }
+        };
+        self.write(work, At::fixed(buffer.length.bit), buffer.length.bits, now);
+    }
+
+    /// Stores a message where a receive wants it.
+    fn deliver(
+        &mut self,
+        channel: ChannelId,
+        patterns: &[Pattern],
+        message: &[Val],
+        span: crate::source::Span,
+        work: &Frame,
+    ) {
+        let overflow = self.interp.program().channels[channel].overflow;
+        for (pattern, &value) in patterns.iter().zip(message) {
+            if let Pattern::Into(place) = pattern {
+                let (at, ty) = self.at(place, work);
+                let cell = self.shapes.cell(ty);
+                self.store_value(work, at, cell, value, overflow, span);
+            }
+        }
+    }
+}
+
+fn named_or_none(communication: &Communication) -> Option<ChannelId> {
+    match communication.channel() {
+        crate::ir::ChannelRef::Named(id) => Some(*id),
+        crate::ir::ChannelRef::Computed(_) => None,
+    }
+}

@@ -1,0 +1,244 @@
+//! Statements, on a frame.
+
+use super::bits::{At, CHUNK_BITS};
+use super::emitter::{Emitter, Frame, Val};
+use crate::exec::FaultKind;
+use crate::ir::{Expr, ExprKind, LocalId, Overflow, Place, Stmt, StmtKind, Type, TypeId};
+use crate::source::Span;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, types};
+
+impl Emitter<'_, '_> {
+    /// Statements in order.
+    pub fn run(&mut self, body: &[Stmt], frame: &Frame) {
+        body.iter().for_each(|stmt| self.statement(stmt, frame));
+    }
+
+    fn statement(&mut self, stmt: &Stmt, frame: &Frame) {
+        match &stmt.kind {
+            StmtKind::Assign { target, value, overflow } => {
+                self.assign(target, value, *overflow, frame);
+            }
+            StmtKind::Copy { target, source } => self.copy_place(target, source, frame),
+            StmtKind::If(branches) => self.choose(branches, frame),
+            StmtKind::Switch(subject, branches) => self.switch(subject, branches, frame),
+            StmtKind::For { local, first, last, step, body } => {
+                self.for_loop(*local, [first, last, step], body, stmt.span, frame);
+            }
+            StmtKind::ForEach { local, over, body } => {
+                let (low, high) = self.scalar_bounds(*over);
+                let last = self.iconst(high);
+                self.count_up(Val::known(low), last, high, *local, |this, next| {
+                    this.run(body, frame);
+                    this.jump(next);
+                });
+            }
+            StmtKind::While { condition, body, limit } => {
+                self.while_loop(condition, body, *limit, stmt.span, frame);
+            }
+            StmtKind::Undefine(place) => self.fill(place, frame, |_| 0),
+            StmtKind::Clear(place) => self.fill(place, frame, u64::from),
+            StmtKind::Assert { condition, .. } => {
+                let (go_on, fail) = (self.block(), self.block());
+                self.b.set_cold_block(fail);
+                self.branch(condition, frame, go_on, fail);
+                self.go_on_at(fail);
+                self.fail(FaultKind::Assertion, stmt.span);
+                self.jump(go_on);
+                self.go_on_at(go_on);
+            }
+            StmtKind::Error(_) => self.fail(FaultKind::Error, stmt.span),
+            StmtKind::Print { .. } => {}
+            StmtKind::Communicate(_)
+            | StmtKind::MultisetAdd { .. }
+            | StmtKind::MultisetRemove { .. }
+            | StmtKind::Call(..)
+            | StmtKind::Return(_)
+            | StmtKind::Declare { .. }
+            | StmtKind::Run { .. }
+            | StmtKind::Exit => unreachable!("left to the interpreter"),
+        }
+    }
+
+    fn assign(&mut self, target: &Place, value: &Expr, overflow: Overflow, frame: &Frame) {
+        let (at, ty) = self.at(target, frame);
+        let cell = self.shapes.cell(ty);
+        if value.kind == ExprKind::Undefined {
+            let code = self.iconst(0);
+            return self.write(frame, at, cell.bits, code);
+        }
+        let value = self.value(value, frame);
+        self.store_value(frame, at, cell, value, overflow, target.span);
+    }
+
+    /// Reads all bits before it writes any, as the places may overlap.
+    fn copy_place(&mut self, target: &Place, source: &Place, frame: &Frame) {
+        let (to, ty) = self.at(target, frame);
+        let (from, _) = self.at(source, frame);
+        let bits = self.shapes.bits(ty);
+        let chunks: Vec<(u32, u32)> = (0..bits)
+            .step_by(CHUNK_BITS as usize)
+            .map(|start| (start, CHUNK_BITS.min(bits - start)))
+            .collect();
+        let read: Vec<_> =
+            chunks.iter().map(|&(start, bits)| self.read(frame, from.plus(start), bits)).collect();
+        for (&(start, bits), value) in chunks.iter().zip(read) {
+            self.write(frame, to.plus(start), bits, value);
+        }
+    }
+
+    fn choose(&mut self, branches: &[(Option<Expr>, Vec<Stmt>)], frame: &Frame) {
+        let end = self.block();
+        for (condition, body) in branches {
+            let next = self.block();
+            if let Some(condition) = condition {
+                let then = self.block();
+                self.branch(condition, frame, then, next);
+                self.go_on_at(then);
+            }
+            self.run(body, frame);
+            self.jump(end);
+            self.go_on_at(next);
+        }
+        self.jump(end);
+        self.go_on_at(end);
+    }
+
+    /// All values of a branch are judged before it is chosen, as they may fail.
+    fn switch(&mut self, subject: &Expr, branches: &[(Vec<Expr>, Vec<Stmt>)], frame: &Frame) {
+        let subject = self.value(subject, frame);
+        let subject = self.as_int(subject);
+        let end = self.block();
+        for (values, body) in branches {
+            let next = self.block();
+            if !values.is_empty() {
+                let mut chosen = self.b.ins().iconst(types::I8, 0);
+                for value in values {
+                    let value = self.value(value, frame);
+                    let value = self.as_int(value);
+                    let equal = self.b.ins().icmp(IntCC::Equal, value, subject);
+                    chosen = self.b.ins().bor(chosen, equal);
+                }
+                let then = self.block();
+                self.b.ins().brif(chosen, then, &[], next, &[]);
+                self.go_on_at(then);
+            }
+            self.run(body, frame);
+            self.jump(end);
+            self.go_on_at(next);
+        }
+        self.jump(end);
+        self.go_on_at(end);
+    }
+
+    fn for_loop(
+        &mut self,
+        local: LocalId,
+        [first, last, step]: [&Expr; 3],
+        body: &[Stmt],
+        span: Span,
+        frame: &Frame,
+    ) {
+        let first = self.value(first, frame);
+        let last = self.value(last, frame);
+        let step = self.value(step, frame);
+        let step_int = self.as_int(step);
+        if step.may_be(0) {
+            let still = self.b.ins().icmp_imm_s(IntCC::Equal, step_int, 0);
+            self.fail_if(still, FaultKind::Limit, span);
+        }
+        let (head, inside, end) = (self.block(), self.block(), self.block());
+        let variable = self.b.declare_var(types::I64);
+        let (start, last_int) = (self.as_int(first), self.as_int(last));
+        self.b.def_var(variable, start);
+        self.jump(head);
+        self.go_on_at(head);
+        let value = self.b.use_var(variable);
+        let up = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, value, last_int);
+        let down = self.b.ins().icmp(IntCC::SignedGreaterThanOrEqual, value, last_int);
+        let rises = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, step_int, 0);
+        let more = self.b.ins().select(rises, up, down);
+        self.b.ins().brif(more, inside, &[], end, &[]);
+        self.go_on_at(inside);
+        let range = (first.low.min(last.low), first.high.max(last.high));
+        self.bind(local, Val::int(value, range.0, range.1));
+        self.run(body, frame);
+        let value = self.b.use_var(variable);
+        let value = self.b.ins().iadd(value, step_int);
+        self.b.def_var(variable, value);
+        self.jump(head);
+        self.go_on_at(end);
+    }
+
+    fn while_loop(
+        &mut self,
+        condition: &Expr,
+        body: &[Stmt],
+        limit: u64,
+        span: Span,
+        frame: &Frame,
+    ) {
+        let (head, inside, end) = (self.block(), self.block(), self.block());
+        let rounds = self.b.declare_var(types::I64);
+        let zero = self.iconst(0);
+        self.b.def_var(rounds, zero);
+        self.jump(head);
+        self.go_on_at(head);
+        self.branch(condition, frame, inside, end);
+        self.go_on_at(inside);
+        let round = self.b.use_var(rounds);
+        let round = self.b.ins().iadd_imm_s(round, 1);
+        self.b.def_var(rounds, round);
+        let limit = self.iconst(limit as i64);
+        let beyond = self.b.ins().icmp(IntCC::UnsignedGreaterThan, round, limit);
+        self.fail_if(beyond, FaultKind::Limit, span);
+        self.run(body, frame);
+        self.jump(head);
+        self.go_on_at(end);
+    }
+
+    /// Gives every scalar of a place the code that `code` makes of whether it can be undefined.
+    fn fill(&mut self, place: &Place, frame: &Frame, code: impl Fn(bool) -> u64 + Copy) {
+        let (at, ty) = self.at(place, frame);
+        self.fill_type(frame, at, ty, code);
+    }
+
+    fn fill_type(
+        &mut self,
+        frame: &Frame,
+        at: At,
+        ty: TypeId,
+        code: impl Fn(bool) -> u64 + Copy,
+    ) -> u32 {
+        let program = self.interp.program();
+        let mut bits = 0;
+        match &program.types[ty] {
+            Type::Scalar(_) => {
+                let cell = self.shapes.cell(ty);
+                let code = self.iconst(code(cell.undefined) as i64);
+                self.write(frame, at, cell.bits, code);
+                bits = cell.bits;
+            }
+            Type::Array { length, element, .. } => {
+                for _ in 0..*length {
+                    bits += self.fill_type(frame, at.plus(bits), *element, code);
+                }
+            }
+            Type::Record { fields, .. } => {
+                for (_, field) in fields {
+                    bits += self.fill_type(frame, at.plus(bits), *field, code);
+                }
+            }
+            Type::Multiset { capacity, element } => {
+                let size = super::shape::size_cell(*capacity);
+                let empty = self.iconst(0);
+                self.write(frame, at, size.bits, empty);
+                bits = size.bits;
+                for _ in 0..*capacity {
+                    bits += self.fill_type(frame, at.plus(bits), *element, code);
+                }
+            }
+        }
+        bits
+    }
+}

@@ -1,0 +1,202 @@
+//! Walking through code: everything an action, a statement or an expression mentions.
+//!
+//! An analysis implements [`Visitor`] for what it looks at; the rest walks on by itself. Each
+//! default method visits the parts, so a method that looks at a thing and then wants its parts too
+//! calls the function of the same name here.
+
+use super::{
+    Action, Argument, ChannelRef, Communication, Expr, ExprKind, Pattern, Place, Selector,
+};
+use super::{Stmt, StmtKind};
+
+/// What becomes of a place or a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It is read.
+    Read,
+    /// It is written; for a channel, a message is added or removed.
+    Write,
+}
+
+/// Sees the parts of code.
+pub trait Visitor {
+    /// A statement.
+    fn stmt(&mut self, stmt: &Stmt) {
+        self::stmt(self, stmt);
+    }
+
+    /// An expression.
+    fn expr(&mut self, expr: &Expr) {
+        self::expr(self, expr);
+    }
+
+    /// A place that is read or written. Its indices are read in any case.
+    fn place(&mut self, place: &Place, access: Access) {
+        let _ = access;
+        self::place(self, place);
+    }
+
+    /// A channel that is looked at, or sent to or received from.
+    fn channel(&mut self, channel: &ChannelRef, access: Access) {
+        let _ = access;
+        self::channel(self, channel);
+    }
+
+    /// A send or a receive.
+    fn communication(&mut self, communication: &Communication) {
+        self::communication(self, communication);
+    }
+}
+
+/// Visits guard, communication and body of an action, in this order.
+pub fn action<V: Visitor + ?Sized>(visitor: &mut V, action: &Action) {
+    action.guard.iter().for_each(|guard| visitor.expr(guard));
+    action.communication.iter().for_each(|it| visitor.communication(it));
+    body(visitor, &action.body);
+}
+
+/// Visits statements in order.
+pub fn body<V: Visitor + ?Sized>(visitor: &mut V, body: &[Stmt]) {
+    body.iter().for_each(|stmt| visitor.stmt(stmt));
+}
+
+/// Visits the parts of a statement.
+pub fn stmt<V: Visitor + ?Sized>(visitor: &mut V, stmt: &Stmt) {
+    match &stmt.kind {
+        StmtKind::Assign { target, value, .. } => {
+            visitor.place(target, Access::Write);
+            visitor.expr(value);
+        }
+        StmtKind::Copy { target, source } => {
+            visitor.place(target, Access::Write);
+            visitor.place(source, Access::Read);
+        }
+        StmtKind::If(branches) => {
+            for (condition, then) in branches {
+                condition.iter().for_each(|it| visitor.expr(it));
+                body(visitor, then);
+            }
+        }
+        StmtKind::Switch(subject, branches) => {
+            visitor.expr(subject);
+            for (values, then) in branches {
+                values.iter().for_each(|it| visitor.expr(it));
+                body(visitor, then);
+            }
+        }
+        StmtKind::For { first, last, step, body: inner, .. } => {
+            [first, last, step].into_iter().for_each(|it| visitor.expr(it));
+            body(visitor, inner);
+        }
+        StmtKind::ForEach { body: inner, .. } | StmtKind::Declare { body: inner, .. } => {
+            body(visitor, inner);
+        }
+        StmtKind::While { condition, body: inner, .. } => {
+            visitor.expr(condition);
+            body(visitor, inner);
+        }
+        StmtKind::Undefine(place) | StmtKind::Clear(place) => visitor.place(place, Access::Write),
+        StmtKind::Assert { condition, .. } => visitor.expr(condition),
+        StmtKind::Communicate(communication) => visitor.communication(communication),
+        StmtKind::MultisetAdd { multiset, element } => {
+            visitor.place(multiset, Access::Write);
+            argument(visitor, element);
+        }
+        StmtKind::MultisetRemove { multiset, position } => {
+            visitor.place(multiset, Access::Write);
+            visitor.expr(position);
+        }
+        StmtKind::Call(_, arguments) => arguments.iter().for_each(|it| argument(visitor, it)),
+        StmtKind::Return(value) => value.iter().for_each(|it| visitor.expr(it)),
+        StmtKind::Run { arguments, into, .. } => {
+            arguments.iter().for_each(|it| visitor.expr(it));
+            into.iter().for_each(|it| visitor.place(it, Access::Write));
+        }
+        StmtKind::Print { values, .. } => values.iter().for_each(|it| visitor.expr(it)),
+        StmtKind::Error(_) | StmtKind::Exit => {}
+    }
+}
+
+/// Visits the parts of an expression.
+pub fn expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &Expr) {
+    match &expr.kind {
+        ExprKind::Read(place) | ExprKind::IsUndefined(place) => visitor.place(place, Access::Read),
+        ExprKind::Unary(_, operand) => visitor.expr(operand),
+        ExprKind::Binary(_, left, right) => {
+            visitor.expr(left);
+            visitor.expr(right);
+        }
+        ExprKind::Conditional(condition, then, otherwise) => {
+            [condition, then, otherwise].into_iter().for_each(|it| visitor.expr(it));
+        }
+        ExprKind::At { slot, .. } => slot.iter().for_each(|it| visitor.expr(it)),
+        ExprKind::Length(channel) | ExprKind::IsEmpty(channel) | ExprKind::IsFull(channel) => {
+            visitor.channel(channel, Access::Read);
+        }
+        ExprKind::CanReceive(channel, patterns) => {
+            visitor.channel(channel, Access::Read);
+            for pattern in patterns {
+                if let Pattern::Match(value) = pattern {
+                    visitor.expr(value);
+                }
+            }
+        }
+        ExprKind::Quantified { body, .. } => visitor.expr(body),
+        ExprKind::Count { multiset, body, .. } => {
+            visitor.place(multiset, Access::Read);
+            visitor.expr(body);
+        }
+        ExprKind::Call(_, arguments) => arguments.iter().for_each(|it| argument(visitor, it)),
+        ExprKind::Constant(_)
+        | ExprKind::Undefined
+        | ExprKind::Local(_)
+        | ExprKind::Self_
+        | ExprKind::Processes
+        | ExprKind::Timeout => {}
+    }
+}
+
+/// Visits the indices on the way to a place, and whose it is.
+pub fn place<V: Visitor + ?Sized>(visitor: &mut V, place: &Place) {
+    place.slot.iter().for_each(|it| visitor.expr(it));
+    for selector in &place.path {
+        if let Selector::Index(index) = selector {
+            visitor.expr(index);
+        }
+    }
+}
+
+/// Visits what a channel is computed from.
+pub fn channel<V: Visitor + ?Sized>(visitor: &mut V, channel: &ChannelRef) {
+    if let ChannelRef::Computed(number) = channel {
+        visitor.expr(number);
+    }
+}
+
+/// Visits the channel, and the values or patterns, of a send or a receive.
+pub fn communication<V: Visitor + ?Sized>(visitor: &mut V, communication: &Communication) {
+    match communication {
+        Communication::Send { channel, values, .. } => {
+            visitor.channel(channel, Access::Write);
+            values.iter().for_each(|it| visitor.expr(it));
+        }
+        Communication::Receive { channel, patterns, peek, .. } => {
+            visitor.channel(channel, if *peek { Access::Read } else { Access::Write });
+            for pattern in patterns {
+                match pattern {
+                    Pattern::Into(place) => visitor.place(place, Access::Write),
+                    Pattern::Match(value) => visitor.expr(value),
+                    Pattern::Any => {}
+                }
+            }
+        }
+    }
+}
+
+/// Visits what is given to a function; a place given by reference may be written.
+fn argument<V: Visitor + ?Sized>(visitor: &mut V, argument: &Argument) {
+    match argument {
+        Argument::Value(value) => visitor.expr(value),
+        Argument::Reference(place) => visitor.place(place, Access::Write),
+    }
+}

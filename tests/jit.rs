@@ -1,0 +1,67 @@
+//! Compiled code does what the interpreter does: the same successors in the same order, by the same
+//! actions, and the same errors at the same places, on random reachable states of every model we
+//! ship, and with `SPILLWAY_CORPUS` of every model there.
+
+mod support;
+
+use spillway::exec::Interp;
+use spillway::exec::Jit;
+use spillway::front::{self, Language, Options};
+use spillway::ir::Overflow;
+use spillway::source::Sources;
+use std::path::{Path, PathBuf};
+use support::agree::{assert_agree, random_states};
+
+/// Random states of each model.
+const STATES: usize = 10_000;
+
+fn models(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "dve"));
+    files.sort();
+    assert!(!files.is_empty());
+    files
+}
+
+fn interpreter(file: &Path, overflow: Overflow) -> Interp {
+    let mut sources = Sources::default();
+    let text = std::fs::read(file).unwrap();
+    let text: String = text.iter().map(|&byte| char::from(byte)).collect();
+    sources.add(file.display().to_string(), text);
+    let options = Options { overflow: Some(overflow), ..Options::default() };
+    let loaded = front::load(Language::Dve, &mut sources, &options).unwrap();
+    Interp::new(loaded.program).unwrap()
+}
+
+fn compare_all(folder: &Path) {
+    for file in models(folder) {
+        for overflow in [Overflow::Fails, Overflow::Wraps] {
+            let name = format!("{} ({overflow:?})", file.display());
+            let interp = interpreter(&file, overflow);
+            let states = random_states(&interp, STATES, 1);
+            match Jit::new(interpreter(&file, overflow)) {
+                Ok(jit) => {
+                    let compiled = jit.compiled();
+                    assert_eq!(compiled.interpreted, 0, "{name}: all of DVE is compiled");
+                    assert_agree(&name, &interp, &jit, &states);
+                    println!("{name}: {compiled:?}");
+                }
+                Err(refused) => println!("{name}: interpreted, as {}", refused.1),
+            }
+        }
+    }
+}
+
+#[test]
+fn compiled_models_agree_with_the_interpreter() {
+    compare_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve"));
+}
+
+#[test]
+fn compiled_models_of_the_corpus_agree_with_the_interpreter() {
+    match std::env::var_os("SPILLWAY_CORPUS") {
+        None => println!("skipped: SPILLWAY_CORPUS is not set"),
+        Some(corpus) => compare_all(&Path::new(&corpus).join("dve")),
+    }
+}

@@ -1,0 +1,69 @@
+//! Two executors that must agree: the interpreter, and the code compiled from the same program.
+
+use spillway::exec::jit::CompiledStep;
+use spillway::exec::{Expansion, Findings, Interp, Jit, Model, Outcome};
+
+/// Random reachable states: of walks that begin anew where they end or have gone on for long.
+pub fn random_states(model: &Interp, count: usize, seed: u64) -> Vec<u8> {
+    let mut random = super::Random::new(seed);
+    let (mut states, mut options, mut walked) = (Vec::new(), model.starts(), 0);
+    for _ in 0..count {
+        let successors: Vec<&Vec<u8>> = options
+            .iter()
+            .filter_map(|step| match &step.outcome {
+                Outcome::Successor(state) => Some(state),
+                Outcome::Fault(_) => None,
+            })
+            .collect();
+        walked += 1;
+        options = match successors.is_empty() || walked % 1000 == 0 {
+            true => model.starts(),
+            false => {
+                let state = successors[random.below(successors.len())];
+                states.extend_from_slice(state);
+                model.steps(state)
+            }
+        };
+    }
+    states
+}
+
+/// Everything that expanding states gives.
+pub fn expanded(model: &dyn Model, states: &[u8], limit: usize) -> (Vec<u8>, u64, Findings) {
+    let (mut all, mut buffer) = (Vec::new(), Vec::new());
+    let mut keep = |buffer: &mut Vec<u8>| {
+        all.append(buffer);
+        Ok(())
+    };
+    let mut expansion = Expansion::new(model.width(), &mut buffer, limit, &mut keep);
+    model.expand(states, &mut expansion);
+    let (transitions, findings) = expansion.finish().unwrap();
+    all.append(&mut buffer);
+    (all, transitions, findings)
+}
+
+/// Panics unless both give the same successors, actions and errors, in the same order, for each
+/// state alone and for all together.
+pub fn assert_agree(name: &str, interp: &Interp, jit: &Jit, states: &[u8]) {
+    for state in states.chunks_exact(interp.width()) {
+        let expected: Vec<CompiledStep> = interp
+            .steps(state)
+            .into_iter()
+            .map(|step| CompiledStep {
+                action: step.action,
+                outcome: match step.outcome {
+                    Outcome::Successor(state) => Ok(state),
+                    Outcome::Fault(fault) => Err((fault.kind, fault.span)),
+                },
+            })
+            .collect();
+        let found = jit.compiled_steps(state);
+        assert_eq!(found, expected, "{name}: steps of {state:02x?}: {:?}", interp.describe(state));
+    }
+    for limit in [1 << 20, 5 * interp.width()] {
+        let (expected, found) = (expanded(interp, states, limit), expanded(jit, states, limit));
+        assert_eq!(found.2, expected.2, "{name}: findings");
+        assert_eq!(found.1, expected.1, "{name}: transitions");
+        assert!(found.0 == expected.0, "{name}: successors of a block");
+    }
+}
