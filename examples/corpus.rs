@@ -4,6 +4,7 @@
 //! cargo run --release --example corpus -- FOLDER [--max-states N] [--memory MIB] [--threads N]
 //!                                         [--oracle] [--wrap] [--only NAME] [--min-states N]
 //!                                         [--order declared|static|sampled] [--skip NAME]
+//!                                         [--interp]
 //! ```
 //!
 //! `FOLDER` holds the models and a `reference.tsv` with the columns `file`, `states`,
@@ -14,11 +15,11 @@
 //!
 //! `--order` chooses the key order, and has each line say what all states take as one sorted run,
 //! in bytes a state and as a share of the packed states, and how much of the time went into the
-//! order.
+//! order. `--interp` runs the models in the interpreter instead of compiling them.
 
 use spill::{Disk, Merge, Metered, RealDisk, SegmentSource, SegmentWriter, Source};
 use spillway::analysis::order::static_order;
-use spillway::exec::{Interp, Model};
+use spillway::exec::{Exec, Executor, Interp, Model};
 use spillway::front::{self, Language, Options};
 use spillway::ir::Overflow;
 use spillway::search::order::sampled;
@@ -40,6 +41,7 @@ struct Settings {
     only: Option<String>,
     skip: Option<String>,
     order: Option<String>,
+    exec: Exec,
 }
 
 /// What a model came to.
@@ -107,6 +109,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
         only: None,
         skip: None,
         order: None,
+        exec: Exec::Jit,
     };
     while let Some(arg) = args.next() {
         let mut number = || -> Result<u64, String> {
@@ -119,6 +122,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
             "--memory" => settings.memory = number()?,
             "--threads" => settings.threads = number()? as usize,
             "--oracle" => settings.oracle = true,
+            "--interp" => settings.exec = Exec::Interp,
             "--wrap" => settings.overflow = Overflow::Wraps,
             "--only" => settings.only = args.next(),
             "--skip" => settings.skip = args.next(),
@@ -157,11 +161,13 @@ fn references(settings: &Settings) -> Vec<Reference> {
 fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, String> {
     let model = load(&settings.folder.join(&reference.file), settings.overflow)?;
     let began = Instant::now();
-    let model = ordered(model, settings.order.as_deref())?;
+    let interp = ordered(model, settings.order.as_deref())?;
     let ordering = began.elapsed().as_secs_f64();
+    let executor = Executor::new(&interp, settings.exec);
+    let model = executor.model();
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
     if settings.oracle {
-        return Ok(Explored { outcome: memory::search(&model, &limits), store: String::new() });
+        return Ok(Explored { outcome: memory::search(model, &limits), store: String::new() });
     }
     let base = Plan::resident();
     let plan = |memory| Plan::new(memory, base, settings.threads, model.width());
@@ -175,13 +181,13 @@ fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, Strin
     let search = || -> spill::Result<Explored> {
         let real: Arc<dyn Disk> = Arc::new(RealDisk::open(dir.path())?);
         let disk = Arc::new(Metered::new(real, None)?);
-        let mut search = Search::begin(&model, disk.clone(), plan, limits, &control)?;
+        let mut search = Search::begin(model, disk.clone(), plan, limits, &control)?;
         let outcome = search.run()?;
         let share = 100.0 * ordering / (ordering + search.seconds());
         let store = match settings.order.is_some() {
             false => String::new(),
             true => {
-                store(&model, &*disk, &search)? + &format!(", order {ordering:.3}s {share:.1}%,")
+                store(model, &*disk, &search)? + &format!(", order {ordering:.3}s {share:.1}%,")
             }
         };
         Ok(Explored { outcome, store })
@@ -205,7 +211,7 @@ fn ordered(model: Interp, order: Option<&str>) -> Result<Interp, String> {
 }
 
 /// What all states take as one sorted run.
-fn store(model: &Interp, disk: &dyn Disk, search: &Search) -> spill::Result<String> {
+fn store(model: &dyn Model, disk: &dyn Disk, search: &Search) -> spill::Result<String> {
     let levels = search.store().levels().saved();
     let mut sources: Vec<Box<dyn Source>> = Vec::new();
     for level in 0..levels.ends.len() {

@@ -40,14 +40,14 @@ fn compare_all(folder: &Path) {
             let name = format!("{} ({overflow:?})", file.display());
             let interp = interpreter(&file, overflow);
             let states = random_states(&interp, STATES, 1);
-            match Jit::new(interpreter(&file, overflow)) {
+            match Jit::new(&interp) {
                 Ok(jit) => {
                     let compiled = jit.compiled();
                     assert_eq!(compiled.interpreted, 0, "{name}: all of DVE is compiled");
                     assert_agree(&name, &interp, &jit, &states);
                     println!("{name}: {compiled:?}");
                 }
-                Err(refused) => println!("{name}: interpreted, as {}", refused.1),
+                Err(refused) => println!("{name}: interpreted, as {refused}"),
             }
         }
     }

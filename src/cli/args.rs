@@ -1,5 +1,6 @@
 //! Commands and flags.
 
+use crate::exec::Exec;
 use crate::ir::Overflow;
 use crate::search::plan::TooSmall;
 use crate::search::{Checks, Limits, Plan};
@@ -80,6 +81,25 @@ pub enum KeyOrder {
     Sampled,
 }
 
+/// How the model is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ExecArg {
+    /// As machine code, where there is a back end for this machine
+    #[default]
+    Jit,
+    /// By the interpreter, many times slower: the reference
+    Interp,
+}
+
+impl From<ExecArg> for Exec {
+    fn from(arg: ExecArg) -> Exec {
+        match arg {
+            ExecArg::Jit => Exec::Jit,
+            ExecArg::Interp => Exec::Interp,
+        }
+    }
+}
+
 /// Resources of one sitting of a search.
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
@@ -101,6 +121,9 @@ pub struct RunArgs {
     /// Stop, resumably, after this time
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub max_time: Option<Duration>,
+    /// How the model is run; the counts do not depend on it
+    #[arg(long, value_enum, default_value_t)]
+    pub exec: ExecArg,
     /// Print the result as one JSON object
     #[arg(long)]
     pub json: bool,
@@ -209,6 +232,9 @@ pub struct ExplainArgs {
     /// The threads to plan for [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: Option<u16>,
+    /// Show only the machine code of this action, given by its number or its name
+    #[arg(long, value_name = "ACTION")]
+    pub asm: Option<String>,
 }
 
 /// `spillway simulate`.

@@ -1,24 +1,55 @@
 //! `explain`: a model as Spillway understands it.
 
 use super::args::{self, ExplainArgs, KeyOrder};
-use super::failure::VERIFIED;
+use super::failure::{Failure, VERIFIED};
 use super::model::Model;
 use super::{Ending, print};
-use crate::exec::{Interp, Model as _};
+use crate::exec::{Exec, Executor, Interp, Model as _};
 use crate::ir::layout::Part;
 use crate::ir::{Owner, Program, text};
+use crate::report;
 use std::fmt::Write;
 
 /// `spillway explain`.
 pub(super) fn explain(args: &ExplainArgs) -> Ending {
     let (model, share) = Model::open(&args.model)?.in_key_order(args.key_order);
+    let executor = Executor::new(&model.interp, Exec::Jit);
+    if let Some(wanted) = &args.asm {
+        print(&assembly(&executor, &model, wanted)?);
+        return Ok(VERIFIED);
+    }
     print(&format!("{}\n", text::print(model.interp.program())));
     print(&format!("{}{}\n", layout(&model.interp), order(&model, args.key_order, share)));
+    print(&format!("{}\n\n", report::print_compiled(executor.compiled())));
     match args::plan(args.memory, args.threads, model.interp.width()) {
         Ok(plan) => print(&format!("{plan}\n")),
         Err(error) => print(&format!("{error}\n")),
     }
     Ok(VERIFIED)
+}
+
+/// The machine code of the actions with this number or name.
+fn assembly(executor: &Executor, model: &Model, wanted: &str) -> Result<String, Failure> {
+    let Executor::Compiled(jit) = executor else {
+        let why = executor.compiled().err().unwrap_or_default();
+        return Err(Failure::wrong(format!("there is no machine code of this model: {why}")));
+    };
+    let actions = &model.interp.program().actions;
+    let chosen =
+        actions.iter().filter(|(id, action)| action.name == wanted || wanted.parse() == Ok(id.0));
+    let mut out = String::new();
+    for (id, action) in chosen {
+        let code = jit.assembly(id).map_err(|error| Failure::wrong(error.to_string()))?;
+        let _ = writeln!(out, "action {}: {}\n{code}", id.0, action.name);
+    }
+    match out.is_empty() {
+        false => Ok(out),
+        true => Err(Failure::wrong(format!(
+            "{} has no action `{wanted}`\n  help: `spillway explain` without --asm lists the \
+             actions; give the name between quotes, or the position in the list from 0",
+            model.name()
+        ))),
+    }
 }
 
 /// Which bits of a state hold what, in key order.

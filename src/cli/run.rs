@@ -6,7 +6,7 @@ use super::failure::{self, Failure};
 use super::model::Model;
 use super::progress::Display;
 use super::{Ending, print};
-use crate::exec::Model as _;
+use crate::exec::{Executor, Model as _};
 use crate::report::{self, Report};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::{Control, Limits, Outcome, Plan, Search, Verdict};
@@ -19,10 +19,12 @@ use std::time::Instant;
 pub(super) fn check(args: &CheckArgs) -> Ending {
     let (model, _) = Model::open(&args.model)?.in_key_order(args.key_order);
     let limits = args.limits();
+    let executor = Executor::new(&model.interp, args.run.exec.into());
     let plan = plan(&model, &args.run)?;
     let job = Job::new(&model, &limits);
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
-    Sitting { model, limits, plan, directory, args: &args.run }.run(None)
+    Sitting { model: &model, executor: &executor, limits, plan, directory, args: &args.run }
+        .run(None)
 }
 
 /// `spillway resume`.
@@ -30,10 +32,13 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let (directory, job, saved) = Directory::open(&args.dir, args.run.disk_limit)?;
     let model = job.model(&args.dir)?;
     let limits = job.limits(args.run.max_states);
+    let executor = Executor::new(&model.interp, args.run.exec.into());
     let plan = plan(&model, &args.run)?;
-    Sitting { model, limits, plan, directory, args: &args.run }.run(saved)
+    Sitting { model: &model, executor: &executor, limits, plan, directory, args: &args.run }
+        .run(saved)
 }
 
+/// Called when the model is compiled: what is resident by then is not there to be shared out.
 fn plan(model: &Model, args: &RunArgs) -> Result<Plan, Failure> {
     args::plan(args.memory, args.threads, model.interp.width()).map_err(|error| {
         Failure::wrong(format!("{error}\n  help: give at least that much with --memory"))
@@ -42,7 +47,8 @@ fn plan(model: &Model, args: &RunArgs) -> Result<Plan, Failure> {
 
 /// All that one run of the process needs to search.
 struct Sitting<'a> {
-    model: Model,
+    model: &'a Model,
+    executor: &'a Executor<'a>,
     limits: Limits,
     plan: Plan,
     directory: Directory,
@@ -88,7 +94,7 @@ impl Sitting<'_> {
 
     fn search(&self, saved: Option<Saved>, control: &Control) -> spill::Result<Searched> {
         let disk = self.directory.disk.clone();
-        let (model, limits) = (&self.model.interp, self.limits.clone());
+        let (model, limits) = (self.executor.model(), self.limits.clone());
         let mut search = match saved {
             None => Search::begin(model, disk, self.plan, limits, control)?,
             Some(saved) => Search::resume(model, disk, saved, self.plan, limits, control)?,
@@ -99,12 +105,13 @@ impl Sitting<'_> {
 
     /// Prints the result and, if there is one, the counterexample.
     fn tell(&self, searched: &Searched) -> Result<(), Failure> {
-        let Sitting { model, directory, limits, .. } = self;
+        let Sitting { model, executor, directory, limits, .. } = self;
         let Searched { outcome, seconds, disk } = searched;
         let report = Report {
             model_name: model.name(),
             language: model.language.name(),
             key_order: model.key_order(),
+            compiled: Some(executor.compiled()),
             model: &model.interp,
             sources: &model.sources,
             limits,

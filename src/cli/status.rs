@@ -26,6 +26,7 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         model_name: job.model_name(),
         language: job.language(),
         key_order: model.key_order(),
+        compiled: None,
         model: &model.interp,
         sources: &model.sources,
         limits: &limits,

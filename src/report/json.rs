@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 pub fn result(report: &Report) -> Value {
     let Report { model, outcome, seconds, .. } = report;
     let found = violations(*model, report.sources, report.limits, outcome);
+    let code = report.compiled.and_then(Result::ok);
     json!({
         "model": report.model_name,
         "language": report.language,
@@ -21,6 +22,9 @@ pub fn result(report: &Report) -> Value {
         "violations": found.iter().map(violation).collect::<Vec<_>>(),
         "state_bits": model.bits(),
         "key_order": report.key_order,
+        "exec": report.compiled.map(|it| if it.is_ok() { "jit" } else { "interp" }),
+        "compile_seconds": code.map(|it| it.time.as_secs_f64()),
+        "code_bytes": code.map(|it| it.bytes),
         "seconds": seconds,
         "states_per_second": outcome.states() as f64 / seconds.max(1e-9),
         "peak_rss_bytes": report.peak_rss_bytes,

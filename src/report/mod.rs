@@ -4,8 +4,9 @@ mod json;
 mod text;
 
 pub use json::{result, trace};
-pub use text::{print_result, print_trace};
+pub use text::{print_compiled, print_result, print_trace};
 
+use crate::exec::jit::Compiled;
 use crate::exec::{Check, Fault, Model, Outcome as StepOutcome};
 use crate::search::checkpoint::DiskFigures;
 use crate::search::trace::Trace;
@@ -20,6 +21,8 @@ pub struct Report<'a> {
     pub language: &'a str,
     /// How the order of its variables in a state was chosen: `declared`, `static`, `sampled`.
     pub key_order: &'a str,
+    /// What compiling it gave, or why it was interpreted; nothing if it was not run.
+    pub compiled: Option<Result<Compiled, &'a str>>,
     /// The model.
     pub model: &'a dyn Model,
     /// Its texts.

@@ -1,6 +1,7 @@
 //! Reports as text.
 
 use super::{Report, Violation, changes, described, violations};
+use crate::exec::jit::Compiled;
 use crate::exec::{Model, Outcome as StepOutcome};
 use crate::search::Verdict;
 use crate::search::plan::Bytes;
@@ -44,6 +45,9 @@ pub fn print_result(report: &Report) -> String {
         each(report.disk.written, outcome.states()),
         Bytes(each(report.disk.read, outcome.levels.len() as u64) as u64),
     );
+    if let Some(compiled) = report.compiled {
+        let _ = writeln!(out, "  {}", print_compiled(compiled));
+    }
     for violation in &found {
         let _ = writeln!(out, "  {}", print_violation(violation));
     }
@@ -51,6 +55,21 @@ pub fn print_result(report: &Report) -> String {
         let _ = writeln!(out, "  search directory: {dir}");
     }
     out
+}
+
+/// How a model is run.
+pub fn print_compiled(compiled: Result<Compiled, &str>) -> String {
+    match compiled {
+        Ok(Compiled { time, bytes, interpreted }) => {
+            let left = match interpreted {
+                0 => String::new(),
+                some => format!(", {} left to the interpreter", count(some as u64, "action")),
+            };
+            let (seconds, code) = (time.as_secs_f64(), Bytes(bytes as u64));
+            format!("compiled in {seconds:.2} s to {code} of machine code{left}")
+        }
+        Err(why) => format!("interpreted, {why}"),
+    }
 }
 
 fn print_violation(violation: &Violation) -> String {

@@ -59,6 +59,8 @@ pub struct TooSmall {
     pub minimum: u64,
 }
 
+impl std::error::Error for TooSmall {}
+
 impl fmt::Display for TooSmall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

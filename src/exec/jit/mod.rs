@@ -45,8 +45,8 @@ use std::time::Duration;
 const TIME_MAX: Duration = Duration::from_millis(1500);
 
 /// A program compiled to machine code.
-pub struct Jit {
-    interp: Interp,
+pub struct Jit<'a> {
+    interp: &'a Interp,
     code: Code,
     /// The same with the action of each candidate, made when it is first asked for.
     numbered: OnceLock<Option<Code>>,
@@ -98,22 +98,15 @@ pub struct CompiledStep {
     pub outcome: Result<Vec<u8>, (FaultKind, Span)>,
 }
 
-impl Jit {
-    /// Compiles a program, or gives it back with the reason why it is interpreted.
-    pub fn new(interp: Interp) -> Result<Jit, Box<(Interp, NotCompiled)>> {
+impl<'a> Jit<'a> {
+    /// Compiles the program of an interpreter, or says why it stays with that.
+    pub fn new(interp: &'a Interp) -> Result<Jit<'a>, NotCompiled> {
         if !supported::is_compiled(interp.program()) {
             let reason = "its processes move in lockstep or in atomic sequences".to_owned();
-            return Err(Box::new((interp, NotCompiled { reason })));
+            return Err(NotCompiled { reason });
         }
-        match compile(&interp, false, TIME_MAX) {
-            Ok(code) => Ok(Jit { interp, code, numbered: OnceLock::new() }),
-            Err(refusal) => Err(Box::new((interp, refusal.into()))),
-        }
-    }
-
-    /// The program's interpreter.
-    pub fn interp(&self) -> &Interp {
-        &self.interp
+        let code = compile(interp, false, TIME_MAX)?;
+        Ok(Jit { interp, code, numbered: OnceLock::new() })
     }
 
     /// What compiling gave.
@@ -124,7 +117,7 @@ impl Jit {
 
     /// Every step out of `state` as compiled code takes them, with their actions.
     pub fn compiled_steps(&self, state: &[u8]) -> Vec<CompiledStep> {
-        let code = self.numbered.get_or_init(|| compile(&self.interp, true, TIME_MAX).ok());
+        let code = self.numbered.get_or_init(|| compile(self.interp, true, TIME_MAX).ok());
         let Some(code) = code else { return Vec::new() };
         let mut successors = Vec::new();
         let mut keep = |buffer: &mut Vec<u8>| {
@@ -173,11 +166,11 @@ impl Jit {
 
     /// The machine code of one action, as text.
     pub fn assembly(&self, action: ActionId) -> Result<String, NotCompiled> {
-        Ok(compile::assembly(&self.interp, action)?)
+        Ok(compile::assembly(self.interp, action)?)
     }
 }
 
-impl Model for Jit {
+impl Model for Jit<'_> {
     fn width(&self) -> usize {
         self.interp.width()
     }

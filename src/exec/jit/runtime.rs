@@ -32,7 +32,7 @@ pub(super) struct Runtime<'r, 'e> {
     pub table: *const *const u8,
     /// Where the next candidate's action goes, if actions are asked for.
     pub action: *mut u32,
-    pub jit: &'r Jit,
+    pub jit: &'r Jit<'r>,
     pub code: &'r Code,
     pub out: &'r mut Expansion<'e>,
     /// The first candidate that has not been handed over.
@@ -69,7 +69,7 @@ pub(super) type Entry =
 /// `states` points to `count` states and [`SLACK`] bytes more; `code` was compiled for `jit`, with
 /// actions exactly if `noted` is given.
 pub(super) unsafe fn run(
-    jit: &Jit,
+    jit: &Jit<'_>,
     code: &Code,
     states: *const u8,
     count: usize,

@@ -1,0 +1,226 @@
+//! How fast models are searched, and how much of that is expansion.
+//!
+//! ```text
+//! cargo run --release --example speed -- MODEL.dve ... [--budgets 64,4096] [--threads 1,2] [--interp]
+//! ```
+//!
+//! For each model: CPU and wall time of whole searches at each budget (MiB) and number of threads,
+//! and the CPU time of expansion alone, over all states in the order in which the search expands
+//! them. With `--interp` also of the interpreter, and of one search with it. Machines differ, so a
+//! yardstick is printed beside the figures: the CPU time of sorting 50,000,000 64-bit keys with
+//! the standard library, measured just before the model.
+
+use spill::{Decoder, Disk, Metered, RealDisk};
+use spillway::exec::{Exec, Executor, Expansion, Interp, Model};
+use spillway::front::{self, Language, Options};
+use spillway::search::{Control, Limits, Outcome, Plan, Search, return_large_blocks};
+use spillway::source::Sources;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Keys of the yardstick.
+const YARDSTICK_KEYS: usize = 50_000_000;
+
+/// States that are expanded in one go.
+const BATCH_STATES: usize = 100_000;
+
+struct Settings {
+    models: Vec<String>,
+    budgets: Vec<u64>,
+    threads: Vec<usize>,
+    interp: bool,
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    return_large_blocks();
+    let settings = settings(std::env::args().skip(1))?;
+    for path in &settings.models {
+        measure(&settings, path)?;
+    }
+    Ok(())
+}
+
+fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> {
+    let mut settings = Settings {
+        models: Vec::new(),
+        budgets: vec![64, 4096],
+        threads: vec![1, 2],
+        interp: false,
+    };
+    while let Some(arg) = args.next() {
+        let mut list = || args.next().ok_or(format!("{arg} needs numbers"));
+        match arg.as_str() {
+            "--budgets" => settings.budgets = numbers(&list()?)?,
+            "--threads" => settings.threads = numbers(&list()?)?,
+            "--interp" => settings.interp = true,
+            _ => settings.models.push(arg),
+        }
+    }
+    Ok(settings)
+}
+
+fn numbers<T: std::str::FromStr>(list: &str) -> Result<Vec<T>, String> {
+    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is not a number"));
+    list.split(',').map(number).collect()
+}
+
+fn measure(settings: &Settings, path: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let yardstick = yardstick();
+    let interp = load(Path::new(path))?;
+    let jit = Executor::new(&interp, Exec::Jit);
+    let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    println!("{name}: yardstick {yardstick:.2} s of CPU; {}", describe(&jit));
+    let mut expansion = None;
+    for &memory in &settings.budgets {
+        for &threads in &settings.threads {
+            let base = Plan::resident();
+            let plan = Plan::new(memory << 20, base, threads, interp.width())?;
+            let look = |model: &dyn Model, search: &Search, disk: &dyn Disk| {
+                expansion
+                    .get_or_insert_with(|| expansion_alone(settings, &interp, model, search, disk));
+            };
+            let took = explore(jit.model(), plan, look)?;
+            took.print(&format!("{memory} MiB, {threads} threads"), yardstick);
+        }
+    }
+    if settings.interp {
+        let memory = settings.budgets[0];
+        let plan = Plan::new(memory << 20, Plan::resident(), 1, interp.width())?;
+        let took = explore(&interp, plan, |_, _, _| {})?;
+        took.print(&format!("{memory} MiB, 1 threads, interpreted"), yardstick);
+    }
+    for (what, nanoseconds) in expansion.into_iter().flatten() {
+        let ratio = nanoseconds / yardstick;
+        println!("  expansion alone, {what}: {nanoseconds:.1} ns a transition ({ratio:.1})");
+    }
+    Ok(())
+}
+
+fn describe(executor: &Executor) -> String {
+    spillway::report::print_compiled(executor.compiled())
+}
+
+/// What a search took.
+struct Took {
+    outcome: Outcome,
+    wall: f64,
+    cpu: f64,
+}
+
+impl Took {
+    fn print(&self, what: &str, yardstick: f64) {
+        let (states, transitions) = (self.outcome.states(), self.outcome.transitions);
+        let each = 1e9 * self.cpu / transitions as f64;
+        println!(
+            "  {what}: {states} states, {transitions} transitions, {:.2} s, {:.0} states/s, CPU \
+             {:.2} s, {each:.1} ns a transition ({:.1})",
+            self.wall,
+            states as f64 / self.wall,
+            self.cpu,
+            each / yardstick,
+        );
+    }
+}
+
+fn explore(
+    model: &dyn Model,
+    plan: Plan,
+    look: impl FnOnce(&dyn Model, &Search, &dyn Disk),
+) -> spill::Result<Took> {
+    let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("a temporary directory: {error}"));
+    let disk = Arc::new(Metered::new(Arc::new(RealDisk::open(dir.path())?), None)?);
+    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let control = Control::default();
+    let (began, cpu) = (Instant::now(), cpu_seconds());
+    let mut search = Search::begin(model, disk.clone(), plan, limits, &control)?;
+    let outcome = search.run()?;
+    let (wall, cpu) = (began.elapsed().as_secs_f64(), cpu_seconds() - cpu);
+    look(model, &search, &*disk);
+    Ok(Took { outcome, wall, cpu })
+}
+
+/// Nanoseconds of CPU a transition of expanding every state once.
+fn expansion_alone(
+    settings: &Settings,
+    interp: &Interp,
+    model: &dyn Model,
+    search: &Search,
+    disk: &dyn Disk,
+) -> Vec<(&'static str, f64)> {
+    let mut executors = vec![("compiled", model, 0.0, 0)];
+    if settings.interp {
+        executors.push(("interpreted", interp, 0.0, 0));
+    }
+    each_batch(model.width(), search, disk, |states| {
+        for (_, model, seconds, transitions) in &mut executors {
+            let mut buffer = Vec::new();
+            let mut forget = |buffer: &mut Vec<u8>| {
+                buffer.clear();
+                Ok(())
+            };
+            let mut out = Expansion::new(model.width(), &mut buffer, 32 << 10, &mut forget);
+            let began = cpu_seconds();
+            model.expand(states, &mut out);
+            *seconds += cpu_seconds() - began;
+            *transitions += out.finish().map_or(0, |(transitions, _)| transitions);
+        }
+    });
+    let each = |(what, _, seconds, transitions)| (what, 1e9 * seconds / transitions as f64);
+    executors.into_iter().map(each).collect()
+}
+
+/// All states, level by level, some at a time.
+fn each_batch(width: usize, search: &Search, disk: &dyn Disk, mut visit: impl FnMut(&[u8])) {
+    let levels = search.store().levels().saved();
+    let mut decoder = Decoder::new(width);
+    let (mut batch, mut block) = (Vec::new(), Vec::new());
+    for level in 0..levels.ends.len() {
+        for segment in levels.open(disk, width, level).unwrap_or_default() {
+            for number in 0..segment.blocks() {
+                if segment.decode(number, &mut decoder, &mut block).is_ok() {
+                    batch.extend_from_slice(&block);
+                }
+                if batch.len() >= BATCH_STATES * width {
+                    visit(&batch);
+                    batch.clear();
+                }
+            }
+        }
+    }
+    visit(&batch);
+}
+
+/// CPU seconds of a fixed piece of work.
+fn yardstick() -> f64 {
+    let mut seed = 1u64;
+    let mut keys: Vec<u64> = Vec::with_capacity(YARDSTICK_KEYS);
+    for _ in 0..YARDSTICK_KEYS {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        keys.push(seed ^ (seed >> 29));
+    }
+    let began = cpu_seconds();
+    keys.sort_unstable();
+    let took = cpu_seconds() - began;
+    assert!(keys.is_sorted());
+    took
+}
+
+/// CPU time of this process, of all threads, in user and kernel mode.
+fn cpu_seconds() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the clock exists and `time` is written before it is read.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+fn load(path: &Path) -> Result<Interp, String> {
+    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut sources = Sources::default();
+    sources.add(path.display().to_string(), String::from_utf8_lossy(&bytes));
+    let rendered =
+        |diagnostic: &spillway::diag::Diagnostic| diagnostic.render(&sources).to_string();
+    let loaded = front::load(Language::Dve, &mut sources.clone(), &Options::default())
+        .map_err(|all| all.iter().map(rendered).collect::<Vec<_>>().join("\n"))?;
+    Interp::new(loaded.program).map_err(|diagnostic| rendered(&diagnostic))
+}

@@ -1,0 +1,51 @@
+//! Compiled or interpreted: the choice, and what came of it.
+
+use super::jit::Compiled;
+use super::{Interp, Jit, Model};
+
+/// How a program is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Exec {
+    /// As machine code, where that can be made.
+    #[default]
+    Jit,
+    /// By the interpreter.
+    Interp,
+}
+
+/// A program being run.
+pub enum Executor<'a> {
+    /// As machine code.
+    Compiled(Box<Jit<'a>>),
+    /// By the interpreter, and why.
+    Interpreted(&'a Interp, String),
+}
+
+impl<'a> Executor<'a> {
+    /// Prepares a program to be run as asked for, or by the interpreter.
+    pub fn new(interp: &'a Interp, wanted: Exec) -> Executor<'a> {
+        match wanted {
+            Exec::Interp => Executor::Interpreted(interp, "as asked for".to_owned()),
+            Exec::Jit => match Jit::new(interp) {
+                Ok(jit) => Executor::Compiled(Box::new(jit)),
+                Err(refused) => Executor::Interpreted(interp, refused.reason),
+            },
+        }
+    }
+
+    /// The transition system.
+    pub fn model(&self) -> &dyn Model {
+        match self {
+            Executor::Compiled(jit) => &**jit,
+            Executor::Interpreted(interp, _) => *interp,
+        }
+    }
+
+    /// What compiling gave, or why the program is interpreted.
+    pub fn compiled(&self) -> Result<Compiled, &str> {
+        match self {
+            Executor::Compiled(jit) => Ok(jit.compiled()),
+            Executor::Interpreted(_, why) => Err(why),
+        }
+    }
+}
