@@ -23,8 +23,8 @@ const GROWTH: u64 = 4;
 
 /// Asking pays where levels have so many keys for each block of the old runs, or fewer.
 const KEYS_PER_BLOCK_MAX: u64 = 20;
-/// If of the candidates of a level so many for each block are still looked up, asking spared
-/// nothing.
+/// If of the candidates of a level so many for each block are in old runs, asking spares nothing:
+/// each of these is looked up all the same.
 const LOOKED_UP_PER_BLOCK_MAX: u64 = 1;
 /// For so many levels a filter that spared nothing is not tried again.
 const PAUSE_LEVELS: u64 = 50;
@@ -37,6 +37,8 @@ pub(crate) struct FilterChoice {
     not_before: u64,
     /// Blocks of the old runs when it was last chosen.
     blocks: u64,
+    /// Whether few of the candidates of the last level were in old runs.
+    spares: bool,
     level: u64,
 }
 
@@ -55,7 +57,7 @@ impl FilterChoice {
         self.blocks = segments.iter().map(|segment| segment.blocks() as u64).sum();
         let thin = keys < self.blocks.saturating_mul(KEYS_PER_BLOCK_MAX);
         self.filter.take_if(|filter| !thin || filter.is_worn_out(bytes));
-        if !thin || self.filter.is_some() || level < self.not_before {
+        if !thin || !self.spares || self.filter.is_some() || level < self.not_before {
             return Ok(());
         }
         let old: u64 = segments.iter().map(|segment| segment.keys()).sum();
@@ -80,9 +82,11 @@ impl FilterChoice {
         self.filter.as_ref()
     }
 
-    /// Keeps in mind how many candidates of a level were looked up in old runs all the same.
+    /// Keeps in mind how many candidates of a level a filter cannot spare: those that were in old
+    /// runs, or that the filter let pass to them.
     pub(crate) fn judge(&mut self, looked_up: u64) {
-        if looked_up > self.blocks * LOOKED_UP_PER_BLOCK_MAX {
+        self.spares = looked_up <= self.blocks * LOOKED_UP_PER_BLOCK_MAX;
+        if !self.spares && self.filter.is_some() {
             self.forget();
             self.not_before = self.level + PAUSE_LEVELS;
         }

@@ -90,7 +90,7 @@ struct Part {
     piece: Piece,
     /// The keys themselves, if they are few enough to keep.
     kept: Option<Vec<u8>>,
-    /// Candidates that a filter let pass to the old runs.
+    /// Candidates that were in old runs; with a filter, that it let pass to them.
     looked_up: u64,
 }
 

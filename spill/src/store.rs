@@ -427,7 +427,7 @@ pub(crate) struct StoreSubtract<'a> {
     young: Vec<YoungSubtract<'a>>,
     filter: Option<&'a Filter>,
     old: Vec<SegmentSubtract>,
-    /// Candidates that the filter let pass to the old runs.
+    /// Candidates that were in old runs; with a filter, that it let pass to them.
     pub(crate) looked_up: u64,
 }
 
@@ -451,7 +451,10 @@ impl<'a> StoreSubtract<'a> {
     pub(crate) fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
         let Some(filter) = self.filter else {
             self.young.iter_mut().for_each(|run| run.subtract(batch));
-            return self.old.iter_mut().try_for_each(|run| run.subtract(batch));
+            let asked = batch.len();
+            self.old.iter_mut().try_for_each(|run| run.subtract(batch))?;
+            self.looked_up += ((asked - batch.len()) / self.width) as u64;
+            return Ok(());
         };
         let mut known = Vec::new();
         filter.select(batch, &mut known);
