@@ -5,7 +5,7 @@
 mod support;
 
 use spillway::exec::Interp;
-use spillway::exec::Jit;
+use spillway::exec::{Jit, Model};
 use spillway::front::{self, Language, Options};
 use spillway::ir::Overflow;
 use spillway::source::Sources;
@@ -45,7 +45,7 @@ fn compare_all(folder: &Path) {
                     let compiled = jit.compiled();
                     assert_eq!(compiled.interpreted, 0, "{name}: all of DVE is compiled");
                     assert_agree(&name, &interp, &jit, &states);
-                    println!("{name}: {compiled:?}");
+                    println!("{name}: {compiled:?}, {} bits", Model::bits(&interp));
                 }
                 Err(refused) => println!("{name}: interpreted, as {refused}"),
             }

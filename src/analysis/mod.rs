@@ -1,3 +1,4 @@
 //! What can be told from a program alone, without running it.
 
 pub mod order;
+pub mod ranges;

@@ -2,8 +2,9 @@
 //!
 //! A state is a string of bits, the most significant bit of its first byte first, so that comparing
 //! states as byte strings compares them by their cells in *key order*. Every scalar of the program
-//! is a *cell*: as many bits as its domain needs, holding the value's code (its distance from the
-//! least value, one more if it may also be undefined, whose code is 0). Bits after the last cell
+//! is a *cell*: as many bits as its values need, holding the value's code (its distance from the
+//! least value, one more if it may also be undefined, whose code is 0). Its values are those of its
+//! domain, or fewer, where an analysis rules the others out ([`Ranges`]). Bits after the last cell
 //! are 0.
 //!
 //! Cells in declaration order: the program's variables and channels, then for each process (and
@@ -18,6 +19,7 @@
 
 mod build;
 
+use super::interval::Interval;
 use super::{Arena, ChannelId, Domain, Instances, ProcessId, Program, Type, TypeId, VarId, entity};
 use std::fmt;
 
@@ -35,10 +37,14 @@ pub struct Cell {
     pub bit: u32,
     /// How many bits; at most [`MAX_CELL_BITS`], possibly 0 for a domain of one value.
     pub bits: u32,
-    /// The least value.
+    /// The least value that may be stored, as declared.
     pub low: i64,
-    /// The greatest value.
+    /// The greatest, as declared.
     pub high: i64,
+    /// The least value that ever is stored: code 0, or 1 if code 0 means undefined.
+    pub least: i64,
+    /// The greatest value that ever is stored.
+    pub most: i64,
     /// Whether code 0 means undefined and values start at code 1.
     pub undefined: bool,
 }
@@ -47,11 +53,26 @@ pub struct Cell {
 pub const MAX_CELL_BITS: u32 = 32;
 
 impl Cell {
-    /// A cell for these values, from `bit` on.
+    /// A cell from `bit` on for all values from `low` to `high`.
     pub fn new(bit: u32, low: i64, high: i64, undefined: bool) -> Cell {
-        let codes = high - low + 1 + i64::from(undefined);
+        let cell = Cell { bit, bits: 0, low, high, least: low, most: high, undefined };
+        cell.narrowed((low, high))
+    }
+
+    /// The same cell for values that all lie in an interval.
+    pub fn narrowed(self, (least, most): Interval) -> Cell {
+        let (least, most) = (least.max(self.low), most.min(self.high));
+        // Where nothing is ever stored there is one code all the same.
+        let (least, most) = if least <= most { (least, most) } else { (self.low, self.low) };
+        let codes = most - least + 1 + i64::from(self.undefined);
         let bits = 64 - (codes - 1).leading_zeros();
-        Cell { bit, bits, low, high, undefined }
+        Cell { bits, least, most, ..self }
+    }
+
+    /// The code of a value that is stored.
+    #[inline]
+    pub fn code(&self, value: i64) -> i64 {
+        value - self.least + i64::from(self.undefined)
     }
 
     /// Whether `value` can be stored.
@@ -118,6 +139,15 @@ impl fmt::Display for NotAnOrder {
 
 impl std::error::Error for NotAnOrder {}
 
+/// Which values variables and messages ever have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ranges {
+    /// Of all scalars of a variable, where that is known.
+    pub variables: Arena<VarId, Option<Interval>>,
+    /// Of each field of a channel's messages.
+    pub channels: Arena<ChannelId, Vec<Interval>>,
+}
+
 /// Where everything lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -145,7 +175,12 @@ pub struct Layout {
 impl Layout {
     /// Lays out a valid program in declaration order.
     pub fn new(program: &Program) -> Layout {
-        build::declared(program)
+        build::declared(program, None)
+    }
+
+    /// Lays out a valid program whose values all lie in these ranges, in declaration order.
+    pub fn with_ranges(program: &Program, ranges: &Ranges) -> Layout {
+        build::declared(program, Some(ranges))
     }
 
     /// Lays out a valid program with its groups in the order given.
@@ -185,9 +220,9 @@ impl Layout {
         let cell = &self.cells[cell];
         let code = i64::from(read_bits(state, cell.bit, cell.bits));
         match cell.undefined {
-            false => Some(cell.low + code),
+            false => Some(cell.least + code),
             true if code == 0 => None,
-            true => Some(cell.low + code - 1),
+            true => Some(cell.least + code - 1),
         }
     }
 
@@ -197,8 +232,9 @@ impl Layout {
         let cell = &self.cells[cell];
         let code = match value {
             Some(value) => {
-                debug_assert!(cell.holds(value), "{value} does not fit {cell:?}");
-                value - cell.low + i64::from(cell.undefined)
+                let fits = cell.least <= value && value <= cell.most;
+                assert!(fits, "{value} is stored, which was ruled out: {cell:?}");
+                cell.code(value)
             }
             None => {
                 debug_assert!(cell.undefined, "{cell:?} cannot be undefined");

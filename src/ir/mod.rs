@@ -9,6 +9,7 @@
 pub mod action;
 pub mod entity;
 pub mod expr;
+pub mod interval;
 pub mod layout;
 pub mod text;
 pub mod types;

@@ -264,7 +264,7 @@ impl Interp {
     fn clear_cells(&self, first: u32, count: u32, state: &mut [u8]) {
         for cell in (first..first + count).map(CellId) {
             let about = &self.layout.cells[cell];
-            let unused = if about.undefined { None } else { Some(about.low) };
+            let unused = if about.undefined { None } else { Some(about.least) };
             self.layout.set(state, cell, unused);
         }
     }

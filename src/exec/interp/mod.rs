@@ -17,6 +17,7 @@ mod masks;
 mod steps;
 
 use super::{Check, Expansion, Fault, Model, Outcome, PropertyInfo, Step};
+use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
 use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::{
@@ -55,10 +56,24 @@ struct Judged {
 }
 
 impl Interp {
-    /// Prepares a valid program, or says which of its constructs are not executed yet.
-    pub fn new(mut program: Program) -> Result<Interp, Diagnostic> {
-        refuse_unsupported(&program)?;
+    /// Prepares a valid program, or says which of its constructs are not executed yet. States have
+    /// bits only for the values that variables can have ([`ranges`]).
+    pub fn new(program: Program) -> Result<Interp, Diagnostic> {
+        let layout = match ranges(&program) {
+            Some(ranges) => Layout::with_ranges(&program, &ranges),
+            None => Layout::new(&program),
+        };
+        Interp::with_layout(program, layout)
+    }
+
+    /// The same, with bits for all values that variables are declared for.
+    pub fn as_declared(program: Program) -> Result<Interp, Diagnostic> {
         let layout = Layout::new(&program);
+        Interp::with_layout(program, layout)
+    }
+
+    fn with_layout(mut program: Program, layout: Layout) -> Result<Interp, Diagnostic> {
+        refuse_unsupported(&program)?;
         let digest = digest(&mut program, &layout);
         let mut from: Vec<Vec<Vec<ActionId>>> = (program.processes.values())
             .map(|process| vec![Vec::new(); process.locations.len()])

@@ -39,7 +39,8 @@ fn memory_flags() -> MemFlagsData {
     MemFlagsData::new().with_notrap()
 }
 
-fn mask(bits: u32) -> i64 {
+/// So many low bits.
+pub(super) fn mask(bits: u32) -> i64 {
     match bits {
         64 => -1,
         _ => (1i64 << bits) - 1,

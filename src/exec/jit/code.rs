@@ -76,6 +76,7 @@ struct Helpers<F> {
     broken: F,
     judge: F,
     interpret: F,
+    impossible: F,
 }
 
 /// What one function calls.
@@ -87,6 +88,7 @@ pub(super) struct Imports {
     pub broken: FuncRef,
     pub judge: FuncRef,
     pub interpret: FuncRef,
+    pub impossible: FuncRef,
     pub config: TargetFrontendConfig,
 }
 
@@ -114,6 +116,7 @@ impl Workshop {
         builder.symbol("broken", runtime::broken as *const u8);
         builder.symbol("judge", runtime::judge as *const u8);
         builder.symbol("interpret", runtime::interpret as *const u8);
+        builder.symbol("impossible", runtime::impossible as *const u8);
         let mut module = JITModule::new(builder);
         let mut import = |name, parameters: &[Type], result: bool| {
             let signature = signature(&module, parameters, result);
@@ -127,6 +130,7 @@ impl Workshop {
             broken: import("broken", &[word, word, number], false)?,
             judge: import("judge", &[word, word, number], false)?,
             interpret: import("interpret", &[word, word, word, number, number], true)?,
+            impossible: import("impossible", &[], false)?,
         };
         let context = module.make_context();
         let functions = FunctionBuilderContext::new();
@@ -139,7 +143,8 @@ impl Workshop {
         self.context.func.signature = signature(&self.module, &vec![types::I64; words], true);
         let (module, function) = (&mut self.module, &mut self.context.func);
         let mut import = |id| module.declare_func_in_func(id, function);
-        let Helpers { make_room, fault, stuck, broken, judge, interpret } = &self.helpers;
+        let Helpers { make_room, fault, stuck, broken, judge, interpret, impossible } =
+            &self.helpers;
         Imports {
             make_room: import(*make_room),
             fault: import(*fault),
@@ -147,6 +152,7 @@ impl Workshop {
             broken: import(*broken),
             judge: import(*judge),
             interpret: import(*interpret),
+            impossible: import(*impossible),
             config: self.module.target_config(),
         }
     }

@@ -6,9 +6,9 @@
 
 use super::bits::At;
 use super::emitter::{Emitter, Frame, Val};
-use super::range::of_binary;
 use super::shape::{location_cell, size_cell};
 use crate::exec::FaultKind;
+use crate::ir::interval::of_binary;
 use crate::ir::{
     Arithmetic, Binary, ChannelId, ChannelRef, Expr, ExprKind, LocalId, Pattern, Place, Quantifier,
     Scalar, Type, TypeId, Unary,
@@ -23,8 +23,8 @@ impl Emitter<'_, '_> {
         match &expr.kind {
             ExprKind::Constant(value) => Val::known(*value),
             ExprKind::Read(place) => {
-                let (at, ty) = self.at(place, frame);
-                let cell = self.shapes.cell(ty);
+                let (at, shape) = self.at(place, frame);
+                let cell = self.shapes.cell(shape);
                 self.read_cell(frame, at, cell, place.span)
             }
             ExprKind::Local(local) => self.local(*local),
@@ -66,8 +66,8 @@ impl Emitter<'_, '_> {
                 self.condition_as_value(expr, frame)
             }
             ExprKind::IsUndefined(place) => {
-                let (at, ty) = self.at(place, frame);
-                let cell = self.shapes.cell(ty);
+                let (at, shape) = self.at(place, frame);
+                let cell = self.shapes.cell(shape);
                 match cell.undefined {
                     false => Val::known(0),
                     true => {
@@ -336,8 +336,8 @@ impl Emitter<'_, '_> {
     }
 
     fn count(&mut self, multiset: &Place, local: LocalId, body: &Expr, frame: &Frame) -> Val {
-        let (at, ty) = self.at(multiset, frame);
-        let Type::Multiset { capacity, .. } = self.interp.program().types[ty] else {
+        let (at, shape) = self.at(multiset, frame);
+        let Type::Multiset { capacity, .. } = self.interp.program().types[shape.ty] else {
             unreachable!("the validator lets only multisets be counted");
         };
         let size = self.read(frame, at, size_cell(capacity).bits);

@@ -8,7 +8,7 @@
 //! - `shape`: where variables are, in bits; `footprint`: what a step touches, and so which words
 //!   it keeps in registers;
 //! - `emitter`, `bits`, `place`: values, faults, packed bits, places;
-//! - `range`, `simple`: what need not be checked, and what need not be branched on;
+//! - `simple`: what need not be branched on;
 //! - `expr`, `stmt`, `step`: expressions, statements, actions;
 //! - `driver`: the loop over states; `code`: functions in memory; `runtime`: what they call.
 //!
@@ -23,7 +23,6 @@ mod emitter;
 mod expr;
 mod footprint;
 mod place;
-mod range;
 mod runtime;
 mod shape;
 mod simple;

@@ -1,18 +1,18 @@
 //! From a place to its bits, and between bits and values.
 
-use super::bits::At;
+use super::bits::{At, mask};
 use super::emitter::{Emitter, Frame, Val};
-use super::shape::Turn;
+use super::shape::{Shape, Turn};
 use crate::exec::FaultKind;
 use crate::ir::layout::Cell;
-use crate::ir::{Expr, Overflow, Place, TypeId};
+use crate::ir::{Expr, Overflow, Place};
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 impl Emitter<'_, '_> {
     /// Judges the indices on the way to a place.
-    pub fn at(&mut self, place: &Place, frame: &Frame) -> (At, TypeId) {
+    pub fn at(&mut self, place: &Place, frame: &Frame) -> (At, Shape) {
         let (interp, shapes) = (self.interp, self.shapes);
         let route = shapes.route(interp.program(), interp.layout(), place);
         let (mut slack, mut dynamic) = (0, None);
@@ -44,7 +44,7 @@ impl Emitter<'_, '_> {
                 Some(before) => self.b.ins().iadd(before, offset),
             });
         }
-        (At { bit: route.start, slack: route.slack, dynamic }, route.ty)
+        (At { bit: route.start, slack: route.slack, dynamic }, route.shape)
     }
 
     fn check_index(&mut self, index: Val, low: i64, length: u32, expr: &Expr) {
@@ -66,12 +66,12 @@ impl Emitter<'_, '_> {
 
     /// The value in a cell whose bits are at `at`; `None` if that is code 0.
     pub fn decode(&mut self, code: Value, cell: Cell) -> Val {
-        let base = cell.low - i64::from(cell.undefined);
+        let base = cell.least - i64::from(cell.undefined);
         let value = match base {
             0 => code,
             _ => self.b.ins().iadd_imm_s(code, base),
         };
-        Val::int(value, cell.low, cell.high)
+        Val::int(value, cell.least, cell.most)
     }
 
     /// Reads a defined value; one that is not defined is a fault.
@@ -94,7 +94,7 @@ impl Emitter<'_, '_> {
         let (zero, int) = (self.iconst(0), self.as_int(value));
         let undefined = self.b.ins().icmp_imm_s(IntCC::Equal, code, 0);
         let either = self.b.ins().select(undefined, zero, int);
-        Val::int(either, cell.low.min(0), cell.high.max(0))
+        Val::int(either, cell.least.min(0), cell.most.max(0))
     }
 
     /// Stores a value, or applies the rule for one outside the domain.
@@ -107,35 +107,53 @@ impl Emitter<'_, '_> {
         overflow: Overflow,
         span: Span,
     ) {
-        let undefined = i64::from(cell.undefined);
-        if let Some(known) = value.as_known()
-            && (cell.holds(known) || overflow == Overflow::Wraps)
-        {
-            let held = if cell.holds(known) { known } else { cell.wrap(known) };
-            let code = self.iconst(held - cell.low + undefined);
-            return self.write(frame, at, cell.bits, code);
-        }
-        let int = self.as_int(value);
-        let mut distance = match cell.low {
-            0 => int,
-            low => self.b.ins().iadd_imm_s(int, low.wrapping_neg()),
-        };
-        if !value.is_within(cell.low, cell.high) {
-            let last = cell.high - cell.low;
-            match overflow {
-                Overflow::Fails => {
-                    let beyond =
-                        self.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, distance, last);
-                    self.fail_if(beyond, FaultKind::Range, span);
-                }
-                Overflow::Wraps => distance = self.modulo(distance, last + 1),
+        let value = match overflow {
+            _ if value.is_within(cell.low, cell.high) => value,
+            Overflow::Wraps => match value.as_known() {
+                Some(known) => Val::known(cell.wrap(known)),
+                None => self.wrap(value, cell),
+            },
+            Overflow::Fails => {
+                let int = self.as_int(value);
+                let distance = self.b.ins().iadd_imm_s(int, cell.low.wrapping_neg());
+                let last = cell.high - cell.low;
+                let beyond = self.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, distance, last);
+                self.fail_if(beyond, FaultKind::Range, span);
+                Val::int(int, value.low.max(cell.low), value.high.min(cell.high))
             }
-        }
-        let code = match undefined {
-            0 => distance,
-            _ => self.b.ins().iadd_imm_s(distance, undefined),
         };
+        let int = self.as_int(value);
+        let code = match cell.code(0) {
+            0 => int,
+            base => self.b.ins().iadd_imm_s(int, base),
+        };
+        let greatest = mask(cell.bits);
+        if !value.is_within(cell.least, cell.least + greatest - i64::from(cell.undefined)) {
+            self.trust(code, greatest);
+        }
         self.write(frame, at, cell.bits, code);
+    }
+
+    /// Makes sure that a code is one that the analysis of ranges allows for, as it always is: if
+    /// not, nothing that follows can be relied on.
+    fn trust(&mut self, code: Value, greatest: i64) {
+        let (wrong, go_on) = (self.block(), self.block());
+        self.b.set_cold_block(wrong);
+        let beyond = self.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, code, greatest);
+        self.b.ins().brif(beyond, wrong, &[], go_on, &[]);
+        self.go_on_at(wrong);
+        self.b.ins().call(self.imports.impossible, &[]);
+        self.jump(go_on);
+        self.go_on_at(go_on);
+    }
+
+    /// The value modulo the size of the domain.
+    fn wrap(&mut self, value: Val, cell: Cell) -> Val {
+        let int = self.as_int(value);
+        let distance = self.b.ins().iadd_imm_s(int, cell.low.wrapping_neg());
+        let distance = self.modulo(distance, cell.high - cell.low + 1);
+        let wrapped = self.b.ins().iadd_imm_s(distance, cell.low);
+        Val::int(wrapped, cell.low, cell.high)
     }
 
     /// The remainder that is not negative.

@@ -233,3 +233,13 @@ pub(super) unsafe extern "C" fn interpret(
     });
     runtime.begin_room()
 }
+
+/// Compiled code is about to store a value that the analysis of ranges ruled out. Going on would
+/// make a wrong state, and unwinding through compiled code is not possible.
+pub(super) extern "C" fn impossible() {
+    eprintln!(
+        "error: a variable is given a value that was ruled out; this is a fault of spillway, \
+         please report it with the model\n  help: --exec interp says which variable"
+    );
+    std::process::abort();
+}

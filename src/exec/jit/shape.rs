@@ -2,14 +2,23 @@
 
 use crate::ir::layout::{Cell, CellId};
 use crate::ir::{
-    Arena, ChannelId, Entity, Expr, Layout, Place, ProcessId, Program, Root, Selector, Type, TypeId,
+    Arena, ChannelId, Expr, Layout, Place, ProcessId, Program, Root, Selector, Type, TypeId,
 };
 use std::ops::Range;
 
-/// The bits of every type, and of every scalar type the cell (at bit 0).
+/// The bits of every type as declared, and of every scalar type the cell (at bit 0).
 pub(super) struct Shapes {
     bits: Arena<TypeId, u32>,
     cells: Arena<TypeId, Option<Cell>>,
+    scalars: Arena<TypeId, u32>,
+}
+
+/// A type, and how its scalars are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub ty: TypeId,
+    /// The cell (at bit 0) of each scalar, where that is not as declared.
+    pub cell: Option<Cell>,
 }
 
 /// The way to a place: what is known of it, and the turns that only the state decides.
@@ -21,7 +30,7 @@ pub(super) struct Route<'a> {
     /// In the order in which they are to be judged.
     pub turns: Vec<Turn<'a>>,
     /// The type of the place.
-    pub ty: TypeId,
+    pub shape: Shape,
 }
 
 /// An index that is not known before the model runs.
@@ -68,7 +77,8 @@ pub(super) struct Buffer {
 
 impl Shapes {
     pub fn new(program: &Program) -> Shapes {
-        let mut shapes = Shapes { bits: Arena::new(), cells: Arena::new() };
+        let scalars = program.types.keys().map(|ty| program.scalars(ty)).collect();
+        let mut shapes = Shapes { bits: Arena::new(), cells: Arena::new(), scalars };
         for ty in program.types.values() {
             let cell = match ty {
                 Type::Scalar(scalar) => {
@@ -95,13 +105,17 @@ impl Shapes {
     }
 
     /// The bits of a type.
-    pub fn bits(&self, ty: TypeId) -> u32 {
-        self.bits[ty]
+    pub fn bits(&self, shape: Shape) -> u32 {
+        match shape.cell {
+            Some(cell) => self.scalars[shape.ty] * cell.bits,
+            None => self.bits[shape.ty],
+        }
     }
 
-    /// The cell of a scalar type.
-    pub fn cell(&self, ty: TypeId) -> Cell {
-        self.cells[ty].unwrap_or_else(|| unreachable!("the validator lets only scalars be here"))
+    /// The cell of a scalar.
+    pub fn cell(&self, shape: Shape) -> Cell {
+        let cell = shape.cell.or(self.cells[shape.ty]);
+        cell.unwrap_or_else(|| unreachable!("the validator lets only scalars be here"))
     }
 
     /// The way to a place that begins at a variable.
@@ -109,12 +123,17 @@ impl Shapes {
         let Root::Variable(variable) = place.root else {
             unreachable!("places of local variables are left to the interpreter");
         };
+        let ty = program.variables[variable].ty;
+        let first = first_cell(layout, layout.variables[variable].first);
         let mut route = Route {
-            start: first_bit(layout, layout.variables[variable].first),
+            start: first.map_or(0, |cell| cell.bit),
             slack: 0,
             turns: Vec::new(),
-            ty: program.variables[variable].ty,
+            shape: Shape { ty, cell: None },
         };
+        if is_plain(program, ty) {
+            route.shape.cell = first.map(|cell| Cell { bit: 0, ..cell });
+        }
         for selector in &place.path {
             self.turn(program, selector, &mut route);
         }
@@ -122,10 +141,11 @@ impl Shapes {
     }
 
     fn turn<'a>(&self, program: &Program, selector: &'a Selector, route: &mut Route<'a>) {
-        match (selector, &program.types[route.ty]) {
+        let part = |ty, route: &Route| Shape { ty, ..route.shape };
+        match (selector, &program.types[route.shape.ty]) {
             (Selector::Index(index), Type::Array { low, length, element, .. }) => {
-                let (low, length, stride) = (*low, *length, self.bits[*element]);
-                route.ty = *element;
+                route.shape = part(*element, route);
+                let (low, length, stride) = (*low, *length, self.bits(route.shape));
                 match index.as_constant() {
                     Some(known) if (low..low + i64::from(length)).contains(&known) => {
                         route.start += (known - low) as u32 * stride;
@@ -137,8 +157,8 @@ impl Shapes {
                 }
             }
             (Selector::Index(index), Type::Multiset { element, capacity }) => {
-                let (size, stride) = (size_cell(*capacity), self.bits[*element]);
-                route.ty = *element;
+                route.shape = part(*element, route);
+                let (size, stride) = (size_cell(*capacity), self.bits(route.shape));
                 route.turns.push(Turn::Position {
                     index,
                     size_bit: route.start,
@@ -152,7 +172,7 @@ impl Shapes {
             (Selector::Field(number), Type::Record { fields, .. }) => {
                 let before = &fields[..*number as usize];
                 route.start += before.iter().map(|(_, ty)| self.bits[*ty]).sum::<u32>();
-                route.ty = fields[*number as usize].1;
+                route.shape = part(fields[*number as usize].1, route);
             }
             _ => unreachable!("the validator matches selectors to types"),
         }
@@ -160,16 +180,17 @@ impl Shapes {
 
     /// All bits that may belong to the place at the end of a route.
     pub fn reach(&self, route: &Route) -> Range<u32> {
-        route.start..route.start + route.slack + self.bits[route.ty]
+        route.start..route.start + route.slack + self.bits(route.shape)
     }
 
     /// The cells of a channel with a capacity.
     pub fn buffer(&self, program: &Program, layout: &Layout, channel: ChannelId) -> Buffer {
         let about = &program.channels[channel];
-        let length = layout.cells[layout.channels[channel].first];
+        let first = layout.channels[channel].first;
+        let length = layout.cells[first];
         let mut stride = 0;
-        let fields = about.fields.iter().map(|&ty| {
-            let cell = Cell { bit: stride, ..self.cell(ty) };
+        let fields = (0..about.fields.len() as u32).map(|field| {
+            let cell = Cell { bit: stride, ..layout.cells[CellId(first.0 + 1 + field)] };
             stride += cell.bits;
             cell
         });
@@ -196,10 +217,16 @@ pub(super) fn size_cell(capacity: u32) -> Cell {
     Cell::new(0, 0, i64::from(capacity), false)
 }
 
-/// A variable without any cell begins where nothing is read.
-fn first_bit(layout: &Layout, cell: CellId) -> u32 {
-    match cell.index() < layout.cells.len() {
-        true => layout.cells[cell].bit,
-        false => 0,
+/// The first cell of a variable, if it has any.
+fn first_cell(layout: &Layout, cell: CellId) -> Option<Cell> {
+    layout.cells.get(cell).copied()
+}
+
+/// Whether a type is a scalar, or an array of such: its scalars are all stored alike.
+fn is_plain(program: &Program, ty: TypeId) -> bool {
+    match &program.types[ty] {
+        Type::Scalar(_) => true,
+        Type::Array { element, .. } => is_plain(program, *element),
+        Type::Record { .. } | Type::Multiset { .. } => false,
     }
 }

@@ -40,7 +40,7 @@ impl Emitter<'_, '_> {
             ExprKind::Read(place) => {
                 let (program, layout) = (self.interp.program(), self.interp.layout());
                 let route = self.shapes.route(program, layout, place);
-                route.turns.is_empty() && !self.shapes.cell(route.ty).undefined
+                route.turns.is_empty() && !self.shapes.cell(route.shape).undefined
             }
             ExprKind::Unary(operator, operand) => {
                 (*operator != Unary::Negate || self.wraps()) && self.simple(operand, parts)
@@ -114,7 +114,7 @@ impl Emitter<'_, '_> {
         let read = |expr: &Expr| match &expr.kind {
             ExprKind::Read(place) => {
                 let route = self.shapes.route(program, layout, place);
-                let cell = self.shapes.cell(route.ty);
+                let cell = self.shapes.cell(route.shape);
                 (route.turns.is_empty() && !cell.undefined)
                     .then_some(Cell { bit: route.start, ..cell })
             }
@@ -146,12 +146,12 @@ fn is_bit(cell: &Cell) -> bool {
 /// The test that a cell within one word holds a value it can hold.
 fn test(cell: Cell, value: i64) -> Option<Test> {
     let words = in_words(&(cell.bit..cell.bit + cell.bits));
-    if cell.bits == 0 || words.len() > 1 || !cell.holds(value) {
+    if cell.bits == 0 || words.len() > 1 || !(cell.least..=cell.most).contains(&value) {
         return None;
     }
     let below = WORD_BITS * (words.start as u32 + 1) - cell.bit - cell.bits;
     let mask = (u64::MAX >> (64 - cell.bits)) << below;
-    let expected = ((value - cell.low) as u64) << below;
+    let expected = (cell.code(value) as u64) << below;
     Some(Test { word: words.start, mask, expected })
 }
 

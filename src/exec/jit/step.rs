@@ -377,8 +377,8 @@ impl Emitter<'_, '_> {
         let overflow = self.interp.program().channels[channel].overflow;
         for (pattern, &value) in patterns.iter().zip(message) {
             if let Pattern::Into(place) = pattern {
-                let (at, ty) = self.at(place, work);
-                let cell = self.shapes.cell(ty);
+                let (at, shape) = self.at(place, work);
+                let cell = self.shapes.cell(shape);
                 self.store_value(work, at, cell, value, overflow, span);
             }
         }

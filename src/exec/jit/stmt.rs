@@ -2,7 +2,9 @@
 
 use super::bits::{At, CHUNK_BITS};
 use super::emitter::{Emitter, Frame, Val};
+use super::shape::Shape;
 use crate::exec::FaultKind;
+use crate::ir::layout::Cell;
 use crate::ir::{Expr, ExprKind, LocalId, Overflow, Place, Stmt, StmtKind, Type, TypeId};
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -37,7 +39,7 @@ impl Emitter<'_, '_> {
                 self.while_loop(condition, body, *limit, stmt.span, frame);
             }
             StmtKind::Undefine(place) => self.fill(place, frame, |_| 0),
-            StmtKind::Clear(place) => self.fill(place, frame, u64::from),
+            StmtKind::Clear(place) => self.fill(place, frame, |cell| cell.code(cell.low)),
             StmtKind::Assert { condition, .. } => {
                 let (go_on, fail) = (self.block(), self.block());
                 self.b.set_cold_block(fail);
@@ -61,8 +63,8 @@ impl Emitter<'_, '_> {
     }
 
     fn assign(&mut self, target: &Place, value: &Expr, overflow: Overflow, frame: &Frame) {
-        let (at, ty) = self.at(target, frame);
-        let cell = self.shapes.cell(ty);
+        let (at, shape) = self.at(target, frame);
+        let cell = self.shapes.cell(shape);
         if value.kind == ExprKind::Undefined {
             let code = self.iconst(0);
             return self.write(frame, at, cell.bits, code);
@@ -73,9 +75,9 @@ impl Emitter<'_, '_> {
 
     /// Reads all bits before it writes any, as the places may overlap.
     fn copy_place(&mut self, target: &Place, source: &Place, frame: &Frame) {
-        let (to, ty) = self.at(target, frame);
+        let (to, shape) = self.at(target, frame);
         let (from, _) = self.at(source, frame);
-        let bits = self.shapes.bits(ty);
+        let bits = self.shapes.bits(shape);
         let chunks: Vec<(u32, u32)> = (0..bits)
             .step_by(CHUNK_BITS as usize)
             .map(|start| (start, CHUNK_BITS.min(bits - start)))
@@ -197,36 +199,37 @@ impl Emitter<'_, '_> {
         self.go_on_at(end);
     }
 
-    /// Gives every scalar of a place the code that `code` makes of whether it can be undefined.
-    fn fill(&mut self, place: &Place, frame: &Frame, code: impl Fn(bool) -> u64 + Copy) {
-        let (at, ty) = self.at(place, frame);
-        self.fill_type(frame, at, ty, code);
+    /// Gives every scalar of a place the code that `code` makes of its cell.
+    fn fill(&mut self, place: &Place, frame: &Frame, code: impl Fn(Cell) -> i64 + Copy) {
+        let (at, shape) = self.at(place, frame);
+        self.fill_shape(frame, at, shape, code);
     }
 
-    fn fill_type(
+    fn fill_shape(
         &mut self,
         frame: &Frame,
         at: At,
-        ty: TypeId,
-        code: impl Fn(bool) -> u64 + Copy,
+        shape: Shape,
+        code: impl Fn(Cell) -> i64 + Copy,
     ) -> u32 {
         let program = self.interp.program();
         let mut bits = 0;
-        match &program.types[ty] {
+        let part = |ty: TypeId| Shape { ty, ..shape };
+        match &program.types[shape.ty] {
             Type::Scalar(_) => {
-                let cell = self.shapes.cell(ty);
-                let code = self.iconst(code(cell.undefined) as i64);
+                let cell = self.shapes.cell(shape);
+                let code = self.iconst(code(cell));
                 self.write(frame, at, cell.bits, code);
                 bits = cell.bits;
             }
             Type::Array { length, element, .. } => {
                 for _ in 0..*length {
-                    bits += self.fill_type(frame, at.plus(bits), *element, code);
+                    bits += self.fill_shape(frame, at.plus(bits), part(*element), code);
                 }
             }
             Type::Record { fields, .. } => {
                 for (_, field) in fields {
-                    bits += self.fill_type(frame, at.plus(bits), *field, code);
+                    bits += self.fill_shape(frame, at.plus(bits), part(*field), code);
                 }
             }
             Type::Multiset { capacity, element } => {
@@ -235,7 +238,7 @@ impl Emitter<'_, '_> {
                 self.write(frame, at, size.bits, empty);
                 bits = size.bits;
                 for _ in 0..*capacity {
-                    bits += self.fill_type(frame, at.plus(bits), *element, code);
+                    bits += self.fill_shape(frame, at.plus(bits), part(*element), code);
                 }
             }
         }

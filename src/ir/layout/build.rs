@@ -1,15 +1,17 @@
 //! Making the cells of a program, in declaration order.
 
-use super::{Cell, CellId, Group, GroupId, Layout, Part, Placement};
+use super::{Cell, CellId, Group, GroupId, Layout, Part, Placement, Ranges};
+use crate::ir::interval::Interval;
 use crate::ir::{Arena, ChannelId, Entity, Instances, Owner, Program, Scalar, Type, TypeId, VarId};
 
 /// Lays out a valid program in declaration order.
-pub(super) fn declared(program: &Program) -> Layout {
-    Builder::new(program).build()
+pub(super) fn declared(program: &Program, ranges: Option<&Ranges>) -> Layout {
+    Builder::new(program, ranges).build()
 }
 
 struct Builder<'a> {
     program: &'a Program,
+    ranges: Option<&'a Ranges>,
     cells: Arena<CellId, Cell>,
     groups: Arena<GroupId, Group>,
     sizes: Arena<TypeId, u32>,
@@ -17,7 +19,7 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(program: &'a Program) -> Self {
+    fn new(program: &'a Program, ranges: Option<&'a Ranges>) -> Self {
         let mut sizes = Arena::new();
         for ty in program.types.values() {
             let size = match ty {
@@ -28,7 +30,7 @@ impl<'a> Builder<'a> {
             };
             sizes.push(size);
         }
-        Self { program, cells: Arena::new(), groups: Arena::new(), sizes, bits: 0 }
+        Self { program, ranges, cells: Arena::new(), groups: Arena::new(), sizes, bits: 0 }
     }
 
     fn build(mut self) -> Layout {
@@ -44,7 +46,7 @@ impl<'a> Builder<'a> {
             for slot in 0..slots {
                 let first = self.next();
                 let last = process.locations.len() as i64 - 1 + free;
-                self.cell(0, last, false);
+                self.cell(0, last, false, None);
                 self.group(Part::Location(id), slot, first);
                 place(&mut locations[id], first, slot);
                 self.owned_by(Owner::Process(id), slot, &mut variables, &mut channels);
@@ -74,7 +76,8 @@ impl<'a> Builder<'a> {
             if variable.owner == owner {
                 let first = self.next();
                 place(&mut variables[id], first, slot);
-                self.cells_of(variable.ty);
+                let range = self.ranges.and_then(|ranges| ranges.variables[id]);
+                self.cells_of(variable.ty, range);
                 self.group(Part::Variable(id), slot, first);
             }
         }
@@ -83,11 +86,12 @@ impl<'a> Builder<'a> {
                 let first = self.next();
                 place(&mut channels[id], first, slot);
                 if channel.capacity > 0 {
-                    self.cell(0, i64::from(channel.capacity), false);
+                    self.cell(0, i64::from(channel.capacity), false, None);
                 }
                 for _ in 0..channel.capacity {
-                    for &field in &channel.fields {
-                        self.cells_of(field);
+                    for (at, &field) in channel.fields.iter().enumerate() {
+                        let range = self.ranges.map(|ranges| ranges.channels[id][at]);
+                        self.cells_of(field, range);
                     }
                 }
                 self.group(Part::Channel(id), slot, first);
@@ -107,25 +111,29 @@ impl<'a> Builder<'a> {
         CellId(self.cells.len() as u32)
     }
 
-    fn cells_of(&mut self, ty: TypeId) {
+    /// Cells of a type whose scalars all have values in a range.
+    fn cells_of(&mut self, ty: TypeId, range: Option<Interval>) {
         match &self.program.types[ty] {
             Type::Scalar(Scalar { domain, undefined }) => {
                 let (low, high) = self.program.bounds(domain);
-                self.cell(low, high, *undefined);
+                self.cell(low, high, *undefined, range);
             }
             Type::Array { length, element, .. } => {
-                (0..*length).for_each(|_| self.cells_of(*element))
+                (0..*length).for_each(|_| self.cells_of(*element, range))
             }
-            Type::Record { fields, .. } => fields.iter().for_each(|(_, ty)| self.cells_of(*ty)),
+            Type::Record { fields, .. } => {
+                fields.iter().for_each(|(_, ty)| self.cells_of(*ty, range));
+            }
             Type::Multiset { capacity, element } => {
-                self.cell(0, i64::from(*capacity), false);
-                (0..*capacity).for_each(|_| self.cells_of(*element));
+                self.cell(0, i64::from(*capacity), false, None);
+                (0..*capacity).for_each(|_| self.cells_of(*element, range));
             }
         }
     }
 
-    fn cell(&mut self, low: i64, high: i64, undefined: bool) {
+    fn cell(&mut self, low: i64, high: i64, undefined: bool, range: Option<Interval>) {
         let cell = Cell::new(self.bits, low, high, undefined);
+        let cell = range.map_or(cell, |range| cell.narrowed(range));
         self.cells.push(cell);
         self.bits += cell.bits;
     }

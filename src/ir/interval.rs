@@ -1,11 +1,22 @@
-//! Which values an operator can give, from those its operands can have: what makes checks and
-//! wrapping needless.
+//! Which values an operator can give, from those its operands can have (interval arithmetic, Moore
+//! 1966): what makes checks and wrapping needless, and states narrower than their declarations.
 
-use crate::ir::Binary;
+use super::{Arithmetic, Binary};
+
+/// Least and greatest value; none if the least is greater.
+pub type Interval = (i64, i64);
+
+/// The integers of an arithmetic.
+pub fn integers(arithmetic: Arithmetic) -> Interval {
+    match arithmetic {
+        Arithmetic::Wrapping32 => (i32::MIN.into(), i32::MAX.into()),
+        Arithmetic::Checked64 => (i64::MIN, i64::MAX),
+    }
+}
 
 /// Least and greatest value of an operator on two ranges, before the program's arithmetic brings
 /// it into its integers. Comparisons and logical operators are not asked about.
-pub(super) fn of_binary(operator: Binary, left: (i64, i64), right: (i64, i64)) -> (i128, i128) {
+pub fn of_binary(operator: Binary, left: Interval, right: Interval) -> (i128, i128) {
     let [a, b, c, d] = [left.0, left.1, right.0, right.1].map(i128::from);
     match operator {
         Binary::Add => (a + c, b + d),

@@ -1,0 +1,586 @@
+//! Which values each variable ever has.
+//!
+//! Models declare bytes and use three values of them. An interval for each variable, and for each
+//! field of a channel's messages, is found by abstract interpretation (Cousot and Cousot 1977):
+//! beginning with the initial values, what every action stores is added, until nothing is new. A
+//! guard narrows what its action reads; where an action runs, what other actions do does not matter.
+//! When that takes long, intervals grow to the next number of bits at once, since only bits count,
+//! so it comes to an end. The layout then gives a cell only the bits that its values need.
+//!
+//! Scalars and arrays of scalars are narrowed, all elements of an array alike. Other variables keep
+//! their declared ranges, and so do those that are copied whole, which is done bit by bit, and
+//! everything in a program with functions or local variables.
+
+use crate::ir::interval::{Interval, integers, of_binary};
+use crate::ir::layout::Ranges;
+use crate::ir::walk::{self, Visitor};
+use crate::ir::{
+    Action, Arena, Binary, ChannelId, ChannelRef, Communication, Domain, Entity, Expr, ExprKind,
+    LocalId, Overflow, Parameter, Pattern, Place, Program, Root, Scalar, Schedule, Selector, Stmt,
+    StmtKind, Type, TypeId, Unary, VarId,
+};
+use std::collections::BTreeMap;
+
+/// So many expressions are evaluated before intervals grow by whole bits: some ten milliseconds.
+const PATIENCE: u64 = 1_000_000;
+
+/// No value.
+const NONE: Interval = (1, 0);
+
+/// The ranges of a valid program's variables and messages; nothing if they are not known.
+pub fn ranges(program: &Program) -> Option<Ranges> {
+    let mut look = Survey { unknown: !program.functions.is_empty(), copied: Vec::new() };
+    program.actions.values().for_each(|action| walk::action(&mut look, action));
+    program.starts.iter().for_each(|start| walk::body(&mut look, &start.body));
+    if look.unknown {
+        return None;
+    }
+    let mut analysis = Analysis::new(program);
+    look.copied.into_iter().for_each(|variable| analysis.variables[variable] = None);
+    loop {
+        analysis.changed = false;
+        analysis.round();
+        if !analysis.changed {
+            return Some(analysis.finish());
+        }
+    }
+}
+
+/// Looks for what is not narrowed.
+struct Survey {
+    /// Whether there is anything the analysis does not know.
+    unknown: bool,
+    /// Variables that are copied whole, from or to.
+    copied: Vec<VarId>,
+}
+
+impl Visitor for Survey {
+    fn stmt(&mut self, stmt: &Stmt) {
+        if let StmtKind::Copy { target, source } = &stmt.kind {
+            self.copied.extend([target, source].into_iter().filter_map(root));
+        }
+        self.unknown |= matches!(
+            stmt.kind,
+            StmtKind::Call(..)
+                | StmtKind::Return(_)
+                | StmtKind::Declare { .. }
+                | StmtKind::Run { .. }
+                | StmtKind::Exit
+        );
+        walk::stmt(self, stmt);
+    }
+
+    fn place(&mut self, place: &Place, _: walk::Access) {
+        self.unknown |= matches!(place.root, Root::Local(_));
+        walk::place(self, place);
+    }
+
+    fn channel(&mut self, channel: &ChannelRef, _: walk::Access) {
+        self.unknown |= matches!(channel, ChannelRef::Computed(_));
+    }
+}
+
+struct Analysis<'a> {
+    program: &'a Program,
+    /// Of the scalars of each plain variable.
+    variables: Arena<VarId, Option<Interval>>,
+    channels: Arena<ChannelId, Vec<Interval>>,
+    /// Whether this round has found anything new.
+    changed: bool,
+    /// Expressions evaluated.
+    evaluated: u64,
+    /// What is known of scalar variables at this point of an action.
+    here: BTreeMap<VarId, Interval>,
+    locals: Vec<Interval>,
+}
+
+impl<'a> Analysis<'a> {
+    fn new(program: &'a Program) -> Self {
+        let variables = program.variables.values().map(|variable| {
+            is_plain(program, variable.ty).then(|| {
+                variable
+                    .initial
+                    .iter()
+                    .flatten()
+                    .fold(NONE, |all, &value| hull(all, (value, value)))
+            })
+        });
+        let channels = program.channels.values().map(|it| vec![NONE; it.fields.len()]);
+        Analysis {
+            program,
+            variables: variables.collect(),
+            channels: channels.collect(),
+            changed: false,
+            evaluated: 0,
+            here: BTreeMap::new(),
+            locals: Vec::new(),
+        }
+    }
+
+    fn finish(self) -> Ranges {
+        // A variable that never has a value needs no bits, which an empty interval says.
+        Ranges { variables: self.variables, channels: self.channels }
+    }
+
+    fn round(&mut self) {
+        let program = self.program;
+        for start in &program.starts {
+            self.begin(&start.parameters);
+            self.run(&start.body);
+        }
+        for action in program.actions.values() {
+            self.begin(&action.parameters);
+            self.action(action);
+        }
+    }
+
+    fn begin(&mut self, parameters: &[Parameter]) {
+        self.here.clear();
+        self.locals.clear();
+        for parameter in parameters {
+            let range = self.scalar_bounds(parameter.over);
+            self.bind(parameter.local, range);
+        }
+    }
+
+    fn action(&mut self, action: &Action) {
+        if let Some(guard) = &action.guard
+            && !self.assume(guard, true)
+        {
+            return;
+        }
+        let mut alone = self.program.schedule == Schedule::Interleaved;
+        if let Some(communication) = &action.communication {
+            self.communicate(communication);
+            // The receiver's statements come before the sender's.
+            let channel = &self.program.channels[named(communication.channel())];
+            alone &= channel.capacity > 0 || matches!(communication, Communication::Receive { .. });
+        }
+        if !alone {
+            self.here.clear();
+        }
+        self.run(&action.body);
+    }
+
+    fn run(&mut self, body: &[Stmt]) {
+        body.iter().for_each(|stmt| self.statement(stmt));
+    }
+
+    fn statement(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Assign { target, value, overflow } => {
+                if value.kind != ExprKind::Undefined {
+                    let value = self.value(value);
+                    self.assign(target, value, *overflow);
+                }
+            }
+            StmtKind::Clear(place) => {
+                if let Some(ty) = self.leaf(place) {
+                    let low = self.scalar_bounds(ty).0;
+                    self.assign(place, (low, low), Overflow::Fails);
+                }
+            }
+            StmtKind::If(branches) => self.branches(branches.iter().map(|(_, body)| body)),
+            StmtKind::Switch(_, branches) => {
+                self.branches(branches.iter().map(|(_, body)| body));
+            }
+            StmtKind::For { local, first, last, body, .. } => {
+                let range = hull(self.value(first), self.value(last));
+                self.bind(*local, range);
+                self.branches([body].into_iter());
+            }
+            StmtKind::ForEach { local, over, body } => {
+                let range = self.scalar_bounds(*over);
+                self.bind(*local, range);
+                self.branches([body].into_iter());
+            }
+            StmtKind::While { body, .. } => self.branches([body].into_iter()),
+            StmtKind::Communicate(communication) => self.communicate(communication),
+            StmtKind::Copy { .. }
+            | StmtKind::Undefine(_)
+            | StmtKind::Assert { .. }
+            | StmtKind::Error(_)
+            | StmtKind::MultisetAdd { .. }
+            | StmtKind::MultisetRemove { .. }
+            | StmtKind::Print { .. } => {}
+            StmtKind::Call(..)
+            | StmtKind::Return(_)
+            | StmtKind::Declare { .. }
+            | StmtKind::Run { .. }
+            | StmtKind::Exit => unreachable!("programs with these are not analysed"),
+        }
+    }
+
+    /// Bodies that may be run, or run again: what is known at this point no longer counts. What
+    /// they store has been added to what the variables ever have, which is known in any case.
+    fn branches<'s>(&mut self, bodies: impl Iterator<Item = &'s Vec<Stmt>>) {
+        for body in bodies {
+            self.here.clear();
+            self.run(body);
+        }
+        self.here.clear();
+    }
+
+    fn communicate(&mut self, communication: &Communication) {
+        let channel = named(communication.channel());
+        let about = &self.program.channels[channel];
+        match communication {
+            Communication::Send { values, .. } => {
+                for (field, value) in values.iter().enumerate() {
+                    let mut value = self.value(value);
+                    let mut domain = self.integers();
+                    if about.capacity > 0 {
+                        domain = self.scalar_bounds(about.fields[field]);
+                        value = stored(value, domain, about.overflow);
+                    }
+                    let sent = self.channels[channel][field];
+                    let grown = hull(sent, within(self.grow(sent, value), hull(domain, value)));
+                    self.changed |= grown != sent;
+                    self.channels[channel][field] = grown;
+                }
+            }
+            Communication::Receive { patterns, .. } => {
+                for (field, pattern) in patterns.iter().enumerate() {
+                    if let Pattern::Into(place) = pattern {
+                        let mut value = self.channels[channel][field];
+                        // An undefined field is received as 0.
+                        if self.may_be_undefined(about.fields[field]) {
+                            value = hull(value, (0, 0));
+                        }
+                        self.assign(place, value, about.overflow);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes that a place is given a value.
+    fn assign(&mut self, place: &Place, value: Interval, overflow: Overflow) {
+        let Some(ty) = self.leaf(place) else { return };
+        let domain = self.scalar_bounds(ty);
+        let value = stored(value, domain, overflow);
+        let Some(variable) = root(place) else { return };
+        let known = self.variables[variable].unwrap_or(NONE);
+        let grown = within(self.grow(known, value), domain);
+        self.changed |= grown != known;
+        self.variables[variable] = Some(grown);
+        if place.path.is_empty() {
+            self.here.insert(variable, value);
+        }
+    }
+
+    /// The type of a scalar of a place, if the place is of a plain variable.
+    fn leaf(&self, place: &Place) -> Option<TypeId> {
+        let variable = root(place)?;
+        self.variables[variable]?;
+        Some(scalar_of(self.program, self.program.variables[variable].ty))
+    }
+
+    fn read(&self, place: &Place) -> Interval {
+        let Some(variable) = root(place) else { return self.integers() };
+        let known = place.path.is_empty().then(|| self.here.get(&variable)).flatten();
+        match (known, self.variables[variable]) {
+            (Some(&here), _) => here,
+            (None, Some(ever)) => ever,
+            (None, None) => {
+                let ty = self.program.variables[variable].ty;
+                match self.place_type(place, ty) {
+                    Some(ty) => self.scalar_bounds(ty),
+                    None => self.integers(),
+                }
+            }
+        }
+    }
+
+    /// The type of a part of a variable of type `ty`, if that is a scalar.
+    fn place_type(&self, place: &Place, mut ty: TypeId) -> Option<TypeId> {
+        for selector in &place.path {
+            ty = match (selector, &self.program.types[ty]) {
+                (Selector::Field(number), Type::Record { fields, .. }) => {
+                    fields[*number as usize].1
+                }
+                (_, Type::Array { element, .. } | Type::Multiset { element, .. }) => *element,
+                _ => return None,
+            };
+        }
+        matches!(self.program.types[ty], Type::Scalar(_)).then_some(ty)
+    }
+
+    fn value(&mut self, expr: &Expr) -> Interval {
+        self.evaluated += 1;
+        match &expr.kind {
+            ExprKind::Constant(value) => (*value, *value),
+            ExprKind::Read(place) => self.read(place),
+            ExprKind::Local(local) => self.local(*local),
+            ExprKind::Unary(operator, operand) => {
+                let operand = self.value(operand);
+                match operator {
+                    _ if is_none(operand) => NONE,
+                    Unary::Not => (0, 1),
+                    Unary::Complement => (!operand.1, !operand.0),
+                    Unary::Negate => self.operator(Binary::Subtract, (0, 0), operand),
+                }
+            }
+            ExprKind::Binary(operator, left, right) => {
+                let (left, right) = (self.value(left), self.value(right));
+                self.operator(*operator, left, right)
+            }
+            ExprKind::Conditional(_, then, otherwise) => {
+                hull(self.value(then), self.value(otherwise))
+            }
+            ExprKind::Length(channel) => {
+                (0, i64::from(self.program.channels[named(channel)].capacity))
+            }
+            ExprKind::At { .. }
+            | ExprKind::IsEmpty(_)
+            | ExprKind::IsFull(_)
+            | ExprKind::CanReceive(..)
+            | ExprKind::IsUndefined(_)
+            | ExprKind::Quantified { .. } => (0, 1),
+            ExprKind::Undefined => NONE,
+            ExprKind::Count { .. }
+            | ExprKind::Call(..)
+            | ExprKind::Self_
+            | ExprKind::Processes
+            | ExprKind::Timeout => self.integers(),
+        }
+    }
+
+    fn operator(&self, operator: Binary, left: Interval, right: Interval) -> Interval {
+        let is_truth = matches!(
+            operator,
+            Binary::Equal
+                | Binary::NotEqual
+                | Binary::Less
+                | Binary::LessEqual
+                | Binary::Greater
+                | Binary::GreaterEqual
+                | Binary::And
+                | Binary::Or
+                | Binary::Implies
+        );
+        if is_truth {
+            return (0, 1);
+        }
+        if is_none(left) || is_none(right) {
+            return NONE;
+        }
+        let (low, high) = of_binary(operator, left, right);
+        let all = self.integers();
+        let wrapped = matches!(
+            operator,
+            Binary::Add
+                | Binary::Subtract
+                | Binary::Multiply
+                | Binary::Divide
+                | Binary::Remainder
+                | Binary::ShiftLeft
+        );
+        match low >= all.0.into() && high <= all.1.into() {
+            true => (low as i64, high as i64),
+            false if wrapped => all,
+            // Bits of integers wider than the arithmetic's are not brought into it.
+            false => (clamp(low), clamp(high)),
+        }
+    }
+
+    /// Narrows what is known at this point by a condition that holds, or does not; false if that
+    /// cannot be.
+    fn assume(&mut self, expr: &Expr, holds: bool) -> bool {
+        match &expr.kind {
+            ExprKind::Constant(value) => (*value != 0) == holds,
+            ExprKind::Unary(Unary::Not, operand) => self.assume(operand, !holds),
+            ExprKind::Binary(Binary::And, left, right) if holds => {
+                self.assume(left, true) && self.assume(right, true)
+            }
+            ExprKind::Binary(Binary::Or, left, right) if !holds => {
+                self.assume(left, false) && self.assume(right, false)
+            }
+            // Their right sides need not be evaluated at all.
+            ExprKind::Binary(Binary::And | Binary::Or | Binary::Implies, ..) => true,
+            ExprKind::Binary(operator, left, right) => self.compare(*operator, left, right, holds),
+            ExprKind::Read(place) => {
+                let known = self.read(place);
+                match holds {
+                    true if known.0 == 0 => self.narrow(place, (1, known.1)),
+                    true => true,
+                    false => self.narrow(place, (0, 0)),
+                }
+            }
+            _ => true,
+        }
+    }
+
+    fn compare(&mut self, operator: Binary, left: &Expr, right: &Expr, holds: bool) -> bool {
+        let operator = match (operator, holds) {
+            (_, true) => operator,
+            (Binary::Equal, _) => Binary::NotEqual,
+            (Binary::NotEqual, _) => Binary::Equal,
+            (Binary::Less, _) => Binary::GreaterEqual,
+            (Binary::LessEqual, _) => Binary::Greater,
+            (Binary::Greater, _) => Binary::LessEqual,
+            (Binary::GreaterEqual, _) => Binary::Less,
+            _ => return true,
+        };
+        let (one, other) = (self.value(left), self.value(right));
+        if is_none(one) || is_none(other) {
+            return false;
+        }
+        // Bounds of the left side by the right side, and of the right side by the left.
+        let (of_left, of_right) = match operator {
+            Binary::Equal => (other, one),
+            Binary::Less => ((i64::MIN, less(other.1)), (more(one.0), i64::MAX)),
+            Binary::LessEqual => ((i64::MIN, other.1), (one.0, i64::MAX)),
+            Binary::Greater => ((more(other.0), i64::MAX), (i64::MIN, less(one.1))),
+            Binary::GreaterEqual => ((other.0, i64::MAX), (i64::MIN, one.1)),
+            Binary::NotEqual => (without(one, other), without(other, one)),
+            _ => return true,
+        };
+        let narrowed = |this: &mut Self, expr: &Expr, bound| match &expr.kind {
+            ExprKind::Read(place) => this.narrow(place, bound),
+            _ => true,
+        };
+        narrowed(self, left, of_left) && narrowed(self, right, of_right)
+    }
+
+    /// Notes that a place is within a bound at this point; false if it cannot be.
+    fn narrow(&mut self, place: &Place, bound: Interval) -> bool {
+        let known = self.read(place);
+        let both = (known.0.max(bound.0), known.1.min(bound.1));
+        if let Some(variable) = root(place)
+            && place.path.is_empty()
+            && self.variables[variable].is_some()
+        {
+            self.here.insert(variable, both);
+        }
+        !is_none(both)
+    }
+
+    /// The hull of both; once patience is exhausted, an end that moves goes as far as the bits that
+    /// are then needed allow.
+    fn grow(&self, known: Interval, value: Interval) -> Interval {
+        let all = hull(known, value);
+        if is_none(known) || all == known || self.evaluated < PATIENCE {
+            return all;
+        }
+        let distance = (all.1 as i128 - all.0 as i128) as u128;
+        let reach = (distance + 1).next_power_of_two() as i128 - 1;
+        let low = if all.0 < known.0 { clamp(all.1 as i128 - reach) } else { all.0 };
+        let high = if all.1 > known.1 { clamp(low as i128 + reach) } else { all.1 };
+        (low.min(all.0), high.max(all.1))
+    }
+
+    fn bind(&mut self, local: LocalId, range: Interval) {
+        if self.locals.len() <= local.index() {
+            self.locals.resize(local.index() + 1, NONE);
+        }
+        self.locals[local.index()] = range;
+    }
+
+    /// What a name can stand for; those that quantifiers bind are not followed.
+    fn local(&self, local: LocalId) -> Interval {
+        match self.locals.get(local.index()) {
+            Some(&range) if !is_none(range) => range,
+            _ => self.integers(),
+        }
+    }
+
+    fn integers(&self) -> Interval {
+        integers(self.program.arithmetic)
+    }
+
+    fn scalar_bounds(&self, ty: TypeId) -> Interval {
+        self.program.bounds(domain(self.program, ty))
+    }
+
+    fn may_be_undefined(&self, ty: TypeId) -> bool {
+        matches!(self.program.types[ty], Type::Scalar(Scalar { undefined: true, .. }))
+    }
+}
+
+/// Whether a type is a scalar, or an array of such.
+fn is_plain(program: &Program, ty: TypeId) -> bool {
+    match &program.types[ty] {
+        Type::Scalar(_) => true,
+        Type::Array { element, .. } => is_plain(program, *element),
+        Type::Record { .. } | Type::Multiset { .. } => false,
+    }
+}
+
+/// The type of the scalars of a plain type.
+fn scalar_of(program: &Program, ty: TypeId) -> TypeId {
+    match &program.types[ty] {
+        Type::Array { element, .. } => scalar_of(program, *element),
+        _ => ty,
+    }
+}
+
+fn domain(program: &Program, ty: TypeId) -> &Domain {
+    match &program.types[ty] {
+        Type::Scalar(Scalar { domain, .. }) => domain,
+        _ => unreachable!("the validator lets only scalars be here"),
+    }
+}
+
+fn root(place: &Place) -> Option<VarId> {
+    match place.root {
+        Root::Variable(variable) => Some(variable),
+        Root::Local(_) => None,
+    }
+}
+
+fn named(channel: &ChannelRef) -> ChannelId {
+    match channel {
+        ChannelRef::Named(id) => *id,
+        ChannelRef::Computed(_) => unreachable!("programs with these are not analysed"),
+    }
+}
+
+fn is_none(range: Interval) -> bool {
+    range.0 > range.1
+}
+
+/// The least interval with all values of both.
+fn hull(one: Interval, other: Interval) -> Interval {
+    match (is_none(one), is_none(other)) {
+        (true, _) => other,
+        (_, true) => one,
+        _ => (one.0.min(other.0), one.1.max(other.1)),
+    }
+}
+
+/// The values that are in a domain after being stored there.
+fn stored(value: Interval, domain: Interval, overflow: Overflow) -> Interval {
+    let fits = domain.0 <= value.0 && value.1 <= domain.1;
+    match overflow {
+        _ if is_none(value) || fits => value,
+        Overflow::Wraps => domain,
+        Overflow::Fails => within(value, domain),
+    }
+}
+
+/// The values of a range that are in a domain.
+fn within(range: Interval, domain: Interval) -> Interval {
+    (range.0.max(domain.0), range.1.min(domain.1))
+}
+
+/// A range without the values of another, as far as an interval can say so.
+fn without(range: Interval, other: Interval) -> Interval {
+    match other.0 == other.1 {
+        true if range.0 == other.0 => (more(range.0), range.1),
+        true if range.1 == other.0 => (range.0, less(range.1)),
+        _ => range,
+    }
+}
+
+fn less(value: i64) -> i64 {
+    value.saturating_sub(1)
+}
+
+fn more(value: i64) -> i64 {
+    value.saturating_add(1)
+}
+
+fn clamp(value: i128) -> i64 {
+    value.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+}
