@@ -139,6 +139,14 @@ fn write_planes<I: Int>(numbers: &[I], bytes: usize, raw: &mut Vec<u8>) {
     }
 }
 
+/// How many codes there are before the first literal, or all if there is none.
+fn literal_at(codes: &[u8]) -> usize {
+    let (words, tail) = codes.as_chunks::<8>();
+    let before = words.iter().take_while(|word| !word.contains(&LITERAL)).count();
+    let rest = words.get(before).map_or(tail, |word| word.as_slice());
+    8 * before + rest.iter().take_while(|&&code| code != LITERAL).count()
+}
+
 /// One number of planes.
 fn plane_number<I: Int>(planes: &[u8], count: usize, bytes: usize, index: usize) -> I {
     (0..bytes).fold(I::ZERO, |number, plane| {
@@ -181,25 +189,32 @@ pub(crate) fn sum_gaps<I: Int>(
     let mut wrapped = false;
     // So many gaps of so few bits cannot overflow.
     let small = (8 * gap_bytes as u32).max(squeeze.bits()) + u16::BITS < I::BITS;
-    if literal_count == 0 && small {
-        values.extend(codes.iter().map(|&code| {
-            value = value.add(table[usize::from(code)]);
-            value
-        }));
-    } else {
-        let mut used = 0;
-        values.extend(codes.iter().map(|&code| {
-            let difference = if literal(code) {
-                used += 1;
-                plane_number::<I>(literals, literal_count, gap_bytes, used - 1).add(one)
-            } else {
-                table[usize::from(code)]
-            };
-            let next = value.add(difference);
+    let mut rest = codes;
+    for used in 0..=literal_count {
+        // All of them, if no literal is left.
+        let entries = if used < literal_count { literal_at(rest) } else { rest.len() };
+        let (run, behind) = rest.split_at(entries);
+        if small {
+            values.extend(run.iter().map(|&code| {
+                value = value.add(table[usize::from(code)]);
+                value
+            }));
+        } else {
+            values.extend(run.iter().map(|&code| {
+                let next = value.add(table[usize::from(code)]);
+                wrapped |= next <= value;
+                value = next;
+                next
+            }));
+        }
+        if used < literal_count {
+            let gap = plane_number::<I>(literals, literal_count, gap_bytes, used);
+            let next = value.add(gap.add(one));
             wrapped |= next <= value;
             value = next;
-            next
-        }));
+            values.push(next);
+            rest = &behind[1..];
+        }
     }
     if wrapped || value.length() > squeeze.bits() {
         return Err("its keys exceed their width".into());

@@ -23,7 +23,7 @@
 //! second buffer, sorted there, and put together again on the way back. Keys that vary in too many
 //! bits are not moved while they are sorted: see [`sort_wide`].
 
-use crate::keys::{Int, Medium, PACKED_WIDTH_MAX, Packed, Shape, Wide, for_packed};
+use crate::keys::{Int, PACKED_WIDTH_MAX, Packed, Shape, Wide, for_packed};
 use crate::squeeze::Squeeze;
 use byteorder::{BigEndian, ByteOrder};
 
@@ -276,79 +276,77 @@ fn store<P: Packed, K: Int>(
     kept + 1
 }
 
-/// Bytes of an entry that stands for a wide key: eight of the key, then its index, big-endian.
-const ENTRY: usize = 12;
-/// After so many rounds of eight bytes, keys that still agree are compared whole.
-const ROUNDS: u32 = 8;
+/// Bytes of the index of a wide key in the entry that stands for it.
+const INDEX: usize = 4;
 
 /// Sorts keys that vary in more than 128 bits; the number of distinct ones, now in front.
 ///
-/// In place of a key, a 12-byte entry in the scratch buffer is sorted: the first 64 of the bits
-/// that vary, and the key's index. Entries that agree in these are sorted again by the eight bytes
-/// that follow what *they* share, for a bounded number of rounds, and then by comparing keys. At
-/// last the keys are brought into the order of the entries.
+/// In place of the keys, entries are sorted, in the scratch buffer, half of which the sort needs as
+/// its own: of the bits in which the keys vary, as many of the first as there is room for, then the
+/// key's index. Entries that agree in these bits, mostly repeats, are put in order by comparing
+/// keys. At last the keys are brought into the order of the entries.
 fn sort_wide(shape: Wide, keys: &mut [u8], scratch: &mut [u8]) -> usize {
     let width = shape.width();
     let count = keys.len() / width;
     assert!(u32::try_from(count).is_ok(), "fewer than 2^32 wide keys are sorted at once");
-    let (entries, _) = scratch[..count * ENTRY].as_chunks_mut::<ENTRY>();
-    let mut places = (0u32..).zip(entries.iter_mut());
-    Squeeze::of(width, keys).leading(64).squeeze(keys, |head: u64| {
-        let (index, entry) = places.next().expect("there is an entry for every key");
-        entry[..8].copy_from_slice(&head.to_be_bytes());
-        entry[8..].copy_from_slice(&index.to_be_bytes());
+    let entry = (width / 2).min(PACKED_WIDTH_MAX);
+    let (entries, second) = scratch[..2 * count * entry].split_at_mut(count * entry);
+    let head_bits = 8 * (entry - INDEX) as u32;
+    let mut places = (0u128..).zip(entries.chunks_exact_mut(entry));
+    Squeeze::of(width, keys).leading(head_bits).squeeze(keys, |head: u128| {
+        let (index, place) = places.next().expect("there is an entry for every key");
+        let bytes = (head << (8 * INDEX) | index).to_be_bytes();
+        place.copy_from_slice(&bytes[bytes.len() - entry..]);
     });
-    sort_by_heads(shape, keys, entries, 0);
-    permute(width, keys, entries);
+    for_packed!(entry, shape => sort_packed(shape, entries, second),
+                else unreachable!("entries of {:?} bytes are integers", shape.0));
+    sort_ties(shape, keys, entries, entry);
+    permute(width, keys, entries, entry);
     drop_repeats(width, keys, count)
 }
 
-/// The index of the key that an entry stands for.
-fn index_of(entry: &[u8; ENTRY]) -> usize {
-    BigEndian::read_u32(&entry[8..]) as usize
-}
-
-/// Sorts entries by their keys, of which no more than `ROUNDS - round` are.
-fn sort_entries(shape: Wide, keys: &[u8], entries: &mut [[u8; ENTRY]], round: u32) {
-    let key = |entry: &[u8; ENTRY]| shape.at(keys, index_of(entry));
-    let Some(first) = entries.first().map(key) else { return };
-    let shared = entries[1..]
-        .iter()
-        .fold(first.len(), |shared, entry| shared.min(common_prefix(&first[..shared], key(entry))));
-    if shared == first.len() {
-        return;
-    }
-    if round == ROUNDS || entries.len() <= 2 {
-        return entries.sort_unstable_by(|a, b| key(a)[shared..].cmp(&key(b)[shared..]));
-    }
-    for entry in entries.iter_mut() {
-        let next = &key(entry)[shared..];
-        let length = next.len().min(8);
-        let mut head = [0; 8];
-        head[..length].copy_from_slice(&next[..length]);
-        entry[..8].copy_from_slice(&head);
-    }
-    sort_by_heads(shape, keys, entries, round);
-}
-
-/// Sorts entries by their first eight bytes, and those that agree in them by their keys.
-fn sort_by_heads(shape: Wide, keys: &[u8], entries: &mut [[u8; ENTRY]], round: u32) {
-    entries.sort_unstable_by_key(|entry| Medium::<ENTRY>.key(entry));
-    for tied in entries.chunk_by_mut(|a, b| a[..8] == b[..8]) {
-        if tied.len() > 1 {
-            sort_entries(shape, keys, tied, round + 1);
+/// Sorts entries that agree in their heads by their keys.
+fn sort_ties(shape: Wide, keys: &[u8], entries: &mut [u8], entry: usize) {
+    let mut indices: Vec<u32> = Vec::new();
+    let head = |at: usize| at * entry..(at + 1) * entry - INDEX;
+    let (mut start, count) = (0, entries.len() / entry);
+    while start < count {
+        let mut end = start + 1;
+        while end < count && entries[head(end)] == entries[head(start)] {
+            end += 1;
         }
+        if end > start + 1 {
+            indices.clear();
+            indices.extend((start..end).map(|at| index_of(entries, entry, at) as u32));
+            let key = |index: u32| shape.at(keys, index as usize);
+            if !indices.is_sorted_by(|&a, &b| key(a) <= key(b)) {
+                indices.sort_unstable_by(|&a, &b| key(a).cmp(key(b)));
+                for (at, &index) in (start..end).zip(&indices) {
+                    set_index(entries, entry, at, index);
+                }
+            }
+        }
+        start = end;
     }
+}
+
+/// The index of the key that an entry stands for.
+fn index_of(entries: &[u8], entry: usize, at: usize) -> usize {
+    BigEndian::read_u32(&entries[(at + 1) * entry - INDEX..]) as usize
+}
+
+fn set_index(entries: &mut [u8], entry: usize, at: usize, index: u32) {
+    BigEndian::write_u32(&mut entries[(at + 1) * entry - INDEX..], index);
 }
 
 /// Moves the keys into the order of the entries, which are used up.
-fn permute(width: usize, keys: &mut [u8], entries: &mut [[u8; ENTRY]]) {
-    for start in 0..entries.len() {
+fn permute(width: usize, keys: &mut [u8], entries: &mut [u8], entry: usize) {
+    for start in 0..entries.len() / entry {
         // Follow the cycle through `start`, swapping each place's key in from where it lies.
         let mut to = start;
         loop {
-            let from = index_of(&entries[to]);
-            entries[to][8..].copy_from_slice(&(to as u32).to_be_bytes());
+            let from = index_of(entries, entry, to);
+            set_index(entries, entry, to, to as u32);
             if from == start {
                 break;
             }

@@ -11,9 +11,10 @@
 //!
 //! Sizes are kept geometric, as in a log-structured merge tree (O'Neil et al., 1996): in memory a
 //! run is merged into its elder unless that is twice as large; when the young runs outgrow their
-//! share of memory they are merged to disk, together with every old run that is not larger than all
-//! that would be merged into it. So a key is rewritten at most about log2(keys / keys in memory)
-//! times, and there are about as many runs to look through.
+//! share of memory they are merged to disk, together with every old run that is not twice as large
+//! as all that would be merged into it. So each run is at least twice as large as all after it
+//! together: a key is rewritten about log1.5(keys / keys in memory) times at most, and there are
+//! log3 of that many runs to look through.
 
 use crate::filter::{Filter, FilterChoice};
 use crate::keys::gallop;
@@ -289,14 +290,14 @@ impl Store {
     }
 
     /// Merges the first `count` young runs, or if that is none the last old run, with every old
-    /// run before them that is not larger than all that would be merged into it.
+    /// run before them that is not twice as large as all that would be merged into it.
     fn compact(&mut self, count: usize, threads: usize) -> Result<()> {
         let young = &self.young[..count];
         let newest = self.old.len() - usize::from(count == 0);
         let mut kept = newest;
         let mut keys: u64 = young.iter().map(|run| (run.keys.len() / self.width) as u64).sum();
         keys += self.old[newest..].iter().map(OldRun::keys).sum::<u64>();
-        while kept > 0 && self.old[kept - 1].keys() <= keys {
+        while kept > 0 && self.old[kept - 1].keys() < 2 * keys {
             kept -= 1;
             keys += self.old[kept].keys();
         }
