@@ -136,7 +136,8 @@ pub enum StmtKind {
     If(Vec<(Option<Expr>, Vec<Stmt>)>),
     /// Runs the branch whose values hold the subject's, or the last if it lists none.
     Switch(Expr, Vec<(Vec<Expr>, Vec<Stmt>)>),
-    /// Runs `body` for each value from `first` to `last` in steps of `step`.
+    /// Runs `body` for each value from `first` to `last` in steps of `step`; it ends where the next
+    /// value would leave 64 bits.
     For {
         /// The loop's name for the value.
         local: LocalId,
@@ -183,9 +184,10 @@ pub enum StmtKind {
     Call(FunctionId, Vec<Argument>),
     /// Leaves the function, with its result if it has one.
     Return(Option<Expr>),
-    /// Makes every scalar in a place undefined (Murphi `undefine`).
+    /// Makes every scalar in a place undefined and every multiset empty (Murphi `undefine`).
     Undefine(Place),
-    /// Sets every scalar in a place to its least value (Murphi `clear`).
+    /// Sets every scalar in a place to its least value and makes every multiset empty (Murphi
+    /// `clear`).
     Clear(Place),
     /// Fails the step if the condition is false.
     Assert {

@@ -84,7 +84,9 @@ impl Cell {
     /// The value modulo the size of the domain.
     #[inline]
     pub fn wrap(&self, value: i64) -> i64 {
-        self.low + (value - self.low).rem_euclid(self.high - self.low + 1)
+        // The distance between two integers of 64 bits need not be one.
+        let above = i128::from(value) - i128::from(self.low);
+        self.low + above.rem_euclid(i128::from(self.high - self.low + 1)) as i64
     }
 }
 
@@ -222,7 +224,7 @@ impl Layout {
         match cell.undefined {
             false => Some(cell.least + code),
             true if code == 0 => None,
-            true => Some(cell.least + code - 1),
+            true => Some(cell.least + (code - 1)),
         }
     }
 

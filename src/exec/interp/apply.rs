@@ -6,7 +6,7 @@ use crate::exec::FaultKind;
 use crate::ir::layout::CellId;
 use crate::ir::{
     Argument, ChannelId, Communication, Expr, ExprKind, Overflow, Pattern, Place, Stmt, StmtKind,
-    Type,
+    Type, TypeId,
 };
 use crate::source::Span;
 
@@ -46,7 +46,9 @@ impl Interp {
                 let mut value = first;
                 while if step > 0 { value <= last } else { value >= last } {
                     self.run(body, state, &with_local(locals, local.0, value))?;
-                    value += step;
+                    // A next value beyond all integers is beyond the last.
+                    let Some(next) = value.checked_add(step) else { break };
+                    value = next;
                 }
                 Ok(())
             }
@@ -177,20 +179,41 @@ impl Interp {
         Ok(())
     }
 
-    /// Sets every scalar of a place to what `value` makes of its least value.
+    /// Sets every scalar of a place to what `value` makes of its least value, and empties every
+    /// multiset.
     fn fill(
         &self,
         place: &Place,
         state: &mut [u8],
         locals: &Locals,
-        value: impl Fn(i64) -> Option<i64>,
+        value: fn(i64) -> Option<i64>,
     ) -> Result<(), Failure> {
         let (first, ty) = self.cell(place, state, locals)?;
-        for offset in 0..self.layout.sizes[ty] {
-            let cell = CellId(first.0 + offset);
-            self.layout.set(state, cell, value(self.layout.cells[cell].low));
-        }
+        self.fill_cells(first.0, ty, state, value);
         Ok(())
+    }
+
+    fn fill_cells(&self, first: u32, ty: TypeId, state: &mut [u8], value: fn(i64) -> Option<i64>) {
+        match &self.program.types[ty] {
+            Type::Scalar(_) => {
+                let cell = CellId(first);
+                self.layout.set(state, cell, value(self.layout.cells[cell].low));
+            }
+            Type::Array { length, element, .. } => {
+                let width = self.layout.sizes[*element];
+                for at in 0..*length {
+                    self.fill_cells(first + at * width, *element, state, value);
+                }
+            }
+            Type::Record { fields, .. } => {
+                let mut cell = first;
+                for (_, ty) in fields {
+                    self.fill_cells(cell, *ty, state, value);
+                    cell += self.layout.sizes[*ty];
+                }
+            }
+            Type::Multiset { .. } => self.clear_cells(first, self.layout.sizes[ty], state),
+        }
     }
 
     fn multiset_add(
@@ -270,7 +293,8 @@ impl Interp {
     }
 
     /// Sends or receives on a buffered channel: values and patterns are judged in `before`, the
-    /// effect goes to `state`. False if the channel blocks.
+    /// messages and the room are those of `state`, where the effect goes. False if the channel
+    /// blocks.
     pub(super) fn exchange(
         &self,
         communication: &Communication,
@@ -281,8 +305,7 @@ impl Interp {
         let channel = self.channel(communication.channel());
         match communication {
             Communication::Send { values, sorted, span, .. } => {
-                if self.length(channel, before)
-                    == i64::from(self.program.channels[channel].capacity)
+                if self.length(channel, state) == i64::from(self.program.channels[channel].capacity)
                 {
                     return Ok(false);
                 }
@@ -290,12 +313,10 @@ impl Interp {
                 self.enqueue(channel, &message, *sorted, *span, state)?;
             }
             Communication::Receive { patterns, anywhere, peek, span, .. } => {
-                let Some(position) =
-                    self.find_message(channel, patterns, *anywhere, before, locals)?
-                else {
-                    return Ok(false);
-                };
-                let message = self.message_at(channel, position, before);
+                let found =
+                    self.find_message(channel, patterns, *anywhere, (before, state), locals)?;
+                let Some(position) = found else { return Ok(false) };
+                let message = self.message_at(channel, position, state);
                 self.deliver(channel, patterns, &message, *span, state, locals)?;
                 if !peek {
                     self.dequeue(channel, position, state);
@@ -319,7 +340,9 @@ impl Interp {
                 Ok(self.length(channel, state) < capacity)
             }
             Communication::Receive { patterns, anywhere, .. } => {
-                Ok(self.find_message(channel, patterns, *anywhere, state, locals)?.is_some())
+                let found =
+                    self.find_message(channel, patterns, *anywhere, (state, state), locals)?;
+                Ok(found.is_some())
             }
         }
     }
@@ -351,9 +374,6 @@ impl Interp {
     ) -> Result<(), Failure> {
         let overflow = self.program.channels[channel].overflow;
         let waiting = self.length(channel, state);
-        if waiting == i64::from(self.program.channels[channel].capacity) {
-            return Err(fault(FaultKind::Limit, span, "two processes fill the channel at once"));
-        }
         let mut position = waiting;
         while sorted
             && position > 0

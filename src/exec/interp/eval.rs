@@ -61,8 +61,8 @@ impl Interp {
                 Ok((self.length(channel, state) == capacity).into())
             }
             ExprKind::CanReceive(channel, patterns) => {
-                let found =
-                    self.find_message(self.channel(channel), patterns, false, state, locals)?;
+                let channel = self.channel(channel);
+                let found = self.find_message(channel, patterns, false, (state, state), locals)?;
                 Ok(found.is_some().into())
             }
             ExprKind::IsUndefined(place) => {
@@ -138,7 +138,9 @@ impl Interp {
                 Err(fault(FaultKind::Division, span, format!("{left} is divided by zero")))
             }
             Binary::Divide => self.integer(left.checked_div(right), span),
-            Binary::Remainder => self.integer(left.checked_rem(right), span),
+            // Wrapping, because the least integer divided by -1 leaves no remainder, though the
+            // quotient does not fit.
+            Binary::Remainder => Ok(left.wrapping_rem(right)),
             Binary::ShiftLeft | Binary::ShiftRight => self.shift(operator, left, right, span),
             Binary::BitAnd => Ok(left & right),
             Binary::BitOr => Ok(left | right),
@@ -166,7 +168,7 @@ impl Interp {
             return Err(fault(FaultKind::Shift, span, message));
         }
         match operator {
-            Binary::ShiftLeft => self.integer(left.checked_mul(1i64.wrapping_shl(by as u32)), span),
+            Binary::ShiftLeft => self.integer(i64::try_from(i128::from(left) << by).ok(), span),
             _ => Ok(left >> by),
         }
     }
@@ -278,13 +280,14 @@ impl Interp {
         CellId(first + 1 + position as u32 * fields + field as u32)
     }
 
-    /// The position of the message that a receive would take.
+    /// The position of the message of `state` that a receive would take, with its patterns judged
+    /// in `before`.
     pub(super) fn find_message(
         &self,
         channel: ChannelId,
         patterns: &[Pattern],
         anywhere: bool,
-        state: &[u8],
+        (before, state): (&[u8], &[u8]),
         locals: &Locals,
     ) -> Result<Option<i64>, Failure> {
         let waiting = self.length(channel, state);
@@ -296,7 +299,7 @@ impl Interp {
                     self.layout.get(state, cell).unwrap_or_default()
                 })
                 .collect();
-            if self.matches(patterns, &message, state, locals)? {
+            if self.matches(patterns, &message, before, locals)? {
                 return Ok(Some(position));
             }
         }

@@ -13,6 +13,9 @@ use crate::ir::{Action, ActionId, Communication, Entity, Grip, Parameter, Proces
 /// Told of every step: the action, the sender's in a rendezvous, and the successor or the fault.
 pub(super) type Visitor<'a> = dyn FnMut(ActionId, Option<ActionId>, Result<&[u8], Failure>) + 'a;
 
+/// An action that a process can take in lockstep, and the values of its parameters.
+type Choice = (ActionId, Vec<i64>);
+
 impl Interp {
     /// Tells `visit` every step out of `state`, using `work` for the successors.
     pub(super) fn each_step(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut Visitor) {
@@ -247,13 +250,16 @@ impl Interp {
         let mut choices = Vec::new();
         for process in self.program.processes.keys().filter(|&id| self.moves(id)) {
             let at = self.location(state, process);
-            let mut enabled = Vec::new();
+            let mut enabled: Vec<Choice> = Vec::new();
             for &id in &self.from[process.index()][at.index()] {
-                match self.is_enabled(&self.program.actions[id], state, &[]) {
-                    Ok(true) => enabled.push(id),
+                let action = &self.program.actions[id];
+                self.each_binding(&action.parameters, &[], &mut |locals| match self
+                    .is_enabled(action, state, locals)
+                {
+                    Ok(true) => enabled.push((id, locals.to_vec())),
                     Ok(false) => {}
                     Err(fault) => visit(id, None, Err(fault)),
-                }
+                });
             }
             choices.push(enabled);
         }
@@ -262,11 +268,11 @@ impl Interp {
         }
         let mut chosen = vec![0; choices.len()];
         loop {
-            let actions: Vec<ActionId> =
-                choices.iter().zip(&chosen).map(|(enabled, &at)| enabled[at]).collect();
+            let actions: Vec<&Choice> =
+                choices.iter().zip(&chosen).map(|(enabled, &at)| &enabled[at]).collect();
             let result = self.take_all(&actions, state, work);
-            if let Some(&first) = actions.first() {
-                visit(first, None, result.map(|()| work.as_slice()));
+            if let Some(&(first, _)) = actions.first() {
+                visit(*first, None, result.map(|()| work.as_slice()));
             }
             if !advance(&mut chosen, &choices) {
                 return;
@@ -281,24 +287,25 @@ impl Interp {
         })
     }
 
-    /// Takes one action of each process: all messages and moves are judged in `state`.
+    /// Takes one action of each process: all values and patterns are judged in `state`, while
+    /// messages and room are what the processes before have left.
     fn take_all(
         &self,
-        actions: &[ActionId],
+        actions: &[&Choice],
         state: &[u8],
         work: &mut Vec<u8>,
     ) -> Result<(), Failure> {
         work.clear();
         work.extend_from_slice(state);
-        for &id in actions {
-            let action = &self.program.actions[id];
+        for (id, locals) in actions {
+            let action = &self.program.actions[*id];
             if let Some(communication) = &action.communication
-                && !self.exchange(communication, state, work, &[])?
+                && !self.exchange(communication, state, work, locals)?
             {
                 let message = "two processes use the last room or message of the channel";
                 return Err(fault(FaultKind::Limit, communication.span(), message));
             }
-            self.move_and_run(action, work, &[])?;
+            self.move_and_run(action, work, locals)?;
         }
         Ok(())
     }
@@ -323,7 +330,7 @@ impl Interp {
 }
 
 /// Counts `chosen` up, the last place fastest; false when all combinations have been seen.
-fn advance(chosen: &mut [usize], choices: &[Vec<ActionId>]) -> bool {
+fn advance(chosen: &mut [usize], choices: &[Vec<Choice>]) -> bool {
     for (at, enabled) in chosen.iter_mut().zip(choices).rev() {
         *at += 1;
         if *at < enabled.len() {
