@@ -1,0 +1,318 @@
+//! Random programs: whatever the validator accepts runs without a panic and within its write
+//! masks, in any key order, and every executor does exactly as the interpreter does.
+//!
+//! `SPILLWAY_LARGE` tries as many as take minutes.
+
+#[path = "support/compare.rs"]
+mod compare;
+#[path = "support/programs/mod.rs"]
+mod generated;
+mod support;
+
+use compare::{Agreement, Retell, Retold, Told, agree, agree_at_the_start, executors};
+use generated::{Census, Generated, dense_programs, programs, random_state};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use spillway::exec::{Check, Fault, FaultKind, Interp, Model, Outcome, Step};
+use spillway::ir::validate::validate;
+use spillway::ir::{Layout, Program, text};
+use spillway::source::Span;
+use std::collections::BTreeSet;
+use support::{Random, is_large};
+
+/// States of a program that are found level by level.
+const STATES_MAX: usize = 50;
+/// Steps of a walk, which goes deeper.
+const STEPS: usize = 40;
+/// States that may not be reachable.
+const RANDOM_STATES: usize = 20;
+/// States of a program that are found for the census.
+const CENSUS_STATES_MAX: usize = 300;
+/// Steps out of all states that are looked at: some programs have hundreds out of each.
+const STEPS_MAX: usize = 2000;
+
+fn interp(program: &Program) -> Interp {
+    Interp::new(program.clone()).expect("what is generated can be executed")
+}
+
+/// Tries random things; the first that fails is simplified and shown.
+fn try_all<S: Strategy>(cases: u32, strategy: S, test: impl Fn(S::Value) -> Agreement) {
+    let cases = if is_large() { 30 * cases } else { cases };
+    let config = ProptestConfig {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 20_000,
+        ..ProptestConfig::default()
+    };
+    if let Err(failure) = TestRunner::new(config).run(&strategy, test) {
+        panic!("{failure}");
+    }
+}
+
+fn successors(steps: Vec<Step>) -> impl Iterator<Item = Vec<u8>> {
+    steps.into_iter().filter_map(|step| match step.outcome {
+        Outcome::Successor(state) => Some(state),
+        Outcome::Fault(_) => None,
+    })
+}
+
+/// The states of the first levels, until there are enough.
+fn levels(model: &dyn Model, states_max: usize) -> Vec<Vec<Vec<u8>>> {
+    let mut seen = BTreeSet::new();
+    let mut levels = Vec::new();
+    let mut next: Vec<Vec<u8>> = successors(model.starts()).collect();
+    while !next.is_empty() && seen.len() < states_max {
+        next.retain(|state| seen.insert(state.clone()));
+        next.truncate(states_max);
+        let level = std::mem::take(&mut next);
+        next = level.iter().flat_map(|state| successors(model.steps(state))).collect();
+        levels.push(level);
+    }
+    levels
+}
+
+/// The states of a walk, which begins anew where it ends.
+fn walk(model: &dyn Model, random: &mut Random) -> Vec<u8> {
+    let mut states = Vec::new();
+    let mut options: Vec<Vec<u8>> = successors(model.starts()).collect();
+    for _ in 0..STEPS {
+        options = match options.is_empty() {
+            true => successors(model.starts()).collect(),
+            false => {
+                let state = options.swap_remove(random.below(options.len()));
+                states.extend_from_slice(&state);
+                successors(model.steps(&state)).collect()
+            }
+        }
+    }
+    states
+}
+
+/// States worth a look: the first ones, deeper ones, and some that may not be reachable.
+fn states_of(model: &Interp, random: &mut Random) -> Vec<u8> {
+    let mut found = walk(model, random);
+    (0..RANDOM_STATES).for_each(|_| found.extend(random_state(model, random)));
+    found.extend(levels(model, STATES_MAX).concat().concat());
+    let (mut states, mut steps) = (Vec::new(), 0);
+    for state in found.chunks_exact(model.width()) {
+        steps += model.steps(state).len();
+        if steps > STEPS_MAX {
+            break;
+        }
+        states.extend_from_slice(state);
+    }
+    states
+}
+
+fn is_valid(program: &Program) -> Agreement {
+    let problems = validate(program).err().unwrap_or_default();
+    prop_assert!(problems.is_empty(), "{problems:?}");
+    prop_assert!(text::print(program).to_string().ends_with('\n'));
+    Ok(())
+}
+
+/// That every step changes only what some mask has.
+fn keeps_its_masks(model: &dyn Model, states: &[u8]) -> Agreement {
+    let masks = model.write_masks();
+    for state in states.chunks_exact(model.width()) {
+        for next in successors(model.steps(state)) {
+            let within = |mask: &Vec<u8>| {
+                let mut bytes = state.iter().zip(&next).zip(mask);
+                bytes.all(|((one, other), mask)| (one ^ other) & !mask == 0)
+            };
+            prop_assert!(masks.iter().any(within), "from {state:?} to {next:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn programs_are_valid_and_executors_agree() {
+    try_all(400, (programs(), 0u64..1000), |(Generated(program), seed)| {
+        is_valid(&program)?;
+        let reference = interp(&program);
+        let states = states_of(&reference, &mut Random::new(seed));
+        keeps_its_masks(&reference, &states)?;
+        for (_, other) in executors(|| interp(&program)) {
+            agree_at_the_start(&reference, &*other)?;
+            agree(&reference, &*other, &states)?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn executors_agree_on_expressions() {
+    try_all(100, (dense_programs(), 0u64..1000), |(Generated(program), seed)| {
+        is_valid(&program)?;
+        let (reference, mut random) = (interp(&program), Random::new(seed));
+        let states: Vec<u8> = (0..60).flat_map(|_| random_state(&reference, &mut random)).collect();
+        for (_, other) in executors(|| interp(&program)) {
+            agree(&reference, &*other, &states)?;
+        }
+        Ok(())
+    });
+}
+
+/// A program's interpreter with its groups shuffled.
+fn reordered(program: &Program, random: &mut Random) -> Interp {
+    let mut order = interp(program).layout().order.clone();
+    for at in (1..order.len()).rev() {
+        order.swap(at, random.below(at + 1));
+    }
+    interp(program).with_order(&order).expect("a permutation is an order")
+}
+
+/// The state of one layout in the other.
+fn moved(state: &[u8], from: &Layout, to: &Layout) -> Vec<u8> {
+    let mut moved = vec![0; to.bytes];
+    for cell in from.cells.keys() {
+        to.set(&mut moved, cell, from.get(state, cell));
+    }
+    moved
+}
+
+#[test]
+fn any_key_order_gives_the_same_steps() {
+    try_all(250, (programs(), 0u64..1000), |(Generated(program), seed)| {
+        let mut random = Random::new(seed);
+        let model = interp(&program);
+        let other = reordered(&program, &mut random);
+        let states = states_of(&model, &mut random);
+        let mut there = Vec::new();
+        for state in states.chunks_exact(model.width()) {
+            let state_there = moved(state, model.layout(), other.layout());
+            let mut steps = model.steps(state);
+            for step in &mut steps {
+                if let Outcome::Successor(state) = &mut step.outcome {
+                    *state = moved(state, model.layout(), other.layout());
+                }
+            }
+            prop_assert_eq!(steps, other.steps(&state_there));
+            prop_assert_eq!(model.violations(state), other.violations(&state_there));
+            there.extend(state_there);
+        }
+        keeps_its_masks(&other, &there)?;
+        for (_, executor) in executors(|| reordered(&program, &mut Random::new(seed))) {
+            agree(&other, &*executor, &there)?;
+        }
+        let sizes = |model: &dyn Model| -> Vec<usize> {
+            levels(model, STATES_MAX).iter().map(Vec::len).collect()
+        };
+        prop_assert_eq!(sizes(&model), sizes(&other));
+        Ok(())
+    });
+}
+
+fn is_successor(step: &Step) -> bool {
+    matches!(step.outcome, Outcome::Successor(_))
+}
+
+fn last_fault(told: &mut Told) -> Option<&mut Fault> {
+    told.0.iter_mut().rev().find_map(|step| match &mut step.outcome {
+        Outcome::Fault(fault) => Some(fault),
+        Outcome::Successor(_) => None,
+    })
+}
+
+/// Every way in which an executor could be wrong by a little.
+const LIES: [(&str, Retell); 9] = [
+    ("the last step is missing", |told| drop(told.0.pop())),
+    ("the first step is told last", |told| {
+        let one = 1.min(told.0.len());
+        told.0.rotate_left(one);
+    }),
+    ("one bit of the last successor is flipped", |told| {
+        let last = told.0.iter_mut().rev().find(|step| is_successor(step));
+        if let Some(Step { outcome: Outcome::Successor(state), .. }) = last {
+            state[0] ^= 0x80;
+        }
+    }),
+    ("the last fault is of another kind", |told| {
+        if let Some(fault) = last_fault(told) {
+            let other = fault.kind != FaultKind::Error;
+            fault.kind = if other { FaultKind::Error } else { FaultKind::Limit };
+        }
+    }),
+    ("the last fault is somewhere else", |told| {
+        if let Some(fault) = last_fault(told) {
+            fault.span = fault.span.to(Span::new(0, fault.span.end as usize..1 << 30));
+        }
+    }),
+    ("the last fault says something else", |told| {
+        if let Some(fault) = last_fault(told) {
+            fault.message.push('!');
+        }
+    }),
+    ("faults are blamed on the next action", |told| {
+        told.0.iter_mut().filter(|step| !is_successor(step)).for_each(|step| step.action += 1);
+    }),
+    ("faults are forgotten", |told| told.0.retain(is_successor)),
+    ("what is wrong with the state is forgotten", |told| told.1.clear()),
+];
+
+/// What expansions show of what is told.
+fn visible_in_blocks((steps, checks): &Told) -> (Vec<&Vec<u8>>, Vec<Check>) {
+    let (mut states, mut found) = (Vec::new(), checks.clone());
+    for step in steps {
+        match &step.outcome {
+            Outcome::Successor(state) => states.push(state),
+            Outcome::Fault(fault) => found.push(Check::Fault(fault.kind, step.action)),
+        }
+    }
+    found.sort();
+    (states, found)
+}
+
+#[test]
+fn every_lie_is_noticed() {
+    let mut runner = TestRunner::deterministic();
+    let mut noticed = [[0; 2]; LIES.len()];
+    for seed in 0..40 {
+        let Generated(program) = programs().new_tree(&mut runner).unwrap().current();
+        let truth = interp(&program);
+        let states = walk(&truth, &mut Random::new(seed));
+        for ((name, lie), noticed) in LIES.iter().zip(&mut noticed) {
+            let in_steps = Retold::falsely(interp(&program), *lie, |_| {});
+            let in_blocks = Retold::falsely(interp(&program), |_| {}, *lie);
+            for state in states.chunks_exact(truth.width()).step_by(3) {
+                let told = Retold::told(&truth, state);
+                let mut retold = told.clone();
+                lie(&mut retold);
+                let differs =
+                    [told != retold, visible_in_blocks(&told) != visible_in_blocks(&retold)];
+                for (at, liar) in [&in_steps, &in_blocks].into_iter().enumerate() {
+                    let agreement = agree(&truth, liar, state);
+                    assert_eq!(agreement.is_err(), differs[at], "{name}");
+                    noticed[at] += usize::from(differs[at]);
+                }
+            }
+        }
+    }
+    for ((name, _), [in_steps, in_blocks]) in LIES.iter().zip(noticed) {
+        println!("{in_steps:>6} {in_blocks:>6} {name}");
+        let is_seen_in_steps_only =
+            name.ends_with("somewhere else") || name.ends_with("something else");
+        assert!(in_steps > 0 && (in_blocks > 0 || is_seen_in_steps_only), "{name}");
+    }
+}
+
+/// The programs that every run sees are explored, most of what they can do is done, and every kind
+/// of fault is met.
+#[test]
+fn programs_are_lively() {
+    let mut runner = TestRunner::deterministic();
+    let mut census = Census::default();
+    for seed in 0..256 {
+        let program = programs().new_tree(&mut runner).unwrap().current();
+        let model = interp(&program.0);
+        let states: BTreeSet<Vec<u8>> =
+            levels(&model, CENSUS_STATES_MAX).concat().into_iter().collect();
+        let deeper = walk(&model, &mut Random::new(seed));
+        let deeper = deeper.chunks_exact(model.width()).map(<[u8]>::to_vec);
+        census.count(&program, &model, states.len(), states.into_iter().chain(deeper));
+    }
+    println!("{census}");
+    census.check();
+}

@@ -1,0 +1,138 @@
+//! How lively generated programs are: a test over programs that do nothing would prove nothing.
+
+use super::Generated;
+use spillway::exec::{FaultKind, Interp, Model, Outcome};
+use spillway::ir::{Action, Schedule};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Parts of actions, as `Debug` writes them.
+#[rustfmt::skip]
+const CONSTRUCTS: [&str; 70] = [
+    "edge: Some", "edge: None", "parameters: [Parameter", "guard: Some",
+    "communication: Some(Send", "communication: Some(Receive", "Into(", "Match(", "Any",
+    "sorted: true", "anywhere: true", "peek: true",
+    "Assign {", "Copy {", "If(", "Switch(", "For {", "ForEach {", "While {", "Undefine(", "Clear(",
+    "Assert {", "Error(", "Communicate(Send", "Communicate(Receive", "MultisetAdd {",
+    "MultisetRemove {", "Print {", "overflow: Fails", "overflow: Wraps", "element: Value(",
+    "element: Reference(", "kind: Undefined",
+    "Constant(", "Read(", "Local(", "Conditional(", "At {", "Length(", "IsEmpty(", "IsFull(",
+    "CanReceive(", "IsUndefined(", "quantifier: All", "quantifier: Some", "Count {", "Index(",
+    "Field(",
+    "Unary(Negate", "Unary(Not", "Unary(Complement",
+    "Binary(Add", "Binary(Subtract", "Binary(Multiply", "Binary(Divide", "Binary(Remainder",
+    "Binary(BitAnd", "Binary(BitOr", "Binary(BitXor", "Binary(ShiftLeft", "Binary(ShiftRight",
+    "Binary(Equal", "Binary(NotEqual", "Binary(Less,", "Binary(LessEqual", "Binary(Greater,",
+    "Binary(GreaterEqual", "Binary(And", "Binary(Or", "Binary(Implies",
+];
+
+/// What was seen of many programs.
+#[derive(Default)]
+pub struct Census {
+    /// The states that were found of each program, and the bytes of one.
+    programs: Vec<(usize, usize)>,
+    actions: usize,
+    /// The actions that led somewhere, those that met a fault, and those that did neither.
+    fired: usize,
+    faulty: usize,
+    idle: usize,
+    steps: usize,
+    faults: BTreeMap<FaultKind, usize>,
+    /// The actions each construct was in that led somewhere, and all that it was in.
+    constructs: BTreeMap<&'static str, (usize, usize)>,
+}
+
+impl Census {
+    /// Takes every step out of some states of a program, of which `found` were found.
+    pub fn count(
+        &mut self,
+        program: &Generated,
+        model: &Interp,
+        found: usize,
+        states: impl Iterator<Item = Vec<u8>>,
+    ) {
+        self.programs.push((found, model.width()));
+        let (mut fired, mut faulty) = (BTreeSet::new(), BTreeSet::new());
+        for step in states.flat_map(|state| model.steps(&state)) {
+            self.steps += 1;
+            match step.outcome {
+                // A rendezvous shows its sender by where it stands in the source.
+                Outcome::Successor(_) => fired.extend(step.spans),
+                Outcome::Fault(fault) => {
+                    faulty.extend(step.spans);
+                    *self.faults.entry(fault.kind).or_default() += 1;
+                }
+            }
+        }
+        if program.0.schedule == Schedule::Lockstep {
+            // Steps of all processes go by the name of the first one's action.
+            return;
+        }
+        for action in program.0.actions.values() {
+            let (fires, fails) = (fired.contains(&action.span), faulty.contains(&action.span));
+            self.actions += 1;
+            self.fired += usize::from(fires);
+            self.faulty += usize::from(fails);
+            self.idle += usize::from(!fires && !fails);
+            self.constructs_of(action, fires);
+        }
+    }
+
+    fn constructs_of(&mut self, action: &Action, fires: bool) {
+        let shown = format!("{action:?}");
+        for construct in CONSTRUCTS.into_iter().filter(|it| shown.contains(it)) {
+            let (fired, all) = self.constructs.entry(construct).or_default();
+            *fired += usize::from(fires);
+            *all += 1;
+        }
+    }
+
+    /// The share of programs with at least so many states.
+    fn share_of_at_least(&self, states: usize) -> f64 {
+        let many = self.programs.iter().filter(|(found, _)| *found >= states).count();
+        many as f64 / self.programs.len() as f64
+    }
+
+    /// Fails if programs have become dull.
+    pub fn check(&self) {
+        assert!(self.share_of_at_least(200) >= 0.5, "most programs have hundreds of states");
+        assert!(self.share_of_at_least(10) >= 0.8, "few programs have hardly any states");
+        assert!(self.fired * 10 >= self.actions * 6, "most actions lead somewhere");
+        assert!(self.faulty * 20 >= self.actions, "some actions meet faults");
+        for kind in FaultKind::ALL {
+            assert!(self.faults.get(&kind) >= Some(&50), "{} is met", kind.name());
+        }
+        for construct in CONSTRUCTS {
+            let fired = self.constructs.get(construct).map_or(0, |(fired, _)| *fired);
+            assert!(fired >= 15, "{construct} is in few actions that lead somewhere");
+        }
+        let (least, most) = (1, 100);
+        let widths = || self.programs.iter().map(|(_, width)| *width);
+        assert!(widths().any(|it| it <= least) && widths().any(|it| it >= most));
+    }
+}
+
+impl fmt::Display for Census {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sorted = |mut numbers: Vec<usize>| {
+            numbers.sort_unstable();
+            (0..=8).map(|eighth| numbers[(numbers.len() - 1) * eighth / 8]).collect::<Vec<_>>()
+        };
+        let (found, widths) = self.programs.iter().copied().unzip();
+        writeln!(f, "states, by eighths of the programs: {:?}", sorted(found))?;
+        writeln!(f, "bytes of a state, by eighths: {:?}", sorted(widths))?;
+        let Census { actions, fired, faulty, idle, steps, .. } = self;
+        writeln!(
+            f,
+            "{actions} actions: {fired} led somewhere, {faulty} met faults, {idle} neither"
+        )?;
+        writeln!(f, "{steps} steps")?;
+        for (kind, count) in &self.faults {
+            writeln!(f, "{count:>9} {}", kind.name())?;
+        }
+        for (construct, (fired, all)) in &self.constructs {
+            writeln!(f, "{all:>9} {:>3} % {construct}", fired * 100 / all)?;
+        }
+        Ok(())
+    }
+}

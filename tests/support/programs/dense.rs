@@ -1,0 +1,89 @@
+//! Programs of nothing but expressions, each as a guard and as a value that is stored.
+
+use super::{Builder, Generated, Numbers, Recipe, exprs, numbers};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use spillway::ir::{
+    Action, Arithmetic, Binary, Domain, Expr, Overflow, Owner, Place, Scalar, Schedule, Start,
+    Stmt, StmtKind, Type, VarId, Variable,
+};
+
+/// Programs of many expressions over variables, channels and processes of all kinds. None has
+/// anywhere to go by itself: they are for random states.
+pub fn dense_programs() -> impl Strategy<Value = Generated> {
+    let process = numbers(16).prop_map(|numbers| (numbers, vec![]));
+    (
+        numbers(16),
+        vec(numbers(40), 1..8),
+        vec(numbers(16), 0..3),
+        vec(process, 0..3),
+        vec(numbers(60), 1..60),
+    )
+        .prop_map(|(whole, variables, channels, processes, expressions)| {
+            let (free, starts, properties) = (vec![], vec![], vec![]);
+            let recipe = Recipe { whole, variables, channels, processes, free, starts, properties };
+            build(&recipe, &expressions)
+        })
+}
+
+fn build<'a>(recipe: &'a Recipe, expressions: &'a [Numbers]) -> Generated {
+    let mut builder = Builder::new(recipe);
+    builder.program.schedule = Schedule::Interleaved;
+    builder.recklessness = 40;
+    let word = Domain::Range { low: i32::MIN.into(), high: i32::MAX.into() };
+    let word = builder.program.types.push(Type::Scalar(Scalar::defined(word)));
+    let halves: [VarId; 2] = ["low", "high"].map(|name| {
+        let (name, span) = (name.into(), builder.span());
+        let variable =
+            Variable { name, ty: word, owner: Owner::Program, initial: vec![Some(0)], span };
+        builder.program.variables.push(variable)
+    });
+    for numbers in expressions {
+        builder.judge(numbers);
+        builder.store(numbers, halves);
+    }
+    let span = builder.span();
+    let start = Start { name: "start".into(), parameters: vec![], body: vec![], span };
+    builder.program.starts.push(start);
+    Generated(builder.program)
+}
+
+impl<'a> Builder<'a> {
+    /// The expression of these numbers, the same each time but for its spans and the names it binds,
+    /// of which so many are taken.
+    fn again(&mut self, numbers: &'a [u16], names: u32) -> Expr {
+        self.begin_part(numbers);
+        self.next_local = names;
+        self.rooted(|it| it.any_expr(exprs::DEPTH + 1))
+    }
+
+    fn judge(&mut self, numbers: &'a [u16]) {
+        let guard = self.again(numbers, 0);
+        self.free_action(Some(guard), vec![]);
+    }
+
+    /// Stores all bits of a value: 32 in each half.
+    fn store(&mut self, numbers: &'a [u16], halves: [VarId; 2]) {
+        let value = self.again(numbers, 0);
+        let mut body = vec![self.keep(halves[0], value)];
+        if self.program.arithmetic == Arithmetic::Checked64 {
+            let value = self.again(numbers, self.next_local);
+            let by = self.constant(32);
+            let value = self.binary(Binary::ShiftRight, value, by);
+            body.push(self.keep(halves[1], value));
+        }
+        self.free_action(None, body);
+    }
+
+    fn keep(&mut self, half: VarId, value: Expr) -> Stmt {
+        let target = Place::variable(half, self.span());
+        self.stmt(StmtKind::Assign { target, value, overflow: Overflow::Wraps })
+    }
+
+    fn free_action(&mut self, guard: Option<Expr>, body: Vec<Stmt>) {
+        let (name, span) = (format!("a{}", self.program.actions.len()), self.span());
+        let (edge, parameters, communication, priority) = (None, vec![], None, 0);
+        let action = Action { name, edge, parameters, guard, communication, body, priority, span };
+        self.program.actions.push(action);
+    }
+}

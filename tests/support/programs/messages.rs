@@ -1,0 +1,121 @@
+//! Messages: what is sent, and what a receiver does with it.
+
+use super::Builder;
+use spillway::ir::{
+    Binary, ChannelId, ChannelRef, Communication, Expr, ExprKind, Overflow, Pattern, Stmt,
+    StmtKind, TypeId, Unary,
+};
+
+impl Builder<'_> {
+    /// The channels with room for messages.
+    pub(super) fn buffered(&self) -> Vec<ChannelId> {
+        let channels = self.program.channels.iter();
+        channels.filter(|(_, channel)| channel.capacity > 0).map(|(id, _)| id).collect()
+    }
+
+    /// A send or a receive on a channel.
+    pub(super) fn communication(&mut self, channel: ChannelId, sends: bool) -> Communication {
+        let fields = self.program.channels[channel].fields.clone();
+        let buffered = self.program.channels[channel].capacity > 0;
+        let named = ChannelRef::Named(channel);
+        let first = self.choices.chance(30);
+        let second = self.choices.chance(20);
+        match sends {
+            true => Communication::Send {
+                channel: named,
+                values: fields.iter().map(|&field| self.sent(channel, field)).collect(),
+                sorted: buffered && first,
+                span: self.span(),
+            },
+            false => Communication::Receive {
+                channel: named,
+                patterns: fields.iter().map(|&field| self.pattern(channel, field)).collect(),
+                anywhere: buffered && first,
+                peek: buffered && second,
+                span: self.span(),
+            },
+        }
+    }
+
+    fn sent(&mut self, channel: ChannelId, field: TypeId) -> Expr {
+        let wraps = self.program.channels[channel].overflow == Overflow::Wraps;
+        let (low, high) = self.bounds(field);
+        match self.choices.weighted(&[70, 30]) {
+            1 if wraps || self.risks() => self.any_expr(2),
+            _ if self.risks() => self.constant_near(low, high),
+            _ => self.any_within(low, high, 2),
+        }
+    }
+
+    fn pattern(&mut self, channel: ChannelId, field: TypeId) -> Pattern {
+        match self.choices.weighted(&[35, 45, 20]) {
+            1 => self.into(channel, field),
+            2 => {
+                let (low, high) = self.bounds(field);
+                Pattern::Match(match self.risks() {
+                    true => self.any_expr(2),
+                    false => self.any_within(low, high, 1),
+                })
+            }
+            _ => Pattern::Any,
+        }
+    }
+
+    /// Stores a field where it fits, if there is such a place.
+    fn into(&mut self, channel: ChannelId, field: TypeId) -> Pattern {
+        let fits = self.program.channels[channel].overflow == Overflow::Wraps || self.risks();
+        let (low, high) = self.bounds(field);
+        let part = self.part(|it, part| {
+            !part.is_fleeting()
+                && it.scalar(part.ty).is_some_and(|scalar| {
+                    let (least, greatest) = it.program.bounds(&scalar.domain);
+                    fits || least <= low && high <= greatest
+                })
+        });
+        part.map_or(Pattern::Any, |part| Pattern::Into(self.place(&part, 1)))
+    }
+
+    /// Whether some message could be received now.
+    pub(super) fn can_receive(&mut self, channel: ChannelId, depth: u32) -> Expr {
+        let fields = self.program.channels[channel].fields.clone();
+        let patterns = fields.iter().map(|&field| match (depth, self.choices.below(2)) {
+            (0, _) | (_, 0) => Pattern::Any,
+            _ => self.pattern(channel, field),
+        });
+        let patterns = patterns.collect();
+        self.expr(ExprKind::CanReceive(ChannelRef::Named(channel), patterns))
+    }
+
+    /// A message in a body, usually if it does not block.
+    pub(super) fn exchange(&mut self) -> Option<Stmt> {
+        let buffered = self.buffered();
+        if buffered.is_empty() {
+            return None;
+        }
+        let channel = self.choices.pick(&buffered);
+        let sends = self.choices.chance(50);
+        let communication = self.communication(channel, sends);
+        let condition = match &communication {
+            Communication::Send { .. } => {
+                let full = self.expr(ExprKind::IsFull(ChannelRef::Named(channel)));
+                self.expr(ExprKind::Unary(Unary::Not, Box::new(full)))
+            }
+            Communication::Receive { patterns, .. } => {
+                // The same question with the same spans would be no other question.
+                let matches = patterns.iter().any(|it| matches!(it, Pattern::Match(_)));
+                match matches {
+                    true => self.length_above(channel, 0),
+                    false => self.can_receive(channel, 0),
+                }
+            }
+        };
+        let stmt = self.stmt(StmtKind::Communicate(communication));
+        Some(if self.risks() { stmt } else { self.only_if(Some(condition), stmt) })
+    }
+
+    fn length_above(&mut self, channel: ChannelId, count: i64) -> Expr {
+        let length = self.expr(ExprKind::Length(ChannelRef::Named(channel)));
+        let count = self.constant(count);
+        self.binary(Binary::Greater, length, count)
+    }
+}

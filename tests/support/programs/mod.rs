@@ -1,0 +1,195 @@
+//! Random programs, valid and lively, of everything that the interpreter executes.
+//!
+//! A program is built from a [`Recipe`]: lists of numbers, one for each declaration and action.
+//! Every recipe is a valid program, and lesser recipes are simpler programs, so a failing one
+//! shrinks by itself: whole actions and variables go first, then what is in them.
+//!
+//! Most of what is built is *careful*: it divides by what is not 0, stores what fits, reads what is
+//! defined. Otherwise states would have no successors and nothing would be explored. A part,
+//! larger in some programs than in others, is *reckless* and may meet any fault in any position.
+//!
+//! Spans are running numbers: no two nodes of a program share one.
+
+mod actions;
+mod census;
+mod choices;
+mod declare;
+mod dense;
+mod exprs;
+mod loops;
+mod messages;
+mod places;
+mod states;
+mod stmts;
+mod types;
+
+pub use census::Census;
+pub use dense::dense_programs;
+pub use states::random_state;
+
+use choices::Choices;
+use places::Part;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use spillway::ir::{Expr, ExprKind, LocalId, Program, Stmt, StmtKind, TypeId, VarId, text};
+use spillway::source::Span;
+use std::fmt;
+
+/// A program that shows as its text when it fails.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Generated(pub Program);
+
+impl fmt::Debug for Generated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\n{}", text::print(&self.0))
+    }
+}
+
+/// Programs of all kinds.
+pub fn programs() -> impl Strategy<Value = Generated> {
+    recipes().prop_map(|recipe| Builder::build(&recipe))
+}
+
+/// What a program is built from: a list of choices for each of its parts.
+#[derive(Clone, Debug)]
+struct Recipe {
+    whole: Numbers,
+    variables: Vec<Numbers>,
+    channels: Vec<Numbers>,
+    processes: Vec<(Numbers, Vec<Numbers>)>,
+    free: Vec<Numbers>,
+    starts: Vec<Numbers>,
+    properties: Vec<Numbers>,
+}
+
+type Numbers = Vec<u16>;
+
+/// Enough numbers for most parts; behind their end, choices are the simplest.
+fn numbers(most: usize) -> impl Strategy<Value = Numbers> {
+    vec(any::<u16>(), most / 2..=most)
+}
+
+fn recipes() -> impl Strategy<Value = Recipe> {
+    let process = (numbers(16), vec(numbers(120), 2..9));
+    (
+        numbers(16),
+        vec(numbers(40), 2..8),
+        vec(numbers(16), 0..4),
+        vec(process, 1..5),
+        vec(numbers(120), 0..6),
+        vec(numbers(80), 1..3),
+        vec(numbers(40), 0..4),
+    )
+        .prop_map(|(whole, variables, channels, processes, free, starts, properties)| Recipe {
+            whole,
+            variables,
+            channels,
+            processes,
+            free,
+            starts,
+            properties,
+        })
+}
+
+/// A program being built.
+struct Builder<'a> {
+    program: Program,
+    choices: Choices<'a>,
+    /// Everything that can be read and written, with the way to it.
+    parts: Vec<Part>,
+    /// Scalar types of a few values, over which names may range.
+    small: Vec<TypeId>,
+    /// The names in scope.
+    locals: Vec<Bound>,
+    next_local: u32,
+    next_span: usize,
+    /// How many roots of a hundred are reckless.
+    recklessness: u64,
+    /// Whether what is built now is.
+    reckless: bool,
+}
+
+/// A name in scope, and the values it may have.
+#[derive(Clone, Copy)]
+struct Bound {
+    local: LocalId,
+    low: i64,
+    high: i64,
+    /// The multiset variable whose positions these are.
+    position_in: Option<VarId>,
+}
+
+impl<'a> Builder<'a> {
+    fn build(recipe: &'a Recipe) -> Generated {
+        let mut builder = Builder::new(recipe);
+        builder.code(recipe);
+        Generated(builder.program)
+    }
+
+    /// The declarations of a recipe.
+    fn new(recipe: &'a Recipe) -> Self {
+        let mut builder = Builder {
+            program: Program { name: "generated".into(), ..Program::default() },
+            choices: Choices::new(&recipe.whole),
+            parts: Vec::new(),
+            small: Vec::new(),
+            locals: Vec::new(),
+            next_local: 0,
+            next_span: 0,
+            recklessness: 0,
+            reckless: false,
+        };
+        builder.declare(recipe);
+        builder.find_parts();
+        builder
+    }
+
+    /// Builds the next part from numbers of its own, with no names in scope.
+    fn begin_part(&mut self, numbers: &'a [u16]) {
+        self.choices = Choices::new(numbers);
+        self.locals.clear();
+        self.next_local = 0;
+        self.reckless = false;
+    }
+
+    /// A place in the source that nothing else has.
+    fn span(&mut self) -> Span {
+        self.next_span += 1;
+        Span::new(0, self.next_span..self.next_span + 1)
+    }
+
+    fn expr(&mut self, kind: ExprKind) -> Expr {
+        Expr { kind, span: self.span() }
+    }
+
+    fn stmt(&mut self, kind: StmtKind) -> Stmt {
+        Stmt { kind, span: self.span() }
+    }
+
+    fn local(&mut self) -> LocalId {
+        self.next_local += 1;
+        LocalId(self.next_local - 1)
+    }
+
+    /// Builds something in which a name may be used.
+    fn binding<T>(&mut self, bound: Bound, inside: impl FnOnce(&mut Self) -> T) -> T {
+        self.locals.push(bound);
+        let built = inside(self);
+        self.locals.pop();
+        built
+    }
+
+    /// Builds something that is reckless if chance will have it.
+    fn rooted<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.reckless;
+        self.reckless |= self.choices.chance(self.recklessness);
+        let built = inside(self);
+        self.reckless = before;
+        built
+    }
+
+    /// Whether to risk a fault here.
+    fn risks(&mut self) -> bool {
+        self.reckless && self.choices.chance(50)
+    }
+}

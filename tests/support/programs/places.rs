@@ -1,0 +1,212 @@
+//! Places: what can be read and written, and the ways to it.
+
+use super::Builder;
+use spillway::ir::{
+    Binary, Expr, ExprKind, LocalId, Place, Root, Scalar, Selector, Type, TypeId, Unary, VarId,
+};
+
+/// A variable or a part of one, but for the indices on the way.
+#[derive(Clone)]
+pub(super) struct Part {
+    pub(super) variable: VarId,
+    steps: Vec<Step>,
+    pub(super) ty: TypeId,
+}
+
+#[derive(Clone, Copy)]
+enum Step {
+    /// To an element of an array.
+    Element { low: i64, length: u32 },
+    /// To an element of a multiset.
+    Position { capacity: u32 },
+    /// To a field.
+    Field(u32),
+}
+
+impl Part {
+    /// Whether it is there in some states only.
+    pub(super) fn is_fleeting(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Position { .. }))
+    }
+}
+
+/// A place with simple indices, which can be built several times, with new spans each time.
+pub(super) struct Site {
+    variable: VarId,
+    way: Vec<Way>,
+    ty: TypeId,
+}
+
+#[derive(Clone, Copy)]
+enum Way {
+    Index(i64),
+    Position(i64),
+    Name(LocalId),
+    Field(u32),
+}
+
+impl Builder<'_> {
+    pub(super) fn find_parts(&mut self) {
+        for (variable, about) in self.program.variables.clone().iter() {
+            self.find_parts_of(Part { variable, steps: vec![], ty: about.ty });
+        }
+    }
+
+    fn find_parts_of(&mut self, part: Part) {
+        let steps: Vec<(Step, TypeId)> = match &self.program.types[part.ty] {
+            Type::Scalar(_) => vec![],
+            Type::Array { low, length, element, .. } => {
+                vec![(Step::Element { low: *low, length: *length }, *element)]
+            }
+            Type::Multiset { capacity, element } => {
+                vec![(Step::Position { capacity: *capacity }, *element)]
+            }
+            Type::Record { fields, .. } => {
+                (0..).zip(fields).map(|(number, (_, ty))| (Step::Field(number), *ty)).collect()
+            }
+        };
+        for (step, ty) in steps {
+            let steps = part.steps.iter().copied().chain([step]).collect();
+            self.find_parts_of(Part { steps, ty, ..part });
+        }
+        self.parts.push(part);
+    }
+
+    /// A part of which something is true.
+    pub(super) fn part(&mut self, wanted: impl Fn(&Self, &Part) -> bool) -> Option<Part> {
+        let found: Vec<usize> =
+            (0..self.parts.len()).filter(|&at| wanted(self, &self.parts[at])).collect();
+        (!found.is_empty()).then(|| self.parts[self.choices.pick(&found)].clone())
+    }
+
+    /// The type of a scalar part.
+    pub(super) fn scalar(&self, ty: TypeId) -> Option<&Scalar> {
+        match &self.program.types[ty] {
+            Type::Scalar(scalar) => Some(scalar),
+            _ => None,
+        }
+    }
+
+    /// The least and the greatest value of a scalar type.
+    pub(super) fn bounds(&self, ty: TypeId) -> (i64, i64) {
+        self.program.bounds(&self.scalar(ty).expect("asked of scalars only").domain)
+    }
+
+    pub(super) fn may_be_undefined(&self, ty: TypeId) -> bool {
+        self.scalar(ty).is_some_and(|scalar| scalar.undefined)
+    }
+
+    /// A place in this part: it is there unless it is in a multiset or the program is reckless.
+    pub(super) fn place(&mut self, part: &Part, depth: u32) -> Place {
+        let path = part.steps.iter().map(|&step| self.selector(step, part, depth)).collect();
+        let (root, span) = (Root::Variable(part.variable), self.span());
+        Place { root, slot: None, path, span }
+    }
+
+    fn selector(&mut self, step: Step, part: &Part, depth: u32) -> Selector {
+        let (low, high) = match step {
+            Step::Field(number) => return Selector::Field(number),
+            Step::Element { low, length } => (low, low + i64::from(length) - 1),
+            Step::Position { capacity } => (0, i64::from(capacity) - 1),
+        };
+        if self.risks() {
+            return Selector::Index(match self.choices.below(3) {
+                0 => self.any_expr(depth.saturating_sub(1)),
+                1 => self.any_within(low - 1, high + 1, depth.saturating_sub(1)),
+                _ => self.constant_near(low, high),
+            });
+        }
+        match (step, self.position_in(part.variable)) {
+            (Step::Position { .. }, Some(local)) => {
+                Selector::Index(self.expr(ExprKind::Local(local)))
+            }
+            _ => Selector::Index(self.any_within(low, high, depth.saturating_sub(1))),
+        }
+    }
+
+    /// A name of positions in this multiset variable, if there is one.
+    fn position_in(&self, variable: VarId) -> Option<LocalId> {
+        let bound = self.locals.iter().find(|bound| bound.position_in == Some(variable))?;
+        Some(bound.local)
+    }
+
+    /// A place in this part that can be built again.
+    pub(super) fn site(&mut self, part: &Part) -> Site {
+        let way = part.steps.iter().map(|&step| match step {
+            Step::Field(number) => Way::Field(number),
+            Step::Element { low, length } => self.index(low, low + i64::from(length) - 1),
+            Step::Position { capacity } => match self.position_in(part.variable) {
+                Some(local) if part.steps.len() == 1 => Way::Name(local),
+                _ => Way::Position(self.choices.between(0, i64::from(capacity) - 1)),
+            },
+        });
+        Site { variable: part.variable, way: way.collect(), ty: part.ty }
+    }
+
+    fn index(&mut self, low: i64, high: i64) -> Way {
+        let fits: Vec<LocalId> = (self.locals.iter())
+            .filter(|bound| low <= bound.low && bound.high <= high)
+            .map(|bound| bound.local)
+            .collect();
+        match fits.is_empty() || self.choices.chance(30) {
+            true => Way::Index(self.choices.between(low, high)),
+            false => Way::Name(self.choices.pick(&fits)),
+        }
+    }
+
+    pub(super) fn place_at(&mut self, site: &Site) -> Place {
+        self.place_along(site.variable, &site.way)
+    }
+
+    fn place_along(&mut self, variable: VarId, way: &[Way]) -> Place {
+        let path = way.iter().map(|&way| match way {
+            Way::Field(number) => Selector::Field(number),
+            Way::Index(index) | Way::Position(index) => {
+                Selector::Index(self.expr(ExprKind::Constant(index)))
+            }
+            Way::Name(local) => Selector::Index(self.expr(ExprKind::Local(local))),
+        });
+        let (path, span) = (path.collect(), self.span());
+        Place { root: Root::Variable(variable), slot: None, path, span }
+    }
+
+    /// Whether the multisets on the way have an element at their positions; none if they must.
+    pub(super) fn presence(&mut self, site: &Site) -> Option<Expr> {
+        let mut presence = None;
+        for (at, &way) in site.way.iter().enumerate() {
+            if let Way::Position(position) = way {
+                let multiset = self.place_along(site.variable, &site.way[..at]);
+                let there = self.has_more_than(multiset, position);
+                presence = self.conjunction(presence, Some(there));
+            }
+        }
+        presence
+    }
+
+    /// Whether a multiset has more than so many elements.
+    pub(super) fn has_more_than(&mut self, multiset: Place, count: i64) -> Expr {
+        let body = Box::new(self.expr(ExprKind::Constant(1)));
+        let local = self.local();
+        let size = self.expr(ExprKind::Count { multiset, local, body });
+        let count = self.expr(ExprKind::Constant(count));
+        self.binary(Binary::Greater, size, count)
+    }
+
+    /// Whether a place is there and holds a value; none if it must.
+    pub(super) fn readable(&mut self, site: &Site) -> Option<Expr> {
+        let presence = self.presence(site);
+        let defined = self.may_be_undefined(site.ty).then(|| {
+            let place = self.place_at(site);
+            let undefined = self.expr(ExprKind::IsUndefined(place));
+            self.expr(ExprKind::Unary(Unary::Not, Box::new(undefined)))
+        });
+        self.conjunction(presence, defined)
+    }
+
+    pub(super) fn conjunction(&mut self, one: Option<Expr>, other: Option<Expr>) -> Option<Expr> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(self.binary(Binary::And, one, other)),
+            (one, other) => one.or(other),
+        }
+    }
+}
