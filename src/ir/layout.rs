@@ -72,7 +72,8 @@ impl Cell {
     /// The code of a value that is stored.
     #[inline]
     pub fn code(&self, value: i64) -> i64 {
-        value - self.least + i64::from(self.undefined)
+        // Compiled code asks for what to add to a value, which may be more than the distance.
+        value.wrapping_sub(self.least).wrapping_add(self.undefined.into())
     }
 
     /// Whether `value` can be stored.

@@ -101,6 +101,7 @@ impl Emitter<'_, '_> {
         let zero = self.iconst(0);
         self.store_field(zero, offset_of!(Runtime, touched));
         let before = self.b.use_var(self.cursor);
+        self.store_field(before, offset_of!(Runtime, before));
         let mut table = self.load_field(offset_of!(Runtime, table));
         if plan.has_committed {
             let committed = self.some_committed();
@@ -112,6 +113,7 @@ impl Emitter<'_, '_> {
         }
         let (stuck, go_on) = (self.block(), self.block());
         self.b.set_cold_block(stuck);
+        let before = self.load_field(offset_of!(Runtime, before));
         let after = self.b.use_var(self.cursor);
         let moved = self.b.ins().bxor(before, after);
         let touched = self.load_field(offset_of!(Runtime, touched));

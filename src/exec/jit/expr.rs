@@ -249,7 +249,7 @@ impl Emitter<'_, '_> {
             self.fail_if(zero, FaultKind::Division, span);
         }
         let dividend = self.as_int(left);
-        if left.may_be(i64::MIN) && right.may_be(-1) {
+        if operator == Binary::Divide && left.may_be(i64::MIN) && right.may_be(-1) {
             let least = self.b.ins().icmp_imm_s(IntCC::Equal, dividend, i64::MIN);
             let minus = self.b.ins().icmp_imm_s(IntCC::Equal, divisor, -1);
             let overflow = self.b.ins().band(least, minus);
@@ -290,13 +290,10 @@ impl Emitter<'_, '_> {
             return Val::int(shifted, clamp(range.0), clamp(range.1));
         }
         let shifted = self.b.ins().ishl(value, count);
-        if checked && (by.1 == 63 || !fits(range, i64::MIN, i64::MAX)) {
-            // The interpreter multiplies by the power of 2, which for 63 is the least integer.
-            let one = self.iconst(1);
-            let power = self.b.ins().ishl(one, count);
-            let (_, overflow) = self.b.ins().smul_overflow(value, power);
-            self.fail_if(overflow, FaultKind::Range, span);
-            return Val::int(shifted, i64::MIN, i64::MAX);
+        if checked && !fits(range, i64::MIN, i64::MAX) {
+            let back = self.b.ins().sshr(shifted, count);
+            let lost = self.b.ins().icmp(IntCC::NotEqual, back, value);
+            self.fail_if(lost, FaultKind::Range, span);
         }
         self.integer(shifted, range)
     }
@@ -382,6 +379,13 @@ impl Emitter<'_, '_> {
         body(self, next);
         self.go_on_at(next);
         let value = self.b.use_var(variable);
+        if most == i64::MAX {
+            // There is no next value to find that the last has been passed.
+            let go_on = self.block();
+            let done = self.b.ins().icmp(IntCC::Equal, value, last);
+            self.b.ins().brif(done, end, &[], go_on, &[]);
+            self.go_on_at(go_on);
+        }
         let value = self.b.ins().iadd_imm_s(value, 1);
         self.b.def_var(variable, value);
         self.jump(head);
@@ -481,7 +485,7 @@ fn decided(condition: IntCC, left: Val, right: Val) -> Option<bool> {
     }
 }
 
-fn fits(range: (i128, i128), low: i64, high: i64) -> bool {
+pub(super) fn fits(range: (i128, i128), low: i64, high: i64) -> bool {
     i128::from(low) <= range.0 && range.1 <= i128::from(high)
 }
 

@@ -2,6 +2,7 @@
 
 use super::bits::{At, mask};
 use super::emitter::{Emitter, Frame, Val};
+use super::expr::fits;
 use super::shape::{Shape, Turn};
 use crate::exec::FaultKind;
 use crate::ir::layout::Cell;
@@ -66,7 +67,7 @@ impl Emitter<'_, '_> {
 
     /// The value in a cell whose bits are at `at`; `None` if that is code 0.
     pub fn decode(&mut self, code: Value, cell: Cell) -> Val {
-        let base = cell.least - i64::from(cell.undefined);
+        let base = cell.least.wrapping_sub(cell.undefined.into());
         let value = match base {
             0 => code,
             _ => self.b.ins().iadd_imm_s(code, base),
@@ -128,7 +129,8 @@ impl Emitter<'_, '_> {
             base => self.b.ins().iadd_imm_s(int, base),
         };
         let greatest = mask(cell.bits);
-        if !value.is_within(cell.least, cell.least + greatest - i64::from(cell.undefined)) {
+        let last = cell.least.saturating_add(greatest - i64::from(cell.undefined));
+        if !value.is_within(cell.least, last) {
             self.trust(code, greatest);
         }
         self.write(frame, at, cell.bits, code);
@@ -150,8 +152,18 @@ impl Emitter<'_, '_> {
     /// The value modulo the size of the domain.
     fn wrap(&mut self, value: Val, cell: Cell) -> Val {
         let int = self.as_int(value);
+        let size = cell.high - cell.low + 1;
+        let [least, most] = [value.low, value.high].map(|it| i128::from(it) - i128::from(cell.low));
         let distance = self.b.ins().iadd_imm_s(int, cell.low.wrapping_neg());
-        let distance = self.modulo(distance, cell.high - cell.low + 1);
+        let distance = match size & (size - 1) == 0 || fits((least, most), i64::MIN, i64::MAX) {
+            true => self.modulo(distance, size),
+            false => {
+                // The distance may have left 64 bits; that of the remainders has not.
+                let remainder = self.modulo(int, size);
+                let distance = self.b.ins().iadd_imm_s(remainder, -cell.low.rem_euclid(size));
+                self.modulo(distance, size)
+            }
+        };
         let wrapped = self.b.ins().iadd_imm_s(distance, cell.low);
         Val::int(wrapped, cell.low, cell.high)
     }

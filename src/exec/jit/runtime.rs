@@ -25,9 +25,11 @@ pub(super) struct Site {
 pub(super) struct Runtime<'r, 'e> {
     /// The last address at which a candidate may begin.
     pub limit: *mut u8,
-    /// Not 0 if the state being expanded has given a fault, or candidates before the last
-    /// emptying of the buffer.
+    /// Not 0 if the state being expanded has given a fault, or candidates before the room was last
+    /// found.
     pub touched: u64,
+    /// Where the first candidate of the state being expanded is, or would be, in this room.
+    pub before: *mut u8,
     /// The functions for each location of each process.
     pub table: *const *const u8,
     /// Where the next candidate's action goes, if actions are asked for.
@@ -79,6 +81,7 @@ pub(super) unsafe fn run(
     let mut runtime = Runtime {
         limit: std::ptr::null_mut(),
         touched: 0,
+        before: std::ptr::null_mut(),
         table: code.table.as_ptr(),
         action: std::ptr::null_mut(),
         jit,
@@ -208,6 +211,9 @@ pub(super) unsafe extern "C" fn interpret(
     action: u32,
     only_committed: u32,
 ) -> *mut u8 {
+    if cursor != runtime.before {
+        runtime.touched = 1;
+    }
     runtime.hand_over(cursor);
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
@@ -231,7 +237,8 @@ pub(super) unsafe extern "C" fn interpret(
             }
         }
     });
-    runtime.begin_room()
+    runtime.before = runtime.begin_room();
+    runtime.before
 }
 
 /// Compiled code is about to store a value that the analysis of ranges ruled out. Going on would

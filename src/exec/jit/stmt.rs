@@ -2,6 +2,7 @@
 
 use super::bits::{At, CHUNK_BITS};
 use super::emitter::{Emitter, Frame, Val};
+use super::expr::fits;
 use super::shape::Shape;
 use crate::exec::FaultKind;
 use crate::ir::layout::Cell;
@@ -166,9 +167,18 @@ impl Emitter<'_, '_> {
         self.bind(local, Val::int(value, range.0, range.1));
         self.run(body, frame);
         let value = self.b.use_var(variable);
-        let value = self.b.ins().iadd(value, step_int);
-        self.b.def_var(variable, value);
-        self.jump(head);
+        let [least, most] = [range.0, range.1].map(i128::from);
+        let nexts = (least + i128::from(step.low), most + i128::from(step.high));
+        if fits(nexts, i64::MIN, i64::MAX) {
+            let value = self.b.ins().iadd(value, step_int);
+            self.b.def_var(variable, value);
+            self.jump(head);
+        } else {
+            // A next value beyond all integers is beyond the last.
+            let (value, overflow) = self.b.ins().sadd_overflow(value, step_int);
+            self.b.def_var(variable, value);
+            self.b.ins().brif(overflow, end, &[], head, &[]);
+        }
         self.go_on_at(end);
     }
 
@@ -200,18 +210,12 @@ impl Emitter<'_, '_> {
     }
 
     /// Gives every scalar of a place the code that `code` makes of its cell.
-    fn fill(&mut self, place: &Place, frame: &Frame, code: impl Fn(Cell) -> i64 + Copy) {
+    fn fill(&mut self, place: &Place, frame: &Frame, code: fn(Cell) -> i64) {
         let (at, shape) = self.at(place, frame);
         self.fill_shape(frame, at, shape, code);
     }
 
-    fn fill_shape(
-        &mut self,
-        frame: &Frame,
-        at: At,
-        shape: Shape,
-        code: impl Fn(Cell) -> i64 + Copy,
-    ) -> u32 {
+    fn fill_shape(&mut self, frame: &Frame, at: At, shape: Shape, code: fn(Cell) -> i64) -> u32 {
         let program = self.interp.program();
         let mut bits = 0;
         let part = |ty: TypeId| Shape { ty, ..shape };
@@ -238,7 +242,8 @@ impl Emitter<'_, '_> {
                 self.write(frame, at, size.bits, empty);
                 bits = size.bits;
                 for _ in 0..*capacity {
-                    bits += self.fill_shape(frame, at.plus(bits), part(*element), code);
+                    // What is unused holds code 0, whatever is asked for.
+                    bits += self.fill_shape(frame, at.plus(bits), part(*element), |_| 0);
                 }
             }
         }
