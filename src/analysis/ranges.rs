@@ -543,6 +543,7 @@ fn is_none(range: Interval) -> bool {
 /// The least interval with all values of both.
 fn hull(one: Interval, other: Interval) -> Interval {
     match (is_none(one), is_none(other)) {
+        (true, true) => NONE,
         (true, _) => other,
         (_, true) => one,
         _ => (one.0.min(other.0), one.1.max(other.1)),
@@ -559,9 +560,11 @@ fn stored(value: Interval, domain: Interval, overflow: Overflow) -> Interval {
     }
 }
 
-/// The values of a range that are in a domain.
+/// The values of a range that are in a domain. There is one way to say that none are, or rounds
+/// would go on forever.
 fn within(range: Interval, domain: Interval) -> Interval {
-    (range.0.max(domain.0), range.1.min(domain.1))
+    let both = (range.0.max(domain.0), range.1.min(domain.1));
+    if is_none(both) { NONE } else { both }
 }
 
 /// A range without the values of another, as far as an interval can say so.
