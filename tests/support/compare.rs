@@ -3,12 +3,35 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use spillway::exec::{Check, Expansion, Findings, Interp, Model, Outcome, PropertyInfo, Step};
+use spillway::exec::jit::CompiledStep;
+use spillway::exec::{Check, Expansion, Findings, Interp, Jit, Model, Outcome, PropertyInfo, Step};
 
-/// Every executor that must do exactly as the interpreter does. Another one is added here, made
-/// from the interpreter of the same program.
-pub fn executors(interp: impl Fn() -> Interp) -> Vec<(&'static str, Box<dyn Model>)> {
-    vec![("steps", Box::new(Retold::honestly(interp())))]
+/// That whatever executes programs does as the interpreter does, in these states (whole states, one
+/// after another). An executor more is added here.
+pub fn all_agree(reference: &Interp, states: &[u8]) -> Agreement {
+    let stepping = Retold::honestly(reference);
+    agree_at_the_start(reference, &stepping)?;
+    agree(reference, &stepping, states)?;
+    // What is not compiled is interpreted in any case.
+    if let Ok(jit) = Jit::new(reference) {
+        agree_at_the_start(reference, &jit)?;
+        agree(reference, &jit, states)?;
+        for state in states.chunks_exact(reference.width()) {
+            let expected: Vec<CompiledStep> =
+                reference.steps(state).into_iter().map(compiled).collect();
+            prop_assert_eq!(expected, jit.compiled_steps(state), "from {:?}", state);
+        }
+    }
+    Ok(())
+}
+
+/// What compiled code tells of a step.
+fn compiled(step: Step) -> CompiledStep {
+    let outcome = match step.outcome {
+        Outcome::Successor(state) => Ok(state),
+        Outcome::Fault(fault) => Err((fault.kind, fault.span)),
+    };
+    CompiledStep { action: step.action, outcome }
 }
 
 /// Says where the first difference is.
@@ -31,39 +54,56 @@ pub fn agree_at_the_start(reference: &dyn Model, other: &dyn Model) -> Agreement
 /// once, expanded one by one into a buffer that is soon full, and step by step.
 pub fn agree(reference: &dyn Model, other: &dyn Model, states: &[u8]) -> Agreement {
     let width = reference.width();
-    prop_assert_eq!(expand(reference, states, usize::MAX), expand(other, states, usize::MAX));
     for state in states.chunks_exact(width) {
         prop_assert_eq!(reference.steps(state), other.steps(state), "from {:?}", state);
-        let room = 3 * width;
-        let (one, two) = (expand(reference, state, room), expand(other, state, room));
-        prop_assert_eq!(one, two, "from {:?}", state);
         prop_assert_eq!(reference.violations(state), other.violations(state), "in {:?}", state);
+        blocks_agree(reference, other, state, 3 * width)?;
     }
+    blocks_agree(reference, other, states, usize::MAX)?;
     if let Some(state) = states.chunks_exact(width).next() {
         prop_assert_eq!(reference.describe(state), other.describe(state));
     }
     Ok(())
 }
 
-/// What an expansion gave: every buffer that was full and the last one, the transitions, the
-/// findings.
-type Expanded = (Vec<Vec<u8>>, u64, Findings);
+/// That both expand states to the same, handing over `limit` bytes at a time.
+fn blocks_agree(
+    reference: &dyn Model,
+    other: &dyn Model,
+    states: &[u8],
+    limit: usize,
+) -> Agreement {
+    let (successors, transitions, findings) = expand(reference, states, limit);
+    let (their_successors, their_transitions, their_findings) = expand(other, states, limit);
+    prop_assert_eq!(findings, their_findings);
+    prop_assert_eq!(transitions, their_transitions);
+    // They may be too long to be shown.
+    prop_assert!(
+        successors == their_successors,
+        "other successors of {} bytes of states",
+        states.len()
+    );
+    Ok(())
+}
+
+/// What an expansion gave: all successors, how many, and the findings.
+type Expanded = (Vec<u8>, u64, Findings);
 
 fn expand(model: &dyn Model, states: &[u8], limit: usize) -> Expanded {
     collect(model, limit, |out| model.expand(states, out))
 }
 
 fn collect(model: &dyn Model, limit: usize, ask: impl FnOnce(&mut Expansion)) -> Expanded {
-    let (mut buffer, mut buffers) = (Vec::new(), Vec::new());
+    let (mut all, mut buffer) = (Vec::new(), Vec::new());
     let mut on_full = |buffer: &mut Vec<u8>| {
-        buffers.push(std::mem::take(buffer));
+        all.append(buffer);
         Ok(())
     };
     let mut expansion = Expansion::new(model.width(), &mut buffer, limit, &mut on_full);
     ask(&mut expansion);
     let (transitions, findings) = expansion.finish().expect("room is always made");
-    buffers.push(buffer);
-    (buffers, transitions, findings)
+    all.append(&mut buffer);
+    (all, transitions, findings)
 }
 
 /// What there is to tell of a state: the steps out of it and what is wrong with it.
@@ -75,32 +115,32 @@ pub type Retell = fn(&mut Told);
 /// A model that tells what another does: its expansions are put together from the other's steps,
 /// so that the two ways of asking are held against each other. What it tells can be falsified, to
 /// see whether a comparison would notice.
-pub struct Retold<M> {
-    model: M,
+pub struct Retold<'a> {
+    model: &'a dyn Model,
     /// What becomes of what [`Model::steps`] and [`Model::violations`] tell.
     in_steps: Retell,
     /// What becomes of what [`Model::expand`] tells.
     in_expansions: Retell,
 }
 
-impl<M: Model> Retold<M> {
+impl<'a> Retold<'a> {
     /// Changes nothing.
-    pub fn honestly(model: M) -> Self {
+    pub fn honestly(model: &'a dyn Model) -> Self {
         Self::falsely(model, |_| {}, |_| {})
     }
 
     /// Changes what it is asked one by one, and what it is asked for in blocks.
-    pub fn falsely(model: M, in_steps: Retell, in_expansions: Retell) -> Self {
+    pub fn falsely(model: &'a dyn Model, in_steps: Retell, in_expansions: Retell) -> Self {
         Self { model, in_steps, in_expansions }
     }
 
     /// The truth about a state.
-    pub fn told(model: &M, state: &[u8]) -> Told {
+    pub fn told(model: &dyn Model, state: &[u8]) -> Told {
         (model.steps(state), model.violations(state))
     }
 
     fn retold(&self, retell: Retell, state: &[u8]) -> Told {
-        let mut told = Self::told(&self.model, state);
+        let mut told = Self::told(self.model, state);
         retell(&mut told);
         told
     }
@@ -115,7 +155,7 @@ fn tell(steps: Vec<Step>, state: &[u8], out: &mut Expansion) {
     }
 }
 
-impl<M: Model> Model for Retold<M> {
+impl Model for Retold<'_> {
     fn width(&self) -> usize {
         self.model.width()
     }
