@@ -58,15 +58,14 @@ pub fn sort_dedup(width: usize, keys: &mut Vec<u8>, scratch: &mut Vec<u8>) {
     }
     scratch.reserve_exact(keys.len() - scratch.len());
     scratch.resize(keys.len(), 0);
-    let squeeze = (width > UNSQUEEZED_MAX).then(|| Squeeze::of(width, keys));
-    let kept = match squeeze {
-        Some(squeeze) if squeezed_width(&squeeze) < width.min(PACKED_WIDTH_MAX + 1) => {
-            for_packed!(squeezed_width(&squeeze), shape => {
-                sort_squeezed(shape, &squeeze, width, keys, scratch)
-            }, else unreachable!("squeezed keys of width {:?} are integers", shape.0))
-        }
-        _ => for_packed!(width, shape => sort_packed(shape, keys, scratch),
-                         else sort_wide(shape, keys, scratch)),
+    let squeeze = Squeeze::of(width, if width > UNSQUEEZED_MAX { keys } else { &keys[..width] });
+    let narrow = squeezed_width(&squeeze);
+    let kept = if width > UNSQUEEZED_MAX && narrow < width.min(PACKED_WIDTH_MAX + 1) {
+        for_packed!(narrow, shape => sort_squeezed(shape, &squeeze, width, keys, scratch),
+                    else unreachable!("squeezed keys of width {:?} are integers", shape.0))
+    } else {
+        for_packed!(width, shape => sort_packed(shape, keys, scratch),
+                    else sort_wide(shape, squeeze, keys, scratch))
     };
     keys.truncate(kept * width);
 }
@@ -284,8 +283,8 @@ const INDEX: usize = 4;
 /// In place of the keys, entries are sorted, in the scratch buffer, half of which the sort needs as
 /// its own: of the bits in which the keys vary, as many of the first as there is room for, then the
 /// key's index. Entries that agree in these bits, mostly repeats, are put in order by comparing
-/// keys. At last the keys are brought into the order of the entries.
-fn sort_wide(shape: Wide, keys: &mut [u8], scratch: &mut [u8]) -> usize {
+/// keys. At last the keys are brought into the order of the indices.
+fn sort_wide(shape: Wide, squeeze: Squeeze, keys: &mut [u8], scratch: &mut [u8]) -> usize {
     let width = shape.width();
     let count = keys.len() / width;
     assert!(u32::try_from(count).is_ok(), "fewer than 2^32 wide keys are sorted at once");
@@ -293,85 +292,73 @@ fn sort_wide(shape: Wide, keys: &mut [u8], scratch: &mut [u8]) -> usize {
     let (entries, second) = scratch[..2 * count * entry].split_at_mut(count * entry);
     let head_bits = 8 * (entry - INDEX) as u32;
     let mut places = (0u128..).zip(entries.chunks_exact_mut(entry));
-    Squeeze::of(width, keys).leading(head_bits).squeeze(keys, |head: u128| {
+    squeeze.leading(head_bits).squeeze(keys, |head: u128| {
         let (index, place) = places.next().expect("there is an entry for every key");
         let bytes = (head << (8 * INDEX) | index).to_be_bytes();
         place.copy_from_slice(&bytes[bytes.len() - entry..]);
     });
     for_packed!(entry, shape => sort_packed(shape, entries, second),
                 else unreachable!("entries of {:?} bytes are integers", shape.0));
-    sort_ties(shape, keys, entries, entry);
-    permute(width, keys, entries, entry);
-    drop_repeats(width, keys, count)
+    let kept = pick_distinct(shape, keys, entries, entry);
+    let (indices, room) = scratch.split_at_mut(kept * INDEX);
+    gather(width, keys, indices, room);
+    kept
 }
 
-/// Sorts entries that agree in their heads by their keys.
-fn sort_ties(shape: Wide, keys: &[u8], entries: &mut [u8], entry: usize) {
-    let mut indices: Vec<u32> = Vec::new();
-    let head = |at: usize| at * entry..(at + 1) * entry - INDEX;
-    let (mut start, count) = (0, entries.len() / entry);
-    while start < count {
-        let mut end = start + 1;
-        while end < count && entries[head(end)] == entries[head(start)] {
-            end += 1;
-        }
-        if end > start + 1 {
-            indices.clear();
-            indices.extend((start..end).map(|at| index_of(entries, entry, at) as u32));
-            let key = |index: u32| shape.at(keys, index as usize);
-            if !indices.is_sorted_by(|&a, &b| key(a) <= key(b)) {
-                indices.sort_unstable_by(|&a, &b| key(a).cmp(key(b)));
-                for (at, &index) in (start..end).zip(&indices) {
-                    set_index(entries, entry, at, index);
-                }
+/// Replaces entries in the order of their heads by the indices of the distinct keys in their
+/// order; how many those are.
+fn pick_distinct(shape: Wide, keys: &[u8], entries: &mut [u8], entry: usize) -> usize {
+    let (mut start, mut kept) = (0, 0);
+    let mut tied: Vec<u32> = Vec::new();
+    let key = |index: u32| shape.at(keys, index as usize);
+    while start < entries.len() {
+        let head = &entries[start..start + entry - INDEX];
+        let others = entries[start + entry..].chunks_exact(entry);
+        let same = 1 + others.take_while(|other| other[..entry - INDEX] == *head).count();
+        let end = start + same * entry;
+        tied.clear();
+        let group = entries[start..end].chunks_exact(entry);
+        tied.extend(group.map(|entry| BigEndian::read_u32(&entry[entry.len() - INDEX..])));
+        if same > 1 {
+            if !tied.is_sorted_by(|&a, &b| key(a) <= key(b)) {
+                tied.sort_unstable_by(|&a, &b| key(a).cmp(key(b)));
             }
+            tied.dedup_by(|a, b| key(*a) == key(*b));
+        }
+        // An index is shorter than an entry, so this is before the entries to come.
+        for &index in &tied {
+            BigEndian::write_u32(&mut entries[kept * INDEX..], index);
+            kept += 1;
         }
         start = end;
     }
-}
-
-/// The index of the key that an entry stands for.
-fn index_of(entries: &[u8], entry: usize, at: usize) -> usize {
-    BigEndian::read_u32(&entries[(at + 1) * entry - INDEX..]) as usize
-}
-
-fn set_index(entries: &mut [u8], entry: usize, at: usize, index: u32) {
-    BigEndian::write_u32(&mut entries[(at + 1) * entry - INDEX..], index);
-}
-
-/// Moves the keys into the order of the entries, which are used up.
-fn permute(width: usize, keys: &mut [u8], entries: &mut [u8], entry: usize) {
-    for start in 0..entries.len() / entry {
-        // Follow the cycle through `start`, swapping each place's key in from where it lies.
-        let mut to = start;
-        loop {
-            let from = index_of(entries, entry, to);
-            set_index(entries, entry, to, to as u32);
-            if from == start {
-                break;
-            }
-            swap(width, keys, to, from);
-            to = from;
-        }
-    }
-}
-
-/// Exchanges two different keys.
-fn swap(width: usize, keys: &mut [u8], a: usize, b: usize) {
-    let (low, high) = keys.split_at_mut(a.max(b) * width);
-    low[a.min(b) * width..][..width].swap_with_slice(&mut high[..width]);
-}
-
-/// Keeps the first of equal neighbours; the number kept.
-fn drop_repeats(width: usize, keys: &mut [u8], count: usize) -> usize {
-    let mut kept = count.min(1);
-    for i in 1..count {
-        if keys[i * width..][..width] != keys[(kept - 1) * width..][..width] {
-            keys.copy_within(i * width..(i + 1) * width, kept * width);
-            kept += 1;
-        }
-    }
     kept
+}
+
+/// Brings the keys of these indices to the front, in their order. Where there is room for them
+/// they are copied there and back, which reads many at a time; else each is swapped in.
+fn gather(width: usize, keys: &mut [u8], indices: &[u8], room: &mut [u8]) {
+    let (indices, _) = indices.as_chunks::<INDEX>();
+    let index = |at: usize| u32::from_be_bytes(indices[at]) as usize;
+    let length = indices.len() * width;
+    if let Some(room) = room.get_mut(..length) {
+        for (at, place) in room.chunks_exact_mut(width).enumerate() {
+            place.copy_from_slice(&keys[index(at) * width..][..width]);
+        }
+        keys[..length].copy_from_slice(room);
+        return;
+    }
+    for to in 0..indices.len() {
+        // What was at a place before went to where that place's key came from.
+        let mut from = index(to);
+        while from < to {
+            from = index(from);
+        }
+        if from != to {
+            let (low, high) = keys.split_at_mut(from * width);
+            low[to * width..][..width].swap_with_slice(&mut high[..width]);
+        }
+    }
 }
 
 /// The number of leading bytes in which two slices agree.
