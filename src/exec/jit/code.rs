@@ -120,7 +120,7 @@ impl Workshop {
         let mut module = JITModule::new(builder);
         let mut import = |name, parameters: &[Type], result: bool| {
             let signature = signature(&module, parameters, result);
-            module.declare_function(name, Linkage::Import, &signature)
+            module.declare_function(name, Linkage::Import, &signature).map_err(Refusal::from)
         };
         let (word, number) = (types::I64, types::I32);
         let helpers = Helpers {

@@ -15,11 +15,12 @@ use std::collections::BTreeMap;
 /// An expression of more parts than this is not computed needlessly.
 const PARTS_MAX: u32 = 24;
 
-/// A test that a cell of the state has a certain code.
-struct Test {
-    word: usize,
-    mask: u64,
-    expected: u64,
+/// A test that a cell of the state has a certain code: bits of a word are as expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Test {
+    pub word: usize,
+    pub mask: u64,
+    pub expected: u64,
 }
 
 impl Emitter<'_, '_> {
@@ -109,7 +110,7 @@ impl Emitter<'_, '_> {
     }
 
     /// A test of one cell, if that is what the condition is.
-    fn as_test(&self, expr: &Expr) -> Option<Test> {
+    pub fn as_test(&self, expr: &Expr) -> Option<Test> {
         let (program, layout) = (self.interp.program(), self.interp.layout());
         let read = |expr: &Expr| match &expr.kind {
             ExprKind::Read(place) => {

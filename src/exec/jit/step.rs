@@ -6,9 +6,10 @@ use super::expr::named;
 use super::footprint::Footprint;
 use super::runtime::Runtime;
 use super::shape::location_cell;
+use super::simple::Test;
 use super::supported::is_native;
-use crate::ir::{Action, ActionId, ChannelId, Communication, Edge, Grip, Parameter};
-use crate::ir::{LocationId, Pattern, ProcessId};
+use crate::ir::{Action, ActionId, Binary, ChannelId, Communication, Edge, Grip, Parameter};
+use crate::ir::{ExprKind, LocationId, Pattern, ProcessId};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use std::collections::BTreeMap;
@@ -27,20 +28,47 @@ pub(super) enum Turn {
 type Senders = BTreeMap<ProcessId, BTreeMap<LocationId, Vec<ActionId>>>;
 
 impl Emitter<'_, '_> {
-    /// All steps of some actions, whose mover is at its location.
+    /// All steps of some actions, whose mover is at its location. Neighbours whose guards begin
+    /// with the same test are only tried where it holds.
     pub fn actions(&mut self, actions: &[ActionId], turn: Turn) {
-        for &id in actions {
-            let action = &self.interp.program().actions[id];
-            match &action.communication {
-                Some(it) if self.interp.is_rendezvous(it) => {
-                    if matches!(it, Communication::Receive { .. }) {
-                        self.rendezvous(id, turn);
-                    }
-                }
-                _ if is_native(action) => self.single(id),
-                _ => self.interpreted(id, turn),
+        let program = self.interp.program();
+        let test = |&id: &ActionId| (id, self.leading_test(&program.actions[id]));
+        let tested: Vec<(ActionId, Option<Test>)> = actions.iter().map(test).collect();
+        for group in tested.chunk_by(|one, other| one.1.is_some() && one.1 == other.1) {
+            let end = self.block();
+            if let [(_, Some(test)), _, ..] = group {
+                let holds = self.block();
+                let truth = self.parent_matches(test.word, test.mask, test.expected);
+                self.b.ins().brif(truth, holds, &[], end, &[]);
+                self.go_on_at(holds);
             }
+            group.iter().for_each(|&(id, _)| self.steps_of(id, turn));
+            self.jump(end);
+            self.go_on_at(end);
         }
+    }
+
+    /// All steps of one action.
+    fn steps_of(&mut self, id: ActionId, turn: Turn) {
+        let action = &self.interp.program().actions[id];
+        match &action.communication {
+            Some(it) if self.interp.is_rendezvous(it) => {
+                if matches!(it, Communication::Receive { .. }) {
+                    self.rendezvous(id, turn);
+                }
+            }
+            _ if is_native(action) => self.single(id),
+            _ => self.interpreted(id, turn),
+        }
+    }
+
+    /// The test that a guard begins with.
+    fn leading_test(&self, action: &Action) -> Option<Test> {
+        let mut first = action.guard.as_ref()?;
+        while let ExprKind::Binary(Binary::And, left, _) = &first.kind {
+            first = left;
+        }
+        self.as_test(first)
     }
 
     /// Leaves an action to the interpreter.
