@@ -274,6 +274,9 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
         "violations",
         "state_bits",
         "key_order",
+        "exec",
+        "compile_seconds",
+        "code_bytes",
         "seconds",
         "states_per_second",
         "peak_rss_bytes",
@@ -435,6 +438,58 @@ fn models_are_explained() {
     for words in ["process", "x", "bits", "location of P", "memory budget"] {
         assert!(ran.out.contains(words), "{words}: {}", ran.out);
     }
+}
+
+#[test]
+fn machine_code_is_shown_for_those_who_want_to_look() {
+    let bench = Bench::new();
+    bench.write("model.dve", COUNTER);
+    let by_number = bench.run(&["explain", "model.dve", "--asm", "1"]);
+    assert_eq!(by_number.code, 0, "{}", by_number.err);
+    assert!(by_number.out.starts_with("action 1: P.a -> a\n"), "{}", by_number.out);
+    // Both actions have the same name.
+    let by_name = bench.run(&["explain", "model.dve", "--asm", "P.a -> a"]);
+    assert!(by_name.out.ends_with(&by_number.out), "{}", by_name.out);
+    assert!(by_name.out.len() > by_number.out.len() + 100);
+    let unknown = bench.run(&["explain", "model.dve", "--asm", "P.b -> a"]);
+    unknown.refused(2, &["has no action `P.b -> a`", "lists the actions"]);
+}
+
+#[test]
+fn the_model_is_compiled_unless_asked_otherwise() {
+    let bench = Bench::new();
+    let counts = |json: &Value| {
+        ["verdict", "states", "transitions", "levels", "deadlocks", "violations"]
+            .map(|field| json[field].clone())
+    };
+    let compiled = bench.check(GRID, &["--json"]).json();
+    assert_eq!(compiled["exec"], "jit");
+    assert!(compiled["compile_seconds"].as_f64() > Some(0.0) && compiled["code_bytes"].is_u64());
+    let interpreted = bench.check(GRID, &["--json", "--exec", "interp"]).json();
+    assert_eq!(
+        (&interpreted["exec"], &interpreted["code_bytes"]),
+        (&"interp".into(), &Value::Null)
+    );
+    assert_eq!(counts(&compiled), counts(&interpreted));
+
+    // A search goes on as well in the other way.
+    bench.stopped();
+    let resumed = bench.run(&["resume", "d", "--json", "--exec", "interp"]).json();
+    assert_eq!((counts(&resumed), &resumed["exec"]), (counts(&compiled), &"interp".into()));
+
+    let lockstep = COUNTER.replace("async", "sync");
+    let ran = bench.check(&lockstep, &[]);
+    assert!(ran.out.contains("interpreted, its processes move in lockstep"), "{}", ran.out);
+    bench.check(COUNTER, &["--exec", "guess"]).refused(2, &["--exec"]);
+}
+
+#[test]
+fn states_have_bits_for_the_values_that_occur() {
+    let bench = Bench::new();
+    bench.write("model.dve", COUNTER);
+    let ran = bench.run(&["explain", "model.dve"]);
+    // A byte that counts to 100; a process of one state needs none.
+    assert!(ran.out.contains("state of 7 bits in 1 bytes"), "{}", ran.out);
 }
 
 #[test]

@@ -29,52 +29,64 @@ const LOOKED_UP_PER_BLOCK_MAX: u64 = 1;
 /// For so many levels a filter that spared nothing is not tried again.
 const PAUSE_LEVELS: u64 = 50;
 
+/// A filter is made when it would have spared something for so many levels: making one takes about
+/// as long as looking through all old runs so often.
+const LEVELS_MIN: u32 = 16;
+
 /// Whether there is a filter, and why not.
 #[derive(Debug, Default)]
 pub(crate) struct FilterChoice {
     filter: Option<Filter>,
+    /// The bytes of the one that is to be made.
+    wanted: usize,
     /// The level from which on one may be made.
     not_before: u64,
     /// Blocks of the old runs when it was last chosen.
     blocks: u64,
-    /// Whether few of the candidates of the last level were in old runs.
-    spares: bool,
     level: u64,
+    /// Levels without a break for which a filter would have been of use.
+    of_use: u32,
 }
 
 impl FilterChoice {
-    /// Makes a filter of the young `slices` and the old `segments` if the last `level`, its number
-    /// and keys, is thin beside them and `bytes` are enough; drops one that is of no use.
-    pub(crate) fn choose(
+    /// Decides whether the candidates of a level are to be asked about. `last` is the level that is
+    /// expanded, its number and keys, `keys` are all, and a filter takes `bytes` at most. One that
+    /// is of no use is dropped at once; a new one is made by [`FilterChoice::make`].
+    pub(crate) fn choose(&mut self, last: (u64, u64), keys: u64, blocks: u64, bytes: usize) {
+        (self.level, self.blocks) = (last.0, blocks);
+        let thin = last.1 < blocks.saturating_mul(KEYS_PER_BLOCK_MAX);
+        self.filter.take_if(|filter| !thin || filter.is_worn_out(bytes));
+        self.of_use = if thin { self.of_use } else { 0 };
+        self.wanted = 0;
+        if self.filter.is_none() && self.of_use >= LEVELS_MIN && self.level >= self.not_before {
+            self.wanted = Filter::bytes_for(keys, bytes);
+            if self.wanted == 0 {
+                self.not_before = self.level + PAUSE_LEVELS;
+            }
+        }
+    }
+
+    /// Makes the filter that was decided on, of the young `slices` and the old `segments`.
+    pub(crate) fn make(
         &mut self,
         width: usize,
-        bytes: usize,
-        (level, keys): (u64, u64),
         slices: &[&[u8]],
         segments: &[&Segment],
     ) -> Result<()> {
-        self.level = level;
-        self.blocks = segments.iter().map(|segment| segment.blocks() as u64).sum();
-        let thin = keys < self.blocks.saturating_mul(KEYS_PER_BLOCK_MAX);
-        self.filter.take_if(|filter| !thin || filter.is_worn_out(bytes));
-        if !thin || !self.spares || self.filter.is_some() || level < self.not_before {
+        let bytes = std::mem::take(&mut self.wanted);
+        if bytes == 0 {
             return Ok(());
         }
-        let old: u64 = segments.iter().map(|segment| segment.keys()).sum();
-        let young: usize = slices.iter().map(|keys| keys.len() / width).sum();
-        let Some(mut filter) = Filter::new(width, old + young as u64, bytes) else {
-            self.not_before = level + PAUSE_LEVELS;
-            return Ok(());
-        };
+        let mut filter = Filter::new(width, bytes);
         slices.iter().for_each(|keys| filter.insert(keys));
         segments.iter().try_for_each(|segment| filter.insert_segment(segment))?;
         self.filter = Some(filter);
         Ok(())
     }
 
-    /// The memory that the filter takes.
+    /// The memory that the filter takes, or will once it is made.
     pub(crate) fn bytes(&self) -> usize {
-        self.filter.as_ref().map_or(0, Filter::bytes)
+        self.filter.as_ref().map_or(self.wanted, Filter::bytes)
     }
 
     /// The filter to ask.
@@ -85,8 +97,12 @@ impl FilterChoice {
     /// Keeps in mind how many candidates of a level a filter cannot spare: those that were in old
     /// runs, or that the filter let pass to them.
     pub(crate) fn judge(&mut self, looked_up: u64) {
-        self.spares = looked_up <= self.blocks * LOOKED_UP_PER_BLOCK_MAX;
-        if !self.spares && self.filter.is_some() {
+        if looked_up <= self.blocks * LOOKED_UP_PER_BLOCK_MAX {
+            self.of_use = self.of_use.saturating_add(1);
+            return;
+        }
+        self.of_use = 0;
+        if self.filter.is_some() {
             self.forget();
             self.not_before = self.level + PAUSE_LEVELS;
         }
@@ -117,14 +133,19 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// A filter in at most `bytes` bytes, to hold `keys` keys of `width` bytes and more; none if
-    /// there is too little room.
-    pub(crate) fn new(width: usize, keys: u64, bytes: usize) -> Option<Filter> {
+    /// The bytes, `bytes` at most, of a filter to hold `keys` keys and more; 0 if there is too
+    /// little room.
+    fn bytes_for(keys: u64, bytes: usize) -> usize {
         let wanted = keys.saturating_mul(GROWTH * BITS_PER_KEY / 8);
         let bytes = wanted.min(bytes as u64);
         let room = bytes.saturating_mul(8) >= keys.saturating_mul(BITS_PER_KEY_MIN);
-        let lines = bytes as usize / size_of::<Line>();
-        (room && lines > 0).then(|| Filter { width, lines: vec![Line::default(); lines], keys: 0 })
+        if room { bytes as usize / size_of::<Line>() * size_of::<Line>() } else { 0 }
+    }
+
+    /// An empty filter of keys of `width` bytes in so many bytes.
+    fn new(width: usize, bytes: usize) -> Filter {
+        let lines = (bytes / size_of::<Line>()).max(1);
+        Filter { width, lines: vec![Line::default(); lines], keys: 0 }
     }
 
     /// The memory it takes.
@@ -212,7 +233,7 @@ mod tests {
     #[test]
     fn nothing_put_in_is_missed_and_little_else_is_found() {
         for width in [4, 8, 10, 23, 70] {
-            let mut filter = Filter::new(width, 10_000, 10_000).unwrap();
+            let mut filter = Filter::new(width, Filter::bytes_for(10_000, 10_000));
             filter.insert(&keys(width, 0..10_000));
             let mut found = Vec::new();
             filter.select(&keys(width, 0..10_000), &mut found);
@@ -226,8 +247,8 @@ mod tests {
 
     #[test]
     fn there_is_none_where_it_would_be_useless() {
-        assert!(Filter::new(10, 10_000, 4_000).is_none());
-        let mut filter = Filter::new(10, 10_000, 1 << 20).unwrap();
+        assert_eq!(Filter::bytes_for(10_000, 4_000), 0);
+        let mut filter = Filter::new(10, Filter::bytes_for(10_000, 1 << 20));
         assert!(filter.bytes() <= 60_000);
         filter.insert(&keys(10, 0..59_000));
         assert!(!filter.is_worn_out(1 << 20));

@@ -43,7 +43,6 @@ impl Store {
         let boundaries = self.next_level_boundaries(threads)?;
         let ranges = KeyRange::cut(&boundaries);
         let keep = self.last_level_bytes_max();
-        self.choose_filter()?;
         let (young, old) = (self.young.as_slice(), self.old.as_slice());
         let filter = self.filter.filter();
         let store = || StoreSubtract::new(width, young, filter, old);

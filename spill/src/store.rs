@@ -322,14 +322,24 @@ impl Store {
         Ok(())
     }
 
-    /// Decides whether the next settle asks a filter before it looks into the runs, and makes one
-    /// if that is to be expected to pay.
-    pub(crate) fn choose_filter(&mut self) -> Result<()> {
-        let Some(last) = self.levels.len().checked_sub(1) else { return Ok(()) };
+    /// Decides whether the candidates of the last level are asked about in a filter before the runs
+    /// are looked into. Whoever has borrowed memory of the store gives back what
+    /// [`Store::spare_bytes`] then no longer has, before the filter is made.
+    pub fn choose_filter(&mut self) {
+        let Some(last) = self.levels.len().checked_sub(1) else { return };
+        let blocks =
+            self.old.iter().flat_map(|run| &run.segments).map(Segment::blocks).sum::<usize>();
+        let young: usize = self.young.iter().map(|run| run.keys.len() / self.width).sum();
+        let keys = self.old.iter().map(OldRun::keys).sum::<u64>() + young as u64;
+        let level = (last as u64, self.levels.keys(last));
+        self.filter.choose(level, keys, blocks as u64, self.shares.filter);
+    }
+
+    /// Makes the filter, if one was decided on.
+    pub fn make_filter(&mut self) -> Result<()> {
         let segments: Vec<&Segment> = self.old.iter().flat_map(|run| &run.segments).collect();
         let slices: Vec<&[u8]> = self.young.iter().map(|run| run.keys.as_slice()).collect();
-        let level = (last as u64, self.levels.keys(last));
-        self.filter.choose(self.width, self.shares.filter, level, &slices, &segments)
+        self.filter.make(self.width, &slices, &segments)
     }
 
     /// What of its share of memory the filter does not take, in bytes. It takes more only while

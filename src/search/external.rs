@@ -285,8 +285,10 @@ impl<'a> Search<'a> {
 
     /// Expands what is left of the level, with checkpoints; false if told to stop.
     fn expand_level(&mut self) -> Result<bool> {
+        self.store.choose_filter();
         let spare = self.store.spare_bytes() / self.workers.len();
         self.workers.iter_mut().for_each(|worker| worker.borrow(spare));
+        self.store.make_filter()?;
         let frontier = self.store.frontier()?;
         let states = frontier.keys(self.model.width());
         while self.open.expanded < states {

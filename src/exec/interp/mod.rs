@@ -28,6 +28,9 @@ use crate::source::Span;
 
 use std::fmt::Write;
 
+/// Told of successors and faults.
+pub(crate) type Outcomes<'a> = dyn FnMut(Result<&[u8], Failure>) + 'a;
+
 /// A failed evaluation; boxed because it is rare and results are passed everywhere.
 pub(crate) type Failure = Box<Fault>;
 
@@ -173,7 +176,7 @@ impl Interp {
         action: ActionId,
         only_committed: bool,
         state: &[u8],
-        visit: &mut dyn FnMut(Result<&[u8], Failure>),
+        visit: &mut Outcomes,
     ) {
         let mut work = Vec::with_capacity(self.width());
         self.steps_of(action, only_committed, state, &mut work, &mut |_, _, result| visit(result));

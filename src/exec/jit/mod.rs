@@ -100,9 +100,8 @@ pub struct CompiledStep {
 impl<'a> Jit<'a> {
     /// Compiles the program of an interpreter, or says why it stays with that.
     pub fn new(interp: &'a Interp) -> Result<Jit<'a>, NotCompiled> {
-        if !supported::is_compiled(interp.program()) {
-            let reason = "its processes move in lockstep or in atomic sequences".to_owned();
-            return Err(NotCompiled { reason });
+        if let Some(reason) = supported::refusal(interp.program()) {
+            return Err(NotCompiled { reason: reason.to_owned() });
         }
         let code = compile(interp, false, TIME_MAX)?;
         Ok(Jit { interp, code, numbered: OnceLock::new() })

@@ -6,13 +6,16 @@ use crate::ir::{
     StmtKind,
 };
 
-/// Whether anything of a program can be compiled: programs in lockstep are interpreted.
-pub(super) fn is_compiled(program: &Program) -> bool {
-    program.schedule == Schedule::Interleaved
-        && program
-            .processes
-            .values()
-            .all(|process| process.locations.values().all(|location| location.grip != Grip::Atomic))
+/// Why nothing of a program is compiled, if so.
+pub(super) fn refusal(program: &Program) -> Option<&'static str> {
+    let mut locations = program.processes.values().flat_map(|it| it.locations.values());
+    match program.schedule {
+        Schedule::Lockstep => Some("its processes move in lockstep"),
+        Schedule::Interleaved if locations.any(|it| it.grip == Grip::Atomic) => {
+            Some("it has atomic sequences")
+        }
+        Schedule::Interleaved => None,
+    }
 }
 
 /// Whether an action is compiled.
