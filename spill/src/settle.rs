@@ -10,7 +10,7 @@
 use crate::levels::Lane;
 use crate::store::{KeyRange, StoreSubtract, batch_keys, in_parallel, parts, sources};
 use crate::{Frontier, Merge, Piece, Result, Segment, Store, split};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// The candidates of a level: sorted runs in memory and on disk, repeats among them.
 #[derive(Default)]
@@ -42,7 +42,7 @@ impl Store {
         let width = self.width;
         let boundaries = self.next_level_boundaries(threads)?;
         let ranges = KeyRange::cut(&boundaries);
-        let keep = self.last_level_bytes_max();
+        let kept = Kept { bytes: AtomicUsize::new(0), most: self.last_level_bytes_max() };
         let (young, old) = (self.young.as_slice(), self.old.as_slice());
         let filter = self.filter.filter();
         let store = || StoreSubtract::new(width, young, filter, old);
@@ -52,7 +52,7 @@ impl Store {
         let failed = AtomicBool::new(false);
         let stop = || stop() || failed.load(Relaxed);
         let settled = in_parallel(items, |_, (lane, range)| {
-            settle_range(width, candidates, store(), range, lane, (keep, &stop))
+            settle_range(width, candidates, store(), range, lane, (&kept, &stop))
                 .inspect_err(|_| failed.store(true, Relaxed))
         })?;
         let Some(parts) = settled.into_iter().collect::<Option<Vec<Part>>>() else {
@@ -93,23 +93,39 @@ struct Part {
     looked_up: u64,
 }
 
-/// Joins the keys of ascending ranges.
-fn join(mut parts: Vec<Vec<u8>>) -> Vec<u8> {
-    match parts.len() {
-        1 => parts.swap_remove(0),
-        _ => parts.concat(),
+/// How much of a level is kept in memory, by all ranges together.
+struct Kept {
+    bytes: AtomicUsize,
+    most: usize,
+}
+
+impl Kept {
+    /// Whether so many bytes more may be kept.
+    fn has_room(&self, bytes: usize) -> bool {
+        self.bytes.fetch_add(bytes, Relaxed) + bytes <= self.most
     }
 }
 
-/// Settles one range of keys, keeping the new ones in memory up to `keep` bytes; nothing if told
-/// to stop.
+/// Joins the keys of ascending ranges, each going as soon as it is copied.
+fn join(parts: Vec<Vec<u8>>) -> Vec<u8> {
+    let length: usize = parts.iter().map(Vec::len).sum();
+    let joined = parts.into_iter().reduce(|mut all: Vec<u8>, part| {
+        all.reserve_exact(length - all.len());
+        all.extend_from_slice(&part);
+        all
+    });
+    joined.unwrap_or_default()
+}
+
+/// Settles one range of keys, keeping the new ones in memory if there is room; nothing if told to
+/// stop.
 fn settle_range(
     width: usize,
     candidates: &Candidates,
     mut store: StoreSubtract,
     range: KeyRange,
     lane: &mut Lane,
-    (keep, stop): (usize, &(dyn Fn() -> bool + Sync)),
+    (room, stop): (&Kept, &(dyn Fn() -> bool + Sync)),
 ) -> Result<Option<Part>> {
     let mut merge =
         Merge::new(width, sources(width, &candidates.slices, &candidates.segments, range));
@@ -125,7 +141,7 @@ fn settle_range(
             }
             store.subtract(&mut batch)?;
             level.push(&batch)?;
-            kept = kept.take().filter(|kept| kept.len() + batch.len() <= keep);
+            kept = kept.take().filter(|_| room.has_room(batch.len()));
             kept.iter_mut().for_each(|kept| kept.extend_from_slice(&batch));
         }
     })?;
