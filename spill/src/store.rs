@@ -226,9 +226,15 @@ impl Store {
 
     /// Takes the level just pushed to the log into the store; `keys` are its keys if they were kept.
     pub(crate) fn take_last_level(&mut self, keys: Option<Vec<u8>>, threads: usize) -> Result<()> {
+        let keys = keys.filter(|keys| keys.len() <= self.last_level_bytes_max());
+        // While young runs are merged, both they and what they become are in memory.
+        let bytes: usize = self.young.iter().map(|run| run.keys.len()).sum();
+        if 2 * bytes + keys.as_ref().map_or(0, Vec::len) > self.young_bytes() {
+            self.flush(self.young.len(), threads)?;
+        }
         self.merge_young(threads);
         let level = self.levels.len() as u32 - 1;
-        match keys.filter(|keys| keys.len() <= self.last_level_bytes_max()) {
+        match keys {
             None => {
                 self.filter.forget();
                 self.adopt_last_level(threads)

@@ -19,6 +19,10 @@ const RESERVE: u64 = 10 * MIB;
 /// Set aside for each thread's encoder, compressor, tables, batches and stack, in bytes.
 const RESERVE_PER_THREAD: u64 = 4 * MIB;
 
+/// One part in so many of the budget is set aside as well: mapped pages and freed blocks that are
+/// still resident grow with what is searched.
+const RESERVE_SHARE: u64 = 64;
+
 /// Blocks of keys, decoded, that a thread has in memory at a time while it merges.
 const BLOCKS_PER_THREAD: u64 = 24;
 
@@ -77,14 +81,16 @@ impl Plan {
     /// that has `base` bytes resident already.
     pub fn new(budget: u64, base: u64, threads: usize, width: usize) -> Result<Plan, TooSmall> {
         let blocks = BLOCKS_PER_THREAD * (spill::block_keys_max(width) * width) as u64;
-        let reserve = RESERVE + threads as u64 * (RESERVE_PER_THREAD + blocks);
+        let fixed = RESERVE + threads as u64 * (RESERVE_PER_THREAD + blocks);
         let buffer_min = BUFFER_MIN.max(64 * width as u64);
         let young_min = YOUNG_MIN.max(256 * width as u64);
-        let minimum = base + reserve + (threads as u64 * 2 * buffer_min).max(young_min / 2) * 8;
+        let minimum = base + fixed + (threads as u64 * 2 * buffer_min).max(young_min / 2) * 8;
+        let minimum = minimum * RESERVE_SHARE / (RESERVE_SHARE - 1);
         if budget < minimum {
             let minimum = minimum.next_multiple_of(MIB);
             return Err(TooSmall { budget, minimum });
         }
+        let reserve = fixed + budget / RESERVE_SHARE;
         let rest = budget - base - reserve;
         let buffer = rest / 8 / (2 * threads as u64);
         let (young, filter) = (rest * 3 / 8, rest / 2);
