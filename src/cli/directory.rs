@@ -288,7 +288,8 @@ mod tests {
     use super::*;
 
     fn job() -> Job {
-        let text = "byte x; byte y; process P { state a; init a; } system async;";
+        let text = "byte x; byte y; process P { state a; init a;
+                    trans a -> a { effect x = 5, y = 9; }; } system async;";
         let mut sources = Sources::default();
         sources.add("model.dve", text);
         let (model, _) = Model::load(Language::Dve, sources, Options::default()).unwrap();
