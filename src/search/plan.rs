@@ -21,7 +21,7 @@ const RESERVE_PER_THREAD: u64 = 4 * MIB;
 
 /// One part in so many of the budget is set aside as well: mapped pages and freed blocks that are
 /// still resident grow with what is searched.
-const RESERVE_SHARE: u64 = 64;
+const RESERVE_SHARE: u64 = 16;
 
 /// Blocks of keys, decoded, that a thread has in memory at a time while it merges.
 const BLOCKS_PER_THREAD: u64 = 24;
