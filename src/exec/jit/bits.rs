@@ -42,8 +42,8 @@ fn memory_flags() -> MemFlagsData {
 /// So many low bits.
 pub(super) fn mask(bits: u32) -> i64 {
     match bits {
-        64 => -1,
-        _ => (1i64 << bits) - 1,
+        0 => 0,
+        _ => (u64::MAX >> (64 - bits)) as i64,
     }
 }
 
