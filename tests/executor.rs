@@ -3,7 +3,8 @@
 
 use spillway::exec::{Check, Expansion, Interp, Model, Outcome};
 use spillway::front::{self, Language, Options};
-use spillway::source::Sources;
+use spillway::ir::{ChannelRef, Expr, ExprKind, Program, Property, PropertyKind, Unary};
+use spillway::source::{Sources, Span};
 use std::path::PathBuf;
 
 /// Steps of a walk; it starts anew where it ends.
@@ -114,5 +115,29 @@ fn states_use_only_the_bits_of_the_layout() {
             let last = state[state.len() - 1];
             assert_eq!(u32::from(last) & ((1 << spare.min(7)) - 1), 0, "{}", file.display());
         });
+    }
+}
+
+#[test]
+fn what_is_not_executed_is_refused() {
+    let span = Span::new(0, 3..4);
+    let number = || Box::new(Expr::constant(0, span));
+    let computed = ChannelRef::Computed(number());
+    for (kind, message) in [
+        (ExprKind::Self_, "the slot of the process that moves"),
+        (ExprKind::Processes, "the number of processes"),
+        (
+            ExprKind::Unary(Unary::Not, Box::new(Expr { kind: ExprKind::Timeout, span })),
+            "a timeout",
+        ),
+        (ExprKind::IsEmpty(computed), "a channel as a value"),
+    ] {
+        let condition = Expr { kind, span };
+        let kind = PropertyKind::Invariant(condition);
+        let mut program = Program::default();
+        program.properties.push(Property { name: "p".into(), kind, span });
+        let refused = Interp::new(program).unwrap_err();
+        let expected = format!("{message} cannot be executed by this version");
+        assert_eq!((refused.message, refused.span), (expected, span));
     }
 }

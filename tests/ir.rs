@@ -583,6 +583,10 @@ const BREACHES: &[(Rule, Change)] = &[
     (Rule::Integers, |m| {
         m.program.types.push(scalar(Domain::Range { low: 1 << 32, high: 1 << 32 }));
     }),
+    (Rule::Integers, |m| {
+        let set = m.program.scalarsets.push(Scalarset { name: "All".into(), size: u32::MAX });
+        m.program.types.push(scalar(Domain::Scalarset(set)));
+    }),
     (Rule::Unions, |m| {
         m.program.types.push(scalar(Domain::Union(vec![Domain::Bool])));
     }),
@@ -606,6 +610,7 @@ const BREACHES: &[(Rule, Change)] = &[
     (Rule::Initial, |m| m.program.variables[m.turn].initial = vec![Some(256)]),
     (Rule::Initial, |m| m.program.variables[m.turn].initial = vec![None]),
     (Rule::Initial, |m| m.program.variables[m.bag].initial[0] = Some(3)),
+    (Rule::Initial, |m| m.program.variables[m.bag].initial[3] = Some(1)),
     (Rule::ChannelFields, |m| {
         let ty = m.program.variables[m.nodes].ty;
         m.channel("big", Owner::Program, 1, &[ty]);

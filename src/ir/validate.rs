@@ -12,7 +12,8 @@
 //!  6. Arrays, multisets and records have room for an element, and the indices of an array are
 //!     integers, those of the scalarset if one indexes it.
 //!  7. A state has at most 2^24 scalars.
-//!  8. A variable begins with one value for each scalar of its type, each one it may hold.
+//!  8. A variable begins with one value for each scalar of its type, each one it may hold; behind
+//!     the elements of a multiset is nothing: undefined, or where that cannot be, the least value.
 //!  9. A channel's fields are scalars.
 //! 10. A process has a location, starts at one of its own, and begins with no more live instances
 //!     than it has slots.

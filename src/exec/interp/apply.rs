@@ -236,6 +236,9 @@ impl Interp {
         let width = self.layout.sizes[element_type];
         let to = first.0 + 1 + size as u32 * width;
         match element {
+            Argument::Value(Expr { kind: ExprKind::Undefined, .. }) => {
+                self.layout.set(state, CellId(to), None);
+            }
             Argument::Value(value) => {
                 let value = self.eval(value, state, locals)?;
                 self.store(CellId(to), value, Overflow::Fails, span, state)?;

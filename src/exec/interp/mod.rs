@@ -8,25 +8,27 @@
 //! - `apply`: what a statement or a message does to a state;
 //! - `steps`: which actions can be taken in a state, in which order;
 //! - `masks`: which bits of a state a step can change;
-//! - `describe`: a state in the user's words.
+//! - `describe`: a state in the user's words;
+//! - `supported`: what is refused before a search begins.
 
 mod apply;
 mod describe;
 mod eval;
 mod masks;
 mod steps;
+mod supported;
 
 use super::{Check, Expansion, Fault, Model, Outcome, PropertyInfo, Step};
 use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
 use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::{
-    Action, ActionId, Entity, Expr, Grip, Instances, Layout, LocationId, ProcessId, Program,
-    PropertyKind, Stmt, StmtKind, text,
+    Action, ActionId, Entity, Expr, Grip, Layout, LocationId, ProcessId, Program, PropertyKind,
+    text,
 };
-use crate::source::Span;
 
 use std::fmt::Write;
+use supported::refuse_unsupported;
 
 /// Told of successors and faults.
 pub(crate) type Outcomes<'a> = dyn FnMut(Result<&[u8], Failure>) + 'a;
@@ -329,51 +331,4 @@ fn digest(program: &mut Program, layout: &Layout) -> [u8; 32] {
         feed.0.update(&cell.bit.to_le_bytes());
     }
     *feed.0.finalize().as_bytes()
-}
-
-/// Names the first construct that no front end produces yet and the interpreter does not run.
-fn refuse_unsupported(program: &Program) -> Result<(), Diagnostic> {
-    let refuse = |span, what: &str| {
-        Err(Diagnostic::error(span, format!("{what} cannot be executed by this version"))
-            .help("rewrite the model without it"))
-    };
-    for process in program.processes.values() {
-        if process.instances != Instances::One {
-            return refuse(process.span, "a process with several slots");
-        }
-        if let Some(atomic) = process.locations.values().find(|at| at.grip == Grip::Atomic) {
-            return refuse(atomic.span, "an atomic sequence");
-        }
-    }
-    if let Some(function) = program.functions.values().next() {
-        return refuse(function.span, "a function");
-    }
-    for action in program.actions.values() {
-        if action.priority != 0 {
-            return refuse(action.span, "a priority");
-        }
-    }
-    let bodies = program.actions.values().map(|action| &action.body);
-    for body in bodies.chain(program.starts.iter().map(|start| &start.body)) {
-        if let Some((span, what)) = find_unsupported(body) {
-            return refuse(span, what);
-        }
-    }
-    Ok(())
-}
-
-/// The first statement that is not executed, at any depth.
-fn find_unsupported(body: &[Stmt]) -> Option<(Span, &'static str)> {
-    body.iter().find_map(|stmt| match &stmt.kind {
-        StmtKind::Run { .. } | StmtKind::Exit => Some((stmt.span, "starting or ending a process")),
-        StmtKind::Call(..) | StmtKind::Return(_) => Some((stmt.span, "a call")),
-        StmtKind::Declare { .. } => Some((stmt.span, "a local variable")),
-        StmtKind::If(branches) => branches.iter().find_map(|(_, body)| find_unsupported(body)),
-        StmtKind::Switch(_, branches) => {
-            branches.iter().find_map(|(_, body)| find_unsupported(body))
-        }
-        StmtKind::For { body, .. } | StmtKind::ForEach { body, .. } => find_unsupported(body),
-        StmtKind::While { body, .. } => find_unsupported(body),
-        _ => None,
-    })
 }

@@ -51,14 +51,44 @@ impl Checker<'_> {
             }
             Type::Multiset { capacity, element } => {
                 one_of(values[*at], 0, i64::from(*capacity), false)?;
+                let size = values[*at].unwrap_or_default();
                 *at += 1;
-                (0..*capacity).try_for_each(|_| self.initial(*element, values, at))
+                (0..size).try_for_each(|_| self.initial(*element, values, at))?;
+                (size..i64::from(*capacity)).try_for_each(|_| self.unused(*element, values, at))
             }
             Type::Scalar(Scalar { domain, undefined }) => {
                 let (low, high) = self.program.bounds(domain);
                 one_of(values[*at], low, high, *undefined)?;
                 *at += 1;
                 Ok(())
+            }
+        }
+    }
+
+    /// Rule 8 for a place of a multiset behind its elements.
+    fn unused(&self, ty: TypeId, values: &[Option<i64>], at: &mut usize) -> Result<(), String> {
+        let first = *at;
+        self.initial(ty, values, at)?;
+        match values[first..*at].iter().eq(&self.nothing(ty)) {
+            true => Ok(()),
+            false => Err("something in a place of a multiset that has no element".into()),
+        }
+    }
+
+    /// What unused places hold, so that equal multisets are equal bytes: nothing, or where that
+    /// cannot be, the least value.
+    fn nothing(&self, ty: TypeId) -> Vec<Option<i64>> {
+        match &self.program.types[ty] {
+            Type::Scalar(Scalar { undefined: true, .. }) => vec![None],
+            Type::Scalar(Scalar { domain, .. }) => vec![Some(self.program.bounds(domain).0)],
+            Type::Array { length, element, .. } => self.nothing(*element).repeat(*length as usize),
+            Type::Record { fields, .. } => {
+                fields.iter().flat_map(|(_, ty)| self.nothing(*ty)).collect()
+            }
+            Type::Multiset { capacity, element } => {
+                let mut nothing = vec![Some(0)];
+                nothing.extend(self.nothing(*element).repeat(*capacity as usize));
+                nothing
             }
         }
     }

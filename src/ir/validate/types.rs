@@ -149,6 +149,8 @@ impl Checker<'_> {
         self.require(size >= 1 && codes <= CODES_MAX, Rule::DomainSize, NOWHERE, || {
             format!("{id:?} has {codes} values")
         });
+        let (_, high) = self.program.bounds(&scalar.domain);
+        self.integer(high, NOWHERE);
     }
 
     /// The number of values of a domain, if all in it is known.
@@ -156,7 +158,6 @@ impl Checker<'_> {
         match domain {
             Domain::Range { low, high } => {
                 self.integer(*low, NOWHERE);
-                self.integer(*high, NOWHERE);
                 Some(i128::from(*high) - i128::from(*low) + 1)
             }
             Domain::Enum(it) => {
