@@ -41,6 +41,7 @@ impl Builder<'_> {
         let wraps = self.program.channels[channel].overflow == Overflow::Wraps;
         let (low, high) = self.bounds(field);
         match self.choices.weighted(&[70, 30]) {
+            _ if self.may_be_undefined(field) && self.risks() => self.expr(ExprKind::Undefined),
             1 if wraps || self.risks() => self.any_expr(2),
             _ if self.risks() => self.constant_near(low, high),
             _ => self.any_within(low, high, 2),

@@ -213,6 +213,9 @@ impl Builder<'_> {
         if self.scalar(ty).is_some() && !self.choices.chance(30) {
             let (low, high) = self.bounds(ty);
             let value = match self.risks() {
+                _ if self.may_be_undefined(ty) && self.choices.chance(30) => {
+                    self.expr(ExprKind::Undefined)
+                }
                 true => self.any_expr(2),
                 false => self.any_within(low, high, 2),
             };
