@@ -124,7 +124,10 @@ impl Emitter<'_, '_> {
 
     /// A logical operator whose right side can be computed in any case.
     fn eager(&mut self, expr: &Expr, left: &Expr, right: &Expr, frame: &Frame) -> Val {
-        if let Some(value) = self.fused(expr, frame) {
+        // Fusing goes on into the left side, all of which is then computed in any case.
+        if self.is_simple(left)
+            && let Some(value) = self.fused(expr, frame)
+        {
             return value;
         }
         let ExprKind::Binary(operator, ..) = expr.kind else { unreachable!("a logical operator") };
