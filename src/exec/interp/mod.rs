@@ -6,6 +6,8 @@
 //!
 //! - `eval`: the value of an expression in a state;
 //! - `apply`: what a statement or a message does to a state;
+//! - `frames`: what names stand for, local variables, calls;
+//! - `multisets`: multisets and their canonical form;
 //! - `steps`: which actions can be taken in a state, in which order;
 //! - `masks`: which bits of a state a step can change;
 //! - `describe`: a state in the user's words.
@@ -13,17 +15,22 @@
 mod apply;
 mod describe;
 mod eval;
+mod frames;
 mod masks;
+mod multisets;
 mod steps;
+
+pub use multisets::{Slots, multisets};
 
 use super::{Check, Expansion, Fault, Model, Outcome, PropertyInfo, Step};
 use crate::diag::Diagnostic;
 use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::{
-    Action, ActionId, Entity, Expr, Grip, Instances, Layout, LocationId, ProcessId, Program,
-    PropertyKind, Stmt, StmtKind, text,
+    Action, ActionId, EndRule, Entity, Expr, Grip, Instances, Layout, LocationId, ProcessId,
+    Program, PropertyKind, Stmt, StmtKind, text,
 };
 use crate::source::Span;
+use frames::Locals;
 
 use std::fmt::Write;
 
@@ -41,8 +48,14 @@ pub struct Interp {
     free: Vec<ActionId>,
     /// Whether any location is committed, so that the rule need not be tried in vain.
     has_committed: bool,
+    /// Whether any action has a priority.
+    has_priorities: bool,
+    /// Every multiset of a state.
+    multisets: Vec<Slots>,
     /// Properties that are judged state by state, with their numbers.
     judged: Vec<(u32, Judged)>,
+    /// What holds in all states that are not left out.
+    assumptions: Vec<Expr>,
     digest: [u8; 32],
 }
 
@@ -84,10 +97,29 @@ impl Interp {
                     id.0,
                     Judged { at: Some((*process, *location)), condition: condition.clone() },
                 )),
-                PropertyKind::Automaton(_) => None,
+                PropertyKind::Automaton(_) | PropertyKind::Assumption(_) => None,
             })
             .collect();
-        Ok(Interp { program, layout, from, free, has_committed, judged, digest })
+        let assumptions = (program.properties.values())
+            .filter_map(|property| match &property.kind {
+                PropertyKind::Assumption(condition) => Some(condition.clone()),
+                _ => None,
+            })
+            .collect();
+        let has_priorities = program.actions.values().any(|action| action.priority != 0);
+        let multisets = multisets::multisets(&program, &layout);
+        Ok(Interp {
+            program,
+            layout,
+            from,
+            free,
+            has_committed,
+            has_priorities,
+            multisets,
+            judged,
+            assumptions,
+            digest,
+        })
     }
 
     /// The same model with the groups of its states' cells in the order given: the same states
@@ -121,7 +153,10 @@ impl Interp {
             let concerned =
                 judged.at.is_none_or(|(process, at)| self.location(state, process) == at);
             if concerned
-                && !matches!(self.eval(&judged.condition, state, &[]), Ok(value) if value != 0)
+                && !matches!(
+                    self.eval(&judged.condition, state, &Locals::default()),
+                    Ok(value) if value != 0
+                )
             {
                 report(*number);
             }
@@ -130,13 +165,18 @@ impl Interp {
 
     fn is_valid_end(&self, state: &[u8]) -> bool {
         match self.program.end {
-            crate::ir::EndRule::Never => false,
-            crate::ir::EndRule::AllAtValidEnd => self
+            EndRule::Never | EndRule::NeverStuttering => false,
+            EndRule::AllAtValidEnd => self
                 .program
                 .processes
                 .iter()
                 .all(|(id, process)| process.locations[self.location(state, id)].valid_end),
         }
+    }
+
+    /// Whether a step to `successor` is one that leads on.
+    fn leads_on(&self, state: &[u8], successor: &[u8]) -> bool {
+        self.program.end != EndRule::NeverStuttering || state != successor
     }
 
     fn step(&self, action: ActionId, partner: Option<ActionId>, outcome: Outcome) -> Step {
@@ -173,11 +213,14 @@ impl Model for Interp {
         let mut work = Vec::with_capacity(self.width());
         for state in states.chunks_exact(self.width()) {
             let mut stuck = true;
-            self.each_step(state, &mut work, &mut |action, _, result| {
-                stuck = false;
-                match result {
-                    Ok(successor) => out.candidate(successor),
-                    Err(fault) => out.finding(Check::Fault(fault.kind, action.0), state),
+            self.each_step(state, &mut work, &mut |action, _, result| match result {
+                Ok(successor) => {
+                    stuck &= !self.leads_on(state, successor);
+                    out.candidate(successor);
+                }
+                Err(fault) => {
+                    stuck = false;
+                    out.finding(Check::Fault(fault.kind, action.0), state);
                 }
             });
             if stuck && !self.is_valid_end(state) {
@@ -217,6 +260,7 @@ impl Model for Interp {
     fn properties(&self) -> Vec<PropertyInfo> {
         let kind = |kind: &PropertyKind| match kind {
             PropertyKind::Invariant(_) => "invariant",
+            PropertyKind::Assumption(_) => "assumption",
             PropertyKind::AssertionAt { .. } => "assert",
             PropertyKind::Automaton(_) => "automaton",
         };
@@ -236,7 +280,9 @@ impl Model for Interp {
     fn violations(&self, state: &[u8]) -> Vec<Check> {
         let mut found = Vec::new();
         let mut stuck = true;
-        self.each_step(state, &mut Vec::new(), &mut |_, _, _| stuck = false);
+        self.each_step(state, &mut Vec::new(), &mut |_, _, result| {
+            stuck &= matches!(result, Ok(successor) if !self.leads_on(state, successor));
+        });
         if stuck && !self.is_valid_end(state) {
             found.push(Check::Deadlock);
         }
@@ -291,11 +337,8 @@ fn refuse_unsupported(program: &Program) -> Result<(), Diagnostic> {
             return refuse(atomic.span, "an atomic sequence");
         }
     }
-    if let Some(function) = program.functions.values().next() {
-        return refuse(function.span, "a function");
-    }
     for action in program.actions.values() {
-        if action.priority != 0 {
+        if action.priority != 0 && !program.processes.is_empty() {
             return refuse(action.span, "a priority");
         }
     }
@@ -312,14 +355,6 @@ fn refuse_unsupported(program: &Program) -> Result<(), Diagnostic> {
 fn find_unsupported(body: &[Stmt]) -> Option<(Span, &'static str)> {
     body.iter().find_map(|stmt| match &stmt.kind {
         StmtKind::Run { .. } | StmtKind::Exit => Some((stmt.span, "starting or ending a process")),
-        StmtKind::Call(..) | StmtKind::Return(_) => Some((stmt.span, "a call")),
-        StmtKind::Declare { .. } => Some((stmt.span, "a local variable")),
-        StmtKind::If(branches) => branches.iter().find_map(|(_, body)| find_unsupported(body)),
-        StmtKind::Switch(_, branches) => {
-            branches.iter().find_map(|(_, body)| find_unsupported(body))
-        }
-        StmtKind::For { body, .. } | StmtKind::ForEach { body, .. } => find_unsupported(body),
-        StmtKind::While { body, .. } => find_unsupported(body),
-        _ => None,
+        kind => kind.bodies().find_map(find_unsupported),
     })
 }

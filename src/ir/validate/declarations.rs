@@ -50,9 +50,12 @@ impl Checker<'_> {
                 fields.iter().try_for_each(|(_, ty)| self.initial(*ty, values, at))
             }
             Type::Multiset { capacity, element } => {
-                one_of(values[*at], 0, i64::from(*capacity), false)?;
-                *at += 1;
-                (0..*capacity).try_for_each(|_| self.initial(*element, values, at))
+                for _ in 0..*capacity {
+                    one_of(values[*at], 0, 1, false)?;
+                    *at += 1;
+                    self.initial(*element, values, at)?;
+                }
+                Ok(())
             }
             Type::Scalar(Scalar { domain, undefined }) => {
                 let (low, high) = self.program.bounds(domain);
@@ -113,15 +116,14 @@ impl Checker<'_> {
     /// Rules 1 and 17.
     fn function_head(&mut self, function: &Function) {
         let Function { name, parameters, result, span, .. } = function;
-        let by_value = parameters.iter().filter(|parameter| !parameter.by_reference);
-        for ty in by_value.map(|parameter| parameter.ty).chain(*result) {
-            if self.known_type(ty, *span) {
-                self.require(self.is_scalar(ty), Rule::ScalarRanges, *span, || {
-                    format!("function {name} takes or gives a value that is no scalar")
-                });
-            }
+        if let Some(ty) = *result
+            && self.known_type(ty, *span)
+        {
+            self.require(self.is_scalar(ty), Rule::ScalarRanges, *span, || {
+                format!("function {name} gives a value that is no scalar")
+            });
         }
-        for parameter in parameters.iter().filter(|parameter| parameter.by_reference) {
+        for parameter in parameters {
             self.known_type(parameter.ty, *span);
         }
     }
