@@ -227,14 +227,12 @@ fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, Strin
     let model = ordered(model, settings.order.as_deref())?;
     let ordering = began.elapsed().as_secs_f64();
     let limits = Limits { stop_on_violation: !reference.whole, ..Limits::default() };
-    let (program, layout) = (model.program().clone(), model.layout().clone());
-    let symmetric = match settings.symmetry {
-        Some(effort) => Symmetric::new(model, &program, &layout, effort),
-        None => Err(model),
-    };
+    let symmetric = settings
+        .symmetry
+        .and_then(|effort| Symmetric::new(&model, model.program(), model.layout(), effort));
     let model: &dyn Model = match &symmetric {
-        Ok(model) => model,
-        Err(model) => model,
+        Some(symmetric) => symmetric,
+        None => &model,
     };
     if settings.oracle {
         return Ok(Explored { outcome: memory::search(model, &limits), store: String::new() });

@@ -18,6 +18,7 @@ use std::time::Instant;
 /// `spillway check`.
 pub(super) fn check(args: &CheckArgs) -> Ending {
     let (model, _) = Model::open(&args.model)?.in_key_order(args.key_order);
+    let model = model.with_symmetry(args.symmetry.effort());
     let limits = args.limits();
     let plan = plan(&model, &args.run)?;
     let job = Job::new(&model, &limits);
@@ -88,7 +89,8 @@ impl Sitting<'_> {
 
     fn search(&self, saved: Option<Saved>, control: &Control) -> spill::Result<Searched> {
         let disk = self.directory.disk.clone();
-        let (model, limits) = (&self.model.interp, self.limits.clone());
+        let searched = self.model.searched();
+        let (model, limits) = (searched.model(), self.limits.clone());
         let mut search = match saved {
             None => Search::begin(model, disk, self.plan, limits, control)?,
             Some(saved) => Search::resume(model, disk, saved, self.plan, limits, control)?,
@@ -101,11 +103,13 @@ impl Sitting<'_> {
     fn tell(&self, searched: &Searched) -> Result<(), Failure> {
         let Sitting { model, directory, limits, .. } = self;
         let Searched { outcome, seconds, disk } = searched;
+        let reduced = model.searched();
         let report = Report {
             model_name: model.name(),
             language: model.language.name(),
             key_order: model.key_order(),
-            model: &model.interp,
+            model: reduced.model(),
+            reductions: reduced.reductions(),
             sources: &model.sources,
             limits,
             outcome,

@@ -43,27 +43,34 @@ impl Effort {
 }
 
 /// A model that visits representatives of orbits only.
-#[derive(Debug)]
-pub struct Symmetric<M> {
-    model: M,
-    layout: Layout,
+pub struct Symmetric<'m> {
+    model: &'m dyn Model,
+    layout: &'m Layout,
     plan: Plan,
     effort: Effort,
 }
 
-impl<M: Model> Symmetric<M> {
-    /// Wraps the model of a program with its states laid out so; gives it back if the program has
-    /// nothing symmetric.
-    pub fn new(model: M, program: &Program, layout: &Layout, effort: Effort) -> Result<Self, M> {
-        match Plan::new(program, layout) {
-            Some(plan) => Ok(Self { model, layout: layout.clone(), plan, effort }),
-            None => Err(model),
-        }
+impl<'m> Symmetric<'m> {
+    /// Wraps the model of a program whose states are laid out so, unless the program has nothing
+    /// symmetric.
+    pub fn new(
+        model: &'m dyn Model,
+        program: &Program,
+        layout: &'m Layout,
+        effort: Effort,
+    ) -> Option<Self> {
+        let plan = Plan::new(program, layout)?;
+        Some(Self { model, layout, plan, effort })
+    }
+
+    /// How much trouble is taken.
+    pub fn effort(&self) -> Effort {
+        self.effort
     }
 
     /// Replaces a state by the representative of its orbit.
     fn represent(&self, effort: Effort, state: &mut [u8], scratch: &mut Scratch) {
-        scratch.represent(&self.plan, &self.layout, effort, state);
+        scratch.represent(&self.plan, self.layout, effort, state);
     }
 
     /// The representative of a state's orbit, one for all its states whatever the effort.
@@ -109,7 +116,7 @@ impl<M: Model> Symmetric<M> {
 /// How many candidates are gathered before they are represented.
 const CANDIDATES: usize = 256;
 
-impl<M: Model> Model for Symmetric<M> {
+impl Model for Symmetric<'_> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -158,7 +165,7 @@ impl<M: Model> Model for Symmetric<M> {
     }
 
     fn unreduced(&self) -> Option<&dyn Model> {
-        Some(&self.model)
+        Some(self.model)
     }
 
     fn stands_for(&self, representative: &[u8], state: &[u8]) -> bool {

@@ -20,8 +20,10 @@ pub struct Report<'a> {
     pub language: &'a str,
     /// How the order of its variables in a state was chosen: `declared`, `static`, `sampled`.
     pub key_order: &'a str,
-    /// The model.
+    /// The model, as it was searched.
     pub model: &'a dyn Model,
+    /// How fewer states were visited: `symmetry exact`.
+    pub reductions: Vec<String>,
     /// Its texts.
     pub sources: &'a Sources,
     /// What was looked for.
