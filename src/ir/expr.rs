@@ -73,6 +73,9 @@ pub enum ExprKind {
         /// The condition.
         body: Box<Expr>,
     },
+    /// Whether both operands have the same value, or both are read and found undefined: so CMurphi
+    /// compares scalarsets and unions.
+    Same(Box<Expr>, Box<Expr>),
     /// Whether a multiset has an element at a position.
     Contains(Box<Contains>),
     /// The same thing by another number, as between a union and its members.

@@ -17,6 +17,8 @@
 mod plan;
 mod refine;
 mod search;
+#[cfg(test)]
+mod tests;
 
 use crate::exec::{Check, Expansion, Model, Outcome, PropertyInfo, Step};
 use crate::ir::{Layout, Program};

@@ -1,6 +1,6 @@
 //! The value of an expression in a state.
 
-use super::frames::{Bound, Flow, Locals};
+use super::frames::{Bound, Locals};
 use super::{Failure, Interp};
 use crate::exec::{Fault, FaultKind};
 use crate::ir::layout::CellId;
@@ -76,6 +76,10 @@ impl Interp {
             ExprKind::Count { multiset, local, body } => {
                 self.count(multiset, *local, body, state, locals)
             }
+            ExprKind::Same(left, right) => {
+                let left = self.possibly_undefined(left, state, locals)?;
+                Ok((left == self.possibly_undefined(right, state, locals)?).into())
+            }
             ExprKind::Contains(contains) => {
                 let (first, ty) = self.cell(&contains.multiset, state, locals)?;
                 let position = self.eval(&contains.position, state, locals)?;
@@ -86,13 +90,10 @@ impl Interp {
                 convert_value(convert, value, expr.span)
             }
             ExprKind::Call(function, arguments) => {
-                // It changes nothing but its own locals, for which it gets room on a copy.
-                let mut work = Vec::with_capacity(self.layout.frames.bytes);
-                self.load(state, &mut work);
-                match self.call(*function, arguments, expr.span, &mut work, locals)? {
-                    Flow::Return(Some(value)) => Ok(value),
-                    _ => Err(fault(FaultKind::Undefined, expr.span, "the result is undefined")),
-                }
+                let result = self.result_of(*function, arguments, expr.span, state, locals)?;
+                result.ok_or_else(|| {
+                    fault(FaultKind::Undefined, expr.span, "the result is undefined")
+                })
             }
             ExprKind::Undefined => {
                 Err(fault(FaultKind::Undefined, expr.span, "the undefined value is used"))
@@ -119,6 +120,9 @@ impl Interp {
             ExprKind::Convert(convert) => {
                 let value = self.possibly_undefined(&convert.operand, state, locals)?;
                 value.map(|value| convert_value(convert, value, expr.span)).transpose()
+            }
+            ExprKind::Call(function, arguments) => {
+                self.result_of(*function, arguments, expr.span, state, locals)
             }
             _ => self.eval(expr, state, locals).map(Some),
         }

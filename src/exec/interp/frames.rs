@@ -118,6 +118,24 @@ impl Interp {
         }
     }
 
+    /// The result of a function that changes nothing but its own locals, for which it gets room on
+    /// a copy.
+    pub(super) fn result_of(
+        &self,
+        id: FunctionId,
+        arguments: &[Argument],
+        span: Span,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Result<Option<i64>, Failure> {
+        let mut work = Vec::with_capacity(self.layout.frames.bytes);
+        self.load(state, &mut work);
+        match self.call(id, arguments, span, &mut work, locals)? {
+            Flow::Return(result) => Ok(result),
+            _ => Ok(None),
+        }
+    }
+
     /// A result must be a value of its type.
     fn result(
         &self,

@@ -9,7 +9,9 @@
 //! # Meaning
 //!
 //! - Every scalar may be undefined, and is until a start state says otherwise. Undefined values can
-//!   be stored, given and tested with `isundefined`; anything else done with one is an error.
+//!   be stored, given and tested with `isundefined`. One of a scalarset or of a union may also be
+//!   compared: it equals only what is undefined too, and is a member of nothing. Anything else done
+//!   with an undefined value is an error. (All this as in CMurphi.)
 //! - A value outside its variable's range is an error, as is an index outside the array; so is a
 //!   loop of more than 1000 rounds. Numbers are 64 bits wide.
 //! - A rule is taken in one step. Of the enabled rules those with the least priority number are

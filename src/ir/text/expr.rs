@@ -406,6 +406,14 @@ impl<'a> Emitter<'a> {
                 self.condition(body);
                 self.put(")");
             }
+            ExprKind::Same(left, right) => {
+                let domain = self.domain_of(left).or_else(|| self.domain_of(right));
+                self.put("same(");
+                self.expected(left, domain);
+                self.put(", ");
+                self.expected(right, domain);
+                self.put(")");
+            }
             ExprKind::Contains(contains) => {
                 self.put("contains(");
                 self.place(&contains.multiset);

@@ -34,6 +34,7 @@ const RESERVED: &[&str] = &[
     "peek",
     "process",
     "processes",
+    "same",
     "self",
     "sorted",
     "timeout",

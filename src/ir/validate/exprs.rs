@@ -33,6 +33,10 @@ impl<'a> Checker<'a> {
             }
             ExprKind::Call(function, arguments) => self.result(*function, arguments, span),
             ExprKind::Convert(convert) => self.convert(convert, span),
+            ExprKind::Same(left, right) => {
+                self.expr(left);
+                self.expr(right);
+            }
             ExprKind::Self_ => self.require(self.scope.mover.is_some(), Rule::Mover, span, || {
                 "the mover's slot is asked for where no process moves".into()
             }),

@@ -66,6 +66,15 @@ impl Scratch {
         }
     }
 
+    /// The codes of a state with each element moved to where `to` says.
+    #[cfg(test)]
+    pub(super) fn permuted(&mut self, plan: &Plan, codes: &[u32], to: &[u32]) -> Vec<u32> {
+        self.codes.copy_from_slice(codes);
+        self.to.copy_from_slice(to);
+        self.permute(plan);
+        self.moved.clone()
+    }
+
     /// Tries all ways on from the colors at this depth.
     fn descend(&mut self, plan: &Plan, effort: Effort, depth: usize) {
         loop {

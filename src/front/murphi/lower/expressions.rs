@@ -1,7 +1,7 @@
 //! Values.
 
 use super::super::ast::{Expr as Tree, ExprKind as TreeKind, Name, Quantifier, Range, TypeExpr};
-use super::fold::{binary, conditional, unary};
+use super::fold::{binary, conditional, same, unary};
 use super::places::Lowered;
 use super::sorts::Sort;
 use super::{Lowerer, Meaning, after};
@@ -93,7 +93,12 @@ impl<'a> Lowerer<'a, '_> {
                 };
                 let one = self.converted(one, &from, &common, left.span)?;
                 let other = self.converted(other, &to, &common, right.span)?;
-                Some((binary(operator, one, other, span), Sort::Bool))
+                if !common.may_be_compared_undefined() {
+                    return Some((binary(operator, one, other, span), Sort::Bool));
+                }
+                let same = same(one, other, span);
+                let differ = operator == Binary::NotEqual;
+                Some((if differ { unary(Unary::Not, same, span) } else { same }, Sort::Bool))
             }
             Binary::And | Binary::Or | Binary::Implies => {
                 let (one, from) = self.value(left)?;
@@ -263,6 +268,11 @@ impl<'a> Lowerer<'a, '_> {
                 let inside = binary(Binary::And, low, high, span);
                 found = binary(Binary::Or, found, inside, span);
             }
+        }
+        // What is undefined is a member of nothing.
+        if let ExprKind::Read(place) = value.kind {
+            let undefined = Expr { kind: ExprKind::IsUndefined(place), span };
+            found = binary(Binary::And, unary(Unary::Not, undefined, span), found, span);
         }
         Some((found, Sort::Bool))
     }

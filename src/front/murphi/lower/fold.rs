@@ -86,6 +86,14 @@ pub(super) fn convert(operand: Expr, pieces: Vec<Piece>) -> Expr {
     }
 }
 
+/// Whether two values of a scalarset or of a union are the same, or both undefined.
+pub(super) fn same(left: Expr, right: Expr, span: Span) -> Expr {
+    match is_stable(&left) && is_stable(&right) {
+        true => binary(Binary::Equal, left, right, span),
+        false => Expr { kind: ExprKind::Same(Box::new(left), Box::new(right)), span },
+    }
+}
+
 /// Whether an expression has the same value wherever its locals are known: it reads no state.
 pub(super) fn is_stable(expr: &Expr) -> bool {
     match &expr.kind {

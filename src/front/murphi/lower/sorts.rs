@@ -36,6 +36,11 @@ impl Sort {
         }
     }
 
+    /// Whether an undefined value may be compared with others: it is none of them.
+    pub(super) fn may_be_compared_undefined(&self) -> bool {
+        matches!(self, Sort::Scalarset(_) | Sort::Union(_))
+    }
+
     /// The members, of which there is one unless it is a union; none for numbers and truth values.
     fn members(&self) -> Vec<Domain> {
         match self {

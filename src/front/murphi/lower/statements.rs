@@ -5,7 +5,7 @@ use super::super::ast::{
     Stmt as TreeStmt, StmtKind as TreeStmtKind,
 };
 use super::expressions::assign;
-use super::fold::{binary, is_stable};
+use super::fold::{binary, is_stable, same};
 use super::places::{Lowered, is_fixed};
 use super::sorts::Sort;
 use super::{Lowerer, Meaning, Returns, after};
@@ -182,7 +182,21 @@ impl<'a> Lowerer<'a, '_> {
             let body = self.statements(body);
             lowered.extend(values.into_iter().collect::<Option<Vec<_>>>().map(|it| (it, body)));
         }
-        Some(StmtKind::Switch(subject, lowered))
+        if !sort.may_be_compared_undefined() {
+            return Some(StmtKind::Switch(subject, lowered));
+        }
+        let branches = lowered.into_iter().map(|(values, body)| {
+            let cases = values.into_iter().map(|value| {
+                let span = value.span;
+                same(subject.clone(), value, span)
+            });
+            let or = |all, case: Expr| {
+                let span = case.span;
+                binary(Binary::Or, all, case, span)
+            };
+            (cases.reduce(or), body)
+        });
+        Some(StmtKind::If(branches.collect()))
     }
 
     fn for_(

@@ -105,11 +105,7 @@ impl<'a> Parser<'a> {
             match self.kind() {
                 TokenKind::Elsif => drop(self.advance()?),
                 TokenKind::Else => {
-                    let word = self.advance()?;
-                    if self.kind() == TokenKind::If && self.is_else_if(word.span) {
-                        return Err(Diagnostic::error(word.span.to(self.token.span), "`else if`")
-                            .help("write `elsif`, or close the inner `if` with its own `end`"));
-                    }
+                    self.advance()?;
                     branches.push((None, self.statements()?));
                     break;
                 }
@@ -118,16 +114,6 @@ impl<'a> Parser<'a> {
         }
         self.close(open)?;
         Ok(StmtKind::If(branches))
-    }
-
-    /// Whether an `if` on the same line as the `else` before it lacks an end of its own: then what
-    /// follows does not parse, and this is why.
-    fn is_else_if(&self, word: crate::source::Span) -> bool {
-        let same_line = self.lexer.line(word) == self.lexer.line(self.token.span);
-        let mut ahead = self.clone();
-        same_line
-            && ahead.statements().is_ok()
-            && !matches!(ahead.kind(), TokenKind::End | TokenKind::EndIf)
     }
 
     fn switch(&mut self) -> Parsed<StmtKind<'a>> {
