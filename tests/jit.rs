@@ -12,13 +12,16 @@ use spillway::source::Sources;
 use std::path::{Path, PathBuf};
 use support::agree::{assert_agree, random_states};
 
+/// The folders of languages whose models are all compiled.
+const LANGUAGES: [&str; 2] = ["dve", "murphi"];
+
 /// Random states of each model.
 const STATES: usize = 10_000;
 
 fn models(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|ending| ending == "dve"));
+    files.retain(|file| Language::of_file(&file.to_string_lossy()).is_some());
     files.sort();
     assert!(!files.is_empty());
     files
@@ -30,7 +33,8 @@ fn interpreter(file: &Path, overflow: Overflow) -> Interp {
     let text: String = text.iter().map(|&byte| char::from(byte)).collect();
     sources.add(file.display().to_string(), text);
     let options = Options { overflow: Some(overflow), ..Options::default() };
-    let loaded = front::load(Language::Dve, &mut sources, &options).unwrap();
+    let language = Language::of_file(&file.to_string_lossy()).unwrap();
+    let loaded = front::load(language, &mut sources, &options).unwrap();
     Interp::new(loaded.program).unwrap()
 }
 
@@ -43,7 +47,7 @@ fn compare_all(folder: &Path) {
             match Jit::new(&interp) {
                 Ok(jit) => {
                     let compiled = jit.compiled();
-                    assert_eq!(compiled.interpreted, 0, "{name}: all of DVE is compiled");
+                    assert_eq!(compiled.interpreted, 0, "{name}: everything is compiled");
                     assert_agree(&name, &interp, &jit, &states);
                     println!("{name}: {compiled:?}, {} bits", Model::bits(&interp));
                 }
@@ -55,13 +59,16 @@ fn compare_all(folder: &Path) {
 
 #[test]
 fn compiled_models_agree_with_the_interpreter() {
-    compare_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve"));
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    LANGUAGES.iter().for_each(|language| compare_all(&models.join(language)));
 }
 
 #[test]
 fn compiled_models_of_the_corpus_agree_with_the_interpreter() {
     match std::env::var_os("SPILLWAY_CORPUS") {
         None => println!("skipped: SPILLWAY_CORPUS is not set"),
-        Some(corpus) => compare_all(&Path::new(&corpus).join("dve")),
+        Some(corpus) => {
+            LANGUAGES.iter().for_each(|language| compare_all(&Path::new(&corpus).join(language)));
+        }
     }
 }

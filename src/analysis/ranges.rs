@@ -15,9 +15,9 @@ use crate::ir::interval::{Interval, integers, of_binary};
 use crate::ir::layout::Ranges;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
-    Action, Arena, Binary, ChannelId, ChannelRef, Communication, Domain, Entity, Expr, ExprKind,
-    LocalId, Overflow, Parameter, Pattern, Place, Program, Root, Scalar, Schedule, Selector, Stmt,
-    StmtKind, Type, TypeId, Unary, VarId,
+    Action, Arena, Argument, Binary, ChannelId, ChannelRef, Communication, Domain, Entity, Expr,
+    ExprKind, LocalId, Overflow, Parameter, Pattern, Place, Program, Root, Scalar, Schedule,
+    Selector, Stmt, StmtKind, Type, TypeId, Unary, VarId,
 };
 use std::collections::BTreeMap;
 
@@ -56,14 +56,22 @@ struct Survey {
 
 impl Visitor for Survey {
     fn stmt(&mut self, stmt: &Stmt) {
-        if let StmtKind::Copy { target, source } = &stmt.kind {
-            self.copied.extend([target, source].into_iter().filter_map(root));
+        match &stmt.kind {
+            StmtKind::Copy { target, source } => {
+                self.copied.extend([target, source].into_iter().filter_map(root));
+            }
+            StmtKind::MultisetAdd {
+                element: Argument::Copy(source) | Argument::Reference(source),
+                ..
+            } => self.copied.extend(root(source)),
+            _ => {}
         }
         self.unknown |= matches!(
             stmt.kind,
-            StmtKind::Call(..)
+            StmtKind::Call { .. }
                 | StmtKind::Return(_)
                 | StmtKind::Declare { .. }
+                | StmtKind::Alias { .. }
                 | StmtKind::Run { .. }
                 | StmtKind::Exit
         );
@@ -198,14 +206,16 @@ impl<'a> Analysis<'a> {
             StmtKind::Communicate(communication) => self.communicate(communication),
             StmtKind::Copy { .. }
             | StmtKind::Undefine(_)
+            | StmtKind::Assume(_)
             | StmtKind::Assert { .. }
             | StmtKind::Error(_)
             | StmtKind::MultisetAdd { .. }
             | StmtKind::MultisetRemove { .. }
             | StmtKind::Print { .. } => {}
-            StmtKind::Call(..)
+            StmtKind::Call { .. }
             | StmtKind::Return(_)
             | StmtKind::Declare { .. }
+            | StmtKind::Alias { .. }
             | StmtKind::Run { .. }
             | StmtKind::Exit => unreachable!("programs with these are not analysed"),
         }
@@ -336,9 +346,12 @@ impl<'a> Analysis<'a> {
             | ExprKind::IsFull(_)
             | ExprKind::CanReceive(..)
             | ExprKind::IsUndefined(_)
+            | ExprKind::Same(..)
+            | ExprKind::Contains(_)
             | ExprKind::Quantified { .. } => (0, 1),
             ExprKind::Undefined => NONE,
             ExprKind::Count { .. }
+            | ExprKind::Convert(_)
             | ExprKind::Call(..)
             | ExprKind::Self_
             | ExprKind::Processes

@@ -1,7 +1,8 @@
 //! Commands and flags.
 
 use crate::exec::Exec;
-use crate::ir::Overflow;
+use crate::ir::{EndRule, Overflow};
+use crate::reduce::symmetry::Effort;
 use crate::search::plan::TooSmall;
 use crate::search::{Checks, Limits, Plan};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -41,7 +42,7 @@ pub enum Command {
 /// Which model, and what its constants are.
 #[derive(Args, Clone, Debug)]
 pub struct ModelArgs {
-    /// The model's file; its ending names the language (.dve)
+    /// The model's file; its ending names the language (.dve, .m)
     pub model: PathBuf,
     /// Replace the value of a constant of the model
     #[arg(long = "define", short = 'D', value_name = "NAME=VALUE", value_parser = define)]
@@ -49,6 +50,50 @@ pub struct ModelArgs {
     /// What becomes of a value outside its variable's range: an error, or reduced as C does
     #[arg(long, value_enum, default_value_t = OverflowArg::Error)]
     pub overflow: OverflowArg,
+    /// What counts as a deadlock in Murphi [default: stuttering]
+    #[arg(long, value_enum)]
+    pub deadlock: Option<DeadlockArg>,
+}
+
+/// When a state of a Murphi model is a deadlock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DeadlockArg {
+    /// When no rule can be taken
+    Stuck,
+    /// When no rule can be taken that leads to another state, as CMurphi has it
+    Stuttering,
+}
+
+impl From<DeadlockArg> for EndRule {
+    fn from(arg: DeadlockArg) -> EndRule {
+        match arg {
+            DeadlockArg::Stuck => EndRule::Never,
+            DeadlockArg::Stuttering => EndRule::NeverStuttering,
+        }
+    }
+}
+
+/// Which of the states are visited that differ only in the names of a scalarset's elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SymmetryArg {
+    /// One
+    #[default]
+    Exact,
+    /// At least one, in less time for each
+    Fast,
+    /// All
+    Off,
+}
+
+impl SymmetryArg {
+    /// The trouble to take.
+    pub fn effort(self) -> Option<Effort> {
+        match self {
+            SymmetryArg::Exact => Some(Effort::Exact),
+            SymmetryArg::Fast => Some(Effort::Fast),
+            SymmetryArg::Off => None,
+        }
+    }
 }
 
 /// The rule for values outside a variable's range.
@@ -167,6 +212,9 @@ pub struct CheckArgs {
     /// How the variables are ordered in the stored states; the counts do not depend on it
     #[arg(long, value_enum, default_value_t)]
     pub key_order: KeyOrder,
+    /// Which of the states that differ only in the names of a scalarset's elements are visited
+    #[arg(long, value_enum, default_value_t)]
+    pub symmetry: SymmetryArg,
 }
 
 /// What can be checked.

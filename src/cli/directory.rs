@@ -6,8 +6,9 @@
 use super::failure::Failure;
 use super::model::Model;
 use crate::front::{Language, Options};
-use crate::ir::Overflow;
 use crate::ir::layout::GroupId;
+use crate::ir::{EndRule, Overflow};
+use crate::reduce::symmetry::Effort;
 use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
 use crate::search::{Checks, Limits};
 use crate::source::Sources;
@@ -40,6 +41,10 @@ pub struct Job {
     files: Vec<(String, String)>,
     defines: Vec<(String, i64)>,
     wraps: bool,
+    /// What counts as a deadlock: 0 as the language has it, 1 stuck, 2 stuttering.
+    deadlock: u8,
+    /// The trouble taken over symmetric states: 0 none, 1 exact, 2 fast.
+    symmetry: u8,
     /// The groups of the states' cells in key order, by number in declaration order.
     order: Vec<u32>,
     /// Of the model with that order.
@@ -52,15 +57,24 @@ pub struct Job {
 impl Job {
     /// The job of searching `model`.
     pub fn new(model: &Model, limits: &Limits) -> Job {
-        use crate::exec::Model as _;
         let Checks { deadlock, assertions, invariants, faults } = limits.checks;
         Job {
             language: model.language.name().into(),
             files: model.sources.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
             defines: model.options.defines.clone(),
             wraps: model.options.overflow == Some(Overflow::Wraps),
+            deadlock: match model.options.deadlock {
+                None => 0,
+                Some(EndRule::NeverStuttering) => 2,
+                Some(_) => 1,
+            },
+            symmetry: match model.symmetry {
+                None => 0,
+                Some(Effort::Exact) => 1,
+                Some(Effort::Fast) => 2,
+            },
             order: model.interp.layout().order.iter().map(|group| group.0).collect(),
-            digest: model.interp.digest(),
+            digest: model.searched().model().digest(),
             checks: [deadlock, assertions, invariants, faults],
             keep_going: !limits.stop_on_violation,
         }
@@ -88,7 +102,7 @@ impl Job {
 
     /// Whether the other job's search is of the same model; its states may have another order.
     fn is_of_same_model(&self, other: &Job) -> bool {
-        let of = |job: &Job| (job.language.clone(), job.defines.clone(), job.wraps);
+        let of = |job: &Job| (job.language.clone(), job.defines.clone(), job.wraps, job.deadlock);
         let texts = |job: &Job| job.files.iter().map(|(_, text)| text.clone()).collect::<Vec<_>>();
         of(self) == of(other) && texts(self) == texts(other)
     }
@@ -100,7 +114,18 @@ impl Job {
             sources.add(name.as_str(), text.as_str());
         }
         let overflow = if self.wraps { Overflow::Wraps } else { Overflow::Fails };
-        let options = Options { defines: self.defines.clone(), overflow: Some(overflow) };
+        let deadlock = match self.deadlock {
+            0 => None,
+            1 => Some(EndRule::Never),
+            _ => Some(EndRule::NeverStuttering),
+        };
+        let defines = self.defines.clone();
+        let options = Options { defines, overflow: Some(overflow), deadlock };
+        let symmetry = match self.symmetry {
+            0 => None,
+            1 => Some(Effort::Exact),
+            _ => Some(Effort::Fast),
+        };
         let language = Language::from_name(&self.language).ok_or_else(|| {
             Failure::wrong(format!("models in {} cannot be read by this version", self.language))
         })?;
@@ -109,13 +134,13 @@ impl Job {
         let model = model.with_order(&order).map_err(|error| {
             Failure::opening(dir, Error::corrupt(JOB, 0, format!("the key order: {error}")))
         })?;
+        let model = model.with_symmetry(symmetry);
         self.check_digest(&model)?;
         Ok(model)
     }
 
     fn check_digest(&self, model: &Model) -> Result<(), Failure> {
-        use crate::exec::Model as _;
-        match model.interp.digest() == self.digest {
+        match model.searched().model().digest() == self.digest {
             true => Ok(()),
             false => Err(Failure::wrong(
                 "this version of spillway understands the model differently from the one that \

@@ -18,6 +18,7 @@ use std::time::Instant;
 /// `spillway check`.
 pub(super) fn check(args: &CheckArgs) -> Ending {
     let (model, _) = Model::open(&args.model)?.in_key_order(args.key_order);
+    let model = model.with_symmetry(args.symmetry.effort());
     let limits = args.limits();
     let executor = Executor::new(&model.interp, args.run.exec.into());
     let plan = plan(&model, &args.run)?;
@@ -94,7 +95,8 @@ impl Sitting<'_> {
 
     fn search(&self, saved: Option<Saved>, control: &Control) -> spill::Result<Searched> {
         let disk = self.directory.disk.clone();
-        let (model, limits) = (self.executor.model(), self.limits.clone());
+        let searched = self.model.searched_by(self.executor.model());
+        let (model, limits) = (searched.model(), self.limits.clone());
         let mut search = match saved {
             None => Search::begin(model, disk, self.plan, limits, control)?,
             Some(saved) => Search::resume(model, disk, saved, self.plan, limits, control)?,
@@ -107,12 +109,14 @@ impl Sitting<'_> {
     fn tell(&self, searched: &Searched) -> Result<(), Failure> {
         let Sitting { model, executor, directory, limits, .. } = self;
         let Searched { outcome, seconds, disk } = searched;
+        let reduced = model.searched();
         let report = Report {
             model_name: model.name(),
             language: model.language.name(),
             key_order: model.key_order(),
             compiled: Some(executor.compiled()),
-            model: &model.interp,
+            model: reduced.model(),
+            reductions: reduced.reductions(),
             sources: &model.sources,
             limits,
             outcome,

@@ -22,12 +22,14 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         None => Outcome::default(),
     };
     let disk = saved.as_ref().map_or(DiskFigures::default(), |saved| saved.disk);
+    let reduced = model.searched();
     let report = Report {
         model_name: job.model_name(),
         language: job.language(),
         key_order: model.key_order(),
         compiled: None,
-        model: &model.interp,
+        model: reduced.model(),
+        reductions: reduced.reductions(),
         sources: &model.sources,
         limits: &limits,
         outcome: &outcome,
@@ -64,10 +66,20 @@ pub(super) fn trace(args: &StatusArgs) -> Ending {
         let trace = counterexample_of(&model, &disk, &saved, cores(), violation, &args.dir)?;
         match args.json {
             true => {
-                traces.push(report::trace(&model.interp, &model.sources, violation, &trace));
+                traces.push(report::trace(
+                    model.searched().model(),
+                    &model.sources,
+                    violation,
+                    &trace,
+                ));
             }
             false => {
-                let text = report::print_trace(&model.interp, &model.sources, violation, &trace);
+                let text = report::print_trace(
+                    model.searched().model(),
+                    &model.sources,
+                    violation,
+                    &trace,
+                );
                 print(&format!("{text}\n"));
             }
         }
@@ -93,7 +105,7 @@ pub(super) fn first_counterexample(
         None => Ok(String::new()),
         Some(violation) => {
             let trace = counterexample_of(model, disk, saved, threads, violation, dir)?;
-            Ok(report::print_trace(&model.interp, &model.sources, violation, &trace))
+            Ok(report::print_trace(model.searched().model(), &model.sources, violation, &trace))
         }
     }
 }
@@ -105,12 +117,12 @@ fn found(
     dir: &Path,
 ) -> Result<Vec<Violation>, Failure> {
     let outcome = outcome(model, saved, dir)?;
-    Ok(report::violations(&model.interp, &model.sources, limits, &outcome))
+    Ok(report::violations(model.searched().model(), &model.sources, limits, &outcome))
 }
 
 /// What is known at a checkpoint of `model`'s search.
 fn outcome(model: &Model, saved: &Saved, dir: &Path) -> Result<Outcome, Failure> {
-    let outcome = saved.check_model(&model.interp).and_then(|()| saved.outcome());
+    let outcome = saved.check_model(model.searched().model()).and_then(|()| saved.outcome());
     outcome.map_err(|error| Failure::opening(dir, error))
 }
 
@@ -130,7 +142,15 @@ fn counterexample_of(
             .unwrap_or_else(|| unreachable!("violations are made from these findings"));
         let levels = &saved.store.levels;
         let (level, witness) = (finding.level, &finding.witness);
-        counterexample(&model.interp, disk, levels, threads, violation.check, level, witness)
+        counterexample(
+            model.searched().model(),
+            disk,
+            levels,
+            threads,
+            violation.check,
+            level,
+            witness,
+        )
     };
     trace().map_err(|error| Failure::opening(dir, error))
 }

@@ -58,6 +58,17 @@ pub trait Model: Send + Sync {
         vec![vec![0xff; self.width()]]
     }
 
+    /// The model that this one leaves out equivalent states of, if it does. Counterexamples are told
+    /// in its steps.
+    fn unreduced(&self) -> Option<&dyn Model> {
+        None
+    }
+
+    /// Whether a state of this model is here for a state of the unreduced one.
+    fn stands_for(&self, representative: &[u8], state: &[u8]) -> bool {
+        representative == state
+    }
+
     /// A digest of all that determines the state space: another digest, another model.
     fn digest(&self) -> [u8; 32];
 }

@@ -19,7 +19,8 @@ pub mod walk;
 pub use action::{Action, Communication, Edge, Overflow, Parameter, Stmt, StmtKind};
 pub use entity::{Arena, Entity};
 pub use expr::{
-    Argument, Binary, ChannelRef, Expr, ExprKind, Pattern, Place, Quantifier, Root, Selector, Unary,
+    Argument, Binary, ChannelRef, Contains, Convert, Expr, ExprKind, Pattern, Piece, Place,
+    Quantifier, Root, Selector, Unary,
 };
 pub use layout::Layout;
 pub use types::{Domain, Enum, Scalar, Scalarset, Type};
@@ -47,8 +48,8 @@ entity::entity! {
     FunctionId,
     /// Names a [`Property`].
     PropertyId,
-    /// Names a parameter, loop variable or bound variable; unique within an action, a function, a
-    /// start or a property.
+    /// Names a parameter, a local variable, or what a loop, a quantifier or an alias binds; unique
+    /// within an action, a function, a start or a property.
     LocalId,
 }
 
@@ -111,9 +112,11 @@ pub enum Arithmetic {
 /// When a state without successors is not a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EndRule {
-    /// Never (DVE, Murphi, Petri nets).
+    /// Never (DVE, Petri nets).
     #[default]
     Never,
+    /// Never, and a state from which every step leads back to itself is stuck too (Murphi).
+    NeverStuttering,
     /// When every process is gone or at a location marked `valid_end`, and no buffered channel
     /// need be empty (Promela).
     AllAtValidEnd,
@@ -238,7 +241,7 @@ pub struct Function {
     pub span: Span,
 }
 
-/// A parameter of a function.
+/// A parameter of a function: a place of its own, or one of the caller's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionParameter {
     /// How the body calls it.
@@ -289,6 +292,8 @@ pub enum PropertyKind {
         /// The condition.
         condition: Expr,
     },
+    /// States in which it does not hold are left out, as if no step led there (Murphi `assume`).
+    Assumption(Expr),
     /// A process that watches the others (DVE `property`, Promela `never`). It is parsed and
     /// printed; it does not move in a search for safety.
     Automaton(ProcessId),

@@ -103,7 +103,9 @@ impl Scope {
     pub fn of_property(property: &Property) -> Self {
         match property.kind {
             PropertyKind::AssertionAt { process, .. } => Self::inside(process),
-            PropertyKind::Invariant(_) | PropertyKind::Automaton(_) => Self::default(),
+            PropertyKind::Invariant(_)
+            | PropertyKind::Assumption(_)
+            | PropertyKind::Automaton(_) => Self::default(),
         }
     }
 }

@@ -91,12 +91,16 @@ pub fn stmt<V: Visitor + ?Sized>(visitor: &mut V, stmt: &Stmt) {
         StmtKind::ForEach { body: inner, .. } | StmtKind::Declare { body: inner, .. } => {
             body(visitor, inner);
         }
+        StmtKind::Alias { place, body: inner, .. } => {
+            visitor.place(place, Access::Write);
+            body(visitor, inner);
+        }
         StmtKind::While { condition, body: inner, .. } => {
             visitor.expr(condition);
             body(visitor, inner);
         }
         StmtKind::Undefine(place) | StmtKind::Clear(place) => visitor.place(place, Access::Write),
-        StmtKind::Assert { condition, .. } => visitor.expr(condition),
+        StmtKind::Assert { condition, .. } | StmtKind::Assume(condition) => visitor.expr(condition),
         StmtKind::Communicate(communication) => visitor.communication(communication),
         StmtKind::MultisetAdd { multiset, element } => {
             visitor.place(multiset, Access::Write);
@@ -106,7 +110,10 @@ pub fn stmt<V: Visitor + ?Sized>(visitor: &mut V, stmt: &Stmt) {
             visitor.place(multiset, Access::Write);
             visitor.expr(position);
         }
-        StmtKind::Call(_, arguments) => arguments.iter().for_each(|it| argument(visitor, it)),
+        StmtKind::Call { arguments, into, .. } => {
+            arguments.iter().for_each(|it| argument(visitor, it));
+            into.iter().for_each(|it| visitor.place(it, Access::Write));
+        }
         StmtKind::Return(value) => value.iter().for_each(|it| visitor.expr(it)),
         StmtKind::Run { arguments, into, .. } => {
             arguments.iter().for_each(|it| visitor.expr(it));
@@ -122,7 +129,7 @@ pub fn expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &Expr) {
     match &expr.kind {
         ExprKind::Read(place) | ExprKind::IsUndefined(place) => visitor.place(place, Access::Read),
         ExprKind::Unary(_, operand) => visitor.expr(operand),
-        ExprKind::Binary(_, left, right) => {
+        ExprKind::Binary(_, left, right) | ExprKind::Same(left, right) => {
             visitor.expr(left);
             visitor.expr(right);
         }
@@ -146,6 +153,11 @@ pub fn expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &Expr) {
             visitor.place(multiset, Access::Read);
             visitor.expr(body);
         }
+        ExprKind::Contains(contains) => {
+            visitor.place(&contains.multiset, Access::Read);
+            visitor.expr(&contains.position);
+        }
+        ExprKind::Convert(convert) => visitor.expr(&convert.operand),
         ExprKind::Call(_, arguments) => arguments.iter().for_each(|it| argument(visitor, it)),
         ExprKind::Constant(_)
         | ExprKind::Undefined
@@ -197,6 +209,7 @@ pub fn communication<V: Visitor + ?Sized>(visitor: &mut V, communication: &Commu
 fn argument<V: Visitor + ?Sized>(visitor: &mut V, argument: &Argument) {
     match argument {
         Argument::Value(value) => visitor.expr(value),
+        Argument::Copy(place) => visitor.place(place, Access::Read),
         Argument::Reference(place) => visitor.place(place, Access::Write),
     }
 }

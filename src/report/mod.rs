@@ -23,8 +23,10 @@ pub struct Report<'a> {
     pub key_order: &'a str,
     /// What compiling it gave, or why it was interpreted; nothing if it was not run.
     pub compiled: Option<Result<Compiled, &'a str>>,
-    /// The model.
+    /// The model, as it was searched.
     pub model: &'a dyn Model,
+    /// How fewer states were visited: `symmetry exact`.
+    pub reductions: Vec<String>,
     /// Its texts.
     pub sources: &'a Sources,
     /// What was looked for.

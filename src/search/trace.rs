@@ -55,15 +55,25 @@ pub fn counterexample(
         .ok_or_else(|| Error::corrupt("levels", 0, "the counterexample cannot be replayed"))
 }
 
-/// Takes the steps from each state to the next; `None` if there is no such step.
-pub fn replay(model: &dyn Model, check: Check, states: Vec<Vec<u8>>) -> Option<Trace> {
-    let leads_to = |target: &[u8]| {
-        let target = target.to_vec();
-        move |step: &Step| matches!(&step.outcome, StepOutcome::Successor(state) if *state == target)
-    };
-    let mut steps = vec![model.starts().into_iter().find(leads_to(states.first()?))?];
-    for pair in states.windows(2) {
-        steps.push(model.steps(&pair[0]).into_iter().find(leads_to(&pair[1]))?);
+/// Takes the steps from each state to the next; `None` if there is no such step. Where the model
+/// leaves out equivalent states, the steps are those of the unreduced one, from a state that the
+/// first stands for to one that the next stands for, and so on.
+pub fn replay(model: &dyn Model, check: Check, visited: Vec<Vec<u8>>) -> Option<Trace> {
+    let reduced = model;
+    let model = reduced.unreduced().unwrap_or(reduced);
+    let (mut steps, mut states) = (Vec::new(), Vec::<Vec<u8>>::new());
+    for target in &visited {
+        let options = match states.last() {
+            None => model.starts(),
+            Some(state) => model.steps(state),
+        };
+        let (step, state) = options.into_iter().find_map(|step| {
+            let StepOutcome::Successor(state) = &step.outcome else { return None };
+            let state = reduced.stands_for(target, state).then(|| state.clone())?;
+            Some((step, state))
+        })?;
+        steps.push(step);
+        states.push(state);
     }
     let last = states.last()?;
     match check {

@@ -79,11 +79,14 @@ impl Interp {
                 format!("{{{}}}", values.join(", "))
             }
             Type::Multiset { capacity, element } => {
-                let size = self.layout.get(state, *cell).unwrap_or_default();
-                cell.0 += 1;
-                let values: Vec<_> =
-                    (0..*capacity).map(|_| self.print_value(*element, cell, state)).collect();
-                format!("{{{}}}", values[..size as usize].join(", "))
+                let mut values = Vec::new();
+                for _ in 0..*capacity {
+                    let there = self.layout.get(state, *cell) == Some(1);
+                    cell.0 += 1;
+                    let value = self.print_value(*element, cell, state);
+                    values.extend(there.then_some(value));
+                }
+                format!("{{{}}}", values.join(", "))
             }
         }
     }

@@ -1,16 +1,14 @@
 //! The value of an expression in a state.
 
+use super::frames::{Bound, Locals};
 use super::{Failure, Interp};
 use crate::exec::{Fault, FaultKind};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Arithmetic, Binary, ChannelId, ChannelRef, Expr, ExprKind, Pattern, Place, Quantifier, Root,
-    Scalar, Selector, Type, TypeId, Unary,
+    Arithmetic, Binary, ChannelId, ChannelRef, Convert, Expr, ExprKind, LocalId, Pattern, Place,
+    Quantifier, Root, Scalar, Selector, Type, TypeId, Unary,
 };
 use crate::source::Span;
-
-/// The values of an action's parameters and of bound names, by [`LocalId`](crate::ir::LocalId).
-pub(super) type Locals = [i64];
 
 /// Builds a fault.
 pub(super) fn fault(kind: FaultKind, span: Span, message: impl Into<String>) -> Failure {
@@ -23,7 +21,10 @@ impl Interp {
         match &expr.kind {
             ExprKind::Constant(value) => Ok(*value),
             ExprKind::Read(place) => self.read(place, state, locals),
-            ExprKind::Local(local) => Ok(locals[local.0 as usize]),
+            ExprKind::Local(local) => match locals.get(*local) {
+                Bound::Value(value) => Ok(value),
+                _ => self.read(&Place::local(*local, expr.span), state, locals),
+            },
             ExprKind::Unary(operator, operand) => {
                 let value = self.eval(operand, state, locals)?;
                 self.unary(*operator, value, expr.span)
@@ -70,24 +71,60 @@ impl Interp {
                 Ok(self.layout.get(state, cell).is_none().into())
             }
             ExprKind::Quantified { quantifier, local, over, body } => {
-                self.quantified(*quantifier, local.0, *over, body, state, locals)
+                self.quantified(*quantifier, *local, *over, body, state, locals)
             }
             ExprKind::Count { multiset, local, body } => {
-                let (cell, _) = self.cell(multiset, state, locals)?;
-                let size = self.layout.get(state, cell).unwrap_or_default();
-                let mut count = 0;
-                for position in 0..size {
-                    let bound = with_local(locals, local.0, position);
-                    count += i64::from(self.eval(body, state, &bound)? != 0);
-                }
-                Ok(count)
+                self.count(multiset, *local, body, state, locals)
+            }
+            ExprKind::Same(left, right) => {
+                let left = self.possibly_undefined(left, state, locals)?;
+                Ok((left == self.possibly_undefined(right, state, locals)?).into())
+            }
+            ExprKind::Contains(contains) => {
+                let (first, ty) = self.cell(&contains.multiset, state, locals)?;
+                let position = self.eval(&contains.position, state, locals)?;
+                Ok(self.contains(first, ty, position, state).into())
+            }
+            ExprKind::Convert(convert) => {
+                let value = self.eval(&convert.operand, state, locals)?;
+                convert_value(convert, value, expr.span)
+            }
+            ExprKind::Call(function, arguments) => {
+                let result = self.result_of(*function, arguments, expr.span, state, locals)?;
+                result.ok_or_else(|| {
+                    fault(FaultKind::Undefined, expr.span, "the result is undefined")
+                })
             }
             ExprKind::Undefined => {
                 Err(fault(FaultKind::Undefined, expr.span, "the undefined value is used"))
             }
-            ExprKind::Call(..) | ExprKind::Self_ | ExprKind::Processes | ExprKind::Timeout => {
+            ExprKind::Self_ | ExprKind::Processes | ExprKind::Timeout => {
                 Err(fault(FaultKind::Error, expr.span, "this expression cannot be executed yet"))
             }
+        }
+    }
+
+    /// The value of an expression that is stored or given as it is: what is read may be undefined.
+    pub(super) fn possibly_undefined(
+        &self,
+        expr: &Expr,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Result<Option<i64>, Failure> {
+        match &expr.kind {
+            ExprKind::Undefined => Ok(None),
+            ExprKind::Read(place) => {
+                let (cell, _) = self.cell(place, state, locals)?;
+                Ok(self.layout.get(state, cell))
+            }
+            ExprKind::Convert(convert) => {
+                let value = self.possibly_undefined(&convert.operand, state, locals)?;
+                value.map(|value| convert_value(convert, value, expr.span)).transpose()
+            }
+            ExprKind::Call(function, arguments) => {
+                self.result_of(*function, arguments, expr.span, state, locals)
+            }
+            _ => self.eval(expr, state, locals).map(Some),
         }
     }
 
@@ -104,7 +141,7 @@ impl Interp {
     fn quantified(
         &self,
         quantifier: Quantifier,
-        local: u32,
+        local: LocalId,
         over: TypeId,
         body: &Expr,
         state: &[u8],
@@ -113,8 +150,8 @@ impl Interp {
         let (low, high) = self.scalar_bounds(over);
         let stops_at = quantifier == Quantifier::Some;
         for value in low..=high {
-            let bound = with_local(locals, local, value);
-            if (self.eval(body, state, &bound)? != 0) == stops_at {
+            locals.set(local, Bound::Value(value));
+            if (self.eval(body, state, locals)? != 0) == stops_at {
                 return Ok(stops_at.into());
             }
         }
@@ -199,12 +236,15 @@ impl Interp {
         state: &[u8],
         locals: &Locals,
     ) -> Result<(CellId, TypeId), Failure> {
-        let Root::Variable(variable) = place.root else {
-            let message = "a local variable cannot be executed yet";
-            return Err(fault(FaultKind::Error, place.span, message));
+        let (CellId(mut cell), mut ty) = match place.root {
+            Root::Variable(variable) => {
+                (self.layout.variables[variable].first, self.program.variables[variable].ty)
+            }
+            Root::Local(local) => match locals.get(local) {
+                Bound::Cells(first, ty) => (first, ty),
+                _ => unreachable!("the validator tells names from places"),
+            },
         };
-        let mut cell = self.layout.variables[variable].first.0;
-        let mut ty = self.program.variables[variable].ty;
         for selector in &place.path {
             let (offset, part) = self.select(selector, ty, cell, state, locals)?;
             cell += offset;
@@ -221,25 +261,20 @@ impl Interp {
         state: &[u8],
         locals: &Locals,
     ) -> Result<(u32, TypeId), Failure> {
-        let element_at = |index: &Expr, low: i64, length: i64, element: TypeId| {
-            let value = self.eval(index, state, locals)?;
-            if !(low..low + length).contains(&value) {
-                let message = format!(
-                    "the index is {value}, but the array has elements {low} to {}",
-                    low + length - 1
-                );
-                return Err(fault(FaultKind::Index, index.span, message));
-            }
-            Ok(((value - low) as u32 * self.layout.sizes[element], element))
-        };
         match (selector, &self.program.types[ty]) {
             (Selector::Index(index), Type::Array { low, length, element, .. }) => {
-                element_at(index, *low, i64::from(*length), *element)
+                let value = self.eval(index, state, locals)?;
+                let high = low + i64::from(*length) - 1;
+                if !(*low..=high).contains(&value) {
+                    let message =
+                        format!("the index is {value}, but the array has elements {low} to {high}");
+                    return Err(fault(FaultKind::Index, index.span, message));
+                }
+                Ok(((value - low) as u32 * self.layout.sizes[*element], *element))
             }
             (Selector::Index(index), Type::Multiset { element, .. }) => {
-                let size = self.layout.get(state, CellId(first)).unwrap_or_default();
-                let (offset, element) = element_at(index, 0, size, *element)?;
-                Ok((1 + offset, element))
+                let position = self.position(index, CellId(first), ty, state, locals)?;
+                Ok((position * self.bag(ty).stride + 1, *element))
             }
             (Selector::Field(number), Type::Record { fields, .. }) => {
                 let before = &fields[..*number as usize];
@@ -325,10 +360,10 @@ impl Interp {
     }
 }
 
-/// The same names with one more bound.
-pub(super) fn with_local(locals: &Locals, local: u32, value: i64) -> Vec<i64> {
-    let mut bound = locals.to_vec();
-    bound.resize(bound.len().max(local as usize + 1), 0);
-    bound[local as usize] = value;
-    bound
+/// A value in its other numbering.
+fn convert_value(convert: &Convert, value: i64, span: Span) -> Result<i64, Failure> {
+    let piece = convert.pieces.iter().find(|piece| (piece.low..=piece.high).contains(&value));
+    piece.map(|piece| value + piece.by).ok_or_else(|| {
+        fault(FaultKind::Range, span, format!("{value} is of another member of the union"))
+    })
 }

@@ -73,25 +73,13 @@ impl Interp {
                 | StmtKind::Clear(place)
                 | StmtKind::MultisetAdd { multiset: place, .. }
                 | StmtKind::MultisetRemove { multiset: place, .. } => self.cover_place(mask, place),
-                StmtKind::If(branches) => {
-                    branches.iter().for_each(|(_, body)| self.cover_body(mask, body));
-                }
-                StmtKind::Switch(_, branches) => {
-                    branches.iter().for_each(|(_, body)| self.cover_body(mask, body));
-                }
-                StmtKind::For { body, .. }
-                | StmtKind::ForEach { body, .. }
-                | StmtKind::Declare { body, .. }
-                | StmtKind::While { body, .. } => self.cover_body(mask, body),
                 StmtKind::Communicate(communication) => {
                     self.cover_communication(mask, communication);
                 }
-                StmtKind::Assert { .. } | StmtKind::Error(_) | StmtKind::Print { .. } => {}
                 // Whatever a callee or a new process writes.
-                StmtKind::Call(..)
-                | StmtKind::Return(_)
-                | StmtKind::Run { .. }
-                | StmtKind::Exit => mask.fill(0xff),
+                StmtKind::Call { .. } | StmtKind::Run { .. } | StmtKind::Exit => mask.fill(0xff),
+                // What holds other statements, and what writes nothing.
+                kind => kind.bodies().for_each(|body| self.cover_body(mask, body)),
             }
         }
     }

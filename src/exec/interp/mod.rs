@@ -6,6 +6,8 @@
 //!
 //! - `eval`: the value of an expression in a state;
 //! - `apply`: what a statement or a message does to a state;
+//! - `frames`: what names stand for, local variables, calls;
+//! - `multisets`: multisets and their canonical form;
 //! - `steps`: which actions can be taken in a state, in which order;
 //! - `masks`: which bits of a state a step can change;
 //! - `describe`: a state in the user's words;
@@ -14,18 +16,23 @@
 mod apply;
 mod describe;
 mod eval;
+mod frames;
 mod masks;
+mod multisets;
 mod steps;
 mod supported;
+
+pub use multisets::{Slots, multisets};
 
 use super::{Check, Expansion, Fault, Model, Outcome, PropertyInfo, Step};
 use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
 use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::{
-    Action, ActionId, Entity, Expr, Grip, Layout, LocationId, ProcessId, Program, PropertyKind,
-    text,
+    Action, ActionId, EndRule, Entity, Expr, Grip, Layout, LocationId, ProcessId, Program,
+    PropertyKind, text,
 };
+use frames::Locals;
 
 use std::fmt::Write;
 use supported::refuse_unsupported;
@@ -47,8 +54,14 @@ pub struct Interp {
     free: Vec<ActionId>,
     /// Whether any location is committed, so that the rule need not be tried in vain.
     has_committed: bool,
+    /// Whether any action has a priority.
+    has_priorities: bool,
+    /// Every multiset of a state.
+    multisets: Vec<Slots>,
     /// Properties that are judged state by state, with their numbers.
     judged: Vec<(u32, Judged)>,
+    /// What holds in all states that are not left out.
+    assumptions: Vec<Expr>,
     digest: [u8; 32],
 }
 
@@ -104,10 +117,29 @@ impl Interp {
                     id.0,
                     Judged { at: Some((*process, *location)), condition: condition.clone() },
                 )),
-                PropertyKind::Automaton(_) => None,
+                PropertyKind::Automaton(_) | PropertyKind::Assumption(_) => None,
             })
             .collect();
-        Ok(Interp { program, layout, from, free, has_committed, judged, digest })
+        let assumptions = (program.properties.values())
+            .filter_map(|property| match &property.kind {
+                PropertyKind::Assumption(condition) => Some(condition.clone()),
+                _ => None,
+            })
+            .collect();
+        let has_priorities = program.actions.values().any(|action| action.priority != 0);
+        let multisets = multisets::multisets(&program, &layout);
+        Ok(Interp {
+            program,
+            layout,
+            from,
+            free,
+            has_committed,
+            has_priorities,
+            multisets,
+            judged,
+            assumptions,
+            digest,
+        })
     }
 
     /// The same model with the groups of its states' cells in the order given: the same states
@@ -156,6 +188,11 @@ impl Interp {
         &self.free
     }
 
+    /// Every multiset of a state, those inside others before them.
+    pub(in crate::exec) fn multisets(&self) -> &[Slots] {
+        &self.multisets
+    }
+
     /// The properties of single states: number, where the process must be for it to matter, and
     /// condition.
     pub(in crate::exec) fn judged(
@@ -168,7 +205,7 @@ impl Interp {
     pub(in crate::exec) fn condition_holds(&self, state: &[u8], property: u32) -> bool {
         let judged = self.judged.iter().find(|(number, _)| *number == property);
         judged.is_none_or(
-            |(_, it)| matches!(self.eval(&it.condition, state, &[]), Ok(value) if value != 0),
+            |(_, it)| matches!(self.eval(&it.condition, state, &Locals::default()), Ok(value) if value != 0),
         )
     }
 
@@ -186,13 +223,18 @@ impl Interp {
 
     pub(in crate::exec) fn is_valid_end(&self, state: &[u8]) -> bool {
         match self.program.end {
-            crate::ir::EndRule::Never => false,
-            crate::ir::EndRule::AllAtValidEnd => self
+            EndRule::Never | EndRule::NeverStuttering => false,
+            EndRule::AllAtValidEnd => self
                 .program
                 .processes
                 .iter()
                 .all(|(id, process)| process.locations[self.location(state, id)].valid_end),
         }
+    }
+
+    /// Whether a step to `successor` is one that leads on.
+    pub(in crate::exec) fn leads_on(&self, state: &[u8], successor: &[u8]) -> bool {
+        self.program.end != EndRule::NeverStuttering || state != successor
     }
 
     fn step(&self, action: ActionId, partner: Option<ActionId>, outcome: Outcome) -> Step {
@@ -229,11 +271,14 @@ impl Model for Interp {
         let mut work = Vec::with_capacity(self.width());
         for state in states.chunks_exact(self.width()) {
             let mut stuck = true;
-            self.each_step(state, &mut work, &mut |action, _, result| {
-                stuck = false;
-                match result {
-                    Ok(successor) => out.candidate(successor),
-                    Err(fault) => out.finding(Check::Fault(fault.kind, action.0), state),
+            self.each_step(state, &mut work, &mut |action, _, result| match result {
+                Ok(successor) => {
+                    stuck &= !self.leads_on(state, successor);
+                    out.candidate(successor);
+                }
+                Err(fault) => {
+                    stuck = false;
+                    out.finding(Check::Fault(fault.kind, action.0), state);
                 }
             });
             if stuck && !self.is_valid_end(state) {
@@ -273,6 +318,7 @@ impl Model for Interp {
     fn properties(&self) -> Vec<PropertyInfo> {
         let kind = |kind: &PropertyKind| match kind {
             PropertyKind::Invariant(_) => "invariant",
+            PropertyKind::Assumption(_) => "assumption",
             PropertyKind::AssertionAt { .. } => "assert",
             PropertyKind::Automaton(_) => "automaton",
         };
@@ -292,7 +338,9 @@ impl Model for Interp {
     fn violations(&self, state: &[u8]) -> Vec<Check> {
         let mut found = Vec::new();
         let mut stuck = true;
-        self.each_step(state, &mut Vec::new(), &mut |_, _, _| stuck = false);
+        self.each_step(state, &mut Vec::new(), &mut |_, _, result| {
+            stuck &= matches!(result, Ok(successor) if !self.leads_on(state, successor));
+        });
         if stuck && !self.is_valid_end(state) {
             found.push(Check::Deadlock);
         }

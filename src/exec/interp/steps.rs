@@ -5,16 +5,19 @@
 //! Lockstep programs list every combination of one action for each process, the last process's
 //! varying fastest.
 
-use super::eval::{Locals, fault, with_local};
+use super::eval::fault;
+use super::frames::{Bound, Flow, Locals};
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
-use crate::ir::{Action, ActionId, Communication, Entity, Grip, Parameter, ProcessId, Schedule};
+use crate::ir::{
+    Action, ActionId, Communication, Entity, Grip, Parameter, ProcessId, Schedule, Stmt,
+};
 
 /// Told of every step: the action, the sender's in a rendezvous, and the successor or the fault.
 pub(super) type Visitor<'a> = dyn FnMut(ActionId, Option<ActionId>, Result<&[u8], Failure>) + 'a;
 
 /// An action that a process can take in lockstep, and the values of its parameters.
-type Choice = (ActionId, Vec<i64>);
+type Choice<'a> = (ActionId, Locals<'a>);
 
 impl Interp {
     /// Tells `visit` every step out of `state`, using `work` for the successors.
@@ -28,11 +31,16 @@ impl Interp {
     /// Tells `visit` every initial state, or the fault of the start with this number.
     pub(super) fn each_start(&self, mut visit: impl FnMut(u32, Result<&[u8], Failure>)) {
         let zero = self.declared_state();
+        let mut work = Vec::new();
         for (number, start) in self.program.starts.iter().enumerate() {
-            self.each_binding(&start.parameters, &[], &mut |locals| {
-                let mut state = zero.clone();
-                let result = self.run(&start.body, &mut state, locals);
-                visit(number as u32, result.map(|()| state.as_slice()));
+            let locals = Locals::new(&self.layout.frames.starts[number]);
+            self.each_binding(&start.parameters, &locals, &mut |locals| {
+                self.load(&zero, &mut work);
+                match self.finish(&start.body, &mut work, locals) {
+                    Ok(true) => visit(number as u32, Ok(&work[..self.layout.bytes])),
+                    Ok(false) => {}
+                    Err(fault) => visit(number as u32, Err(fault)),
+                }
             });
         }
     }
@@ -55,6 +63,9 @@ impl Interp {
     }
 
     fn interleaved(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut Visitor) {
+        if self.has_priorities {
+            return self.by_priority(state, work, visit);
+        }
         let only_committed = self.has_committed && self.some_committed(state);
         for process in self.program.processes.keys() {
             if only_committed && !self.is_committed(state, process) {
@@ -67,6 +78,26 @@ impl Interp {
         }
         if !only_committed {
             for &id in &self.free {
+                self.steps_of(id, false, state, work, visit);
+            }
+        }
+    }
+
+    /// The steps of the enabled actions of the highest priority, where only free actions have one.
+    fn by_priority(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut Visitor) {
+        let mut highest = None;
+        for &id in &self.free {
+            let action = &self.program.actions[id];
+            let locals = Locals::new(&self.layout.frames.actions[id]);
+            self.each_binding(&action.parameters, &locals, &mut |locals| {
+                // A guard that cannot be judged is an error at its own priority.
+                if !matches!(self.is_enabled(action, state, locals), Ok(false)) {
+                    highest = highest.max(Some(action.priority));
+                }
+            });
+        }
+        for &id in &self.free {
+            if Some(self.program.actions[id].priority) == highest {
                 self.steps_of(id, false, state, work, visit);
             }
         }
@@ -91,7 +122,8 @@ impl Interp {
         visit: &mut Visitor,
     ) {
         let action = &self.program.actions[id];
-        self.each_binding(&action.parameters, &[], &mut |locals| match &action.communication {
+        let locals = Locals::new(&self.layout.frames.actions[id]);
+        self.each_binding(&action.parameters, &locals, &mut |locals| match &action.communication {
             Some(communication) if self.is_rendezvous(communication) => {
                 if matches!(communication, Communication::Receive { .. }) {
                     self.receive(id, only_committed, state, locals, work, visit);
@@ -99,10 +131,11 @@ impl Interp {
             }
             _ => match self.is_enabled(action, state, locals) {
                 Ok(false) => {}
-                Ok(true) => {
-                    let result = self.take(action, state, locals, work);
-                    visit(id, None, result.map(|()| work.as_slice()));
-                }
+                Ok(true) => match self.take(action, state, locals, work) {
+                    Ok(true) => visit(id, None, Ok(&work[..self.layout.bytes])),
+                    Ok(false) => {}
+                    Err(fault) => visit(id, None, Err(fault)),
+                },
                 Err(fault) => visit(id, None, Err(fault)),
             },
         });
@@ -122,16 +155,16 @@ impl Interp {
         }
     }
 
-    /// Takes an enabled action alone: the message, the move, the body.
+    /// Takes an enabled action alone: the message, the move, the body. False if an assumption
+    /// keeps it from being one.
     fn take(
         &self,
         action: &Action,
         state: &[u8],
         locals: &Locals,
         work: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
-        work.clear();
-        work.extend_from_slice(state);
+    ) -> Result<bool, Failure> {
+        self.load(state, work);
         if let Some(communication) = &action.communication {
             self.exchange(communication, state, work, locals)?;
         }
@@ -143,12 +176,26 @@ impl Interp {
         action: &Action,
         state: &mut [u8],
         locals: &Locals,
-    ) -> Result<(), Failure> {
+    ) -> Result<bool, Failure> {
         if let Some(edge) = action.edge {
             let cell = self.layout.locations[edge.process].first;
             self.layout.set(state, cell, Some(i64::from(edge.to.0)));
         }
-        self.run(&action.body, state, locals)
+        self.finish(&action.body, state, locals)
+    }
+
+    /// Runs the body of an action or start to its end. False if an assumption fails.
+    fn finish(&self, body: &[Stmt], state: &mut [u8], locals: &Locals) -> Result<bool, Failure> {
+        if let Flow::Dropped = self.run(body, state, locals)? {
+            return Ok(false);
+        }
+        self.settle(state);
+        for assumption in &self.assumptions {
+            if self.eval(assumption, state, &Locals::default())? == 0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Every rendezvous of one receiving action: one for each sender.
@@ -176,11 +223,12 @@ impl Interp {
         }
         for sender_id in self.senders(id, only_committed, state) {
             let sender = &self.program.actions[sender_id];
-            self.each_binding(&sender.parameters, &[], &mut |theirs| match self
+            let theirs = Locals::new(&self.layout.frames.actions[sender_id]);
+            self.each_binding(&sender.parameters, &theirs, &mut |theirs| match self
                 .rendezvous(receiver, sender, state, locals, theirs, work)
             {
                 Ok(false) => {}
-                Ok(true) => visit(id, Some(sender_id), Ok(work.as_slice())),
+                Ok(true) => visit(id, Some(sender_id), Ok(&work[..self.layout.bytes])),
                 Err(fault) => visit(id, Some(sender_id), Err(fault)),
             });
         }
@@ -237,12 +285,9 @@ impl Interp {
         if !self.matches(patterns, &message, state, locals)? {
             return Ok(false);
         }
-        work.clear();
-        work.extend_from_slice(state);
+        self.load(state, work);
         self.deliver(self.channel(channel), patterns, &message, *span, work, locals)?;
-        self.move_and_run(receiver, work, locals)?;
-        self.move_and_run(sender, work, theirs)?;
-        Ok(true)
+        Ok(self.move_and_run(receiver, work, locals)? && self.move_and_run(sender, work, theirs)?)
     }
 
     /// Tells `visit` every combination of one enabled action for each process.
@@ -252,11 +297,12 @@ impl Interp {
             let at = self.location(state, process);
             let mut enabled: Vec<Choice> = Vec::new();
             for &id in &self.from[process.index()][at.index()] {
+                let locals = Locals::new(&self.layout.frames.actions[id]);
                 let action = &self.program.actions[id];
-                self.each_binding(&action.parameters, &[], &mut |locals| match self
+                self.each_binding(&action.parameters, &locals, &mut |locals| match self
                     .is_enabled(action, state, locals)
                 {
-                    Ok(true) => enabled.push((id, locals.to_vec())),
+                    Ok(true) => enabled.push((id, locals.clone())),
                     Ok(false) => {}
                     Err(fault) => visit(id, None, Err(fault)),
                 });
@@ -272,7 +318,11 @@ impl Interp {
                 choices.iter().zip(&chosen).map(|(enabled, &at)| &enabled[at]).collect();
             let result = self.take_all(&actions, state, work);
             if let Some(&(first, _)) = actions.first() {
-                visit(*first, None, result.map(|()| work.as_slice()));
+                match result {
+                    Ok(true) => visit(*first, None, Ok(&work[..self.layout.bytes])),
+                    Ok(false) => {}
+                    Err(fault) => visit(*first, None, Err(fault)),
+                }
             }
             if !advance(&mut chosen, &choices) {
                 return;
@@ -294,9 +344,8 @@ impl Interp {
         actions: &[&Choice],
         state: &[u8],
         work: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
-        work.clear();
-        work.extend_from_slice(state);
+    ) -> Result<bool, Failure> {
+        self.load(state, work);
         for (id, locals) in actions {
             let action = &self.program.actions[*id];
             if let Some(communication) = &action.communication
@@ -305,24 +354,27 @@ impl Interp {
                 let message = "two processes use the last room or message of the channel";
                 return Err(fault(FaultKind::Limit, communication.span(), message));
             }
-            self.move_and_run(action, work, locals)?;
+            if !self.move_and_run(action, work, locals)? {
+                return Ok(false);
+            }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Calls `visit` with every combination of the parameters' values, the last varying fastest.
-    fn each_binding(
+    fn each_binding<'f>(
         &self,
         parameters: &[Parameter],
-        locals: &Locals,
-        visit: &mut dyn FnMut(&Locals),
+        locals: &Locals<'f>,
+        visit: &mut dyn FnMut(&Locals<'f>),
     ) {
         match parameters.split_first() {
             None => visit(locals),
             Some((parameter, rest)) => {
                 let (low, high) = self.scalar_bounds(parameter.over);
                 for value in low..=high {
-                    self.each_binding(rest, &with_local(locals, parameter.local.0, value), visit);
+                    locals.set(parameter.local, Bound::Value(value));
+                    self.each_binding(rest, locals, visit);
                 }
             }
         }

@@ -3,7 +3,7 @@
 use crate::diag::Diagnostic;
 use crate::ir::walk::{self, Access, Visitor};
 use crate::ir::{
-    ChannelRef, Expr, ExprKind, Grip, Instances, Place, Program, PropertyKind, Root, Stmt, StmtKind,
+    ChannelRef, Expr, ExprKind, Grip, Instances, Program, PropertyKind, Stmt, StmtKind,
 };
 use crate::source::Span;
 
@@ -29,20 +29,19 @@ fn find_unsupported(program: &Program) -> Found {
             return Some((atomic.span, "an atomic sequence"));
         }
     }
-    if let Some(function) = program.functions.values().next() {
-        return Some((function.span, "a function"));
-    }
-    if let Some(action) = program.actions.values().find(|action| action.priority != 0) {
-        return Some((action.span, "a priority"));
+    let mut actions = program.actions.values();
+    if let Some(action) = actions.find(|it| it.priority != 0 && it.edge.is_some()) {
+        return Some((action.span, "a priority of a process's action"));
     }
     let mut look = Look { found: None };
+    program.functions.values().for_each(|function| walk::body(&mut look, &function.body));
     program.actions.values().for_each(|action| walk::action(&mut look, action));
     program.starts.iter().for_each(|start| walk::body(&mut look, &start.body));
     for property in program.properties.values() {
         match &property.kind {
-            PropertyKind::Invariant(condition) | PropertyKind::AssertionAt { condition, .. } => {
-                look.expr(condition)
-            }
+            PropertyKind::Invariant(condition)
+            | PropertyKind::Assumption(condition)
+            | PropertyKind::AssertionAt { condition, .. } => look.expr(condition),
             PropertyKind::Automaton(_) => {}
         }
     }
@@ -64,8 +63,6 @@ impl Visitor for Look {
     fn stmt(&mut self, stmt: &Stmt) {
         let what = match stmt.kind {
             StmtKind::Run { .. } | StmtKind::Exit => Some("starting or ending a process"),
-            StmtKind::Call(..) | StmtKind::Return(_) => Some("a call"),
-            StmtKind::Declare { .. } => Some("a local variable"),
             _ => None,
         };
         self.find(stmt.span, what);
@@ -74,7 +71,6 @@ impl Visitor for Look {
 
     fn expr(&mut self, expr: &Expr) {
         let what = match expr.kind {
-            ExprKind::Call(..) => Some("a call"),
             ExprKind::Self_ => Some("the slot of the process that moves"),
             ExprKind::Processes => Some("the number of processes"),
             ExprKind::Timeout => Some("a timeout"),
@@ -82,13 +78,6 @@ impl Visitor for Look {
         };
         self.find(expr.span, what);
         walk::expr(self, expr);
-    }
-
-    fn place(&mut self, place: &Place, _: Access) {
-        if let Root::Local(_) = place.root {
-            self.find(place.span, Some("a local variable"));
-        }
-        walk::place(self, place);
     }
 
     fn channel(&mut self, channel: &ChannelRef, _: Access) {

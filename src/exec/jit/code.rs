@@ -71,6 +71,7 @@ pub(super) struct Workshop {
 /// What compiled code calls.
 struct Helpers<F> {
     make_room: F,
+    settle: F,
     fault: F,
     stuck: F,
     broken: F,
@@ -83,6 +84,7 @@ struct Helpers<F> {
 #[derive(Clone, Copy)]
 pub(super) struct Imports {
     pub make_room: FuncRef,
+    pub settle: FuncRef,
     pub fault: FuncRef,
     pub stuck: FuncRef,
     pub broken: FuncRef,
@@ -111,6 +113,7 @@ impl Workshop {
         }
         let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
         builder.symbol("make_room", runtime::make_room as *const u8);
+        builder.symbol("settle", runtime::settle as *const u8);
         builder.symbol("fault", runtime::fault as *const u8);
         builder.symbol("stuck", runtime::stuck as *const u8);
         builder.symbol("broken", runtime::broken as *const u8);
@@ -124,9 +127,10 @@ impl Workshop {
         };
         let (word, number) = (types::I64, types::I32);
         let helpers = Helpers {
-            make_room: import("make_room", &[word, word], true)?,
+            make_room: import("make_room", &[word, word, word], true)?,
+            settle: import("settle", &[word, word], false)?,
             fault: import("fault", &[word, word, number, word], false)?,
-            stuck: import("stuck", &[word, word], false)?,
+            stuck: import("stuck", &[word, word, word], false)?,
             broken: import("broken", &[word, word, number], false)?,
             judge: import("judge", &[word, word, number], false)?,
             interpret: import("interpret", &[word, word, word, number, number], true)?,
@@ -143,10 +147,11 @@ impl Workshop {
         self.context.func.signature = signature(&self.module, &vec![types::I64; words], true);
         let (module, function) = (&mut self.module, &mut self.context.func);
         let mut import = |id| module.declare_func_in_func(id, function);
-        let Helpers { make_room, fault, stuck, broken, judge, interpret, impossible } =
+        let Helpers { make_room, settle, fault, stuck, broken, judge, interpret, impossible } =
             &self.helpers;
         Imports {
             make_room: import(*make_room),
+            settle: import(*settle),
             fault: import(*fault),
             stuck: import(*stuck),
             broken: import(*broken),

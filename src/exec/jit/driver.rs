@@ -3,13 +3,16 @@
 
 use super::bits::At;
 use super::emitter::{Emitter, OnFault};
+use super::footprint::Footprint;
 use super::runtime::Runtime;
 use super::shape::location_cell;
 use super::step::Turn;
 use super::supported::is_native_expr;
-use crate::ir::{ActionId, Entity, Grip, LocationId, ProcessId};
+use crate::ir::{ActionId, EndRule, Entity, Grip, LocationId, ProcessId};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Signature, Value, types};
+use cranelift_codegen::ir::{
+    AbiParam, BlockArg, InstBuilder, MemFlagsData, Signature, Value, types,
+};
 use std::mem::offset_of;
 
 /// What moves: a process, or a part of the actions of none.
@@ -32,7 +35,7 @@ pub(super) struct Plan {
     pub has_committed: bool,
 }
 
-/// Actions of no process are compiled in functions of so many.
+/// Actions of no process are compiled in functions of so many, those with parameters alone.
 const FREE_PER_FUNCTION: usize = 4;
 
 impl Plan {
@@ -54,7 +57,9 @@ impl Plan {
                 committed.push(if is_committed { actions.to_vec() } else { Vec::new() });
             }
         }
-        for actions in interp.free_actions().chunks(FREE_PER_FUNCTION) {
+        let plain = |id: &ActionId| program.actions[*id].parameters.is_empty();
+        let alike = interp.free_actions().chunk_by(|one, other| plain(one) && plain(other));
+        for actions in alike.flat_map(|alike| alike.chunks(FREE_PER_FUNCTION)) {
             movers.push(Mover { process: None, first: anybody.len() });
             anybody.push(actions.to_vec());
             committed.push(Vec::new());
@@ -111,19 +116,53 @@ impl Emitter<'_, '_> {
         for mover in &plan.movers {
             self.step_of(mover, table);
         }
-        let (stuck, go_on) = (self.block(), self.block());
-        self.b.set_cold_block(stuck);
+        let (perhaps_stuck, go_on) = (self.block(), self.block());
+        self.b.set_cold_block(perhaps_stuck);
         let before = self.load_field(offset_of!(Runtime, before));
         let after = self.b.use_var(self.cursor);
-        let moved = self.b.ins().bxor(before, after);
+        let mut moved = self.b.ins().bxor(before, after);
+        if self.interp.program().end == EndRule::NeverStuttering {
+            let leads_on = self.block();
+            self.b.append_block_param(leads_on, types::I64);
+            let look = self.block();
+            let nowhere = self.iconst(0);
+            self.b.ins().brif(moved, look, &[], leads_on, &[BlockArg::from(nowhere)]);
+            self.go_on_at(look);
+            let elsewhere = self.last_leads_on(after);
+            self.b.ins().jump(leads_on, &[BlockArg::from(elsewhere)]);
+            self.go_on_at(leads_on);
+            moved = self.b.block_params(leads_on)[0];
+        }
         let touched = self.load_field(offset_of!(Runtime, touched));
         let moved = self.b.ins().bor(moved, touched);
-        self.b.ins().brif(moved, go_on, &[], stuck, &[]);
-        self.go_on_at(stuck);
-        self.b.ins().call(self.imports.stuck, &[self.runtime, self.state]);
+        self.b.ins().brif(moved, go_on, &[], perhaps_stuck, &[]);
+        self.go_on_at(perhaps_stuck);
+        self.b.ins().call(self.imports.stuck, &[self.runtime, self.state, after]);
         self.jump(go_on);
         self.go_on_at(go_on);
         self.properties();
+    }
+
+    /// Whether the last candidate begins otherwise than the state: not 0, then it leads on. If it
+    /// begins alike the run-time looks closer.
+    fn last_leads_on(&mut self, cursor: Value) -> Value {
+        let flags = MemFlagsData::new().with_notrap();
+        let width = self.interp.layout().bytes;
+        let ty = match width {
+            1 => types::I8,
+            2 | 3 => types::I16,
+            4..=7 => types::I32,
+            _ => types::I64,
+        };
+        // The end of a state differs more often than its beginning.
+        let end = -(ty.bytes() as i32);
+        let mine = self.b.ins().load(ty, flags, self.state, width as i32 + end);
+        let last = self.b.ins().load(ty, flags, cursor, end);
+        let differs = self.b.ins().bxor(mine, last);
+        match ty {
+            types::I64 => differs,
+            _ => self.b.ins().uextend(types::I64, differs),
+        }
     }
 
     /// Calls the function for the location that a process is at.
@@ -202,9 +241,11 @@ impl Emitter<'_, '_> {
             }
             let number = self.b.ins().iconst(types::I32, i64::from(number));
             let arguments = [self.runtime, self.state, number];
-            if is_native_expr(condition) {
+            if is_native_expr(self.interp.program(), condition) {
                 self.on_fault = OnFault::Ignore(broken);
-                let parent = self.parent();
+                let mut footprint = Footprint::new(self.interp, self.shapes, &self.names);
+                footprint.judge(condition);
+                let parent = self.copy(&footprint.words());
                 self.branch(condition, &parent, end, broken);
             } else {
                 self.b.ins().call(self.imports.judge, &arguments);

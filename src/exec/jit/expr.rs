@@ -6,16 +6,21 @@
 
 use super::bits::At;
 use super::emitter::{Emitter, Frame, Val};
-use super::shape::{location_cell, size_cell};
+use super::names::Bound;
+use super::shape::location_cell;
 use crate::exec::FaultKind;
 use crate::ir::interval::of_binary;
 use crate::ir::{
-    Arithmetic, Binary, ChannelId, ChannelRef, Expr, ExprKind, LocalId, Pattern, Place, Quantifier,
+    Arithmetic, Binary, ChannelId, ChannelRef, Expr, ExprKind, LocalId, Pattern, Quantifier,
     Scalar, Type, TypeId, Unary,
 };
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
+
+/// Loops over values of names are unrolled as long as code is not emitted more often than this:
+/// known values make places known.
+const COPIES_MAX: i64 = 32;
 
 impl Emitter<'_, '_> {
     /// The value of an expression in the state of a frame.
@@ -27,7 +32,7 @@ impl Emitter<'_, '_> {
                 let cell = self.shapes.cell(shape);
                 self.read_cell(frame, at, cell, place.span)
             }
-            ExprKind::Local(local) => self.local(*local),
+            ExprKind::Local(local) => self.local(*local, frame, expr.span),
             ExprKind::Unary(operator, operand) => {
                 let operand = self.value(operand, frame);
                 self.unary(*operator, operand, expr.span)
@@ -77,11 +82,17 @@ impl Emitter<'_, '_> {
                 }
             }
             ExprKind::Count { multiset, local, body } => self.count(multiset, *local, body, frame),
-            ExprKind::Undefined => {
-                self.fail(FaultKind::Undefined, expr.span);
-                Val::known(0)
+            ExprKind::Same(left, right) => self.same(left, right, frame),
+            ExprKind::Contains(contains) => self.contains(contains, frame),
+            ExprKind::Convert(convert) => {
+                let value = self.value(&convert.operand, frame);
+                self.convert(convert, value, None, expr.span)
             }
-            ExprKind::Call(..) | ExprKind::Self_ | ExprKind::Processes | ExprKind::Timeout => {
+            ExprKind::Undefined | ExprKind::Call(..) => {
+                let value = self.possibly_undefined(expr, frame);
+                self.defined(value, expr.span)
+            }
+            ExprKind::Self_ | ExprKind::Processes | ExprKind::Timeout => {
                 unreachable!("left to the interpreter")
             }
         }
@@ -237,7 +248,7 @@ impl Emitter<'_, '_> {
         self.integer(value, range)
     }
 
-    fn compare(&mut self, condition: IntCC, left: Val, right: Val) -> Val {
+    pub fn compare(&mut self, condition: IntCC, left: Val, right: Val) -> Val {
         if let Some(known) = decided(condition, left, right) {
             return Val::known(known.into());
         }
@@ -327,65 +338,65 @@ impl Emitter<'_, '_> {
         let stops_at = quantifier == Quantifier::Some;
         let (stopped, exhausted) = if stops_at { (then, otherwise) } else { (otherwise, then) };
         let (low, high) = self.scalar_bounds(over);
-        let end = self.iconst(high);
-        self.count_up(Val::known(low), end, high, local, |this, next| match stops_at {
+        self.count_up(low, high, local, &mut |this, _, next| match stops_at {
             true => this.branch(body, frame, stopped, next),
             false => this.branch(body, frame, next, stopped),
         });
         self.jump(exhausted);
     }
 
-    fn count(&mut self, multiset: &Place, local: LocalId, body: &Expr, frame: &Frame) -> Val {
-        let (at, shape) = self.at(multiset, frame);
-        let Type::Multiset { capacity, .. } = self.interp.program().types[shape.ty] else {
-            unreachable!("the validator lets only multisets be counted");
-        };
-        let size = self.read(frame, at, size_cell(capacity).bits);
-        let last = self.b.ins().iadd_imm_s(size, -1);
-        let found = self.b.declare_var(types::I64);
-        let zero = self.iconst(0);
-        self.b.def_var(found, zero);
-        let most = i64::from(capacity) - 1;
-        self.count_up(Val::known(0), last, most, local, |this, next| {
-            let one_more = this.block();
-            this.branch(body, frame, one_more, next);
-            this.go_on_at(one_more);
-            let count = this.b.use_var(found);
-            let count = this.b.ins().iadd_imm_s(count, 1);
-            this.b.def_var(found, count);
-            this.jump(next);
-        });
-        Val::int(self.b.use_var(found), 0, i64::from(capacity))
-    }
-
-    /// Emits `body` once, to run for each value from `first` to `last`, which is at most `most`.
-    /// The body ends by going to the block it is given.
+    /// Emits `body` to run for each value from `low` to `high`, once for all or once for each. The
+    /// body ends by going to the block it is given.
     pub fn count_up(
         &mut self,
-        first: Val,
-        last: Value,
-        most: i64,
+        low: i64,
+        high: i64,
         local: LocalId,
-        body: impl FnOnce(&mut Self, Block),
+        body: &mut dyn FnMut(&mut Self, Val, Block),
+    ) {
+        let copies = (i128::from(high) - i128::from(low) + 1) * i128::from(self.copies);
+        match copies <= COPIES_MAX.into() {
+            true => {
+                let outer = std::mem::replace(&mut self.copies, copies as i64);
+                for value in low..=high {
+                    let next = self.block();
+                    self.names.bind(local, Bound::Value(Val::known(value)));
+                    body(self, Val::known(value), next);
+                    self.go_on_at(next);
+                }
+                self.copies = outer;
+            }
+            false => self.loop_up(low, high, local, body),
+        }
+        self.names.unbind(local);
+    }
+
+    fn loop_up(
+        &mut self,
+        low: i64,
+        high: i64,
+        local: LocalId,
+        body: &mut dyn FnMut(&mut Self, Val, Block),
     ) {
         let (head, inside, next, end) = (self.block(), self.block(), self.block(), self.block());
         let variable = self.b.declare_var(types::I64);
-        let start = self.as_int(first);
+        let start = self.iconst(low);
         self.b.def_var(variable, start);
         self.jump(head);
         self.go_on_at(head);
         let value = self.b.use_var(variable);
-        let more = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, value, last);
+        let more = self.b.ins().icmp_imm_s(IntCC::SignedLessThanOrEqual, value, high);
         self.b.ins().brif(more, inside, &[], end, &[]);
         self.go_on_at(inside);
-        self.bind(local, Val::int(value, first.low, most.max(first.low)));
-        body(self, next);
+        let current = Val::int(value, low, high.max(low));
+        self.names.bind(local, Bound::Value(current));
+        body(self, current, next);
         self.go_on_at(next);
         let value = self.b.use_var(variable);
-        if most == i64::MAX {
+        if high == i64::MAX {
             // There is no next value to find that the last has been passed.
             let go_on = self.block();
-            let done = self.b.ins().icmp(IntCC::Equal, value, last);
+            let done = self.b.ins().icmp_imm_s(IntCC::Equal, value, high);
             self.b.ins().brif(done, end, &[], go_on, &[]);
             self.go_on_at(go_on);
         }

@@ -4,10 +4,16 @@
 //! written at bits that are known beforehand are kept in registers. Only where an index decides
 //! which of several words is meant must all of these be in memory.
 
-use super::shape::{Route, Shapes, Turn};
+use super::bits::At;
+use super::names::{Bound, Names};
+use super::shape::{Places, Shape, Shapes, Turn};
 use crate::exec::Interp;
+use crate::ir::layout::{CellId, Frame};
 use crate::ir::walk::{self, Access, Visitor};
-use crate::ir::{Action, ChannelRef, Communication, Place, ProcessId};
+use crate::ir::{
+    Action, ActionId, Argument, ChannelRef, Communication, Expr, ExprKind, FunctionId, LocalId,
+    Pattern, Place, ProcessId, Stmt, StmtKind, TypeId,
+};
 use std::ops::Range;
 
 /// Bits of a word.
@@ -28,6 +34,9 @@ pub(super) enum Keep {
 pub(super) struct Footprint<'a> {
     interp: &'a Interp,
     shapes: &'a Shapes,
+    names: Names,
+    /// Where the variables of the body at present are.
+    own: Option<&'a Frame>,
     /// All bits that may be written.
     written: Vec<Range<u32>>,
     /// Reaches of more than one word, within which an index decides.
@@ -35,17 +44,44 @@ pub(super) struct Footprint<'a> {
 }
 
 impl<'a> Footprint<'a> {
-    pub fn new(interp: &'a Interp, shapes: &'a Shapes) -> Self {
-        Footprint { interp, shapes, written: Vec::new(), wide: Vec::new() }
+    /// Of code whose parameters stand for what they do in `names`.
+    pub fn new(interp: &'a Interp, shapes: &'a Shapes, names: &Names) -> Self {
+        let (names, written, wide) = (names.clone(), Vec::new(), Vec::new());
+        Footprint { interp, shapes, names, own: None, written, wide }
     }
 
     /// Adds what taking an action touches, judging its guard apart.
-    pub fn action(&mut self, action: &Action) {
+    pub fn action(&mut self, id: ActionId, action: &Action) {
         if let Some(edge) = action.edge {
             self.location(edge.process);
         }
         action.communication.iter().for_each(|it| self.communication(it));
+        self.own = self.interp.layout().frames.actions.get(id);
         walk::body(self, &action.body);
+    }
+
+    /// Goes on with other names.
+    pub fn rename(&mut self, names: &Names) {
+        self.names = names.clone();
+    }
+
+    /// Adds what judging an expression touches: frames of the functions it calls.
+    pub fn judge(&mut self, expr: &Expr) {
+        self.expr(expr);
+    }
+
+    /// Adds what judging the values or patterns of a message touches.
+    pub fn judge_message(&mut self, communication: &Communication) {
+        match communication {
+            Communication::Send { values, .. } => values.iter().for_each(|it| self.expr(it)),
+            Communication::Receive { patterns, .. } => {
+                for pattern in patterns {
+                    if let Pattern::Match(value) = pattern {
+                        self.expr(value);
+                    }
+                }
+            }
+        }
     }
 
     fn location(&mut self, process: ProcessId) {
@@ -53,10 +89,19 @@ impl<'a> Footprint<'a> {
         self.written.push(cell.bit..cell.bit + cell.bits);
     }
 
+    /// Whether any multiset may be written.
+    pub fn writes_multisets(&self) -> bool {
+        let cells = &self.interp.layout().cells;
+        self.interp.multisets().iter().any(|slots| {
+            let last = cells[CellId(slots.first.0 + slots.capacity * slots.stride - 1)];
+            let bits = cells[slots.first].bit..last.bit + last.bits;
+            self.written.iter().any(|it| it.start < bits.end && bits.start < it.end)
+        })
+    }
+
     /// Where each word of the state is to be kept.
     pub fn words(&self) -> Vec<Keep> {
-        let count = (self.interp.layout().bits.div_ceil(WORD_BITS) as usize).max(1);
-        let mut words = vec![Keep::Parent; count];
+        let mut words = vec![Keep::Parent; Places::new(self.interp.layout()).words()];
         for range in self.written.iter().filter(|range| !range.is_empty()) {
             words[in_words(range)].fill(Keep::Register);
         }
@@ -82,24 +127,114 @@ impl<'a> Footprint<'a> {
         }
     }
 
-    fn route(&mut self, route: &Route) {
-        if !route.turns.is_empty() {
-            self.index_decides(self.shapes.reach(route));
+    /// Notes that a place is looked at, and gives what is known of where it is.
+    fn place_at(&mut self, place: &Place) -> (At, Shape) {
+        let (program, layout) = (self.interp.program(), self.interp.layout());
+        let route = self.shapes.route(program, layout, &self.names, place);
+        if route.slack > 0 {
+            self.index_decides(self.shapes.reach(&route));
         }
         for turn in &route.turns {
-            if let Turn::Position { size_bit, size, .. } = turn {
-                self.index_decides(*size_bit..size_bit + route.slack + size.bits);
+            if let Turn::Position { flag, .. } = turn {
+                self.index_decides(*flag..flag + route.slack + 1);
             }
         }
+        (At { slack: route.slack, ..route.start }, route.shape)
+    }
+
+    fn reach(&self, (at, shape): (At, Shape)) -> Range<u32> {
+        at.bit..at.bit + at.slack + self.shapes.bits(shape)
+    }
+
+    /// Notes that a multiset is looked through position by position.
+    fn multiset(&mut self, multiset: &Place) {
+        let found = self.place_at(multiset);
+        self.index_decides(self.reach(found));
+    }
+
+    /// Notes a local variable, or what is given by value, which is written when it begins.
+    fn begin(&mut self, local: LocalId, at: At, ty: TypeId) {
+        let shape = Shape { ty, cell: None };
+        self.written.push(self.reach((at, shape)));
+        self.names.bind(local, Bound::Place(at, shape));
+    }
+
+    fn call(&mut self, id: FunctionId, arguments: &[Argument]) {
+        let function = &self.interp.program().functions[id];
+        let mut references = Vec::new();
+        for argument in arguments {
+            references.push(match argument {
+                Argument::Value(value) => {
+                    self.expr(value);
+                    None
+                }
+                Argument::Copy(place) => {
+                    self.place(place, Access::Read);
+                    None
+                }
+                Argument::Reference(place) => {
+                    self.place(place, Access::Read);
+                    Some(self.place_at(place))
+                }
+            });
+        }
+        let outer = (std::mem::take(&mut self.names), self.own);
+        self.own = self.interp.layout().frames.functions.get(id);
+        for (parameter, reference) in function.parameters.iter().zip(references) {
+            match reference {
+                Some((at, shape)) => self.names.bind(parameter.local, Bound::Place(at, shape)),
+                None => {
+                    let at = self.shapes.parameter(self.interp, id, parameter.local);
+                    self.begin(parameter.local, at, parameter.ty);
+                }
+            }
+        }
+        walk::body(self, &function.body);
+        (self.names, self.own) = outer;
     }
 }
 
 impl Visitor for Footprint<'_> {
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Declare { local, ty, body, .. } => {
+                let own = self.own.unwrap_or_else(|| unreachable!("such bodies have frames"));
+                let at = self.shapes.local(self.interp.layout(), own, *local);
+                self.begin(*local, at, *ty);
+                return walk::body(self, body);
+            }
+            StmtKind::Alias { local, place, body, .. } => {
+                self.place(place, Access::Read);
+                let (at, shape) = self.place_at(place);
+                self.names.bind(*local, Bound::Place(at, shape));
+                return walk::body(self, body);
+            }
+            StmtKind::Call { function, arguments, into } => {
+                self.call(*function, arguments);
+                return into.iter().for_each(|it| self.place(it, Access::Write));
+            }
+            StmtKind::MultisetAdd { multiset, .. } | StmtKind::MultisetRemove { multiset, .. } => {
+                self.multiset(multiset);
+            }
+            _ => {}
+        }
+        walk::stmt(self, stmt);
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Count { multiset, .. } => self.multiset(multiset),
+            ExprKind::Contains(contains) => self.multiset(&contains.multiset),
+            ExprKind::Call(function, arguments) => return self.call(*function, arguments),
+            _ => {}
+        }
+        walk::expr(self, expr);
+    }
+
     fn place(&mut self, place: &Place, access: Access) {
-        let route = self.shapes.route(self.interp.program(), self.interp.layout(), place);
-        self.route(&route);
+        let found = self.place_at(place);
         if access == Access::Write {
-            self.written.push(self.shapes.reach(&route));
+            self.written.push(self.reach(found));
         }
         walk::place(self, place);
     }

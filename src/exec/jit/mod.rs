@@ -8,20 +8,25 @@
 //! - `shape`: where variables are, in bits; `footprint`: what a step touches, and so which words
 //!   it keeps in registers;
 //! - `emitter`, `bits`, `place`: values, faults, packed bits, places;
-//! - `simple`: what need not be branched on;
+//! - `simple`: what need not be branched on; `maybe`: what may be undefined;
+//! - `names`: what names stand for; `call`: functions; `bags`: multisets;
 //! - `expr`, `stmt`, `step`: expressions, statements, actions;
 //! - `driver`: the loop over states; `code`: functions in memory; `runtime`: what they call.
 //!
 //! What is rare is left to the interpreter, action by action: see `supported`. Whatever is not
 //! about successors of many states (steps, traces, printing) is the interpreter's too.
 
+mod bags;
 mod bits;
+mod call;
 mod code;
 mod compile;
 mod driver;
 mod emitter;
 mod expr;
 mod footprint;
+mod maybe;
+mod names;
 mod place;
 mod runtime;
 mod shape;

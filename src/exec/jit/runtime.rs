@@ -25,8 +25,8 @@ pub(super) struct Site {
 pub(super) struct Runtime<'r, 'e> {
     /// The last address at which a candidate may begin.
     pub limit: *mut u8,
-    /// Not 0 if the state being expanded has given a fault, or candidates before the room was last
-    /// found.
+    /// Not 0 if the state being expanded has given a fault, or steps that lead on before the room
+    /// was last found.
     pub touched: u64,
     /// Where the first candidate of the state being expanded is, or would be, in this room.
     pub before: *mut u8,
@@ -122,6 +122,17 @@ impl Runtime<'_, '_> {
         unsafe { self.out.advance(bytes) };
     }
 
+    /// Notes whether any step so far leads on, before the room changes.
+    fn look_back(&mut self, state: &[u8], cursor: *mut u8) {
+        let bytes = cursor as usize - self.before as usize;
+        // SAFETY: compiled code has written every byte of the room before the cursor.
+        let taken = unsafe { std::slice::from_raw_parts(self.before, bytes) };
+        let mut taken = taken.chunks_exact(self.jit.width());
+        if taken.any(|successor| self.jit.interp.leads_on(state, successor)) {
+            self.touched = 1;
+        }
+    }
+
     fn note_taken(&mut self, cursor: *mut u8) {
         let taken = (cursor as usize - self.start as usize) / self.jit.width();
         if let Some(steps) = &mut self.steps {
@@ -144,11 +155,23 @@ impl Runtime<'_, '_> {
 /// Hands the candidates before the cursor over and finds room for more.
 pub(super) unsafe extern "C" fn make_room(
     runtime: &mut Runtime<'_, '_>,
+    state: *const u8,
     cursor: *mut u8,
 ) -> *mut u8 {
-    runtime.touched = 1;
+    // SAFETY: compiled code passes the state it expands.
+    let state = unsafe { runtime.state(state) };
+    runtime.look_back(state, cursor);
     runtime.hand_over(cursor);
-    runtime.begin_room()
+    runtime.before = runtime.begin_room();
+    runtime.before
+}
+
+/// Brings the multisets of a candidate into canonical form.
+pub(super) unsafe extern "C" fn settle(runtime: &mut Runtime<'_, '_>, candidate: *mut u8) {
+    let width = runtime.jit.width();
+    // SAFETY: compiled code has just written this candidate.
+    let candidate = unsafe { std::slice::from_raw_parts_mut(candidate, width) };
+    runtime.jit.interp.settle(candidate);
 }
 
 /// A step of `state` fails.
@@ -170,11 +193,16 @@ pub(super) unsafe extern "C" fn fault(
     runtime.out.finding(Check::Fault(kind, action.0), state);
 }
 
-/// `state` has no step.
-pub(super) unsafe extern "C" fn stuck(runtime: &mut Runtime<'_, '_>, state: *const u8) {
+/// `state` has no step, or perhaps none that leads on.
+pub(super) unsafe extern "C" fn stuck(
+    runtime: &mut Runtime<'_, '_>,
+    state: *const u8,
+    cursor: *mut u8,
+) {
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
-    if !runtime.jit.interp.is_valid_end(state) {
+    runtime.look_back(state, cursor);
+    if runtime.touched == 0 && !runtime.jit.interp.is_valid_end(state) {
         runtime.out.finding(Check::Deadlock, state);
     }
 }
@@ -211,16 +239,14 @@ pub(super) unsafe extern "C" fn interpret(
     action: u32,
     only_committed: u32,
 ) -> *mut u8 {
-    if cursor != runtime.before {
-        runtime.touched = 1;
-    }
-    runtime.hand_over(cursor);
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
+    runtime.look_back(state, cursor);
+    runtime.hand_over(cursor);
     let Runtime { jit, out, touched, steps, .. } = runtime;
     let id = ActionId(action);
     jit.interp.steps_of_action(id, only_committed != 0, state, &mut |result| {
-        *touched = 1;
+        *touched |= u64::from(result.as_ref().is_ok_and(|it| jit.interp.leads_on(state, it)));
         match result {
             Ok(successor) => {
                 out.candidate(successor);
@@ -229,6 +255,7 @@ pub(super) unsafe extern "C" fn interpret(
                 }
             }
             Err(fault) => {
+                *touched = 1;
                 out.finding(Check::Fault(fault.kind, action), state);
                 if let Some(steps) = steps {
                     let Fault { kind, span, .. } = *fault;

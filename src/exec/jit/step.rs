@@ -1,6 +1,7 @@
 //! Actions: from guards to candidates, in the interpreter's order.
 
 use super::bits::At;
+use super::call::Exit;
 use super::emitter::{Emitter, Frame, OnFault, Val};
 use super::expr::named;
 use super::footprint::Footprint;
@@ -57,7 +58,7 @@ impl Emitter<'_, '_> {
                     self.rendezvous(id, turn);
                 }
             }
-            _ if is_native(action) => self.single(id),
+            _ if self.is_native(id) => self.single(id),
             _ => self.interpreted(id, turn),
         }
     }
@@ -88,19 +89,19 @@ impl Emitter<'_, '_> {
         let action = &self.interp.program().actions[id];
         self.each_binding(&action.parameters, &mut |this, next| {
             this.on_fault = OnFault::Report(id, next);
-            let parent = this.parent();
+            let parent = this.judging(&[action]);
             this.guard(action, &parent, next);
             if let Some(communication) = &action.communication {
                 this.wait_for(communication, &parent, next);
             }
-            let mut footprint = Footprint::new(this.interp, this.shapes);
-            footprint.action(action);
+            let mut footprint = Footprint::new(this.interp, this.shapes, &this.names);
+            footprint.action(id, action);
             let work = this.copy(&footprint.words());
             if let Some(communication) = &action.communication {
                 this.exchange(communication, &parent, &work);
             }
-            this.move_and_run(action, &work);
-            this.candidate(id, &work);
+            this.move_and_run(id, action, &work);
+            this.candidate(id, &work, footprint.writes_multisets());
             this.jump(next);
         });
     }
@@ -114,18 +115,37 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn move_and_run(&mut self, action: &Action, work: &Frame) {
+    /// The state, and room for what functions remember while guards and messages of these actions
+    /// are judged.
+    fn judging(&mut self, actions: &[&Action]) -> Frame {
+        if !self.interp.layout().has_frames() {
+            return self.parent();
+        }
+        let mut footprint = Footprint::new(self.interp, self.shapes, &self.names);
+        for action in actions {
+            action.guard.iter().for_each(|guard| footprint.judge(guard));
+            action.communication.iter().for_each(|it| footprint.judge_message(it));
+        }
+        self.copy(&footprint.words())
+    }
+
+    fn move_and_run(&mut self, id: ActionId, action: &Action, work: &Frame) {
         if let Some(Edge { process, from, to }) = action.edge
             && from != to
         {
             let cell = location_cell(self.interp.layout(), process);
             self.write_known(work, cell.bit, cell.bits, u64::from(to.0));
         }
+        let end = self.block();
+        self.exit = Some(Exit::plain(end));
+        self.own = self.interp.layout().frames.actions.get(id);
         self.run(&action.body, work);
+        self.jump(end);
+        self.go_on_at(end);
     }
 
     /// Hands a successor over.
-    fn candidate(&mut self, action: ActionId, work: &Frame) {
+    fn candidate(&mut self, action: ActionId, work: &Frame, settle: bool) {
         let (full, room) = (self.block(), self.block());
         self.b.set_cold_block(full);
         let cursor = self.b.use_var(self.cursor);
@@ -133,13 +153,17 @@ impl Emitter<'_, '_> {
         let beyond = self.b.ins().icmp(IntCC::UnsignedGreaterThan, cursor, limit);
         self.b.ins().brif(beyond, full, &[], room, &[]);
         self.go_on_at(full);
-        let call = self.b.ins().call(self.imports.make_room, &[self.runtime, cursor]);
+        let arguments = [self.runtime, self.state, cursor];
+        let call = self.b.ins().call(self.imports.make_room, &arguments);
         let emptied = self.b.inst_results(call)[0];
         self.b.def_var(self.cursor, emptied);
         self.jump(room);
         self.go_on_at(room);
         let cursor = self.b.use_var(self.cursor);
         self.store(work, cursor);
+        if settle {
+            self.b.ins().call(self.imports.settle, &[self.runtime, cursor]);
+        }
         let width = self.interp.layout().bytes as i64;
         let next = self.b.ins().iadd_imm_s(cursor, width);
         self.b.def_var(self.cursor, next);
@@ -163,8 +187,7 @@ impl Emitter<'_, '_> {
             }
             Some((parameter, rest)) => {
                 let (low, high) = self.scalar_bounds(parameter.over);
-                let last = self.iconst(high);
-                self.count_up(Val::known(low), last, high, parameter.local, |this, next| {
+                self.count_up(low, high, parameter.local, &mut |this, _, next| {
                     this.each_binding(rest, body);
                     this.jump(next);
                 });
@@ -178,14 +201,14 @@ impl Emitter<'_, '_> {
         let Some(communication) = &receiver.communication else { return };
         let senders = self.senders(receiver, named_or_none(communication), turn);
         let all = senders.values().flat_map(BTreeMap::values).flatten();
-        if !is_native(receiver) || all.copied().any(|id| !self.is_native(id)) {
+        if !self.is_native(id) || all.copied().any(|id| !self.is_native(id)) {
             return self.interpreted(id, turn);
         }
         if senders.is_empty() {
             return;
         }
         self.each_binding(&receiver.parameters, &mut |this, next| {
-            let parent = this.parent();
+            let parent = this.judging(&[receiver]);
             if let Some(guard) = &receiver.guard {
                 let (holds, failed) = (this.block(), this.block());
                 let site = this.b.append_block_param(failed, types::I32);
@@ -204,7 +227,7 @@ impl Emitter<'_, '_> {
     }
 
     fn is_native(&self, id: ActionId) -> bool {
-        is_native(&self.interp.program().actions[id])
+        is_native(self.interp.program(), &self.interp.program().actions[id])
     }
 
     /// A guard that cannot be judged is an error only if the step could otherwise happen.
@@ -246,7 +269,7 @@ impl Emitter<'_, '_> {
             self.b.ins().brif(there, here, &[], elsewhere, &[]);
             self.go_on_at(here);
             for &sender in senders {
-                self.joint(receiver, sender, parent);
+                self.joint(receiver, sender);
             }
             self.jump(end);
             self.go_on_at(elsewhere);
@@ -257,7 +280,7 @@ impl Emitter<'_, '_> {
 
     /// One joint step: values sent are judged in the parent, then the receiver stores them, moves
     /// and runs, then the sender.
-    fn joint(&mut self, receiver_id: ActionId, sender_id: ActionId, parent: &Frame) {
+    fn joint(&mut self, receiver_id: ActionId, sender_id: ActionId) {
         let program = self.interp.program();
         let (receiver, sender) = (&program.actions[receiver_id], &program.actions[sender_id]);
         let (
@@ -267,29 +290,31 @@ impl Emitter<'_, '_> {
         else {
             unreachable!("a receiver meets senders");
         };
-        let ours = self.locals.clone();
+        let ours = self.names.clone();
         self.each_binding(&sender.parameters, &mut |this, next| {
             this.on_fault = OnFault::Report(receiver_id, next);
+            let parent = &this.judging(&[receiver, sender]);
             this.guard(sender, parent, next);
             let message: Vec<Val> = values.iter().map(|value| this.value(value, parent)).collect();
-            let theirs = std::mem::replace(&mut this.locals, ours.clone());
+            let theirs = std::mem::replace(&mut this.names, ours.clone());
             for (pattern, &value) in patterns.iter().zip(&message) {
                 if let Pattern::Match(expected) = pattern {
                     this.go_on_if_equal(expected, value, parent, next);
                 }
             }
-            let mut footprint = Footprint::new(this.interp, this.shapes);
-            footprint.action(receiver);
-            footprint.action(sender);
+            let mut footprint = Footprint::new(this.interp, this.shapes, &this.names);
+            footprint.action(receiver_id, receiver);
+            footprint.rename(&theirs);
+            footprint.action(sender_id, sender);
             let work = this.copy(&footprint.words());
             this.deliver(named(channel), patterns, &message, *span, &work);
-            this.move_and_run(receiver, &work);
-            this.locals = theirs;
-            this.move_and_run(sender, &work);
-            this.candidate(receiver_id, &work);
+            this.move_and_run(receiver_id, receiver, &work);
+            this.names = theirs;
+            this.move_and_run(sender_id, sender, &work);
+            this.candidate(receiver_id, &work, footprint.writes_multisets());
             this.jump(next);
         });
-        self.locals = ours;
+        self.names = ours;
     }
 
     fn senders(&self, receiver: &Action, channel: Option<ChannelId>, turn: Turn) -> Senders {

@@ -2,8 +2,8 @@
 
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
-    Action, ChannelRef, Communication, Expr, ExprKind, Grip, Place, Program, Root, Schedule, Stmt,
-    StmtKind,
+    Action, ChannelRef, Communication, Expr, ExprKind, FunctionId, Grip, Place, Program,
+    PropertyKind, Schedule, Stmt, StmtKind,
 };
 
 /// Why nothing of a program is compiled, if so.
@@ -14,58 +14,77 @@ pub(super) fn refusal(program: &Program) -> Option<&'static str> {
         Schedule::Interleaved if locations.any(|it| it.grip == Grip::Atomic) => {
             Some("it has atomic sequences")
         }
+        Schedule::Interleaved if assumes(program) => Some("it leaves out states by assumptions"),
+        Schedule::Interleaved if has_free_priorities(program) => Some("its rules have priorities"),
         Schedule::Interleaved => None,
     }
 }
 
+fn assumes(program: &Program) -> bool {
+    program.properties.values().any(|it| matches!(it.kind, PropertyKind::Assumption(_)))
+}
+
+fn has_free_priorities(program: &Program) -> bool {
+    program.actions.values().any(|it| it.edge.is_none() && it.priority != 0)
+}
+
 /// Whether an action is compiled.
-pub(super) fn is_native(action: &Action) -> bool {
-    let mut look = Look { native: action.priority == 0 };
+pub(super) fn is_native(program: &Program, action: &Action) -> bool {
+    let mut look = Look { program, native: action.priority == 0, inside: false };
     walk::action(&mut look, action);
     look.native
 }
 
 /// Whether a condition is compiled.
-pub(super) fn is_native_expr(expr: &Expr) -> bool {
-    let mut look = Look { native: true };
+pub(super) fn is_native_expr(program: &Program, expr: &Expr) -> bool {
+    let mut look = Look { program, native: true, inside: false };
     look.expr(expr);
     look.native
 }
 
-struct Look {
+struct Look<'a> {
+    program: &'a Program,
     native: bool,
+    /// Whether this is the body of a function.
+    inside: bool,
 }
 
-impl Visitor for Look {
+impl Look<'_> {
+    fn call(&mut self, function: FunctionId) {
+        let outer = std::mem::replace(&mut self.inside, true);
+        walk::body(self, &self.program.functions[function].body);
+        self.inside = outer;
+    }
+}
+
+impl Visitor for Look<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
-        self.native &= !matches!(
-            stmt.kind,
-            StmtKind::Communicate(_)
-                | StmtKind::MultisetAdd { .. }
-                | StmtKind::MultisetRemove { .. }
-                | StmtKind::Call(..)
-                | StmtKind::Return(_)
-                | StmtKind::Declare { .. }
-                | StmtKind::Run { .. }
-                | StmtKind::Exit
-        );
+        match stmt.kind {
+            StmtKind::Communicate(_) | StmtKind::Run { .. } | StmtKind::Exit => self.native = false,
+            // Where an expression calls the function, there is no step to leave.
+            StmtKind::Assume(_) if self.inside => self.native = false,
+            StmtKind::Call { function, .. } => self.call(function),
+            _ => {}
+        }
         walk::stmt(self, stmt);
     }
 
     fn expr(&mut self, expr: &Expr) {
         self.native &= !matches!(
             expr.kind,
-            ExprKind::Call(..)
-                | ExprKind::Self_
+            ExprKind::Self_
                 | ExprKind::Processes
                 | ExprKind::Timeout
                 | ExprKind::At { slot: Some(_), .. }
         );
+        if let ExprKind::Call(function, _) = expr.kind {
+            self.call(function);
+        }
         walk::expr(self, expr);
     }
 
     fn place(&mut self, place: &Place, _: walk::Access) {
-        self.native &= matches!(place.root, Root::Variable(_)) && place.slot.is_none();
+        self.native &= place.slot.is_none();
         walk::place(self, place);
     }
 

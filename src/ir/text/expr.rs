@@ -3,8 +3,8 @@
 use super::Scope;
 use super::names::{Names, quoted};
 use crate::ir::{
-    Argument, Binary, ChannelId, ChannelRef, Domain, Expr, ExprKind, LocalId, Pattern, Place,
-    ProcessId, Program, Quantifier, Root, Scalar, Selector, Type, TypeId, Unary, VarId,
+    Argument, Binary, ChannelId, ChannelRef, Convert, Domain, Expr, ExprKind, LocalId, Pattern,
+    Place, ProcessId, Program, Quantifier, Root, Scalar, Selector, Type, TypeId, Unary, VarId,
 };
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -143,9 +143,9 @@ impl<'a> Emitter<'a> {
                 self.number(low);
                 self.put("..");
                 self.number(i128::from(*low) + i128::from(*length) - 1);
-                if let Some(set) = symmetric {
+                if let Some(by) = symmetric {
                     self.put(" by ");
-                    self.put(&self.names.scalarset(*set));
+                    self.domain(by);
                 }
                 self.put("] of ");
                 self.ty(*element);
@@ -209,9 +209,15 @@ impl<'a> Emitter<'a> {
         self.locals.entry(local).or_insert_with(|| (format!("${}", local.0), over));
     }
 
-    /// Lets a local variable be known by its name.
-    pub(super) fn declare(&mut self, local: LocalId, name: &str, ty: TypeId) {
-        self.locals.insert(local, (name.to_owned(), ty));
+    /// Lets a local variable or an alias be known by a name that means nothing else here.
+    pub(super) fn declare(&mut self, local: LocalId, name: &str, ty: Option<TypeId>) {
+        let plain = quoted(name);
+        let clashes = self.names.is_taken(name, self.process)
+            || self.locals.values().any(|(other, _)| *other == plain);
+        let shown = if clashes { format!("{plain}${}", local.0) } else { plain };
+        if let Some(ty) = ty {
+            self.locals.insert(local, (shown, ty));
+        }
     }
 
     /// The domain of a scalar type.
@@ -242,7 +248,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn type_of_place(&self, place: &Place) -> Option<TypeId> {
+    pub(super) fn type_of_place(&self, place: &Place) -> Option<TypeId> {
         let mut ty = self.type_of_root(place.root)?;
         for selector in &place.path {
             ty = match (self.program.types.get(ty)?, selector) {
@@ -400,6 +406,22 @@ impl<'a> Emitter<'a> {
                 self.condition(body);
                 self.put(")");
             }
+            ExprKind::Same(left, right) => {
+                let domain = self.domain_of(left).or_else(|| self.domain_of(right));
+                self.put("same(");
+                self.expected(left, domain);
+                self.put(", ");
+                self.expected(right, domain);
+                self.put(")");
+            }
+            ExprKind::Contains(contains) => {
+                self.put("contains(");
+                self.place(&contains.multiset);
+                self.put(", ");
+                self.plain(&contains.position);
+                self.put(")");
+            }
+            ExprKind::Convert(convert) => self.convert(convert),
             ExprKind::Call(function, arguments) => self.call(*function, arguments),
             ExprKind::Self_ => self.put("self"),
             ExprKind::Processes => self.put("processes"),
@@ -422,6 +444,21 @@ impl<'a> Emitter<'a> {
         self.ty(over);
         self.put(" (");
         self.condition(body);
+        self.put(")");
+    }
+
+    /// `convert(x, 0..2 + 1, 3..3 - 3)`: each piece and how far its values move.
+    fn convert(&mut self, convert: &Convert) {
+        self.put("convert(");
+        self.plain(&convert.operand);
+        for piece in &convert.pieces {
+            self.put(&format!(", {}..{}", piece.low, piece.high));
+            match piece.by {
+                0 => {}
+                by if by > 0 => self.put(&format!(" + {by}")),
+                by => self.put(&format!(" - {}", by.unsigned_abs())),
+            }
+        }
         self.put(")");
     }
 
@@ -449,6 +486,10 @@ impl<'a> Emitter<'a> {
     pub(super) fn argument(&mut self, argument: &Argument, expected: Option<&Domain>) {
         match argument {
             Argument::Value(value) => self.expected(value, expected),
+            Argument::Copy(place) => {
+                self.put("copy ");
+                self.place(place);
+            }
             Argument::Reference(place) => {
                 self.put("ref ");
                 self.place(place);

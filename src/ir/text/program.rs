@@ -102,6 +102,7 @@ impl Emitter<'_> {
         self.put("\nend ");
         self.put(match program.end {
             EndRule::Never => "never",
+            EndRule::NeverStuttering => "never, not even where every step leads back",
             EndRule::AllAtValidEnd => "when all processes are gone or at an end location",
         });
         self.put("\n");
@@ -394,6 +395,12 @@ impl Emitter<'_> {
                 self.put(": ");
                 self.expected(condition, TRUTH);
             }
+            PropertyKind::Assumption(condition) => {
+                self.put("\nassumption ");
+                self.put(&name);
+                self.put(": ");
+                self.expected(condition, TRUTH);
+            }
             PropertyKind::AssertionAt { process, location, condition } => {
                 self.put("\nassertion ");
                 self.put(&name);
@@ -435,8 +442,13 @@ fn scalar_domains<'a>(
             fields.iter().for_each(|(_, ty)| scalar_domains(program, *ty, most, domains));
         }
         Some(Type::Multiset { capacity, element }) => {
-            domains.push(None);
-            repeated_domains(program, *capacity, *element, most, domains);
+            for _ in 0..*capacity {
+                if domains.len() >= most {
+                    break;
+                }
+                domains.push(Some(&Domain::Bool));
+                scalar_domains(program, *element, most, domains);
+            }
         }
         None => {}
     }

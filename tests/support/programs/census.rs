@@ -8,16 +8,16 @@ use std::fmt;
 
 /// Parts of actions, as `Debug` writes them.
 #[rustfmt::skip]
-const CONSTRUCTS: [&str; 70] = [
+const CONSTRUCTS: [&str; 71] = [
     "edge: Some", "edge: None", "parameters: [Parameter", "guard: Some",
     "communication: Some(Send", "communication: Some(Receive", "Into(", "Match(", "Any",
     "sorted: true", "anywhere: true", "peek: true",
     "Assign {", "Copy {", "If(", "Switch(", "For {", "ForEach {", "While {", "Undefine(", "Clear(",
     "Assert {", "Error(", "Communicate(Send", "Communicate(Receive", "MultisetAdd {",
     "MultisetRemove {", "Print {", "overflow: Fails", "overflow: Wraps", "element: Value(",
-    "element: Reference(", "kind: Undefined",
+    "element: Copy(", "kind: Undefined",
     "Constant(", "Read(", "Local(", "Conditional(", "At {", "Length(", "IsEmpty(", "IsFull(",
-    "CanReceive(", "IsUndefined(", "quantifier: All", "quantifier: Some", "Count {", "Index(",
+    "CanReceive(", "IsUndefined(", "quantifier: All", "quantifier: Some", "Count {", "Contains(", "Index(",
     "Field(",
     "Unary(Negate", "Unary(Not", "Unary(Complement",
     "Binary(Add", "Binary(Subtract", "Binary(Multiply", "Binary(Divide", "Binary(Remainder",

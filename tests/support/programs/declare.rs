@@ -134,9 +134,14 @@ impl<'a> Builder<'a> {
             }
             Type::Multiset { capacity, element } => {
                 let size = self.choices.between(0, capacity.into());
-                values.push(Some(size));
-                (0..size).for_each(|_| self.initial(element, values));
-                (size..capacity.into()).for_each(|_| self.unused(element, values));
+                for position in 0..i64::from(capacity) {
+                    let there = position < size;
+                    values.push(Some(there.into()));
+                    match there {
+                        true => self.initial(element, values),
+                        false => self.unused(element, values),
+                    }
+                }
             }
         }
     }
@@ -163,8 +168,10 @@ impl<'a> Builder<'a> {
                 fields.iter().for_each(|(_, ty)| self.unused(*ty, values))
             }
             Type::Multiset { capacity, element } => {
-                values.push(Some(0));
-                (0..capacity).for_each(|_| self.unused(element, values));
+                for _ in 0..capacity {
+                    values.push(Some(0));
+                    self.unused(element, values);
+                }
             }
         }
     }

@@ -2,7 +2,8 @@
 
 use super::Builder;
 use spillway::ir::{
-    Binary, Expr, ExprKind, LocalId, Place, Root, Scalar, Selector, Type, TypeId, Unary, VarId,
+    Binary, Contains, Expr, ExprKind, LocalId, Place, Root, Scalar, Selector, Type, TypeId, Unary,
+    VarId,
 };
 
 /// A variable or a part of one, but for the indices on the way.
@@ -176,11 +177,17 @@ impl Builder<'_> {
         for (at, &way) in site.way.iter().enumerate() {
             if let Way::Position(position) = way {
                 let multiset = self.place_along(site.variable, &site.way[..at]);
-                let there = self.has_more_than(multiset, position);
+                let there = self.has_element(multiset, position);
                 presence = self.conjunction(presence, Some(there));
             }
         }
         presence
+    }
+
+    /// Whether a multiset has an element at a position.
+    pub(super) fn has_element(&mut self, multiset: Place, position: i64) -> Expr {
+        let position = self.expr(ExprKind::Constant(position));
+        self.expr(ExprKind::Contains(Box::new(Contains { multiset, position })))
     }
 
     /// Whether a multiset has more than so many elements.

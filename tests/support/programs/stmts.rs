@@ -223,7 +223,7 @@ impl Builder<'_> {
         }
         let source = self.part(|_, part| part.ty == ty)?;
         let (condition, place) = self.target(&source);
-        Some((condition, Argument::Reference(place)))
+        Some((condition, Argument::Copy(place)))
     }
 
     fn remove(&mut self) -> Option<Stmt> {
@@ -231,7 +231,7 @@ impl Builder<'_> {
         let site = self.site(&part);
         let at = self.choices.between(0, i64::from(capacity) - 1);
         let place = self.place_at(&site);
-        let condition = self.has_more_than(place, at);
+        let condition = self.has_element(place, at);
         let multiset = self.place_at(&site);
         let risks = self.risks();
         let position = if risks { self.any_expr(2) } else { self.constant(at) };
