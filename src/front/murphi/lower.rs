@@ -49,6 +49,7 @@ pub(super) fn lower<'a>(model: &Model<'a>, options: &Options, report: &'a Report
         body: Body::default(),
         defines: &options.defines,
         defined: HashSet::new(),
+        later: model.declarations.iter().flat_map(Declaration::names).collect(),
     };
     lowerer.scopes.push();
     lowerer.predefined();
@@ -79,6 +80,8 @@ struct Lowerer<'a, 'r> {
     defines: &'r [(String, i64)],
     /// Those among them that there are.
     defined: HashSet<&'r str>,
+    /// What is declared outside bodies, wherever.
+    later: HashSet<&'a str>,
 }
 
 /// What is known of the piece of code being lowered.
