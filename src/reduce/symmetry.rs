@@ -14,6 +14,7 @@
 //!
 //! Multisets are sorted in all states; what is permuted here is sorted again.
 
+mod known;
 mod plan;
 mod refine;
 mod search;
@@ -22,6 +23,7 @@ mod tests;
 
 use crate::exec::{Check, Expansion, Model, Outcome, PropertyInfo, Step};
 use crate::ir::{Layout, Program};
+use known::Known;
 use plan::Plan;
 use search::Scratch;
 use std::sync::{Mutex, PoisonError};
@@ -58,6 +60,7 @@ pub struct Symmetric<'m> {
 /// What representing candidates takes.
 struct Room {
     scratch: Scratch,
+    known: Known,
     candidates: Vec<u8>,
 }
 
@@ -85,6 +88,7 @@ impl<'m> Symmetric<'m> {
         let room = free().pop();
         let mut room = room.unwrap_or_else(|| Room {
             scratch: Scratch::new(&self.plan),
+            known: Known::new(self.model.width()),
             candidates: Vec::with_capacity(CANDIDATES * self.model.width()),
         });
         let result = run(&mut room);
@@ -111,11 +115,13 @@ impl<'m> Symmetric<'m> {
     /// Passes on what `run` adds to an expansion, with candidates represented.
     fn through(&self, out: &mut Expansion, run: impl FnOnce(&mut Expansion)) {
         let width = self.model.width();
-        self.with_room(|Room { scratch, candidates }| {
+        self.with_room(|Room { scratch, known, candidates }| {
             candidates.clear();
             let mut pass_on = |candidates: &mut Vec<u8>| {
                 for state in candidates.chunks_exact_mut(width) {
-                    scratch.represent(&self.plan, self.layout, self.effort, state);
+                    known.represent(state, |state| {
+                        scratch.represent(&self.plan, self.layout, self.effort, state);
+                    });
                     out.candidate(state);
                 }
                 candidates.clear();
