@@ -51,7 +51,7 @@ impl Effort {
 pub struct Symmetric<'m> {
     model: &'m dyn Model,
     layout: &'m Layout,
-    plan: Plan,
+    plan: Box<Plan>,
     effort: Effort,
     /// Room that is free at the moment: as much as was ever needed at once.
     rooms: Mutex<Vec<Room>>,
@@ -73,7 +73,7 @@ impl<'m> Symmetric<'m> {
         layout: &'m Layout,
         effort: Effort,
     ) -> Option<Self> {
-        let plan = Plan::new(program, layout)?;
+        let plan = Box::new(Plan::new(program, layout)?);
         Some(Self { model, layout, plan, effort, rooms: Mutex::default() })
     }
 

@@ -118,7 +118,7 @@ enum Hoisted {
     /// A local variable is needed from here on.
     Local(LocalId, TypeId, Span),
     /// A statement.
-    Stmt(Stmt),
+    Stmt(Box<Stmt>),
 }
 
 impl<'a> Lowerer<'a, '_> {
@@ -162,7 +162,7 @@ impl<'a> Lowerer<'a, '_> {
 fn after(hoisted: Vec<Hoisted>, body: Vec<Stmt>) -> Vec<Stmt> {
     hoisted.into_iter().rev().fold(body, |mut body, it| match it {
         Hoisted::Stmt(stmt) => {
-            body.insert(0, stmt);
+            body.insert(0, *stmt);
             body
         }
         Hoisted::Local(local, ty, span) => {

@@ -35,7 +35,8 @@ impl Said {
     /// Reads a state that is followed by a few bytes more.
     pub(super) fn read(&mut self, plan: &Plan, state: &[u8]) {
         let Said { codes, plain, related } = self;
-        (plain.clear(), related.clear());
+        plain.clear();
+        related.clear();
         codes.clear();
         codes.extend(plan.readings.iter().map(|reading| reading.code(state)));
         for (cell, (&code, reading)) in (0..).zip(codes.iter().zip(&plan.readings)) {
@@ -67,10 +68,17 @@ fn members<'c>(set: &Set, colors: &'c mut [u64]) -> &'c mut [u64] {
     &mut colors[set.first as usize..(set.first + set.size) as usize]
 }
 
-/// Refines colors until no more elements are told apart.
-pub(super) fn refine(plan: &Plan, state: &Said, colors: &mut [u64], heard: &mut [u64]) {
+/// Refines colors until no more elements are told apart, and puts the elements of each set in the
+/// order of their colors.
+pub(super) fn refine(
+    plan: &Plan,
+    state: &Said,
+    colors: &mut [u64],
+    heard: &mut [u64],
+    order: &mut [u32],
+) {
     let elements = plan.elements as usize;
-    let mut classes = count(plan, colors, heard);
+    let mut classes = sort(plan, colors, order);
     // What lies in several multisets at once takes as many rounds to reach the elements.
     let patience = plan.depth.max(1);
     let mut patient = patience;
@@ -105,7 +113,7 @@ pub(super) fn refine(plan: &Plan, state: &Said, colors: &mut [u64], heard: &mut 
             }
         }
         recolor(&mut colors[..elements], &heard[..elements]);
-        let now = count(plan, colors, heard);
+        let now = sort(plan, colors, order);
         patient = if now == classes { patient - 1 } else { patience };
         classes = now;
     }
@@ -151,15 +159,15 @@ const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Marks a cell that names a vertex that leads to it.
 const SAME: u64 = 0x5a5a_0000_0000_5a5a;
 
-/// How many elements are told apart, using `work` for sorting.
-fn count(plan: &Plan, colors: &[u64], work: &mut [u64]) -> u32 {
+/// Puts the elements of each set in the order of their colors. How many are told apart.
+fn sort(plan: &Plan, colors: &[u64], order: &mut [u32]) -> u32 {
     let mut classes = 0;
+    let color = |element: u32| colors[element as usize];
     for set in &plan.sets {
-        let range = set.first as usize..(set.first + set.size) as usize;
-        let sorted = &mut work[range.clone()];
-        sorted.copy_from_slice(&colors[range]);
-        sorted.sort_unstable();
-        classes += 1 + sorted.windows(2).filter(|pair| pair[0] != pair[1]).count() as u32;
+        let members = &mut order[set.first as usize..(set.first + set.size) as usize];
+        members.sort_unstable_by_key(|&element| (color(element), element));
+        let differ = members.windows(2).filter(|pair| color(pair[0]) != color(pair[1]));
+        classes += 1 + differ.count() as u32;
     }
     classes
 }

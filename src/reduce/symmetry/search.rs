@@ -26,7 +26,7 @@ pub(super) struct Scratch {
     arrived: bool,
     /// Where each element goes.
     to: Vec<u32>,
-    /// Elements in order.
+    /// The elements of each set in the order of their colors.
     order: Vec<u32>,
     /// For one round of refining.
     heard: Vec<u64>,
@@ -46,7 +46,7 @@ impl Scratch {
             best: vec![0; cells],
             arrived: false,
             to: vec![0; elements],
-            order: vec![0; elements],
+            order: (0..plan.elements).collect(),
             heard: vec![0; plan.vertices()],
             colors: vec![vec![0; plan.vertices()]],
             alike: vec![Vec::new()],
@@ -93,8 +93,8 @@ impl Scratch {
     /// Tries all ways on from the colors at this depth.
     fn descend(&mut self, plan: &Plan, effort: Effort, depth: usize) {
         loop {
-            refine(plan, &self.said, &mut self.colors[depth], &mut self.heard);
-            self.sort(plan, depth);
+            let colors = &mut self.colors[depth];
+            refine(plan, &self.said, colors, &mut self.heard, &mut self.order);
             let Some((first, count)) = self.undecided(plan, depth) else {
                 return self.arrive(plan);
             };
@@ -127,16 +127,6 @@ impl Scratch {
     fn mark(&mut self, depth: usize, element: u32) {
         let color = &mut self.colors[depth][element as usize];
         *color = mix(*color ^ 0x6d61_726b);
-    }
-
-    /// Puts the elements of each set in the order of their colors.
-    fn sort(&mut self, plan: &Plan, depth: usize) {
-        let colors = &self.colors[depth];
-        self.order.iter_mut().zip(0..).for_each(|(at, element)| *at = element);
-        for set in &plan.sets {
-            let members = &mut self.order[set.first as usize..(set.first + set.size) as usize];
-            members.sort_unstable_by_key(|&element| (colors[element as usize], element));
-        }
     }
 
     /// The first elements that look alike and whose order matters, if there are any: where in the

@@ -275,6 +275,6 @@ impl<'a> Lowerer<'a, '_> {
 
     /// Something that runs before the statement being lowered.
     pub(super) fn hoist(&mut self, stmt: Stmt) {
-        self.body.hoisted.push(Hoisted::Stmt(stmt));
+        self.body.hoisted.push(Hoisted::Stmt(Box::new(stmt)));
     }
 }
