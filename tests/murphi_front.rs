@@ -340,7 +340,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ),
     (
         "var x: 0..1; procedure p(n: 0..1); begin end; rule true ==> p(); end; startstate end;",
-        "`p` takes 1 arguments, not 0",
+        "`p` takes 1 argument, not 0",
         "",
     ),
     ("var x: 0..1; rule true ==> return 1; end; startstate end;", "nothing to return", ""),

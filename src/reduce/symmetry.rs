@@ -14,6 +14,7 @@
 //!
 //! Multisets are sorted in all states; what is permuted here is sorted again.
 
+mod known;
 mod plan;
 mod refine;
 mod search;
@@ -22,8 +23,10 @@ mod tests;
 
 use crate::exec::{Check, Expansion, Model, Outcome, PropertyInfo, Step};
 use crate::ir::{Layout, Program};
+use known::Known;
 use plan::Plan;
 use search::Scratch;
+use std::sync::{Mutex, PoisonError};
 
 /// How much trouble to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +51,17 @@ impl Effort {
 pub struct Symmetric<'m> {
     model: &'m dyn Model,
     layout: &'m Layout,
-    plan: Plan,
+    plan: Box<Plan>,
     effort: Effort,
+    /// Room that is free at the moment: as much as was ever needed at once.
+    rooms: Mutex<Vec<Room>>,
+}
+
+/// What representing candidates takes.
+struct Room {
+    scratch: Scratch,
+    known: Known,
+    candidates: Vec<u8>,
 }
 
 impl<'m> Symmetric<'m> {
@@ -61,8 +73,8 @@ impl<'m> Symmetric<'m> {
         layout: &'m Layout,
         effort: Effort,
     ) -> Option<Self> {
-        let plan = Plan::new(program, layout)?;
-        Some(Self { model, layout, plan, effort })
+        let plan = Box::new(Plan::new(program, layout)?);
+        Some(Self { model, layout, plan, effort, rooms: Mutex::default() })
     }
 
     /// How much trouble is taken.
@@ -70,47 +82,66 @@ impl<'m> Symmetric<'m> {
         self.effort
     }
 
-    /// Replaces a state by the representative of its orbit.
-    fn represent(&self, effort: Effort, state: &mut [u8], scratch: &mut Scratch) {
-        scratch.represent(&self.plan, self.layout, effort, state);
+    /// Runs something that needs room.
+    fn with_room<T>(&self, run: impl FnOnce(&mut Room) -> T) -> T {
+        let free = || self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = free().pop();
+        let mut room = room.unwrap_or_else(|| Room {
+            scratch: Scratch::new(&self.plan),
+            known: Known::new(self.model.width()),
+            candidates: Vec::with_capacity(CANDIDATES * self.model.width()),
+        });
+        let result = run(&mut room);
+        free().push(room);
+        result
+    }
+
+    /// Replaces states by the representatives of their orbits.
+    fn represent<'s>(&self, effort: Effort, states: impl Iterator<Item = &'s mut [u8]>) {
+        self.with_room(|room| {
+            for state in states {
+                room.scratch.represent(&self.plan, self.layout, effort, state);
+            }
+        });
     }
 
     /// The representative of a state's orbit, one for all its states whatever the effort.
     fn canonical(&self, state: &[u8]) -> Vec<u8> {
         let mut state = state.to_vec();
-        self.represent(Effort::Exact, &mut state, &mut Scratch::new(&self.plan));
+        self.represent(Effort::Exact, std::iter::once(state.as_mut_slice()));
         state
     }
 
     /// Passes on what `run` adds to an expansion, with candidates represented.
     fn through(&self, out: &mut Expansion, run: impl FnOnce(&mut Expansion)) {
         let width = self.model.width();
-        let limit = CANDIDATES * width;
-        let mut buffer = Vec::with_capacity(limit);
-        let mut scratch = Scratch::new(&self.plan);
-        let mut pass_on = |buffer: &mut Vec<u8>| {
-            for state in buffer.chunks_exact_mut(width) {
-                self.represent(self.effort, state, &mut scratch);
-                out.candidate(state);
-            }
-            buffer.clear();
-            Ok(())
-        };
-        let mut inner = Expansion::new(width, &mut buffer, limit, &mut pass_on);
-        run(&mut inner);
-        // Passing on does not fail; what the outer expansion meets it keeps to itself.
-        let findings = inner.finish().map(|(_, findings)| findings).unwrap_or_default();
-        let _ = pass_on(&mut buffer);
-        out.findings.merge(findings);
+        self.with_room(|Room { scratch, known, candidates }| {
+            candidates.clear();
+            let mut pass_on = |candidates: &mut Vec<u8>| {
+                for state in candidates.chunks_exact_mut(width) {
+                    known.represent(state, |state| {
+                        scratch.represent(&self.plan, self.layout, self.effort, state);
+                    });
+                    out.candidate(state);
+                }
+                candidates.clear();
+                Ok(())
+            };
+            let mut inner = Expansion::new(width, candidates, CANDIDATES * width, &mut pass_on);
+            run(&mut inner);
+            // Passing on does not fail; what the outer expansion meets it keeps to itself.
+            let findings = inner.finish().map(|(_, findings)| findings).unwrap_or_default();
+            let _ = pass_on(candidates);
+            out.findings.merge(findings);
+        });
     }
 
     fn represented(&self, mut steps: Vec<Step>) -> Vec<Step> {
-        let mut scratch = Scratch::new(&self.plan);
-        for step in &mut steps {
-            if let Outcome::Successor(state) = &mut step.outcome {
-                self.represent(self.effort, state, &mut scratch);
-            }
-        }
+        let states = steps.iter_mut().filter_map(|step| match &mut step.outcome {
+            Outcome::Successor(state) => Some(state.as_mut_slice()),
+            Outcome::Fault(_) => None,
+        });
+        self.represent(self.effort, states);
         steps
     }
 }

@@ -237,6 +237,11 @@ impl Interp {
         self.program.end != EndRule::NeverStuttering || state != successor
     }
 
+    /// The number of a start, as an action: they come after all actions.
+    fn start_number(&self, start: u32) -> u32 {
+        self.program.actions.len() as u32 + start
+    }
+
     fn step(&self, action: ActionId, partner: Option<ActionId>, outcome: Outcome) -> Step {
         let taken = [Some(action), partner];
         let actions: Vec<&Action> =
@@ -263,7 +268,9 @@ impl Model for Interp {
         let zero = vec![0; self.width()];
         self.each_start(|number, result| match result {
             Ok(state) => out.candidate(state),
-            Err(fault) => out.finding(Check::Fault(fault.kind, number), &zero),
+            Err(fault) => {
+                out.finding(Check::Fault(fault.kind, self.start_number(number)), &zero);
+            }
         });
     }
 
@@ -310,7 +317,7 @@ impl Model for Interp {
                 Err(fault) => Outcome::Fault(*fault),
             };
             let (name, spans) = (start.name.clone(), vec![start.span]);
-            steps.push(Step { action: number, name, spans, outcome });
+            steps.push(Step { action: self.start_number(number), name, spans, outcome });
         });
         steps
     }
@@ -332,7 +339,14 @@ impl Model for Interp {
     }
 
     fn action_name(&self, action: u32) -> String {
-        self.program.actions.get(ActionId(action)).map_or(String::new(), |it| it.name.clone())
+        let start = action.checked_sub(self.start_number(0));
+        match start.and_then(|number| self.program.starts.get(number as usize)) {
+            Some(start) => start.name.clone(),
+            None => {
+                let action = self.program.actions.get(ActionId(action));
+                action.map_or(String::new(), |it| it.name.clone())
+            }
+        }
     }
 
     fn violations(&self, state: &[u8]) -> Vec<Check> {

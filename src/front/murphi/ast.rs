@@ -40,6 +40,17 @@ pub enum Declaration<'a> {
     Function(Box<Function<'a>>),
 }
 
+impl<'a> Declaration<'a> {
+    /// The names it declares.
+    pub fn names(&self) -> Vec<&'a str> {
+        match self {
+            Declaration::Constant(name, _) | Declaration::Type(name, _) => vec![name.text],
+            Declaration::Variables(names, _) => names.iter().map(|name| name.text).collect(),
+            Declaration::Function(function) => vec![function.name.text],
+        }
+    }
+}
+
 /// A type as written.
 #[derive(Debug)]
 pub struct TypeExpr<'a> {

@@ -255,7 +255,8 @@ impl<'a> Lexer<'a> {
         }
         let char = rest.chars().next().unwrap_or(' ');
         let span = self.take(char.len_utf8(), TokenKind::End_).span;
-        Err(Diagnostic::error(span, format!("the character {char:?} has no meaning here")))
+        Err(Diagnostic::error(span, format!("the character {char:?} has no meaning here"))
+            .help("remove it; comments begin with `--`"))
     }
 
     fn skip_space(&mut self) -> Result<(), Diagnostic> {

@@ -49,6 +49,7 @@ pub(super) fn lower<'a>(model: &Model<'a>, options: &Options, report: &'a Report
         body: Body::default(),
         defines: &options.defines,
         defined: HashSet::new(),
+        later: model.declarations.iter().flat_map(Declaration::names).collect(),
     };
     lowerer.scopes.push();
     lowerer.predefined();
@@ -79,6 +80,8 @@ struct Lowerer<'a, 'r> {
     defines: &'r [(String, i64)],
     /// Those among them that there are.
     defined: HashSet<&'r str>,
+    /// What is declared outside bodies, wherever.
+    later: HashSet<&'a str>,
 }
 
 /// What is known of the piece of code being lowered.
@@ -115,7 +118,7 @@ enum Hoisted {
     /// A local variable is needed from here on.
     Local(LocalId, TypeId, Span),
     /// A statement.
-    Stmt(Stmt),
+    Stmt(Box<Stmt>),
 }
 
 impl<'a> Lowerer<'a, '_> {
@@ -159,7 +162,7 @@ impl<'a> Lowerer<'a, '_> {
 fn after(hoisted: Vec<Hoisted>, body: Vec<Stmt>) -> Vec<Stmt> {
     hoisted.into_iter().rev().fold(body, |mut body, it| match it {
         Hoisted::Stmt(stmt) => {
-            body.insert(0, stmt);
+            body.insert(0, *stmt);
             body
         }
         Hoisted::Local(local, ty, span) => {

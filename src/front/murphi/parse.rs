@@ -22,7 +22,7 @@ type Parsed<T> = Result<T, Diagnostic>;
 pub fn parse(file: u16, text: &str) -> Result<Model<'_>, Diagnostic> {
     let mut lexer = Lexer::new(file, text);
     let token = lexer.token()?;
-    Parser { lexer, token, last: token.span, depth: 0 }.model()
+    Parser { lexer, token, last: token.span, depth: 0, else_if: None }.model()
 }
 
 /// A place in the tokens.
@@ -35,6 +35,8 @@ struct Parser<'a> {
     last: Span,
     /// How much is open.
     depth: u32,
+    /// The last `if` right behind an `else`, which needs an end of its own.
+    else_if: Option<Span>,
 }
 
 /// Something that needs an end.
@@ -140,13 +142,44 @@ impl<'a> Parser<'a> {
         let missing = self.last.end < span.start && self.lexer.text(between).contains('\n');
         let place = if missing { Span { end: between.start, ..between } } else { span };
         let error = Diagnostic::error(place, format!("expected {expected}, found {found}"));
-        match kind {
-            TokenKind::DoubleEqual => error.help("Murphi compares with `=`"),
-            _ if kind.is_word() && expected.contains("name") => {
-                error.help(format!("{found} is a reserved word"))
-            }
-            _ => error,
+        match self.advice(expected) {
+            Some(advice) => error.help(advice),
+            None => error,
         }
+    }
+
+    /// What to do where the next token is not what was expected, if that is clear.
+    fn advice(&self, expected: &str) -> Option<String> {
+        let text = self.lexer.text(self.token.span);
+        let advice = match self.kind() {
+            TokenKind::DoubleEqual => "Murphi compares with `=`",
+            kind if kind.is_word() && expected.contains("name") => {
+                return Some(format!("{} is a reserved word", quote(text)));
+            }
+            _ if self.is_word("and") => "`and` is written `&`",
+            _ if self.is_word("or") => "`or` is written `|`",
+            _ if self.is_word("mod") => "the remainder is written `%`",
+            TokenKind::Greater if expected == "an expression" => "different is written `!=`",
+            TokenKind::WideArrow => "a guard has no `:=`: it compares with `=`",
+            TokenKind::End => "is an `end` before it one too many?",
+            _ => match expected {
+                "`;`" => "statements and declarations are separated by `;`",
+                "`:`" => "what is declared is `name: type`",
+                "`then`" => "an `if` is `if condition then statements end`",
+                "`do`" => "what is repeated or stands in a `ruleset` begins with `do`",
+                "`==>` after the guard" => "a rule is `rule guard ==> statements end`",
+                "`[`" => "a size or an index is in brackets, as in `array [0..3] of boolean`",
+                "`:` and the type of the result" => {
+                    "what has no result is a `procedure` instead of a `function`"
+                }
+                "`:` and a type, or `:=` and a range" => {
+                    "such as `i: 0..3 do`, or `i := 0 to 3 do`"
+                }
+                "an expression" => "a value, a variable or an operation on them belongs here",
+                _ => return None,
+            },
+        };
+        Some(advice.to_owned())
     }
 
     /// Takes the end of what is open.
@@ -163,7 +196,18 @@ impl<'a> Parser<'a> {
         let opened = quote(self.lexer.text(open.span));
         let line = self.lexer.line(open.span);
         let expected = format!("`end` or {}", open.closer.describe());
-        self.unexpected(&expected).help(format!("the {opened} of line {line} is still open here"))
+        let error = self.unexpected(&expected);
+        match self.else_if {
+            _ if self.kind() == TokenKind::WideArrow => error,
+            Some(inner) if inner.start > open.span.start => {
+                let line = self.lexer.line(inner);
+                error.help(format!(
+                    "the {opened} is still open: the `else if` of line {line} needs two ends, \
+                     `elsif` none"
+                ))
+            }
+            _ => error.help(format!("the {opened} of line {line} is still open here")),
+        }
     }
 
     fn model(&mut self) -> Parsed<Model<'a>> {
@@ -193,12 +237,23 @@ impl<'a> Parser<'a> {
                 TokenKind::Const | TokenKind::Type | TokenKind::Var => drop(self.advance()?),
                 _ => return Ok(()),
             }
+            self.reserved_name()?;
             while self.begins_declaration() {
                 declarations.push(self.declaration(section)?);
                 self.expect(TokenKind::Semicolon)?;
                 while self.eat(TokenKind::Semicolon)? {}
+                self.reserved_name()?;
             }
         }
+    }
+
+    /// The error that what a section declares has a name that is reserved.
+    fn reserved_name(&self) -> Parsed<()> {
+        let mut ahead = self.clone();
+        let is_declared = self.kind().is_word()
+            && ahead.advance().is_ok()
+            && matches!(ahead.kind(), TokenKind::Colon | TokenKind::Comma);
+        if is_declared { Err(self.unexpected("a name")) } else { Ok(()) }
     }
 
     /// Whether a name comes with what it is declared to be.

@@ -72,13 +72,7 @@ fn orbit(plan: &Plan, model: &Interp, state: &[u8]) -> BTreeSet<Vec<u8>> {
     let mut to: Vec<u32> = (0..plan.elements).collect();
     permutations(plan, 0, 0, &mut to, &mut |to| {
         let mut scratch = Scratch::new(plan);
-        let layout = model.layout();
-        let codes: Vec<u32> =
-            (0..plan.state_cells).map(|cell| layout.code(state, CellId(cell))).collect();
-        let mut permuted = state.to_vec();
-        for (cell, code) in (0..).zip(scratch.permuted(plan, &codes, to)) {
-            layout.set_code(&mut permuted, CellId(cell), code);
-        }
+        let permuted = scratch.permuted(plan, model.layout(), state, to);
         orbit.insert(permuted);
     });
     orbit

@@ -116,7 +116,8 @@ impl<'a> Lowerer<'a, '_> {
         let callee = self.callee(name)?;
         let Some(result) = callee.result else {
             let message = format!("{} is a procedure, which has no result", quote(name.text));
-            self.error(name.span, message);
+            let help = "call it in a statement of its own, or make it a `function`";
+            self.error_with(name.span, message, help);
             return None;
         };
         let sort = self.sort_of(result);
@@ -194,9 +195,10 @@ impl<'a> Lowerer<'a, '_> {
     ) -> Option<Vec<Argument>> {
         let expected = callee.parameters.len();
         if given.len() != expected {
-            let message =
-                format!("{} takes {expected} arguments, not {}", quote(name.text), given.len());
-            self.error(name.span, message);
+            let plural = if expected == 1 { "" } else { "s" };
+            let name_ = quote(name.text);
+            let message = format!("{name_} takes {expected} argument{plural}, not {}", given.len());
+            self.error_with(name.span, message, "give one for each of its parameters");
             return None;
         }
         let pairs = given.iter().zip(&callee.parameters);
@@ -216,13 +218,14 @@ impl<'a> Lowerer<'a, '_> {
                 return None;
             }
             if !self.same_shape(part.ty, ty) {
-                self.error(tree.span, "this is of another type than the `var` parameter");
+                let help = "a `var` parameter stands for a variable of its own type";
+                self.error_with(tree.span, "this is of another type than the parameter", help);
                 return None;
             }
             return Some(Argument::Reference(part.place));
         }
         match self.sort_of(ty) {
-            Some(sort) => self.value_as(tree, &sort).map(Argument::Value),
+            Some(sort) => self.given_as(tree, &sort).map(Argument::Value),
             None => {
                 let part = self.part(tree)?;
                 if !self.same_shape(part.ty, ty) {
@@ -272,6 +275,6 @@ impl<'a> Lowerer<'a, '_> {
 
     /// Something that runs before the statement being lowered.
     pub(super) fn hoist(&mut self, stmt: Stmt) {
-        self.body.hoisted.push(Hoisted::Stmt(stmt));
+        self.body.hoisted.push(Hoisted::Stmt(Box::new(stmt)));
     }
 }

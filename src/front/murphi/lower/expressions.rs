@@ -20,11 +20,16 @@ impl<'a> Lowerer<'a, '_> {
         }
     }
 
+    /// What is stored, given or returned as a value of this sort: it may be undefined.
+    pub(super) fn given_as(&mut self, tree: &Tree<'a>, sort: &Sort) -> Option<Expr> {
+        match tree.kind {
+            TreeKind::Undefined => Some(Expr { kind: ExprKind::Undefined, span: tree.span }),
+            _ => self.value_as(tree, sort),
+        }
+    }
+
     /// The value of an expression, as one of this sort.
     pub(super) fn value_as(&mut self, tree: &Tree<'a>, sort: &Sort) -> Option<Expr> {
-        if matches!(tree.kind, TreeKind::Undefined) {
-            return Some(Expr { kind: ExprKind::Undefined, span: tree.span });
-        }
         let (value, from) = self.value(tree)?;
         self.converted(value, &from, sort, tree.span)
     }
@@ -88,7 +93,8 @@ impl<'a> Lowerer<'a, '_> {
                 let (other, to) = self.value(right)?;
                 let Some(common) = self.common(&from, &to) else {
                     let (from, to) = (self.sort_name(&from), self.sort_name(&to));
-                    self.error(span, format!("{from} is compared with {to}"));
+                    let help = "what is compared must be of one type";
+                    self.error_with(span, format!("{from} is compared with {to}"), help);
                     return None;
                 };
                 let one = self.converted(one, &from, &common, left.span)?;

@@ -67,7 +67,9 @@ impl<'a> Lowerer<'a, '_> {
         match self.lowered(tree)? {
             Lowered::Part(part) => Some(part),
             Lowered::Value(..) => {
-                self.error(tree.span, "this is only a value, not a variable or a part of one");
+                let help = "store it in a variable first";
+                let message = "this is only a value, not a variable or a part of one";
+                self.error_with(tree.span, message, help);
                 None
             }
         }
@@ -75,7 +77,12 @@ impl<'a> Lowerer<'a, '_> {
 
     /// A place that may be assigned.
     pub(super) fn target(&mut self, tree: &Tree<'a>) -> Option<Part> {
-        let part = self.part(tree)?;
+        let Lowered::Part(part) = self.lowered(tree)? else {
+            let help = "only variables and their parts can be, not constants or the parameters of \
+                        rulesets and loops";
+            self.error_with(tree.span, "this cannot be changed", help);
+            return None;
+        };
         if !part.writable {
             let help = "parameters can be changed if they are declared with `var`";
             self.error_with(tree.span, "this cannot be changed here", help);
@@ -100,7 +107,7 @@ impl<'a> Lowerer<'a, '_> {
     fn field(&mut self, of: Part, field: Name<'a>, tree: &Tree<'a>) -> Option<Part> {
         let Type::Record { fields, .. } = &self.program.types[of.ty] else {
             let message = format!("this is no record, and has no field {}", quote(field.text));
-            self.error(field.span, message);
+            self.error_with(field.span, message, "only records have fields");
             return None;
         };
         let Some(number) = fields.iter().position(|(name, _)| name == field.text) else {
@@ -123,7 +130,8 @@ impl<'a> Lowerer<'a, '_> {
             Type::Array { element, .. } => (*element, Sort::of(&self.indices[&of.ty])),
             Type::Multiset { element, .. } => (*element, Sort::Number),
             _ => {
-                self.error(tree.span, "this is neither an array nor a multiset");
+                let help = "only elements of these have an index in brackets";
+                self.error_with(tree.span, "this is neither an array nor a multiset", help);
                 return None;
             }
         };
@@ -143,7 +151,7 @@ impl<'a> Lowerer<'a, '_> {
             let high = low + i64::from(*length) - 1;
             if !(*low..=high).contains(&value) {
                 let message = format!("the index is {value}, but the array has {low} to {high}");
-                self.error(index.span, message);
+                self.error_with(index.span, message, "change the index or the array's type");
             }
         }
     }

@@ -40,6 +40,9 @@ impl<'a> Lowerer<'a, '_> {
     pub(super) fn all_rules(&mut self, rules: &[Rule<'a>]) {
         self.rules(rules, &mut Vec::new());
         let end = Span::default();
+        if self.report.errors() > 0 {
+            return;
+        }
         if self.program.actions.is_empty() {
             self.error_with(end, "the model has no rules", "a rule is `rule guard ==> body end;`");
         }

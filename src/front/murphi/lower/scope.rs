@@ -100,7 +100,17 @@ impl<'a> Lowerer<'a, '_> {
                 let help = format!("there is {}: names are told apart by case", quote(similar));
                 self.error_with(name.span, message, help);
             }
-            None => self.error(name.span, message),
+            None => {
+                let is_declared = self.later.contains(name.text);
+                let help = match (is_declared, name.text) {
+                    (true, _) => "it is declared further down: what is used comes first",
+                    (_, "not") => "`not` is written `!`",
+                    (_, "and") => "`and` is written `&`",
+                    (_, "or") => "`or` is written `|`",
+                    _ => "declare it before, as a `const`, `type`, `var`, `function` or parameter",
+                };
+                self.error_with(name.span, message, help);
+            }
         }
         None
     }

@@ -93,8 +93,22 @@ impl Lowerer<'_, '_> {
         }
         let pieces = self.pieces(from, to);
         if pieces.is_empty() {
-            let (from, to) = (self.sort_name(from), self.sort_name(to));
-            self.error(span, format!("this is {from}, but {to} is needed"));
+            let message =
+                format!("this is {}, but {} is needed", self.sort_name(from), self.sort_name(to));
+            let help = match (from, to) {
+                (_, Sort::Bool) => "a condition compares, as in `x = 1`",
+                (Sort::Bool, Sort::Number) => "`condition ? 1 : 0` makes a number of it",
+                (_, Sort::Number) => {
+                    "such values have no order and no arithmetic, only `=` and `!=`"
+                }
+                (_, Sort::Enum(_)) => "write one of the values that the enumeration lists",
+                (_, Sort::Scalarset(_)) => {
+                    "elements of a scalarset have no names: take one from a parameter, a `for` or \
+                     a variable"
+                }
+                (_, Sort::Union(_)) => "only values of its members are values of a union",
+            };
+            self.error_with(span, message, help);
             return None;
         }
         Some(convert(value, pieces))

@@ -111,7 +111,8 @@ impl<'a> Lowerer<'a, '_> {
         }
         let from = self.part(value)?;
         if !self.same_shape(from.ty, to.ty) {
-            self.error(span, "the two sides are of different types");
+            let help = "arrays and records are copied whole between variables of one type";
+            self.error_with(span, "the two sides are of different types", help);
             return None;
         }
         let kind = StmtKind::Copy { target: to.place, source: from.place };
@@ -124,7 +125,8 @@ impl<'a> Lowerer<'a, '_> {
             let (low, high) = self.program.bounds(domain);
             if !(low..=high).contains(&known) {
                 let message = format!("{known} is outside the range, which is {low} to {high}");
-                self.report.add(crate::diag::Diagnostic::warning(value.span, message));
+                let warning = crate::diag::Diagnostic::warning(value.span, message);
+                self.report.add(warning.help("where this is executed, it is a run-time error"));
             }
         }
     }
@@ -342,16 +344,17 @@ impl<'a> Lowerer<'a, '_> {
         match (self.body.result, value) {
             (Returns::Nothing, None) => Some(vec![returned(None)]),
             (Returns::Nothing, Some(value)) => {
-                self.error(value.span, "there is nothing to return a value to");
+                let help = "`return` alone ends a rule or a procedure";
+                self.error_with(value.span, "there is nothing to return a value to", help);
                 None
             }
             (_, None) => {
-                self.error(span, "a function returns a value");
+                self.error_with(span, "a function returns a value", "write it behind `return`");
                 None
             }
             (Returns::Scalar(ty), Some(value)) => {
                 let sort = self.sort_of(ty)?;
-                let value = self.value_as(value, &sort)?;
+                let value = self.given_as(value, &sort)?;
                 Some(vec![returned(Some(value))])
             }
             (Returns::Aggregate(local, ty), Some(value)) => {
@@ -387,7 +390,7 @@ impl<'a> Lowerer<'a, '_> {
         self.target(multiset)?;
         let (part, ty, _) = self.multiset(multiset)?;
         let element = match self.sort_of(ty) {
-            Some(sort) => Argument::Value(self.value_as(element, &sort)?),
+            Some(sort) => Argument::Value(self.given_as(element, &sort)?),
             None => {
                 let from = self.part(element)?;
                 if !self.same_shape(from.ty, ty) {

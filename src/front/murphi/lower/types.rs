@@ -5,7 +5,9 @@ use super::sorts::Sort;
 use super::{Lowerer, Meaning};
 use crate::front::murphi::quote;
 use crate::ir::validate::SCALARS_MAX;
-use crate::ir::{Domain, Enum, Owner, Place, Scalar, Scalarset, Type, TypeId, Variable};
+use crate::ir::{
+    Domain, Enum, Expr, ExprKind, Owner, Place, Scalar, Scalarset, Type, TypeId, Variable,
+};
 use crate::source::Span;
 
 /// The most values of a range, so that one more for undefined still fits a cell.
@@ -232,7 +234,11 @@ impl<'a> Lowerer<'a, '_> {
     /// The value of an expression that must be known.
     pub(super) fn known(&mut self, expr: &Tree<'a>) -> Option<(i64, Sort)> {
         let (value, sort) = self.value(expr)?;
-        if value.as_constant().is_none() {
+        if value.as_constant().is_none() && is_without_result(&value) {
+            let help = "the operands are known, but a zero divisor or a number beyond 64 bits has \
+                        no result";
+            self.error_with(expr.span, "this cannot be computed", help);
+        } else if value.as_constant().is_none() {
             let help = "only numbers, constants and operations on them are known";
             self.error_with(expr.span, "this must be known before the model runs", help);
         }
@@ -292,5 +298,17 @@ impl<'a> Lowerer<'a, '_> {
                 }
             }
         }
+    }
+}
+
+/// Whether an operation was left alone though all of its operands are known.
+fn is_without_result(value: &Expr) -> bool {
+    match &value.kind {
+        ExprKind::Binary(_, left, right) => {
+            let known = |it: &Expr| it.as_constant().is_some();
+            known(left) && known(right) || is_without_result(left) || is_without_result(right)
+        }
+        ExprKind::Unary(_, operand) => is_without_result(operand),
+        _ => false,
     }
 }

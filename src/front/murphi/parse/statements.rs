@@ -80,6 +80,10 @@ impl<'a> Parser<'a> {
     fn assignment_or_call(&mut self) -> Parsed<StmtKind<'a>> {
         let target = self.designator()?;
         if let ExprKind::Call(name, arguments) = target.kind {
+            if self.kind() == TokenKind::Assign {
+                return Err(Diagnostic::error(target.span, "a call cannot be assigned")
+                    .help("elements of an array are written with brackets: `a[i]`"));
+            }
             return Ok(StmtKind::Call(name, arguments));
         }
         match self.kind() {
@@ -106,6 +110,9 @@ impl<'a> Parser<'a> {
                 TokenKind::Elsif => drop(self.advance()?),
                 TokenKind::Else => {
                     self.advance()?;
+                    if self.kind() == TokenKind::If {
+                        self.else_if = Some(self.token.span);
+                    }
                     branches.push((None, self.statements()?));
                     break;
                 }
