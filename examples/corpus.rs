@@ -1,13 +1,14 @@
-//! Compares Spillway's counts with reference counts over a folder of DVE models.
+//! Compares Spillway's counts with reference counts over a folder of models.
 //!
 //! ```sh
 //! cargo run --release --example corpus -- FOLDER [--max-states N] [--memory MIB] [--threads N]
 //!                                         [--oracle] [--wrap] [--only NAME] [--min-states N]
 //!                                         [--order declared|static|sampled] [--skip NAME]
+//!                                         [--language dve|promela] [--slots N]
 //! ```
 //!
 //! `FOLDER` holds the models and a `reference.tsv` with the columns `file`, `states`,
-//! `transitions`, `deadlock_states` and `bfs_levels`; empty means not known. Every model whose
+//! `transitions`, `deadlock_states`, `bfs_levels` and `errors`; empty or absent means not known. Every model whose
 //! reference has at most `--max-states` states (3,000,000 if not given) is explored whole: one
 //! line a model, then a total. `--memory 0` takes the least budget that works. The exit code is 1
 //! if any count differs.
@@ -40,6 +41,8 @@ struct Settings {
     only: Option<String>,
     skip: Option<String>,
     order: Option<String>,
+    language: Language,
+    slots: Option<u32>,
 }
 
 /// What a model came to.
@@ -56,6 +59,8 @@ struct Reference {
     transitions: Option<u64>,
     deadlocks: Option<u64>,
     levels: Option<u64>,
+    /// Violations of any kind, as SPIN counts them.
+    errors: Option<u64>,
 }
 
 fn main() -> ExitCode {
@@ -107,6 +112,8 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
         only: None,
         skip: None,
         order: None,
+        language: Language::Dve,
+        slots: None,
     };
     while let Some(arg) = args.next() {
         let mut number = || -> Result<u64, String> {
@@ -123,6 +130,12 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
             "--only" => settings.only = args.next(),
             "--skip" => settings.skip = args.next(),
             "--order" => settings.order = args.next(),
+            "--slots" => settings.slots = Some(number()? as u32),
+            "--language" => {
+                let name = args.next().unwrap_or_default();
+                settings.language = Language::from_name(&name)
+                    .ok_or(format!("there is no language `{name}`"))?;
+            }
             _ => settings.folder = PathBuf::from(arg),
         }
     }
@@ -134,18 +147,22 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
 
 fn references(settings: &Settings) -> Vec<Reference> {
     let table = std::fs::read_to_string(settings.folder.join("reference.tsv")).unwrap_or_default();
-    table
-        .lines()
-        .skip(1)
+    let mut lines = table.lines();
+    let header: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
+    lines
         .filter_map(|line| {
             let fields: Vec<&str> = line.split('\t').collect();
-            let number = |at: usize| fields.get(at).and_then(|field| field.parse().ok());
+            let column = |name: &str| {
+                let at = header.iter().position(|column| *column == name)?;
+                fields.get(at)?.parse().ok()
+            };
             Some(Reference {
                 file: fields.first()?.to_string(),
-                states: number(1)?,
-                transitions: number(2),
-                deadlocks: number(3),
-                levels: number(4),
+                states: column("states")?,
+                transitions: column("transitions"),
+                deadlocks: column("deadlock_states"),
+                levels: column("bfs_levels"),
+                errors: column("errors"),
             })
         })
         .filter(|it| (settings.min_states..=settings.max_states).contains(&it.states))
@@ -155,7 +172,10 @@ fn references(settings: &Settings) -> Vec<Reference> {
 }
 
 fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, String> {
-    let model = load(&settings.folder.join(&reference.file), settings.overflow)?;
+    let beside = settings.folder.join(&reference.file);
+    let above = settings.folder.join("..").join(&reference.file);
+    let path = if beside.is_file() { beside } else { above };
+    let model = load(&path, settings)?;
     let began = Instant::now();
     let model = ordered(model, settings.order.as_deref())?;
     let ordering = began.elapsed().as_secs_f64();
@@ -230,12 +250,13 @@ fn store(model: &Interp, disk: &dyn Disk, search: &Search) -> spill::Result<Stri
     Ok(format!(", {bytes:.3} B/state, {share:.2}% of {} bits", model.bits()))
 }
 
-fn load(path: &Path, overflow: Overflow) -> Result<Interp, String> {
+fn load(path: &Path, settings: &Settings) -> Result<Interp, String> {
     let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
     let mut sources = Sources::default();
     sources.add(path.display().to_string(), String::from_utf8_lossy(&bytes));
-    let options = Options { overflow: Some(overflow), ..Options::default() };
-    let loaded = front::load(Language::Dve, &mut sources, &options).map_err(|diagnostics| {
+    let overflow = Some(settings.overflow);
+    let options = Options { overflow, slots: settings.slots, ..Options::default() };
+    let loaded = front::load(settings.language, &mut sources, &options).map_err(|diagnostics| {
         diagnostics.iter().map(|it| it.render(&sources).to_string()).collect::<Vec<_>>().join("\n")
     })?;
     Interp::new(loaded.program).map_err(|diagnostic| diagnostic.render(&sources).to_string())
@@ -251,19 +272,22 @@ fn compare(reference: &Reference, outcome: &Outcome) -> (String, bool) {
         }
         _ => format!("{name} {ours}"),
     };
-    let line = [
-        field("states", outcome.states(), Some(reference.states)),
-        field("transitions", outcome.transitions, reference.transitions),
-        field("deadlocks", outcome.deadlocks(), reference.deadlocks),
-        field("levels", outcome.levels.len() as u64, reference.levels),
-    ]
-    .join(", ");
     let faults: u64 = outcome
         .findings
         .iter()
         .filter(|(check, _)| matches!(check, spillway::exec::Check::Fault(..)))
         .map(|(_, finding)| finding.count)
         .sum();
+    // SPIN counts how often a state is come to, so the initial one once more.
+    let arrivals = outcome.transitions + u64::from(reference.errors.is_some());
+    let line = [
+        field("states", outcome.states(), Some(reference.states)),
+        field("transitions", arrivals, reference.transitions),
+        field("errors", outcome.deadlocks() + faults, reference.errors),
+        field("deadlocks", outcome.deadlocks(), reference.deadlocks),
+        field("levels", outcome.levels.len() as u64, reference.levels),
+    ]
+    .join(", ");
     let errors = if faults > 0 { format!(", {faults} run-time errors") } else { String::new() };
     (line + &errors, agrees)
 }

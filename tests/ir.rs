@@ -153,6 +153,7 @@ impl Model {
             start: LocationId(0),
             instances,
             parameters: vec![],
+            life: Life::default(),
             span: NOWHERE,
         })
     }
@@ -171,6 +172,7 @@ impl Model {
             communication: None,
             body: vec![],
             priority: 0,
+            control: Control::default(),
             span: NOWHERE,
         })
     }
@@ -343,7 +345,7 @@ fn worker_body(m: &Model) -> Vec<Stmt> {
         s(StmtKind::Communicate(receive(ChannelRef::Computed(Box::new(c(1))), patterns.clone()))),
         s(StmtKind::Communicate(send(ChannelRef::Named(m.private), vec![read(m.mine)]))),
         s(StmtKind::If(vec![
-            (Some(e(ExprKind::CanReceive(queue.clone(), patterns))), vec![s(StmtKind::Exit)]),
+            (Some(e(ExprKind::CanReceive(queue.clone(), patterns, false))), vec![s(StmtKind::Exit)]),
             (
                 Some(bin(Binary::Or, e(ExprKind::IsFull(queue.clone())), pid)),
                 vec![s(StmtKind::Run {

@@ -48,6 +48,9 @@ pub struct ModelArgs {
     /// What becomes of a value outside its variable's range: an error, or reduced as C does
     #[arg(long, value_enum, default_value_t = OverflowArg::Error)]
     pub overflow: OverflowArg,
+    /// How many instances of a process a `run` in a loop may make (Promela)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
+    pub slots: Option<u32>,
 }
 
 /// The rule for values outside a variable's range.

@@ -100,7 +100,7 @@ impl Job {
             sources.add(name.as_str(), text.as_str());
         }
         let overflow = if self.wraps { Overflow::Wraps } else { Overflow::Fails };
-        let options = Options { defines: self.defines.clone(), overflow: Some(overflow) };
+        let options = Options { defines: self.defines.clone(), overflow: Some(overflow), slots: None };
         let language = Language::from_name(&self.language).ok_or_else(|| {
             Failure::wrong(format!("models in {} cannot be read by this version", self.language))
         })?;

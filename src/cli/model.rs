@@ -37,6 +37,7 @@ impl Model {
         let options = Options {
             defines: args.defines.clone(),
             overflow: Some(Overflow::from(args.overflow)),
+            slots: args.slots,
         };
         let mut sources = Sources::default();
         sources.add(name, text);

@@ -1,11 +1,12 @@
 //! What statements and messages do to a state.
 
 use super::eval::{Locals, fault, with_local};
+use super::channels::ChannelAt;
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Argument, ChannelId, Communication, Expr, ExprKind, Overflow, Pattern, Place, Stmt, StmtKind,
+    Argument, Communication, Expr, ExprKind, Overflow, Pattern, Place, Stmt, StmtKind,
     Type,
 };
 use crate::source::Span;
@@ -21,7 +22,7 @@ impl Interp {
         body.iter().try_for_each(|stmt| self.statement(stmt, state, locals))
     }
 
-    fn statement(&self, stmt: &Stmt, state: &mut [u8], locals: &Locals) -> Result<(), Failure> {
+    pub(super) fn statement(&self, stmt: &Stmt, state: &mut [u8], locals: &Locals) -> Result<(), Failure> {
         match &stmt.kind {
             StmtKind::Assign { target, value, overflow } => {
                 self.assign(target, value, *overflow, state, locals)
@@ -89,11 +90,18 @@ impl Interp {
                 self.multiset_remove(multiset, position, state, locals)
             }
             StmtKind::Print { .. } => Ok(()),
-            StmtKind::Call(..)
-            | StmtKind::Return(_)
-            | StmtKind::Declare { .. }
-            | StmtKind::Run { .. }
-            | StmtKind::Exit => {
+            StmtKind::Run { process, arguments, into } => {
+                let values = self.message(arguments, state, locals)?;
+                let pid = self.start_instance(*process, &values, stmt.span, state)?;
+                let Some(place) = into else { return Ok(()) };
+                let (cell, _) = self.cell(place, state, locals)?;
+                self.store(cell, pid, Overflow::Wraps, place.span, state)
+            }
+            StmtKind::Exit => {
+                locals.mover.iter().for_each(|&mover| self.end_instance(mover, state));
+                Ok(())
+            }
+            StmtKind::Call(..) | StmtKind::Return(_) | StmtKind::Declare { .. } => {
                 Err(fault(FaultKind::Error, stmt.span, "this statement cannot be executed yet"))
             }
         }
@@ -261,7 +269,7 @@ impl Interp {
     }
 
     /// Gives unused cells the one content that unused cells have.
-    fn clear_cells(&self, first: u32, count: u32, state: &mut [u8]) {
+    pub(super) fn clear_cells(&self, first: u32, count: u32, state: &mut [u8]) {
         for cell in (first..first + count).map(CellId) {
             let about = &self.layout.cells[cell];
             let unused = if about.undefined { None } else { Some(about.low) };
@@ -278,11 +286,12 @@ impl Interp {
         state: &mut [u8],
         locals: &Locals,
     ) -> Result<bool, Failure> {
-        let channel = self.channel(communication.channel());
+        let channel = self.channel(communication.channel(), before, locals)?;
         match communication {
             Communication::Send { values, sorted, span, .. } => {
+                self.has_arity(channel, values.len(), *span)?;
                 if self.length(channel, before)
-                    == i64::from(self.program.channels[channel].capacity)
+                    == i64::from(self.program.channels[channel.id].capacity)
                 {
                     return Ok(false);
                 }
@@ -312,13 +321,14 @@ impl Interp {
         state: &[u8],
         locals: &Locals,
     ) -> Result<bool, Failure> {
-        let channel = self.channel(communication.channel());
+        let channel = self.channel(communication.channel(), state, locals)?;
         match communication {
             Communication::Send { .. } => {
-                let capacity = i64::from(self.program.channels[channel].capacity);
+                let capacity = i64::from(self.program.channels[channel.id].capacity);
                 Ok(self.length(channel, state) < capacity)
             }
-            Communication::Receive { patterns, anywhere, .. } => {
+            Communication::Receive { patterns, anywhere, span, .. } => {
+                self.has_arity(channel, patterns.len(), *span)?;
                 Ok(self.find_message(channel, patterns, *anywhere, state, locals)?.is_some())
             }
         }
@@ -334,8 +344,8 @@ impl Interp {
         values.iter().map(|value| self.eval(value, state, locals)).collect()
     }
 
-    fn message_at(&self, channel: ChannelId, position: i64, state: &[u8]) -> Vec<i64> {
-        (0..self.program.channels[channel].fields.len())
+    fn message_at(&self, channel: ChannelAt, position: i64, state: &[u8]) -> Vec<i64> {
+        (0..self.program.channels[channel.id].fields.len())
             .map(|field| self.layout.get(state, self.message_cell(channel, position, field)))
             .map(Option::unwrap_or_default)
             .collect()
@@ -343,15 +353,15 @@ impl Interp {
 
     fn enqueue(
         &self,
-        channel: ChannelId,
+        channel: ChannelAt,
         message: &[i64],
         sorted: bool,
         span: Span,
         state: &mut [u8],
     ) -> Result<(), Failure> {
-        let overflow = self.program.channels[channel].overflow;
+        let overflow = self.program.channels[channel.id].overflow;
         let waiting = self.length(channel, state);
-        if waiting == i64::from(self.program.channels[channel].capacity) {
+        if waiting == i64::from(self.program.channels[channel.id].capacity) {
             return Err(fault(FaultKind::Limit, span, "two processes fill the channel at once"));
         }
         let mut position = waiting;
@@ -369,32 +379,32 @@ impl Interp {
             let cell = self.message_cell(channel, position, field);
             self.store(cell, value, overflow, span, state)?;
         }
-        self.layout.set(state, self.layout.channels[channel].first, Some(waiting + 1));
+        self.layout.set(state, self.length_cell(channel), Some(waiting + 1));
         Ok(())
     }
 
-    fn dequeue(&self, channel: ChannelId, position: i64, state: &mut [u8]) {
-        let fields = self.program.channels[channel].fields.len() as u32;
+    fn dequeue(&self, channel: ChannelAt, position: i64, state: &mut [u8]) {
+        let fields = self.program.channels[channel.id].fields.len() as u32;
         let waiting = self.length(channel, state);
         for later in position + 1..waiting {
             let from = self.message_cell(channel, later, 0).0;
             self.move_cells(from, from - fields, fields, state);
         }
         self.clear_cells(self.message_cell(channel, waiting - 1, 0).0, fields, state);
-        self.layout.set(state, self.layout.channels[channel].first, Some(waiting - 1));
+        self.layout.set(state, self.length_cell(channel), Some(waiting - 1));
     }
 
     /// Stores a message where a receive wants it.
     pub(super) fn deliver(
         &self,
-        channel: ChannelId,
+        channel: ChannelAt,
         patterns: &[Pattern],
         message: &[i64],
         span: Span,
         state: &mut [u8],
         locals: &Locals,
     ) -> Result<(), Failure> {
-        let overflow = self.program.channels[channel].overflow;
+        let overflow = self.program.channels[channel.id].overflow;
         for (pattern, &value) in patterns.iter().zip(message) {
             if let Pattern::Into(place) = pattern {
                 let (cell, _) = self.cell(place, state, locals)?;

@@ -1,16 +1,38 @@
 //! The value of an expression in a state.
 
+use super::channels::ChannelAt;
+use super::slots::Instance;
 use super::{Failure, Interp};
 use crate::exec::{Fault, FaultKind};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Arithmetic, Binary, ChannelId, ChannelRef, Expr, ExprKind, Pattern, Place, Quantifier, Root,
-    Scalar, Selector, Type, TypeId, Unary,
+    Arithmetic, Binary, Expr, ExprKind, Owner, Pattern, Place, Quantifier, Root, Scalar, Selector, Type, TypeId, Unary,
 };
 use crate::source::Span;
 
-/// The values of an action's parameters and of bound names, by [`LocalId`](crate::ir::LocalId).
-pub(super) type Locals = [i64];
+/// What an evaluation knows beside the state.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Locals {
+    /// The values of an action's parameters and of bound names, by
+    /// [`LocalId`](crate::ir::LocalId).
+    values: Vec<i64>,
+    /// Who moves, if a process with slots does.
+    pub mover: Option<Instance>,
+    /// Whether nothing else can be done.
+    pub timeout: bool,
+}
+
+impl Locals {
+    /// No names, and this mover.
+    pub(super) fn of(mover: Instance) -> Locals {
+        Locals { mover: Some(mover), ..Locals::default() }
+    }
+
+    /// The mover's slot.
+    pub(super) fn slot(&self) -> u32 {
+        self.mover.map_or(0, |mover| mover.slot)
+    }
+}
 
 /// Builds a fault.
 pub(super) fn fault(kind: FaultKind, span: Span, message: impl Into<String>) -> Failure {
@@ -23,7 +45,7 @@ impl Interp {
         match &expr.kind {
             ExprKind::Constant(value) => Ok(*value),
             ExprKind::Read(place) => self.read(place, state, locals),
-            ExprKind::Local(local) => Ok(locals[local.0 as usize]),
+            ExprKind::Local(local) => Ok(locals.values[local.0 as usize]),
             ExprKind::Unary(operator, operand) => {
                 let value = self.eval(operand, state, locals)?;
                 self.unary(*operator, value, expr.span)
@@ -48,23 +70,59 @@ impl Interp {
                     _ => self.eval(then, state, locals),
                 }
             }
-            ExprKind::At { process, location, .. } => {
-                Ok((self.location(state, *process) == *location).into())
+            ExprKind::At { process, slot, location } => {
+                let slot = match slot {
+                    None => locals.slot(),
+                    Some(slot) => self.eval(slot, state, locals)? as u32,
+                };
+                let there = slot < self.program.slots(*process)
+                    && self.location_in(state, Instance { process: *process, slot })
+                        == Some(*location);
+                Ok(there.into())
             }
-            ExprKind::Length(channel) => Ok(self.length(self.channel(channel), state)),
+            ExprKind::Length(channel) => {
+                Ok(self.length(self.channel(channel, state, locals)?, state))
+            }
             ExprKind::IsEmpty(channel) => {
-                Ok((self.length(self.channel(channel), state) == 0).into())
+                Ok((self.length(self.channel(channel, state, locals)?, state) == 0).into())
             }
             ExprKind::IsFull(channel) => {
-                let channel = self.channel(channel);
-                let capacity = i64::from(self.program.channels[channel].capacity);
-                Ok((self.length(channel, state) == capacity).into())
+                let channel = self.channel(channel, state, locals)?;
+                let capacity = i64::from(self.program.channels[channel.id].capacity);
+                // A rendezvous is never full; nor does it ever hold a message.
+                Ok((capacity > 0 && self.length(channel, state) == capacity).into())
             }
-            ExprKind::CanReceive(channel, patterns) => {
-                let found =
-                    self.find_message(self.channel(channel), patterns, false, state, locals)?;
+            ExprKind::CanReceive(channel, patterns, anywhere) => {
+                let channel = self.channel(channel, state, locals)?;
+                self.has_arity(channel, patterns.len(), expr.span)?;
+                let found = self.find_message(channel, patterns, *anywhere, state, locals)?;
                 Ok(found.is_some().into())
             }
+            ExprKind::ChannelNumber(channel) => {
+                Ok(self.channel_number(self.channel(channel, state, locals)?, state))
+            }
+            ExprKind::Self_ => match locals.mover {
+                Some(mover) => Ok(self.pid(state, mover)),
+                None => Ok(0),
+            },
+            ExprKind::SlotOf(process, pid) => {
+                let pid = self.eval(pid, state, locals)?;
+                let slot = self.slot_of(state, *process, pid);
+                Ok(slot.unwrap_or(self.program.slots(*process)).into())
+            }
+            ExprKind::Enabled(pid) => {
+                let pid = self.eval(pid, state, locals)?;
+                match self.instance(state, pid) {
+                    Some(at) => Ok(self.can_move_alone(state, at)?.into()),
+                    None => Ok(0),
+                }
+            }
+            ExprKind::PriorityOf(pid) => {
+                let pid = self.eval(pid, state, locals)?;
+                Ok(self.instance(state, pid).map_or(0, |at| self.priority(state, at)))
+            }
+            ExprKind::Processes => Ok(self.count_processes(state)),
+            ExprKind::Timeout => Ok(locals.timeout.into()),
             ExprKind::IsUndefined(place) => {
                 let (cell, _) = self.cell(place, state, locals)?;
                 Ok(self.layout.get(state, cell).is_none().into())
@@ -85,7 +143,7 @@ impl Interp {
             ExprKind::Undefined => {
                 Err(fault(FaultKind::Undefined, expr.span, "the undefined value is used"))
             }
-            ExprKind::Call(..) | ExprKind::Self_ | ExprKind::Processes | ExprKind::Timeout => {
+            ExprKind::Call(..) => {
                 Err(fault(FaultKind::Error, expr.span, "this expression cannot be executed yet"))
             }
         }
@@ -201,8 +259,22 @@ impl Interp {
             let message = "a local variable cannot be executed yet";
             return Err(fault(FaultKind::Error, place.span, message));
         };
-        let mut cell = self.layout.variables[variable].first.0;
-        let mut ty = self.program.variables[variable].ty;
+        let about = &self.program.variables[variable];
+        let slot = match (&place.slot, about.owner) {
+            (_, Owner::Program) => 0,
+            (None, Owner::Process(_)) => locals.slot(),
+            (Some(slot), Owner::Process(process)) => {
+                let slot = self.eval(slot, state, locals)?;
+                if !(0..i64::from(self.program.slots(process))).contains(&slot) {
+                    let name = &self.program.processes[process].name;
+                    let message = format!("no process {name} has this pid");
+                    return Err(fault(FaultKind::Index, place.span, message));
+                }
+                slot as u32
+            }
+        };
+        let mut cell = self.own_cell(variable, slot).0;
+        let mut ty = about.ty;
         for selector in &place.path {
             let (offset, part) = self.select(selector, ty, cell, state, locals)?;
             cell += offset;
@@ -256,32 +328,31 @@ impl Interp {
         }
     }
 
-    pub(super) fn channel(&self, channel: &ChannelRef) -> ChannelId {
-        match channel {
-            ChannelRef::Named(id) => *id,
-            ChannelRef::Computed(_) => unreachable!("no front end produces channel values yet"),
+    /// The number of messages waiting.
+    pub(super) fn length(&self, channel: ChannelAt, state: &[u8]) -> i64 {
+        match self.program.channels[channel.id].capacity {
+            0 => 0,
+            _ => self.layout.get(state, self.length_cell(channel)).unwrap_or_default(),
         }
     }
 
-    /// The number of messages waiting.
-    pub(super) fn length(&self, channel: ChannelId, state: &[u8]) -> i64 {
-        match self.program.channels[channel].capacity {
-            0 => 0,
-            _ => self.layout.get(state, self.layout.channels[channel].first).unwrap_or_default(),
-        }
+    /// The cell of the number of messages waiting.
+    pub(super) fn length_cell(&self, channel: ChannelAt) -> CellId {
+        let placement = self.layout.channels[channel.id];
+        CellId(placement.first.0 + channel.slot * placement.stride)
     }
 
     /// The cell of a field of the `position`-th message waiting.
-    pub(super) fn message_cell(&self, channel: ChannelId, position: i64, field: usize) -> CellId {
-        let fields = self.program.channels[channel].fields.len() as u32;
-        let first = self.layout.channels[channel].first.0;
+    pub(super) fn message_cell(&self, channel: ChannelAt, position: i64, field: usize) -> CellId {
+        let fields = self.program.channels[channel.id].fields.len() as u32;
+        let first = self.length_cell(channel).0;
         CellId(first + 1 + position as u32 * fields + field as u32)
     }
 
     /// The position of the message that a receive would take.
     pub(super) fn find_message(
         &self,
-        channel: ChannelId,
+        channel: ChannelAt,
         patterns: &[Pattern],
         anywhere: bool,
         state: &[u8],
@@ -323,9 +394,10 @@ impl Interp {
 }
 
 /// The same names with one more bound.
-pub(super) fn with_local(locals: &Locals, local: u32, value: i64) -> Vec<i64> {
-    let mut bound = locals.to_vec();
-    bound.resize(bound.len().max(local as usize + 1), 0);
-    bound[local as usize] = value;
+pub(super) fn with_local(locals: &Locals, local: u32, value: i64) -> Locals {
+    let mut bound = locals.clone();
+    let values = &mut bound.values;
+    values.resize(values.len().max(local as usize + 1), 0);
+    values[local as usize] = value;
     bound
 }

@@ -7,23 +7,30 @@
 //! - `eval`: the value of an expression in a state;
 //! - `apply`: what a statement or a message does to a state;
 //! - `steps`: which actions can be taken in a state, in which order;
+//! - `turns`: the same for programs whose processes come and go, with actions that hang together;
+//! - `slots`: processes that come and go; `channels`: channels as values;
 //! - `masks`: which bits of a state a step can change;
 //! - `describe`: a state in the user's words.
 
 mod apply;
+mod channels;
 mod describe;
 mod eval;
 mod masks;
+mod slots;
 mod steps;
+mod turns;
 
 use super::{Check, Expansion, Fault, Model, Outcome, PropertyInfo, Step};
 use crate::diag::Diagnostic;
 use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::{
-    Action, ActionId, Entity, Expr, Grip, Instances, Layout, LocationId, ProcessId, Program,
+    Action, ActionId, Entity, Expr, ExprKind, Grip, Instances, Layout, LocationId, ProcessId, Program,
     PropertyKind, Stmt, StmtKind, text,
 };
 use crate::source::Span;
+use eval::Locals;
+use steps::Taken;
 
 use std::fmt::Write;
 
@@ -41,6 +48,10 @@ pub struct Interp {
     free: Vec<ActionId>,
     /// Whether any location is committed, so that the rule need not be tried in vain.
     has_committed: bool,
+    /// Whether any process comes and goes.
+    has_slots: bool,
+    /// Whether anything asks whether nothing else can be done.
+    has_timeout: bool,
     /// Properties that are judged state by state, with their numbers.
     judged: Vec<(u32, Judged)>,
     digest: [u8; 32],
@@ -87,7 +98,19 @@ impl Interp {
                 PropertyKind::Automaton(_) => None,
             })
             .collect();
-        Ok(Interp { program, layout, from, free, has_committed, judged, digest })
+        let has_slots = (program.processes.values()).any(|it| it.instances != Instances::One);
+        let has_timeout = asks_for_timeout(&program);
+        Ok(Interp {
+            program,
+            layout,
+            from,
+            free,
+            has_committed,
+            has_slots,
+            has_timeout,
+            judged,
+            digest,
+        })
     }
 
     /// The same model with the groups of its states' cells in the order given: the same states
@@ -121,7 +144,7 @@ impl Interp {
             let concerned =
                 judged.at.is_none_or(|(process, at)| self.location(state, process) == at);
             if concerned
-                && !matches!(self.eval(&judged.condition, state, &[]), Ok(value) if value != 0)
+                && !matches!(self.eval(&judged.condition, state, &Locals::default()), Ok(value) if value != 0)
             {
                 report(*number);
             }
@@ -131,18 +154,20 @@ impl Interp {
     fn is_valid_end(&self, state: &[u8]) -> bool {
         match self.program.end {
             crate::ir::EndRule::Never => false,
-            crate::ir::EndRule::AllAtValidEnd => self
-                .program
-                .processes
-                .iter()
-                .all(|(id, process)| process.locations[self.location(state, id)].valid_end),
+            crate::ir::EndRule::AllAtValidEnd => self.all_at_end(state),
         }
     }
 
-    fn step(&self, action: ActionId, partner: Option<ActionId>, outcome: Outcome) -> Step {
-        let taken = [Some(action), partner];
+    /// The action that stands for a step: the last of several is the one at fault.
+    fn told(&self, taken: &[Taken], is_fault: bool) -> ActionId {
+        let at = if self.has_slots && is_fault { taken.last() } else { taken.first() };
+        at.map_or(ActionId(0), |it| it.action)
+    }
+
+    fn step(&self, taken: &[Taken], outcome: Outcome) -> Step {
+        let action = self.told(taken, matches!(outcome, Outcome::Fault(_)));
         let actions: Vec<&Action> =
-            taken.into_iter().flatten().map(|id| &self.program.actions[id]).collect();
+            taken.iter().map(|it| &self.program.actions[it.action]).collect();
         Step {
             action: action.0,
             name: actions.iter().map(|action| action.name.as_str()).collect::<Vec<_>>().join(" + "),
@@ -173,11 +198,14 @@ impl Model for Interp {
         let mut work = Vec::with_capacity(self.width());
         for state in states.chunks_exact(self.width()) {
             let mut stuck = true;
-            self.each_step(state, &mut work, &mut |action, _, result| {
+            self.each_step(state, &mut work, &mut |taken, result| {
                 stuck = false;
                 match result {
                     Ok(successor) => out.candidate(successor),
-                    Err(fault) => out.finding(Check::Fault(fault.kind, action.0), state),
+                    Err(fault) => {
+                        let action = self.told(taken, true);
+                        out.finding(Check::Fault(fault.kind, action.0), state);
+                    }
                 }
             });
             if stuck && !self.is_valid_end(state) {
@@ -190,12 +218,12 @@ impl Model for Interp {
     fn steps(&self, state: &[u8]) -> Vec<Step> {
         let mut steps = Vec::new();
         let mut work = Vec::with_capacity(self.width());
-        self.each_step(state, &mut work, &mut |action, partner, result| {
+        self.each_step(state, &mut work, &mut |taken, result| {
             let outcome = match result {
                 Ok(successor) => Outcome::Successor(successor.to_vec()),
                 Err(fault) => Outcome::Fault(*fault),
             };
-            steps.push(self.step(action, partner, outcome));
+            steps.push(self.step(taken, outcome));
         });
         steps
     }
@@ -236,7 +264,7 @@ impl Model for Interp {
     fn violations(&self, state: &[u8]) -> Vec<Check> {
         let mut found = Vec::new();
         let mut stuck = true;
-        self.each_step(state, &mut Vec::new(), &mut |_, _, _| stuck = false);
+        self.each_step(state, &mut Vec::new(), &mut |_, _| stuck = false);
         if stuck && !self.is_valid_end(state) {
             found.push(Check::Deadlock);
         }
@@ -284,11 +312,8 @@ fn refuse_unsupported(program: &Program) -> Result<(), Diagnostic> {
             .help("rewrite the model without it"))
     };
     for process in program.processes.values() {
-        if process.instances != Instances::One {
-            return refuse(process.span, "a process with several slots");
-        }
         if let Some(atomic) = process.locations.values().find(|at| at.grip == Grip::Atomic) {
-            return refuse(atomic.span, "an atomic sequence");
+            return refuse(atomic.span, "an atomic location");
         }
     }
     if let Some(function) = program.functions.values().next() {
@@ -311,7 +336,6 @@ fn refuse_unsupported(program: &Program) -> Result<(), Diagnostic> {
 /// The first statement that is not executed, at any depth.
 fn find_unsupported(body: &[Stmt]) -> Option<(Span, &'static str)> {
     body.iter().find_map(|stmt| match &stmt.kind {
-        StmtKind::Run { .. } | StmtKind::Exit => Some((stmt.span, "starting or ending a process")),
         StmtKind::Call(..) | StmtKind::Return(_) => Some((stmt.span, "a call")),
         StmtKind::Declare { .. } => Some((stmt.span, "a local variable")),
         StmtKind::If(branches) => branches.iter().find_map(|(_, body)| find_unsupported(body)),
@@ -322,4 +346,20 @@ fn find_unsupported(body: &[Stmt]) -> Option<(Span, &'static str)> {
         StmtKind::While { body, .. } => find_unsupported(body),
         _ => None,
     })
+}
+
+/// Whether any action's guard asks for `timeout`.
+fn asks_for_timeout(program: &Program) -> bool {
+    fn asks(expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Timeout => true,
+            ExprKind::Unary(_, operand) => asks(operand),
+            ExprKind::Binary(_, left, right) => asks(left) || asks(right),
+            ExprKind::Conditional(condition, then, otherwise) => {
+                asks(condition) || asks(then) || asks(otherwise)
+            }
+            _ => false,
+        }
+    }
+    program.actions.values().any(|action| action.guard.as_ref().is_some_and(asks))
 }

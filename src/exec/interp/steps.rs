@@ -6,17 +6,36 @@
 //! varying fastest.
 
 use super::eval::{Locals, fault, with_local};
+use super::channels::ChannelAt;
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
-use crate::ir::{Action, ActionId, Communication, Entity, Grip, Parameter, ProcessId, Schedule};
+use crate::ir::{Action, ActionId, Communication, Entity, Grip, Instances, Owner, Parameter, ProcessId, Schedule};
 
-/// Told of every step: the action, the sender's in a rendezvous, and the successor or the fault.
-pub(super) type Visitor<'a> = dyn FnMut(ActionId, Option<ActionId>, Result<&[u8], Failure>) + 'a;
+/// An action that is part of a step, and the slot of its mover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Taken {
+    pub action: ActionId,
+    pub slot: u32,
+}
+
+/// Told of every step: its actions, and the successor or the fault.
+pub(super) type Visitor<'a> = dyn FnMut(&[Taken], Result<&[u8], Failure>) + 'a;
+
+/// A step of one action.
+fn alone(action: ActionId) -> [Taken; 1] {
+    [Taken { action, slot: 0 }]
+}
+
+/// A rendezvous, which is listed with its receiver.
+fn joint(receiver: ActionId, sender: ActionId) -> [Taken; 2] {
+    [receiver, sender].map(|action| Taken { action, slot: 0 })
+}
 
 impl Interp {
     /// Tells `visit` every step out of `state`, using `work` for the successors.
     pub(super) fn each_step(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut Visitor) {
         match self.program.schedule {
+            Schedule::Interleaved if self.has_slots => self.turns(state, visit),
             Schedule::Interleaved => self.interleaved(state, work, visit),
             Schedule::Lockstep => self.lockstep(state, work, visit),
         }
@@ -26,7 +45,7 @@ impl Interp {
     pub(super) fn each_start(&self, mut visit: impl FnMut(u32, Result<&[u8], Failure>)) {
         let zero = self.declared_state();
         for (number, start) in self.program.starts.iter().enumerate() {
-            self.each_binding(&start.parameters, &[], &mut |locals| {
+            self.each_binding(&start.parameters, &Locals::default(), &mut |locals| {
                 let mut state = zero.clone();
                 let result = self.run(&start.body, &mut state, locals);
                 visit(number as u32, result.map(|()| state.as_slice()));
@@ -38,6 +57,9 @@ impl Interp {
     fn declared_state(&self) -> Vec<u8> {
         let mut state = vec![0; self.layout.bytes];
         for (id, variable) in self.program.variables.iter() {
+            if self.is_in_slots(variable.owner) {
+                continue;
+            }
             let first = self.layout.variables[id].first;
             for (offset, &value) in variable.initial.iter().enumerate() {
                 let cell = crate::ir::layout::CellId(first.0 + offset as u32);
@@ -45,10 +67,20 @@ impl Interp {
             }
         }
         for (id, process) in self.program.processes.iter() {
+            if process.instances != Instances::One {
+                continue;
+            }
             let cell = self.layout.locations[id].first;
             self.layout.set(&mut state, cell, Some(i64::from(process.start.0)));
         }
         state
+    }
+
+    fn is_in_slots(&self, owner: Owner) -> bool {
+        match owner {
+            Owner::Program => false,
+            Owner::Process(process) => self.program.processes[process].instances != Instances::One,
+        }
     }
 
     fn interleaved(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut Visitor) {
@@ -88,7 +120,7 @@ impl Interp {
         visit: &mut Visitor,
     ) {
         let action = &self.program.actions[id];
-        self.each_binding(&action.parameters, &[], &mut |locals| match &action.communication {
+        self.each_binding(&action.parameters, &Locals::default(), &mut |locals| match &action.communication {
             Some(communication) if self.is_rendezvous(communication) => {
                 if matches!(communication, Communication::Receive { .. }) {
                     self.receive(id, only_committed, state, locals, work, visit);
@@ -98,15 +130,15 @@ impl Interp {
                 Ok(false) => {}
                 Ok(true) => {
                     let result = self.take(action, state, locals, work);
-                    visit(id, None, result.map(|()| work.as_slice()));
+                    visit(&alone(id), result.map(|()| work.as_slice()));
                 }
-                Err(fault) => visit(id, None, Err(fault)),
+                Err(fault) => visit(&alone(id), Err(fault)),
             },
         });
     }
 
     fn is_rendezvous(&self, communication: &Communication) -> bool {
-        self.program.channels[self.channel(communication.channel())].capacity == 0
+        self.program.channels[self.named(communication.channel())].capacity == 0
     }
 
     fn is_enabled(&self, action: &Action, state: &[u8], locals: &Locals) -> Result<bool, Failure> {
@@ -166,19 +198,19 @@ impl Interp {
             // it is reported with the first sender that is there.
             Err(fault) => {
                 if let Some(sender) = self.senders(id, only_committed, state).next() {
-                    visit(id, Some(sender), Err(fault));
+                    visit(&joint(id, sender), Err(fault));
                 }
                 return;
             }
         }
         for sender_id in self.senders(id, only_committed, state) {
             let sender = &self.program.actions[sender_id];
-            self.each_binding(&sender.parameters, &[], &mut |theirs| match self
+            self.each_binding(&sender.parameters, &Locals::default(), &mut |theirs| match self
                 .rendezvous(receiver, sender, state, locals, theirs, work)
             {
                 Ok(false) => {}
-                Ok(true) => visit(id, Some(sender_id), Ok(work.as_slice())),
-                Err(fault) => visit(id, Some(sender_id), Err(fault)),
+                Ok(true) => visit(&joint(id, sender_id), Ok(work.as_slice())),
+                Err(fault) => visit(&joint(id, sender_id), Err(fault)),
             });
         }
     }
@@ -191,7 +223,7 @@ impl Interp {
         state: &[u8],
     ) -> impl Iterator<Item = ActionId> {
         let receiver = &self.program.actions[receiver];
-        let channel = receiver.communication.as_ref().map(|it| self.channel(it.channel()));
+        let channel = receiver.communication.as_ref().map(|it| self.named(it.channel()));
         let mover = receiver.edge.map(|edge| edge.process);
         self.program
             .processes
@@ -204,7 +236,7 @@ impl Interp {
             })
             .filter(move |&id| match &self.program.actions[id].communication {
                 Some(Communication::Send { channel: theirs, .. }) => {
-                    Some(self.channel(theirs)) == channel
+                    Some(self.named(theirs)) == channel
                 }
                 _ => false,
             })
@@ -236,7 +268,7 @@ impl Interp {
         }
         work.clear();
         work.extend_from_slice(state);
-        self.deliver(self.channel(channel), patterns, &message, *span, work, locals)?;
+        self.deliver(ChannelAt { id: self.named(channel), slot: 0 }, patterns, &message, *span, work, locals)?;
         self.move_and_run(receiver, work, locals)?;
         self.move_and_run(sender, work, theirs)?;
         Ok(true)
@@ -249,10 +281,10 @@ impl Interp {
             let at = self.location(state, process);
             let mut enabled = Vec::new();
             for &id in &self.from[process.index()][at.index()] {
-                match self.is_enabled(&self.program.actions[id], state, &[]) {
+                match self.is_enabled(&self.program.actions[id], state, &Locals::default()) {
                     Ok(true) => enabled.push(id),
                     Ok(false) => {}
-                    Err(fault) => visit(id, None, Err(fault)),
+                    Err(fault) => visit(&alone(id), Err(fault)),
                 }
             }
             choices.push(enabled);
@@ -266,7 +298,7 @@ impl Interp {
                 choices.iter().zip(&chosen).map(|(enabled, &at)| enabled[at]).collect();
             let result = self.take_all(&actions, state, work);
             if let Some(&first) = actions.first() {
-                visit(first, None, result.map(|()| work.as_slice()));
+                visit(&alone(first), result.map(|()| work.as_slice()));
             }
             if !advance(&mut chosen, &choices) {
                 return;
@@ -293,12 +325,12 @@ impl Interp {
         for &id in actions {
             let action = &self.program.actions[id];
             if let Some(communication) = &action.communication
-                && !self.exchange(communication, state, work, &[])?
+                && !self.exchange(communication, state, work, &Locals::default())?
             {
                 let message = "two processes use the last room or message of the channel";
                 return Err(fault(FaultKind::Limit, communication.span(), message));
             }
-            self.move_and_run(action, work, &[])?;
+            self.move_and_run(action, work, &Locals::default())?;
         }
         Ok(())
     }
