@@ -30,7 +30,7 @@ pub enum Command {
     /// Show how far a search has come, running or not
     Status(StatusArgs),
     /// Show the counterexamples that a search found
-    Trace(StatusArgs),
+    Trace(TraceArgs),
     /// Show a model as Spillway understands it: program, state layout, memory plan
     Explain(ExplainArgs),
     /// Walk through a model, at random or by hand
@@ -188,7 +188,7 @@ pub struct ResumeArgs {
     pub(super) run: RunArgs,
 }
 
-/// `spillway status` and `spillway trace`.
+/// `spillway status`.
 #[derive(Args, Clone, Debug)]
 pub struct StatusArgs {
     /// The search directory
@@ -196,6 +196,19 @@ pub struct StatusArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// `spillway trace`.
+#[derive(Args, Clone, Debug)]
+pub struct TraceArgs {
+    /// The search directory
+    pub dir: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Write the first counterexample as a trail that SPIN replays: `spin -t -p -k FILE MODEL`
+    #[arg(long, value_name = "FILE")]
+    pub spin_trail: Option<PathBuf>,
 }
 
 /// `spillway explain`.

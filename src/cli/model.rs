@@ -30,7 +30,7 @@ impl Model {
         let language = Language::of_file(&name).ok_or_else(|| {
             Failure::wrong(format!(
                 "{name}: the ending of the file names no known language\n  help: models in DVE \
-                 end in .dve"
+                 end in .dve, in Promela in .pml, .prom, .promela, .pr, .prm or .spin"
             ))
         })?;
         let text = read_text(&args.model)?;

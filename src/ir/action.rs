@@ -59,8 +59,8 @@ pub struct Control {
     /// Actions come in tiers, one after the other: once an action of a tier other than 0 is
     /// possible, those of the tiers after it are not (Promela `unless`).
     pub tier: u32,
-    /// Possible only if none of the actions before it is (Promela `else`); sends by rendezvous do
-    /// not count.
+    /// Possible only if none of the actions before it is (Promela `else`). A send by rendezvous is
+    /// possible if somebody receives, a receive by rendezvous never is by itself.
     pub otherwise: bool,
 }
 

@@ -97,7 +97,7 @@ impl Model for Graph {
 
     fn starts(&self) -> Vec<Step> {
         let outcome = Outcome::Successor(self.state(0));
-        vec![Step { action: 0, name: "start".into(), spans: vec![], outcome }]
+        vec![Step { action: 0, name: "start".into(), spans: vec![], actions: vec![], outcome }]
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {

@@ -328,7 +328,7 @@ impl Interp {
                 Ok(self.length(channel, state) < capacity)
             }
             Communication::Receive { patterns, anywhere, span, .. } => {
-                self.has_arity(channel, patterns.len(), *span)?;
+                self.has_fields(channel, patterns.len(), *span)?;
                 Ok(self.find_message(channel, patterns, *anywhere, state, locals)?.is_some())
             }
         }

@@ -54,15 +54,38 @@ impl Interp {
         }
     }
 
-    /// A channel known only now must have as many fields as are given.
-    pub(super) fn has_arity(&self, channel: ChannelAt, given: usize, span: Span) -> Result<(), Failure> {
+    /// A message for a channel known only now must have as many fields as are given.
+    pub(super) fn has_arity(
+        &self,
+        channel: ChannelAt,
+        given: usize,
+        span: Span,
+    ) -> Result<(), Failure> {
         let expected = self.program.channels[channel.id].fields.len();
-        if given == expected {
-            return Ok(());
+        match given == expected {
+            true => Ok(()),
+            false => Err(self.wrong_arity(channel, given, span)),
         }
+    }
+
+    /// A receive may leave out the last fields.
+    pub(super) fn has_fields(
+        &self,
+        channel: ChannelAt,
+        given: usize,
+        span: Span,
+    ) -> Result<(), Failure> {
+        match given <= self.program.channels[channel.id].fields.len() {
+            true => Ok(()),
+            false => Err(self.wrong_arity(channel, given, span)),
+        }
+    }
+
+    fn wrong_arity(&self, channel: ChannelAt, given: usize, span: Span) -> Failure {
+        let expected = self.program.channels[channel.id].fields.len();
         let name = &self.program.channels[channel.id].name;
         let message = format!("{given} values for a message of {name}, which has {expected}");
-        Err(fault(FaultKind::Error, span, message))
+        fault(FaultKind::Error, span, message)
     }
 
     fn owned(&self, id: ChannelId, locals: &Locals) -> ChannelAt {

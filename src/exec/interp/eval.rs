@@ -94,7 +94,7 @@ impl Interp {
             }
             ExprKind::CanReceive(channel, patterns, anywhere) => {
                 let channel = self.channel(channel, state, locals)?;
-                self.has_arity(channel, patterns.len(), expr.span)?;
+                self.has_fields(channel, patterns.len(), expr.span)?;
                 let found = self.find_message(channel, patterns, *anywhere, state, locals)?;
                 Ok(found.is_some().into())
             }

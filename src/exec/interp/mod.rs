@@ -30,6 +30,7 @@ use crate::ir::{
 };
 use crate::source::Span;
 use eval::Locals;
+use slots::Instance;
 use steps::Taken;
 
 use std::fmt::Write;
@@ -164,7 +165,13 @@ impl Interp {
         at.map_or(ActionId(0), |it| it.action)
     }
 
-    fn step(&self, taken: &[Taken], outcome: Outcome) -> Step {
+    fn step(&self, state: &[u8], taken: &[Taken], outcome: Outcome) -> Step {
+        let pid = |it: &Taken| {
+            let process = self.program.actions[it.action].edge?.process;
+            let pid = self.pid(state, Instance { process, slot: it.slot });
+            Some((it.action.0, u32::try_from(pid).ok()?))
+        };
+        let with_pids = if self.has_slots { taken } else { &[] };
         let action = self.told(taken, matches!(outcome, Outcome::Fault(_)));
         let actions: Vec<&Action> =
             taken.iter().map(|it| &self.program.actions[it.action]).collect();
@@ -172,6 +179,7 @@ impl Interp {
             action: action.0,
             name: actions.iter().map(|action| action.name.as_str()).collect::<Vec<_>>().join(" + "),
             spans: actions.iter().map(|action| action.span).collect(),
+            actions: with_pids.iter().filter_map(pid).collect(),
             outcome,
         }
     }
@@ -223,7 +231,7 @@ impl Model for Interp {
                 Ok(successor) => Outcome::Successor(successor.to_vec()),
                 Err(fault) => Outcome::Fault(*fault),
             };
-            steps.push(self.step(taken, outcome));
+            steps.push(self.step(state, taken, outcome));
         });
         steps
     }
@@ -237,7 +245,8 @@ impl Model for Interp {
                 Err(fault) => Outcome::Fault(*fault),
             };
             let (name, spans) = (start.name.clone(), vec![start.span]);
-            steps.push(Step { action: number, name, spans, outcome });
+            let actions = Vec::new();
+            steps.push(Step { action: number, name, spans, actions, outcome });
         });
         steps
     }

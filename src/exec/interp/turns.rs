@@ -114,7 +114,6 @@ impl Interp {
             match self.offer(look, id, action, open, visit) {
                 Ok(Offer::Nothing) => {}
                 Ok(Offer::Unmet) => tier = 0,
-                Ok(Offer::Met) => (any, tier) = (true, action.control.tier),
                 Ok(Offer::Taken) => (any, plain, tier) = (true, true, action.control.tier),
                 Err(failure) => {
                     visit(&with(look.before, &[Taken { action: id, slot: look.mover.slot }]), Err(failure));
@@ -223,7 +222,7 @@ impl Interp {
         for mover in self.instances(look.state).into_iter().rev().filter(|&at| at != look.mover) {
             met |= self.receives(&sent, mover, channel, &message, &taken, open, visit);
         }
-        Ok(if met { Offer::Met } else { Offer::Unmet })
+        Ok(if met { Offer::Taken } else { Offer::Unmet })
     }
 
     /// Every way in which an instance takes a message that is being sent.
@@ -286,7 +285,7 @@ impl Interp {
         {
             return Ok(false);
         }
-        self.has_arity(channel, patterns.len(), *span)?;
+        self.has_fields(channel, patterns.len(), *span)?;
         if !self.matches(patterns, message, state, locals)? {
             return Ok(false);
         }
@@ -357,8 +356,6 @@ enum Offer {
     Nothing,
     /// It is a send by rendezvous that nobody takes.
     Unmet,
-    /// It is one that somebody takes.
-    Met,
     /// It is possible.
     Taken,
 }

@@ -2,6 +2,7 @@
 
 pub mod ast;
 mod condition;
+pub mod trail;
 pub mod graph;
 pub mod lex;
 mod lower;

@@ -420,6 +420,12 @@ impl Preprocessor<'_> {
         let from = self.files.last().map_or(0, |file| file.number);
         let folder = Path::new(&self.sources.file(from).name).parent().unwrap_or(Path::new(""));
         let path = folder.join(&**name);
+        let name = path.display().to_string();
+        // A search that goes on has brought the files it began with.
+        let kept = self.sources.iter().skip(1).position(|file| file.name == name);
+        if let Some(number) = kept {
+            return self.open(number as u16 + 1);
+        }
         let bytes = std::fs::read(&path).map_err(|why| {
             let message = format!("cannot read the included file {}: {why}", path.display());
             Diagnostic::error(span, message)
@@ -431,7 +437,7 @@ impl Preprocessor<'_> {
         if self.sources.iter().count() >= usize::from(u16::MAX) {
             return error(span, "too many files are included");
         }
-        let number = self.sources.add(path.display().to_string(), text);
+        let number = self.sources.add(name, text);
         self.open(number)
     }
 }

@@ -3,7 +3,7 @@
 use super::{Act, Control, Graph, Lead, Marks, Move, NodeId, Place, SequenceId, Work};
 use crate::diag::Diagnostic;
 use crate::front::promela::ast::StmtKind;
-use crate::ir::Turn;
+use crate::ir::{Entity, Turn};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 impl<'a> Graph<'a> {
@@ -26,6 +26,7 @@ impl<'a> Graph<'a> {
         Ok(Control {
             start: number[&start],
             moves,
+            nodes: self.nodes.len(),
             places: places.into_iter().map(|node| self.describe(node)).collect(),
         })
     }
@@ -185,6 +186,8 @@ impl<'a> Graph<'a> {
             turn: if lead.atomic { Turn::Atomic } else { Turn::Open },
             tier: tier.map_or(0, |tier| tier as u32 + 1),
             span: self.nodes[lead.node].span,
+            node: lead.node.index(),
+            inside_d_step: self.nodes[lead.node].in_d_step,
         };
         if let Work::DStep(_) = self.nodes[lead.node].work {
             let first = self.first_of(lead.node);

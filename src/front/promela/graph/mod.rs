@@ -126,6 +126,10 @@ pub struct Move<'a> {
     pub tier: u32,
     /// Where it stands.
     pub span: Span,
+    /// The number of its node in the process.
+    pub node: usize,
+    /// Whether it is a later part of a `d_step`.
+    pub inside_d_step: bool,
 }
 
 /// What a move does.
@@ -152,6 +156,8 @@ pub struct Control<'a> {
     pub start: usize,
     /// The moves; those of one place in the order in which SPIN tries them.
     pub moves: Vec<Move<'a>>,
+    /// The number of nodes the process has.
+    pub nodes: usize,
 }
 
 /// The control of a process. `remote` has the labels that others ask about.

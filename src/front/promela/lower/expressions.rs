@@ -290,6 +290,10 @@ impl Lowering<'_, '_> {
                 }
             }
         }
+        // What is not asked for is forgotten.
+        if let Some(count) = self.count_of(channel) {
+            patterns.resize(patterns.len().max(count), Pattern::Any);
+        }
         let known = self.fields_of(channel, patterns.len());
         self.has_fields(channel, patterns.len(), "receives", span)?;
         for (at, field) in fields.iter().enumerate() {
@@ -303,6 +307,17 @@ impl Lowering<'_, '_> {
         Ok(patterns)
     }
 
+    /// The number of fields of a channel that a name always stands for.
+    fn count_of(&self, channel: &Reference) -> Option<usize> {
+        let symbol = &self.model.symbols.all[channel.symbol];
+        match &symbol.initial {
+            Initial::Channel { fields, .. } if !symbol.assigned => {
+                Some(fields.iter().map(|&field| self.model.symbols.leaves(field).len()).sum())
+            }
+            _ => None,
+        }
+    }
+
     /// A known channel has as many fields as are given.
     pub(super) fn has_fields(
         &self,
@@ -311,14 +326,11 @@ impl Lowering<'_, '_> {
         does: &str,
         span: Span,
     ) -> Result<()> {
-        let symbol = &self.model.symbols.all[channel.symbol];
-        let Initial::Channel { fields, .. } = &symbol.initial else { return Ok(()) };
-        let expected: usize =
-            fields.iter().map(|&field| self.model.symbols.leaves(field).len()).sum();
-        match symbol.assigned || expected == count {
-            true => Ok(()),
-            false => {
-                let name = &symbol.name.text;
+        match self.count_of(channel) {
+            None => Ok(()),
+            Some(expected) if expected == count => Ok(()),
+            Some(expected) => {
+                let name = &self.model.symbols.all[channel.symbol].name.text;
                 let error = format!("this {does} {count} values, but messages of {name} have {expected}");
                 Err(Diagnostic::error(span, error))
             }

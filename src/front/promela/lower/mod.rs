@@ -314,6 +314,16 @@ impl<'m, 'b> Lowering<'m, 'b> {
         });
         self.meanings.insert(id, Meaning::Variable(variable));
         let span = symbol.name.span;
+        let indices: Vec<Option<u32>> = match symbol.length {
+            None => vec![None],
+            Some(length) => (0..length).map(Some).collect(),
+        };
+        if let Basic::Struct(number) = symbol.basic {
+            for index in &indices {
+                let place = element(variable, *index, span);
+                self.structure_begins(number, &place, owner, stores)?;
+            }
+        }
         let mut store = |this: &mut Self, index: Option<u32>, value: ir::Expr| {
             let target = element(variable, index, span);
             let kind = StmtKind::Assign { target, value, overflow: ir::Overflow::Wraps };
@@ -324,10 +334,6 @@ impl<'m, 'b> Lowering<'m, 'b> {
             } else {
                 stores.push(Stmt { kind, span });
             }
-        };
-        let indices: Vec<Option<u32>> = match symbol.length {
-            None => vec![None],
-            Some(length) => (0..length).map(Some).collect(),
         };
         match &symbol.initial {
             Initial::Zero => {}
@@ -358,6 +364,52 @@ impl<'m, 'b> Lowering<'m, 'b> {
         Ok(())
     }
 
+    /// Declares the channels inside a structure, and stores what its fields begin with.
+    fn structure_begins(
+        &mut self,
+        structure: usize,
+        place: &ir::Place,
+        owner: Owner,
+        stores: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let model: &'m Model = self.model;
+        for (at, field) in model.symbols.structs[structure].fields.iter().enumerate() {
+            let mut inner = place.clone();
+            inner.path.push(ir::Selector::Field(at as u32));
+            let channels = match &field.initial {
+                Initial::Channel { capacity, fields, span } => {
+                    Some(self.channels(field, owner, *capacity, fields, *span)?)
+                }
+                _ => None,
+            };
+            for index in 0..field.length.unwrap_or(1) {
+                let mut part = inner.clone();
+                if field.length.is_some() {
+                    let index = ir::Expr::constant(index.into(), place.span);
+                    part.path.push(ir::Selector::Index(index));
+                }
+                let span = field.name.span;
+                let value = match (&field.initial, channels) {
+                    (_, Some(first)) => {
+                        let channel = ir::ChannelRef::Named(ChannelId(first.0 + index));
+                        ir::Expr { kind: ExprKind::ChannelNumber(channel), span }
+                    }
+                    (Initial::Value(value), _) => self.expr(value, None)?,
+                    _ => {
+                        if let Basic::Struct(number) = field.basic {
+                            self.structure_begins(number, &part, owner, stores)?;
+                        }
+                        continue;
+                    }
+                };
+                let overflow = ir::Overflow::Wraps;
+                let kind = StmtKind::Assign { target: part, value, overflow };
+                stores.push(Stmt { kind, span });
+            }
+        }
+        Ok(())
+    }
+
     /// The value an assignment is known to store, at the start of the program.
     fn known(&self, kind: &StmtKind) -> ExprKind {
         match kind {
@@ -378,7 +430,9 @@ impl<'m, 'b> Lowering<'m, 'b> {
             fields.iter().flat_map(|&field| self.model.symbols.leaves(field)).collect();
         let mut types = Vec::new();
         for leaf in leaves {
-            types.push(self.basic(leaf)?);
+            // In a message SPIN gives a bit as much room as a byte.
+            let bit = matches!(leaf, Basic::Bit | Basic::Bool);
+            types.push(self.basic(if bit { Basic::Byte } else { leaf })?);
         }
         let first = ChannelId::from_index(self.program.channels.len());
         for at in 0..symbol.length.unwrap_or(1) {

@@ -10,6 +10,9 @@ use crate::ir::Binary;
 use crate::source::Span;
 use std::collections::HashMap;
 
+/// A selection from constants this far apart is a choice, from others a loop; so SPIN has it.
+const SELECT_MAX: i64 = 32;
+
 impl Parser {
     /// Statements up to one of `until`, which is not taken.
     pub(super) fn sequence(&mut self, until: &[&str]) -> Parsed<Vec<Stmt>> {
@@ -411,6 +414,18 @@ impl Parser {
         self.expect("..", "before the last value")?;
         let last = self.expression()?;
         self.expect(")", "after the last value")?;
+        if let (Some(low), Some(high)) = (first.constant(), last.constant()) {
+            if low > high {
+                return self.error(start, format!("there is nothing to select from {low} to {high}"));
+            }
+            if high - low <= SELECT_MAX {
+                let options = (low..=high).map(|value| {
+                    let value = Expr { kind: ExprKind::Number(value), span: start };
+                    vec![Stmt { kind: StmtKind::Assign(target.clone(), value), span: start }]
+                });
+                return Ok(StmtKind::If(options.collect()));
+            }
+        }
         sequence.push(Stmt { kind: StmtKind::Assign(target.clone(), first), span: start });
         let left = self.read(target.clone());
         let test = ExprKind::Binary(Binary::Less, Box::new(left), Box::new(last));
