@@ -35,6 +35,9 @@ use steps::Taken;
 
 use std::fmt::Write;
 
+/// The most bytes of a state that the store can hold.
+const BYTES_MAX: usize = u16::MAX as usize;
+
 /// A failed evaluation; boxed because it is rare and results are passed everywhere.
 pub(crate) type Failure = Box<Fault>;
 
@@ -71,6 +74,14 @@ impl Interp {
     pub fn new(mut program: Program) -> Result<Interp, Diagnostic> {
         refuse_unsupported(&program)?;
         let layout = Layout::new(&program);
+        if layout.bytes > BYTES_MAX {
+            let message = format!(
+                "a state of this model takes {} bytes, but at most {BYTES_MAX} can be stored",
+                layout.bytes
+            );
+            return Err(Diagnostic::error(Span::default(), message)
+                .help("make its arrays shorter, its channels smaller or its processes fewer"));
+        }
         let digest = digest(&mut program, &layout);
         let mut from: Vec<Vec<Vec<ActionId>>> = (program.processes.values())
             .map(|process| vec![Vec::new(); process.locations.len()])

@@ -10,7 +10,7 @@ use crate::ir::Binary;
 use crate::source::Span;
 use std::collections::HashMap;
 
-/// A selection from constants this far apart is a choice, from others a loop; so SPIN has it.
+/// A selection from plain numbers this far apart is a choice, any other a loop; so SPIN has it.
 const SELECT_MAX: i64 = 32;
 
 impl Parser {
@@ -414,7 +414,7 @@ impl Parser {
         self.expect("..", "before the last value")?;
         let last = self.expression()?;
         self.expect(")", "after the last value")?;
-        if let (Some(low), Some(high)) = (first.constant(), last.constant()) {
+        if let (&ExprKind::Number(low), &ExprKind::Number(high)) = (&first.kind, &last.kind) {
             if low > high {
                 return self.error(start, format!("there is nothing to select from {low} to {high}"));
             }
