@@ -133,8 +133,8 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
             "--slots" => settings.slots = Some(number()? as u32),
             "--language" => {
                 let name = args.next().unwrap_or_default();
-                settings.language = Language::from_name(&name)
-                    .ok_or(format!("there is no language `{name}`"))?;
+                settings.language =
+                    Language::from_name(&name).ok_or(format!("there is no language `{name}`"))?;
             }
             _ => settings.folder = PathBuf::from(arg),
         }

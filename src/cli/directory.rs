@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// The name of the job's file.
 const JOB: &str = "job";
 
+/// What `--slots` is kept as among the definitions: no model can define such a name.
+const SLOTS: &str = "--slots";
+
 /// Files that may lie in a directory in which no search has begun.
 const HARMLESS: [&str; 2] = ["lock", "job.new"];
 
@@ -49,6 +52,11 @@ pub struct Job {
     keep_going: bool,
 }
 
+fn kept_defines(options: &Options) -> Vec<(String, i64)> {
+    let slots = options.slots.map(|slots| (SLOTS.to_owned(), i64::from(slots)));
+    options.defines.iter().cloned().chain(slots).collect()
+}
+
 impl Job {
     /// The job of searching `model`.
     pub fn new(model: &Model, limits: &Limits) -> Job {
@@ -57,7 +65,7 @@ impl Job {
         Job {
             language: model.language.name().into(),
             files: model.sources.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
-            defines: model.options.defines.clone(),
+            defines: kept_defines(&model.options),
             wraps: model.options.overflow == Some(Overflow::Wraps),
             order: model.interp.layout().order.iter().map(|group| group.0).collect(),
             digest: model.interp.digest(),
@@ -100,7 +108,10 @@ impl Job {
             sources.add(name.as_str(), text.as_str());
         }
         let overflow = if self.wraps { Overflow::Wraps } else { Overflow::Fails };
-        let options = Options { defines: self.defines.clone(), overflow: Some(overflow), slots: None };
+        let (slots, defines): (Vec<_>, Vec<_>) =
+            self.defines.iter().cloned().partition(|(name, _)| name == SLOTS);
+        let slots = slots.first().and_then(|(_, slots)| u32::try_from(*slots).ok());
+        let options = Options { defines, overflow: Some(overflow), slots };
         let language = Language::from_name(&self.language).ok_or_else(|| {
             Failure::wrong(format!("models in {} cannot be read by this version", self.language))
         })?;

@@ -10,7 +10,8 @@ use crate::ir::Binary;
 use crate::source::Span;
 use std::collections::HashMap;
 
-/// A selection from plain numbers this far apart is a choice, any other a loop; so SPIN has it.
+/// A selection from plain numbers this far apart is a choice, any other a loop; so SPIN has it, for
+/// variables whose name is of letters only.
 const SELECT_MAX: i64 = 32;
 
 impl Parser {
@@ -418,7 +419,11 @@ impl Parser {
             if low > high {
                 return self.error(start, format!("there is nothing to select from {low} to {high}"));
             }
-            if high - low <= SELECT_MAX {
+            let name = &self.model.symbols.all[target.symbol].name.text;
+            let plain = target.index.is_none()
+                && target.fields.is_empty()
+                && name.chars().all(|letter| letter.is_ascii_alphabetic());
+            if plain && low >= 0 && high - low <= SELECT_MAX {
                 let options = (low..=high).map(|value| {
                     let value = Expr { kind: ExprKind::Number(value), span: start };
                     vec![Stmt { kind: StmtKind::Assign(target.clone(), value), span: start }]
