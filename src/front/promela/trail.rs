@@ -2,7 +2,7 @@
 //!
 //! SPIN numbers the nodes of a whole model in the order in which it makes them. A trail has a line
 //! for every transition: its depth, the pid of the process that takes it, and the number of the
-//! node. A rendezvous is two lines, a `d_step` one. (SPIN's manual page, option `-t`; the format is
+//! node. A rendezvous is two lines, a `d_step` one. As statements are not merged, no line says so. (SPIN's manual page, option `-t`; the format is
 //! that of `pan`'s own trails.)
 
 use super::ast::Role;
@@ -34,7 +34,7 @@ pub fn numbers(
 
 /// A trail of these steps, the start not among them.
 pub fn print(steps: &[Step], numbers: &[Option<usize>]) -> String {
-    let mut trail = "-4:-4:-4\n".to_owned();
+    let mut trail = String::new();
     let taken = steps.iter().flat_map(|step| &step.actions);
     let known = taken.filter_map(|&(action, pid)| {
         numbers.get(action as usize).copied().flatten().map(|number| (pid, number))

@@ -402,7 +402,7 @@ impl Parser {
         let next = self.changed(&counter, Binary::Add, span);
         round.push(Stmt { kind: StmtKind::Assign(counter, next), span });
         let leave = [StmtKind::Else, StmtKind::Break].map(|kind| Stmt { kind, span }).to_vec();
-        Ok(StmtKind::Do(vec![leave, round]))
+        Ok(StmtKind::Do(vec![round, leave]))
     }
 
     fn select(&mut self, sequence: &mut Vec<Stmt>, start: Span) -> Parsed<StmtKind> {
@@ -441,7 +441,7 @@ impl Parser {
         ];
         let round = round.map(|kind| Stmt { kind, span: start }).to_vec();
         let leave = vec![Stmt { kind: StmtKind::Break, span: start }];
-        Ok(StmtKind::Do(vec![leave, round]))
+        Ok(StmtKind::Do(vec![round, leave]))
     }
 
     /// What counts must be a single number.
