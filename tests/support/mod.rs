@@ -90,6 +90,7 @@ impl Model for Graph {
             action: edge as u32,
             name: format!("edge {edge}"),
             spans: vec![],
+            actions: vec![],
             outcome: Outcome::Successor(self.state(successor)),
         };
         self.successors(self.node(state)).enumerate().map(step).collect()
