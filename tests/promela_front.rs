@@ -269,6 +269,50 @@ fn mistakes_are_told_with_their_line() {
         ("mtype = { a, a };", "the mtype a is declared twice"),
         ("init { byte p; p = 1 + run P() }", "a run is part of a larger expression"),
         ("typedef T { byte a };\nT t; init { t.b = 1 }", "T has no field b"),
+        (
+            "typedef T { byte a };\nT t, u; init { t = u }",
+            "2:16: error: a structure is assigned as a whole",
+        ),
+        (
+            "proctype P(byte a, byte b) { skip }\ninit { run P(1, 2) }",
+            "expected `;` between parameters",
+        ),
+        ("byte c;\ninit { c!1 }", "2:8: error: c is no channel: its type is not chan"),
+        (
+            "chan c = [1] of { byte }; byte x;\ninit { x = c + 1 }",
+            "2:12: error: a channel is no number",
+        ),
+        ("init { int a[2]; a = 3 }", "1:18: error: a is an array: an index is missing"),
+        ("typedef T { byte x[2] }; T t;\ninit { t.x = 1 }", "x is an array: an index is missing"),
+        ("init { L: skip; L: skip }", "1:17: error: the label L stands here twice"),
+        ("init { atomic { L: skip }; goto L }", "the label L stands first in its sequence"),
+        ("init { if :: L: skip fi }", "the label L stands first in its sequence"),
+        ("init { { } }", "a sequence needs at least one statement"),
+        ("init { }", "a sequence needs at least one statement"),
+        ("byte x;\ninit { xr x; skip }", "xr and xs are for channels"),
+        ("proctype P() { skip }", "1:10: error: no process is active at the start"),
+        ("active proctype P() { skip }\ninit { P[0]@L }", "2:13: error: there is no label L in P"),
+        ("ltl p { [] (x == 1) }\ninit { skip }", "1:13: error: there is no variable x"),
+        (
+            "byte x;\nltl p { x U } init { skip }",
+            "expected an operand, found the end of the formula",
+        ),
+        (
+            "byte x;\nltl p { x X x } init { skip }",
+            "expected an operator or the end of the formula, found `X`",
+        ),
+        ("inline f(a) { f(a) }\ninit { byte x; f(x) }", "this statement is nested too deeply"),
+        (
+            "active [300] proctype P() { skip }",
+            "there are 300 instances, but 0 to 255 can be active",
+        ),
+        ("init { unsigned u : 40; u = 1 }", "40 bits are asked for, but 1 to 32 can be"),
+        (
+            "init { byte x; if x == 1 -> skip fi }",
+            "expected `::` before an option of `if`, found `x`",
+        ),
+        ("proctype P { skip }", "expected `(` before the parameters, found `{`"),
+        ("init { int x = run P() } proctype P() { skip }", "a variable cannot begin with a run"),
     ];
     for (text, expected) in mistakes {
         match load(text) {
@@ -276,6 +320,36 @@ fn mistakes_are_told_with_their_line() {
             Err(found) => assert!(found.contains(expected), "{text}:\n{found}\nnot: {expected}"),
         }
     }
+}
+
+#[test]
+fn formulas_are_read_as_spin_reads_them() {
+    let model = "
+        ltl a { [] (x == 1 -> <> (y || P@here)) }
+        ltl b { always (x + 1 == 2 implies eventually P[0]:k == c) && !(x U y) <-> ((x W y) V x) }
+        ltl { len(q) > 0 && q?[c] || timeout }
+        mtype = { c }; byte x, y; chan q = [1] of { mtype };
+        active proctype P() { byte k; here: k = 1 }
+    ";
+    assert_eq!(counts(model), (3, 3, 0));
+}
+
+#[test]
+fn a_receive_that_leaves_fields_out_is_an_error_and_goes_on() {
+    let model = "chan c = [1] of { byte, byte }; init { byte x; c!1, 2; c?x; x = 3 }";
+    assert_eq!(counts(model), (5, 5, 1));
+    let model = "chan c = [0] of { byte, byte };
+        active proctype A() { c!1, 2 } active proctype B() { byte x; c?x }";
+    assert_eq!(counts(model), (4, 4, 1));
+    let model = "chan c = [1] of { byte, byte }; init { byte x; c!1, 2; x = c?[1]; c?<x> }";
+    assert_eq!(counts(model), (5, 5, 0));
+}
+
+#[test]
+fn a_rendezvous_channel_has_no_message_to_ask_about() {
+    // SPIN says so too each time it looks; we say so once, when the model is read.
+    let model = "chan c = [0] of { byte }; init { byte x; if :: c?[1] :: c?<x> :: skip fi }";
+    assert_eq!(counts(model), (3, 3, 0));
 }
 
 #[test]
@@ -289,7 +363,8 @@ fn a_process_beyond_its_slots_is_a_fault_that_names_the_flag() {
     let (model, _) = load("proctype P() { false } init { do :: run P() od }").unwrap();
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
     let outcome = memory::search(&model, &limits);
-    let (_, finding) = outcome.findings.iter().find(|(it, _)| matches!(it, Check::Fault(..))).unwrap();
+    let (_, finding) =
+        outcome.findings.iter().find(|(it, _)| matches!(it, Check::Fault(..))).unwrap();
     let faults = model.steps(&finding.witness).into_iter().filter_map(|step| match step.outcome {
         spillway::exec::Outcome::Fault(fault) => Some(fault.message),
         spillway::exec::Outcome::Successor(_) => None,

@@ -40,7 +40,7 @@ pub enum Command {
 /// Which model, and what its constants are.
 #[derive(Args, Clone, Debug)]
 pub struct ModelArgs {
-    /// The model's file; its ending names the language (.dve)
+    /// The model's file; its ending names the language (.dve, .pml)
     pub model: PathBuf,
     /// Replace the value of a constant of the model
     #[arg(long = "define", short = 'D', value_name = "NAME=VALUE", value_parser = define)]

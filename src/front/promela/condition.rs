@@ -6,7 +6,7 @@ use crate::source::Span;
 
 /// The value of the tokens of a condition, which stands at `span`.
 pub fn evaluate(tokens: &[Token], span: Span) -> Result<i64, Diagnostic> {
-    let mut reader = Reader { tokens, at: 0, span };
+    let mut reader = Reader { tokens, at: 0, depth: 0, span };
     let value = reader.binary(0)?;
     match reader.tokens.get(reader.at) {
         None => Ok(value),
@@ -27,9 +27,14 @@ const LEVELS: [&[&str]; 9] = [
     &["*", "/", "%"],
 ];
 
+/// The deepest nest of brackets and signs.
+const DEPTH_MAX: u32 = 100;
+
 struct Reader<'a> {
     tokens: &'a [Token],
     at: usize,
+    /// The number of operands that the one being read is part of.
+    depth: u32,
     span: Span,
 }
 
@@ -83,6 +88,16 @@ impl Reader<'_> {
     }
 
     fn unary(&mut self) -> Result<i64, Diagnostic> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(Diagnostic::error(self.span, "this condition is nested too deeply"));
+        }
+        let value = self.operand();
+        self.depth -= 1;
+        value
+    }
+
+    fn operand(&mut self) -> Result<i64, Diagnostic> {
         let Some(token) = self.tokens.get(self.at) else { return self.wrong(self.span) };
         self.at += 1;
         match &token.kind {

@@ -2,7 +2,6 @@
 
 pub mod ast;
 mod condition;
-pub mod trail;
 pub mod graph;
 pub mod lex;
 mod lower;
@@ -10,6 +9,7 @@ pub mod parse;
 pub mod preprocess;
 pub mod symbols;
 pub mod token;
+pub mod trail;
 
 use super::{Loaded, Options};
 use crate::diag::Diagnostic;
@@ -21,9 +21,10 @@ use std::borrow::Cow;
 pub fn load(sources: &mut Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
     let model = preprocess::preprocess(sources, &options.defines).and_then(parse::parse);
     let model = model.map_err(|error| vec![error])?;
-    let program = lower::lower(&model, sources, options).map_err(|error| vec![error])?;
+    let lowered = lower::lower(&model, sources, options).map_err(|error| vec![error])?;
+    let (program, advice) = lowered;
     let name = model_name(&sources.file(0).name).to_owned();
-    Ok(Loaded { program: Program { name, ..program }, warnings: model.warnings })
+    Ok(Loaded { program: Program { name, ..program }, warnings: [model.warnings, advice].concat() })
 }
 
 /// A file's name without its folder and ending.

@@ -27,6 +27,7 @@ impl<'a> Graph<'a> {
             start: number[&start],
             moves,
             nodes: self.nodes.len(),
+            labels: self.labels.iter().map(|label| label.name.clone()).collect(),
             places: places.into_iter().map(|node| self.describe(node)).collect(),
         })
     }

@@ -158,6 +158,8 @@ pub struct Control<'a> {
     pub moves: Vec<Move<'a>>,
     /// The number of nodes the process has.
     pub nodes: usize,
+    /// All its labels, those at no place too.
+    pub labels: Vec<Rc<str>>,
 }
 
 /// The control of a process. `remote` has the labels that others ask about.
@@ -229,7 +231,9 @@ impl<'a> Graph<'a> {
     /// The node of a label: that of the same expansion of an `inline` if there is one.
     fn find_label(&self, label: &Label) -> Result<NodeId, Diagnostic> {
         let named = || self.labels.iter().filter(|it| it.name == label.name.text);
-        named().find(|it| it.expansion == label.expansion).or_else(|| named().last())
+        named()
+            .find(|it| it.expansion == label.expansion)
+            .or_else(|| named().last())
             .map(|it| it.node)
             .ok_or_else(|| {
                 let message = format!("there is no label {} in this process", label.name.text);

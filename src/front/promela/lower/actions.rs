@@ -2,7 +2,7 @@
 
 use super::{Lowering, Meaning, Result};
 use crate::diag::Diagnostic;
-use crate::front::promela::ast::{Expr, ExprKind, Reference, Stmt, StmtKind};
+use crate::front::promela::ast::{Expr, ExprKind, Field, Reference, Stmt, StmtKind};
 use crate::front::promela::graph::{Act, Move};
 use crate::front::promela::symbols::Basic;
 use crate::ir::{
@@ -128,8 +128,11 @@ impl<'m> Lowering<'m, '_> {
         let ready = match effect.communication {
             None => None,
             Some(it) if self.is_rendezvous(it.channel()) => {
-                return Err(Diagnostic::error(span, "this d_step begins with a choice of rendezvous")
-                    .help("put the rendezvous before the d_step"));
+                return Err(Diagnostic::error(
+                    span,
+                    "this d_step begins with a choice of rendezvous",
+                )
+                .help("put the rendezvous before the d_step"));
             }
             Some(Communication::Send { channel, .. }) => {
                 let full = Box::new(ir::Expr { kind: ir::ExprKind::IsFull(channel), span });
@@ -181,8 +184,12 @@ impl<'m> Lowering<'m, '_> {
                 let patterns = self.patterns(name, fields, false, span, inside)?;
                 let meets = self.is_rendezvous(&channel);
                 if meets && *peek {
-                    return Err(Diagnostic::error(span, "a message of a rendezvous cannot be left where it is")
-                        .help("give the channel room for a message, or receive it"));
+                    self.warn(span, "a rendezvous channel holds no message, so this never happens");
+                    effect.guard = Some(ir::Expr::constant(0, span));
+                    return Ok(effect);
+                }
+                if let Some(expected) = self.count_of(name).filter(|_| !*peek) {
+                    effect.body.extend(self.left_out(fields, expected, span)?);
                 }
                 effect.communication = Some(Communication::Receive {
                     channel,
@@ -212,6 +219,36 @@ impl<'m> Lowering<'m, '_> {
             _ => {}
         }
         Ok(effect)
+    }
+
+    /// What SPIN does where a receive leaves out the last fields: it reports an error and goes on,
+    /// but ends its search if the message must match.
+    fn left_out(
+        &mut self,
+        fields: &[Field],
+        expected: usize,
+        span: Span,
+    ) -> Result<Option<ir::Stmt>> {
+        let mut given = 0;
+        for field in fields {
+            given += match field {
+                Field::Into(reference) => self.model.symbols.leaves(self.part(reference)?.0).len(),
+                Field::Match(_) | Field::Any(_) => 1,
+            };
+        }
+        if given >= expected {
+            return Ok(None);
+        }
+        let message = format!("this receives {given} of the {expected} values of a message");
+        self.warn(span, &format!("{message}, which is a run-time error"));
+        let kind = match fields.iter().any(|field| matches!(field, Field::Match(_))) {
+            true => ir::StmtKind::Error(message),
+            false => {
+                let condition = ir::Expr::constant(0, span);
+                ir::StmtKind::Assert { condition, message }
+            }
+        };
+        Ok(Some(ir::Stmt { kind, span }))
     }
 
     fn assign(&mut self, target: &Reference, value: &Expr, number: usize) -> Result<Vec<ir::Stmt>> {
@@ -293,7 +330,8 @@ impl<'m> Lowering<'m, '_> {
         let parameters = &self.bodies[started].0.parameters;
         if parameters.len() != arguments.len() {
             let (expected, given) = (parameters.len(), arguments.len());
-            let error = format!("{} takes {expected} arguments, but {given} are given", process.text);
+            let error =
+                format!("{} takes {expected} arguments, but {given} are given", process.text);
             return Err(Diagnostic::error(span, error));
         }
         let mut values = Vec::new();
@@ -326,14 +364,12 @@ impl<'m> Lowering<'m, '_> {
             let Some(variable) = self.program.processes[id].life.priority else { continue };
             let slot = ir::Expr { kind: ir::ExprKind::SlotOf(id, Box::new(pid.clone())), span };
             let slots = i64::from(self.program.slots(id));
-            let there = self.binary(
-                Binary::Less,
-                slot.kind.clone(),
-                ir::ExprKind::Constant(slots),
-                span,
-            );
-            let target = ir::Place { slot: Some(Box::new(slot)), ..ir::Place::variable(variable, span) };
-            let kind = ir::StmtKind::Assign { target, value: value.clone(), overflow: Overflow::Wraps };
+            let there =
+                self.binary(Binary::Less, slot.kind.clone(), ir::ExprKind::Constant(slots), span);
+            let target =
+                ir::Place { slot: Some(Box::new(slot)), ..ir::Place::variable(variable, span) };
+            let kind =
+                ir::StmtKind::Assign { target, value: value.clone(), overflow: Overflow::Wraps };
             let store = ir::Stmt { kind, span };
             let kind = ir::StmtKind::If(vec![(Some(there), vec![store])]);
             body.push(ir::Stmt { kind, span });

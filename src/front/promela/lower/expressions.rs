@@ -18,9 +18,7 @@ impl Lowering<'_, '_> {
             return Ok(ir::Expr::constant(value, span));
         }
         let kind = match &expr.kind {
-            ExprKind::Number(value) | ExprKind::Symbol(_, value) => {
-                ir::ExprKind::Constant(*value)
-            }
+            ExprKind::Number(value) | ExprKind::Symbol(_, value) => ir::ExprKind::Constant(*value),
             ExprKind::Variable(reference) => return self.read(reference, inside),
             ExprKind::Unary(operator, operand) => {
                 ir::ExprKind::Unary(*operator, Box::new(self.expr(operand, inside)?))
@@ -51,8 +49,8 @@ impl Lowering<'_, '_> {
                 let name = channel;
                 let channel = self.channel(channel, inside)?;
                 if self.is_rendezvous(&channel) {
-                    return Err(Diagnostic::error(span, "a rendezvous channel holds no message to ask about")
-                        .help("give the channel room for a message"));
+                    self.warn(span, "a rendezvous channel holds no message, so this is false");
+                    return Ok(ir::Expr::constant(0, span));
                 }
                 let patterns = self.patterns(name, fields, true, span, inside)?;
                 ir::ExprKind::CanReceive(channel, patterns, *anywhere)
@@ -62,12 +60,11 @@ impl Lowering<'_, '_> {
             ExprKind::Processes => ir::ExprKind::Processes,
             ExprKind::Last => ir::ExprKind::Read(Place::variable(self.last_mover(), span)),
             ExprKind::Scratch => {
-                return Err(Diagnostic::error(span, "`_` holds no value")
-                    .help("`_` can only be stored to"));
+                return Err(
+                    Diagnostic::error(span, "`_` holds no value").help("`_` can only be stored to")
+                );
             }
-            ExprKind::Enabled(pid) => {
-                ir::ExprKind::Enabled(Box::new(self.expr(pid, inside)?))
-            }
+            ExprKind::Enabled(pid) => ir::ExprKind::Enabled(Box::new(self.expr(pid, inside)?)),
             ExprKind::Priority(pid) if self.uses_priorities => {
                 ir::ExprKind::PriorityOf(Box::new(self.expr(pid, inside)?))
             }
@@ -82,6 +79,13 @@ impl Lowering<'_, '_> {
             }
         };
         Ok(ir::Expr { kind, span })
+    }
+
+    /// Notes a piece of advice, once.
+    pub(super) fn warn(&mut self, span: Span, message: &str) {
+        if self.warnings.iter().all(|known| known.span != span) {
+            self.warnings.push(Diagnostic::warning(span, message));
+        }
     }
 
     fn refuse<T>(&self, span: Span, what: &str) -> Result<T> {
@@ -122,12 +126,20 @@ impl Lowering<'_, '_> {
     pub(super) fn place(&mut self, reference: &Reference, inside: Option<usize>) -> Result<Place> {
         let span = reference.span;
         let symbol = &self.model.symbols.all[reference.symbol];
-        let Some(Meaning::Variable(variable)) = self.meanings.get(&reference.symbol).copied() else {
+        let Some(Meaning::Variable(variable)) = self.meanings.get(&reference.symbol).copied()
+        else {
             let error = format!("{} has no value here", symbol.name.text);
             return Err(Diagnostic::error(span, error));
         };
         let mut path = Vec::new();
-        self.index(&symbol.name.text, symbol.length, reference.index.as_deref(), span, inside, &mut path)?;
+        self.index(
+            &symbol.name.text,
+            symbol.length,
+            reference.index.as_deref(),
+            span,
+            inside,
+            &mut path,
+        )?;
         let mut basic = symbol.basic;
         for (name, index) in &reference.fields {
             let (number, field) = self.field(basic, &name.text, name.span)?;
@@ -308,7 +320,7 @@ impl Lowering<'_, '_> {
     }
 
     /// The number of fields of a channel that a name always stands for.
-    fn count_of(&self, channel: &Reference) -> Option<usize> {
+    pub(super) fn count_of(&self, channel: &Reference) -> Option<usize> {
         let symbol = &self.model.symbols.all[channel.symbol];
         match &symbol.initial {
             Initial::Channel { fields, .. } if !symbol.assigned => {
@@ -331,7 +343,8 @@ impl Lowering<'_, '_> {
             Some(expected) if expected == count => Ok(()),
             Some(expected) => {
                 let name = &self.model.symbols.all[channel.symbol].name.text;
-                let error = format!("this {does} {count} values, but messages of {name} have {expected}");
+                let error =
+                    format!("this {does} {count} values, but messages of {name} have {expected}");
                 Err(Diagnostic::error(span, error))
             }
         }
@@ -397,7 +410,8 @@ impl Lowering<'_, '_> {
         };
         let pid = self.expr(pid, inside)?;
         let slots = i64::from(self.program.slots(id));
-        if let (Some(pid), Pid::From(first)) = (pid.as_constant(), self.program.processes[id].life.pid)
+        if let (Some(pid), Pid::From(first)) =
+            (pid.as_constant(), self.program.processes[id].life.pid)
             && (0..slots).contains(&(pid - i64::from(first)))
         {
             return Ok(ir::Expr::constant(pid - i64::from(first), name.span));
@@ -419,6 +433,10 @@ impl Lowering<'_, '_> {
         let control = &self.bodies[process].1;
         let place = control.places.iter().position(|place| place.labels.contains(&label.text));
         let Some(place) = place else {
+            if !control.labels.contains(&label.text) {
+                let error = format!("there is no label {} in {}", label.text, name.text);
+                return Err(Diagnostic::error(label.span, error));
+            }
             // A label that is never rested at.
             return Ok(ir::Expr::constant(0, span));
         };
@@ -441,7 +459,9 @@ impl Lowering<'_, '_> {
         let Some(((first, first_index), fields)) = path.split_first() else {
             return Err(Diagnostic::error(span, "a variable is missing"));
         };
-        let symbol = self.symbols_of(Some(index)).into_iter()
+        let symbol = self
+            .symbols_of(Some(index))
+            .into_iter()
             .find(|(_, symbol)| symbol.name.text == first.text);
         let Some((symbol, _)) = symbol else {
             let error = format!("{} has no variable {}", name.text, first.text);
@@ -458,7 +478,13 @@ impl Lowering<'_, '_> {
     }
 
     /// `left operator right`.
-    pub(super) fn binary(&self, operator: Binary, left: ir::ExprKind, right: ir::ExprKind, span: Span) -> ir::Expr {
+    pub(super) fn binary(
+        &self,
+        operator: Binary,
+        left: ir::ExprKind,
+        right: ir::ExprKind,
+        span: Span,
+    ) -> ir::Expr {
         let part = |kind| Box::new(ir::Expr { kind, span });
         ir::Expr { kind: ir::ExprKind::Binary(operator, part(left), part(right)), span }
     }

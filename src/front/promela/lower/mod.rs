@@ -32,8 +32,12 @@ const PROCESSES_MAX: u32 = 255;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
-/// Lowers a model.
-pub fn lower(model: &Model, sources: &Sources, options: &Options) -> Result<Program> {
+/// Lowers a model, with advice.
+pub fn lower(
+    model: &Model,
+    sources: &Sources,
+    options: &Options,
+) -> Result<(Program, Vec<Diagnostic>)> {
     let remote: Vec<&str> = model.remote_labels.iter().map(|label| &**label).collect();
     let mut bodies = Vec::new();
     for process in model.processes.iter().filter(|process| process.role == Role::Process) {
@@ -44,7 +48,7 @@ pub fn lower(model: &Model, sources: &Sources, options: &Options) -> Result<Prog
         let mut lowering = Lowering::new(model, sources, &bodies, bytes.clone());
         let program = lowering.whole(options)?;
         if lowering.bytes == bytes {
-            return Ok(program);
+            return Ok((program, lowering.warnings));
         }
         bytes = lowering.bytes;
     }
@@ -72,6 +76,7 @@ struct Lowering<'m, 'b> {
     /// Sets of names that are kept as bytes.
     bytes: BTreeSet<usize>,
     last: Option<VarId>,
+    warnings: Vec<Diagnostic>,
     uses_priorities: bool,
 }
 
@@ -93,6 +98,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
             enums: HashMap::new(),
             bytes,
             last: None,
+            warnings: Vec::new(),
             uses_priorities: model.uses_priorities,
         }
     }
@@ -104,9 +110,14 @@ impl<'m, 'b> Lowering<'m, 'b> {
             assertions: Assertions::GoOn,
             ..Program::default()
         };
-        if self.bodies.is_empty() {
-            return Err(Diagnostic::error(Span::default(), "the model has no process")
-                .help("declare an `active proctype` or an `init`"));
+        if self.bodies.iter().all(|(process, _)| process.active == 0) {
+            let error = match self.bodies.first() {
+                None => Diagnostic::error(Span::default(), "the model has no process"),
+                Some((process, _)) => {
+                    Diagnostic::error(process.name.span, "no process is active at the start")
+                }
+            };
+            return Err(error.help("declare an `active proctype` or an `init`"));
         }
         let mut body = Vec::new();
         self.globals(&mut body)?;
@@ -173,7 +184,8 @@ impl<'m, 'b> Lowering<'m, 'b> {
     fn runs<'s>(&'s self, process: &'s Process) -> impl Iterator<Item = (usize, usize)> + 's {
         self.bodies.iter().enumerate().flat_map(move |(number, (_, control))| {
             let starts = control.moves.iter().enumerate();
-            let starts = starts.filter(|(_, it)| actions::started(&it.act) == Some(&process.name.text));
+            let starts =
+                starts.filter(|(_, it)| actions::started(&it.act) == Some(&process.name.text));
             starts.map(move |(at, _)| (number, at))
         })
     }
@@ -187,7 +199,8 @@ impl<'m, 'b> Lowering<'m, 'b> {
             for (number, (process, _)) in self.bodies.iter().enumerate() {
                 let started: u32 = self.runs(process).fold(0u32, |sum, (by, at)| {
                     let times = if self.in_loop(by, at) { looped } else { 1 };
-                    let times = if by == number { looped } else { times.saturating_mul(before[by]) };
+                    let times =
+                        if by == number { looped } else { times.saturating_mul(before[by]) };
                     sum.saturating_add(times)
                 });
                 most[number] = process.active.saturating_add(started).min(PROCESSES_MAX);
@@ -327,7 +340,9 @@ impl<'m, 'b> Lowering<'m, 'b> {
         let mut store = |this: &mut Self, index: Option<u32>, value: ir::Expr| {
             let target = element(variable, index, span);
             let kind = StmtKind::Assign { target, value, overflow: ir::Overflow::Wraps };
-            if let (ExprKind::Constant(value), StmtKind::Assign { .. }) = (&this.known(&kind), &kind) {
+            if let (ExprKind::Constant(value), StmtKind::Assign { .. }) =
+                (&this.known(&kind), &kind)
+            {
                 let at = index.unwrap_or(0) as usize;
                 let wrapped = this.wrapped(ty, *value);
                 this.program.variables[variable].initial[at] = Some(wrapped);
@@ -459,7 +474,8 @@ impl<'m, 'b> Lowering<'m, 'b> {
             let span = process.name.span;
             for _ in 0..process.active {
                 let zeros = self.program.processes[id].parameters.iter();
-                let mut arguments: Vec<ir::Expr> = zeros.map(|_| ir::Expr::constant(0, span)).collect();
+                let mut arguments: Vec<ir::Expr> =
+                    zeros.map(|_| ir::Expr::constant(0, span)).collect();
                 arguments.truncate(process.parameters.len());
                 let kind = StmtKind::Run { process: id, arguments, into: None };
                 body.push(Stmt { kind, span });
@@ -470,7 +486,12 @@ impl<'m, 'b> Lowering<'m, 'b> {
             }
         }
         let span = Span::default();
-        self.program.starts.push(Start { name: "start".into(), parameters: Vec::new(), body, span });
+        self.program.starts.push(Start {
+            name: "start".into(),
+            parameters: Vec::new(),
+            body,
+            span,
+        });
     }
 
     /// Stores the priority of the instance started last.
@@ -488,7 +509,8 @@ impl<'m, 'b> Lowering<'m, 'b> {
             Box::new(ir::Expr::constant(1, span)),
         ));
         let slot = number(ExprKind::SlotOf(process, Box::new(newest)));
-        let target = ir::Place { slot: Some(Box::new(slot)), ..ir::Place::variable(priority, span) };
+        let target =
+            ir::Place { slot: Some(Box::new(slot)), ..ir::Place::variable(priority, span) };
         Stmt { kind: StmtKind::Assign { target, value, overflow: ir::Overflow::Wraps }, span }
     }
 }

@@ -25,7 +25,10 @@ impl Parser {
         let mut parameters = Vec::new();
         while !self.at(")") {
             parameters.extend(self.declaration(true)?.0);
-            if !self.accept(";") && !self.accept(",") && !self.at(")") {
+            if self.at(",") {
+                return self.unexpected("`;` between parameters of different types");
+            }
+            if !self.accept(";") && !self.at(")") {
                 return self.unexpected("`;` between parameters");
             }
         }
@@ -133,7 +136,10 @@ impl Parser {
             }
         }
         if basic == Basic::Unsigned(0) {
-            return self.error(name.span, format!("say how many bits {} has: `unsigned {} : 4`", name.text, name.text));
+            return self.error(
+                name.span,
+                format!("say how many bits {} has: `unsigned {} : 4`", name.text, name.text),
+            );
         }
         let mut length = None;
         if self.accept("[") {
@@ -176,7 +182,8 @@ impl Parser {
         if !self.accept("{") {
             let value = self.expression()?;
             if contains_run(&value) {
-                return self.error(value.span, "a variable cannot begin with a run")
+                return self
+                    .error(value.span, "a variable cannot begin with a run")
                     .map_err(|it| it.help("declare it first, then assign: `p = run P()`"));
             }
             return Ok(Initial::Value(value));
@@ -202,7 +209,8 @@ impl Parser {
         self.expect("[", "before the capacity")?;
         let span = self.span();
         let capacity = self.constant("the capacity of a channel")?;
-        let Some(capacity) = u32::try_from(capacity).ok().filter(|&capacity| capacity <= 255) else {
+        let Some(capacity) = u32::try_from(capacity).ok().filter(|&capacity| capacity <= 255)
+        else {
             return self.error(span, format!("the capacity is {capacity}, but it is 0 to 255"));
         };
         self.expect("]", "after the capacity")?;
@@ -237,7 +245,8 @@ impl Parser {
         let mut value = None;
         if by_statement {
             if let Initial::Channel { span, .. } = symbol.initial {
-                return self.error(span, format!("the channel {text} is declared amid statements"))
+                return self
+                    .error(span, format!("the channel {text} is declared amid statements"))
                     .map_err(|it| it.help("declare it at the start of the process"));
             }
             value = Some(std::mem::replace(&mut symbol.initial, Initial::Zero));
@@ -276,7 +285,8 @@ impl Parser {
             loop {
                 let field = self.name("the name of a field")?;
                 if fields.iter().any(|other| other.name.text == field.text) {
-                    return self.error(field.span, format!("the field {} is there already", field.text));
+                    return self
+                        .error(field.span, format!("the field {} is there already", field.text));
                 }
                 fields.push(self.variable(field, basic, false, false)?);
                 if !self.accept(",") {

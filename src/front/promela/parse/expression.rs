@@ -2,9 +2,11 @@
 
 use super::{Parsed, Parser};
 use crate::front::promela::ast::{Expr, ExprKind, Field, Name, Probe, Reference};
+use crate::front::promela::symbols::Basic;
 use crate::front::promela::token::Kind;
 use crate::ir::{Binary, Unary};
 use crate::source::Span;
+use std::rc::Rc;
 
 /// The operators of two operands, weakest first.
 const LEVELS: [&[(&str, Binary)]; 10] = [
@@ -25,31 +27,45 @@ const LEVELS: [&[(&str, Binary)]; 10] = [
     &[("*", Binary::Multiply), ("/", Binary::Divide), ("%", Binary::Remainder)],
 ];
 
+/// The first of the levels whose operands are numbers.
+const ARITHMETIC: usize = 7;
+
 /// The deepest nest of expressions.
-const DEPTH_MAX: usize = 400;
+const DEPTH_MAX: u32 = 200;
+/// The most operators of one level in a row.
+const OPERATORS_MAX: u32 = 1000;
 
 impl Parser {
     pub(super) fn expression(&mut self) -> Parsed<Expr> {
-        self.binary(0, None, 0)
+        self.binary(0, None)
     }
 
     /// The rest of an expression that begins with a reference.
     pub(super) fn expression_from(&mut self, first: Expr) -> Parsed<Expr> {
-        self.binary(0, Some(first), 0)
+        self.binary(0, Some(first))
     }
 
-    fn binary(&mut self, level: usize, first: Option<Expr>, depth: usize) -> Parsed<Expr> {
-        let Some(operators) = LEVELS.get(level) else {
-            return match first {
-                Some(first) => Ok(first),
-                None => self.unary(depth),
-            };
+    /// An expression of operators of at least this level.
+    fn binary(&mut self, least: usize, first: Option<Expr>) -> Parsed<Expr> {
+        let mut left = match first {
+            Some(first) => first,
+            None => self.unary()?,
         };
-        let mut left = self.binary(level + 1, first, depth)?;
-        while let Some(&(_, operator)) = operators.iter().find(|(sign, _)| self.at(sign)) {
-            // `>` closes a receive that leaves its message.
+        let mut operators = 0;
+        while let Some((level, operator)) = self.operator().filter(|(level, _)| *level >= least) {
+            operators += 1;
+            if operators > OPERATORS_MAX {
+                return self.error(
+                    self.span(),
+                    format!("an expression has more than {OPERATORS_MAX} operators in a row"),
+                );
+            }
             self.take();
-            let right = self.binary(level + 1, None, depth)?;
+            let right = self.binary(level + 1, None)?;
+            if level >= ARITHMETIC {
+                self.is_number(&left)?;
+                self.is_number(&right)?;
+            }
             let span = match left.span.file == right.span.file {
                 true => left.span.to(right.span),
                 false => left.span,
@@ -59,21 +75,46 @@ impl Parser {
         Ok(left)
     }
 
-    fn unary(&mut self, depth: usize) -> Parsed<Expr> {
-        let start = self.span();
-        if depth > DEPTH_MAX {
-            return self.error(start, "this expression is nested too deeply");
+    /// The operator that stands here, and its level.
+    fn operator(&self) -> Option<(usize, Binary)> {
+        let Kind::Sign(here) = self.peek().kind else { return None };
+        LEVELS.iter().enumerate().find_map(|(level, operators)| {
+            let found = operators.iter().find(|(sign, _)| *sign == here);
+            found.map(|&(_, operator)| (level, operator))
+        })
+    }
+
+    fn is_number(&self, operand: &Expr) -> Parsed<()> {
+        match &operand.kind {
+            ExprKind::Variable(reference) if self.part_of(reference).0 == Some(Basic::Channel) => {
+                self.error(operand.span, "a channel is no number to compute with")
+            }
+            _ => Ok(()),
         }
+    }
+
+    fn unary(&mut self) -> Parsed<Expr> {
+        self.nested_expressions += 1;
+        if self.nested_expressions > DEPTH_MAX {
+            return self.error(self.span(), "this expression is nested too deeply");
+        }
+        let operand = self.unary_within();
+        self.nested_expressions -= 1;
+        operand
+    }
+
+    fn unary_within(&mut self) -> Parsed<Expr> {
+        let start = self.span();
         let operators: &[Unary] = match &self.peek().kind {
             Kind::Sign("-") => &[Unary::Negate],
             Kind::Sign("!") => &[Unary::Not],
             Kind::Sign("!!") => &[Unary::Not, Unary::Not],
             Kind::Sign("~") => &[Unary::Complement],
-            Kind::Sign("(") => return self.bracketed(depth),
+            Kind::Sign("(") => return self.bracketed(),
             _ => return self.primary(),
         };
         self.take();
-        let mut operand = self.unary(depth + 1)?;
+        let mut operand = self.unary()?;
         for &operator in operators {
             let span = self.since(start);
             operand = Expr { kind: ExprKind::Unary(operator, Box::new(operand)), span };
@@ -81,15 +122,15 @@ impl Parser {
         Ok(operand)
     }
 
-    fn bracketed(&mut self, depth: usize) -> Parsed<Expr> {
+    fn bracketed(&mut self) -> Parsed<Expr> {
         let start = self.take().span;
-        let inner = self.binary(0, None, depth + 1)?;
+        let inner = self.expression()?;
         let kind = match self.accept("->") {
             false => inner.kind,
             true => {
-                let then = self.binary(0, None, depth + 1)?;
+                let then = self.expression()?;
                 self.expect(":", "before the other value")?;
-                let otherwise = self.binary(0, None, depth + 1)?;
+                let otherwise = self.expression()?;
                 ExprKind::Conditional(Box::new(inner), Box::new(then), Box::new(otherwise))
             }
         };
@@ -199,6 +240,7 @@ impl Parser {
             self.model.symbols.all[reference.symbol].read = true;
             return Ok(Expr { span: reference.span, kind: ExprKind::Variable(reference) });
         }
+        self.is_channel(&reference)?;
         let anywhere = self.take().is("??");
         self.take();
         let fields = self.receive_fields(&["]"])?;
@@ -250,8 +292,54 @@ impl Parser {
         Ok((name, index))
     }
 
-    /// A variable or a part of one.
+    /// A variable or a part of one, but no whole array.
     pub(super) fn reference(&mut self) -> Parsed<Reference> {
+        let reference = self.any_reference()?;
+        match self.part_of(&reference).1 {
+            None => Ok(reference),
+            Some(array) => {
+                let error = format!("{array} is an array: an index is missing");
+                self.error(reference.span, error)
+            }
+        }
+    }
+
+    /// What a reference names, if it can be known, and the first array on the way without an index.
+    pub(super) fn part_of(&self, reference: &Reference) -> (Option<Basic>, Option<Rc<str>>) {
+        let symbols = &self.model.symbols;
+        let symbol = &symbols.all[reference.symbol];
+        let (mut basic, mut whole) = (symbol.basic, None);
+        if symbol.length.is_some() && reference.index.is_none() {
+            whole = Some(symbol.name.text.clone());
+        }
+        for (name, index) in &reference.fields {
+            let Basic::Struct(number) = basic else { return (None, whole) };
+            let mut fields = symbols.structs[number].fields.iter();
+            let Some(field) = fields.find(|field| field.name.text == name.text) else {
+                return (None, whole);
+            };
+            if field.length.is_some() && index.is_none() {
+                whole = whole.or(Some(name.text.clone()));
+            }
+            basic = field.basic;
+        }
+        (Some(basic), whole)
+    }
+
+    /// Only channels take part in communication.
+    pub(super) fn is_channel(&self, reference: &Reference) -> Parsed<()> {
+        match self.part_of(reference).0 {
+            None | Some(Basic::Channel) => Ok(()),
+            Some(_) => {
+                let name = &self.model.symbols.all[reference.symbol].name.text;
+                let error = format!("{name} is no channel: its type is not chan");
+                self.error(reference.span, error)
+            }
+        }
+    }
+
+    /// A variable or a part of one.
+    pub(super) fn any_reference(&mut self) -> Parsed<Reference> {
         let start = self.span();
         let (name, index) = self.part()?;
         let Some(symbol) = self.look_up(&name.text) else {
@@ -306,7 +394,8 @@ impl Parser {
         }
         if self.accept("-") {
             let Kind::Number(value) = self.take().kind else {
-                return self.error(start, "a field of a receive is a variable, a constant or eval(...)");
+                return self
+                    .error(start, "a field of a receive is a variable, a constant or eval(...)");
             };
             let kind = ExprKind::Number(i64::from((value as i32).wrapping_neg()));
             return Ok(Field::Match(Expr { kind, span: self.since(start) }));

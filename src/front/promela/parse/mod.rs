@@ -14,7 +14,7 @@ use super::symbols::{SymbolId, Symbols};
 use super::token::{Kind, Token};
 use crate::diag::Diagnostic;
 use crate::source::Span;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 /// A whole model.
@@ -41,21 +41,81 @@ pub struct Formula {
     pub name: Name,
     /// Its text, tokens joined.
     pub text: String,
+    /// Its tokens, the end last.
+    tokens: Vec<Token>,
 }
 
 /// The words that are no names of variables.
 const KEYWORDS: [&str; 61] = [
-    "active", "assert", "atomic", "bit", "bool", "break", "byte", "chan", "c_code", "c_decl",
-    "c_expr", "c_state", "c_track", "D_proctype", "do", "d_step", "else", "empty", "enabled",
-    "eval", "false", "fi", "for", "full", "get_priority", "goto", "hidden", "if", "init",
-    "inline", "int", "len", "local", "mtype", "nempty", "never", "nfull", "notrace", "np_", "od",
-    "of", "pc_value", "pid", "printf", "printm", "priority", "proctype", "provided", "run",
-    "select", "set_priority", "short", "show", "skip", "timeout", "trace", "true", "typedef",
-    "unless", "unsigned", "ltl",
+    "active",
+    "assert",
+    "atomic",
+    "bit",
+    "bool",
+    "break",
+    "byte",
+    "chan",
+    "c_code",
+    "c_decl",
+    "c_expr",
+    "c_state",
+    "c_track",
+    "D_proctype",
+    "do",
+    "d_step",
+    "else",
+    "empty",
+    "enabled",
+    "eval",
+    "false",
+    "fi",
+    "for",
+    "full",
+    "get_priority",
+    "goto",
+    "hidden",
+    "if",
+    "init",
+    "inline",
+    "int",
+    "len",
+    "local",
+    "mtype",
+    "nempty",
+    "never",
+    "nfull",
+    "notrace",
+    "np_",
+    "od",
+    "of",
+    "pc_value",
+    "pid",
+    "printf",
+    "printm",
+    "priority",
+    "proctype",
+    "provided",
+    "run",
+    "select",
+    "set_priority",
+    "short",
+    "show",
+    "skip",
+    "timeout",
+    "trace",
+    "true",
+    "typedef",
+    "unless",
+    "unsigned",
+    "ltl",
 ];
 
 /// The most calls of `inline`s that are expanded.
 const EXPANSIONS_MAX: u32 = 1 << 18;
+/// The most tokens that wait to be read.
+const TOKENS_MAX: usize = 8 << 20;
+/// The deepest nest of statements.
+const NESTED_MAX: u32 = 100;
 
 /// Reads a model.
 pub fn parse(tokens: Vec<Token>) -> Result<Model, Diagnostic> {
@@ -64,17 +124,21 @@ pub fn parse(tokens: Vec<Token>) -> Result<Model, Diagnostic> {
         last: None,
         model: Model::default(),
         scopes: vec![HashMap::new()],
+        labels: Vec::new(),
         structs: HashMap::new(),
         inlines: HashMap::new(),
         process: None,
         can_initialize: true,
         expansion: 0,
         expansions: 0,
+        nested: 0,
+        nested_expressions: 0,
     };
     parser.model.symbols.set("mtype");
     while !parser.at_end() {
         parser.unit()?;
     }
+    parser.formulas()?;
     Ok(parser.model)
 }
 
@@ -91,6 +155,8 @@ struct Parser {
     model: Model,
     /// The variables in sight, innermost block last.
     scopes: Vec<HashMap<Rc<str>, SymbolId>>,
+    /// The labels so far, of each block of the process.
+    labels: Vec<HashSet<Rc<str>>>,
     structs: HashMap<Rc<str>, usize>,
     inlines: HashMap<Rc<str>, Inline>,
     /// The number of the process being read.
@@ -100,6 +166,10 @@ struct Parser {
     /// The expansion of an `inline` being read, 0 if none.
     expansion: u32,
     expansions: u32,
+    /// The number of statements that the one being read is part of.
+    nested: u32,
+    /// The same of expressions.
+    nested_expressions: u32,
 }
 
 /// What every part of the parser returns.
@@ -143,7 +213,9 @@ impl Parser {
     fn take(&mut self) -> Token {
         let token = match self.at_end() {
             true => self.peek().clone(),
-            false => self.input.pop_front().unwrap_or_else(|| unreachable!("the end is never taken")),
+            false => {
+                self.input.pop_front().unwrap_or_else(|| unreachable!("the end is never taken"))
+            }
         };
         self.last = Some(token.clone());
         token
@@ -243,7 +315,12 @@ impl Parser {
                 let count = self.constant("the number of instances")?;
                 active = match u32::try_from(count) {
                     Ok(count) if count <= 255 => count,
-                    _ => return self.error(span, format!("there are {count} instances, but 0 to 255 can be active")),
+                    _ => {
+                        return self.error(
+                            span,
+                            format!("there are {count} instances, but 0 to 255 can be active"),
+                        );
+                    }
                 };
                 self.expect("]", "after the number of instances")?;
             }
@@ -306,6 +383,7 @@ impl Parser {
     fn enter_process(&mut self) {
         self.process = Some(self.model.processes.len());
         self.scopes.push(HashMap::new());
+        self.labels = vec![HashSet::new()];
         self.can_initialize = true;
     }
 
@@ -389,12 +467,17 @@ impl Parser {
             return self.error(name.span, "this inline expands without end");
         }
         for token in inline.body.iter().rev() {
-            let parameter = token.name().and_then(|name| {
-                inline.parameters.iter().position(|parameter| parameter == name)
-            });
+            let parameter = token
+                .name()
+                .and_then(|name| inline.parameters.iter().position(|parameter| parameter == name));
             match parameter {
                 None => self.input.push_front(token.clone()),
                 Some(number) => {
+                    if self.input.len() + arguments[number].len() > TOKENS_MAX {
+                        let error =
+                            format!("with this, more than {TOKENS_MAX} tokens wait to be read");
+                        return self.error(name.span, error);
+                    }
                     for token in arguments[number].iter().rev() {
                         self.input.push_front(token.clone());
                     }

@@ -1,14 +1,12 @@
 //! Statements. `for` and `select` become the loops that SPIN makes of them.
 
-use super::{Parsed, Parser};
-use crate::front::promela::ast::{
-    Expr, ExprKind, Field, Label, Name, Reference, Stmt, StmtKind,
-};
+use super::{NESTED_MAX, Parsed, Parser};
+use crate::front::promela::ast::{Expr, ExprKind, Field, Label, Name, Reference, Stmt, StmtKind};
 use crate::front::promela::symbols::{Basic, Initial, Symbol};
 use crate::front::promela::token::Kind;
 use crate::ir::Binary;
 use crate::source::Span;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A selection from plain numbers this far apart is a choice, any other a loop; so SPIN has it, for
 /// variables whose name is of letters only.
@@ -18,19 +16,21 @@ impl Parser {
     /// Statements up to one of `until`, which is not taken.
     pub(super) fn sequence(&mut self, until: &[&str]) -> Parsed<Vec<Stmt>> {
         let start = self.span();
-        let mut sequence = Vec::new();
+        let (mut sequence, mut empty) = (Vec::new(), true);
         loop {
             if self.at_any(until) {
                 break;
             }
             self.step(&mut sequence)?;
+            empty = false;
             if !self.separators() && !self.at_any(until) && !self.separated() {
                 return self.unexpected("`;` or `->` between statements");
             }
         }
-        match sequence.is_empty() && until != ["}"] {
+        match empty {
             false => Ok(sequence),
-            true => self.error(start, "a sequence needs at least one statement")
+            true => self
+                .error(start, "a sequence needs at least one statement")
                 .map_err(|it| it.help("write `skip` where nothing is to be done")),
         }
     }
@@ -52,7 +52,10 @@ impl Parser {
         if self.at_any(&["xr", "xs"]) && self.peek_at(1).name().is_some() {
             self.take();
             loop {
-                self.reference()?;
+                let channel = self.any_reference()?;
+                if self.part_of(&channel).0 != Some(Basic::Channel) {
+                    return self.error(channel.span, "xr and xs are for channels");
+                }
                 if !self.accept(",") {
                     return Ok(());
                 }
@@ -84,6 +87,18 @@ impl Parser {
 
     /// One statement; what must come before it goes to `sequence`.
     fn statement(&mut self, sequence: &mut Vec<Stmt>) -> Parsed<Stmt> {
+        self.nested += 1;
+        if self.nested > NESTED_MAX {
+            return self
+                .error(self.span(), "this statement is nested too deeply")
+                .map_err(|it| it.help("an inline that calls itself never ends"));
+        }
+        let statement = self.statement_within(sequence);
+        self.nested -= 1;
+        statement
+    }
+
+    fn statement_within(&mut self, sequence: &mut Vec<Stmt>) -> Parsed<Stmt> {
         let start = self.span();
         if self.at_name() && self.peek_at(1).is(":") && !self.peek_at(1).is("::") {
             let is_variable = self.look_up(self.peek().name().map_or("", |it| it)).is_some();
@@ -105,8 +120,16 @@ impl Parser {
     fn labelled(&mut self, sequence: &mut Vec<Stmt>, start: Span) -> Parsed<Stmt> {
         let label = self.label()?;
         self.take();
+        let text = label.name.text.clone();
+        if self.labels.last_mut().is_some_and(|labels| !labels.insert(text)) {
+            let error = format!("the label {} stands here twice", label.name.text);
+            return self.error(label.name.span, error);
+        }
         if self.at_declaration() {
-            return self.error(self.span(), format!("the label {} stands before a declaration", label.name.text));
+            return self.error(
+                self.span(),
+                format!("the label {} stands before a declaration", label.name.text),
+            );
         }
         let empty = self.at_any(&["}", ";", "->", "::", "fi", "od"]);
         let inner = match empty {
@@ -174,7 +197,9 @@ impl Parser {
                 let kind = ExprKind::Binary(Binary::Or, Box::new(value), Box::new(either));
                 Ok(StmtKind::Condition(Expr { kind, span: self.since(start) }))
             }
-            _ if self.at_name() && self.look_up(&word).is_some() => self.begins_with_variable(start),
+            _ if self.at_name() && self.look_up(&word).is_some() => {
+                self.begins_with_variable(start)
+            }
             _ => self.condition(),
         }
     }
@@ -191,10 +216,27 @@ impl Parser {
         self.expect("{", "before the statements")?;
         self.can_initialize = false;
         self.scopes.push(HashMap::new());
+        self.labels.push(HashSet::new());
+        self.begins_without_label("before the bracket")?;
         let sequence = self.sequence(&["}"])?;
         self.expect("}", "after the statements")?;
         self.scopes.pop();
+        self.labels.pop();
         Ok(sequence)
+    }
+
+    /// A jump to the start of a block or an option means its choice, so SPIN wants the label there.
+    fn begins_without_label(&self, instead: &str) -> Parsed<()> {
+        let is_label = self.at_name() && self.peek_at(1).is(":") && !self.at_remote_variable();
+        match is_label {
+            false => Ok(()),
+            true => self
+                .error(
+                    self.span(),
+                    format!("the label {} stands first in its sequence", self.peek().kind),
+                )
+                .map_err(|it| it.help(format!("put it {instead}"))),
+        }
     }
 
     fn options(&mut self, end: &str) -> Parsed<Vec<Vec<Stmt>>> {
@@ -204,6 +246,7 @@ impl Parser {
             self.expect("::", &format!("before an option of `{}`", opening.kind))?;
             self.can_initialize = false;
             self.separators();
+            self.begins_without_label("at the choice, or after a `skip`")?;
             options.push(self.sequence(&["::", end])?);
         }
         match options.is_empty() {
@@ -229,11 +272,18 @@ impl Parser {
         let id = reference.symbol;
         let stores = self.at_any(&["=", "++", "--"]);
         self.model.symbols.all[id].assigned |= stores;
+        if stores && matches!(self.part_of(&reference).0, Some(Basic::Struct(_))) {
+            return self
+                .error(reference.span, "a structure is assigned as a whole")
+                .map_err(|it| it.help("assign its fields one by one"));
+        }
         if self.accept("=") {
-            let inline = self.peek().name().filter(|name| self.inlines.contains_key(*name)).cloned();
+            let inline =
+                self.peek().name().filter(|name| self.inlines.contains_key(*name)).cloned();
             if let Some(name) = inline.filter(|name| self.look_up(name).is_none()) {
                 let error = format!("the inline {name} is used as a value, which is not supported");
-                return self.error(self.span(), error)
+                return self
+                    .error(self.span(), error)
                     .map_err(|it| it.help("give the inline a parameter to store its result to"));
             }
             return Ok(StmtKind::Assign(reference, self.expression()?));
@@ -245,6 +295,9 @@ impl Parser {
             let value = self.changed(&reference, operator, start);
             self.model.symbols.all[id].read = used;
             return Ok(StmtKind::Assign(reference, value));
+        }
+        if self.at_any(&["!", "!!", "?", "??"]) {
+            self.is_channel(&reference)?;
         }
         if self.at_any(&["!", "!!"]) {
             let sorted = self.take().is("!!");
@@ -284,7 +337,10 @@ impl Parser {
         self.take();
         self.expect("(", "before the text")?;
         let Kind::Text(text) = self.take().kind else {
-            return self.error(self.last.as_ref().map_or(Span::default(), |it| it.span), "printf begins with a text");
+            return self.error(
+                self.last.as_ref().map_or(Span::default(), |it| it.span),
+                "printf begins with a text",
+            );
         };
         let mut values = Vec::new();
         while self.accept(",") {
@@ -336,7 +392,7 @@ impl Parser {
         counter: Reference,
         start: Span,
     ) -> Parsed<StmtKind> {
-        let over = self.reference()?;
+        let over = self.any_reference()?;
         self.expect(")", "after the array or channel")?;
         let about = self.model.symbols.all[over.symbol].clone();
         let number = |value| Expr { kind: ExprKind::Number(value), span: start };
@@ -355,10 +411,19 @@ impl Parser {
             };
             let put = StmtKind::Send { channel: over, values: vec![value], sorted: false };
             let before = [take, put].map(|kind| Stmt { kind, span: start }).to_vec();
-            return self.counted(sequence, position, (number(0), Binary::Less, length), before, start);
+            return self.counted(
+                sequence,
+                position,
+                (number(0), Binary::Less, length),
+                before,
+                start,
+            );
         }
         let Some(length) = about.length else {
-            return self.error(over.span, format!("{} is neither an array nor a channel of structures", about.name.text));
+            return self.error(
+                over.span,
+                format!("{} is neither an array nor a channel of structures", about.name.text),
+            );
         };
         self.single(&counter)?;
         let range = (number(0), Binary::LessEqual, number(i64::from(length) - 1));
@@ -417,7 +482,8 @@ impl Parser {
         self.expect(")", "after the last value")?;
         if let (&ExprKind::Number(low), &ExprKind::Number(high)) = (&first.kind, &last.kind) {
             if low > high {
-                return self.error(start, format!("there is nothing to select from {low} to {high}"));
+                return self
+                    .error(start, format!("there is nothing to select from {low} to {high}"));
             }
             let name = &self.model.symbols.all[target.symbol].name.text;
             let plain = target.index.is_none()
@@ -435,10 +501,8 @@ impl Parser {
         let left = self.read(target.clone());
         let test = ExprKind::Binary(Binary::Less, Box::new(left), Box::new(last));
         let next = self.changed(&target, Binary::Add, start);
-        let round = [
-            StmtKind::Condition(Expr { kind: test, span: start }),
-            StmtKind::Assign(target, next),
-        ];
+        let round =
+            [StmtKind::Condition(Expr { kind: test, span: start }), StmtKind::Assign(target, next)];
         let round = round.map(|kind| Stmt { kind, span: start }).to_vec();
         let leave = vec![Stmt { kind: StmtKind::Break, span: start }];
         Ok(StmtKind::Do(vec![round, leave]))
