@@ -221,6 +221,16 @@ fn provided_and_priorities_hold_processes_back() {
 }
 
 #[test]
+fn a_d_step_ends_whether_its_process_may_move_or_not() {
+    let model = "
+        byte x, y;
+        active proctype A() provided (y == 0) { d_step { x = 1; y = 1; x = 2; x = 3 } }
+        active proctype B() { y = 0 }
+    ";
+    assert_eq!(counts(model), (9, 10, 0));
+}
+
+#[test]
 fn others_are_asked_about_by_pid() {
     let model = "
         byte x;
@@ -312,6 +322,11 @@ fn mistakes_are_told_with_their_line() {
             "expected `::` before an option of `if`, found `x`",
         ),
         ("proctype P { skip }", "expected `(` before the parameters, found `{`"),
+        (
+            "init { d_step { run P() } } proctype P() { skip }",
+            "1:17: error: a run stands in a d_step",
+        ),
+        ("init { goto M; d_step { skip; M: skip } }", "1:8: error: this goto leads into a d_step"),
         ("init { int x = run P() } proctype P() { skip }", "a variable cannot begin with a run"),
     ];
     for (text, expected) in mistakes {

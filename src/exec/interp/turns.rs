@@ -94,7 +94,9 @@ impl Interp {
     /// Collects what the mover can do; whether there is anything.
     fn offers(&self, look: &Look, open: &mut Vec<Within>, visit: &mut Visitor) -> bool {
         let Some(location) = self.location_in(look.state, look.mover) else { return false };
-        match self.may_move(look.state, look.mover) {
+        // Inside a `d_step` nothing is asked any more.
+        let may_move = if look.first { Ok(true) } else { self.may_move(look.state, look.mover) };
+        match may_move {
             Ok(true) => {}
             Ok(false) => return false,
             Err(failure) => {

@@ -31,6 +31,7 @@ impl<'a> Graph<'a> {
         self.statements(&process.body, &mut open)?;
         let stop = self.node(Work::Stop, process.end);
         self.append(stop, &mut open);
+        self.stays_outside()?;
         self.close(open, process.end)
     }
 
@@ -119,6 +120,18 @@ impl<'a> Graph<'a> {
             if !inside {
                 return Err(Diagnostic::error(node.span, "this goto leaves a d_step")
                     .help("a d_step ends only at its closing bracket"));
+            }
+        }
+        Ok(())
+    }
+
+    /// No jump leads into a `d_step`.
+    fn stays_outside(&self) -> Result<(), Diagnostic> {
+        for node in self.nodes.values().filter(|node| !node.in_d_step) {
+            let Work::Goto(label) = &node.work else { continue };
+            if self.find_label(label).is_ok_and(|target| self.nodes[target].in_d_step) {
+                return Err(Diagnostic::error(node.span, "this goto leads into a d_step")
+                    .help("a d_step begins only at its opening bracket"));
             }
         }
         Ok(())

@@ -188,6 +188,11 @@ impl Parser {
         if self.process.is_none() {
             return self.error(span, "a run stands outside processes");
         }
+        if self.in_d_step {
+            return self
+                .error(span, "a run stands in a d_step")
+                .map_err(|it| it.help("use `atomic` instead"));
+        }
         let process = self.name("the name of a process")?;
         self.expect("(", "before the arguments")?;
         let mut arguments = Vec::new();

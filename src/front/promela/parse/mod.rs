@@ -131,6 +131,7 @@ pub fn parse(tokens: Vec<Token>) -> Result<Model, Diagnostic> {
         can_initialize: true,
         expansion: 0,
         expansions: 0,
+        in_d_step: false,
         nested: 0,
         nested_expressions: 0,
     };
@@ -166,6 +167,8 @@ struct Parser {
     /// The expansion of an `inline` being read, 0 if none.
     expansion: u32,
     expansions: u32,
+    /// Whether a `d_step` is being read.
+    in_d_step: bool,
     /// The number of statements that the one being read is part of.
     nested: u32,
     /// The same of expressions.

@@ -156,7 +156,12 @@ impl Parser {
         }
         match &*word {
             "atomic" => self.block("atomic").map(StmtKind::Atomic),
-            "d_step" => self.block("d_step").map(StmtKind::DStep),
+            "d_step" => {
+                let outside = std::mem::replace(&mut self.in_d_step, true);
+                let body = self.block("d_step")?;
+                self.in_d_step = outside;
+                Ok(StmtKind::DStep(body))
+            }
             "if" => self.options("fi").map(StmtKind::If),
             "do" => self.options("od").map(StmtKind::Do),
             "for" => self.for_loop(sequence, start),
