@@ -326,6 +326,8 @@ fn mistakes_are_told_with_their_line() {
             "init { d_step { run P() } } proctype P() { skip }",
             "1:17: error: a run stands in a d_step",
         ),
+        ("init { d_step { skip unless skip } }", "1:17: error: an unless stands in a d_step"),
+        ("init { byte i; for (i : 3 .. 1) { skip } }", "1:16: error: this loop goes from 3 to 1"),
         ("init { goto M; d_step { skip; M: skip } }", "1:8: error: this goto leads into a d_step"),
         ("init { int x = run P() } proctype P() { skip }", "a variable cannot begin with a run"),
     ];

@@ -67,6 +67,11 @@ impl Parser {
             sequence.push(statement);
             return Ok(());
         }
+        if self.in_d_step {
+            return self
+                .error(self.since(start), "an unless stands in a d_step")
+                .map_err(|it| it.help("use `atomic` instead"));
+        }
         let escape = self.alone()?;
         let kind = StmtKind::Unless(Box::new(statement), Box::new(escape));
         sequence.push(Stmt { kind, span: self.since(start) });
@@ -387,6 +392,12 @@ impl Parser {
         let last = self.expression()?;
         self.expect(")", "after the last value")?;
         self.single(&counter)?;
+        if let (&ExprKind::Number(low), &ExprKind::Number(high)) = (&first.kind, &last.kind)
+            && low > high
+        {
+            return self
+                .error(start, format!("this loop goes from {low} to {high}, so it never begins"));
+        }
         self.counted(sequence, counter, (first, Binary::LessEqual, last), Vec::new(), start)
     }
 
