@@ -30,11 +30,11 @@ fn program(text: &str) -> Program {
 }
 
 fn defining(name: &str, value: i64) -> Options {
-    Options { defines: vec![(name.to_owned(), value)], overflow: None }
+    Options { defines: vec![(name.to_owned(), value)], overflow: None, slots: None }
 }
 
 fn wrapping() -> Options {
-    Options { defines: Vec::new(), overflow: Some(Overflow::Wraps) }
+    Options { defines: Vec::new(), overflow: Some(Overflow::Wraps), slots: None }
 }
 
 fn errors_with(text: &str, options: &Options) -> String {

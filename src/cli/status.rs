@@ -61,13 +61,11 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
     };
     let found = found(&model, &limits, &saved, &args.dir)?;
     let mut traces = Vec::new();
-    let mut traces_written = 0;
-    for violation in &found {
+    for (number, violation) in found.iter().enumerate() {
         let trace = counterexample_of(&model, &disk, &saved, cores(), violation, &args.dir)?;
-        if let Some(path) = args.spin_trail.as_deref().filter(|_| traces_written == 0) {
+        if let Some(path) = args.spin_trail.as_deref().filter(|_| number == 0) {
             write_spin_trail(path, &model, &trace)?;
         }
-        traces_written += 1;
         match args.json {
             true => {
                 traces.push(report::trace(&model.interp, &model.sources, violation, &trace));

@@ -64,8 +64,8 @@ impl Lexer<'_> {
     fn skip_blank(&mut self) -> Result<(), Diagnostic> {
         loop {
             let rest = self.rest();
-            let length = if rest.starts_with("/*") {
-                let Some(length) = rest[2..].find("*/") else {
+            let length = if let Some(comment) = rest.strip_prefix("/*") {
+                let Some(length) = comment.find("*/") else {
                     let span = Span::new(self.file, self.at..self.at + 2);
                     return Err(Diagnostic::error(span, "this comment is never closed")
                         .help("end it with `*/`"));

@@ -299,9 +299,9 @@ impl Preprocessor<'_> {
         let name = word.name().map_or("", |name| name);
         let rest = &line[1..];
         match name {
-            "if" | "ifdef" | "ifndef" => return self.begin(name, span, rest),
-            "elif" | "else" | "endif" => return self.go_on(name, span, rest),
-            _ if !self.conditions.iter().all(|it| it.active) => return Ok(()),
+            "if" | "ifdef" | "ifndef" => self.begin(name, span, rest),
+            "elif" | "else" | "endif" => self.go_on(name, span, rest),
+            _ if !self.conditions.iter().all(|it| it.active) => Ok(()),
             "define" => self.define(word.span, rest),
             "undef" => {
                 let Some(name) = rest.first().and_then(Token::name) else {

@@ -233,7 +233,7 @@ impl<'a> Graph<'a> {
         let named = || self.labels.iter().filter(|it| it.name == label.name.text);
         named()
             .find(|it| it.expansion == label.expansion)
-            .or_else(|| named().last())
+            .or_else(|| named().next_back())
             .map(|it| it.node)
             .ok_or_else(|| {
                 let message = format!("there is no label {} in this process", label.name.text);
