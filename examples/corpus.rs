@@ -4,16 +4,17 @@
 //! cargo run --release --example corpus -- FOLDER [--max-states N] [--memory MIB] [--threads N]
 //!                                         [--oracle] [--wrap] [--only NAME] [--min-states N]
 //!                                         [--order declared|static|sampled] [--skip NAME]
-//!                                         [--interp]
+//!                                         [--interp] [--language NAME] [--slots N]
 //!                                         [--symmetry exact|fast|off]
 //! ```
 //!
 //! `FOLDER` holds the models and a `reference.tsv` with the columns `file`, `states`,
-//! `transitions`, `deadlock_states` and `bfs_levels`; empty means not known. For Murphi they are
-//! `cmurphi_states`, `cmurphi_rules_fired` and `cmurphi_verdict`, or Rumur's where CMurphi has
-//! none; with `--symmetry exact` the counts are those of `cmurphi_canonical_*`, with `fast` the
-//! states may be fewer than `cmurphi_sym3_states`. Where the verdict is an error, both tools stop
-//! early, and only the verdict is compared. Every model whose
+//! `transitions`, `deadlock_states`, `bfs_levels` and `errors`; empty or absent means not known.
+//! For Murphi they are `cmurphi_states`, `cmurphi_rules_fired` and `cmurphi_verdict`, or Rumur's
+//! where CMurphi has none; with `--symmetry exact` the counts are those of `cmurphi_canonical_*`,
+//! with `fast` the states may be fewer than `cmurphi_sym3_states`. Where the verdict is an error,
+//! both tools stop early, and only the verdict is compared. The ending of a file names its
+//! language, unless `--language` does. Every model whose
 //! reference has at most `--max-states` states (3,000,000 if not given) is explored whole: one
 //! line a model, then a total. `--memory 0` takes the least budget that works. The exit code is 1
 //! if any count differs.
@@ -52,6 +53,8 @@ struct Settings {
     order: Option<String>,
     exec: Exec,
     symmetry: Option<Effort>,
+    language: Option<Language>,
+    slots: Option<u32>,
 }
 
 /// What a model came to.
@@ -75,6 +78,8 @@ struct Reference {
     deadlocks: Option<u64>,
     levels: Option<u64>,
     verified: Option<bool>,
+    /// Violations of any kind, as SPIN counts them.
+    errors: Option<u64>,
 }
 
 fn main() -> ExitCode {
@@ -128,6 +133,8 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
         order: None,
         exec: Exec::Jit,
         symmetry: None,
+        language: None,
+        slots: None,
     };
     while let Some(arg) = args.next() {
         let mut number = || -> Result<u64, String> {
@@ -145,6 +152,12 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
             "--only" => settings.only = args.next(),
             "--skip" => settings.skip = args.next(),
             "--order" => settings.order = args.next(),
+            "--slots" => settings.slots = Some(number()? as u32),
+            "--language" => {
+                let name = args.next().unwrap_or_default();
+                let language = Language::from_name(&name);
+                settings.language = Some(language.ok_or(format!("there is no language `{name}`"))?);
+            }
             "--symmetry" => {
                 settings.symmetry = match args.next().as_deref() {
                     Some("exact") => Some(Effort::Exact),
@@ -193,6 +206,7 @@ fn dve_reference(fields: &HashMap<&str, &str>) -> Option<Reference> {
         transitions: number(fields, "transitions"),
         deadlocks: number(fields, "deadlock_states"),
         levels: number(fields, "bfs_levels"),
+        errors: number(fields, "errors"),
         ..Reference::default()
     })
 }
@@ -226,7 +240,10 @@ fn murphi_reference(fields: &HashMap<&str, &str>, symmetry: Option<Effort>) -> O
 }
 
 fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, String> {
-    let model = load(&settings.folder.join(&reference.file), settings.overflow)?;
+    let beside = settings.folder.join(&reference.file);
+    let above = settings.folder.join("..").join(&reference.file);
+    let path = if beside.is_file() { beside } else { above };
+    let model = load(&path, settings)?;
     let began = Instant::now();
     let interp = ordered(model, settings.order.as_deref())?;
     let ordering = began.elapsed().as_secs_f64();
@@ -309,12 +326,14 @@ fn store(model: &dyn Model, disk: &dyn Disk, search: &Search) -> spill::Result<S
     Ok(format!(", {bytes:.3} B/state, {share:.2}% of {} bits", model.bits()))
 }
 
-fn load(path: &Path, overflow: Overflow) -> Result<Interp, String> {
+fn load(path: &Path, settings: &Settings) -> Result<Interp, String> {
     let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
     let mut sources = Sources::default();
     sources.add(path.display().to_string(), String::from_utf8_lossy(&bytes));
-    let options = Options { overflow: Some(overflow), ..Options::default() };
-    let language = Language::of_file(&path.to_string_lossy()).unwrap_or(Language::Dve);
+    let overflow = Some(settings.overflow);
+    let options = Options { overflow, slots: settings.slots, ..Options::default() };
+    let by_name = Language::of_file(&path.to_string_lossy());
+    let language = settings.language.or(by_name).unwrap_or(Language::Dve);
     let loaded = front::load(language, &mut sources, &options).map_err(|diagnostics| {
         diagnostics.iter().map(|it| it.render(&sources).to_string()).collect::<Vec<_>>().join("\n")
     })?;
@@ -331,21 +350,24 @@ fn compare(reference: &Reference, outcome: &Outcome) -> (String, bool) {
         }
         _ => format!("{name} {ours}"),
     };
-    let fewer = reference.at_most && outcome.states() <= reference.states;
-    let states = Some(reference.states).filter(|_| reference.whole && !fewer);
-    let line = [
-        field("states", outcome.states(), states),
-        field("transitions", outcome.transitions, reference.transitions),
-        field("deadlocks", outcome.deadlocks(), reference.deadlocks),
-        field("levels", outcome.levels.len() as u64, reference.levels),
-    ]
-    .join(", ");
     let faults: u64 = outcome
         .findings
         .iter()
         .filter(|(check, _)| matches!(check, spillway::exec::Check::Fault(..)))
         .map(|(_, finding)| finding.count)
         .sum();
+    // SPIN counts how often a state is come to, so the initial one once more.
+    let arrivals = outcome.transitions + u64::from(reference.errors.is_some());
+    let fewer = reference.at_most && outcome.states() <= reference.states;
+    let states = Some(reference.states).filter(|_| reference.whole && !fewer);
+    let line = [
+        field("states", outcome.states(), states),
+        field("transitions", arrivals, reference.transitions),
+        field("errors", outcome.deadlocks() + faults, reference.errors),
+        field("deadlocks", outcome.deadlocks(), reference.deadlocks),
+        field("levels", outcome.levels.len() as u64, reference.levels),
+    ]
+    .join(", ");
     let line = match reference.verified {
         Some(verified) if verified != (outcome.verdict == Verdict::Verified) => {
             agrees = false;

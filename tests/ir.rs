@@ -158,6 +158,7 @@ impl Model {
             start: LocationId(0),
             instances,
             parameters: vec![],
+            life: Life::default(),
             span: NOWHERE,
         })
     }
@@ -176,6 +177,7 @@ impl Model {
             communication: None,
             body: vec![],
             priority: 0,
+            control: Control::default(),
             span: NOWHERE,
         })
     }
@@ -349,7 +351,10 @@ fn worker_body(m: &Model) -> Vec<Stmt> {
         s(StmtKind::Communicate(receive(ChannelRef::Computed(Box::new(c(1))), patterns.clone()))),
         s(StmtKind::Communicate(send(ChannelRef::Named(m.private), vec![read(m.mine)]))),
         s(StmtKind::If(vec![
-            (Some(e(ExprKind::CanReceive(queue.clone(), patterns))), vec![s(StmtKind::Exit)]),
+            (
+                Some(e(ExprKind::CanReceive(queue.clone(), patterns, false))),
+                vec![s(StmtKind::Exit)],
+            ),
             (
                 Some(bin(Binary::Or, e(ExprKind::IsFull(queue.clone())), pid)),
                 vec![s(StmtKind::Run {
@@ -610,7 +615,7 @@ const BREACHES: &[(Rule, Change)] = &[
     }),
     (Rule::StateSize, |m| m.program.channels[m.queue].capacity = 1 << 23),
     (Rule::StateSize, |m| {
-        let (capacity, active) = (u32::MAX, 1);
+        let (capacity, active) = (u32::MAX / 2, 1);
         m.program.processes[m.worker].instances = Instances::Slots { capacity, active };
     }),
     (Rule::Initial, |m| m.program.variables[m.turn].initial = vec![]),

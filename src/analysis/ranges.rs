@@ -16,8 +16,8 @@ use crate::ir::layout::Ranges;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
     Action, Arena, Argument, Binary, ChannelId, ChannelRef, Communication, Domain, Entity, Expr,
-    ExprKind, LocalId, Overflow, Parameter, Pattern, Place, Program, Root, Scalar, Schedule,
-    Selector, Stmt, StmtKind, Type, TypeId, Unary, VarId,
+    ExprKind, Instances, LocalId, Overflow, Parameter, Pattern, Place, Program, Root, Scalar,
+    Schedule, Selector, Stmt, StmtKind, Type, TypeId, Unary, VarId,
 };
 use std::collections::BTreeMap;
 
@@ -29,7 +29,9 @@ const NONE: Interval = (1, 0);
 
 /// The ranges of a valid program's variables and messages; nothing if they are not known.
 pub fn ranges(program: &Program) -> Option<Ranges> {
-    let mut look = Survey { unknown: !program.functions.is_empty(), copied: Vec::new() };
+    let comes_and_goes = program.processes.values().any(|it| it.instances != Instances::One);
+    let unknown = comes_and_goes || !program.functions.is_empty();
+    let mut look = Survey { unknown, copied: Vec::new() };
     program.actions.values().for_each(|action| walk::action(&mut look, action));
     program.starts.iter().for_each(|start| walk::body(&mut look, &start.body));
     if look.unknown {
@@ -84,7 +86,12 @@ impl Visitor for Survey {
     }
 
     fn channel(&mut self, channel: &ChannelRef, _: walk::Access) {
-        self.unknown |= matches!(channel, ChannelRef::Computed(_));
+        self.unknown |= !matches!(channel, ChannelRef::Named(_));
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        self.unknown |= matches!(expr.kind, ExprKind::Self_ | ExprKind::SlotOf(..));
+        walk::expr(self, expr);
     }
 }
 
@@ -345,6 +352,7 @@ impl<'a> Analysis<'a> {
             | ExprKind::IsEmpty(_)
             | ExprKind::IsFull(_)
             | ExprKind::CanReceive(..)
+            | ExprKind::Enabled(_)
             | ExprKind::IsUndefined(_)
             | ExprKind::Same(..)
             | ExprKind::Contains(_)
@@ -353,6 +361,9 @@ impl<'a> Analysis<'a> {
             ExprKind::Count { .. }
             | ExprKind::Convert(_)
             | ExprKind::Call(..)
+            | ExprKind::ChannelNumber(_)
+            | ExprKind::SlotOf(..)
+            | ExprKind::PriorityOf(_)
             | ExprKind::Self_
             | ExprKind::Processes
             | ExprKind::Timeout => self.integers(),
@@ -545,7 +556,7 @@ fn root(place: &Place) -> Option<VarId> {
 fn named(channel: &ChannelRef) -> ChannelId {
     match channel {
         ChannelRef::Named(id) => *id,
-        ChannelRef::Computed(_) => unreachable!("programs with these are not analysed"),
+        _ => unreachable!("programs with these are not analysed"),
     }
 }
 

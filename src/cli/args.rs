@@ -32,7 +32,7 @@ pub enum Command {
     /// Show how far a search has come, running or not
     Status(StatusArgs),
     /// Show the counterexamples that a search found
-    Trace(StatusArgs),
+    Trace(TraceArgs),
     /// Show a model as Spillway understands it: program, state layout, memory plan
     Explain(ExplainArgs),
     /// Walk through a model, at random or by hand
@@ -42,7 +42,7 @@ pub enum Command {
 /// Which model, and what its constants are.
 #[derive(Args, Clone, Debug)]
 pub struct ModelArgs {
-    /// The model's file; its ending names the language (.dve, .m)
+    /// The model's file; its ending names the language (.pml, .m, .dve)
     pub model: PathBuf,
     /// Replace the value of a constant of the model
     #[arg(long = "define", short = 'D', value_name = "NAME=VALUE", value_parser = define)]
@@ -53,6 +53,9 @@ pub struct ModelArgs {
     /// What counts as a deadlock in Murphi [default: stuttering]
     #[arg(long, value_enum)]
     pub deadlock: Option<DeadlockArg>,
+    /// How many instances of a process a `run` in a loop may make (Promela)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
+    pub slots: Option<u32>,
 }
 
 /// When a state of a Murphi model is a deadlock.
@@ -256,7 +259,7 @@ pub struct ResumeArgs {
     pub(super) run: RunArgs,
 }
 
-/// `spillway status` and `spillway trace`.
+/// `spillway status`.
 #[derive(Args, Clone, Debug)]
 pub struct StatusArgs {
     /// The search directory
@@ -264,6 +267,19 @@ pub struct StatusArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// `spillway trace`.
+#[derive(Args, Clone, Debug)]
+pub struct TraceArgs {
+    /// The search directory
+    pub dir: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Write the first counterexample as a trail that SPIN replays: `spin -t -p -k FILE MODEL`
+    #[arg(long, value_name = "FILE")]
+    pub spin_trail: Option<PathBuf>,
 }
 
 /// `spillway explain`.

@@ -20,6 +20,9 @@ use std::sync::Arc;
 /// The name of the job's file.
 const JOB: &str = "job";
 
+/// What `--slots` is kept as among the definitions: no model can define such a name.
+const SLOTS: &str = "--slots";
+
 /// Files that may lie in a directory in which no search has begun.
 const HARMLESS: [&str; 2] = ["lock", "job.new"];
 
@@ -54,6 +57,11 @@ pub struct Job {
     keep_going: bool,
 }
 
+fn kept_defines(options: &Options) -> Vec<(String, i64)> {
+    let slots = options.slots.map(|slots| (SLOTS.to_owned(), i64::from(slots)));
+    options.defines.iter().cloned().chain(slots).collect()
+}
+
 impl Job {
     /// The job of searching `model`.
     pub fn new(model: &Model, limits: &Limits) -> Job {
@@ -61,7 +69,7 @@ impl Job {
         Job {
             language: model.language.name().into(),
             files: model.sources.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
-            defines: model.options.defines.clone(),
+            defines: kept_defines(&model.options),
             wraps: model.options.overflow == Some(Overflow::Wraps),
             deadlock: match model.options.deadlock {
                 None => 0,
@@ -119,8 +127,10 @@ impl Job {
             1 => Some(EndRule::Never),
             _ => Some(EndRule::NeverStuttering),
         };
-        let defines = self.defines.clone();
-        let options = Options { defines, overflow: Some(overflow), deadlock };
+        let (slots, defines): (Vec<_>, Vec<_>) =
+            self.defines.iter().cloned().partition(|(name, _)| name == SLOTS);
+        let slots = slots.first().and_then(|(_, slots)| u32::try_from(*slots).ok());
+        let options = Options { defines, overflow: Some(overflow), deadlock, slots };
         let symmetry = match self.symmetry {
             0 => None,
             1 => Some(Effort::Exact),

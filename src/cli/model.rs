@@ -59,7 +59,8 @@ impl Model {
         let language = Language::of_file(&name).ok_or_else(|| {
             Failure::wrong(format!(
                 "{name}: the ending of the file names no known language\n  help: models in DVE \
-                 end in .dve, models in Murphi in .m"
+                 end in .dve, in Murphi in .m, in Promela in .pml, .prom, .promela, .pr, .prm or \
+                 .spin"
             ))
         })?;
         if args.deadlock.is_some() && language != Language::Murphi {
@@ -73,6 +74,7 @@ impl Model {
             defines: args.defines.clone(),
             overflow: Some(Overflow::from(args.overflow)),
             deadlock: args.deadlock.map(EndRule::from),
+            slots: args.slots,
         };
         let mut sources = Sources::default();
         sources.add(name, text);

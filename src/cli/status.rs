@@ -1,10 +1,12 @@
 //! `status` and `trace`: what a search directory tells without searching on.
 
-use super::args::{StatusArgs, cores};
+use super::args::{StatusArgs, TraceArgs, cores};
 use super::directory::Contents;
 use super::failure::{self, Failure};
 use super::model::Model;
 use super::{Ending, print};
+use crate::front::Language;
+use crate::front::promela::trail;
 use crate::report::{self, Report, Violation};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::trace::{Trace, counterexample};
@@ -51,7 +53,7 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
 }
 
 /// `spillway trace`.
-pub(super) fn trace(args: &StatusArgs) -> Ending {
+pub(super) fn trace(args: &TraceArgs) -> Ending {
     let Contents { job, saved, .. } = Contents::read(&args.dir)?;
     let model = job.model(&args.dir)?;
     let limits = job.limits(None);
@@ -62,8 +64,11 @@ pub(super) fn trace(args: &StatusArgs) -> Ending {
     };
     let found = found(&model, &limits, &saved, &args.dir)?;
     let mut traces = Vec::new();
-    for violation in &found {
+    for (number, violation) in found.iter().enumerate() {
         let trace = counterexample_of(&model, &disk, &saved, cores(), violation, &args.dir)?;
+        if let Some(path) = args.spin_trail.as_deref().filter(|_| number == 0) {
+            write_spin_trail(path, &model, &trace)?;
+        }
         match args.json {
             true => {
                 traces.push(report::trace(
@@ -90,6 +95,21 @@ pub(super) fn trace(args: &StatusArgs) -> Ending {
         false => {}
     }
     Ok(if found.is_empty() { failure::VERIFIED } else { failure::VIOLATED })
+}
+
+/// Writes a counterexample as SPIN would have.
+fn write_spin_trail(path: &Path, model: &Model, trace: &Trace) -> Result<(), Failure> {
+    if model.language != Language::Promela {
+        return Err(Failure::wrong(
+            "only counterexamples of Promela models can be replayed by SPIN",
+        ));
+    }
+    let mut sources = model.sources.clone();
+    let numbers = trail::numbers(&mut sources, &model.options)
+        .map_err(|diagnostic| Failure::model(&[diagnostic], &sources))?;
+    std::fs::write(path, trail::print(&trace.steps, &numbers)).map_err(|error| {
+        Failure::wrong(format!("cannot write the trail {}: {error}", path.display()))
+    })
 }
 
 /// The counterexample to the shallowest violation, as text.

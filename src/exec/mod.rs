@@ -93,6 +93,9 @@ pub struct Step {
     pub name: String,
     /// Where the action, or both sides of a rendezvous, stand in the source.
     pub spans: Vec<Span>,
+    /// Every action of the step, in order, by number, with the pid of who takes it, where
+    /// processes have pids; else nothing.
+    pub actions: Vec<(u32, u32)>,
     /// What came of it.
     pub outcome: Outcome,
 }

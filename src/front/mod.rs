@@ -2,6 +2,7 @@
 
 pub mod dve;
 pub mod murphi;
+pub mod promela;
 mod report;
 
 use crate::diag::Diagnostic;
@@ -15,6 +16,8 @@ pub enum Language {
     Dve,
     /// Murphi, as CMurphi and Rumur have it.
     Murphi,
+    /// Promela, the language of SPIN.
+    Promela,
 }
 
 impl Language {
@@ -23,6 +26,7 @@ impl Language {
         match name.rsplit_once('.')?.1 {
             "dve" => Some(Language::Dve),
             "m" | "murphi" => Some(Language::Murphi),
+            "pml" | "prom" | "promela" | "pr" | "prm" | "spin" | "pm" => Some(Language::Promela),
             _ => None,
         }
     }
@@ -32,12 +36,15 @@ impl Language {
         match self {
             Language::Dve => "dve",
             Language::Murphi => "murphi",
+            Language::Promela => "promela",
         }
     }
 
     /// The language of this name.
     pub fn from_name(name: &str) -> Option<Language> {
-        [Language::Dve, Language::Murphi].into_iter().find(|language| language.name() == name)
+        [Language::Dve, Language::Murphi, Language::Promela]
+            .into_iter()
+            .find(|language| language.name() == name)
     }
 }
 
@@ -50,6 +57,9 @@ pub struct Options {
     pub overflow: Option<Overflow>,
     /// What counts as a deadlock, where the language leaves a choice.
     pub deadlock: Option<EndRule>,
+    /// How many instances a `run` in a loop may make, if the language has processes that come and
+    /// go.
+    pub slots: Option<u32>,
 }
 
 /// A program and all that its messages need.
@@ -70,5 +80,6 @@ pub fn load(
     match language {
         Language::Dve => dve::load(sources, options),
         Language::Murphi => murphi::load(sources, options),
+        Language::Promela => promela::load(sources, options),
     }
 }

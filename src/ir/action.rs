@@ -33,6 +33,8 @@ pub struct Action {
     pub body: Vec<Stmt>,
     /// Actions of a higher priority, if enabled, keep this one from being taken.
     pub priority: i32,
+    /// How it stands to the process's other actions and to what comes next.
+    pub control: Control,
     /// Where it stands in the source.
     pub span: Span,
 }
@@ -46,6 +48,34 @@ pub struct Edge {
     pub from: LocationId,
     /// Where it goes.
     pub to: LocationId,
+}
+
+/// How an action of a process with slots stands to the process's other actions from its location,
+/// and what comes after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Control {
+    /// Whether the mover's next action belongs to the same step.
+    pub turn: Turn,
+    /// Actions come in tiers, one after the other: once an action of a tier other than 0 is
+    /// possible, those of the tiers after it are not (Promela `unless`).
+    pub tier: u32,
+    /// Possible only if none of the actions before it is (Promela `else`). A send by rendezvous is
+    /// possible if somebody receives, a receive by rendezvous never is by itself.
+    pub otherwise: bool,
+}
+
+/// What comes after an action.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Turn {
+    /// A state that everybody sees.
+    #[default]
+    Open,
+    /// The mover goes on alone, in every way it can; only where it cannot is there a state
+    /// (Promela `atomic`).
+    Atomic,
+    /// The mover goes on alone with the first action that is possible; it is an error if none is
+    /// (Promela `d_step`).
+    First,
 }
 
 /// A name that stands for each value of a scalar type in turn, ascending.

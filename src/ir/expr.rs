@@ -49,8 +49,11 @@ pub enum ExprKind {
     IsEmpty(ChannelRef),
     /// Whether a buffered channel can hold no more.
     IsFull(ChannelRef),
-    /// Whether a receive with these patterns could take place now (Promela `c?[...]`).
-    CanReceive(ChannelRef, Vec<Pattern>),
+    /// Whether a receive with these patterns could take place now (Promela `c?[...]`), of the first
+    /// message that matches instead of the first if the flag says so (`c??[...]`).
+    CanReceive(ChannelRef, Vec<Pattern>, bool),
+    /// The number of a channel: 1 for the first made, and so on; 0 is no channel.
+    ChannelNumber(ChannelRef),
     /// Whether the scalar at a place is undefined (Murphi `isundefined`).
     IsUndefined(Place),
     /// Every (or some) value of a scalar type makes `body` true.
@@ -82,8 +85,14 @@ pub enum ExprKind {
     Convert(Box<Convert>),
     /// The result of a function that changes nothing.
     Call(FunctionId, Vec<Argument>),
-    /// The slot of the process that moves (Promela `_pid`).
+    /// The pid of the process that moves (Promela `_pid`), or its slot if its kind has no pids.
     Self_,
+    /// The slot of the process of this kind whose pid is given; the number of slots if none is.
+    SlotOf(ProcessId, Box<Expr>),
+    /// Whether the process with this pid could move, by itself, in this state (Promela `enabled`).
+    Enabled(Box<Expr>),
+    /// The priority of the process with this pid; 0 if there is none.
+    PriorityOf(Box<Expr>),
     /// The number of live processes (Promela `_nr_pr`).
     Processes,
     /// Whether nothing else in the program can move (Promela `timeout`).
@@ -218,8 +227,17 @@ pub enum Selector {
 /// A channel, named outright or held in a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChannelRef {
-    /// This channel.
+    /// This channel; of a process with slots, the mover's own.
     Named(ChannelId),
+    /// One of several channels in a row; an index outside is an error.
+    Element {
+        /// The channel with index 0.
+        first: ChannelId,
+        /// How many there are.
+        count: u32,
+        /// Which.
+        index: Box<Expr>,
+    },
     /// The channel of this number (Promela).
     Computed(Box<Expr>),
 }

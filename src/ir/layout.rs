@@ -27,7 +27,9 @@ mod frames;
 pub use frames::{Frame, Frames};
 
 use super::interval::Interval;
-use super::{Arena, ChannelId, Domain, Instances, ProcessId, Program, Type, TypeId, VarId, entity};
+use super::{
+    Arena, ChannelId, Domain, Instances, Owner, ProcessId, Program, Type, TypeId, VarId, entity,
+};
 use std::fmt;
 
 entity::entity! {
@@ -319,14 +321,25 @@ impl Program {
                 });
                 (0, sizes.sum::<i64>() - 1)
             }
-            Domain::Channel => (0, self.channels.len() as i64 - 1),
-            Domain::Process => {
-                let slots = self.processes.values().map(|process| match process.instances {
-                    Instances::One => 1,
-                    Instances::Slots { capacity, .. } => i64::from(capacity),
+            Domain::Channel => {
+                let channels = self.channels.values().map(|channel| match channel.owner {
+                    Owner::Program => 1,
+                    Owner::Process(process) => i64::from(self.slots(process)),
                 });
+                (0, channels.sum())
+            }
+            Domain::Process => {
+                let slots = self.processes.keys().map(|process| i64::from(self.slots(process)));
                 (0, slots.sum::<i64>() - 1)
             }
+        }
+    }
+
+    /// The most instances of a process.
+    pub fn slots(&self, process: ProcessId) -> u32 {
+        match self.processes[process].instances {
+            Instances::One => 1,
+            Instances::Slots { capacity, .. } => capacity,
         }
     }
 

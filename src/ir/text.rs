@@ -29,6 +29,7 @@
 //! Printing takes time in proportion to the program, and no more stack than its nesting asks for.
 
 mod expr;
+mod life;
 mod names;
 mod program;
 mod stmt;

@@ -75,7 +75,7 @@ pub enum Domain {
     Scalarset(ScalarsetId),
     /// One of several scalarsets or enumerations, numbered one after the other.
     Union(Vec<Domain>),
-    /// A channel number, as a value (Promela `chan` variables).
+    /// A channel number, as a value, or 0 for none (Promela `chan` variables).
     Channel,
     /// A process slot number (Promela pids).
     Process,

@@ -300,7 +300,7 @@ impl<'a> Checker<'a> {
     /// Whether a channel is known to be a rendezvous; a computed one never is, for it may be any.
     fn is_rendezvous(&self, channel: &ChannelRef) -> bool {
         match channel {
-            ChannelRef::Named(id) => {
+            ChannelRef::Named(id) | ChannelRef::Element { first: id, .. } => {
                 self.program.channels.get(*id).is_some_and(|channel| channel.capacity == 0)
             }
             ChannelRef::Computed(_) => false,

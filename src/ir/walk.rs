@@ -140,7 +140,11 @@ pub fn expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &Expr) {
         ExprKind::Length(channel) | ExprKind::IsEmpty(channel) | ExprKind::IsFull(channel) => {
             visitor.channel(channel, Access::Read);
         }
-        ExprKind::CanReceive(channel, patterns) => {
+        ExprKind::ChannelNumber(channel) => visitor.channel(channel, Access::Read),
+        ExprKind::SlotOf(_, pid) | ExprKind::Enabled(pid) | ExprKind::PriorityOf(pid) => {
+            visitor.expr(pid);
+        }
+        ExprKind::CanReceive(channel, patterns, _) => {
             visitor.channel(channel, Access::Read);
             for pattern in patterns {
                 if let Pattern::Match(value) = pattern {
@@ -180,8 +184,10 @@ pub fn place<V: Visitor + ?Sized>(visitor: &mut V, place: &Place) {
 
 /// Visits what a channel is computed from.
 pub fn channel<V: Visitor + ?Sized>(visitor: &mut V, channel: &ChannelRef) {
-    if let ChannelRef::Computed(number) = channel {
-        visitor.expr(number);
+    match channel {
+        ChannelRef::Named(_) => {}
+        ChannelRef::Element { index, .. } => visitor.expr(index),
+        ChannelRef::Computed(number) => visitor.expr(number),
     }
 }
 

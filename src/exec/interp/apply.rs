@@ -1,13 +1,12 @@
 //! What statements and messages do to a state.
 
+use super::channels::ChannelAt;
 use super::eval::fault;
 use super::frames::{Bound, Flow, Locals};
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
 use crate::ir::layout::CellId;
-use crate::ir::{
-    ChannelId, Communication, Expr, LocalId, Overflow, Pattern, Place, Stmt, StmtKind,
-};
+use crate::ir::{Communication, Expr, LocalId, Overflow, Pattern, Place, Stmt, StmtKind};
 use crate::source::Span;
 
 impl Interp {
@@ -28,7 +27,12 @@ impl Interp {
     }
 
     /// Statements that say which others run.
-    fn statement(&self, stmt: &Stmt, state: &mut [u8], locals: &Locals) -> Result<Flow, Failure> {
+    pub(super) fn statement(
+        &self,
+        stmt: &Stmt,
+        state: &mut [u8],
+        locals: &Locals,
+    ) -> Result<Flow, Failure> {
         match &stmt.kind {
             StmtKind::If(branches) => {
                 for (condition, body) in branches {
@@ -144,7 +148,18 @@ impl Interp {
                 self.multiset_remove(multiset, position, state, locals)
             }
             StmtKind::Print { .. } => Ok(()),
-            _ => Err(fault(FaultKind::Error, stmt.span, "this statement cannot be executed yet")),
+            StmtKind::Run { process, arguments, into } => {
+                let values = self.message(arguments, state, locals)?;
+                let pid = self.start_instance(*process, &values, stmt.span, state)?;
+                let Some(place) = into else { return Ok(()) };
+                let (cell, _) = self.cell(place, state, locals)?;
+                self.store(cell, pid, Overflow::Wraps, place.span, state)
+            }
+            StmtKind::Exit => {
+                locals.mover.iter().for_each(|&mover| self.end_instance(mover, state));
+                Ok(())
+            }
+            _ => unreachable!("other statements say which ones run"),
         }
     }
 
@@ -274,10 +289,12 @@ impl Interp {
         state: &mut [u8],
         locals: &Locals,
     ) -> Result<bool, Failure> {
-        let channel = self.channel(communication.channel());
+        let channel = self.channel(communication.channel(), before, locals)?;
         match communication {
             Communication::Send { values, sorted, span, .. } => {
-                if self.length(channel, state) == i64::from(self.program.channels[channel].capacity)
+                self.has_arity(channel, values.len(), *span)?;
+                if self.length(channel, state)
+                    == i64::from(self.program.channels[channel.id].capacity)
                 {
                     return Ok(false);
                 }
@@ -305,13 +322,14 @@ impl Interp {
         state: &[u8],
         locals: &Locals,
     ) -> Result<bool, Failure> {
-        let channel = self.channel(communication.channel());
+        let channel = self.channel(communication.channel(), state, locals)?;
         match communication {
             Communication::Send { .. } => {
-                let capacity = i64::from(self.program.channels[channel].capacity);
+                let capacity = i64::from(self.program.channels[channel.id].capacity);
                 Ok(self.length(channel, state) < capacity)
             }
-            Communication::Receive { patterns, anywhere, .. } => {
+            Communication::Receive { patterns, anywhere, span, .. } => {
+                self.has_fields(channel, patterns.len(), *span)?;
                 let found =
                     self.find_message(channel, patterns, *anywhere, (state, state), locals)?;
                 Ok(found.is_some())
@@ -329,8 +347,8 @@ impl Interp {
         values.iter().map(|value| self.eval(value, state, locals)).collect()
     }
 
-    fn message_at(&self, channel: ChannelId, position: i64, state: &[u8]) -> Vec<i64> {
-        (0..self.program.channels[channel].fields.len())
+    fn message_at(&self, channel: ChannelAt, position: i64, state: &[u8]) -> Vec<i64> {
+        (0..self.program.channels[channel.id].fields.len())
             .map(|field| self.layout.get(state, self.message_cell(channel, position, field)))
             .map(Option::unwrap_or_default)
             .collect()
@@ -338,13 +356,13 @@ impl Interp {
 
     fn enqueue(
         &self,
-        channel: ChannelId,
+        channel: ChannelAt,
         message: &[i64],
         sorted: bool,
         span: Span,
         state: &mut [u8],
     ) -> Result<(), Failure> {
-        let overflow = self.program.channels[channel].overflow;
+        let overflow = self.program.channels[channel.id].overflow;
         let waiting = self.length(channel, state);
         let mut position = waiting;
         while sorted
@@ -361,32 +379,32 @@ impl Interp {
             let cell = self.message_cell(channel, position, field);
             self.store(cell, value, overflow, span, state)?;
         }
-        self.layout.set(state, self.layout.channels[channel].first, Some(waiting + 1));
+        self.layout.set(state, self.length_cell(channel), Some(waiting + 1));
         Ok(())
     }
 
-    fn dequeue(&self, channel: ChannelId, position: i64, state: &mut [u8]) {
-        let fields = self.program.channels[channel].fields.len() as u32;
+    fn dequeue(&self, channel: ChannelAt, position: i64, state: &mut [u8]) {
+        let fields = self.program.channels[channel.id].fields.len() as u32;
         let waiting = self.length(channel, state);
         for later in position + 1..waiting {
             let from = self.message_cell(channel, later, 0).0;
             self.move_cells(from, from - fields, fields, state);
         }
         self.clear_cells(self.message_cell(channel, waiting - 1, 0).0, fields, state);
-        self.layout.set(state, self.layout.channels[channel].first, Some(waiting - 1));
+        self.layout.set(state, self.length_cell(channel), Some(waiting - 1));
     }
 
     /// Stores a message where a receive wants it.
     pub(super) fn deliver(
         &self,
-        channel: ChannelId,
+        channel: ChannelAt,
         patterns: &[Pattern],
         message: &[i64],
         span: Span,
         state: &mut [u8],
         locals: &Locals,
     ) -> Result<(), Failure> {
-        let overflow = self.program.channels[channel].overflow;
+        let overflow = self.program.channels[channel.id].overflow;
         for (pattern, &value) in patterns.iter().zip(message) {
             if let Pattern::Into(place) = pattern {
                 let (cell, _) = self.cell(place, state, locals)?;

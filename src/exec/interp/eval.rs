@@ -1,12 +1,14 @@
 //! The value of an expression in a state.
 
+use super::channels::ChannelAt;
 use super::frames::{Bound, Locals};
+use super::slots::Instance;
 use super::{Failure, Interp};
 use crate::exec::{Fault, FaultKind};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Arithmetic, Binary, ChannelId, ChannelRef, Convert, Expr, ExprKind, LocalId, Pattern, Place,
-    Quantifier, Root, Scalar, Selector, Type, TypeId, Unary,
+    Arithmetic, Binary, Convert, Expr, ExprKind, LocalId, Owner, Pattern, Place, Quantifier, Root,
+    Scalar, Selector, Type, TypeId, Unary,
 };
 use crate::source::Span;
 
@@ -49,23 +51,60 @@ impl Interp {
                     _ => self.eval(then, state, locals),
                 }
             }
-            ExprKind::At { process, location, .. } => {
-                Ok((self.location(state, *process) == *location).into())
+            ExprKind::At { process, slot, location } => {
+                let slot = match slot {
+                    None => locals.slot(),
+                    Some(slot) => self.eval(slot, state, locals)? as u32,
+                };
+                let there = slot < self.program.slots(*process)
+                    && self.location_in(state, Instance { process: *process, slot })
+                        == Some(*location);
+                Ok(there.into())
             }
-            ExprKind::Length(channel) => Ok(self.length(self.channel(channel), state)),
+            ExprKind::Length(channel) => {
+                Ok(self.length(self.channel(channel, state, locals)?, state))
+            }
             ExprKind::IsEmpty(channel) => {
-                Ok((self.length(self.channel(channel), state) == 0).into())
+                Ok((self.length(self.channel(channel, state, locals)?, state) == 0).into())
             }
             ExprKind::IsFull(channel) => {
-                let channel = self.channel(channel);
-                let capacity = i64::from(self.program.channels[channel].capacity);
-                Ok((self.length(channel, state) == capacity).into())
+                let channel = self.channel(channel, state, locals)?;
+                let capacity = i64::from(self.program.channels[channel.id].capacity);
+                // A rendezvous is never full; nor does it ever hold a message.
+                Ok((capacity > 0 && self.length(channel, state) == capacity).into())
             }
-            ExprKind::CanReceive(channel, patterns) => {
-                let channel = self.channel(channel);
-                let found = self.find_message(channel, patterns, false, (state, state), locals)?;
+            ExprKind::CanReceive(channel, patterns, anywhere) => {
+                let channel = self.channel(channel, state, locals)?;
+                self.has_fields(channel, patterns.len(), expr.span)?;
+                let found =
+                    self.find_message(channel, patterns, *anywhere, (state, state), locals)?;
                 Ok(found.is_some().into())
             }
+            ExprKind::ChannelNumber(channel) => {
+                Ok(self.channel_number(self.channel(channel, state, locals)?, state))
+            }
+            ExprKind::Self_ => match locals.mover {
+                Some(mover) => Ok(self.pid(state, mover)),
+                None => Ok(0),
+            },
+            ExprKind::SlotOf(process, pid) => {
+                let pid = self.eval(pid, state, locals)?;
+                let slot = self.slot_of(state, *process, pid);
+                Ok(slot.unwrap_or(self.program.slots(*process)).into())
+            }
+            ExprKind::Enabled(pid) => {
+                let pid = self.eval(pid, state, locals)?;
+                match self.instance(state, pid) {
+                    Some(at) => Ok(self.can_move_alone(state, at)?.into()),
+                    None => Ok(0),
+                }
+            }
+            ExprKind::PriorityOf(pid) => {
+                let pid = self.eval(pid, state, locals)?;
+                Ok(self.instance(state, pid).map_or(0, |at| self.priority(state, at)))
+            }
+            ExprKind::Processes => Ok(self.count_processes(state)),
+            ExprKind::Timeout => Ok(locals.timeout.into()),
             ExprKind::IsUndefined(place) => {
                 let (cell, _) = self.cell(place, state, locals)?;
                 Ok(self.layout.get(state, cell).is_none().into())
@@ -97,9 +136,6 @@ impl Interp {
             }
             ExprKind::Undefined => {
                 Err(fault(FaultKind::Undefined, expr.span, "the undefined value is used"))
-            }
-            ExprKind::Self_ | ExprKind::Processes | ExprKind::Timeout => {
-                Err(fault(FaultKind::Error, expr.span, "this expression cannot be executed yet"))
             }
         }
     }
@@ -238,7 +274,9 @@ impl Interp {
     ) -> Result<(CellId, TypeId), Failure> {
         let (CellId(mut cell), mut ty) = match place.root {
             Root::Variable(variable) => {
-                (self.layout.variables[variable].first, self.program.variables[variable].ty)
+                let about = &self.program.variables[variable];
+                let slot = self.slot_at(place, about.owner, state, locals)?;
+                (self.own_cell(variable, slot), about.ty)
             }
             Root::Local(local) => match locals.get(local) {
                 Bound::Cells(first, ty) => (first, ty),
@@ -251,6 +289,29 @@ impl Interp {
             ty = part;
         }
         Ok((CellId(cell), ty))
+    }
+
+    /// Whose variable a place begins at.
+    fn slot_at(
+        &self,
+        place: &Place,
+        owner: Owner,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Result<u32, Failure> {
+        match (&place.slot, owner) {
+            (_, Owner::Program) => Ok(0),
+            (None, Owner::Process(_)) => Ok(locals.slot()),
+            (Some(slot), Owner::Process(process)) => {
+                let slot = self.eval(slot, state, locals)?;
+                if !(0..i64::from(self.program.slots(process))).contains(&slot) {
+                    let name = &self.program.processes[process].name;
+                    let message = format!("no process {name} has this pid");
+                    return Err(fault(FaultKind::Index, place.span, message));
+                }
+                Ok(slot as u32)
+            }
+        }
     }
 
     fn select(
@@ -293,25 +354,24 @@ impl Interp {
         }
     }
 
-    pub(super) fn channel(&self, channel: &ChannelRef) -> ChannelId {
-        match channel {
-            ChannelRef::Named(id) => *id,
-            ChannelRef::Computed(_) => unreachable!("no front end produces channel values yet"),
+    /// The number of messages waiting.
+    pub(super) fn length(&self, channel: ChannelAt, state: &[u8]) -> i64 {
+        match self.program.channels[channel.id].capacity {
+            0 => 0,
+            _ => self.layout.get(state, self.length_cell(channel)).unwrap_or_default(),
         }
     }
 
-    /// The number of messages waiting.
-    pub(super) fn length(&self, channel: ChannelId, state: &[u8]) -> i64 {
-        match self.program.channels[channel].capacity {
-            0 => 0,
-            _ => self.layout.get(state, self.layout.channels[channel].first).unwrap_or_default(),
-        }
+    /// The cell of the number of messages waiting.
+    pub(super) fn length_cell(&self, channel: ChannelAt) -> CellId {
+        let placement = self.layout.channels[channel.id];
+        CellId(placement.first.0 + channel.slot * placement.stride)
     }
 
     /// The cell of a field of the `position`-th message waiting.
-    pub(super) fn message_cell(&self, channel: ChannelId, position: i64, field: usize) -> CellId {
-        let fields = self.program.channels[channel].fields.len() as u32;
-        let first = self.layout.channels[channel].first.0;
+    pub(super) fn message_cell(&self, channel: ChannelAt, position: i64, field: usize) -> CellId {
+        let fields = self.program.channels[channel.id].fields.len() as u32;
+        let first = self.length_cell(channel).0;
         CellId(first + 1 + position as u32 * fields + field as u32)
     }
 
@@ -319,7 +379,7 @@ impl Interp {
     /// in `before`.
     pub(super) fn find_message(
         &self,
-        channel: ChannelId,
+        channel: ChannelAt,
         patterns: &[Pattern],
         anywhere: bool,
         (before, state): (&[u8], &[u8]),

@@ -5,6 +5,7 @@
 //! variable is blanked where it is declared, so what an earlier body left there is never seen.
 
 use super::eval::fault;
+use super::slots::Instance;
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
 use crate::ir::layout::{CellId, Frame};
@@ -33,12 +34,26 @@ pub(super) struct Locals<'a> {
     bound: RefCell<Vec<Bound>>,
     /// Where those live that are variables of the body.
     frame: Option<&'a Frame>,
+    /// Who moves, if a process with slots does.
+    pub(super) mover: Option<Instance>,
+    /// Whether nothing else can be done.
+    pub(super) timeout: bool,
 }
 
 impl<'a> Locals<'a> {
     /// Of a body with this frame.
     pub(super) fn new(frame: &'a Frame) -> Self {
-        Self { bound: RefCell::default(), frame: Some(frame) }
+        Self { frame: Some(frame), ..Self::default() }
+    }
+
+    /// No names, and this mover.
+    pub(super) fn of(mover: Instance) -> Self {
+        Self { mover: Some(mover), ..Self::default() }
+    }
+
+    /// The mover's slot.
+    pub(super) fn slot(&self) -> u32 {
+        self.mover.map_or(0, |mover| mover.slot)
     }
 
     pub(super) fn get(&self, local: LocalId) -> Bound {

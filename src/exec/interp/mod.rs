@@ -9,18 +9,23 @@
 //! - `frames`: what names stand for, local variables, calls;
 //! - `multisets`: multisets and their canonical form;
 //! - `steps`: which actions can be taken in a state, in which order;
+//! - `turns`: the same for programs whose processes come and go, with actions that hang together;
+//! - `slots`: processes that come and go; `channels`: channels as values;
 //! - `masks`: which bits of a state a step can change;
 //! - `describe`: a state in the user's words;
 //! - `supported`: what is refused before a search begins.
 
 mod apply;
+mod channels;
 mod describe;
 mod eval;
 mod frames;
 mod masks;
 mod multisets;
+mod slots;
 mod steps;
 mod supported;
+mod turns;
 
 pub use multisets::{Slots, multisets};
 
@@ -28,17 +33,24 @@ use super::{Check, Expansion, Fault, Model, Outcome, PropertyInfo, Step};
 use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
 use crate::ir::layout::{GroupId, NotAnOrder};
+use crate::ir::walk::{self, Visitor};
 use crate::ir::{
-    Action, ActionId, EndRule, Entity, Expr, Grip, Layout, LocationId, ProcessId, Program,
-    PropertyKind, text,
+    Action, ActionId, EndRule, Entity, Expr, ExprKind, Grip, Instances, Layout, LocationId,
+    ProcessId, Program, PropertyKind, text,
 };
+use crate::source::Span;
 use frames::Locals;
+use slots::Instance;
+use steps::Taken;
 
 use std::fmt::Write;
 use supported::refuse_unsupported;
 
 /// Told of successors and faults.
 pub(crate) type Outcomes<'a> = dyn FnMut(Result<&[u8], Failure>) + 'a;
+
+/// The most bytes of a state that the store can hold.
+const BYTES_MAX: usize = u16::MAX as usize;
 
 /// A failed evaluation; boxed because it is rare and results are passed everywhere.
 pub(crate) type Failure = Box<Fault>;
@@ -58,6 +70,10 @@ pub struct Interp {
     has_priorities: bool,
     /// Every multiset of a state.
     multisets: Vec<Slots>,
+    /// Whether any process comes and goes.
+    has_slots: bool,
+    /// Whether anything asks whether nothing else can be done.
+    has_timeout: bool,
     /// Properties that are judged state by state, with their numbers.
     judged: Vec<(u32, Judged)>,
     /// What holds in all states that are not left out.
@@ -92,6 +108,14 @@ impl Interp {
 
     fn with_layout(mut program: Program, layout: Layout) -> Result<Interp, Diagnostic> {
         refuse_unsupported(&program)?;
+        if layout.bytes > BYTES_MAX {
+            let message = format!(
+                "a state of this model takes {} bytes, but at most {BYTES_MAX} can be stored",
+                layout.bytes
+            );
+            return Err(Diagnostic::error(Span::default(), message)
+                .help("make its arrays shorter, its channels smaller or its processes fewer"));
+        }
         let digest = digest(&mut program, &layout);
         let mut from: Vec<Vec<Vec<ActionId>>> = (program.processes.values())
             .map(|process| vec![Vec::new(); process.locations.len()])
@@ -128,6 +152,8 @@ impl Interp {
             .collect();
         let has_priorities = program.actions.values().any(|action| action.priority != 0);
         let multisets = multisets::multisets(&program, &layout);
+        let has_slots = (program.processes.values()).any(|it| it.instances != Instances::One);
+        let has_timeout = asks_for_timeout(&program);
         Ok(Interp {
             program,
             layout,
@@ -136,6 +162,8 @@ impl Interp {
             has_committed,
             has_priorities,
             multisets,
+            has_slots,
+            has_timeout,
             judged,
             assumptions,
             digest,
@@ -218,17 +246,13 @@ impl Interp {
         visit: &mut Outcomes,
     ) {
         let mut work = Vec::with_capacity(self.width());
-        self.steps_of(action, only_committed, state, &mut work, &mut |_, _, result| visit(result));
+        self.steps_of(action, only_committed, state, &mut work, &mut |_, result| visit(result));
     }
 
     pub(in crate::exec) fn is_valid_end(&self, state: &[u8]) -> bool {
         match self.program.end {
             EndRule::Never | EndRule::NeverStuttering => false,
-            EndRule::AllAtValidEnd => self
-                .program
-                .processes
-                .iter()
-                .all(|(id, process)| process.locations[self.location(state, id)].valid_end),
+            EndRule::AllAtValidEnd => self.all_at_end(state),
         }
     }
 
@@ -242,14 +266,27 @@ impl Interp {
         self.program.actions.len() as u32 + start
     }
 
-    fn step(&self, action: ActionId, partner: Option<ActionId>, outcome: Outcome) -> Step {
-        let taken = [Some(action), partner];
+    /// The action that stands for a step: the last of several is the one at fault.
+    fn told(&self, taken: &[Taken], is_fault: bool) -> ActionId {
+        let at = if self.has_slots && is_fault { taken.last() } else { taken.first() };
+        at.map_or(ActionId(0), |it| it.action)
+    }
+
+    fn step(&self, state: &[u8], taken: &[Taken], outcome: Outcome) -> Step {
+        let pid = |it: &Taken| {
+            let process = self.program.actions[it.action].edge?.process;
+            let pid = self.pid(state, Instance { process, slot: it.slot });
+            Some((it.action.0, u32::try_from(pid).ok()?))
+        };
+        let with_pids = if self.has_slots { taken } else { &[] };
+        let action = self.told(taken, matches!(outcome, Outcome::Fault(_)));
         let actions: Vec<&Action> =
-            taken.into_iter().flatten().map(|id| &self.program.actions[id]).collect();
+            taken.iter().map(|it| &self.program.actions[it.action]).collect();
         Step {
             action: action.0,
             name: actions.iter().map(|action| action.name.as_str()).collect::<Vec<_>>().join(" + "),
             spans: actions.iter().map(|action| action.span).collect(),
+            actions: with_pids.iter().filter_map(pid).collect(),
             outcome,
         }
     }
@@ -278,13 +315,14 @@ impl Model for Interp {
         let mut work = Vec::with_capacity(self.width());
         for state in states.chunks_exact(self.width()) {
             let mut stuck = true;
-            self.each_step(state, &mut work, &mut |action, _, result| match result {
+            self.each_step(state, &mut work, &mut |taken, result| match result {
                 Ok(successor) => {
                     stuck &= !self.leads_on(state, successor);
                     out.candidate(successor);
                 }
                 Err(fault) => {
                     stuck = false;
+                    let action = self.told(taken, true);
                     out.finding(Check::Fault(fault.kind, action.0), state);
                 }
             });
@@ -298,12 +336,12 @@ impl Model for Interp {
     fn steps(&self, state: &[u8]) -> Vec<Step> {
         let mut steps = Vec::new();
         let mut work = Vec::with_capacity(self.width());
-        self.each_step(state, &mut work, &mut |action, partner, result| {
+        self.each_step(state, &mut work, &mut |taken, result| {
             let outcome = match result {
                 Ok(successor) => Outcome::Successor(successor.to_vec()),
                 Err(fault) => Outcome::Fault(*fault),
             };
-            steps.push(self.step(action, partner, outcome));
+            steps.push(self.step(state, taken, outcome));
         });
         steps
     }
@@ -317,7 +355,8 @@ impl Model for Interp {
                 Err(fault) => Outcome::Fault(*fault),
             };
             let (name, spans) = (start.name.clone(), vec![start.span]);
-            steps.push(Step { action: self.start_number(number), name, spans, outcome });
+            let (action, actions) = (self.start_number(number), Vec::new());
+            steps.push(Step { action, name, spans, actions, outcome });
         });
         steps
     }
@@ -352,7 +391,7 @@ impl Model for Interp {
     fn violations(&self, state: &[u8]) -> Vec<Check> {
         let mut found = Vec::new();
         let mut stuck = true;
-        self.each_step(state, &mut Vec::new(), &mut |_, _, result| {
+        self.each_step(state, &mut Vec::new(), &mut |_, result| {
             stuck &= matches!(result, Ok(successor) if !self.leads_on(state, successor));
         });
         if stuck && !self.is_valid_end(state) {
@@ -393,4 +432,18 @@ fn digest(program: &mut Program, layout: &Layout) -> [u8; 32] {
         feed.0.update(&cell.bit.to_le_bytes());
     }
     *feed.0.finalize().as_bytes()
+}
+
+/// Whether any action's guard asks for `timeout`.
+fn asks_for_timeout(program: &Program) -> bool {
+    struct Asks(bool);
+    impl Visitor for Asks {
+        fn expr(&mut self, expr: &Expr) {
+            self.0 |= expr.kind == ExprKind::Timeout;
+            walk::expr(self, expr);
+        }
+    }
+    let mut asks = Asks(false);
+    program.actions.values().flat_map(|it| &it.guard).for_each(|guard| asks.expr(guard));
+    asks.0
 }

@@ -5,16 +5,35 @@
 //! Lockstep programs list every combination of one action for each process, the last process's
 //! varying fastest.
 
+use super::channels::ChannelAt;
 use super::eval::fault;
 use super::frames::{Bound, Flow, Locals};
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
 use crate::ir::{
-    Action, ActionId, Communication, Entity, Grip, Parameter, ProcessId, Schedule, Stmt,
+    Action, ActionId, Communication, Entity, Grip, Instances, Owner, Parameter, ProcessId,
+    Schedule, Stmt,
 };
 
-/// Told of every step: the action, the sender's in a rendezvous, and the successor or the fault.
-pub(super) type Visitor<'a> = dyn FnMut(ActionId, Option<ActionId>, Result<&[u8], Failure>) + 'a;
+/// An action that is part of a step, and the slot of its mover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Taken {
+    pub action: ActionId,
+    pub slot: u32,
+}
+
+/// Told of every step: its actions, and the successor or the fault.
+pub(super) type Visitor<'a> = dyn FnMut(&[Taken], Result<&[u8], Failure>) + 'a;
+
+/// A step of one action.
+fn alone(action: ActionId) -> [Taken; 1] {
+    [Taken { action, slot: 0 }]
+}
+
+/// A rendezvous, which is listed with its receiver.
+fn joint(receiver: ActionId, sender: ActionId) -> [Taken; 2] {
+    [receiver, sender].map(|action| Taken { action, slot: 0 })
+}
 
 /// An action that a process can take in lockstep, and the values of its parameters.
 type Choice<'a> = (ActionId, Locals<'a>);
@@ -23,6 +42,7 @@ impl Interp {
     /// Tells `visit` every step out of `state`, using `work` for the successors.
     pub(super) fn each_step(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut Visitor) {
         match self.program.schedule {
+            Schedule::Interleaved if self.has_slots => self.turns(state, visit),
             Schedule::Interleaved => self.interleaved(state, work, visit),
             Schedule::Lockstep => self.lockstep(state, work, visit),
         }
@@ -36,7 +56,8 @@ impl Interp {
             let locals = Locals::new(&self.layout.frames.starts[number]);
             self.each_binding(&start.parameters, &locals, &mut |locals| {
                 self.load(&zero, &mut work);
-                match self.finish(&start.body, &mut work, locals) {
+                let started = self.finish(&start.body, &mut work, locals);
+                match started.and_then(|started| Ok(started && self.arrive(&mut work)?)) {
                     Ok(true) => visit(number as u32, Ok(&work[..self.layout.bytes])),
                     Ok(false) => {}
                     Err(fault) => visit(number as u32, Err(fault)),
@@ -49,6 +70,9 @@ impl Interp {
     fn declared_state(&self) -> Vec<u8> {
         let mut state = vec![0; self.layout.bytes];
         for (id, variable) in self.program.variables.iter() {
+            if self.is_in_slots(variable.owner) {
+                continue;
+            }
             let first = self.layout.variables[id].first;
             for (offset, &value) in variable.initial.iter().enumerate() {
                 let cell = crate::ir::layout::CellId(first.0 + offset as u32);
@@ -56,10 +80,20 @@ impl Interp {
             }
         }
         for (id, process) in self.program.processes.iter() {
+            if process.instances != Instances::One {
+                continue;
+            }
             let cell = self.layout.locations[id].first;
             self.layout.set(&mut state, cell, Some(i64::from(process.start.0)));
         }
         state
+    }
+
+    fn is_in_slots(&self, owner: Owner) -> bool {
+        match owner {
+            Owner::Program => false,
+            Owner::Process(process) => self.program.processes[process].instances != Instances::One,
+        }
     }
 
     fn interleaved(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut Visitor) {
@@ -132,17 +166,17 @@ impl Interp {
             _ => match self.is_enabled(action, state, locals) {
                 Ok(false) => {}
                 Ok(true) => match self.take(action, state, locals, work) {
-                    Ok(true) => visit(id, None, Ok(&work[..self.layout.bytes])),
+                    Ok(true) => visit(&alone(id), Ok(&work[..self.layout.bytes])),
                     Ok(false) => {}
-                    Err(fault) => visit(id, None, Err(fault)),
+                    Err(fault) => visit(&alone(id), Err(fault)),
                 },
-                Err(fault) => visit(id, None, Err(fault)),
+                Err(fault) => visit(&alone(id), Err(fault)),
             },
         });
     }
 
     pub(in crate::exec) fn is_rendezvous(&self, communication: &Communication) -> bool {
-        self.program.channels[self.channel(communication.channel())].capacity == 0
+        self.program.channels[self.named(communication.channel())].capacity == 0
     }
 
     fn is_enabled(&self, action: &Action, state: &[u8], locals: &Locals) -> Result<bool, Failure> {
@@ -168,9 +202,10 @@ impl Interp {
         if let Some(communication) = &action.communication {
             self.exchange(communication, state, work, locals)?;
         }
-        self.move_and_run(action, work, locals)
+        Ok(self.move_and_run(action, work, locals)? && self.arrive(work)?)
     }
 
+    /// Moves and runs the body. False if an assumption fails.
     fn move_and_run(
         &self,
         action: &Action,
@@ -186,9 +221,11 @@ impl Interp {
 
     /// Runs the body of an action or start to its end. False if an assumption fails.
     fn finish(&self, body: &[Stmt], state: &mut [u8], locals: &Locals) -> Result<bool, Failure> {
-        if let Flow::Dropped = self.run(body, state, locals)? {
-            return Ok(false);
-        }
+        Ok(!matches!(self.run(body, state, locals)?, Flow::Dropped))
+    }
+
+    /// Ends a step, when all its bodies have run. False if the state is left out.
+    fn arrive(&self, state: &mut [u8]) -> Result<bool, Failure> {
         self.settle(state);
         for assumption in &self.assumptions {
             if self.eval(assumption, state, &Locals::default())? == 0 {
@@ -216,7 +253,7 @@ impl Interp {
             // it is reported with the first sender that is there.
             Err(fault) => {
                 if let Some(sender) = self.senders(id, only_committed, state).next() {
-                    visit(id, Some(sender), Err(fault));
+                    visit(&joint(id, sender), Err(fault));
                 }
                 return;
             }
@@ -228,8 +265,8 @@ impl Interp {
                 .rendezvous(receiver, sender, state, locals, theirs, work)
             {
                 Ok(false) => {}
-                Ok(true) => visit(id, Some(sender_id), Ok(&work[..self.layout.bytes])),
-                Err(fault) => visit(id, Some(sender_id), Err(fault)),
+                Ok(true) => visit(&joint(id, sender_id), Ok(&work[..self.layout.bytes])),
+                Err(fault) => visit(&joint(id, sender_id), Err(fault)),
             });
         }
     }
@@ -242,7 +279,7 @@ impl Interp {
         state: &[u8],
     ) -> impl Iterator<Item = ActionId> {
         let receiver = &self.program.actions[receiver];
-        let channel = receiver.communication.as_ref().map(|it| self.channel(it.channel()));
+        let channel = receiver.communication.as_ref().map(|it| self.named(it.channel()));
         let mover = receiver.edge.map(|edge| edge.process);
         self.program
             .processes
@@ -255,7 +292,7 @@ impl Interp {
             })
             .filter(move |&id| match &self.program.actions[id].communication {
                 Some(Communication::Send { channel: theirs, .. }) => {
-                    Some(self.channel(theirs)) == channel
+                    Some(self.named(theirs)) == channel
                 }
                 _ => false,
             })
@@ -286,8 +323,11 @@ impl Interp {
             return Ok(false);
         }
         self.load(state, work);
-        self.deliver(self.channel(channel), patterns, &message, *span, work, locals)?;
-        Ok(self.move_and_run(receiver, work, locals)? && self.move_and_run(sender, work, theirs)?)
+        let channel = ChannelAt { id: self.named(channel), slot: 0 };
+        self.deliver(channel, patterns, &message, *span, work, locals)?;
+        Ok(self.move_and_run(receiver, work, locals)?
+            && self.move_and_run(sender, work, theirs)?
+            && self.arrive(work)?)
     }
 
     /// Tells `visit` every combination of one enabled action for each process.
@@ -304,7 +344,7 @@ impl Interp {
                 {
                     Ok(true) => enabled.push((id, locals.clone())),
                     Ok(false) => {}
-                    Err(fault) => visit(id, None, Err(fault)),
+                    Err(fault) => visit(&alone(id), Err(fault)),
                 });
             }
             choices.push(enabled);
@@ -319,9 +359,9 @@ impl Interp {
             let result = self.take_all(&actions, state, work);
             if let Some(&(first, _)) = actions.first() {
                 match result {
-                    Ok(true) => visit(*first, None, Ok(&work[..self.layout.bytes])),
+                    Ok(true) => visit(&alone(*first), Ok(&work[..self.layout.bytes])),
                     Ok(false) => {}
-                    Err(fault) => visit(*first, None, Err(fault)),
+                    Err(fault) => visit(&alone(*first), Err(fault)),
                 }
             }
             if !advance(&mut chosen, &choices) {
@@ -358,7 +398,7 @@ impl Interp {
                 return Ok(false);
             }
         }
-        Ok(true)
+        self.arrive(work)
     }
 
     /// Calls `visit` with every combination of the parameters' values, the last varying fastest.

@@ -92,7 +92,13 @@ impl Emitter<'_, '_> {
                 let value = self.possibly_undefined(expr, frame);
                 self.defined(value, expr.span)
             }
-            ExprKind::Self_ | ExprKind::Processes | ExprKind::Timeout => {
+            ExprKind::ChannelNumber(_)
+            | ExprKind::SlotOf(..)
+            | ExprKind::Enabled(_)
+            | ExprKind::PriorityOf(_)
+            | ExprKind::Self_
+            | ExprKind::Processes
+            | ExprKind::Timeout => {
                 unreachable!("left to the interpreter")
             }
         }
@@ -120,7 +126,7 @@ impl Emitter<'_, '_> {
                 self.go_on_at(second);
                 self.branch(right, frame, then, otherwise);
             }
-            ExprKind::CanReceive(channel, patterns) => {
+            ExprKind::CanReceive(channel, patterns, _) => {
                 self.can_receive(named(channel), patterns, frame, then, otherwise);
             }
             ExprKind::Quantified { quantifier, local, over, body } => {
@@ -466,7 +472,7 @@ impl Emitter<'_, '_> {
 pub(super) fn named(channel: &ChannelRef) -> ChannelId {
     match channel {
         ChannelRef::Named(id) => *id,
-        ChannelRef::Computed(_) => unreachable!("left to the interpreter"),
+        _ => unreachable!("left to the interpreter"),
     }
 }
 

@@ -441,6 +441,6 @@ impl Emitter<'_, '_> {
 fn named_or_none(communication: &Communication) -> Option<ChannelId> {
     match communication.channel() {
         crate::ir::ChannelRef::Named(id) => Some(*id),
-        crate::ir::ChannelRef::Computed(_) => None,
+        _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
-    Action, ChannelRef, Communication, Expr, ExprKind, FunctionId, Grip, Place, Program,
+    Action, ChannelRef, Communication, Expr, ExprKind, FunctionId, Grip, Instances, Place, Program,
     PropertyKind, Schedule, Stmt, StmtKind,
 };
 
@@ -14,10 +14,15 @@ pub(super) fn refusal(program: &Program) -> Option<&'static str> {
         Schedule::Interleaved if locations.any(|it| it.grip == Grip::Atomic) => {
             Some("it has atomic sequences")
         }
+        Schedule::Interleaved if comes_and_goes(program) => Some("its processes come and go"),
         Schedule::Interleaved if assumes(program) => Some("it leaves out states by assumptions"),
         Schedule::Interleaved if has_free_priorities(program) => Some("its rules have priorities"),
         Schedule::Interleaved => None,
     }
+}
+
+fn comes_and_goes(program: &Program) -> bool {
+    program.processes.values().any(|it| it.instances != Instances::One)
 }
 
 fn assumes(program: &Program) -> bool {
@@ -73,6 +78,11 @@ impl Visitor for Look<'_> {
         self.native &= !matches!(
             expr.kind,
             ExprKind::Self_
+                | ExprKind::ChannelNumber(_)
+                | ExprKind::SlotOf(..)
+                | ExprKind::Enabled(_)
+                | ExprKind::PriorityOf(_)
+                | ExprKind::CanReceive(_, _, true)
                 | ExprKind::Processes
                 | ExprKind::Timeout
                 | ExprKind::At { slot: Some(_), .. }

@@ -384,8 +384,8 @@ impl<'a> Emitter<'a> {
             ExprKind::Length(channel) => self.about_channel("length", channel),
             ExprKind::IsEmpty(channel) => self.about_channel("empty", channel),
             ExprKind::IsFull(channel) => self.about_channel("full", channel),
-            ExprKind::CanReceive(channel, patterns) => {
-                self.put("canreceive ");
+            ExprKind::CanReceive(channel, patterns, anywhere) => {
+                self.put(if *anywhere { "canreceive any " } else { "canreceive " });
                 self.channel(channel);
                 self.patterns(channel, patterns);
             }
@@ -423,6 +423,16 @@ impl<'a> Emitter<'a> {
             }
             ExprKind::Convert(convert) => self.convert(convert),
             ExprKind::Call(function, arguments) => self.call(*function, arguments),
+            ExprKind::ChannelNumber(channel) => self.about_channel("number", channel),
+            ExprKind::SlotOf(process, pid) => {
+                self.put("slot(");
+                self.put(&self.names.process(*process));
+                self.put(", ");
+                self.plain(pid);
+                self.put(")");
+            }
+            ExprKind::Enabled(pid) => self.about_process("enabled", pid),
+            ExprKind::PriorityOf(pid) => self.about_process("priority", pid),
             ExprKind::Self_ => self.put("self"),
             ExprKind::Processes => self.put("processes"),
             ExprKind::Timeout => self.put("timeout"),
@@ -459,6 +469,13 @@ impl<'a> Emitter<'a> {
                 by => self.put(&format!(" - {}", by.unsigned_abs())),
             }
         }
+        self.put(")");
+    }
+
+    fn about_process(&mut self, word: &str, pid: &Expr) {
+        self.put(word);
+        self.put("(");
+        self.plain(pid);
         self.put(")");
     }
 
@@ -550,14 +567,24 @@ impl<'a> Emitter<'a> {
         self.put(&self.names.bare_variable(variable));
     }
 
+    fn named_channel(&mut self, id: ChannelId) {
+        if let Some(owner) = self.names.channel_owner(id, self.process) {
+            self.put(&self.names.process(owner));
+            self.put(".");
+        }
+        self.put(&self.names.bare_channel(id));
+    }
+
     pub(super) fn channel(&mut self, channel: &ChannelRef) {
         match channel {
-            ChannelRef::Named(id) => {
-                if let Some(owner) = self.names.channel_owner(*id, self.process) {
-                    self.put(&self.names.process(owner));
-                    self.put(".");
-                }
-                self.put(&self.names.bare_channel(*id));
+            ChannelRef::Named(id) => self.named_channel(*id),
+            ChannelRef::Element { first, count, index } => {
+                self.named_channel(*first);
+                self.put(" of ");
+                self.number(*count);
+                self.put(" [");
+                self.plain(index);
+                self.put("]");
             }
             ChannelRef::Computed(number) => {
                 self.put("channel[");
@@ -570,7 +597,9 @@ impl<'a> Emitter<'a> {
     /// The domain of a field of a channel that is known.
     fn field_domain(&self, channel: &ChannelRef, field: usize) -> Option<&'a Domain> {
         match channel {
-            ChannelRef::Named(id) => self.named_field_domain(*id, field),
+            ChannelRef::Named(id) | ChannelRef::Element { first: id, .. } => {
+                self.named_field_domain(*id, field)
+            }
             ChannelRef::Computed(_) => None,
         }
     }

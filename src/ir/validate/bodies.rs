@@ -3,13 +3,14 @@
 use super::{Checker, Rule, Scope};
 use crate::ir::{
     Action, Argument, ChannelRef, Communication, Expr, Function, FunctionId, LocalId, Parameter,
-    Place, ProcessId, Property, PropertyKind, Schedule, Start, Stmt, StmtKind, TypeId,
+    Place, Process, ProcessId, Property, PropertyKind, Schedule, Start, Stmt, StmtKind, TypeId,
 };
 use crate::source::Span;
 
 impl Checker<'_> {
     pub(super) fn code(&mut self) {
         let program = self.program;
+        program.processes.iter().for_each(|(id, process)| self.life(id, process));
         program.actions.values().for_each(|action| self.action(action));
         program.functions.iter().for_each(|(id, function)| self.function(id, function));
         program.starts.iter().for_each(|start| self.start(start));
@@ -44,6 +45,14 @@ impl Checker<'_> {
             self.rendezvous(communication);
         }
         self.body(&action.body);
+    }
+
+    fn life(&mut self, id: ProcessId, process: &Process) {
+        self.enter(Some(id), None);
+        if let Some(provided) = &process.life.provided {
+            self.expr(provided);
+        }
+        self.body(&process.life.prologue);
     }
 
     fn parameters(&mut self, parameters: &[Parameter], span: Span) {

@@ -2,8 +2,8 @@
 
 use super::{Checker, Rule, SCALARS_MAX};
 use crate::ir::{
-    Channel, Function, Instances, Owner, Process, ProcessId, PropertyKind, Scalar, Schedule, Type,
-    TypeId, VarId, Variable,
+    Channel, Function, Instances, Owner, Pid, Process, ProcessId, PropertyKind, Scalar, Schedule,
+    Type, TypeId, VarId, Variable,
 };
 use crate::source::Span;
 
@@ -114,7 +114,7 @@ impl Checker<'_> {
 
     /// Rule 10.
     fn process(&mut self, id: ProcessId, process: &Process) {
-        let Process { name, locations, start, instances, parameters, span } = process;
+        let Process { name, locations, start, instances, parameters, life, span } = process;
         self.require(locations.get(*start).is_some(), Rule::Processes, *span, || {
             format!("process {name} starts at {start:?}, but has {} locations", locations.len())
         });
@@ -125,6 +125,13 @@ impl Checker<'_> {
         }
         for (at, &parameter) in parameters.iter().enumerate() {
             self.process_parameter(id, parameter, parameters[..at].contains(&parameter), *span);
+        }
+        let pid = match life.pid {
+            Pid::In(variable) => Some(variable),
+            Pid::None | Pid::From(_) => None,
+        };
+        for variable in pid.into_iter().chain(life.priority) {
+            self.process_parameter(id, variable, parameters.contains(&variable), *span);
         }
     }
 

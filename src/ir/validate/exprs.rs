@@ -2,8 +2,8 @@
 
 use super::{Bound, Checker, Rule};
 use crate::ir::{
-    Argument, ChannelRef, Convert, Expr, ExprKind, FunctionId, LocalId, Owner, Pattern, Place,
-    Root, Selector, Type, TypeId,
+    Argument, ChannelId, ChannelRef, Convert, Expr, ExprKind, FunctionId, LocalId, Owner, Pattern,
+    Place, Root, Selector, Type, TypeId,
 };
 use crate::source::Span;
 
@@ -57,10 +57,16 @@ impl<'a> Checker<'a> {
                 self.channel_ref(channel, span);
                 self.buffered(channel, span, "asked how full it is");
             }
-            ExprKind::CanReceive(channel, patterns) => {
+            ExprKind::CanReceive(channel, patterns, _) => {
                 self.patterns(channel, patterns, span);
                 self.buffered(channel, span, "asked what it holds");
             }
+            ExprKind::ChannelNumber(channel) => self.channel_ref(channel, span),
+            ExprKind::SlotOf(process, pid) => {
+                self.known_process(*process, span);
+                self.expr(pid);
+            }
+            ExprKind::Enabled(pid) | ExprKind::PriorityOf(pid) => self.expr(pid),
             ExprKind::Quantified { local, over, body, .. } => {
                 self.ranges(*over, span);
                 self.binding(*local, (true, None), span, |checker| checker.expr(body));
@@ -201,11 +207,19 @@ impl<'a> Checker<'a> {
     pub(super) fn channel_ref(&mut self, channel: &ChannelRef, span: Span) {
         match channel {
             ChannelRef::Computed(number) => self.expr(number),
-            ChannelRef::Named(id) => {
-                if self.known_channel(*id, span) {
-                    self.slot(self.program.channels[*id].owner, None, span);
-                }
+            ChannelRef::Named(id) => self.named_channel(*id, span),
+            ChannelRef::Element { first, count, index } => {
+                self.expr(index);
+                self.named_channel(*first, span);
+                let last = ChannelId(first.0.saturating_add(count.saturating_sub(1)));
+                self.named_channel(last, span);
             }
+        }
+    }
+
+    fn named_channel(&mut self, id: ChannelId, span: Span) {
+        if self.known_channel(id, span) {
+            self.slot(self.program.channels[id].owner, None, span);
         }
     }
 
@@ -225,7 +239,9 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Option<&'a [TypeId]> {
         let program = self.program;
-        let ChannelRef::Named(id) = channel else { return None };
+        let (ChannelRef::Named(id) | ChannelRef::Element { first: id, .. }) = channel else {
+            return None;
+        };
         let channel = program.channels.get(*id)?;
         let fields = &channel.fields;
         self.require(fields.len() == count, Rule::MessageArity, span, || {

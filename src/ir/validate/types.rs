@@ -154,8 +154,11 @@ impl Checker<'_> {
         self.require(size >= 1 && codes <= CODES_MAX, Rule::DomainSize, NOWHERE, || {
             format!("{id:?} has {codes} values")
         });
-        let (_, high) = self.program.bounds(&scalar.domain);
-        self.integer(high, NOWHERE);
+        // Numbers of channels and processes are as many as the state has cells for.
+        if !matches!(scalar.domain, Domain::Channel | Domain::Process) {
+            let (_, high) = self.program.bounds(&scalar.domain);
+            self.integer(high, NOWHERE);
+        }
     }
 
     /// The number of values of a domain, if all in it is known.

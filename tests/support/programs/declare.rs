@@ -2,8 +2,9 @@
 
 use super::{Builder, Numbers, Recipe};
 use spillway::ir::{
-    Arithmetic, Channel, Domain, EndRule, Entity, Enum, Grip, Instances, Location, LocationId,
-    Overflow, Owner, Process, ProcessId, Scalar, Scalarset, Schedule, Type, TypeId, Variable,
+    Arithmetic, Channel, Domain, EndRule, Entity, Enum, Grip, Instances, Life, Location,
+    LocationId, Overflow, Owner, Process, ProcessId, Scalar, Scalarset, Schedule, Type, TypeId,
+    Variable,
 };
 
 /// The most processes in lockstep, whose steps are the product of what each can do.
@@ -72,6 +73,7 @@ impl<'a> Builder<'a> {
             start,
             instances: Instances::One,
             parameters: vec![],
+            life: Life::default(),
             span,
         });
     }

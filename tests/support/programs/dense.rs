@@ -4,8 +4,8 @@ use super::{Builder, Generated, Numbers, Recipe, exprs, numbers};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use spillway::ir::{
-    Action, Arithmetic, Binary, Domain, Expr, Overflow, Owner, Place, Scalar, Schedule, Start,
-    Stmt, StmtKind, Type, VarId, Variable,
+    Action, Arithmetic, Binary, Control, Domain, Expr, Overflow, Owner, Place, Scalar, Schedule,
+    Start, Stmt, StmtKind, Type, VarId, Variable,
 };
 
 /// Programs of many expressions over variables, channels and processes of all kinds. None has
@@ -83,7 +83,9 @@ impl<'a> Builder<'a> {
     fn free_action(&mut self, guard: Option<Expr>, body: Vec<Stmt>) {
         let (name, span) = (format!("a{}", self.program.actions.len()), self.span());
         let (edge, parameters, communication, priority) = (None, vec![], None, 0);
-        let action = Action { name, edge, parameters, guard, communication, body, priority, span };
+        let control = Control::default();
+        let action =
+            Action { name, edge, parameters, guard, communication, body, priority, control, span };
         self.program.actions.push(action);
     }
 }

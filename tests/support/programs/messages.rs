@@ -84,7 +84,8 @@ impl Builder<'_> {
             _ => self.pattern(channel, field),
         });
         let patterns = patterns.collect();
-        self.expr(ExprKind::CanReceive(ChannelRef::Named(channel), patterns))
+        let anywhere = self.choices.chance(25);
+        self.expr(ExprKind::CanReceive(ChannelRef::Named(channel), patterns, anywhere))
     }
 
     /// A message in a body, usually if it does not block.

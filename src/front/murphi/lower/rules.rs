@@ -12,7 +12,7 @@ use super::statements::Found;
 use super::{Body, Lowerer, Meaning};
 use crate::diag::Diagnostic;
 use crate::ir::{
-    Action, Binary, Contains, Expr, ExprKind, Parameter, Property, PropertyKind,
+    Action, Binary, Contains, Control, Expr, ExprKind, Parameter, Property, PropertyKind,
     Quantifier as Which, Start, Stmt,
 };
 use crate::source::Span;
@@ -201,6 +201,7 @@ impl<'a> Lowerer<'a, '_> {
             communication: None,
             body,
             priority,
+            control: Control::default(),
             span,
         });
     }
