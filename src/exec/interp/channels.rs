@@ -14,8 +14,10 @@ use crate::source::Span;
 
 /// A channel, or a slot's own one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ChannelAt {
+pub(in crate::exec) struct ChannelAt {
+    /// Which channel.
     pub id: ChannelId,
+    /// Whose.
     pub slot: u32,
 }
 

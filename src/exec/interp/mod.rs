@@ -39,9 +39,11 @@ use crate::ir::{
     ProcessId, Program, PropertyKind, text,
 };
 use crate::source::Span;
+pub(in crate::exec) use channels::ChannelAt;
 use frames::Locals;
-use slots::Instance;
+pub(in crate::exec) use slots::Instance;
 use steps::Taken;
+pub(in crate::exec) use turns::ACTIONS_MAX;
 
 use std::fmt::Write;
 use supported::refuse_unsupported;
@@ -51,6 +53,9 @@ pub(crate) type Outcomes<'a> = dyn FnMut(Result<&[u8], Failure>) + 'a;
 
 /// The most bytes of a state that the store can hold.
 const BYTES_MAX: usize = u16::MAX as usize;
+
+/// Told of the last action of a step, and of its successor or fault.
+pub(crate) type Told<'a> = dyn FnMut(ActionId, Result<&[u8], Failure>) + 'a;
 
 /// A failed evaluation; boxed because it is rare and results are passed everywhere.
 pub(crate) type Failure = Box<Fault>;

@@ -14,8 +14,10 @@ use crate::source::Span;
 
 /// An instance of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Instance {
+pub(in crate::exec) struct Instance {
+    /// Of which process.
     pub process: ProcessId,
+    /// In which slot.
     pub slot: u32,
 }
 
@@ -24,7 +26,7 @@ const PROCESSES_MAX: i64 = 255;
 
 impl Interp {
     /// Where an instance is, or `None` if the slot is free.
-    pub(super) fn location_in(&self, state: &[u8], at: Instance) -> Option<LocationId> {
+    pub(in crate::exec) fn location_in(&self, state: &[u8], at: Instance) -> Option<LocationId> {
         let placement = self.layout.locations[at.process];
         let cell = CellId(placement.first.0 + at.slot * placement.stride);
         let code = self.layout.get(state, cell).unwrap_or_default() as u32;

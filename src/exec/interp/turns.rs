@@ -13,12 +13,12 @@ use super::eval::fault;
 use super::frames::Locals;
 use super::slots::Instance;
 use super::steps::{Taken, Visitor};
-use super::{Failure, Interp};
+use super::{Failure, Interp, Told};
 use crate::exec::FaultKind;
 use crate::ir::{Action, ActionId, Assertions, Communication, Scalar, StmtKind, Turn, Type};
 
 /// The most actions in the steps from one state.
-const ACTIONS_MAX: u32 = 1 << 22;
+pub(in crate::exec) const ACTIONS_MAX: u32 = 1 << 22;
 
 /// A state inside a step.
 struct Within {
@@ -57,6 +57,27 @@ impl Interp {
                 return;
             }
         }
+    }
+
+    /// Tells `visit` every step that begins with this mover; in a `d_step`, that goes on with its
+    /// first possible action.
+    pub(in crate::exec) fn turns_of(
+        &self,
+        state: &[u8],
+        mover: Instance,
+        (first, timeout): (bool, bool),
+        visit: &mut Told,
+    ) {
+        let mut locals = Locals::of(mover);
+        locals.timeout = timeout;
+        let look = Look { state, mover, locals, before: &[], first };
+        let (mut open, mut visit) =
+            (Vec::new(), |taken: &[Taken], result: Result<&[u8], Failure>| {
+                let last = taken.last().map_or(ActionId(0), |it| it.action);
+                visit(last, result);
+            });
+        self.offers(&look, &mut open, &mut visit);
+        self.go_on(open, &mut visit);
     }
 
     /// Completes the steps that have been begun.

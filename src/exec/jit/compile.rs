@@ -1,7 +1,7 @@
 //! Compiling a program: function by function, within a time.
 
 use super::code::{Code, Refusal, Workshop};
-use super::driver::Plan;
+use super::driver::{Plan, Work};
 use super::emitter::Emitter;
 use super::runtime::Site;
 use super::shape::Shapes;
@@ -23,15 +23,15 @@ pub(super) fn compile(
     let mut builder = Builder::new(interp, &shapes, numbered)?;
     let mut table = Vec::new();
     let mut idle = None;
-    for (turn, actions) in &plan.functions {
-        let function = match idle {
-            Some(idle) if actions.is_empty() => idle,
+    for work in &plan.functions {
+        let function = match (work, idle) {
+            (Work::Nothing, Some(idle)) => idle,
             _ => {
-                builder.step_function(actions, *turn, began.elapsed() > time_max);
+                builder.work(work, began.elapsed() > time_max);
                 builder.workshop.define()?
             }
         };
-        if actions.is_empty() {
+        if matches!(work, Work::Nothing) {
             idle = Some(function);
         }
         table.push(function);
@@ -39,6 +39,9 @@ pub(super) fn compile(
     builder.function(4, |emitter| emitter.driver(&plan));
     let entry = builder.workshop.define()?;
     let mut code = builder.workshop.finish(entry, &table, builder.sites)?;
+    code.firsts = plan.movers.iter().map(|mover| mover.first).collect();
+    code.instances = plan.instances();
+    code.per_turn = plan.per_turn;
     code.interpreted = builder.interpreted;
     code.time = began.elapsed();
     Ok(code)
@@ -68,6 +71,19 @@ impl<'a> Builder<'a> {
     fn new(interp: &'a Interp, shapes: &'a Shapes, numbered: bool) -> Result<Self, Refusal> {
         let workshop = Workshop::new()?;
         Ok(Builder { interp, shapes, numbered, workshop, sites: Vec::new(), interpreted: 0 })
+    }
+
+    fn work(&mut self, work: &Work, is_late: bool) {
+        match work {
+            Work::Nothing => self.function(3, |_| {}),
+            Work::Actions(turn, actions) => self.step_function(actions, *turn, is_late),
+            &Work::Steps { mover, number, at, mode } => {
+                self.function(3, |emitter| match is_late {
+                    false => emitter.turn(mover, at, mode, number),
+                    true => emitter.interpreted_turn(mover, at, mode, number),
+                });
+            }
+        }
     }
 
     /// The function of some actions, compiled or left to the interpreter.

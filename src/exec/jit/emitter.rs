@@ -270,6 +270,12 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
+    /// Tells the run-time of a fault of an action, and goes on.
+    pub fn tell(&mut self, action: ActionId, kind: FaultKind, span: Span) {
+        let site = self.site(action, kind, span);
+        self.report(site);
+    }
+
     fn site(&mut self, action: ActionId, kind: FaultKind, span: Span) -> Value {
         self.sites.push(Site { action, kind, span });
         self.b.ins().iconst(types::I32, self.sites.len() as i64 - 1)

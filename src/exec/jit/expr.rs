@@ -9,10 +9,11 @@ use super::emitter::{Emitter, Frame, Val};
 use super::names::Bound;
 use super::shape::location_cell;
 use crate::exec::FaultKind;
+use crate::exec::interp::ChannelAt;
 use crate::ir::interval::of_binary;
 use crate::ir::{
-    Arithmetic, Binary, ChannelId, ChannelRef, Expr, ExprKind, LocalId, Pattern, Quantifier,
-    Scalar, Type, TypeId, Unary,
+    Arithmetic, Binary, ChannelRef, Expr, ExprKind, LocalId, Pattern, Quantifier, Scalar, Type,
+    TypeId, Unary,
 };
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -57,16 +58,18 @@ impl Emitter<'_, '_> {
                 let there = self.b.ins().icmp_imm_s(IntCC::Equal, code, i64::from(location.0));
                 Val::truth(there)
             }
-            ExprKind::Length(channel) => self.length(named(channel), frame),
-            ExprKind::IsEmpty(channel) => {
-                let length = self.length(named(channel), frame);
-                self.compare(IntCC::Equal, length, Val::known(0))
+            ExprKind::Length(channel) => {
+                self.on_channel(channel, frame, &mut |this, at| this.length(at, frame))
             }
-            ExprKind::IsFull(channel) => {
-                let capacity = self.interp.program().channels[named(channel)].capacity;
-                let length = self.length(named(channel), frame);
-                self.compare(IntCC::Equal, length, Val::known(i64::from(capacity)))
-            }
+            ExprKind::IsEmpty(channel) => self.on_channel(channel, frame, &mut |this, at| {
+                let length = this.length(at, frame);
+                this.compare(IntCC::Equal, length, Val::known(0))
+            }),
+            ExprKind::IsFull(channel) => self.on_channel(channel, frame, &mut |this, at| {
+                let capacity = this.interp.program().channels[at.id].capacity;
+                let length = this.length(at, frame);
+                this.compare(IntCC::Equal, length, Val::known(i64::from(capacity)))
+            }),
             ExprKind::CanReceive(..) | ExprKind::Quantified { .. } => {
                 self.condition_as_value(expr, frame)
             }
@@ -92,13 +95,17 @@ impl Emitter<'_, '_> {
                 let value = self.possibly_undefined(expr, frame);
                 self.defined(value, expr.span)
             }
-            ExprKind::ChannelNumber(_)
-            | ExprKind::SlotOf(..)
-            | ExprKind::Enabled(_)
-            | ExprKind::PriorityOf(_)
-            | ExprKind::Self_
-            | ExprKind::Processes
-            | ExprKind::Timeout => {
+            ExprKind::ChannelNumber(channel) => {
+                let ChannelRef::Named(id) = channel else {
+                    unreachable!("left to the interpreter")
+                };
+                let at = self.names.named(self.interp.program(), *id);
+                Val::known(self.channel_number(at).unwrap_or_else(|| unreachable!("as above")))
+            }
+            ExprKind::Self_ => self.pid(frame),
+            ExprKind::Processes => self.count_processes(frame),
+            ExprKind::Timeout => Val::known(self.names.timeout.into()),
+            ExprKind::SlotOf(..) | ExprKind::Enabled(_) | ExprKind::PriorityOf(_) => {
                 unreachable!("left to the interpreter")
             }
         }
@@ -127,7 +134,9 @@ impl Emitter<'_, '_> {
                 self.branch(right, frame, then, otherwise);
             }
             ExprKind::CanReceive(channel, patterns, _) => {
-                self.can_receive(named(channel), patterns, frame, then, otherwise);
+                self.each_channel(channel, frame, &mut |this, at| {
+                    this.can_receive(at, patterns, frame, expr.span, then, otherwise);
+                });
             }
             ExprKind::Quantified { quantifier, local, over, body } => {
                 self.quantified(*quantifier, *local, *over, body, frame, then, otherwise);
@@ -421,9 +430,9 @@ impl Emitter<'_, '_> {
     }
 
     /// The number of messages waiting.
-    pub fn length(&mut self, channel: ChannelId, frame: &Frame) -> Val {
+    pub fn length(&mut self, channel: ChannelAt, frame: &Frame) -> Val {
         let program = self.interp.program();
-        if program.channels[channel].capacity == 0 {
+        if program.channels[channel.id].capacity == 0 {
             return Val::known(0);
         }
         let buffer = self.shapes.buffer(program, self.interp.layout(), channel);
@@ -432,16 +441,21 @@ impl Emitter<'_, '_> {
     }
 
     /// Goes to `then` if the first message of a channel is there and matches.
+    #[expect(clippy::too_many_arguments, reason = "a receive and its two ways out")]
     pub fn can_receive(
         &mut self,
-        channel: ChannelId,
+        channel: ChannelAt,
         patterns: &[Pattern],
         frame: &Frame,
+        span: Span,
         then: Block,
         otherwise: Block,
     ) {
         let program = self.interp.program();
-        if program.channels[channel].capacity == 0 {
+        if patterns.len() > program.channels[channel.id].fields.len() {
+            return self.end_with_fault(FaultKind::Error, span);
+        }
+        if program.channels[channel.id].capacity == 0 {
             return self.jump(otherwise);
         }
         let buffer = self.shapes.buffer(program, self.interp.layout(), channel);
@@ -465,14 +479,6 @@ impl Emitter<'_, '_> {
         let go_on = self.block();
         self.branch_on(equal, go_on, otherwise);
         self.go_on_at(go_on);
-    }
-}
-
-/// The channel; computed ones are left to the interpreter.
-pub(super) fn named(channel: &ChannelRef) -> ChannelId {
-    match channel {
-        ChannelRef::Named(id) => *id,
-        _ => unreachable!("left to the interpreter"),
     }
 }
 

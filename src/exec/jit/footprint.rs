@@ -6,13 +6,14 @@
 
 use super::bits::At;
 use super::names::{Bound, Names};
-use super::shape::{Places, Shape, Shapes, Turn};
+use super::shape::{Places, Shape, Shapes, Turn, location_in};
 use crate::exec::Interp;
-use crate::ir::layout::{CellId, Frame};
+use crate::exec::interp::{ChannelAt, Instance};
+use crate::ir::layout::{CellId, Frame, Part};
 use crate::ir::walk::{self, Access, Visitor};
 use crate::ir::{
     Action, ActionId, Argument, ChannelRef, Communication, Expr, ExprKind, FunctionId, LocalId,
-    Pattern, Place, ProcessId, Stmt, StmtKind, TypeId,
+    Owner, Pattern, Place, Stmt, StmtKind, TypeId, VarId,
 };
 use std::ops::Range;
 
@@ -53,7 +54,8 @@ impl<'a> Footprint<'a> {
     /// Adds what taking an action touches, judging its guard apart.
     pub fn action(&mut self, id: ActionId, action: &Action) {
         if let Some(edge) = action.edge {
-            self.location(edge.process);
+            let slot = self.names.slot(Owner::Process(edge.process));
+            self.location(Instance { process: edge.process, slot });
         }
         action.communication.iter().for_each(|it| self.communication(it));
         self.own = self.interp.layout().frames.actions.get(id);
@@ -84,8 +86,15 @@ impl<'a> Footprint<'a> {
         }
     }
 
-    fn location(&mut self, process: ProcessId) {
-        let cell = super::shape::location_cell(self.interp.layout(), process);
+    /// Adds that a variable of the program is written.
+    pub fn variable(&mut self, id: VarId) {
+        let place = Place::variable(id, self.interp.program().variables[id].span);
+        self.place(&place, Access::Write);
+    }
+
+    /// Adds that an instance moves.
+    pub fn location(&mut self, at: Instance) {
+        let cell = location_in(self.interp.layout(), at);
         self.written.push(cell.bit..cell.bit + cell.bits);
     }
 
@@ -118,6 +127,14 @@ impl<'a> Footprint<'a> {
             if words == before {
                 return words;
             }
+        }
+    }
+
+    /// The channel of a message: code is emitted for each that it may be.
+    fn meant(&self, channel: &ChannelRef) -> ChannelAt {
+        match channel {
+            ChannelRef::Named(id) => self.names.named(self.interp.program(), *id),
+            _ => self.names.channel.unwrap_or_else(|| unreachable!("one channel at a time")),
         }
     }
 
@@ -213,6 +230,10 @@ impl Visitor for Footprint<'_> {
                 self.call(*function, arguments);
                 return into.iter().for_each(|it| self.place(it, Access::Write));
             }
+            StmtKind::Exit => {
+                let mover = self.names.mover.unwrap_or_else(|| unreachable!("somebody ends"));
+                self.written.extend(own_bits(self.interp, mover));
+            }
             StmtKind::MultisetAdd { multiset, .. } | StmtKind::MultisetRemove { multiset, .. } => {
                 self.multiset(multiset);
             }
@@ -240,12 +261,10 @@ impl Visitor for Footprint<'_> {
     }
 
     fn channel(&mut self, channel: &ChannelRef, access: Access) {
-        let ChannelRef::Named(id) = channel else {
-            unreachable!("computed channels are left to the interpreter");
-        };
-        if self.interp.program().channels[*id].capacity > 0 {
-            let buffer = self.shapes.buffer(self.interp.program(), self.interp.layout(), *id);
-            if access == Access::Write {
+        if access == Access::Write {
+            let at = self.meant(channel);
+            if self.interp.program().channels[at.id].capacity > 0 {
+                let buffer = self.shapes.buffer(self.interp.program(), self.interp.layout(), at);
                 self.written.push(buffer.reach());
             }
         }
@@ -254,11 +273,12 @@ impl Visitor for Footprint<'_> {
 
     fn communication(&mut self, communication: &Communication) {
         // Where a message goes depends on how many wait; it is taken from the front.
-        if let Communication::Send { channel: ChannelRef::Named(id), .. } = communication
-            && self.interp.program().channels[*id].capacity > 1
-        {
-            let buffer = self.shapes.buffer(self.interp.program(), self.interp.layout(), *id);
-            self.index_decides(buffer.reach());
+        if let Communication::Send { channel, .. } = communication {
+            let at = self.meant(channel);
+            if self.interp.program().channels[at.id].capacity > 1 {
+                let buffer = self.shapes.buffer(self.interp.program(), self.interp.layout(), at);
+                self.index_decides(buffer.reach());
+            }
         }
         walk::communication(self, communication);
     }
@@ -267,4 +287,22 @@ impl Visitor for Footprint<'_> {
 /// The words that bits are in.
 pub(super) fn in_words(bits: &Range<u32>) -> Range<usize> {
     (bits.start / WORD_BITS) as usize..bits.end.div_ceil(WORD_BITS) as usize
+}
+
+/// The bits of everything that belongs to an instance, group by group.
+pub(super) fn own_bits(interp: &Interp, mover: Instance) -> Vec<Range<u32>> {
+    let (program, layout) = (interp.program(), interp.layout());
+    let owner = |part: &Part| match *part {
+        Part::Location(process) => Owner::Process(process),
+        Part::Variable(id) => program.variables[id].owner,
+        Part::Channel(id) => program.channels[id].owner,
+    };
+    let own = layout.groups.values().filter(|group| {
+        owner(&group.part) == Owner::Process(mover.process) && group.slot == mover.slot
+    });
+    own.map(|group| {
+        let last = layout.cells[CellId(group.first.0 + group.cells - 1)];
+        layout.cells[group.first].bit..last.bit + last.bits
+    })
+    .collect()
 }

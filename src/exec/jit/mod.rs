@@ -11,6 +11,7 @@
 //! - `simple`: what need not be branched on; `maybe`: what may be undefined;
 //! - `names`: what names stand for; `call`: functions; `bags`: multisets;
 //! - `expr`, `stmt`, `step`: expressions, statements, actions;
+//! - `turns`: steps where processes come and go; `channels`: which channel is meant;
 //! - `driver`: the loop over states; `code`: functions in memory; `runtime`: what they call.
 //!
 //! What is rare is left to the interpreter, action by action: see `supported`. Whatever is not
@@ -19,6 +20,7 @@
 mod bags;
 mod bits;
 mod call;
+mod channels;
 mod code;
 mod compile;
 mod driver;
@@ -34,6 +36,7 @@ mod simple;
 mod step;
 mod stmt;
 mod supported;
+mod turns;
 
 use super::{Check, Expansion, FaultKind, Interp, Model, PropertyInfo, Step};
 use crate::ir::ActionId;

@@ -3,7 +3,8 @@
 use super::bits::At;
 use super::emitter::Val;
 use super::shape::Shape;
-use crate::ir::{Entity, Expr, ExprKind, LocalId};
+use crate::exec::interp::{ChannelAt, Instance};
+use crate::ir::{ChannelId, Entity, Expr, ExprKind, LocalId, Owner, Program};
 
 /// What a local stands for.
 #[derive(Clone, Copy, Debug)]
@@ -16,16 +17,42 @@ pub(super) enum Bound {
 
 /// What the locals of one body stand for. Each is bound anew wherever its binder is met.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names(Vec<Option<Bound>>);
+pub(super) struct Names {
+    bound: Vec<Option<Bound>>,
+    /// Who moves, if a process with slots does.
+    pub mover: Option<Instance>,
+    /// Whether nothing else can be done.
+    pub timeout: bool,
+    /// The channel that the action's own message goes through, where that is not named.
+    pub channel: Option<ChannelAt>,
+}
 
 impl Names {
+    /// No names, and this mover.
+    pub fn of(mover: Instance, timeout: bool) -> Names {
+        Names { mover: Some(mover), timeout, ..Names::default() }
+    }
+
+    /// The slot that what belongs to this owner is in.
+    pub fn slot(&self, owner: Owner) -> u32 {
+        match owner {
+            Owner::Program => 0,
+            Owner::Process(_) => self.mover.map_or(0, |mover| mover.slot),
+        }
+    }
+
+    /// The channel with this name.
+    pub fn named(&self, program: &Program, id: ChannelId) -> ChannelAt {
+        ChannelAt { id, slot: self.slot(program.channels[id].owner) }
+    }
+
     /// What a local that is bound stands for.
     pub fn get(&self, local: LocalId) -> Bound {
         self.find(local).unwrap_or_else(|| unreachable!("locals are bound before use"))
     }
 
     fn find(&self, local: LocalId) -> Option<Bound> {
-        self.0.get(local.index()).copied().flatten()
+        self.bound.get(local.index()).copied().flatten()
     }
 
     /// Binds a local.
@@ -39,10 +66,10 @@ impl Names {
     }
 
     fn set(&mut self, local: LocalId, to: Option<Bound>) {
-        if self.0.len() <= local.index() {
-            self.0.resize(local.index() + 1, None);
+        if self.bound.len() <= local.index() {
+            self.bound.resize(local.index() + 1, None);
         }
-        self.0[local.index()] = to;
+        self.bound[local.index()] = to;
     }
 
     /// The value of an expression, if that is known before the model runs.

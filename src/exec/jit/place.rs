@@ -165,7 +165,7 @@ impl Emitter<'_, '_> {
     }
 
     /// The value modulo the size of the domain.
-    fn wrap(&mut self, value: Val, cell: Cell) -> Val {
+    pub fn wrap(&mut self, value: Val, cell: Cell) -> Val {
         let int = self.as_int(value);
         let size = cell.high - cell.low + 1;
         let [least, most] = [value.low, value.high].map(|it| i128::from(it) - i128::from(cell.low));

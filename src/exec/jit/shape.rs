@@ -4,10 +4,11 @@ use super::bits::At;
 use super::footprint::WORD_BITS;
 use super::names::{Bound, Names};
 use crate::exec::Interp;
+use crate::exec::interp::{ChannelAt, Instance};
 use crate::ir::layout::{Cell, CellId, Frame};
 use crate::ir::{
-    Arena, ChannelId, Expr, FunctionId, Layout, LocalId, Place, ProcessId, Program, Root, Selector,
-    Type, TypeId,
+    Arena, Expr, FunctionId, Layout, LocalId, Place, ProcessId, Program, Root, Selector, Type,
+    TypeId,
 };
 use std::ops::Range;
 
@@ -159,8 +160,11 @@ impl Shapes {
     ) -> Route<'a> {
         let mut route = match place.root {
             Root::Variable(variable) => {
-                let ty = program.variables[variable].ty;
-                let first = first_cell(layout, layout.variables[variable].first);
+                let (ty, owner) =
+                    (program.variables[variable].ty, program.variables[variable].owner);
+                let placement = layout.variables[variable];
+                let first = placement.first.0 + names.slot(owner) * placement.stride;
+                let first = first_cell(layout, CellId(first));
                 let start = At::fixed(first.map_or(0, |cell| cell.bit));
                 let plain = first.filter(|_| is_plain(program, ty));
                 let shape = Shape { ty, cell: plain.map(|cell| Cell { bit: 0, ..cell }) };
@@ -252,9 +256,9 @@ impl Shapes {
     }
 
     /// The cells of a channel with a capacity.
-    pub fn buffer(&self, program: &Program, layout: &Layout, channel: ChannelId) -> Buffer {
-        let about = &program.channels[channel];
-        let first = layout.channels[channel].first;
+    pub fn buffer(&self, program: &Program, layout: &Layout, channel: ChannelAt) -> Buffer {
+        let (about, placement) = (&program.channels[channel.id], layout.channels[channel.id]);
+        let first = CellId(placement.first.0 + channel.slot * placement.stride);
         let length = layout.cells[first];
         let mut stride = 0;
         let fields = (0..about.fields.len() as u32).map(|field| {
@@ -277,7 +281,13 @@ impl Buffer {
 
 /// The cell that says where a process is.
 pub(super) fn location_cell(layout: &Layout, process: ProcessId) -> Cell {
-    layout.cells[layout.locations[process].first]
+    location_in(layout, Instance { process, slot: 0 })
+}
+
+/// The cell that says where an instance is.
+pub(super) fn location_in(layout: &Layout, at: Instance) -> Cell {
+    let placement = layout.locations[at.process];
+    layout.cells[CellId(placement.first.0 + at.slot * placement.stride)]
 }
 
 /// The first cell of a variable, if it has any.

@@ -3,13 +3,16 @@
 use super::bits::At;
 use super::call::Exit;
 use super::emitter::{Emitter, Frame, OnFault, Val};
-use super::expr::named;
 use super::footprint::Footprint;
 use super::runtime::Runtime;
 use super::shape::location_cell;
 use super::simple::Test;
 use super::supported::is_native;
-use crate::ir::{Action, ActionId, Binary, ChannelId, Communication, Edge, Grip, Parameter};
+use crate::exec::FaultKind;
+use crate::exec::interp::ChannelAt;
+use crate::ir::{
+    Action, ActionId, Binary, ChannelId, ChannelRef, Communication, Edge, Grip, Parameter,
+};
 use crate::ir::{ExprKind, LocationId, Pattern, ProcessId};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
@@ -91,14 +94,18 @@ impl Emitter<'_, '_> {
             this.on_fault = OnFault::Report(id, next);
             let parent = this.judging(&[action]);
             this.guard(action, &parent, next);
-            if let Some(communication) = &action.communication {
-                this.wait_for(communication, &parent, next);
+            let message = action.communication.as_ref().map(|it| {
+                let channel = this.names.named(this.interp.program(), named(it.channel()));
+                (it, channel)
+            });
+            if let Some((communication, channel)) = message {
+                this.wait_for(communication, channel, &parent, next);
             }
             let mut footprint = Footprint::new(this.interp, this.shapes, &this.names);
             footprint.action(id, action);
             let work = this.copy(&footprint.words());
-            if let Some(communication) = &action.communication {
-                this.exchange(communication, &parent, &work);
+            if let Some((communication, channel)) = message {
+                this.exchange(communication, channel, &parent, &work);
             }
             this.move_and_run(id, action, &work);
             this.candidate(id, &work, footprint.writes_multisets());
@@ -145,21 +152,8 @@ impl Emitter<'_, '_> {
     }
 
     /// Hands a successor over.
-    fn candidate(&mut self, action: ActionId, work: &Frame, settle: bool) {
-        let (full, room) = (self.block(), self.block());
-        self.b.set_cold_block(full);
-        let cursor = self.b.use_var(self.cursor);
-        let limit = self.load_field(offset_of!(Runtime, limit));
-        let beyond = self.b.ins().icmp(IntCC::UnsignedGreaterThan, cursor, limit);
-        self.b.ins().brif(beyond, full, &[], room, &[]);
-        self.go_on_at(full);
-        let arguments = [self.runtime, self.state, cursor];
-        let call = self.b.ins().call(self.imports.make_room, &arguments);
-        let emptied = self.b.inst_results(call)[0];
-        self.b.def_var(self.cursor, emptied);
-        self.jump(room);
-        self.go_on_at(room);
-        let cursor = self.b.use_var(self.cursor);
+    pub fn candidate(&mut self, action: ActionId, work: &Frame, settle: bool) {
+        let cursor = self.room();
         self.store(work, cursor);
         if settle {
             self.b.ins().call(self.imports.settle, &[self.runtime, cursor]);
@@ -174,6 +168,24 @@ impl Emitter<'_, '_> {
             let next = self.b.ins().iadd_imm_s(to, 4);
             self.store_field(next, offset_of!(Runtime, action));
         }
+    }
+
+    /// Where a candidate can be put.
+    pub fn room(&mut self) -> Value {
+        let (full, room) = (self.block(), self.block());
+        self.b.set_cold_block(full);
+        let cursor = self.b.use_var(self.cursor);
+        let limit = self.load_field(offset_of!(Runtime, limit));
+        let beyond = self.b.ins().icmp(IntCC::UnsignedGreaterThan, cursor, limit);
+        self.b.ins().brif(beyond, full, &[], room, &[]);
+        self.go_on_at(full);
+        let arguments = [self.runtime, self.state, cursor];
+        let call = self.b.ins().call(self.imports.make_room, &arguments);
+        let emptied = self.b.inst_results(call)[0];
+        self.b.def_var(self.cursor, emptied);
+        self.jump(room);
+        self.go_on_at(room);
+        self.b.use_var(self.cursor)
     }
 
     /// Emits `body` in a loop over each parameter's values, the last varying fastest. The body ends
@@ -345,28 +357,38 @@ impl Emitter<'_, '_> {
     }
 
     /// Goes on if a communication on a buffered channel can take place, else to `otherwise`.
-    fn wait_for(&mut self, communication: &Communication, parent: &Frame, otherwise: Block) {
-        let channel = named(communication.channel());
+    pub fn wait_for(
+        &mut self,
+        communication: &Communication,
+        channel: ChannelAt,
+        parent: &Frame,
+        otherwise: Block,
+    ) {
         let go_on = self.block();
         match communication {
             Communication::Send { .. } => {
-                let capacity = self.interp.program().channels[channel].capacity;
+                let capacity = self.interp.program().channels[channel.id].capacity;
                 let length = self.length(channel, parent);
                 let length = self.as_int(length);
                 let room =
                     self.b.ins().icmp_imm_s(IntCC::SignedLessThan, length, i64::from(capacity));
                 self.b.ins().brif(room, go_on, &[], otherwise, &[]);
             }
-            Communication::Receive { patterns, .. } => {
-                self.can_receive(channel, patterns, parent, go_on, otherwise);
+            Communication::Receive { patterns, span, .. } => {
+                self.can_receive(channel, patterns, parent, *span, go_on, otherwise);
             }
         }
         self.go_on_at(go_on);
     }
 
     /// Sends or receives on a buffered channel that is ready: values are judged in the parent.
-    fn exchange(&mut self, communication: &Communication, parent: &Frame, work: &Frame) {
-        let channel = named(communication.channel());
+    pub fn exchange(
+        &mut self,
+        communication: &Communication,
+        channel: ChannelAt,
+        parent: &Frame,
+        work: &Frame,
+    ) {
         let program = self.interp.program();
         let buffer = self.shapes.buffer(program, self.interp.layout(), channel);
         let length = self.length(channel, parent);
@@ -380,7 +402,10 @@ impl Emitter<'_, '_> {
                     1 => None,
                     _ => Some(self.b.ins().imul_imm_s(length, i64::from(buffer.stride))),
                 };
-                let overflow = program.channels[channel].overflow;
+                let overflow = program.channels[channel.id].overflow;
+                if message.len() != buffer.fields.len() {
+                    self.fail(FaultKind::Error, *span);
+                }
                 for (&field, &value) in buffer.fields.iter().zip(&message) {
                     let at = At { bit: buffer.start + field.bit, slack, dynamic };
                     self.store_value(work, at, field, value, overflow, *span);
@@ -395,7 +420,7 @@ impl Emitter<'_, '_> {
                         self.read_field(parent, At::fixed(buffer.start + field.bit), field)
                     })
                     .collect();
-                self.deliver(channel, patterns, &message, *span, work);
+                self.deliver(channel.id, patterns, &message, *span, work);
                 if *peek {
                     return;
                 }
@@ -419,7 +444,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Stores a message where a receive wants it.
-    fn deliver(
+    pub fn deliver(
         &mut self,
         channel: ChannelId,
         patterns: &[Pattern],
@@ -438,9 +463,17 @@ impl Emitter<'_, '_> {
     }
 }
 
+/// The channel; in programs whose processes do not come and go, others are left to the interpreter.
+fn named(channel: &ChannelRef) -> ChannelId {
+    match channel {
+        ChannelRef::Named(id) => *id,
+        _ => unreachable!("left to the interpreter"),
+    }
+}
+
 fn named_or_none(communication: &Communication) -> Option<ChannelId> {
     match communication.channel() {
-        crate::ir::ChannelRef::Named(id) => Some(*id),
+        ChannelRef::Named(id) => Some(*id),
         _ => None,
     }
 }
