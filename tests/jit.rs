@@ -27,22 +27,27 @@ fn models(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn interpreter(file: &Path, overflow: Overflow) -> Interp {
+/// Ready to run; or not, if the front end refuses it, as it may models of others.
+fn interpreter(file: &Path, overflow: Overflow) -> Option<Interp> {
     let mut sources = Sources::default();
     let text = std::fs::read(file).unwrap();
     let text: String = text.iter().map(|&byte| char::from(byte)).collect();
     sources.add(file.display().to_string(), text);
     let options = Options { overflow: Some(overflow), ..Options::default() };
     let language = Language::of_file(&file.to_string_lossy()).unwrap();
-    let loaded = front::load(language, &mut sources, &options).unwrap();
-    Interp::new(loaded.program).unwrap()
+    let loaded = front::load(language, &mut sources, &options).ok()?;
+    Interp::new(loaded.program).ok()
 }
 
 fn compare_all(folder: &Path) {
     for file in models(folder) {
         for overflow in [Overflow::Fails, Overflow::Wraps] {
             let name = format!("{} ({overflow:?})", file.display());
-            let interp = interpreter(&file, overflow);
+            let Some(interp) = interpreter(&file, overflow) else {
+                assert!(!folder.starts_with(env!("CARGO_MANIFEST_DIR")), "{name} is refused");
+                println!("{name}: refused");
+                continue;
+            };
             let states = random_states(&interp, STATES, 1);
             match Jit::new(&interp) {
                 Ok(jit) => {

@@ -1,6 +1,7 @@
 //! Commands and flags.
 
 use crate::exec::Exec;
+use crate::front::Language;
 use crate::ir::{EndRule, Overflow};
 use crate::reduce::symmetry::Effort;
 use crate::search::plan::TooSmall;
@@ -44,6 +45,9 @@ pub enum Command {
 pub struct ModelArgs {
     /// The model's file; its ending names the language (.pml, .m, .dve)
     pub model: PathBuf,
+    /// The model's language, whatever the file is called
+    #[arg(long, value_enum)]
+    pub language: Option<LanguageArg>,
     /// Replace the value of a constant of the model
     #[arg(long = "define", short = 'D', value_name = "NAME=VALUE", value_parser = define)]
     pub defines: Vec<(String, i64)>,
@@ -56,6 +60,27 @@ pub struct ModelArgs {
     /// How many instances of a process a `run` in a loop may make (Promela)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
     pub slots: Option<u32>,
+}
+
+/// A modelling language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LanguageArg {
+    /// DiVinE's
+    Dve,
+    /// CMurphi's and Rumur's
+    Murphi,
+    /// SPIN's
+    Promela,
+}
+
+impl From<LanguageArg> for Language {
+    fn from(arg: LanguageArg) -> Language {
+        match arg {
+            LanguageArg::Dve => Language::Dve,
+            LanguageArg::Murphi => Language::Murphi,
+            LanguageArg::Promela => Language::Promela,
+        }
+    }
 }
 
 /// When a state of a Murphi model is a deadlock.

@@ -56,11 +56,12 @@ impl Model {
     /// Reads the model that the command line names. Warnings go to standard error.
     pub fn open(args: &ModelArgs) -> Result<Model, Failure> {
         let name = args.model.display().to_string();
-        let language = Language::of_file(&name).ok_or_else(|| {
+        let by_name = || Language::of_file(&name);
+        let language = args.language.map(Language::from).or_else(by_name).ok_or_else(|| {
             Failure::wrong(format!(
                 "{name}: the ending of the file names no known language\n  help: models in DVE \
                  end in .dve, in Murphi in .m, in Promela in .pml, .prom, .promela, .pr, .prm or \
-                 .spin"
+                 .spin; `--language` names it whatever the ending"
             ))
         })?;
         if args.deadlock.is_some() && language != Language::Murphi {
