@@ -243,6 +243,17 @@ impl Directory {
         }
     }
 
+    /// Leaves nothing of a search that is to be made again.
+    pub fn discard(self) {
+        let Directory { path, disk, temporary } = self;
+        drop(disk);
+        if temporary.is_none() {
+            // What cannot be removed is found, and told, when the directory is to be used again.
+            let files = std::fs::read_dir(&path).into_iter().flatten().flatten();
+            files.for_each(|file| drop(std::fs::remove_file(file.path())));
+        }
+    }
+
     /// Whether it will be removed.
     pub fn is_temporary(&self) -> bool {
         self.temporary.is_some()

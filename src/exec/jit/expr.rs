@@ -441,7 +441,6 @@ impl Emitter<'_, '_> {
     }
 
     /// Goes to `then` if the first message of a channel is there and matches.
-    #[expect(clippy::too_many_arguments, reason = "a receive and its two ways out")]
     pub fn can_receive(
         &mut self,
         channel: ChannelAt,
