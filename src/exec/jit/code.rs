@@ -128,7 +128,7 @@ impl Workshop {
         let (word, number) = (types::I64, types::I32);
         let helpers = Helpers {
             make_room: import("make_room", &[word, word, word], true)?,
-            settle: import("settle", &[word, word], false)?,
+            settle: import("settle", &[word; 4], false)?,
             fault: import("fault", &[word, word, number, word], false)?,
             stuck: import("stuck", &[word, word, word], false)?,
             broken: import("broken", &[word, word, number], false)?,
