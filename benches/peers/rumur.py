@@ -9,7 +9,8 @@ FOLDER holds models of other people, found by their names; without it only ours 
 writes a C program, which is compiled with -O3 -march=native; what is measured is that program.
 Each model is explored whole by both, with symmetry off and on (exhaustive in Rumur's words, exact
 in ours). CPU is of the whole process, user and system, in nanoseconds a rule fired. Rumur has
-neither unions nor multisets: models with them have a dash.
+neither unions nor multisets, and takes copying an undefined value for an error, as CMurphi does not:
+models without comparable counts have a dash in the last column.
 """
 
 import argparse
@@ -201,7 +202,7 @@ def main():
                 cells += [", ".join(run.cells()) if run else "-" for run in [*peers, *ours]]
                 own[symmetry].append(ours[0].cpu / max(ours[0].rules, 1) * 1e9)
                 cell = "-"
-                if peers[0]:
+                if peers[0] and abs(peers[0].rules - ours[0].rules) <= ours[0].rules / 1000:
                     per_rule = peers[0].cpu / max(peers[0].rules, 1) * 1e9
                     ratios[symmetry].append(own[symmetry][-1] / per_rule)
                     cell = f"{ratios[symmetry][-1]:.3f}"
