@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn the_shares_add_up_to_at_most_the_budget() {
         for threads in [1, 2, 16] {
-            for budget in [128 * MIB, 200 * MIB, 4096 * MIB] {
+            for budget in [160 * MIB, 200 * MIB, 4096 * MIB] {
                 let plan = Plan::new(budget, 8 * MIB, threads, 10).unwrap();
                 let shared = plan.base
                     + plan.reserve
