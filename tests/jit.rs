@@ -18,12 +18,17 @@ const LANGUAGES: [&str; 3] = ["dve", "murphi", "promela"];
 /// Random states of each model.
 const STATES: usize = 10_000;
 
+/// The models in a folder and the folders in it.
 fn models(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    let mut entries: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    let within = |entry: PathBuf| match entry.is_dir() {
+        true => models(&entry),
+        false => vec![entry],
+    };
+    let mut files: Vec<PathBuf> = entries.into_iter().flat_map(within).collect();
     files.retain(|file| Language::of_file(&file.to_string_lossy()).is_some());
-    files.sort();
-    assert!(!files.is_empty());
     files
 }
 
@@ -40,7 +45,9 @@ fn interpreter(file: &Path, overflow: Overflow) -> Option<Interp> {
 }
 
 fn compare_all(folder: &Path) {
-    for file in models(folder) {
+    let files = models(folder);
+    assert!(!files.is_empty());
+    for file in files {
         for overflow in [Overflow::Fails, Overflow::Wraps] {
             let name = format!("{} ({overflow:?})", file.display());
             let Some(interp) = interpreter(&file, overflow) else {

@@ -168,9 +168,9 @@ ruleset v: Value do
 end;
 
 invariant "who has all is alone"
-  forall c: Client; other: Client do
+  forall c: Client do forall other: Client do
     c != other & state[c] = Exclusive -> state[other] = Invalid
-  end;
+  end end;
 
 invariant "data are the newest"
   forall c: Client do state[c] != Invalid -> data[c] = newest end;

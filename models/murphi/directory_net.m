@@ -159,6 +159,6 @@ startstate
 end;
 
 invariant "who owns is alone"
-  forall p: Proc; q: Proc do
+  forall p: Proc do forall q: Proc do
     p != q & state[p] = Owned -> state[q] != Owned & state[q] != Shared
-  end;
+  end end;

@@ -34,7 +34,7 @@ ruleset p: Person; q: Person do
 end;
 
 rule "another day"
-  forall p: Person; q: Person do knows[p][q] end
+  forall p: Person do forall q: Person do knows[p][q] end end
 ==>
   for p: Person; q: Person do
     knows[p][q] := p = q;

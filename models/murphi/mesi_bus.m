@@ -110,6 +110,6 @@ startstate
 end;
 
 invariant "one owner"
-  forall c: Cache; other: Cache do
+  forall c: Cache do forall other: Cache do
     (line[c] = Modified | line[c] = Exclusive) & c != other -> line[other] = Invalid
-  end;
+  end end;

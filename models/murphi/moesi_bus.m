@@ -107,7 +107,7 @@ ruleset v: Value do
 end;
 
 invariant "at most one is dirty"
-  forall c: Cache; other: Cache do c != other & is_dirty(c) -> !is_dirty(other) end;
+  forall c: Cache do forall other: Cache do c != other & is_dirty(c) -> !is_dirty(other) end end;
 
 invariant "what is read was written last"
   forall c: Cache do line[c] != Invalid -> copy[c] = newest end;

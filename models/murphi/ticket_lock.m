@@ -62,6 +62,6 @@ startstate
 end;
 
 invariant "one inside"
-  forall p: Process; q: Process do
+  forall p: Process do forall q: Process do
     p != q -> !(place[p] = Inside & place[q] = Inside)
-  end;
+  end end;

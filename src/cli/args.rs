@@ -5,7 +5,7 @@ use crate::front::Language;
 use crate::ir::{EndRule, Overflow};
 use crate::reduce::symmetry::Effort;
 use crate::search::plan::TooSmall;
-use crate::search::{Checks, Limits, Plan};
+use crate::search::{Checks, Limits, Plan, return_free_blocks};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -205,6 +205,7 @@ pub struct RunArgs {
 /// Shares out `memory` for a search of states of `width` bytes by `threads` threads, or by as many
 /// as there are cores and room.
 pub(super) fn plan(memory: u64, threads: Option<u16>, width: usize) -> Result<Plan, TooSmall> {
+    return_free_blocks();
     let base = Plan::resident();
     match threads {
         Some(threads) => Plan::new(memory, base, threads.into(), width),

@@ -14,7 +14,7 @@ pub mod order;
 pub mod plan;
 pub mod trace;
 
-pub use allocator::return_large_blocks;
+pub use allocator::{return_free_blocks, return_large_blocks};
 pub use control::Control;
 pub use external::Search;
 pub use plan::Plan;

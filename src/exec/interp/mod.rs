@@ -7,7 +7,7 @@
 //! - `eval`: the value of an expression in a state;
 //! - `apply`: what a statement or a message does to a state;
 //! - `frames`: what names stand for, local variables, calls;
-//! - `multisets`: multisets and their canonical form;
+//! - `multisets`: multisets; `settle`: their canonical form;
 //! - `steps`: which actions can be taken in a state, in which order;
 //! - `turns`: the same for programs whose processes come and go, with actions that hang together;
 //! - `slots`: processes that come and go; `channels`: channels as values;
@@ -22,6 +22,7 @@ mod eval;
 mod frames;
 mod masks;
 mod multisets;
+mod settle;
 mod slots;
 mod steps;
 mod supported;
@@ -75,6 +76,8 @@ pub struct Interp {
     has_priorities: bool,
     /// Every multiset of a state.
     multisets: Vec<Slots>,
+    /// Where each is, in bits.
+    rows: Vec<settle::Row>,
     /// Whether any process comes and goes.
     has_slots: bool,
     /// Whether anything asks whether nothing else can be done.
@@ -157,6 +160,7 @@ impl Interp {
             .collect();
         let has_priorities = program.actions.values().any(|action| action.priority != 0);
         let multisets = multisets::multisets(&program, &layout);
+        let rows = settle::rows(&layout, &multisets);
         let has_slots = (program.processes.values()).any(|it| it.instances != Instances::One);
         let has_timeout = asks_for_timeout(&program);
         Ok(Interp {
@@ -167,6 +171,7 @@ impl Interp {
             has_committed,
             has_priorities,
             multisets,
+            rows,
             has_slots,
             has_timeout,
             judged,
@@ -181,7 +186,8 @@ impl Interp {
         let Interp { mut program, layout, .. } = self;
         let layout = layout.reordered(order)?;
         let digest = digest(&mut program, &layout);
-        Ok(Interp { program, layout, digest, ..self })
+        let rows = settle::rows(&layout, &self.multisets);
+        Ok(Interp { program, layout, digest, rows, ..self })
     }
 
     /// The program that is run.

@@ -6,11 +6,12 @@
 
 use super::eval::fault;
 use super::frames::{Bound, Locals};
-use super::{Failure, Interp};
+use super::{Failure, Interp, settle};
 use crate::exec::FaultKind;
 use crate::ir::layout::{CellId, Layout};
 use crate::ir::{Argument, Expr, LocalId, Place, Program, Type, TypeId};
 use crate::source::Span;
+use std::ops::Range;
 
 /// What a multiset type says.
 #[derive(Clone, Copy, Debug)]
@@ -163,29 +164,12 @@ impl Interp {
 
     /// Brings every multiset of a state into its canonical form.
     pub fn settle(&self, state: &mut [u8]) {
-        for &Slots { first, capacity, stride } in &self.multisets {
-            let at = |position: u32| first.0 + position * stride;
-            let code = |cell: u32, state: &[u8]| self.layout.code(state, CellId(cell));
-            // Insertion: most of the time nothing has to move.
-            for next in 1..capacity {
-                for later in (1..=next).rev() {
-                    let key = |position: u32| {
-                        let first = at(position);
-                        let there = 1 - code(first, state);
-                        let rest = (first + 1..first + stride).map(|cell| code(cell, state));
-                        std::iter::once(there).chain(rest)
-                    };
-                    if key(later - 1).le(key(later)) {
-                        break;
-                    }
-                    for offset in 0..stride {
-                        let (one, other) = (at(later - 1) + offset, at(later) + offset);
-                        let (left, right) = (code(one, state), code(other, state));
-                        self.layout.set_code(state, CellId(one), right);
-                        self.layout.set_code(state, CellId(other), left);
-                    }
-                }
-            }
-        }
+        settle::settle(&self.rows, state);
+    }
+
+    /// Brings those of the multisets into canonical form that are in a range of
+    /// [`Interp::multisets`].
+    pub(in crate::exec) fn settle_some(&self, which: Range<usize>, state: &mut [u8]) {
+        settle::settle(&self.rows[which], state);
     }
 }

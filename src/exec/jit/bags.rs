@@ -41,7 +41,8 @@ impl Emitter<'_, '_> {
         let (capacity, _) = self.shapes.positions(self.interp.program(), shape);
         let (found, zero) = (self.b.declare_var(types::I64), self.iconst(0));
         self.b.def_var(found, zero);
-        self.count_up(0, i64::from(capacity) - 1, local, &mut |this, position, next| {
+        let size = self.sizes.expr(self.interp.program(), body);
+        self.count_up((0, i64::from(capacity) - 1), size, local, &mut |this, position, next| {
             let (there, one_more) = (this.block(), this.block());
             let present = this.present(frame, at, shape, position);
             this.b.ins().brif(present, there, &[], next, &[]);

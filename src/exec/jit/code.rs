@@ -144,7 +144,7 @@ impl Workshop {
         let (word, number) = (types::I64, types::I32);
         let helpers = Helpers {
             make_room: import("make_room", &[word, word, word], true)?,
-            settle: import("settle", &[word, word], false)?,
+            settle: import("settle", &[word; 4], false)?,
             hand_on: import("hand_on", &[word, word, number, number], false)?,
             complete: import("complete", &[word, word, word], true)?,
             interpret_turn: import("interpret_turn", &[word, word, word, number, number], true)?,

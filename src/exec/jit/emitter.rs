@@ -3,10 +3,12 @@
 
 use super::call::Exit;
 use super::code::Imports;
+use super::expr::UNROLLED_MAX;
 use super::footprint::Keep;
 use super::names::Names;
 use super::runtime::Site;
 use super::shape::{Places, Shapes};
+use super::size::Sizes;
 use crate::exec::{FaultKind, Interp};
 use crate::ir::ActionId;
 use crate::source::Span;
@@ -21,6 +23,7 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 pub(super) struct Emitter<'a, 'f> {
     pub interp: &'a Interp,
     pub shapes: &'a Shapes,
+    pub sizes: &'a Sizes,
     pub b: FunctionBuilder<'f>,
     pub imports: Imports,
     /// Everything that can fail, for the run-time to look up.
@@ -42,7 +45,9 @@ pub(super) struct Emitter<'a, 'f> {
     /// Where the body at present ends.
     pub exit: Option<Exit>,
     /// How many times the code at present is emitted, with other values of names.
-    pub copies: i64,
+    pub copies: u64,
+    /// How many parts the copies of one loop may have.
+    pub unrolled_max: u64,
     /// What becomes of a failure at present.
     pub on_fault: OnFault,
     /// How many actions were left to the interpreter.
@@ -130,7 +135,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     /// Begins a function whose arguments are the run-time, the state and the cursor.
     pub fn begin(
         interp: &'a Interp,
-        shapes: &'a Shapes,
+        (shapes, sizes): (&'a Shapes, &'a Sizes),
         sites: &'a mut Vec<Site>,
         numbered: bool,
         imports: Imports,
@@ -147,6 +152,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
         Emitter {
             interp,
             shapes,
+            sizes,
+            unrolled_max: UNROLLED_MAX,
             b,
             imports,
             sites,

@@ -21,7 +21,11 @@ use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 
 /// Loops over values of names are unrolled as long as code is not emitted more often than this:
 /// known values make places known.
-const COPIES_MAX: i64 = 32;
+const COPIES_MAX: u64 = 32;
+
+/// And as long as all copies together have no more parts than this: beyond, compiling takes more
+/// time and memory than most searches win.
+pub(super) const UNROLLED_MAX: u64 = 3000;
 
 impl Emitter<'_, '_> {
     /// The value of an expression in the state of a frame.
@@ -353,26 +357,30 @@ impl Emitter<'_, '_> {
         let stops_at = quantifier == Quantifier::Some;
         let (stopped, exhausted) = if stops_at { (then, otherwise) } else { (otherwise, then) };
         let (low, high) = self.scalar_bounds(over);
-        self.count_up(low, high, local, &mut |this, _, next| match stops_at {
+        let size = self.sizes.expr(self.interp.program(), body);
+        self.count_up((low, high), size, local, &mut |this, _, next| match stops_at {
             true => this.branch(body, frame, stopped, next),
             false => this.branch(body, frame, next, stopped),
         });
         self.jump(exhausted);
     }
 
-    /// Emits `body` to run for each value from `low` to `high`, once for all or once for each. The
-    /// body ends by going to the block it is given.
+    /// Emits `body`, which is of the size given, to run for each value from `low` to `high`, once
+    /// for all or once for each. The body ends by going to the block it is given.
     pub fn count_up(
         &mut self,
-        low: i64,
-        high: i64,
+        (low, high): (i64, i64),
+        size: u64,
         local: LocalId,
         body: &mut dyn FnMut(&mut Self, Val, Block),
     ) {
-        let copies = (i128::from(high) - i128::from(low) + 1) * i128::from(self.copies);
-        match copies <= COPIES_MAX.into() {
+        let values = (i128::from(high) - i128::from(low) + 1).clamp(0, u64::MAX.into()) as u64;
+        let copies = values.saturating_mul(self.copies);
+        let is_unrolled =
+            values == 1 || copies <= COPIES_MAX && copies.saturating_mul(size) <= self.unrolled_max;
+        match is_unrolled {
             true => {
-                let outer = std::mem::replace(&mut self.copies, copies as i64);
+                let outer = std::mem::replace(&mut self.copies, copies);
                 for value in low..=high {
                     let next = self.block();
                     self.names.bind(local, Bound::Value(Val::known(value)));

@@ -8,7 +8,7 @@ use super::bits::At;
 use super::names::{Bound, Names};
 use super::shape::{Places, Shape, Shapes, Turn, location_in};
 use crate::exec::Interp;
-use crate::exec::interp::{ChannelAt, Instance};
+use crate::exec::interp::{ChannelAt, Instance, Slots};
 use crate::ir::layout::{CellId, Frame, Part};
 use crate::ir::walk::{self, Access, Visitor};
 use crate::ir::{
@@ -98,14 +98,19 @@ impl<'a> Footprint<'a> {
         self.written.push(cell.bit..cell.bit + cell.bits);
     }
 
-    /// Whether any multiset may be written.
-    pub fn writes_multisets(&self) -> bool {
+    /// The first multiset that may be written, and one after the last.
+    pub fn multisets_written(&self) -> Range<usize> {
         let cells = &self.interp.layout().cells;
-        self.interp.multisets().iter().any(|slots| {
+        let is_written = |slots: &Slots| {
             let last = cells[CellId(slots.first.0 + slots.capacity * slots.stride - 1)];
             let bits = cells[slots.first].bit..last.bit + last.bits;
             self.written.iter().any(|it| it.start < bits.end && bits.start < it.end)
-        })
+        };
+        let all = self.interp.multisets();
+        match (all.iter().position(is_written), all.iter().rposition(is_written)) {
+            (Some(first), Some(last)) => first..last + 1,
+            _ => 0..0,
+        }
     }
 
     /// Where each word of the state is to be kept.

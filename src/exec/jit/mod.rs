@@ -8,7 +8,7 @@
 //! - `shape`: where variables are, in bits; `footprint`: what a step touches, and so which words
 //!   it keeps in registers;
 //! - `emitter`, `bits`, `place`: values, faults, packed bits, places;
-//! - `simple`: what need not be branched on; `maybe`: what may be undefined;
+//! - `size`: how much code something becomes; `simple`: what need not be branched on; `maybe`: what may be undefined;
 //! - `names`: what names stand for; `call`: functions; `bags`: multisets;
 //! - `expr`, `stmt`, `step`: expressions, statements, actions;
 //! - `turns`: steps where processes come and go; `channels`: which channel is meant;
@@ -33,6 +33,7 @@ mod place;
 mod runtime;
 mod shape;
 mod simple;
+mod size;
 mod step;
 mod stmt;
 mod supported;
@@ -49,7 +50,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Compiling goes on for at most this long; what is not compiled by then is interpreted.
-const TIME_MAX: Duration = Duration::from_millis(1500);
+const TIME_MAX: Duration = Duration::from_secs(4);
 
 /// A program compiled to machine code.
 pub struct Jit<'a> {

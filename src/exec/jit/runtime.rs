@@ -238,12 +238,17 @@ pub(super) unsafe extern "C" fn make_room(
     runtime.before
 }
 
-/// Brings the multisets of a candidate into canonical form.
-pub(super) unsafe extern "C" fn settle(runtime: &mut Runtime<'_, '_>, candidate: *mut u8) {
+/// Brings some multisets of a candidate into canonical form.
+pub(super) unsafe extern "C" fn settle(
+    runtime: &mut Runtime<'_, '_>,
+    candidate: *mut u8,
+    first: u64,
+    end: u64,
+) {
     let width = runtime.jit.width();
     // SAFETY: compiled code has just written this candidate.
     let candidate = unsafe { std::slice::from_raw_parts_mut(candidate, width) };
-    runtime.jit.interp.settle(candidate);
+    runtime.jit.interp.settle_some(first as usize..end as usize, candidate);
 }
 
 /// A step of `state` fails.

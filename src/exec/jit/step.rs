@@ -18,6 +18,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
+use std::ops::Range;
 
 /// Whether only processes at committed locations may move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +91,8 @@ impl Emitter<'_, '_> {
     /// An action that its mover takes alone.
     fn single(&mut self, id: ActionId) {
         let action = &self.interp.program().actions[id];
-        self.each_binding(&action.parameters, &mut |this, next| {
+        let size = self.sizes.action(self.interp.program(), action);
+        self.each_binding(&action.parameters, size, &mut |this, next| {
             this.on_fault = OnFault::Report(id, next);
             let parent = this.judging(&[action]);
             this.guard(action, &parent, next);
@@ -108,7 +110,7 @@ impl Emitter<'_, '_> {
                 this.exchange(communication, channel, &parent, &work);
             }
             this.move_and_run(id, action, &work);
-            this.candidate(id, &work, footprint.writes_multisets());
+            this.candidate(id, &work, footprint.multisets_written());
             this.jump(next);
         });
     }
@@ -152,11 +154,12 @@ impl Emitter<'_, '_> {
     }
 
     /// Hands a successor over.
-    pub fn candidate(&mut self, action: ActionId, work: &Frame, settle: bool) {
+    pub fn candidate(&mut self, action: ActionId, work: &Frame, settle: Range<usize>) {
         let cursor = self.room();
         self.store(work, cursor);
-        if settle {
-            self.b.ins().call(self.imports.settle, &[self.runtime, cursor]);
+        if !settle.is_empty() {
+            let [first, end] = [settle.start, settle.end].map(|it| self.iconst(it as i64));
+            self.b.ins().call(self.imports.settle, &[self.runtime, cursor, first, end]);
         }
         let width = self.interp.layout().bytes as i64;
         let next = self.b.ins().iadd_imm_s(cursor, width);
@@ -189,8 +192,13 @@ impl Emitter<'_, '_> {
     }
 
     /// Emits `body` in a loop over each parameter's values, the last varying fastest. The body ends
-    /// by going to the block it is given.
-    fn each_binding(&mut self, parameters: &[Parameter], body: &mut dyn FnMut(&mut Self, Block)) {
+    /// by going to the block it is given, and is of the size given.
+    fn each_binding(
+        &mut self,
+        parameters: &[Parameter],
+        size: u64,
+        body: &mut dyn FnMut(&mut Self, Block),
+    ) {
         match parameters.split_first() {
             None => {
                 let next = self.block();
@@ -199,8 +207,8 @@ impl Emitter<'_, '_> {
             }
             Some((parameter, rest)) => {
                 let (low, high) = self.scalar_bounds(parameter.over);
-                self.count_up(low, high, parameter.local, &mut |this, _, next| {
-                    this.each_binding(rest, body);
+                self.count_up((low, high), size, parameter.local, &mut |this, _, next| {
+                    this.each_binding(rest, size, body);
                     this.jump(next);
                 });
             }
@@ -219,7 +227,8 @@ impl Emitter<'_, '_> {
         if senders.is_empty() {
             return;
         }
-        self.each_binding(&receiver.parameters, &mut |this, next| {
+        let size = self.sizes.action(self.interp.program(), receiver);
+        self.each_binding(&receiver.parameters, size, &mut |this, next| {
             let parent = this.judging(&[receiver]);
             if let Some(guard) = &receiver.guard {
                 let (holds, failed) = (this.block(), this.block());
@@ -303,7 +312,8 @@ impl Emitter<'_, '_> {
             unreachable!("a receiver meets senders");
         };
         let ours = self.names.clone();
-        self.each_binding(&sender.parameters, &mut |this, next| {
+        let size = self.sizes.action(program, sender);
+        self.each_binding(&sender.parameters, size, &mut |this, next| {
             this.on_fault = OnFault::Report(receiver_id, next);
             let parent = &this.judging(&[receiver, sender]);
             this.guard(sender, parent, next);
@@ -323,7 +333,7 @@ impl Emitter<'_, '_> {
             this.move_and_run(receiver_id, receiver, &work);
             this.names = theirs;
             this.move_and_run(sender_id, sender, &work);
-            this.candidate(receiver_id, &work, footprint.writes_multisets());
+            this.candidate(receiver_id, &work, footprint.multisets_written());
             this.jump(next);
         });
         self.names = ours;

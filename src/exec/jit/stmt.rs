@@ -31,7 +31,8 @@ impl Emitter<'_, '_> {
             }
             StmtKind::ForEach { local, over, body } => {
                 let (low, high) = self.scalar_bounds(*over);
-                self.count_up(low, high, *local, &mut |this, _, next| {
+                let size = self.sizes.body(self.interp.program(), body);
+                self.count_up((low, high), size, *local, &mut |this, _, next| {
                     this.run(body, frame);
                     this.jump(next);
                 });

@@ -264,7 +264,7 @@ impl Emitter<'_, '_> {
         }
         let last = chain.last().copied().unwrap_or(first);
         match turn {
-            Turn::Open => self.candidate(first, work, false),
+            Turn::Open => self.candidate(first, work, 0..0),
             _ => self.hand_on(number, last, turn == Turn::First, work),
         }
     }

@@ -5,7 +5,8 @@
 
 use super::refine::mix;
 
-/// How many bytes a table takes: few enough to stay in the cache of a core.
+/// How many bytes a table takes: few enough to stay in the cache of a core. The memory plan sets
+/// them aside for every thread.
 const BYTES: usize = 256 << 10;
 
 /// The table: each state has one place, which it shares with others; the last one is there.

@@ -11,6 +11,10 @@ const LOCKSTEP_MAX: usize = 5;
 
 impl<'a> Builder<'a> {
     pub(super) fn code(&mut self, recipe: &'a Recipe) {
+        for numbers in &recipe.functions {
+            self.begin_part(numbers);
+            self.function();
+        }
         let processes: Vec<ProcessId> = self.program.processes.keys().collect();
         let most = if self.is_lockstep() { LOCKSTEP_MAX } else { usize::MAX };
         for (process, (_, actions)) in processes.into_iter().zip(&recipe.processes) {

@@ -20,8 +20,17 @@ pub fn dense_programs() -> impl Strategy<Value = Generated> {
         vec(numbers(60), 1..60),
     )
         .prop_map(|(whole, variables, channels, processes, expressions)| {
-            let (free, starts, properties) = (vec![], vec![], vec![]);
-            let recipe = Recipe { whole, variables, channels, processes, free, starts, properties };
+            let (functions, free, starts, properties) = Default::default();
+            let recipe = Recipe {
+                whole,
+                variables,
+                channels,
+                processes,
+                functions,
+                free,
+                starts,
+                properties,
+            };
             build(&recipe, &expressions)
         })
 }
