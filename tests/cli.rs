@@ -614,3 +614,36 @@ fn a_search_keeps_its_symmetry_and_its_rule_of_deadlocks() {
     let dve = bench.write("counter.dve", COUNTER);
     bench.run(&["check", &dve, "--deadlock", "stuck"]).refused(2, &["--deadlock", "Murphi"]);
 }
+
+/// Counts for longer than a short look goes on, and only then starts processes, in a loop.
+const LATE: &str = "short n; byte started;
+proctype worker() { end: started == 9 }
+init { do :: n < 9000 -> n++ :: n == 9000 && started < 3 -> run worker(); started++
+       :: started == 3 -> break od }
+";
+
+#[test]
+fn processes_that_come_late_have_slots_too() {
+    let bench = Bench::new();
+    let model = bench.write("late.pml", LATE);
+    for flags in [&[][..], &["--dir", "d"]] {
+        let ran = bench.run(&[&["check", &model, "--json"], flags].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.err.contains("searching with room for more"), "{}", ran.err);
+        let result: Value = serde_json::from_str(&ran.out).unwrap();
+        let asked = bench.run(&["check", &model, "--json", "--slots", "16"]);
+        let expected: Value = serde_json::from_str(&asked.out).unwrap();
+        let counts = ["states", "transitions", "verdict"];
+        counts.into_iter().for_each(|name| assert_eq!(result[name], expected[name], "{name}"));
+    }
+    let few = bench.run(&["check", &model, "--slots", "2"]);
+    assert!(few.code == 1 && few.out.contains("`--slots 16`"), "{}", few.out);
+}
+
+#[test]
+fn the_language_can_be_named() {
+    let bench = Bench::new();
+    let model = bench.write("late", LATE);
+    bench.run(&["check", &model]).refused(2, &["names no known language", "--language"]);
+    assert_eq!(bench.run(&["check", &model, "--language", "promela"]).code, 0);
+}
