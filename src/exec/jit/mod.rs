@@ -11,7 +11,8 @@
 //! - `size`: how much code something becomes; `simple`: what need not be branched on; `maybe`: what may be undefined;
 //! - `names`: what names stand for; `call`: functions; `bags`: multisets;
 //! - `expr`, `stmt`, `step`: expressions, statements, actions;
-//! - `turns`: steps where processes come and go; `channels`: which channel is meant;
+//! - `turns`: steps where processes come and go, `meetings` their rendezvous; `channels`: which
+//!   channel is meant;
 //! - `driver`: the loop over states; `code`: functions in memory; `runtime`: what they call.
 //!
 //! What is rare is left to the interpreter, action by action: see `supported`. Whatever is not
@@ -28,6 +29,7 @@ mod emitter;
 mod expr;
 mod footprint;
 mod maybe;
+mod meetings;
 mod names;
 mod place;
 mod runtime;
