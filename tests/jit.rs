@@ -10,7 +10,7 @@ use spillway::front::{self, Language, Options};
 use spillway::ir::Overflow;
 use spillway::source::Sources;
 use std::path::{Path, PathBuf};
-use support::agree::{assert_agree, assert_agree_in_any_order, random_states};
+use support::agree::{assert_agree, assert_agree_in_any_order, expanded, random_states};
 
 /// The folders of languages.
 const LANGUAGES: [&str; 3] = ["dve", "murphi", "promela"];
@@ -89,5 +89,31 @@ fn compiled_models_of_the_corpus_agree_with_the_interpreter() {
         Some(corpus) => {
             LANGUAGES.iter().for_each(|language| compare_all(&Path::new(&corpus).join(language)));
         }
+    }
+}
+
+/// What blocks within an atomic sequence and is interpreted leaves a state behind, also where the
+/// room for candidates ends just then.
+#[test]
+fn blocked_sequences_leave_their_states_wherever_room_ends() {
+    let text = "chan c = [1] of { byte }; byte x, y, z;
+        active proctype A() { atomic { x = 1; c??5; x = 2 } }
+        active proctype B() { do :: y < 3 -> y++ :: y > 0 -> z = y od }";
+    let mut sources = Sources::default();
+    sources.add("blocked.pml", text);
+    let loaded = front::load(Language::Promela, &mut sources, &Options::default()).unwrap();
+    let interp = Interp::new(loaded.program).unwrap();
+    let jit = Jit::new(&interp).unwrap();
+    assert!(jit.compiled().interpreted > 0, "the random receive is interpreted");
+    let states = random_states(&interp, 200, 1);
+    for room in 1..20 {
+        let limit = room * interp.width();
+        let sorted = |model: &dyn Model| {
+            let (all, transitions, findings) = expanded(model, &states, limit);
+            let mut all: Vec<Vec<u8>> = all.chunks_exact(interp.width()).map(Vec::from).collect();
+            all.sort();
+            (all, transitions, findings)
+        };
+        assert!(sorted(&jit) == sorted(&interp), "room for {room} candidates");
     }
 }

@@ -49,7 +49,7 @@ pub(super) struct Runtime<'r, 'e> {
     states: Vec<u8>,
     /// The state being expanded, while steps are completed; else null.
     origin: *const u8,
-    /// Counts what has come of steps beside candidates.
+    /// Counts what has come of steps beside candidates that are still in the room.
     events: u64,
     steps: Option<Steps<'r>>,
 }
@@ -148,6 +148,7 @@ impl Runtime<'_, '_> {
     /// Counts the candidates before the cursor.
     fn hand_over(&mut self, cursor: *mut u8) {
         self.note_taken(cursor);
+        self.events += self.taken(cursor) as u64;
         let bytes = cursor as usize - self.start as usize;
         // SAFETY: compiled code has written every byte of the room before the cursor.
         unsafe { self.out.advance(bytes) };
@@ -164,15 +165,50 @@ impl Runtime<'_, '_> {
         }
     }
 
-    /// A step out of `state` fails after an action.
-    fn fail(&mut self, state: &[u8], kind: FaultKind, action: ActionId, cursor: *mut u8) {
+    /// Hands the candidates out of `state` before the cursor over, and gives the room back.
+    fn leave_room(&mut self, state: &[u8], cursor: *mut u8) {
+        self.look_back(state, cursor);
+        self.hand_over(cursor);
+    }
+
+    /// Finds room for the next candidates of the same state.
+    fn enter_room(&mut self) -> *mut u8 {
+        self.before = self.begin_room();
+        self.before
+    }
+
+    /// A step out of `state` fails.
+    fn fail(&mut self, state: &[u8], site: Site) {
         (self.touched, self.events) = (1, self.events + 1);
+        if let Some(steps) = &mut self.steps {
+            steps.noted.push(Noted::Failed(site));
+        }
+        self.out.finding(Check::Fault(site.kind, site.action.0), state);
+    }
+
+    /// A step out of `state` fails where an action has led it.
+    fn fail_after(&mut self, state: &[u8], action: ActionId, kind: FaultKind, cursor: *mut u8) {
         self.note_taken(cursor);
         let span = self.jit.interp.program().actions[action].span;
-        if let Some(steps) = &mut self.steps {
-            steps.noted.push(Noted::Failed(Site { action, kind, span }));
+        self.fail(state, Site { action, kind, span });
+    }
+
+    /// A step out of `state` that the interpreter took, while there is no room.
+    fn interpreted(&mut self, state: &[u8], action: ActionId, result: Result<&[u8], Box<Fault>>) {
+        match result {
+            Ok(successor) => {
+                self.touched |= u64::from(self.jit.interp.leads_on(state, successor));
+                self.events += 1;
+                self.out.candidate(successor);
+                if let Some(steps) = &mut self.steps {
+                    steps.noted.push(Noted::Taken(action.0));
+                }
+            }
+            Err(fault) => {
+                let Fault { kind, span, .. } = *fault;
+                self.fail(state, Site { action, kind, span });
+            }
         }
-        self.out.finding(Check::Fault(kind, action.0), state);
     }
 
     /// Adds a candidate. Gives the cursor.
@@ -184,11 +220,8 @@ impl Runtime<'_, '_> {
         mut cursor: *mut u8,
     ) -> *mut u8 {
         if cursor > self.limit {
-            self.look_back(state, cursor);
-            self.hand_over(cursor);
-            self.events += 1;
-            self.before = self.begin_room();
-            cursor = self.before;
+            self.leave_room(state, cursor);
+            cursor = self.enter_room();
         }
         // SAFETY: a candidate may begin at or before the limit.
         unsafe { cursor.copy_from_nonoverlapping(candidate.as_ptr(), candidate.len()) };
@@ -202,8 +235,18 @@ impl Runtime<'_, '_> {
         cursor.wrapping_add(candidate.len())
     }
 
+    /// How many candidates are in the room.
+    fn taken(&self, cursor: *mut u8) -> usize {
+        (cursor as usize - self.start as usize) / self.jit.width()
+    }
+
+    /// Counts whatever has come of steps, states within steps included.
+    fn progress(&self, cursor: *mut u8) -> (u64, usize) {
+        (self.events + self.taken(cursor) as u64, self.within.len())
+    }
+
     fn note_taken(&mut self, cursor: *mut u8) {
-        let taken = (cursor as usize - self.start as usize) / self.jit.width();
+        let taken = self.taken(cursor);
         if let Some(steps) = &mut self.steps {
             let new = &steps.actions[steps.done..taken];
             steps.noted.extend(new.iter().map(|&action| Noted::Taken(action)));
@@ -231,11 +274,8 @@ pub(super) unsafe extern "C" fn make_room(
 ) -> *mut u8 {
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
-    runtime.look_back(state, cursor);
-    runtime.hand_over(cursor);
-    runtime.events += 1;
-    runtime.before = runtime.begin_room();
-    runtime.before
+    runtime.leave_room(state, cursor);
+    runtime.enter_room()
 }
 
 /// Brings some multisets of a candidate into canonical form.
@@ -258,16 +298,10 @@ pub(super) unsafe extern "C" fn fault(
     site: u32,
     cursor: *mut u8,
 ) {
-    (runtime.touched, runtime.events) = (1, runtime.events + 1);
     runtime.note_taken(cursor);
-    let site = runtime.code.sites[site as usize];
-    if let Some(steps) = &mut runtime.steps {
-        steps.noted.push(Noted::Failed(site));
-    }
-    let Site { action, kind, .. } = site;
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
-    runtime.out.finding(Check::Fault(kind, action.0), state);
+    runtime.fail(state, runtime.code.sites[site as usize]);
 }
 
 /// `state` has no step, or perhaps none that leads on.
@@ -318,31 +352,12 @@ pub(super) unsafe extern "C" fn interpret(
 ) -> *mut u8 {
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
-    runtime.look_back(state, cursor);
-    runtime.hand_over(cursor);
-    let Runtime { jit, out, touched, steps, .. } = runtime;
-    let id = ActionId(action);
+    runtime.leave_room(state, cursor);
+    let (jit, id) = (runtime.jit, ActionId(action));
     jit.interp.steps_of_action(id, only_committed != 0, state, &mut |result| {
-        *touched |= u64::from(result.as_ref().is_ok_and(|it| jit.interp.leads_on(state, it)));
-        match result {
-            Ok(successor) => {
-                out.candidate(successor);
-                if let Some(steps) = steps {
-                    steps.noted.push(Noted::Taken(action));
-                }
-            }
-            Err(fault) => {
-                *touched = 1;
-                out.finding(Check::Fault(fault.kind, action), state);
-                if let Some(steps) = steps {
-                    let Fault { kind, span, .. } = *fault;
-                    steps.noted.push(Noted::Failed(Site { action: id, kind, span }));
-                }
-            }
-        }
+        runtime.interpreted(state, id, result);
     });
-    runtime.before = runtime.begin_room();
-    runtime.before
+    runtime.enter_room()
 }
 
 /// A step is within: the state is where the cursor is, the mover (its number, and in the lowest bit
@@ -380,7 +395,7 @@ pub(super) unsafe extern "C" fn complete(
         runtime.states.truncate(rest);
         actions += 1;
         if actions > ACTIONS_MAX {
-            runtime.fail(origin, FaultKind::Limit, action, cursor);
+            runtime.fail_after(origin, action, FaultKind::Limit, cursor);
             runtime.within.clear();
             runtime.states.clear();
             break;
@@ -390,12 +405,12 @@ pub(super) unsafe extern "C" fn complete(
         let place = code.firsts[mover as usize] + location_code(jit.interp, instance, &within);
         // SAFETY: all functions of the table were compiled with this signature.
         let go_on = unsafe { std::mem::transmute::<*const u8, GoOn>(code.table[section + place]) };
-        let (before, waiting, events) = (cursor, runtime.within.len(), runtime.events);
+        let before = runtime.progress(cursor);
         // SAFETY: the state is followed by bytes to read, and the cursor is that of the room.
         cursor = unsafe { go_on(runtime, within.as_ptr(), cursor) };
-        let nothing = (before, waiting, events) == (cursor, runtime.within.len(), runtime.events);
+        let nothing = runtime.progress(cursor) == before;
         if nothing && first {
-            runtime.fail(origin, FaultKind::Error, action, cursor);
+            runtime.fail_after(origin, action, FaultKind::Error, cursor);
         } else if nothing {
             cursor = runtime.add(&within[..width], action, origin, cursor);
         }
@@ -415,28 +430,12 @@ pub(super) unsafe extern "C" fn interpret_turn(
     let width = runtime.jit.width();
     // SAFETY: compiled code passes a state.
     let (origin, from) = unsafe { (runtime.state(from), std::slice::from_raw_parts(from, width)) };
-    runtime.look_back(origin, cursor);
-    runtime.hand_over(cursor);
-    let instance = runtime.code.instances[mover as usize];
-    let Runtime { jit, out, touched, steps, events, .. } = runtime;
+    runtime.leave_room(origin, cursor);
+    let (jit, instance) = (runtime.jit, runtime.code.instances[mover as usize]);
     jit.interp.turns_of(from, instance, (mode == 2, mode == 1), &mut |action, result| {
-        (*touched, *events) = (1, *events + 1);
-        let noted = match result {
-            Ok(successor) => {
-                out.candidate(successor);
-                Noted::Taken(action.0)
-            }
-            Err(fault) => {
-                out.finding(Check::Fault(fault.kind, action.0), origin);
-                Noted::Failed(Site { action, kind: fault.kind, span: fault.span })
-            }
-        };
-        if let Some(steps) = steps {
-            steps.noted.push(noted);
-        }
+        runtime.interpreted(origin, action, result);
     });
-    runtime.before = runtime.begin_room();
-    runtime.before
+    runtime.enter_room()
 }
 
 /// The code of where an instance is.
