@@ -16,8 +16,8 @@ use crate::ir::layout::Ranges;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
     Action, Arena, Argument, Binary, ChannelId, ChannelRef, Communication, Domain, Entity, Expr,
-    ExprKind, Instances, LocalId, Overflow, Parameter, Pattern, Pid, Place, Program, Root, Scalar,
-    Schedule, Selector, Stmt, StmtKind, Type, TypeId, Unary, VarId,
+    ExprKind, LocalId, Overflow, Parameter, Pattern, Pid, Place, Program, Root, Scalar, Schedule,
+    Selector, Stmt, StmtKind, Type, TypeId, Unary, VarId,
 };
 use std::collections::BTreeMap;
 
@@ -118,7 +118,7 @@ impl<'a> Analysis<'a> {
             variables: variables.collect(),
             channels: channels.collect(),
             changed: false,
-            comes_and_goes: program.processes.values().any(|it| it.instances != Instances::One),
+            comes_and_goes: program.comes_and_goes(),
             evaluated: 0,
             here: BTreeMap::new(),
             locals: Vec::new(),
@@ -182,8 +182,9 @@ impl<'a> Analysis<'a> {
         if let Some(communication) = &action.communication {
             self.communicate(communication);
             // The receiver's statements come before the sender's, unless processes come and go.
-            let rendezvous = self
-                .meant(communication.channel())
+            let rendezvous = communication
+                .channel()
+                .meant(self.program)
                 .any(|it| self.program.channels[it].capacity == 0);
             let first =
                 matches!(communication, Communication::Receive { .. }) || self.comes_and_goes;
@@ -266,7 +267,7 @@ impl<'a> Analysis<'a> {
     }
 
     fn communicate(&mut self, communication: &Communication) {
-        for channel in self.meant(communication.channel()) {
+        for channel in communication.channel().meant(self.program) {
             self.communicate_on(channel, communication);
         }
         if let Communication::Receive { channel, patterns, .. } = communication
@@ -391,7 +392,8 @@ impl<'a> Analysis<'a> {
                 hull(self.value(then), self.value(otherwise))
             }
             ExprKind::Length(channel) => {
-                let capacities = self.meant(channel).map(|it| self.program.channels[it].capacity);
+                let capacities =
+                    channel.meant(self.program).map(|it| self.program.channels[it].capacity);
                 (0, i64::from(capacities.max().unwrap_or_default()))
             }
             ExprKind::Self_ | ExprKind::Processes => PIDS,
@@ -552,16 +554,6 @@ impl<'a> Analysis<'a> {
             Some(&range) if !is_none(range) => range,
             _ => self.integers(),
         }
-    }
-
-    /// The channels that a reference may mean.
-    fn meant(&self, channel: &ChannelRef) -> impl Iterator<Item = ChannelId> + use<> {
-        let (first, last) = match channel {
-            ChannelRef::Named(id) => (id.0, id.0 + 1),
-            ChannelRef::Element { first, count, .. } => (first.0, first.0 + count),
-            ChannelRef::Computed(_) => (0, self.program.channels.len() as u32),
-        };
-        (first..last).map(ChannelId)
     }
 
     fn integers(&self) -> Interval {

@@ -7,9 +7,9 @@
 
 use super::model::Model;
 use crate::exec::{Check, FaultKind, Interp, Model as _, Outcome as Step};
+use crate::front::promela::SLOTS_DEFAULT;
 use crate::front::{Language, Options};
-use crate::ir::layout::CellId;
-use crate::ir::{ActionId, Instances, StmtKind};
+use crate::ir::{ActionId, StmtKind};
 use crate::search::Outcome;
 use std::collections::{HashSet, VecDeque};
 
@@ -22,13 +22,14 @@ pub(super) fn fewer(model: &Model) -> Option<Options> {
     if model.language != Language::Promela || model.options.slots.is_some() {
         return None;
     }
-    let most = most_instances(&model.interp);
-    let capacity = |instances: &Instances| match *instances {
-        Instances::One => 1,
-        Instances::Slots { capacity, .. } => capacity,
-    };
-    let spare = program.processes.values().any(|it| capacity(&it.instances) > most);
-    spare.then(|| Options { slots: Some(most.max(1)), ..model.options.clone() })
+    // Only a `run` in a loop gets as many as that.
+    let is_looped = |process| program.slots(process) >= SLOTS_DEFAULT;
+    if !program.processes.keys().any(is_looped) {
+        return None;
+    }
+    let most = most_instances(&model.interp).max(1);
+    let spare = program.processes.keys().any(|process| program.slots(process) > most);
+    spare.then(|| Options { slots: Some(most), ..model.options.clone() })
 }
 
 /// Whether a search met more instances than there were slots for.
@@ -60,7 +61,8 @@ fn most_instances(model: &Interp) -> u32 {
         if seen.contains(&state) {
             continue;
         }
-        most = most.max(instances(model, &state));
+        let live = model.program().processes.keys().map(|process| model.live(&state, process));
+        most = live.fold(most, u32::max);
         let breadth = seen.len() < STATES / 2;
         let mut next: Vec<_> =
             successors(model.steps(&state)).filter(|it| !seen.contains(it)).collect();
@@ -78,14 +80,4 @@ fn most_instances(model: &Interp) -> u32 {
         }
     }
     most
-}
-
-fn instances(model: &Interp, state: &[u8]) -> u32 {
-    let (program, layout) = (model.program(), model.layout());
-    let live = program.processes.keys().map(|process| {
-        let placement = layout.locations[process];
-        let cell = |slot: u32| CellId(placement.first.0 + slot * placement.stride);
-        (0..program.slots(process)).take_while(|&slot| layout.code(state, cell(slot)) != 0).count()
-    });
-    live.max().unwrap_or_default() as u32
 }

@@ -12,7 +12,10 @@
 //!
 //! So does DiVinE's compiler, whose counts are the reference where two bodies touch one variable.
 
-use super::{ChannelRef, Expr, FunctionId, LocalId, LocationId, Pattern, Place, ProcessId, TypeId};
+use super::walk::{self, Visitor};
+use super::{
+    ChannelRef, Expr, ExprKind, FunctionId, LocalId, LocationId, Pattern, Place, ProcessId, TypeId,
+};
 use crate::ir::Argument;
 use crate::source::Span;
 
@@ -291,6 +294,22 @@ pub enum Overflow {
     Fails,
     /// The value is reduced modulo the size of the domain (C, and so LTSmin's DVE and SPIN).
     Wraps,
+}
+
+impl Action {
+    /// Whether its guard asks whether nothing else can be done.
+    pub fn asks_for_timeout(&self) -> bool {
+        struct Asks(bool);
+        impl Visitor for Asks {
+            fn expr(&mut self, expr: &Expr) {
+                self.0 |= expr.kind == ExprKind::Timeout;
+                walk::expr(self, expr);
+            }
+        }
+        let mut asks = Asks(false);
+        self.guard.iter().for_each(|guard| asks.expr(guard));
+        asks.0
+    }
 }
 
 impl StmtKind {

@@ -4,7 +4,7 @@
 //! changes it. Evaluation can fail (an index out of range, a division by zero, an undefined value
 //! read); the failure carries the span of the innermost expression that failed.
 
-use super::{ChannelId, FunctionId, LocalId, LocationId, ProcessId, TypeId, VarId};
+use super::{ChannelId, FunctionId, LocalId, LocationId, ProcessId, Program, TypeId, VarId};
 use crate::source::Span;
 
 /// An expression and where the user wrote it.
@@ -276,6 +276,18 @@ impl Expr {
             ExprKind::Constant(value) => Some(value),
             _ => None,
         }
+    }
+}
+
+impl ChannelRef {
+    /// The channels that it may mean.
+    pub fn meant(&self, program: &Program) -> impl Iterator<Item = ChannelId> + use<> {
+        let (first, end) = match self {
+            ChannelRef::Named(id) => (id.0, id.0 + 1),
+            ChannelRef::Element { first, count, .. } => (first.0, first.0 + count),
+            ChannelRef::Computed(_) => (0, program.channels.len() as u32),
+        };
+        (first..end).map(ChannelId)
     }
 }
 

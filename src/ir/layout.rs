@@ -28,7 +28,8 @@ pub use frames::{Frame, Frames};
 
 use super::interval::Interval;
 use super::{
-    Arena, ChannelId, Domain, Instances, Owner, ProcessId, Program, Type, TypeId, VarId, entity,
+    Arena, ChannelId, Domain, Instances, Owner, Process, ProcessId, Program, Type, TypeId, VarId,
+    entity,
 };
 use std::fmt;
 
@@ -332,6 +333,32 @@ impl Program {
                 let slots = self.processes.keys().map(|process| i64::from(self.slots(process)));
                 (0, slots.sum::<i64>() - 1)
             }
+        }
+    }
+
+    /// Whether any process comes and goes.
+    pub fn comes_and_goes(&self) -> bool {
+        self.processes.values().any(Process::has_slots)
+    }
+
+    /// Every instance that there may be, as a process and a slot.
+    pub fn instances(&self) -> impl Iterator<Item = (ProcessId, u32)> {
+        let slots = |process| (0..self.slots(process)).map(move |slot| (process, slot));
+        self.processes.keys().flat_map(slots)
+    }
+
+    /// The channels that belong to an owner, in order.
+    pub fn channels_of(&self, owner: Owner) -> impl Iterator<Item = ChannelId> {
+        let own = self.channels.iter().filter(move |(_, channel)| channel.owner == owner);
+        own.map(|(id, _)| id)
+    }
+
+    /// Whose the cells of a group are.
+    pub fn owner(&self, part: Part) -> Owner {
+        match part {
+            Part::Location(process) => Owner::Process(process),
+            Part::Variable(id) => self.variables[id].owner,
+            Part::Channel(id) => self.channels[id].owner,
         }
     }
 

@@ -212,6 +212,13 @@ pub enum Instances {
     },
 }
 
+impl Process {
+    /// Whether instances of it come and go.
+    pub fn has_slots(&self) -> bool {
+        self.instances != Instances::One
+    }
+}
+
 /// How instances of a process with slots come, and when they may move.
 ///
 /// Such instances come and go like a stack: each has as its *pid* the number of instances, of all

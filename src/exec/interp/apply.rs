@@ -263,13 +263,6 @@ impl Interp {
         Ok(Flow::Next)
     }
 
-    fn move_cells(&self, from: u32, to: u32, count: u32, state: &mut [u8]) {
-        for offset in 0..count {
-            let value = self.layout.get(state, CellId(from + offset));
-            self.layout.set(state, CellId(to + offset), value);
-        }
-    }
-
     /// Gives unused cells the one content that unused cells have.
     pub(super) fn clear_cells(&self, first: u32, count: u32, state: &mut [u8]) {
         for cell in (first..first + count).map(CellId) {
@@ -371,7 +364,7 @@ impl Interp {
         {
             for field in 0..message.len() {
                 let from = self.message_cell(channel, position - 1, field);
-                self.move_cells(from.0, self.message_cell(channel, position, field).0, 1, state);
+                self.copy_cells(from.0, self.message_cell(channel, position, field).0, 1, state);
             }
             position -= 1;
         }
@@ -388,7 +381,7 @@ impl Interp {
         let waiting = self.length(channel, state);
         for later in position + 1..waiting {
             let from = self.message_cell(channel, later, 0).0;
-            self.move_cells(from, from - fields, fields, state);
+            self.copy_cells(from, from - fields, fields, state);
         }
         self.clear_cells(self.message_cell(channel, waiting - 1, 0).0, fields, state);
         self.layout.set(state, self.length_cell(channel), Some(waiting - 1));

@@ -99,20 +99,15 @@ impl Interp {
         ChannelAt { id, slot }
     }
 
-    fn channels_of(&self, owner: Owner) -> impl Iterator<Item = ChannelId> {
-        let channels = self.program.channels.iter();
-        channels.filter(move |(_, channel)| channel.owner == owner).map(|(id, _)| id)
-    }
-
     fn channel_numbered(
         &self,
         number: i64,
         span: Span,
         state: &[u8],
     ) -> Result<ChannelAt, Failure> {
-        let common = self.channels_of(Owner::Program).map(|id| ChannelAt { id, slot: 0 });
+        let common = self.program.channels_of(Owner::Program).map(|id| ChannelAt { id, slot: 0 });
         let own = self.instances(state).into_iter().flat_map(|Instance { process, slot }| {
-            self.channels_of(Owner::Process(process)).map(move |id| ChannelAt { id, slot })
+            self.program.channels_of(Owner::Process(process)).map(move |id| ChannelAt { id, slot })
         });
         let found = usize::try_from(number - 1).ok().and_then(|at| common.chain(own).nth(at));
         found.ok_or_else(|| {
@@ -127,13 +122,14 @@ impl Interp {
     /// The number of a channel.
     pub(super) fn channel_number(&self, channel: ChannelAt, state: &[u8]) -> i64 {
         let owner = self.program.channels[channel.id].owner;
-        let rank = self.channels_of(owner).take_while(|&id| id != channel.id).count() as i64;
+        let rank =
+            self.program.channels_of(owner).take_while(|&id| id != channel.id).count() as i64;
         let Owner::Process(process) = owner else { return rank + 1 };
-        let common = self.channels_of(Owner::Program).count();
+        let common = self.program.channels_of(Owner::Program).count();
         let own = Instance { process, slot: channel.slot };
         let earlier = self.instances(state).into_iter().take_while(|&at| at != own);
         let before: usize =
-            earlier.map(|at| self.channels_of(Owner::Process(at.process)).count()).sum();
+            earlier.map(|at| self.program.channels_of(Owner::Process(at.process)).count()).sum();
         (common + before) as i64 + rank + 1
     }
 }

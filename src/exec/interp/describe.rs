@@ -3,7 +3,7 @@
 use super::Interp;
 use super::channels::ChannelAt;
 use crate::ir::layout::CellId;
-use crate::ir::{Domain, Instances, Owner, ProcessId, Program, Scalar, Type, TypeId};
+use crate::ir::{Domain, Owner, ProcessId, Program, Scalar, Type, TypeId};
 
 impl Interp {
     /// Every variable, location and buffered channel with its printed value, in declaration order.
@@ -11,7 +11,7 @@ impl Interp {
         let mut lines = Vec::new();
         self.describe_owned(Owner::Program, 0, "", state, &mut lines);
         for (id, process) in self.program.processes.iter() {
-            if process.instances != Instances::One {
+            if process.has_slots() {
                 continue;
             }
             let at = self.location(state, id);

@@ -34,10 +34,9 @@ use super::{Check, Expansion, Fault, Model, Outcome, PropertyInfo, Step};
 use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
 use crate::ir::layout::{GroupId, NotAnOrder};
-use crate::ir::walk::{self, Visitor};
 use crate::ir::{
-    Action, ActionId, EndRule, Entity, Expr, ExprKind, Grip, Instances, Layout, LocationId,
-    ProcessId, Program, PropertyKind, text,
+    Action, ActionId, EndRule, Entity, Expr, Grip, Layout, LocationId, ProcessId, Program,
+    PropertyKind, text,
 };
 use crate::source::Span;
 pub(in crate::exec) use channels::ChannelAt;
@@ -161,8 +160,8 @@ impl Interp {
         let has_priorities = program.actions.values().any(|action| action.priority != 0);
         let multisets = multisets::multisets(&program, &layout);
         let rows = settle::rows(&layout, &multisets);
-        let has_slots = (program.processes.values()).any(|it| it.instances != Instances::One);
-        let has_timeout = asks_for_timeout(&program);
+        let has_slots = program.comes_and_goes();
+        let has_timeout = program.actions.values().any(Action::asks_for_timeout);
         Ok(Interp {
             program,
             layout,
@@ -443,18 +442,4 @@ fn digest(program: &mut Program, layout: &Layout) -> [u8; 32] {
         feed.0.update(&cell.bit.to_le_bytes());
     }
     *feed.0.finalize().as_bytes()
-}
-
-/// Whether any action's guard asks for `timeout`.
-fn asks_for_timeout(program: &Program) -> bool {
-    struct Asks(bool);
-    impl Visitor for Asks {
-        fn expr(&mut self, expr: &Expr) {
-            self.0 |= expr.kind == ExprKind::Timeout;
-            walk::expr(self, expr);
-        }
-    }
-    let mut asks = Asks(false);
-    program.actions.values().flat_map(|it| &it.guard).for_each(|guard| asks.expr(guard));
-    asks.0
 }

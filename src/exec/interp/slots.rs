@@ -8,7 +8,7 @@ use super::eval::fault;
 use super::frames::Locals;
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
-use crate::ir::layout::CellId;
+use crate::ir::layout::{CellId, Group};
 use crate::ir::{Instances, LocationId, Owner, Pid, ProcessId};
 use crate::source::Span;
 
@@ -40,12 +40,12 @@ impl Interp {
     pub(super) fn set_location(&self, state: &mut [u8], at: Instance, to: LocationId) {
         let placement = self.layout.locations[at.process];
         let cell = CellId(placement.first.0 + at.slot * placement.stride);
-        let free = i64::from(self.program.processes[at.process].instances != Instances::One);
+        let free = i64::from(self.program.processes[at.process].has_slots());
         self.layout.set(state, cell, Some(i64::from(to.0) + free));
     }
 
     /// The number of instances of a process.
-    pub(super) fn live(&self, state: &[u8], process: ProcessId) -> u32 {
+    pub(crate) fn live(&self, state: &[u8], process: ProcessId) -> u32 {
         let slots = 0..self.program.slots(process);
         let taken = |&slot: &u32| self.location_in(state, Instance { process, slot }).is_some();
         slots.take_while(taken).count() as u32
@@ -148,16 +148,16 @@ impl Interp {
 
     /// Ends an instance: everything that is its own becomes zero bits.
     pub(super) fn end_instance(&self, at: Instance, state: &mut [u8]) {
-        for group in self.layout.groups.values() {
-            let owner = match group.part {
-                crate::ir::layout::Part::Location(process) => Owner::Process(process),
-                crate::ir::layout::Part::Variable(id) => self.program.variables[id].owner,
-                crate::ir::layout::Part::Channel(id) => self.program.channels[id].owner,
-            };
-            if owner == Owner::Process(at.process) && group.slot == at.slot {
-                self.clear_cells(group.first.0, group.cells, state);
-            }
+        for group in self.own_groups(at) {
+            self.clear_cells(group.first.0, group.cells, state);
         }
+    }
+
+    /// The groups of cells of everything that belongs to an instance.
+    pub(in crate::exec) fn own_groups(&self, at: Instance) -> impl Iterator<Item = &Group> {
+        let owner = Owner::Process(at.process);
+        let groups = self.layout.groups.values();
+        groups.filter(move |it| it.slot == at.slot && self.program.owner(it.part) == owner)
     }
 
     /// Whether all processes are gone or may stay where they are.

@@ -11,8 +11,7 @@ use super::frames::{Bound, Flow, Locals};
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
 use crate::ir::{
-    Action, ActionId, Communication, Entity, Grip, Instances, Owner, Parameter, ProcessId,
-    Schedule, Stmt,
+    Action, ActionId, Communication, Entity, Grip, Owner, Parameter, ProcessId, Schedule, Stmt,
 };
 
 /// An action that is part of a step, and the slot of its mover.
@@ -80,7 +79,7 @@ impl Interp {
             }
         }
         for (id, process) in self.program.processes.iter() {
-            if process.instances != Instances::One {
+            if process.has_slots() {
                 continue;
             }
             let cell = self.layout.locations[id].first;
@@ -92,7 +91,7 @@ impl Interp {
     fn is_in_slots(&self, owner: Owner) -> bool {
         match owner {
             Owner::Program => false,
-            Owner::Process(process) => self.program.processes[process].instances != Instances::One,
+            Owner::Process(process) => self.program.processes[process].has_slots(),
         }
     }
 

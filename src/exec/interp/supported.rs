@@ -3,8 +3,7 @@
 use crate::diag::Diagnostic;
 use crate::ir::walk::{self, Access, Visitor};
 use crate::ir::{
-    Action, ChannelRef, Expr, ExprKind, Grip, Instances, Program, PropertyKind, Stmt, StmtKind,
-    Type,
+    Action, ChannelRef, Expr, ExprKind, Grip, Program, PropertyKind, Stmt, StmtKind, Type,
 };
 use crate::source::Span;
 
@@ -31,7 +30,7 @@ fn find_unsupported(program: &Program) -> Found {
     if let Some(action) = actions.find(|it| it.priority != 0 && it.edge.is_some()) {
         return Some((action.span, "a priority of a process's action"));
     }
-    let comes_and_goes = program.processes.values().find(|it| it.instances != Instances::One);
+    let comes_and_goes = program.processes.values().find(|it| it.has_slots());
     if let Some(process) = comes_and_goes {
         let others = |action: &&Action| action.edge.is_none() || !action.parameters.is_empty();
         if let Some(action) = program.actions.values().find(others) {

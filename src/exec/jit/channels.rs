@@ -3,6 +3,7 @@
 //! Channels are few, so code is emitted for each that may be meant, and a comparison chooses. The
 //! numbers of channels are known beforehand where the pids of all processes with channels are.
 
+use super::bits::At;
 use super::emitter::{Emitter, Frame, Val};
 use super::shape::location_in;
 use crate::exec::FaultKind;
@@ -20,26 +21,20 @@ pub(super) fn known_pid(program: &Program, at: Instance) -> Option<i64> {
     }
 }
 
-fn channels_of(program: &Program, owner: Owner) -> impl Iterator<Item = ChannelId> {
-    program.channels.iter().filter(move |(_, it)| it.owner == owner).map(|(id, _)| id)
-}
-
 /// Every channel with its number, if the numbers are known: those of the program, then those of the
 /// instances in the order of their pids.
 pub(super) fn numbered(program: &Program) -> Option<Vec<(i64, ChannelAt)>> {
     let mut all: Vec<ChannelAt> =
-        channels_of(program, Owner::Program).map(|id| ChannelAt { id, slot: 0 }).collect();
-    let own = |process| channels_of(program, Owner::Process(process));
+        program.channels_of(Owner::Program).map(|id| ChannelAt { id, slot: 0 }).collect();
+    let own = |process| program.channels_of(Owner::Process(process));
     if program.processes.keys().any(|process| own(process).next().is_some()) {
         // With known pids, those before an instance's are of the same instances at all times.
         let mut instances = Vec::new();
-        for process in program.processes.keys() {
-            for slot in 0..program.slots(process) {
-                let at = Instance { process, slot };
-                match program.processes[process].life.pid {
-                    Pid::From(_) => instances.push((known_pid(program, at)?, at)),
-                    _ => return None,
-                }
+        for (process, slot) in program.instances() {
+            let at = Instance { process, slot };
+            match program.processes[process].life.pid {
+                Pid::From(_) => instances.push((known_pid(program, at)?, at)),
+                _ => return None,
             }
         }
         instances.sort_by_key(|(pid, _)| *pid);
@@ -53,12 +48,8 @@ pub(super) fn numbered(program: &Program) -> Option<Vec<(i64, ChannelAt)>> {
 impl Emitter<'_, '_> {
     /// The number of a channel, if it is known.
     pub fn channel_number(&self, channel: ChannelAt) -> Option<i64> {
-        let program = self.interp.program();
-        if program.channels[channel.id].owner == Owner::Program {
-            let before = channels_of(program, Owner::Program).take_while(|&id| id != channel.id);
-            return Some(before.count() as i64 + 1);
-        }
-        numbered(program)?.into_iter().find(|(_, at)| *at == channel).map(|(number, _)| number)
+        let all = numbered(self.interp.program())?;
+        all.into_iter().find(|(_, at)| *at == channel).map(|(number, _)| number)
     }
 
     /// Emits `body` for each channel that may be meant. The body ends its block.
@@ -124,7 +115,7 @@ impl Emitter<'_, '_> {
         let owner = Instance { process, slot: channel.slot };
         if self.names.mover != Some(owner) {
             let cell = location_in(self.interp.layout(), owner);
-            let code = self.read(frame, super::bits::At::fixed(cell.bit), cell.bits);
+            let code = self.read(frame, At::fixed(cell.bit), cell.bits);
             let gone = self.b.ins().icmp_imm_s(IntCC::Equal, code, 0);
             self.fail_if(gone, kind, chosen.span);
         }
@@ -174,15 +165,13 @@ impl Emitter<'_, '_> {
     pub fn count_processes(&mut self, frame: &Frame) -> Val {
         let program = self.interp.program();
         let (mut all, mut most) = (self.iconst(0), 0);
-        for process in program.processes.keys() {
-            for slot in 0..program.slots(process) {
-                most += 1;
-                let cell = location_in(self.interp.layout(), Instance { process, slot });
-                let code = self.read(frame, super::bits::At::fixed(cell.bit), cell.bits);
-                let alive = self.b.ins().icmp_imm_s(IntCC::NotEqual, code, 0);
-                let alive = self.b.ins().uextend(types::I64, alive);
-                all = self.b.ins().iadd(all, alive);
-            }
+        for (process, slot) in program.instances() {
+            most += 1;
+            let cell = location_in(self.interp.layout(), Instance { process, slot });
+            let code = self.read(frame, At::fixed(cell.bit), cell.bits);
+            let alive = self.b.ins().icmp_imm_s(IntCC::NotEqual, code, 0);
+            let alive = self.b.ins().uextend(types::I64, alive);
+            all = self.b.ins().iadd(all, alive);
         }
         Val::int(all, 0, most)
     }

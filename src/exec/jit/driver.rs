@@ -7,11 +7,11 @@ use super::footprint::Footprint;
 use super::runtime::Runtime;
 use super::shape::location_in;
 use super::step::Turn;
-use super::supported::{asks_for_timeout, is_native_expr};
+use super::supported::is_native_expr;
 use super::turns::Mode;
 use crate::exec::Interp;
 use crate::exec::interp::Instance;
-use crate::ir::{self, ActionId, Edge, EndRule, Entity, Grip, Instances, LocationId, ProcessId};
+use crate::ir::{self, Action, ActionId, Edge, EndRule, Entity, Grip, LocationId, ProcessId};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     AbiParam, BlockArg, InstBuilder, MemFlagsData, Signature, Value, types,
@@ -66,9 +66,11 @@ const FREE_PER_FUNCTION: usize = 4;
 
 impl Plan {
     pub fn new(interp: &Interp) -> Plan {
-        let has_slots =
-            interp.program().processes.values().any(|it| it.instances != Instances::One);
-        if has_slots { Plan::of_instances(interp) } else { Plan::of_processes(interp) }
+        if interp.program().comes_and_goes() {
+            Plan::of_instances(interp)
+        } else {
+            Plan::of_processes(interp)
+        }
     }
 
     fn of_processes(interp: &Interp) -> Plan {
@@ -127,15 +129,14 @@ impl Plan {
     fn of_instances(interp: &Interp) -> Plan {
         let program = interp.program();
         let (mut movers, mut places) = (Vec::new(), Vec::new());
-        for (process, about) in program.processes.iter() {
-            for slot in 0..program.slots(process) {
-                let (mover, number) = (Instance { process, slot }, movers.len() as u32);
-                movers.push(Mover { who: Who::Instance(mover), first: places.len() });
-                if about.instances != Instances::One {
-                    places.push(None);
-                }
-                places.extend(about.locations.keys().map(|at| Some((mover, number, at))));
+        for (process, slot) in program.instances() {
+            let (mover, number) = (Instance { process, slot }, movers.len() as u32);
+            movers.push(Mover { who: Who::Instance(mover), first: places.len() });
+            let about = &program.processes[process];
+            if about.has_slots() {
+                places.push(None);
             }
+            places.extend(about.locations.keys().map(|at| Some((mover, number, at))));
         }
         let actions = |mover: Instance, at| {
             let actions = interp.actions_from(mover.process, at).iter();
@@ -147,7 +148,7 @@ impl Plan {
                 let Some((mover, number, at)) = place else { return Work::Nothing };
                 let wanted = match mode {
                     Mode::All => actions(mover, at).next().is_some(),
-                    Mode::Timeout => actions(mover, at).any(asks_for_timeout),
+                    Mode::Timeout => actions(mover, at).any(Action::asks_for_timeout),
                     Mode::First => program.actions.values().any(|action| {
                         let to = |edge: Edge| edge.process == mover.process && edge.to == at;
                         action.control.turn == ir::Turn::First && action.edge.is_some_and(to)
@@ -159,7 +160,7 @@ impl Plan {
                 }
             }));
         }
-        let has_timeout = program.actions.values().any(asks_for_timeout);
+        let has_timeout = program.actions.values().any(Action::asks_for_timeout);
         let (per_turn, has_committed, has_slots) = (places.len(), false, true);
         Plan { movers, functions, per_turn, has_committed, has_timeout, has_slots }
     }

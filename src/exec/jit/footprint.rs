@@ -9,7 +9,7 @@ use super::names::{Bound, Names};
 use super::shape::{Places, Shape, Shapes, Turn, location_in};
 use crate::exec::Interp;
 use crate::exec::interp::{ChannelAt, Instance, Slots};
-use crate::ir::layout::{CellId, Frame, Part};
+use crate::ir::layout::{CellId, Frame, Group};
 use crate::ir::walk::{self, Access, Visitor};
 use crate::ir::{
     Action, ActionId, Argument, ChannelRef, Communication, Expr, ExprKind, FunctionId, LocalId,
@@ -296,18 +296,10 @@ pub(super) fn in_words(bits: &Range<u32>) -> Range<usize> {
 
 /// The bits of everything that belongs to an instance, group by group.
 pub(super) fn own_bits(interp: &Interp, mover: Instance) -> Vec<Range<u32>> {
-    let (program, layout) = (interp.program(), interp.layout());
-    let owner = |part: &Part| match *part {
-        Part::Location(process) => Owner::Process(process),
-        Part::Variable(id) => program.variables[id].owner,
-        Part::Channel(id) => program.channels[id].owner,
+    let cells = &interp.layout().cells;
+    let bits = |group: &Group| {
+        let last = cells[CellId(group.first.0 + group.cells - 1)];
+        cells[group.first].bit..last.bit + last.bits
     };
-    let own = layout.groups.values().filter(|group| {
-        owner(&group.part) == Owner::Process(mover.process) && group.slot == mover.slot
-    });
-    own.map(|group| {
-        let last = layout.cells[CellId(group.first.0 + group.cells - 1)];
-        layout.cells[group.first].bit..last.bit + last.bits
-    })
-    .collect()
+    interp.own_groups(mover).map(bits).collect()
 }

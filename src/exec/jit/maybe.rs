@@ -51,7 +51,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn read_maybe(&mut self, frame: &Frame, at: At, cell: Cell) -> Maybe {
+    pub fn read_maybe(&mut self, frame: &Frame, at: At, cell: Cell) -> Maybe {
         let code = self.read(frame, at, cell.bits);
         let value = self.decode(code, cell);
         match cell.undefined {
@@ -187,9 +187,7 @@ impl Emitter<'_, '_> {
         let mut beyond = None;
         let mut converted = int;
         for piece in met {
-            let distance = self.b.ins().iadd_imm_s(int, piece.low.wrapping_neg());
-            let last = piece.high - piece.low;
-            let outside = self.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, distance, last);
+            let outside = self.beyond(value, piece.low, piece.high);
             let moved = self.b.ins().iadd_imm_s(int, piece.by);
             converted = self.b.ins().select(outside, converted, moved);
             beyond = Some(match beyond {

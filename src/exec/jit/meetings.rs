@@ -6,12 +6,11 @@ use super::emitter::{Emitter, Frame, OnFault, Val};
 use super::footprint::Footprint;
 use super::names::Names;
 use super::shape::location_in;
-use super::supported::may_mean;
 use crate::exec::FaultKind;
 use crate::exec::interp::{ChannelAt, Instance};
 use crate::ir::layout::Cell;
 use crate::ir::{
-    Action, ActionId, ChannelRef, Communication, Expr, Instances, LocationId, Pattern, Scalar, Type,
+    Action, ActionId, ChannelRef, Communication, Expr, LocationId, Pattern, Program, Scalar, Type,
 };
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -60,19 +59,17 @@ impl Emitter<'_, '_> {
         let (met, zero) = (self.b.declare_var(types::I8), self.b.ins().iconst(types::I8, 0));
         self.b.def_var(met, zero);
         let (names, on_fault) = (self.names.clone(), self.on_fault);
-        for (process, about) in program.processes.iter() {
-            for slot in 0..program.slots(process) {
-                let other = Instance { process, slot };
-                if other == sender {
-                    continue;
-                }
-                for location in about.locations.keys() {
-                    let actions = self.interp.actions_from(process, location);
-                    let may = |it: &&ActionId| may_receive(&program.actions[**it], channel);
-                    let receives: Vec<ActionId> = actions.iter().filter(may).copied().collect();
-                    if !receives.is_empty() {
-                        self.meet_at(sender, id, channel, message, other, location, &receives, met);
-                    }
+        for (process, slot) in program.instances() {
+            let other = Instance { process, slot };
+            if other == sender {
+                continue;
+            }
+            for location in program.processes[process].locations.keys() {
+                let actions = self.interp.actions_from(process, location);
+                let may = |it: &&ActionId| may_receive(program, &program.actions[**it], channel);
+                let receives: Vec<ActionId> = actions.iter().filter(may).copied().collect();
+                if !receives.is_empty() {
+                    self.meet_at(sender, id, channel, message, other, location, &receives, met);
                 }
             }
         }
@@ -95,7 +92,7 @@ impl Emitter<'_, '_> {
     ) {
         let program = self.interp.program();
         let (here, end) = (self.block(), self.block());
-        let free = program.processes[other.process].instances != Instances::One;
+        let free = program.processes[other.process].has_slots();
         let cell = location_in(self.interp.layout(), other);
         let parent = self.parent();
         let code = self.read(&parent, At::fixed(cell.bit), cell.bits);
@@ -181,9 +178,11 @@ impl Emitter<'_, '_> {
 }
 
 /// Whether an action may receive from a channel.
-fn may_receive(action: &Action, channel: ChannelAt) -> bool {
+fn may_receive(program: &Program, action: &Action, channel: ChannelAt) -> bool {
     match &action.communication {
-        Some(Communication::Receive { channel: theirs, .. }) => may_mean(theirs, channel.id),
+        Some(Communication::Receive { channel: theirs, .. }) => {
+            theirs.meant(program).any(|id| id == channel.id)
+        }
         _ => false,
     }
 }

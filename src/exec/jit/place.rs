@@ -86,12 +86,8 @@ impl Emitter<'_, '_> {
 
     /// Reads a defined value; one that is not defined is a fault.
     pub fn read_cell(&mut self, frame: &Frame, at: At, cell: Cell, span: Span) -> Val {
-        let code = self.read(frame, at, cell.bits);
-        if cell.undefined {
-            let undefined = self.b.ins().icmp_imm_s(IntCC::Equal, code, 0);
-            self.fail_if(undefined, FaultKind::Undefined, span);
-        }
-        self.decode(code, cell)
+        let value = self.read_maybe(frame, at, cell);
+        self.defined(value, span)
     }
 
     /// Reads a field of a message, where an undefined value is 0.
@@ -130,11 +126,9 @@ impl Emitter<'_, '_> {
                 None => self.wrap(value, cell),
             },
             Overflow::Fails => {
-                let int = self.as_int(value);
-                let distance = self.b.ins().iadd_imm_s(int, cell.low.wrapping_neg());
-                let last = cell.high - cell.low;
-                let beyond = self.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, distance, last);
+                let beyond = self.beyond(value, cell.low, cell.high);
                 self.fail_if(beyond, FaultKind::Range, span);
+                let int = self.as_int(value);
                 Val::int(int, value.low.max(cell.low), value.high.min(cell.high))
             }
         };

@@ -4,8 +4,8 @@ use super::channels::numbered;
 use crate::exec::interp::Instance;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
-    Action, ActionId, ChannelId, ChannelRef, Communication, Expr, ExprKind, FunctionId, Grip,
-    Place, ProcessId, Program, PropertyKind, Schedule, Stmt, StmtKind,
+    Action, ActionId, ChannelRef, Communication, Expr, ExprKind, FunctionId, Grip, Place,
+    ProcessId, Program, PropertyKind, Schedule, Stmt, StmtKind,
 };
 
 /// Why nothing of a program is compiled, if so.
@@ -59,7 +59,7 @@ pub(super) fn is_native_turn(program: &Program, mover: Instance, actions: &[Acti
     };
     let meets = |action: &Action| match &action.communication {
         Some(Communication::Send { channel, .. }) => {
-            program.channels.iter().any(|(id, it)| it.capacity == 0 && may_mean(channel, id))
+            channel.meant(program).any(|id| program.channels[id].capacity == 0)
         }
         _ => false,
     };
@@ -84,29 +84,6 @@ fn receivers(program: &Program) -> impl Iterator<Item = (ProcessId, &Action)> {
         Some(Communication::Receive { .. }) => Some((action.edge?.process, action)),
         _ => None,
     })
-}
-
-/// Whether a reference may mean a channel.
-pub(super) fn may_mean(channel: &ChannelRef, id: ChannelId) -> bool {
-    match channel {
-        ChannelRef::Named(it) => *it == id,
-        ChannelRef::Element { first, count, .. } => (first.0..first.0 + count).contains(&id.0),
-        ChannelRef::Computed(_) => true,
-    }
-}
-
-/// Whether the guard of an action asks whether nothing else can be done.
-pub(super) fn asks_for_timeout(action: &Action) -> bool {
-    struct Asks(bool);
-    impl Visitor for Asks {
-        fn expr(&mut self, expr: &Expr) {
-            self.0 |= expr.kind == ExprKind::Timeout;
-            walk::expr(self, expr);
-        }
-    }
-    let mut asks = Asks(false);
-    action.guard.iter().for_each(|guard| asks.expr(guard));
-    asks.0
 }
 
 struct Look<'a> {

@@ -13,9 +13,7 @@ use super::shape::location_in;
 use super::supported::is_native_turn;
 use crate::exec::FaultKind;
 use crate::exec::interp::{ChannelAt, Instance};
-use crate::ir::{
-    Action, ActionId, Assertions, Communication, Instances, LocationId, Stmt, StmtKind, Turn,
-};
+use crate::ir::{Action, ActionId, Assertions, Communication, LocationId, Stmt, StmtKind, Turn};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, types};
 use cranelift_frontend::Variable;
@@ -297,7 +295,7 @@ impl Emitter<'_, '_> {
     }
 
     pub fn set_location(&mut self, at: Instance, to: LocationId, work: &Frame) {
-        let free = self.interp.program().processes[at.process].instances != Instances::One;
+        let free = self.interp.program().processes[at.process].has_slots();
         let cell = location_in(self.interp.layout(), at);
         self.write_known(work, cell.bit, cell.bits, u64::from(to.0) + u64::from(free));
     }
@@ -352,9 +350,9 @@ impl Emitter<'_, '_> {
 
     /// The number of an instance among all.
     pub fn number_of(&self, of: Instance) -> u32 {
-        let program = self.interp.program();
-        let before = program.processes.keys().take_while(|&process| process != of.process);
-        before.map(|process| program.slots(process)).sum::<u32>() + of.slot
+        let mut all = self.interp.program().instances();
+        let number = all.position(|(process, slot)| Instance { process, slot } == of);
+        number.map_or(0, |number| number as u32)
     }
 }
 

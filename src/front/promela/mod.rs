@@ -11,6 +11,8 @@ pub mod symbols;
 pub mod token;
 pub mod trail;
 
+pub use lower::SLOTS_DEFAULT;
+
 use super::{Loaded, Options};
 use crate::diag::Diagnostic;
 use crate::ir::Program;

@@ -26,7 +26,7 @@ use crate::source::{Sources, Span};
 use std::collections::{BTreeSet, HashMap};
 
 /// The most instances that a `run` in a loop makes, unless the user says otherwise.
-const SLOTS_DEFAULT: u32 = 16;
+pub const SLOTS_DEFAULT: u32 = 16;
 /// The most processes at one time.
 const PROCESSES_MAX: u32 = 255;
 
