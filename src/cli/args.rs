@@ -81,6 +81,20 @@ pub enum KeyOrder {
     Sampled,
 }
 
+/// How states are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum StoreArg {
+    /// As gaps between sorted states, compressed
+    #[default]
+    Sorted,
+    /// As their bytes, to measure against
+    Raw,
+    /// As run-length codes
+    Rle,
+    /// As static Huffman codes
+    Huffman,
+}
+
 /// How the model is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ExecArg {
@@ -167,6 +181,12 @@ pub struct CheckArgs {
     /// How the variables are ordered in the stored states; the counts do not depend on it
     #[arg(long, value_enum, default_value_t)]
     pub key_order: KeyOrder,
+    /// How states are stored; the counts do not depend on it
+    #[arg(long, value_enum, default_value_t)]
+    pub store: StoreArg,
+    /// How often each byte is in a state, for `--store huffman` [default: from a sample]
+    #[arg(long, value_name = "FILE")]
+    pub huffman_table: Option<PathBuf>,
 }
 
 /// What can be checked.

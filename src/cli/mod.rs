@@ -9,6 +9,7 @@ mod progress;
 mod run;
 mod simulate;
 mod status;
+mod storage;
 
 pub use directory::Job;
 

@@ -5,11 +5,11 @@ use super::directory::{Directory, Job};
 use super::failure::{self, Failure};
 use super::model::Model;
 use super::progress::Display;
-use super::{Ending, print};
+use super::{Ending, print, storage};
 use crate::exec::{Executor, Model as _};
 use crate::report::{self, Report};
 use crate::search::checkpoint::{DiskFigures, Saved};
-use crate::search::{Control, Limits, Outcome, Plan, Search, Verdict};
+use crate::search::{Control, Limits, Outcome, Plan, Search, Storage, Verdict};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -20,11 +20,12 @@ pub(super) fn check(args: &CheckArgs) -> Ending {
     let (model, _) = Model::open(&args.model)?.in_key_order(args.key_order);
     let limits = args.limits();
     let executor = Executor::new(&model.interp, args.run.exec.into());
+    let storage = storage::wanted(args, executor.model())?;
     let plan = plan(&model, &args.run)?;
-    let job = Job::new(&model, &limits);
+    let job = Job::new(&model, &limits, &storage);
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
-    Sitting { model: &model, executor: &executor, limits, plan, directory, args: &args.run }
-        .run(None)
+    let (model, executor, args) = (&model, &executor, &args.run);
+    Sitting { model, executor, limits, storage, plan, directory, args }.run(None)
 }
 
 /// `spillway resume`.
@@ -33,9 +34,10 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let model = job.model(&args.dir)?;
     let limits = job.limits(args.run.max_states);
     let executor = Executor::new(&model.interp, args.run.exec.into());
+    let storage = job.storage(&args.dir, model.interp.width())?;
     let plan = plan(&model, &args.run)?;
-    Sitting { model: &model, executor: &executor, limits, plan, directory, args: &args.run }
-        .run(saved)
+    let (model, executor, args) = (&model, &executor, &args.run);
+    Sitting { model, executor, limits, storage, plan, directory, args }.run(saved)
 }
 
 /// Called when the model is compiled: what is resident by then is not there to be shared out.
@@ -50,6 +52,7 @@ struct Sitting<'a> {
     model: &'a Model,
     executor: &'a Executor<'a>,
     limits: Limits,
+    storage: Storage,
     plan: Plan,
     directory: Directory,
     args: &'a RunArgs,
@@ -96,7 +99,10 @@ impl Sitting<'_> {
         let disk = self.directory.disk.clone();
         let (model, limits) = (self.executor.model(), self.limits.clone());
         let mut search = match saved {
-            None => Search::begin(model, disk, self.plan, limits, control)?,
+            None => {
+                let storage = self.storage.clone();
+                Search::begin_stored(model, disk, self.plan, limits, control, storage)?
+            }
             Some(saved) => Search::resume(model, disk, saved, self.plan, limits, control)?,
         };
         let outcome = search.run()?;
@@ -111,6 +117,7 @@ impl Sitting<'_> {
             model_name: model.name(),
             language: model.language.name(),
             key_order: model.key_order(),
+            store: self.storage.name(),
             compiled: Some(executor.compiled()),
             model: &model.interp,
             sources: &model.sources,

@@ -8,7 +8,7 @@ use super::{Ending, print};
 use crate::report::{self, Report, Violation};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::trace::{Trace, counterexample};
-use crate::search::{Limits, Outcome};
+use crate::search::{Limits, Outcome, Storage};
 use spill::{Disk, RealDisk};
 use std::path::Path;
 
@@ -26,6 +26,7 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         model_name: job.model_name(),
         language: job.language(),
         key_order: model.key_order(),
+        store: job.storage_name(),
         compiled: None,
         model: &model.interp,
         sources: &model.sources,
@@ -128,7 +129,8 @@ fn counterexample_of(
             .iter()
             .find(|(check, _)| *check == violation.check)
             .unwrap_or_else(|| unreachable!("violations are made from these findings"));
-        let levels = &saved.store.levels;
+        let Storage::Sorted(codec) = saved.storage()?;
+        let levels = (&saved.store.levels, &codec);
         let (level, witness) = (finding.level, &finding.witness);
         counterexample(&model.interp, disk, levels, threads, violation.check, level, witness)
     };

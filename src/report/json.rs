@@ -22,6 +22,7 @@ pub fn result(report: &Report) -> Value {
         "violations": found.iter().map(violation).collect::<Vec<_>>(),
         "state_bits": model.bits(),
         "key_order": report.key_order,
+        "store": report.store,
         "exec": report.compiled.map(|it| if it.is_ok() { "jit" } else { "interp" }),
         "compile_seconds": code.map(|it| it.time.as_secs_f64()),
         "code_bytes": code.map(|it| it.bytes),

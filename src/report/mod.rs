@@ -21,6 +21,8 @@ pub struct Report<'a> {
     pub language: &'a str,
     /// How the order of its variables in a state was chosen: `declared`, `static`, `sampled`.
     pub key_order: &'a str,
+    /// How states are stored: `sorted`, `raw`, `rle`, `huffman`.
+    pub store: &'a str,
     /// What compiling it gave, or why it was interpreted; nothing if it was not run.
     pub compiled: Option<Result<Compiled, &'a str>>,
     /// The model.

@@ -6,7 +6,8 @@
 
 mod consistency;
 
-use super::{Outcome, Plan, Verdict};
+use super::storage::SavedStorage;
+use super::{Outcome, Plan, Storage, Verdict};
 use crate::exec::{Check, FaultKind, Finding, Findings, Model};
 use consistency::contradiction;
 use rkyv::{Archive, Deserialize, Serialize, rancor};
@@ -16,7 +17,7 @@ use spill::{Disk, Error, Format, Piece, Result, SavedStore};
 pub const MANIFEST: &str = "manifest";
 
 /// The manifest's format. The version covers every file of a search directory.
-pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 2 };
+pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 3 };
 
 /// A search at rest.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
@@ -25,6 +26,8 @@ pub struct Saved {
     pub digest: [u8; 32],
     /// Bytes of a state.
     pub width: u32,
+    /// How states are stored.
+    pub storage: SavedStorage,
     /// The levels and the visited store.
     pub store: SavedStore,
     /// Transitions of the levels expanded whole.
@@ -108,6 +111,12 @@ impl Saved {
                 Err(Error::corrupt(MANIFEST, 0, what))
             }
         }
+    }
+
+    /// How states are stored.
+    pub fn storage(&self) -> Result<Storage> {
+        let restored = self.storage.restore(self.width as usize);
+        restored.ok_or_else(|| Error::corrupt(MANIFEST, 0, "its codec is none for these states"))
     }
 
     /// The findings, the open level's included.

@@ -9,7 +9,7 @@ use super::control::Progress;
 use super::{Control, plan::Plan};
 use crate::exec::{Expansion, Findings, Model};
 use spill::{
-    Append, Decoder, Disk, FileName, Frontier, Merge, Piece, Recent, Result, SegmentSource,
+    Append, Codec, Decoder, Disk, FileName, Frontier, Merge, Piece, Recent, Result, SegmentSource,
     SegmentWriter, Source, sort_dedup,
 };
 use std::sync::Arc;
@@ -52,6 +52,7 @@ pub struct Worker {
 struct CandidateLog {
     disk: Arc<dyn Disk>,
     width: usize,
+    codec: Codec,
     open: Option<(FileName, Box<dyn Append>)>,
     pieces: Vec<Piece>,
 }
@@ -78,8 +79,8 @@ pub struct Expanded {
 }
 
 impl Worker {
-    /// The workers of a plan.
-    pub fn crew(plan: &Plan, width: usize, disk: &Arc<dyn Disk>) -> Vec<Worker> {
+    /// The workers of a plan, whose candidate runs `codec` writes.
+    pub fn crew(plan: &Plan, width: usize, codec: &Codec, disk: &Arc<dyn Disk>) -> Vec<Worker> {
         (0..plan.threads)
             .map(|number| Worker {
                 number: number as u16,
@@ -92,7 +93,7 @@ impl Worker {
                 scratch: Vec::new(),
                 states: Vec::new(),
                 decoder: Decoder::new(width),
-                log: CandidateLog { disk: disk.clone(), width, open: None, pieces: Vec::new() },
+                log: CandidateLog::new(disk, width, codec),
             })
             .collect()
     }
@@ -217,13 +218,19 @@ impl Worker {
 }
 
 impl CandidateLog {
+    fn new(disk: &Arc<dyn Disk>, width: usize, codec: &Codec) -> CandidateLog {
+        let (disk, codec) = (disk.clone(), codec.clone());
+        CandidateLog { disk, width, codec, open: None, pieces: Vec::new() }
+    }
+
     /// Appends one sorted run.
     fn write(&mut self, name: FileName, keys: &[u8]) -> Result<()> {
         let (_, file) = match &mut self.open {
             Some(open) => open,
             None => self.open.insert((name, self.disk.create(&name.to_string())?)),
         };
-        let mut writer = SegmentWriter::new(self.width, &mut **file).uncompressed();
+        let mut writer =
+            SegmentWriter::new(self.width, &mut **file).coded(&self.codec).uncompressed();
         writer.push(keys)?;
         let at = writer.finish()?;
         self.pieces.push(Piece { file: name, at });
@@ -236,11 +243,12 @@ impl CandidateLog {
         file.flush()?;
         let mut sources: Vec<Box<dyn Source>> = Vec::new();
         for piece in &self.pieces {
-            let segment = piece.open(&*self.disk, self.width)?;
+            let segment = piece.open(&*self.disk, self.width)?.coded(&self.codec);
             sources.push(Box::new(SegmentSource::new(segment, None, None)));
         }
         let mut merge = Merge::new(self.width, sources);
-        let mut writer = SegmentWriter::new(self.width, &mut **file).uncompressed();
+        let mut writer =
+            SegmentWriter::new(self.width, &mut **file).coded(&self.codec).uncompressed();
         spill::drain(&mut merge, |batch| writer.push(batch))?;
         let at = writer.finish()?;
         self.pieces = vec![Piece { file: *name, at }];

@@ -16,10 +16,11 @@ use super::checkpoint::{DiskFigures, Saved, SavedLevel, restore_findings, save_f
 use super::control::Progress;
 use super::expand::{Level, Worker, expand};
 use super::plan::Plan;
-use super::{Control, Limits, Outcome, Verdict};
+use super::{Control, Limits, Outcome, Storage, Verdict};
 use crate::exec::{Expansion, Findings, Model};
 use spill::{
-    Candidates, Disk, Error, FileName, Levels, Metered, Piece, Result, SavedStore, Settled, Store,
+    Candidates, Codec, Disk, Error, FileName, Levels, Metered, Piece, Result, SavedStore, Settled,
+    Store,
 };
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -36,6 +37,7 @@ pub struct Search<'a> {
     model: &'a dyn Model,
     limits: Limits,
     plan: Plan,
+    codec: Codec,
     disk: Arc<Metered>,
     control: &'a Control,
     store: Store,
@@ -95,8 +97,20 @@ impl<'a> Search<'a> {
         limits: Limits,
         control: &'a Control,
     ) -> Result<Self> {
+        Self::begin_stored(model, disk, plan, limits, control, Storage::default())
+    }
+
+    /// [`begin`](Search::begin), with states stored in another way.
+    pub fn begin_stored(
+        model: &'a dyn Model,
+        disk: Arc<Metered>,
+        plan: Plan,
+        limits: Limits,
+        control: &'a Control,
+        storage: Storage,
+    ) -> Result<Self> {
         sweep(&*disk, &SavedStore::default(), &[])?;
-        Ok(Self::new(model, disk, plan, limits, control))
+        Ok(Self::new(model, disk, plan, limits, control, storage))
     }
 
     fn new(
@@ -105,14 +119,17 @@ impl<'a> Search<'a> {
         plan: Plan,
         limits: Limits,
         control: &'a Control,
+        storage: Storage,
     ) -> Self {
+        let Storage::Sorted(codec) = storage;
         let shared: Arc<dyn Disk> = disk.clone();
-        let workers = Worker::crew(&plan, model.width(), &shared);
-        let store = Store::new(shared, model.width(), plan.shares());
+        let workers = Worker::crew(&plan, model.width(), &codec, &shared);
+        let store = Store::new(shared, model.width(), codec.clone(), plan.shares());
         Self {
             model,
             limits,
             plan,
+            codec,
             disk,
             control,
             store,
@@ -139,15 +156,17 @@ impl<'a> Search<'a> {
         control: &'a Control,
     ) -> Result<Self> {
         saved.check_model(model)?;
+        let storage = saved.storage()?;
         sweep(&*disk, &saved.store, &saved.open.candidates)?;
-        let mut search = Search::new(model, disk.clone(), plan, limits, control);
+        let mut search = Search::new(model, disk.clone(), plan, limits, control, storage);
         search.transitions = saved.transitions;
         search.findings = restore_findings(&saved.findings)?;
         search.verdict = saved.outcome()?.verdict;
         search.seconds_before = saved.seconds;
         search.disk_before = saved.disk;
         let shares = plan.shares();
-        search.store = Store::restore(disk, model.width(), shares, saved.store, plan.threads)?;
+        let (width, codec) = (model.width(), search.codec.clone());
+        search.store = Store::restore(disk, width, codec, shares, saved.store, plan.threads)?;
         search.states = levels_keys(search.store.levels()).sum();
         search.reopen(saved.open)?;
         Ok(search)
@@ -320,11 +339,11 @@ impl<'a> Search<'a> {
         for worker in &mut self.workers {
             worker.flush()?;
             for piece in worker.pieces() {
-                segments.push(piece.open(&*self.disk, width)?);
+                segments.push(piece.open(&*self.disk, width)?.coded(&self.codec));
             }
         }
         for piece in &self.open.restored {
-            segments.push(piece.open(&*self.disk, width)?);
+            segments.push(piece.open(&*self.disk, width)?.coded(&self.codec));
         }
         let slices = self.workers.iter().map(Worker::sorted).collect();
         let candidates = Candidates { slices, segments };
@@ -406,6 +425,7 @@ impl<'a> Search<'a> {
         Saved {
             digest: self.model.digest(),
             width: self.model.width() as u32,
+            storage: Storage::Sorted(self.codec.clone()).saved(),
             store: self.store.saved(),
             transitions: self.transitions,
             findings: save_findings(&self.findings),

@@ -12,12 +12,14 @@ pub mod external;
 pub mod memory;
 pub mod order;
 pub mod plan;
+pub mod storage;
 pub mod trace;
 
 pub use allocator::return_large_blocks;
 pub use control::Control;
 pub use external::Search;
 pub use plan::Plan;
+pub use storage::Storage;
 
 use crate::exec::{Check, Findings, Model};
 

@@ -1,0 +1,158 @@
+//! Every way of storing states gives what the oracle gives: on pseudo-random graphs, on models we
+//! ship, across stops, on disks that fail, and through the command line.
+
+mod support;
+
+use proptest::prelude::*;
+use spill::{Codec, Disk, FaultDisk, Frequencies, Huffman, Tables};
+use spillway::exec::{Interp, Model};
+use spillway::front::{Language, Options, load};
+use spillway::search::checkpoint::Saved;
+use spillway::search::storage::trained;
+use spillway::search::trace::counterexample;
+use spillway::search::{Control, Limits, Outcome, Plan, Storage, memory};
+use spillway::source::Sources;
+use std::sync::Arc;
+use std::time::Duration;
+use support::{Graph, begin_or_resume, begin_stored_or_resume, tiny_plan};
+
+/// Every codec, for the states of `model`.
+fn storages(model: &dyn Model) -> Vec<Storage> {
+    let mut uneven = Frequencies::new(model.width());
+    (0..model.width()).for_each(|column| uneven.add(column, column as u8, 1000));
+    let codecs = [
+        Codec::Raw,
+        Codec::Rle,
+        trained(model, Tables::Single),
+        trained(model, Tables::Columns),
+        // Of a table that has nothing to do with the model.
+        Codec::Huffman(Arc::new(Huffman::train(&uneven, Tables::Columns))),
+    ];
+    codecs.into_iter().map(Storage::Sorted).collect()
+}
+
+fn graphs() -> impl Strategy<Value = Graph> {
+    let width = prop_oneof![Just(3usize), Just(8), Just(11), Just(24), Just(90)];
+    (1u64..8_000, 1u64..5, 1u64..2_000, width, 0u64..500).prop_map(
+        |(nodes, degree, spread, width, broken)| Graph { nodes, degree, spread, width, broken },
+    )
+}
+
+/// Searches to the end, stopping at a checkpoint after each of `pauses` states.
+fn search(
+    model: &dyn Model,
+    storage: &Storage,
+    plans: &[Plan],
+    pauses: &[u64],
+    limits: &Limits,
+) -> (Outcome, Arc<dyn Disk>) {
+    let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+    // Checkpoints without end, inside levels too, if there are pauses.
+    let every = if pauses.is_empty() { 3600 } else { 0 };
+    let mut last = Outcome::default();
+    for (sitting, pause) in pauses.iter().chain([&u64::MAX]).enumerate() {
+        let control = Control::new(Duration::from_secs(every), None);
+        let limits = Limits { max_states: Some(*pause), ..limits.clone() };
+        let plan = plans[sitting % plans.len()];
+        let mut search = match sitting {
+            0 => begin_stored_or_resume(model, &disk, plan, &limits, &control, storage),
+            // The manifest knows.
+            _ => begin_or_resume(model, &disk, plan, &limits, &control),
+        };
+        last = search.as_mut().unwrap().run().unwrap();
+    }
+    (last, disk)
+}
+
+fn assert_traces_replay(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) {
+    let saved = Saved::load(disk).unwrap();
+    let Storage::Sorted(codec) = saved.storage().unwrap();
+    for (check, finding) in outcome.findings.iter() {
+        let levels = (&saved.store.levels, &codec);
+        let (level, witness) = (finding.level, &finding.witness);
+        let trace = counterexample(model, disk, levels, 2, check, level, witness).unwrap();
+        assert!(trace.depth() as u64 - level <= 1);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_store_agrees_with_the_oracle_across_stops(
+        graph in graphs(),
+        plans in prop::collection::vec((1usize..4, 4u64..2_000, 16u64..10_000), 1..3),
+        pauses in prop::collection::vec(0u64..4, 0..4),
+        keep_going: bool,
+    ) {
+        let limits = Limits { stop_on_violation: !keep_going, ..Limits::default() };
+        let expected = memory::search(&graph, &limits);
+        let plans: Vec<Plan> =
+            plans.iter().map(|&(threads, buffer, young)| tiny_plan(threads, graph.width, buffer, young)).collect();
+        let pauses: Vec<u64> = pauses.iter().map(|pause| pause * graph.nodes / 4).collect();
+        for storage in storages(&graph) {
+            let (outcome, disk) = search(&graph, &storage, &plans, &pauses, &limits);
+            prop_assert_eq!(&outcome, &expected, "{}", storage.name());
+            assert_traces_replay(&graph, &*disk, &outcome);
+        }
+    }
+}
+
+/// Models of every language we have: the file, and the constants that make it small.
+const MODELS: [(Language, &str, &[(&str, i64)]); 4] = [
+    (Language::Dve, "models/dve/peterson.dve", &[]),
+    (Language::Dve, "models/dve/needham_schroeder.dve", &[]),
+    (Language::Dve, "models/dve/bounded_buffer.dve", &[("BUG", 2)]),
+    (Language::Dve, "models/dve/sliding_window.dve", &[]),
+];
+
+fn interp(language: Language, file: &str, defines: &[(&str, i64)]) -> Interp {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let mut sources = Sources::default();
+    sources.add(file, std::fs::read_to_string(path).unwrap());
+    let defines = defines.iter().map(|&(name, value)| (name.into(), value)).collect();
+    let options = Options { defines, ..Options::default() };
+    Interp::new(load(language, &mut sources, &options).unwrap().program).unwrap()
+}
+
+#[test]
+fn every_store_explores_our_models() {
+    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    for (language, file, defines) in MODELS {
+        let model = interp(language, file, defines);
+        let expected = memory::search(&model, &limits);
+        let plan = tiny_plan(2, model.width(), 500, 2000);
+        for storage in storages(&model) {
+            for pauses in [&[][..], &[100, 300]] {
+                let (outcome, disk) = search(&model, &storage, &[plan], pauses, &limits);
+                assert_eq!(outcome, expected, "{file}: {}", storage.name());
+                assert_traces_replay(&model, &*disk, &outcome);
+            }
+        }
+    }
+}
+
+/// The disk fails at every operation in turn; what is there then is gone on with.
+#[test]
+fn every_store_survives_failures() {
+    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let graph = Graph { nodes: 300, degree: 3, spread: 60, width: 9, broken: 40 };
+    let plan = tiny_plan(1, graph.width, 20, 60);
+    let expected = memory::search(&graph, &limits);
+    for storage in storages(&graph) {
+        let run = |disk: &FaultDisk| {
+            let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+            let control = Control::new(Duration::ZERO, None);
+            begin_stored_or_resume(&graph, &disk, plan, &limits, &control, &storage)?.run()
+        };
+        let undisturbed = FaultDisk::new();
+        assert_eq!(run(&undisturbed).unwrap(), expected);
+        let step = if support::is_large() { 1 } else { 7 };
+        for operation in (0..undisturbed.operations()).step_by(step) {
+            let disk = FaultDisk::with_plan(spill::fault::Plan::new().crash_at(operation));
+            assert!(run(&disk).is_err());
+            let outcome = run(&disk.restart()).unwrap();
+            assert_eq!(outcome, expected, "{}: operation {operation}", storage.name());
+        }
+    }
+}
