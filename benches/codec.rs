@@ -40,7 +40,7 @@ fn states(model: &dyn Model) -> Vec<u8> {
         spill::sort_dedup(width, &mut all, &mut Vec::new());
         all
     };
-    support::look_into(model, Some(STATES_MAX), look)
+    support::explore_and(model, 4 << 30, 2, Some(STATES_MAX), look)
 }
 
 fn segment(disk: &dyn Disk, name: &str, width: usize, keys: &[u8], codec: &Codec) -> Segment {

@@ -126,10 +126,13 @@ impl Levels {
 
     /// Maps the pieces of a level.
     pub fn open(&mut self, level: usize) -> Result<Vec<Segment>> {
-        for lane in &mut self.lanes {
-            lane.file.flush()?;
-        }
+        self.flush()?;
         self.saved.open(&*self.disk, self.width, &self.codec, level)
+    }
+
+    /// Makes every level readable.
+    pub fn flush(&mut self) -> Result<()> {
+        self.lanes.iter_mut().try_for_each(|lane| lane.file.flush())
     }
 
     /// The first `count` lanes, for `count` threads to write the pieces of the next level.

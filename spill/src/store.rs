@@ -199,6 +199,17 @@ impl Store {
         (self.old.len(), self.young.len())
     }
 
+    /// Bytes of the runs in memory and of the filter; of the levels and of the runs on disk that are
+    /// not levels.
+    pub fn bytes(&self) -> [u64; 4] {
+        let young: usize = self.young.iter().map(|run| run.keys.len()).sum();
+        let length = |piece: &Piece| piece.at.length;
+        let levels = self.levels.saved().pieces.iter().map(length).sum();
+        let merged = self.old.iter().flat_map(|run| &run.pieces);
+        let merged = merged.filter(|piece| matches!(piece.file, FileName::Merged { .. }));
+        [young as u64, self.filter.bytes() as u64, levels, merged.map(length).sum()]
+    }
+
     /// What a manifest must remember; valid on disk after [`Store::sync`].
     pub fn saved(&self) -> SavedStore {
         let old = self.old.iter().map(|run| SavedRun {

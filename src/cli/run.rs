@@ -9,6 +9,8 @@ use super::{Ending, print, storage};
 use crate::exec::{Executor, Model as _};
 use crate::report::{self, Report};
 use crate::search::checkpoint::{DiskFigures, Saved};
+use crate::search::comback::Rebuilt;
+use crate::search::visited::Part;
 use crate::search::{Control, Limits, Outcome, Plan, Search, Storage, Verdict};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::Arc;
@@ -21,7 +23,8 @@ pub(super) fn check(args: &CheckArgs) -> Ending {
     let limits = args.limits();
     let executor = Executor::new(&model.interp, args.run.exec.into());
     let storage = storage::wanted(args, executor.model())?;
-    let plan = plan(&model, &args.run)?;
+    let plan = plan(&model, &storage, &args.run)?;
+    storage::check_room(&storage, &plan, model.interp.width())?;
     let job = Job::new(&model, &limits, &storage);
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
     let (model, executor, args) = (&model, &executor, &args.run);
@@ -35,14 +38,15 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let limits = job.limits(args.run.max_states);
     let executor = Executor::new(&model.interp, args.run.exec.into());
     let storage = job.storage(&args.dir, model.interp.width())?;
-    let plan = plan(&model, &args.run)?;
+    let plan = plan(&model, &storage, &args.run)?;
     let (model, executor, args) = (&model, &executor, &args.run);
     Sitting { model, executor, limits, storage, plan, directory, args }.run(saved)
 }
 
 /// Called when the model is compiled: what is resident by then is not there to be shared out.
-fn plan(model: &Model, args: &RunArgs) -> Result<Plan, Failure> {
-    args::plan(args.memory, args.threads, model.interp.width()).map_err(|error| {
+fn plan(model: &Model, storage: &Storage, args: &RunArgs) -> Result<Plan, Failure> {
+    let width = model.interp.width() + storage.saved().tag_bytes();
+    args::plan(args.memory, args.threads, width).map_err(|error| {
         Failure::wrong(format!("{error}\n  help: give at least that much with --memory"))
     })
 }
@@ -63,6 +67,8 @@ struct Searched {
     outcome: Outcome,
     seconds: f64,
     disk: DiskFigures,
+    parts: Vec<Part>,
+    rebuilt: Option<Rebuilt>,
 }
 
 impl Sitting<'_> {
@@ -106,18 +112,22 @@ impl Sitting<'_> {
             Some(saved) => Search::resume(model, disk, saved, self.plan, limits, control)?,
         };
         let outcome = search.run()?;
-        Ok(Searched { outcome, seconds: search.seconds(), disk: search.disk_figures() })
+        let (seconds, disk) = (search.seconds(), search.disk_figures());
+        let (parts, rebuilt) = (search.store().parts(), search.store().rebuilt());
+        Ok(Searched { outcome, seconds, disk, parts, rebuilt })
     }
 
     /// Prints the result and, if there is one, the counterexample.
     fn tell(&self, searched: &Searched) -> Result<(), Failure> {
         let Sitting { model, executor, directory, limits, .. } = self;
-        let Searched { outcome, seconds, disk } = searched;
+        let Searched { outcome, seconds, disk, parts, rebuilt } = searched;
         let report = Report {
             model_name: model.name(),
             language: model.language.name(),
             key_order: model.key_order(),
             store: self.storage.name(),
+            parts,
+            rebuilt: *rebuilt,
             compiled: Some(executor.compiled()),
             model: &model.interp,
             sources: &model.sources,

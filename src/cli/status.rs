@@ -7,8 +7,10 @@ use super::model::Model;
 use super::{Ending, print};
 use crate::report::{self, Report, Violation};
 use crate::search::checkpoint::{DiskFigures, Saved};
+use crate::search::comback::Rebuilt;
+use crate::search::storage::SavedStorage;
 use crate::search::trace::{Trace, counterexample};
-use crate::search::{Limits, Outcome, Storage};
+use crate::search::{Limits, Outcome, Storage, comback};
 use spill::{Disk, RealDisk};
 use std::path::Path;
 
@@ -27,6 +29,8 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         language: job.language(),
         key_order: model.key_order(),
         store: job.storage_name(),
+        parts: &[],
+        rebuilt: rebuilt(saved.as_ref()),
         compiled: None,
         model: &model.interp,
         sources: &model.sources,
@@ -47,6 +51,12 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         }
     }
     Ok(failure::VERIFIED)
+}
+
+/// What was done to rebuild states up to a checkpoint, if states are rebuilt.
+fn rebuilt(saved: Option<&Saved>) -> Option<Rebuilt> {
+    let saved = saved.filter(|saved| matches!(saved.storage, SavedStorage::Comback(_)))?;
+    Some(saved.frontier.rebuilt)
 }
 
 /// `spillway trace`.
@@ -129,10 +139,17 @@ fn counterexample_of(
             .iter()
             .find(|(check, _)| *check == violation.check)
             .unwrap_or_else(|| unreachable!("violations are made from these findings"));
-        let Storage::Sorted(codec) = saved.storage()?;
+        let (model, check) = (&model.interp, violation.check);
+        let codec = match saved.storage()? {
+            Storage::Sorted(codec) => codec,
+            Storage::Comback(_) => {
+                let (levels, witness) = (&saved.store.levels, &finding.witness);
+                return comback::counterexample(model, disk, levels, check, witness);
+            }
+        };
         let levels = (&saved.store.levels, &codec);
         let (level, witness) = (finding.level, &finding.witness);
-        counterexample(&model.interp, disk, levels, threads, violation.check, level, witness)
+        counterexample(model, disk, levels, threads, check, level, witness)
     };
     trace().map_err(|error| Failure::opening(dir, error))
 }

@@ -1,13 +1,14 @@
-//! `--store` and `--huffman-table`: how the states of a new search are to be stored.
+//! `--store` and what belongs to it: how the states of a new search are to be stored.
 //!
 //! A table is a text of frequencies. A line has a byte of a state and how often it is there, for all
 //! columns alike, or a column, a byte and how often; columns are counted from 0. `#` begins a comment.
 
-use super::args::{CheckArgs, StoreArg};
+use super::args::{CheckArgs, HashBits, StoreArg};
 use super::failure::Failure;
 use crate::exec::Model;
-use crate::search::Storage;
+use crate::search::comback::{CacheSize, Settings, cache_states_max};
 use crate::search::storage::trained;
+use crate::search::{Plan, Storage};
 use spill::{Codec, Frequencies, Huffman, Tables};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +20,15 @@ pub(super) fn wanted(args: &CheckArgs, model: &dyn Model) -> Result<Storage, Fai
             "--huffman-table is for --store huffman\n  help: add that, or leave the table out",
         ));
     }
+    let for_comback = args.comback_hash.is_some() || args.comback_cache.is_some();
+    if for_comback && args.store != StoreArg::Comback {
+        return Err(Failure::wrong(
+            "--comback-hash and --comback-cache are for --store comback\n  help: add that, or leave \
+             them out",
+        ));
+    }
     Ok(Storage::Sorted(match args.store {
+        StoreArg::Comback => return Ok(Storage::Comback(comback(args))),
         StoreArg::Sorted => Codec::Gaps,
         StoreArg::Raw => Codec::Raw,
         StoreArg::Rle => Codec::Rle,
@@ -28,6 +37,32 @@ pub(super) fn wanted(args: &CheckArgs, model: &dyn Model) -> Result<Storage, Fai
             Some(path) => from_file(path, model.width())?,
         },
     }))
+}
+
+fn comback(args: &CheckArgs) -> Settings {
+    let hash_bits = match args.comback_hash.unwrap_or_default() {
+        HashBits::Bits8 => 8,
+        HashBits::Bits16 => 16,
+        HashBits::Bits32 => 32,
+        HashBits::Bits64 => 64,
+    };
+    let default = Settings::default();
+    Settings { hash_bits, cache: args.comback_cache.unwrap_or(default.cache), ..default }
+}
+
+/// Refuses a cache that was asked for and that the plan has no room for.
+pub(super) fn check_room(storage: &Storage, plan: &Plan, width: usize) -> Result<(), Failure> {
+    let Storage::Comback(Settings { cache: (_, CacheSize::States(wanted)), .. }) = storage else {
+        return Ok(());
+    };
+    let room = cache_states_max(plan, width);
+    match *wanted <= room as u64 {
+        true => Ok(()),
+        false => Err(Failure::wrong(format!(
+            "a cache of {wanted} states is too large: this budget has room for {room}\n  help: give \
+             more memory with --memory, or ask for fewer with --comback-cache"
+        ))),
+    }
 }
 
 fn from_file(path: &Path, width: usize) -> Result<Codec, Failure> {

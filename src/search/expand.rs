@@ -34,6 +34,9 @@ const STATES_PER_WORKER_MIN: u64 = 4096;
 pub struct Worker {
     number: u16,
     width: usize,
+    /// Bytes at the end of a candidate that say where it comes from: of candidates that differ only
+    /// there, the first is kept.
+    tag: usize,
     /// Bytes that the buffer may always take.
     share: usize,
     /// Bytes that it may take at present.
@@ -79,12 +82,19 @@ pub struct Expanded {
 }
 
 impl Worker {
-    /// The workers of a plan, whose candidate runs `codec` writes.
-    pub fn crew(plan: &Plan, width: usize, codec: &Codec, disk: &Arc<dyn Disk>) -> Vec<Worker> {
+    /// The workers of a plan, for candidates that end in a tag of some of their bytes, and whose
+    /// runs `codec` writes.
+    pub fn crew(
+        plan: &Plan,
+        (width, tag): (usize, usize),
+        codec: &Codec,
+        disk: &Arc<dyn Disk>,
+    ) -> Vec<Worker> {
         (0..plan.threads)
             .map(|number| Worker {
                 number: number as u16,
                 width,
+                tag,
                 share: plan.buffer as usize,
                 limit: plan.buffer as usize / width * width,
                 fresh: Vec::new(),
@@ -126,6 +136,7 @@ impl Worker {
     ) -> Result<(u64, Findings)> {
         let Worker {
             width,
+            tag,
             limit,
             share: _,
             fresh,
@@ -142,6 +153,7 @@ impl Worker {
         let mut collect = |fresh: &mut Vec<u8>| {
             if buffer.len() + fresh.len() > *limit {
                 sort_dedup(*width, buffer, scratch);
+                keep_first_tags(*width, *tag, buffer);
                 if buffer.len() > *limit / 2 {
                     log.write(name, buffer)?;
                     buffer.clear();
@@ -173,6 +185,7 @@ impl Worker {
         collect(fresh)?;
         // Here, beside the other workers, whatever the buffer will be needed for.
         sort_dedup(*width, buffer, scratch);
+        keep_first_tags(*width, *tag, buffer);
         Ok(tallies)
     }
 
@@ -254,6 +267,22 @@ impl CandidateLog {
         self.pieces = vec![Piece { file: *name, at }];
         Ok(())
     }
+}
+
+/// Of sorted candidates that differ only in their last `tag` bytes keeps the first.
+fn keep_first_tags(width: usize, tag: usize, sorted: &mut Vec<u8>) {
+    if tag == 0 || sorted.is_empty() {
+        return;
+    }
+    let state = width - tag;
+    let mut kept = width;
+    for next in (width..sorted.len()).step_by(width) {
+        if sorted[kept - width..kept - tag] != sorted[next..next + state] {
+            sorted.copy_within(next..next + width, kept);
+            kept += width;
+        }
+    }
+    sorted.truncate(kept);
 }
 
 /// Expands `level` with all workers until it ends or `pause` says so.

@@ -6,6 +6,7 @@
 
 mod allocator;
 pub mod checkpoint;
+pub mod comback;
 pub mod control;
 mod expand;
 pub mod external;
@@ -14,6 +15,7 @@ pub mod order;
 pub mod plan;
 pub mod storage;
 pub mod trace;
+pub mod visited;
 
 pub use allocator::return_large_blocks;
 pub use control::Control;

@@ -1,5 +1,6 @@
 //! How the states of a search are stored.
 
+use super::comback::{Settings, TAG};
 use super::order::sample::Sample;
 use crate::exec::Model;
 use rkyv::{Archive, Deserialize, Serialize};
@@ -11,6 +12,8 @@ use std::sync::Arc;
 pub enum Storage {
     /// As sorted runs, which the codec writes.
     Sorted(Codec),
+    /// As hashes and back-edges.
+    Comback(Settings),
 }
 
 /// What a job and a manifest remember of how states are stored.
@@ -18,6 +21,8 @@ pub enum Storage {
 pub enum SavedStorage {
     /// As sorted runs.
     Sorted(SavedCodec),
+    /// As hashes and back-edges.
+    Comback(Settings),
 }
 
 impl Default for Storage {
@@ -31,6 +36,7 @@ impl Storage {
     pub fn saved(&self) -> SavedStorage {
         match self {
             Storage::Sorted(codec) => SavedStorage::Sorted(codec.saved()),
+            Storage::Comback(settings) => SavedStorage::Comback(*settings),
         }
     }
 
@@ -38,6 +44,7 @@ impl Storage {
     pub fn name(&self) -> &'static str {
         match self {
             Storage::Sorted(codec) => codec.name(),
+            Storage::Comback(_) => "comback",
         }
     }
 }
@@ -47,6 +54,17 @@ impl SavedStorage {
     pub fn restore(&self, width: usize) -> Option<Storage> {
         match self {
             SavedStorage::Sorted(codec) => Codec::restore(codec, width).map(Storage::Sorted),
+            SavedStorage::Comback(settings) => {
+                settings.are_possible().then_some(Storage::Comback(*settings))
+            }
+        }
+    }
+
+    /// Bytes before a state where a manifest speaks of one.
+    pub fn tag_bytes(&self) -> usize {
+        match self {
+            SavedStorage::Sorted(_) => 0,
+            SavedStorage::Comback(_) => TAG,
         }
     }
 
@@ -57,6 +75,7 @@ impl SavedStorage {
             SavedStorage::Sorted(SavedCodec::Raw) => "raw",
             SavedStorage::Sorted(SavedCodec::Rle) => "rle",
             SavedStorage::Sorted(SavedCodec::Huffman { .. }) => "huffman",
+            SavedStorage::Comback(_) => "comback",
         }
     }
 }

@@ -9,6 +9,7 @@ use super::SavedCodec;
 use super::lengths::{LENGTH_MAX, SYMBOLS, are_complete, lengths};
 use byteorder::{ByteOrder, LittleEndian};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Words that are shifted into 64 bits before they are stored: with 7 bits left of those before,
 /// four of 12 bits fit.
@@ -51,6 +52,8 @@ pub struct Huffman {
     words: Vec<[Word; SYMBOLS]>,
     /// For each code, what begins with these 12 bits.
     entries: Vec<Box<[Entry; 1 << LENGTH_MAX]>>,
+    /// For each column the words of its code, if there are few columns.
+    own: Vec<[Word; SYMBOLS]>,
     record_bytes_max: usize,
 }
 
@@ -103,7 +106,11 @@ impl Huffman {
         let longest =
             |code: &u16| usize::from(*lengths[usize::from(*code)].iter().max().unwrap_or(&0));
         let bits: usize = columns.iter().map(longest).sum();
-        Huffman { columns, words, entries, lengths, record_bytes_max: bits.div_ceil(8) }
+        let own = match columns.len() {
+            0..=CODES_MAX => columns.iter().map(|&code| words[usize::from(code)]).collect(),
+            _ => Vec::new(),
+        };
+        Huffman { columns, words, entries, lengths, own, record_bytes_max: bits.div_ceil(8) }
     }
 
     pub(super) fn saved(&self) -> SavedCodec {
@@ -154,49 +161,100 @@ impl Huffman {
     /// Writes the record of `key`, and up to [`STORE_BYTES`] behind it; its length.
     #[inline]
     fn encode_to(&self, key: &[u8], out: &mut [u8]) -> usize {
-        let (mut filled, mut bits, mut end) = (0u64, 0u32, 0);
-        let columns = self.columns.chunks(WORDS_PER_STORE);
-        for (bytes, codes) in key.chunks(WORDS_PER_STORE).zip(columns) {
-            for (&byte, &code) in bytes.iter().zip(codes) {
-                let word = self.words[usize::from(code)][usize::from(byte)];
-                filled |= u64::from(word as u16) << bits;
-                bits += word >> 16;
+        let mut packer = Packer { filled: 0, bits: 0, end: 0, out };
+        if self.own.is_empty() {
+            let columns = self.columns.chunks(WORDS_PER_STORE);
+            for (bytes, codes) in key.chunks(WORDS_PER_STORE).zip(columns) {
+                for (&byte, &code) in bytes.iter().zip(codes) {
+                    packer.push(self.words[usize::from(code)][usize::from(byte)]);
+                }
+                packer.store();
             }
-            LittleEndian::write_u64(&mut out[end..end + STORE_BYTES], filled);
-            end += (bits / 8) as usize;
-            filled >>= bits & !7;
-            bits &= 7;
+            return packer.finish();
         }
-        end + usize::from(bits > 0)
+        let (bytes, rest) = key.as_chunks::<WORDS_PER_STORE>();
+        let (words, rest_words) = self.own.as_chunks::<WORDS_PER_STORE>();
+        for (bytes, words) in bytes.iter().zip(words) {
+            for (&byte, words) in bytes.iter().zip(words) {
+                packer.push(words[usize::from(byte)]);
+            }
+            packer.store();
+        }
+        for (&byte, words) in rest.iter().zip(rest_words) {
+            packer.push(words[usize::from(byte)]);
+        }
+        packer.store();
+        packer.finish()
     }
 
     /// Replaces `key` by the one that `record` is of; false if it is of none.
     pub fn decode(&self, record: &[u8], key: &mut [u8]) -> bool {
-        let mut bits = 0;
+        self.decode_from(record, 0..record.len(), key)
+    }
+
+    /// [`decode`](Huffman::decode) for a record that lies among others.
+    #[inline]
+    pub(super) fn decode_from(&self, bytes: &[u8], record: Range<usize>, key: &mut [u8]) -> bool {
+        let mut bits = 8 * record.start;
         let columns = self.columns.chunks(WORDS_PER_STORE);
-        for (bytes, codes) in key.chunks_mut(WORDS_PER_STORE).zip(columns) {
-            let mut held = load(record, bits / 8) >> (bits % 8);
-            for (byte, &code) in bytes.iter_mut().zip(codes) {
+        for (bytes_of_key, codes) in key.chunks_mut(WORDS_PER_STORE).zip(columns) {
+            let mut held = load(bytes, bits / 8) >> (bits % 8);
+            for (byte, &code) in bytes_of_key.iter_mut().zip(codes) {
                 let entry = self.entries[usize::from(code)][held as usize % (1 << LENGTH_MAX)];
                 *byte = entry.0;
                 held >>= entry.1;
                 bits += usize::from(entry.1);
             }
         }
-        let rest = load(record, bits / 8) >> (bits % 8);
-        bits.div_ceil(8) == record.len() && rest == 0
+        let last_is_filled_up = bits % 8 == 0 || bytes[bits / 8] >> (bits % 8) == 0;
+        bits.div_ceil(8) == record.end && last_is_filled_up
     }
 }
 
-/// The eight bytes of `record` at `at`, zeros behind its end.
-#[inline]
-fn load(record: &[u8], at: usize) -> u64 {
-    match record.get(at..at + STORE_BYTES) {
-        Some(bytes) => LittleEndian::read_u64(bytes),
-        None => {
-            let rest = record.get(at..).unwrap_or_default();
-            LittleEndian::read_uint(&[rest, &[0; STORE_BYTES]].concat(), STORE_BYTES)
-        }
+/// Words on their way into a record.
+struct Packer<'a> {
+    filled: u64,
+    bits: u32,
+    end: usize,
+    out: &'a mut [u8],
+}
+
+impl Packer<'_> {
+    #[inline(always)]
+    fn push(&mut self, word: Word) {
+        self.filled |= u64::from(word as u16) << self.bits;
+        self.bits += word >> 16;
+    }
+
+    /// Writes the whole bytes; to be called before there are more than 64 bits.
+    #[inline(always)]
+    fn store(&mut self) {
+        LittleEndian::write_u64(&mut self.out[self.end..self.end + STORE_BYTES], self.filled);
+        self.end += (self.bits / 8) as usize;
+        self.filled >>= self.bits & !7;
+        self.bits &= 7;
+    }
+
+    fn finish(self) -> usize {
+        self.end + usize::from(self.bits > 0)
+    }
+}
+
+/// The eight bytes of `bytes` at `at`, zeros behind their end.
+#[inline(always)]
+fn load(bytes: &[u8], at: usize) -> u64 {
+    match bytes.get(at..at + STORE_BYTES) {
+        Some(whole) => LittleEndian::read_u64(whole),
+        None => load_last(bytes, at),
+    }
+}
+
+fn load_last(bytes: &[u8], at: usize) -> u64 {
+    let left = bytes.len().saturating_sub(at);
+    match bytes.last_chunk::<STORE_BYTES>() {
+        _ if left == 0 => 0,
+        Some(last) => u64::from_le_bytes(*last) >> (8 * (STORE_BYTES - left)),
+        None => LittleEndian::read_uint(&bytes[at..], left),
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::Codec;
 use crate::hash::hash;
+use std::ops::Range;
 
 /// The records of a block.
 #[derive(Debug, Default)]
@@ -24,8 +25,12 @@ impl Records {
 
     /// One of the records.
     pub(crate) fn get(&self, at: usize) -> &[u8] {
+        &self.bytes[self.range(at)]
+    }
+
+    fn range(&self, at: usize) -> Range<usize> {
         let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
-        &self.bytes[start..self.ends[at] as usize]
+        start..self.ends[at] as usize
     }
 
     /// Replaces them by those of `keys`.
@@ -45,7 +50,11 @@ impl Records {
     pub(crate) fn decode(&self, at: usize, width: usize, out: &mut Vec<u8>) -> bool {
         let start = out.len();
         out.resize(start + width, 0);
-        self.codec.decode(self.get(at), &mut out[start..])
+        let key = &mut out[start..];
+        match &self.codec {
+            Codec::Huffman(huffman) => huffman.decode_from(&self.bytes, self.range(at), key),
+            codec => codec.decode(self.get(at), key),
+        }
     }
 }
 
