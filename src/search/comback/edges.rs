@@ -8,13 +8,17 @@ use spill::{Codec, Decoder, Disk, Error, Result, SavedLevels, Segment};
 
 use super::TAG;
 
-/// Where levels begin, and the block read last.
+/// Levels that are open at a time: a way that is followed alone goes through many.
+const OPEN_MAX: usize = 32;
+
+/// Where levels begin, and the levels read last.
 #[derive(Default)]
 pub(super) struct Edges {
     /// The first number of each level, and the number after the last one.
     first: Vec<u64>,
-    /// The level that is open, if any.
-    open: Option<OpenLevel>,
+    open: Vec<OpenLevel>,
+    /// Which of these is closed next.
+    oldest: usize,
 }
 
 struct OpenLevel {
@@ -43,7 +47,6 @@ impl Edges {
             self.first.push(0);
         }
         self.first.push(next + states);
-        self.open = None;
     }
 
     /// The number that comes next.
@@ -69,11 +72,11 @@ impl Edges {
         level: usize,
         number: u64,
     ) -> Result<(u64, u64)> {
-        if self.open.as_ref().is_none_or(|open| open.level != level) {
-            self.open = Some(OpenLevel::new(disk, levels, level)?);
-        }
-        let open = self.open.as_mut().expect("it was just opened");
-        let (parent, index) = open.get(number - self.first[level])?;
+        let at = match self.open.iter().position(|open| open.level == level) {
+            Some(at) => at,
+            None => self.open(OpenLevel::new(disk, levels, level)?),
+        };
+        let (parent, index) = self.open[at].get(number - self.first[level])?;
         let is_before = match level.checked_sub(1) {
             None => parent == 0,
             Some(before) => (self.first[before]..self.first[level]).contains(&parent),
@@ -83,6 +86,18 @@ impl Edges {
             return Err(Error::corrupt("levels", 0, what));
         }
         Ok((parent, index))
+    }
+
+    /// Keeps a level open, in the place of the oldest if there are too many; where it is.
+    fn open(&mut self, level: OpenLevel) -> usize {
+        if self.open.len() < OPEN_MAX {
+            self.open.push(level);
+            return self.open.len() - 1;
+        }
+        let at = self.oldest;
+        self.open[at] = level;
+        self.oldest = (at + 1) % OPEN_MAX;
+        at
     }
 }
 

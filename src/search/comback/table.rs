@@ -3,7 +3,7 @@
 //! Its keys are a hash and a number, big-endian, in sorted runs as the store of states has them (see
 //! `spill/src/store.rs`): young ones in memory, old ones on disk, sizes kept geometric. Unlike that
 //! store's, runs in memory cannot be made again from the levels without rebuilding every state, so
-//! a checkpoint writes them out.
+//! a checkpoint moves them to disk.
 
 use spill::keys::{gallop, lower_bound};
 use spill::{
@@ -26,7 +26,7 @@ pub(super) struct Table {
     garbage: Vec<FileName>,
 }
 
-/// The keys of levels `first` to `last`: in memory, on disk, or both.
+/// The keys of levels `first` to `last`: in memory, or in pieces on disk.
 struct Run {
     first: u32,
     last: u32,
@@ -118,17 +118,10 @@ impl Table {
 
     /// Makes every run durable.
     pub(super) fn persist(&mut self) -> Result<()> {
-        for at in 0..self.runs.len() {
-            let run = &self.runs[at];
-            if let (Some(keys), true) = (&run.keys, run.pieces.is_empty()) {
-                let file = FileName::Merged { first: run.first, last: run.last, part: 0 };
-                let slice = SliceSource::new(self.width(), keys, None, None);
-                let piece = self.write(file, vec![Box::new(slice)])?;
-                self.runs[at].segments = vec![piece.open(&*self.disk, self.width())?];
-                self.runs[at].pieces = vec![piece];
-            }
+        match self.runs.last() {
+            Some(Run { keys: Some(_), .. }) => self.compact(),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn write_part(&self, level: &mut Growing) -> Result<()> {
@@ -192,10 +185,7 @@ impl Table {
             kept -= 1;
             count += self.runs[kept].count;
         }
-        if let [alone] = &mut self.runs[kept..]
-            && !alone.pieces.is_empty()
-        {
-            alone.keys = None;
+        if kept == newest && self.runs[newest].keys.is_none() {
             return Ok(());
         }
         let merged = &self.runs[kept..];
