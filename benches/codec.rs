@@ -23,7 +23,7 @@ const BATCH_BYTES: usize = 64 << 10;
 fn states(model: &dyn Model) -> Vec<u8> {
     let width = model.width();
     let look = |search: &spillway::search::Search, disk: &dyn Disk, _: &_| {
-        let levels = search.store().saved().levels;
+        let levels = search.store().levels().saved().clone();
         let mut all = Vec::new();
         for level in 0..levels.ends.len() {
             for segment in levels.open(disk, width, &Codec::Gaps, level).unwrap() {

@@ -36,7 +36,7 @@ impl Data {
         let width = model.width();
         let look = |search: &spillway::search::Search, disk: &dyn Disk, outcome: &_| {
             let outcome: &spillway::search::Outcome = outcome;
-            let saved = search.store().saved().levels;
+            let saved = search.store().levels().saved().clone();
             let keys = |levels: std::ops::Range<usize>| {
                 let segments =
                     levels.flat_map(|level| saved.open(disk, width, &Codec::Gaps, level).unwrap());

@@ -149,8 +149,11 @@ proptest! {
     }
 }
 
-/// Models of every language we have: the file, and the constants that make it small.
-const MODELS: [(Language, &str, &[(&str, i64)]); 4] = [
+/// A model's language, its file, and its constants.
+type Config = (Language, &'static str, &'static [(&'static str, i64)]);
+
+/// Models of every language we have, small ones.
+const MODELS: [Config; 4] = [
     (Language::Dve, "models/dve/peterson.dve", &[]),
     (Language::Dve, "models/dve/needham_schroeder.dve", &[]),
     (Language::Dve, "models/dve/bounded_buffer.dve", &[("BUG", 2)]),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// All states found so far.
 pub enum Visited<'a> {
     /// In sorted runs.
-    Sorted(Store),
+    Sorted(Box<Store>),
     /// As hashes and back-edges.
     Comback(Box<Comback<'a>>),
 }
@@ -35,7 +35,8 @@ impl<'a> Visited<'a> {
     ) -> Visited<'a> {
         match storage {
             Storage::Sorted(codec) => {
-                Visited::Sorted(Store::new(disk, model.width(), codec.clone(), plan.shares()))
+                let store = Store::new(disk, model.width(), codec.clone(), plan.shares());
+                Visited::Sorted(Box::new(store))
             }
             Storage::Comback(settings) => {
                 Visited::Comback(Box::new(Comback::new(model, disk, plan, *settings)))
@@ -54,7 +55,8 @@ impl<'a> Visited<'a> {
         Ok(match storage {
             Storage::Sorted(codec) => {
                 let (width, codec, shares) = (model.width(), codec.clone(), plan.shares());
-                Visited::Sorted(Store::restore(disk, width, codec, shares, store, plan.threads)?)
+                let store = Store::restore(disk, width, codec, shares, store, plan.threads)?;
+                Visited::Sorted(Box::new(store))
             }
             Storage::Comback(settings) => {
                 let frontier = saved.frontier.clone();

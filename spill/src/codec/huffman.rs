@@ -206,8 +206,8 @@ impl Huffman {
                 bits += usize::from(entry.1);
             }
         }
-        let last_is_filled_up = bits % 8 == 0 || bytes[bits / 8] >> (bits % 8) == 0;
-        bits.div_ceil(8) == record.end && last_is_filled_up
+        let is_filled_up = || bits.is_multiple_of(8) || bytes[bits / 8] >> (bits % 8) == 0;
+        bits.div_ceil(8) == record.end && is_filled_up()
     }
 }
 
