@@ -1,14 +1,20 @@
-//! Compares Spillway's counts with reference counts over a folder of DVE models.
+//! Compares Spillway's counts with reference counts over a folder of models.
 //!
 //! ```sh
 //! cargo run --release --example corpus -- FOLDER [--max-states N] [--memory MIB] [--threads N]
 //!                                         [--oracle] [--wrap] [--only NAME] [--min-states N]
 //!                                         [--order declared|static|sampled] [--skip NAME]
-//!                                         [--interp]
+//!                                         [--interp] [--language NAME] [--slots N]
+//!                                         [--symmetry exact|fast|off]
 //! ```
 //!
 //! `FOLDER` holds the models and a `reference.tsv` with the columns `file`, `states`,
-//! `transitions`, `deadlock_states` and `bfs_levels`; empty means not known. Every model whose
+//! `transitions`, `deadlock_states`, `bfs_levels` and `errors`; empty or absent means not known.
+//! For Murphi they are `cmurphi_states`, `cmurphi_rules_fired` and `cmurphi_verdict`, or Rumur's
+//! where CMurphi has none; with `--symmetry exact` the counts are those of `cmurphi_canonical_*`,
+//! with `fast` the states may be fewer than `cmurphi_sym3_states`. Where the verdict is an error,
+//! both tools stop early, and only the verdict is compared. The ending of a file names its
+//! language, unless `--language` does. Every model whose
 //! reference has at most `--max-states` states (3,000,000 if not given) is explored whole: one
 //! line a model, then a total. `--memory 0` takes the least budget that works. The exit code is 1
 //! if any count differs.
@@ -22,9 +28,13 @@ use spillway::analysis::order::static_order;
 use spillway::exec::{Exec, Executor, Interp, Model};
 use spillway::front::{self, Language, Options};
 use spillway::ir::Overflow;
+use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::order::sampled;
-use spillway::search::{Control, Limits, Outcome, Plan, Search, memory, return_large_blocks};
+use spillway::search::{
+    Control, Limits, Outcome, Plan, Search, Verdict, memory, return_large_blocks,
+};
 use spillway::source::Sources;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -42,6 +52,9 @@ struct Settings {
     skip: Option<String>,
     order: Option<String>,
     exec: Exec,
+    symmetry: Option<Effort>,
+    language: Option<Language>,
+    slots: Option<u32>,
 }
 
 /// What a model came to.
@@ -52,12 +65,21 @@ struct Explored {
 }
 
 /// A row of the reference.
+#[derive(Default)]
 struct Reference {
     file: String,
+    /// About how many there are; compared if `whole`.
     states: u64,
+    /// Whether the counts are those of the whole space.
+    whole: bool,
+    /// Whether fewer states are right too.
+    at_most: bool,
     transitions: Option<u64>,
     deadlocks: Option<u64>,
     levels: Option<u64>,
+    verified: Option<bool>,
+    /// Violations of any kind, as SPIN counts them.
+    errors: Option<u64>,
 }
 
 fn main() -> ExitCode {
@@ -110,6 +132,9 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
         skip: None,
         order: None,
         exec: Exec::Jit,
+        symmetry: None,
+        language: None,
+        slots: None,
     };
     while let Some(arg) = args.next() {
         let mut number = || -> Result<u64, String> {
@@ -127,6 +152,19 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
             "--only" => settings.only = args.next(),
             "--skip" => settings.skip = args.next(),
             "--order" => settings.order = args.next(),
+            "--slots" => settings.slots = Some(number()? as u32),
+            "--language" => {
+                let name = args.next().unwrap_or_default();
+                let language = Language::from_name(&name);
+                settings.language = Some(language.ok_or(format!("there is no language `{name}`"))?);
+            }
+            "--symmetry" => {
+                settings.symmetry = match args.next().as_deref() {
+                    Some("exact") => Some(Effort::Exact),
+                    Some("fast") => Some(Effort::Fast),
+                    _ => None,
+                }
+            }
             _ => settings.folder = PathBuf::from(arg),
         }
     }
@@ -138,19 +176,17 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
 
 fn references(settings: &Settings) -> Vec<Reference> {
     let table = std::fs::read_to_string(settings.folder.join("reference.tsv")).unwrap_or_default();
+    let columns: Vec<&str> = table.lines().next().unwrap_or_default().split('\t').collect();
     table
         .lines()
         .skip(1)
         .filter_map(|line| {
-            let fields: Vec<&str> = line.split('\t').collect();
-            let number = |at: usize| fields.get(at).and_then(|field| field.parse().ok());
-            Some(Reference {
-                file: fields.first()?.to_string(),
-                states: number(1)?,
-                transitions: number(2),
-                deadlocks: number(3),
-                levels: number(4),
-            })
+            let fields: HashMap<&str, &str> =
+                columns.iter().copied().zip(line.split('\t')).collect();
+            match columns.contains(&"cmurphi_states") {
+                true => murphi_reference(&fields, settings.symmetry),
+                false => dve_reference(&fields),
+            }
         })
         .filter(|it| (settings.min_states..=settings.max_states).contains(&it.states))
         .filter(|it| settings.skip.as_ref().is_none_or(|skip| !it.file.contains(skip.as_str())))
@@ -158,14 +194,68 @@ fn references(settings: &Settings) -> Vec<Reference> {
         .collect()
 }
 
+fn number(fields: &HashMap<&str, &str>, column: &str) -> Option<u64> {
+    fields.get(column)?.parse().ok()
+}
+
+fn dve_reference(fields: &HashMap<&str, &str>) -> Option<Reference> {
+    Some(Reference {
+        file: fields.get("file")?.to_string(),
+        states: number(fields, "states")?,
+        whole: true,
+        transitions: number(fields, "transitions"),
+        deadlocks: number(fields, "deadlock_states"),
+        levels: number(fields, "bfs_levels"),
+        errors: number(fields, "errors"),
+        ..Reference::default()
+    })
+}
+
+fn murphi_reference(fields: &HashMap<&str, &str>, symmetry: Option<Effort>) -> Option<Reference> {
+    let verdict = |tool: &str| {
+        let verdict = fields.get(format!("{tool}_verdict").as_str())?;
+        match *verdict {
+            "" | "None" => None,
+            verdict => Some(verdict == "ok"),
+        }
+    };
+    let verified = verdict("cmurphi").or_else(|| verdict("rumur"));
+    let columns: &[&str] = match symmetry {
+        None => &["cmurphi", "rumur"],
+        Some(Effort::Exact) => &["cmurphi_canonical"],
+        Some(Effort::Fast) => &["cmurphi_sym3"],
+    };
+    let column = columns.iter().find(|it| number(fields, &format!("{it}_states")).is_some())?;
+    let whole = verified != Some(false);
+    let fired = number(fields, &format!("{column}_rules_fired"));
+    Some(Reference {
+        file: fields.get("file")?.to_string(),
+        states: number(fields, &format!("{column}_states"))?,
+        whole,
+        at_most: symmetry == Some(Effort::Fast),
+        transitions: fired.filter(|_| whole && symmetry != Some(Effort::Fast)),
+        verified,
+        ..Reference::default()
+    })
+}
+
 fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, String> {
-    let model = load(&settings.folder.join(&reference.file), settings.overflow)?;
+    let beside = settings.folder.join(&reference.file);
+    let above = settings.folder.join("..").join(&reference.file);
+    let path = if beside.is_file() { beside } else { above };
+    let model = load(&path, settings)?;
     let began = Instant::now();
     let interp = ordered(model, settings.order.as_deref())?;
     let ordering = began.elapsed().as_secs_f64();
+    let limits = Limits { stop_on_violation: !reference.whole, ..Limits::default() };
     let executor = Executor::new(&interp, settings.exec);
-    let model = executor.model();
-    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let symmetric = settings.symmetry.and_then(|effort| {
+        Symmetric::new(executor.model(), interp.program(), interp.layout(), effort)
+    });
+    let model: &dyn Model = match &symmetric {
+        Some(symmetric) => symmetric,
+        None => executor.model(),
+    };
     if settings.oracle {
         return Ok(Explored { outcome: memory::search(model, &limits), store: String::new() });
     }
@@ -236,12 +326,15 @@ fn store(model: &dyn Model, disk: &dyn Disk, search: &Search) -> spill::Result<S
     Ok(format!(", {bytes:.3} B/state, {share:.2}% of {} bits", model.bits()))
 }
 
-fn load(path: &Path, overflow: Overflow) -> Result<Interp, String> {
+fn load(path: &Path, settings: &Settings) -> Result<Interp, String> {
     let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
     let mut sources = Sources::default();
     sources.add(path.display().to_string(), String::from_utf8_lossy(&bytes));
-    let options = Options { overflow: Some(overflow), ..Options::default() };
-    let loaded = front::load(Language::Dve, &mut sources, &options).map_err(|diagnostics| {
+    let overflow = Some(settings.overflow);
+    let options = Options { overflow, slots: settings.slots, ..Options::default() };
+    let by_name = Language::of_file(&path.to_string_lossy());
+    let language = settings.language.or(by_name).unwrap_or(Language::Dve);
+    let loaded = front::load(language, &mut sources, &options).map_err(|diagnostics| {
         diagnostics.iter().map(|it| it.render(&sources).to_string()).collect::<Vec<_>>().join("\n")
     })?;
     Interp::new(loaded.program).map_err(|diagnostic| diagnostic.render(&sources).to_string())
@@ -257,19 +350,31 @@ fn compare(reference: &Reference, outcome: &Outcome) -> (String, bool) {
         }
         _ => format!("{name} {ours}"),
     };
-    let line = [
-        field("states", outcome.states(), Some(reference.states)),
-        field("transitions", outcome.transitions, reference.transitions),
-        field("deadlocks", outcome.deadlocks(), reference.deadlocks),
-        field("levels", outcome.levels.len() as u64, reference.levels),
-    ]
-    .join(", ");
     let faults: u64 = outcome
         .findings
         .iter()
         .filter(|(check, _)| matches!(check, spillway::exec::Check::Fault(..)))
         .map(|(_, finding)| finding.count)
         .sum();
+    // SPIN counts how often a state is come to, so the initial one once more.
+    let arrivals = outcome.transitions + u64::from(reference.errors.is_some());
+    let fewer = reference.at_most && outcome.states() <= reference.states;
+    let states = Some(reference.states).filter(|_| reference.whole && !fewer);
+    let line = [
+        field("states", outcome.states(), states),
+        field("transitions", arrivals, reference.transitions),
+        field("errors", outcome.deadlocks() + faults, reference.errors),
+        field("deadlocks", outcome.deadlocks(), reference.deadlocks),
+        field("levels", outcome.levels.len() as u64, reference.levels),
+    ]
+    .join(", ");
+    let line = match reference.verified {
+        Some(verified) if verified != (outcome.verdict == Verdict::Verified) => {
+            agrees = false;
+            format!("{line}, {} (reference not)", outcome.verdict.name())
+        }
+        _ => format!("{line}, {}", outcome.verdict.name()),
+    };
     let errors = if faults > 0 { format!(", {faults} run-time errors") } else { String::new() };
     (line + &errors, agrees)
 }

@@ -2,7 +2,7 @@
 //!
 //! A model's text becomes a [`ir::Program`] ([`front`]), about which [`analysis`] tells what can be
 //! known without running it, and which an executor ([`exec`]) turns into
-//! successors of packed states; [`search`] explores them breadth-first, level by level, on disk,
+//! successors of packed states, fewer of them if [`reduce`] may; [`search`] explores them breadth-first, level by level, on disk,
 //! and [`report`] tells what was found. RAM is a cache, the disk is the store.
 //!
 //! The waist is [`exec::Model`]: initial states, successors, what to call things. A Rust type that
@@ -14,6 +14,7 @@ pub mod diag;
 pub mod exec;
 pub mod front;
 pub mod ir;
+pub mod reduce;
 pub mod report;
 pub mod search;
 pub mod source;

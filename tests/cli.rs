@@ -638,3 +638,97 @@ fn flags_of_another_store_and_bad_tables_are_refused() {
         assert!(ran.code == 2 && ran.err.contains(message), "{flags:?}: {}", ran.err);
     }
 }
+
+/// Each of three processes, whose names do not matter, counts to two; the first there is an error.
+const RACE: &str = "type P: scalarset(3); var n: array [P] of 0..2;
+ruleset p: P do rule \"count\" n[p] < 2 ==> n[p] := n[p] + 1; end; end;
+startstate for p: P do n[p] := 0; end; end;
+invariant \"nobody is there\" forall p: P do n[p] < 2 end;
+";
+
+#[test]
+fn symmetric_states_are_visited_once_unless_told_otherwise() {
+    let bench = Bench::new();
+    let model = bench.write("race.m", RACE);
+    let states = |symmetry: &str| {
+        let flags = ["check", &model, "--json", "--keep-going", "--symmetry", symmetry];
+        let result: Value = serde_json::from_str(&bench.run(&flags).out).unwrap();
+        (result["states"].as_u64().unwrap(), result["reductions"].clone())
+    };
+    assert_eq!(states("off"), (27, serde_json::json!([])));
+    assert_eq!(states("exact"), (10, serde_json::json!(["symmetry exact"])));
+    assert_eq!(states("fast"), (10, serde_json::json!(["symmetry fast"])));
+}
+
+#[test]
+fn counterexamples_are_told_in_real_steps_also_of_kept_searches() {
+    let bench = Bench::new();
+    let model = bench.write("race.m", RACE);
+    let checked = bench.run(&["check", &model, "--dir", "d", "--only", "invariant"]);
+    assert_eq!(checked.code, 1, "{}", checked.err);
+    let counts = ["n: [0, 0, 0] -> ", "1  count", "2  count", "reduced by symmetry exact"];
+    counts.into_iter().for_each(|piece| assert!(checked.out.contains(piece), "{}", checked.out));
+    // One element alone counts: representatives, sorted anew at each step, could not show that.
+    let trace: Value = serde_json::from_str(&bench.run(&["trace", "d", "--json"]).out).unwrap();
+    let steps = trace["counterexamples"][0]["steps"].as_array().unwrap();
+    let changed = |step: usize, side: usize| {
+        let text = steps[step]["changes"]["n"][side].as_str().unwrap();
+        text.trim_matches(['[', ']']).split(", ").map(str::to_owned).collect::<Vec<_>>()
+    };
+    for step in [1, 2] {
+        let pairs = changed(step, 0).into_iter().zip(changed(step, 1));
+        assert_eq!(pairs.filter(|(before, after)| before != after).count(), 1, "step {step}");
+    }
+    assert_eq!(changed(1, 1), changed(2, 0));
+}
+
+#[test]
+fn a_search_keeps_its_symmetry_and_its_rule_of_deadlocks() {
+    let bench = Bench::new();
+    let model = bench.write("race.m", RACE);
+    let stop = ["check", &model, "--dir", "d", "--keep-going", "--max-states", "4", "--symmetry"];
+    let flags = [&stop[..], &["fast", "--deadlock", "stuck"]].concat();
+    assert_eq!(bench.run(&flags).code, 3);
+    let resumed = bench.run(&["resume", "d", "--json"]);
+    let result: Value = serde_json::from_str(&resumed.out).unwrap();
+    assert_eq!(result["reductions"], serde_json::json!(["symmetry fast"]));
+    assert_eq!(result["states"], 10);
+    let idle = bench.write("idle.m", "var x: 0..1; rule x := x; end; startstate x := 0; end;");
+    assert_eq!(bench.run(&["check", &idle]).code, 1);
+    assert_eq!(bench.run(&["check", &idle, "--deadlock", "stuck"]).code, 0);
+    let dve = bench.write("counter.dve", COUNTER);
+    bench.run(&["check", &dve, "--deadlock", "stuck"]).refused(2, &["--deadlock", "Murphi"]);
+}
+
+/// Counts for longer than a short look goes on, and only then starts processes, in a loop.
+const LATE: &str = "short n; byte started;
+proctype worker() { end: started == 9 }
+init { do :: n < 9000 -> n++ :: n == 9000 && started < 3 -> run worker(); started++
+       :: started == 3 -> break od }
+";
+
+#[test]
+fn processes_that_come_late_have_slots_too() {
+    let bench = Bench::new();
+    let model = bench.write("late.pml", LATE);
+    for flags in [&[][..], &["--dir", "d"]] {
+        let ran = bench.run(&[&["check", &model, "--json"], flags].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.err.contains("searching with room for more"), "{}", ran.err);
+        let result: Value = serde_json::from_str(&ran.out).unwrap();
+        let asked = bench.run(&["check", &model, "--json", "--slots", "16"]);
+        let expected: Value = serde_json::from_str(&asked.out).unwrap();
+        let counts = ["states", "transitions", "verdict"];
+        counts.into_iter().for_each(|name| assert_eq!(result[name], expected[name], "{name}"));
+    }
+    let few = bench.run(&["check", &model, "--slots", "2"]);
+    assert!(few.code == 1 && few.out.contains("`--slots 16`"), "{}", few.out);
+}
+
+#[test]
+fn the_language_can_be_named() {
+    let bench = Bench::new();
+    let model = bench.write("late", LATE);
+    bench.run(&["check", &model]).refused(2, &["names no known language", "--language"]);
+    assert_eq!(bench.run(&["check", &model, "--language", "promela"]).code, 0);
+}

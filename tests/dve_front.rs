@@ -30,11 +30,11 @@ fn program(text: &str) -> Program {
 }
 
 fn defining(name: &str, value: i64) -> Options {
-    Options { defines: vec![(name.to_owned(), value)], overflow: None }
+    Options { defines: vec![(name.to_owned(), value)], ..Options::default() }
 }
 
 fn wrapping() -> Options {
-    Options { defines: Vec::new(), overflow: Some(Overflow::Wraps) }
+    Options { overflow: Some(Overflow::Wraps), ..Options::default() }
 }
 
 fn errors_with(text: &str, options: &Options) -> String {

@@ -11,16 +11,18 @@ use std::path::PathBuf;
 const STEPS: usize = 3000;
 
 fn models() -> impl Iterator<Item = (PathBuf, Interp)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("models/dve");
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|ending| ending == "dve"));
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("models");
+    let folders = ["dve", "murphi"].map(|language| folder.join(language));
+    let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| Language::of_file(&file.to_string_lossy()).is_some());
     files.sort();
     assert!(!files.is_empty());
     files.into_iter().map(|file| {
         let mut sources = Sources::default();
         sources.add(file.display().to_string(), std::fs::read_to_string(&file).unwrap());
-        let loaded = front::load(Language::Dve, &mut sources, &Options::default()).unwrap();
+        let language = Language::of_file(&file.to_string_lossy()).unwrap();
+        let loaded = front::load(language, &mut sources, &Options::default()).unwrap();
         (file, Interp::new(loaded.program).unwrap())
     })
 }

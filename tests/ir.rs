@@ -1,5 +1,6 @@
 //! The program's print and its rules, on one program that uses nearly everything.
 
+use spillway::exec::{Interp, Model as _, Outcome};
 use spillway::ir::validate::{Rule, validate};
 use spillway::ir::*;
 use spillway::source::Span;
@@ -44,6 +45,10 @@ fn s(kind: StmtKind) -> Stmt {
 
 fn assign(target: Place, value: Expr) -> Stmt {
     s(StmtKind::Assign { target, value, overflow: Overflow::Fails })
+}
+
+fn call(function: FunctionId, arguments: Vec<Argument>) -> StmtKind {
+    StmtKind::Call { function, arguments, into: None }
 }
 
 fn all(local: u32, over: TypeId, body: Expr) -> Expr {
@@ -153,6 +158,7 @@ impl Model {
             start: LocationId(0),
             instances,
             parameters: vec![],
+            life: Life::default(),
             span: NOWHERE,
         })
     }
@@ -171,6 +177,7 @@ impl Model {
             communication: None,
             body: vec![],
             priority: 0,
+            control: Control::default(),
             span: NOWHERE,
         })
     }
@@ -232,7 +239,8 @@ fn declare(m: &mut Model) {
     let fields = vec![("kind".into(), phase), ("from".into(), m.node)];
     let message = m.program.types.push(Type::Record { name: "Msg".into(), fields });
     let (low, length) = (0, 3);
-    let nodes = Type::Array { low, length, symmetric: Some(set), element: message };
+    let nodes =
+        Type::Array { low, length, symmetric: Some(Domain::Scalarset(set)), element: message };
     let nodes = m.program.types.push(nodes);
     let bag = m.program.types.push(Type::Multiset { capacity: 2, element: message });
     let number = m.program.types.push(scalar(Domain::Channel));
@@ -240,7 +248,7 @@ fn declare(m: &mut Model) {
     m.state = m.variable("state", phase, vec![Some(0)]);
     m.turn = m.variable("turn", m.byte, vec![Some(7)]);
     m.nodes = m.variable("nodes", nodes, [Some(0), None].repeat(3));
-    m.bag = m.variable("bag", bag, vec![Some(0), Some(0), None, Some(0), None]);
+    m.bag = m.variable("bag", bag, [Some(0), Some(0), None].repeat(2));
     m.who = m.variable("who", either, vec![Some(4)]);
     m.variable("link", number, vec![Some(1)]);
     let row = Type::Array { low: -1, length: 4, symmetric: None, element: m.byte };
@@ -343,7 +351,10 @@ fn worker_body(m: &Model) -> Vec<Stmt> {
         s(StmtKind::Communicate(receive(ChannelRef::Computed(Box::new(c(1))), patterns.clone()))),
         s(StmtKind::Communicate(send(ChannelRef::Named(m.private), vec![read(m.mine)]))),
         s(StmtKind::If(vec![
-            (Some(e(ExprKind::CanReceive(queue.clone(), patterns))), vec![s(StmtKind::Exit)]),
+            (
+                Some(e(ExprKind::CanReceive(queue.clone(), patterns, false))),
+                vec![s(StmtKind::Exit)],
+            ),
             (
                 Some(bin(Binary::Or, e(ExprKind::IsFull(queue.clone())), pid)),
                 vec![s(StmtKind::Run {
@@ -397,7 +408,7 @@ fn rule_body(m: &Model) -> Vec<Stmt> {
         }),
         s(StmtKind::MultisetRemove { multiset: place(m.bag), position: c(0) }),
         s(StmtKind::Copy { target: element, source: second }),
-        s(StmtKind::Call(m.reset, vec![Argument::Reference(place(m.turn))])),
+        s(call(m.reset, vec![Argument::Reference(place(m.turn))])),
         assign(place(m.who), e(ExprKind::Undefined)),
         assign(place(m.who), c(5)),
         for_each(4, m.node, vec![s(StmtKind::Undefine(from))]),
@@ -459,7 +470,7 @@ record Msg { kind: Phase; from: Node or undefined; }
 var state: Phase = idle
 var turn: 0..255 = 7
 var nodes: array [0..2 by Node] of Msg = [idle, undefined, idle, undefined, idle, undefined]
-var bag: multiset [2] of Msg = [0, idle, undefined, idle, undefined]
+var bag: multiset [2] of Msg = [false, idle, undefined, false, idle, undefined]
 var who: union(Node, Phase) or undefined = busy
 var link: channel = 1
 var row: array [-1..2] of 0..255 = [0 x3, 1]
@@ -595,22 +606,23 @@ const BREACHES: &[(Rule, Change)] = &[
         m.program.types.push(Type::Array { low, length, symmetric, element });
     }),
     (Rule::Aggregates, |m| {
-        let (low, length, symmetric, element) = (1, 3, Some(ScalarsetId(0)), m.byte);
+        let (low, length, symmetric, element) =
+            (1, 3, Some(Domain::Scalarset(ScalarsetId(0))), m.byte);
         m.program.types.push(Type::Array { low, length, symmetric, element });
     }),
     (Rule::Aggregates, |m| {
-        m.program.types.push(Type::Record { name: "Void".into(), fields: vec![] });
+        m.program.types.push(Type::Multiset { capacity: 0, element: m.byte });
     }),
     (Rule::StateSize, |m| m.program.channels[m.queue].capacity = 1 << 23),
     (Rule::StateSize, |m| {
-        let (capacity, active) = (u32::MAX, 1);
+        let (capacity, active) = (u32::MAX / 2, 1);
         m.program.processes[m.worker].instances = Instances::Slots { capacity, active };
     }),
     (Rule::Initial, |m| m.program.variables[m.turn].initial = vec![]),
     (Rule::Initial, |m| m.program.variables[m.turn].initial = vec![Some(256)]),
     (Rule::Initial, |m| m.program.variables[m.turn].initial = vec![None]),
     (Rule::Initial, |m| m.program.variables[m.bag].initial[0] = Some(3)),
-    (Rule::Initial, |m| m.program.variables[m.bag].initial[3] = Some(1)),
+    (Rule::Initial, |m| m.program.variables[m.bag].initial[1] = Some(1)),
     (Rule::ChannelFields, |m| {
         let ty = m.program.variables[m.nodes].ty;
         m.channel("big", Owner::Program, 1, &[ty]);
@@ -709,11 +721,11 @@ const BREACHES: &[(Rule, Change)] = &[
     }),
     (Rule::Arguments, |m| {
         let wrong = Argument::Reference(place(m.state));
-        m.go().body = vec![s(StmtKind::Call(m.reset, vec![wrong]))];
+        m.go().body = vec![s(call(m.reset, vec![wrong]))];
     }),
     (Rule::Results, |m| {
-        let arguments = vec![Argument::Value(c(0)), Argument::Value(c(0))];
-        m.go().body = vec![s(StmtKind::Call(m.max, arguments))];
+        let (arguments, into) = (vec![Argument::Reference(place(m.turn))], Some(place(m.turn)));
+        m.go().body = vec![s(StmtKind::Call { function: m.reset, arguments, into })];
     }),
     (Rule::Results, |m| {
         let change = vec![assign(place(m.turn), c(0))];
@@ -721,9 +733,9 @@ const BREACHES: &[(Rule, Change)] = &[
     }),
     (Rule::Recursion, |m| {
         let again = Argument::Reference(place(m.turn));
-        m.program.functions[m.reset].body = vec![s(StmtKind::Call(m.reset, vec![again]))];
+        m.program.functions[m.reset].body = vec![s(call(m.reset, vec![again]))];
     }),
-    (Rule::Returns, |m| m.go().body = vec![s(StmtKind::Return(None))]),
+    (Rule::Returns, |m| m.go().body = vec![s(StmtKind::Return(Some(c(0))))]),
     (Rule::Returns, |m| m.program.functions[m.max].body = vec![s(StmtKind::Return(None))]),
     (Rule::Loops, |m| {
         let (local, first, last, step) = (LocalId(0), c(0), c(1), c(0));
@@ -987,11 +999,17 @@ fn places_begin_at_references_and_local_variables() {
     let swap = Function { parameters, ..function("swap", None, vec![declare]) };
     let mut program = Program::default();
     program.types.push(scalar(Domain::Range { low: 0, high: 255 }));
-    program.functions.push(swap);
+    let swap = program.functions.push(swap);
+    let [one, other] = [("x", 1), ("y", 2)].map(|(name, value)| {
+        let (ty, initial) = (TypeId(0), vec![Some(value)]);
+        let (name, owner) = (name.into(), Owner::Program);
+        program.variables.push(Variable { name, ty, owner, initial, span: NOWHERE })
+    });
+    let arguments = [one, other].map(|id| Argument::Reference(place(id))).to_vec();
     program.starts.push(Start {
         name: "start".into(),
         parameters: vec![],
-        body: vec![],
+        body: vec![s(call(swap, arguments))],
         span: NOWHERE,
     });
     assert_eq!(validate(&program).map_err(|problems| format!("{problems:?}")), Ok(()));
@@ -999,6 +1017,8 @@ fn places_begin_at_references_and_local_variables() {
     for piece in ["function swap(ref a: ", "var old: ", "old := a", "a := b", "b := old"] {
         assert!(printed.contains(piece), "{piece}: {printed}");
     }
-    let refused = spillway::exec::Interp::new(program).unwrap_err();
-    assert!(refused.message.contains("a function cannot be executed"), "{}", refused.message);
+    let model = Interp::new(program).unwrap();
+    let Outcome::Successor(state) = &model.starts()[0].outcome else { panic!("the start fails") };
+    let swapped = [("x", "2"), ("y", "1")].map(|(name, value)| (name.into(), value.into()));
+    assert_eq!(model.describe(state), swapped);
 }

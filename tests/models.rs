@@ -3,10 +3,12 @@
 //! A header has one line for each configuration:
 //!
 //! ```text
-//! // expect: [NAME=VALUE ...] verdict=... [kind=... depth=...] states=... transitions=... levels=...
-//! //         deadlocks=...                                                        (on one line)
+//! // expect: [NAME=VALUE ...] [symmetry=...] verdict=... [kind=... depth=...] states=...
+//! //         transitions=... levels=... deadlocks=...                              (on one line)
 //! ```
 //!
+//! (`--` instead of `//` in Murphi.) Symmetric states are all visited, unless the line says
+//! `symmetry=exact` or `symmetry=fast`.
 //! Counts are those of the whole space; kind and depth are of the shallowest violation. Each
 //! configuration is explored by the oracle and by the external search with little memory, and its
 //! counterexample replayed. Lines that begin with `scale:` are larger configurations, explored by
@@ -17,6 +19,7 @@ mod support;
 use spill::{Disk, RealDisk};
 use spillway::exec::{Interp, Model};
 use spillway::front::{self, Language, Options};
+use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::report::{Violation, violations};
 use spillway::search::trace::counterexample;
 use spillway::search::{Control, Limits, Outcome, Plan, memory};
@@ -31,15 +34,17 @@ struct Promise {
     /// File and line, for messages.
     place: String,
     large: bool,
+    symmetry: Option<Effort>,
     defines: Vec<(String, i64)>,
     fields: BTreeMap<String, String>,
 }
 
 fn models() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve");
-    let entries = std::fs::read_dir(folder).unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let folders = ["dve", "murphi", "promela"].map(|language| folder.join(language));
+    let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|ending| ending == "dve"));
+    files.retain(|file| Language::of_file(&file.to_string_lossy()).is_some());
     files.sort();
     files
 }
@@ -50,7 +55,7 @@ fn promises(file: &Path, text: &str) -> Vec<Promise> {
         .enumerate()
         .filter_map(|(number, line)| {
             let place = format!("{}:{}", file.display(), number + 1);
-            let line = line.strip_prefix("// ")?;
+            let line = line.strip_prefix("// ").or_else(|| line.strip_prefix("-- "))?;
             match (line.strip_prefix("expect: "), line.strip_prefix("scale: ")) {
                 (Some(promise), _) => Some(parse(place, promise, false)),
                 (_, Some(promise)) => Some(parse(place, promise, true)),
@@ -63,11 +68,14 @@ fn promises(file: &Path, text: &str) -> Vec<Promise> {
 }
 
 fn parse(place: String, line: &str, large: bool) -> Promise {
-    let mut promise = Promise { place, large, defines: vec![], fields: BTreeMap::new() };
+    let mut promise =
+        Promise { place, large, symmetry: None, defines: vec![], fields: BTreeMap::new() };
     for word in line.split_whitespace() {
         let (name, value) =
             word.split_once('=').unwrap_or_else(|| panic!("{}: `{word}`?", promise.place));
         match name.starts_with(|c: char| c.is_ascii_uppercase()) {
+            _ if word == "symmetry=exact" => promise.symmetry = Some(Effort::Exact),
+            _ if word == "symmetry=fast" => promise.symmetry = Some(Effort::Fast),
             true => promise.defines.push((name.into(), value.parse().unwrap())),
             false => drop(promise.fields.insert(name.into(), value.into())),
         }
@@ -82,7 +90,8 @@ fn load(file: &Path, text: &str, defines: &[(String, i64)]) -> (Interp, Sources)
     let mut sources = Sources::default();
     sources.add(file.display().to_string(), text);
     let options = Options { defines: defines.to_vec(), ..Options::default() };
-    let loaded = front::load(Language::Dve, &mut sources, &options).unwrap_or_else(|errors| {
+    let language = Language::of_file(&file.to_string_lossy()).unwrap();
+    let loaded = front::load(language, &mut sources, &options).unwrap_or_else(|errors| {
         let errors: Vec<_> = errors.iter().map(|it| it.render(&sources).to_string()).collect();
         panic!("{}", errors.join("\n"))
     });
@@ -125,7 +134,15 @@ fn every_model_keeps_its_promises() {
 
 fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
-    let (model, sources) = load(file, text, &promise.defines);
+    let (interp, sources) = load(file, text, &promise.defines);
+    let symmetric = promise.symmetry.map(|effort| {
+        let symmetric = Symmetric::new(&interp, interp.program(), interp.layout(), effort);
+        symmetric.unwrap_or_else(|| panic!("{}: nothing is symmetric", promise.place))
+    });
+    let model: &dyn Model = match &symmetric {
+        Some(symmetric) => symmetric,
+        None => &interp,
+    };
     let dir = tempfile::tempdir().unwrap();
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::open(dir.path()).unwrap());
     let plan = match promise.large {
@@ -133,12 +150,12 @@ fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
         true => Plan::new(256 << 20, 16 << 20, 2, model.width()).unwrap(),
     };
     let control = Control::default();
-    let mut search = begin_or_resume(&model, &disk, plan, &limits, &control).unwrap();
+    let mut search = begin_or_resume(model, &disk, plan, &limits, &control).unwrap();
     let outcome = search.run().unwrap();
     if !promise.large {
-        assert_eq!(outcome, memory::search(&model, &limits), "{}", promise.place);
+        assert_eq!(outcome, memory::search(model, &limits), "{}", promise.place);
     }
-    let found = violations(&model, &sources, &limits, &outcome);
+    let found = violations(model, &sources, &limits, &outcome);
     assert_eq!(fields(&outcome, &found), promise.fields, "{}", promise.place);
     for violation in &found {
         let (_, finding) =
@@ -146,7 +163,7 @@ fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
         let levels = (search.store().levels().saved(), search.store().codec());
         let (level, witness) = (finding.level, &finding.witness);
         let trace =
-            counterexample(&model, &*disk, levels, 2, violation.check, level, witness).unwrap();
+            counterexample(model, &*disk, levels, 2, violation.check, level, witness).unwrap();
         assert_eq!(trace.depth() as u64, violation.depth, "{}", promise.place);
     }
     outcome.states()
@@ -159,5 +176,5 @@ fn there_are_enough_models_and_enough_errors_among_them() {
         .iter()
         .filter(|file| std::fs::read_to_string(file).unwrap().contains("verdict=violated"))
         .count();
-    assert!(files.len() >= 12 && violated >= 5, "{} models, {violated} violated", files.len());
+    assert!(files.len() >= 30 && violated >= 9, "{} models, {violated} violated", files.len());
 }

@@ -6,7 +6,7 @@ mod compare;
 use compare::all_agree;
 use spillway::exec::{FaultKind, Interp, Model, Outcome};
 use spillway::ir::{
-    Action, Arithmetic, Binary, Expr, ExprKind, Program, Start, Stmt, StmtKind, Unary,
+    Action, Arithmetic, Binary, Control, Expr, ExprKind, Program, Start, Stmt, StmtKind, Unary,
 };
 use spillway::source::Span;
 
@@ -154,6 +154,7 @@ impl Operations {
             communication: None,
             body: vec![assertion],
             priority: 0,
+            control: Control::default(),
             span,
         });
         self.expected.push((name, expected));

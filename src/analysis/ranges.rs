@@ -15,14 +15,17 @@ use crate::ir::interval::{Interval, integers, of_binary};
 use crate::ir::layout::Ranges;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
-    Action, Arena, Binary, ChannelId, ChannelRef, Communication, Domain, Entity, Expr, ExprKind,
-    LocalId, Overflow, Parameter, Pattern, Place, Program, Root, Scalar, Schedule, Selector, Stmt,
-    StmtKind, Type, TypeId, Unary, VarId,
+    Action, Arena, Argument, Binary, ChannelId, ChannelRef, Communication, Domain, Entity, Expr,
+    ExprKind, Instances, LocalId, Overflow, Parameter, Pattern, Pid, Place, Program, Root, Scalar,
+    Schedule, Selector, Stmt, StmtKind, Type, TypeId, Unary, VarId,
 };
 use std::collections::BTreeMap;
 
 /// So many expressions are evaluated before intervals grow by whole bits: some ten milliseconds.
 const PATIENCE: u64 = 1_000_000;
+
+/// Numbers of processes, and how many there are.
+const PIDS: Interval = (0, 255);
 
 /// No value.
 const NONE: Interval = (1, 0);
@@ -56,16 +59,22 @@ struct Survey {
 
 impl Visitor for Survey {
     fn stmt(&mut self, stmt: &Stmt) {
-        if let StmtKind::Copy { target, source } = &stmt.kind {
-            self.copied.extend([target, source].into_iter().filter_map(root));
+        match &stmt.kind {
+            StmtKind::Copy { target, source } => {
+                self.copied.extend([target, source].into_iter().filter_map(root));
+            }
+            StmtKind::MultisetAdd {
+                element: Argument::Copy(source) | Argument::Reference(source),
+                ..
+            } => self.copied.extend(root(source)),
+            _ => {}
         }
         self.unknown |= matches!(
             stmt.kind,
-            StmtKind::Call(..)
+            StmtKind::Call { .. }
                 | StmtKind::Return(_)
                 | StmtKind::Declare { .. }
-                | StmtKind::Run { .. }
-                | StmtKind::Exit
+                | StmtKind::Alias { .. }
         );
         walk::stmt(self, stmt);
     }
@@ -73,10 +82,6 @@ impl Visitor for Survey {
     fn place(&mut self, place: &Place, _: walk::Access) {
         self.unknown |= matches!(place.root, Root::Local(_));
         walk::place(self, place);
-    }
-
-    fn channel(&mut self, channel: &ChannelRef, _: walk::Access) {
-        self.unknown |= matches!(channel, ChannelRef::Computed(_));
     }
 }
 
@@ -87,6 +92,8 @@ struct Analysis<'a> {
     channels: Arena<ChannelId, Vec<Interval>>,
     /// Whether this round has found anything new.
     changed: bool,
+    /// Whether processes come and go.
+    comes_and_goes: bool,
     /// Expressions evaluated.
     evaluated: u64,
     /// What is known of scalar variables at this point of an action.
@@ -111,6 +118,7 @@ impl<'a> Analysis<'a> {
             variables: variables.collect(),
             channels: channels.collect(),
             changed: false,
+            comes_and_goes: program.processes.values().any(|it| it.instances != Instances::One),
             evaluated: 0,
             here: BTreeMap::new(),
             locals: Vec::new(),
@@ -128,10 +136,31 @@ impl<'a> Analysis<'a> {
             self.begin(&start.parameters);
             self.run(&start.body);
         }
+        for process in program.processes.values() {
+            self.begin(&[]);
+            self.run(&process.life.prologue);
+            let pid = match process.life.pid {
+                Pid::In(variable) => Some(variable),
+                Pid::None | Pid::From(_) => None,
+            };
+            pid.into_iter().for_each(|variable| self.give(variable, PIDS));
+        }
+        program.last.into_iter().for_each(|variable| self.give(variable, PIDS));
         for action in program.actions.values() {
             self.begin(&action.parameters);
             self.action(action);
         }
+    }
+
+    /// Notes that a variable is given a value from outside any action.
+    fn give(&mut self, variable: VarId, value: Interval) {
+        let place = Place::variable(variable, self.program.variables[variable].span);
+        let here = self.here.remove(&variable);
+        self.assign(&place, value, Overflow::Wraps);
+        self.here.remove(&variable);
+        here.into_iter().for_each(|here| {
+            self.here.insert(variable, here);
+        });
     }
 
     fn begin(&mut self, parameters: &[Parameter]) {
@@ -152,9 +181,13 @@ impl<'a> Analysis<'a> {
         let mut alone = self.program.schedule == Schedule::Interleaved;
         if let Some(communication) = &action.communication {
             self.communicate(communication);
-            // The receiver's statements come before the sender's.
-            let channel = &self.program.channels[named(communication.channel())];
-            alone &= channel.capacity > 0 || matches!(communication, Communication::Receive { .. });
+            // The receiver's statements come before the sender's, unless processes come and go.
+            let rendezvous = self
+                .meant(communication.channel())
+                .any(|it| self.program.channels[it].capacity == 0);
+            let first =
+                matches!(communication, Communication::Receive { .. }) || self.comes_and_goes;
+            alone &= !rendezvous || first;
         }
         if !alone {
             self.here.clear();
@@ -196,18 +229,29 @@ impl<'a> Analysis<'a> {
             }
             StmtKind::While { body, .. } => self.branches([body].into_iter()),
             StmtKind::Communicate(communication) => self.communicate(communication),
+            StmtKind::Run { process, arguments, into } => {
+                let parameters = &self.program.processes[*process].parameters;
+                for (&parameter, argument) in parameters.iter().zip(arguments) {
+                    let value = self.value(argument);
+                    self.give(parameter, value);
+                }
+                if let Some(place) = into {
+                    self.assign(place, PIDS, Overflow::Wraps);
+                }
+            }
+            StmtKind::Exit => {}
             StmtKind::Copy { .. }
             | StmtKind::Undefine(_)
+            | StmtKind::Assume(_)
             | StmtKind::Assert { .. }
             | StmtKind::Error(_)
             | StmtKind::MultisetAdd { .. }
             | StmtKind::MultisetRemove { .. }
             | StmtKind::Print { .. } => {}
-            StmtKind::Call(..)
+            StmtKind::Call { .. }
             | StmtKind::Return(_)
             | StmtKind::Declare { .. }
-            | StmtKind::Run { .. }
-            | StmtKind::Exit => unreachable!("programs with these are not analysed"),
+            | StmtKind::Alias { .. } => unreachable!("programs with these are not analysed"),
         }
     }
 
@@ -222,16 +266,34 @@ impl<'a> Analysis<'a> {
     }
 
     fn communicate(&mut self, communication: &Communication) {
-        let channel = named(communication.channel());
+        for channel in self.meant(communication.channel()) {
+            self.communicate_on(channel, communication);
+        }
+        if let Communication::Receive { channel, patterns, .. } = communication
+            && !matches!(channel, ChannelRef::Named(_))
+        {
+            // What the last of several channels gives is not all that may come.
+            for pattern in patterns {
+                if let Pattern::Into(place) = pattern {
+                    root(place).and_then(|variable| self.here.remove(&variable));
+                }
+            }
+        }
+    }
+
+    fn communicate_on(&mut self, channel: ChannelId, communication: &Communication) {
         let about = &self.program.channels[channel];
         match communication {
             Communication::Send { values, .. } => {
-                for (field, value) in values.iter().enumerate() {
+                // A message with too many values is at fault.
+                for (field, value) in values.iter().enumerate().take(about.fields.len()) {
                     let mut value = self.value(value);
                     let mut domain = self.integers();
-                    if about.capacity > 0 {
+                    if about.capacity > 0 || self.comes_and_goes {
                         domain = self.scalar_bounds(about.fields[field]);
-                        value = stored(value, domain, about.overflow);
+                        let meets = about.capacity == 0;
+                        let overflow = if meets { Overflow::Wraps } else { about.overflow };
+                        value = stored(value, domain, overflow);
                     }
                     let sent = self.channels[channel][field];
                     let grown = hull(sent, within(self.grow(sent, value), hull(domain, value)));
@@ -240,7 +302,7 @@ impl<'a> Analysis<'a> {
                 }
             }
             Communication::Receive { patterns, .. } => {
-                for (field, pattern) in patterns.iter().enumerate() {
+                for (field, pattern) in patterns.iter().enumerate().take(about.fields.len()) {
                     if let Pattern::Into(place) = pattern {
                         let mut value = self.channels[channel][field];
                         // An undefined field is received as 0.
@@ -264,7 +326,7 @@ impl<'a> Analysis<'a> {
         let grown = within(self.grow(known, value), domain);
         self.changed |= grown != known;
         self.variables[variable] = Some(grown);
-        if place.path.is_empty() {
+        if is_whole(place) {
             self.here.insert(variable, value);
         }
     }
@@ -278,7 +340,7 @@ impl<'a> Analysis<'a> {
 
     fn read(&self, place: &Place) -> Interval {
         let Some(variable) = root(place) else { return self.integers() };
-        let known = place.path.is_empty().then(|| self.here.get(&variable)).flatten();
+        let known = is_whole(place).then(|| self.here.get(&variable)).flatten();
         match (known, self.variables[variable]) {
             (Some(&here), _) => here,
             (None, Some(ever)) => ever,
@@ -329,20 +391,27 @@ impl<'a> Analysis<'a> {
                 hull(self.value(then), self.value(otherwise))
             }
             ExprKind::Length(channel) => {
-                (0, i64::from(self.program.channels[named(channel)].capacity))
+                let capacities = self.meant(channel).map(|it| self.program.channels[it].capacity);
+                (0, i64::from(capacities.max().unwrap_or_default()))
             }
+            ExprKind::Self_ | ExprKind::Processes => PIDS,
+            ExprKind::ChannelNumber(_) => self.program.bounds(&Domain::Channel),
+            ExprKind::SlotOf(process, _) => (0, self.program.slots(*process).into()),
+            ExprKind::Timeout => (0, 1),
             ExprKind::At { .. }
             | ExprKind::IsEmpty(_)
             | ExprKind::IsFull(_)
             | ExprKind::CanReceive(..)
+            | ExprKind::Enabled(_)
             | ExprKind::IsUndefined(_)
+            | ExprKind::Same(..)
+            | ExprKind::Contains(_)
             | ExprKind::Quantified { .. } => (0, 1),
             ExprKind::Undefined => NONE,
             ExprKind::Count { .. }
+            | ExprKind::Convert(_)
             | ExprKind::Call(..)
-            | ExprKind::Self_
-            | ExprKind::Processes
-            | ExprKind::Timeout => self.integers(),
+            | ExprKind::PriorityOf(_) => self.integers(),
         }
     }
 
@@ -448,7 +517,7 @@ impl<'a> Analysis<'a> {
         let known = self.read(place);
         let both = (known.0.max(bound.0), known.1.min(bound.1));
         if let Some(variable) = root(place)
-            && place.path.is_empty()
+            && is_whole(place)
             && self.variables[variable].is_some()
         {
             self.here.insert(variable, both);
@@ -483,6 +552,16 @@ impl<'a> Analysis<'a> {
             Some(&range) if !is_none(range) => range,
             _ => self.integers(),
         }
+    }
+
+    /// The channels that a reference may mean.
+    fn meant(&self, channel: &ChannelRef) -> impl Iterator<Item = ChannelId> + use<> {
+        let (first, last) = match channel {
+            ChannelRef::Named(id) => (id.0, id.0 + 1),
+            ChannelRef::Element { first, count, .. } => (first.0, first.0 + count),
+            ChannelRef::Computed(_) => (0, self.program.channels.len() as u32),
+        };
+        (first..last).map(ChannelId)
     }
 
     fn integers(&self) -> Interval {
@@ -529,11 +608,9 @@ fn root(place: &Place) -> Option<VarId> {
     }
 }
 
-fn named(channel: &ChannelRef) -> ChannelId {
-    match channel {
-        ChannelRef::Named(id) => *id,
-        ChannelRef::Computed(_) => unreachable!("programs with these are not analysed"),
-    }
+/// Whether a place is all of a variable, and the mover's own.
+fn is_whole(place: &Place) -> bool {
+    place.path.is_empty() && place.slot.is_none()
 }
 
 fn is_none(range: Interval) -> bool {

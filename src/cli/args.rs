@@ -1,10 +1,12 @@
 //! Commands and flags.
 
 use crate::exec::Exec;
-use crate::ir::Overflow;
+use crate::front::Language;
+use crate::ir::{EndRule, Overflow};
+use crate::reduce::symmetry::Effort;
 use crate::search::comback::{CacheKind, CacheSize};
 use crate::search::plan::TooSmall;
-use crate::search::{Checks, Limits, Plan};
+use crate::search::{Checks, Limits, Plan, return_free_blocks};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,7 +37,7 @@ pub enum Command {
     /// Show how far a search has come, running or not
     Status(StatusArgs),
     /// Show the counterexamples that a search found
-    Trace(StatusArgs),
+    Trace(TraceArgs),
     /// Show a model as Spillway understands it: program, state layout, memory plan
     Explain(ExplainArgs),
     /// Walk through a model, at random or by hand
@@ -45,14 +47,85 @@ pub enum Command {
 /// Which model, and what its constants are.
 #[derive(Args, Clone, Debug)]
 pub struct ModelArgs {
-    /// The model's file; its ending names the language (.dve)
+    /// The model's file; its ending names the language (.pml, .m, .dve)
     pub model: PathBuf,
+    /// The model's language, whatever the file is called
+    #[arg(long, value_enum)]
+    pub language: Option<LanguageArg>,
     /// Replace the value of a constant of the model
     #[arg(long = "define", short = 'D', value_name = "NAME=VALUE", value_parser = define)]
     pub defines: Vec<(String, i64)>,
     /// What becomes of a value outside its variable's range: an error, or reduced as C does
     #[arg(long, value_enum, default_value_t = OverflowArg::Error)]
     pub overflow: OverflowArg,
+    /// What counts as a deadlock in Murphi [default: stuttering]
+    #[arg(long, value_enum)]
+    pub deadlock: Option<DeadlockArg>,
+    /// How many instances of a process a `run` in a loop may make (Promela)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
+    pub slots: Option<u32>,
+}
+
+/// A modelling language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LanguageArg {
+    /// DiVinE's
+    Dve,
+    /// CMurphi's and Rumur's
+    Murphi,
+    /// SPIN's
+    Promela,
+}
+
+impl From<LanguageArg> for Language {
+    fn from(arg: LanguageArg) -> Language {
+        match arg {
+            LanguageArg::Dve => Language::Dve,
+            LanguageArg::Murphi => Language::Murphi,
+            LanguageArg::Promela => Language::Promela,
+        }
+    }
+}
+
+/// When a state of a Murphi model is a deadlock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DeadlockArg {
+    /// When no rule can be taken
+    Stuck,
+    /// When no rule can be taken that leads to another state, as CMurphi has it
+    Stuttering,
+}
+
+impl From<DeadlockArg> for EndRule {
+    fn from(arg: DeadlockArg) -> EndRule {
+        match arg {
+            DeadlockArg::Stuck => EndRule::Never,
+            DeadlockArg::Stuttering => EndRule::NeverStuttering,
+        }
+    }
+}
+
+/// Which of the states are visited that differ only in the names of a scalarset's elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SymmetryArg {
+    /// One
+    #[default]
+    Exact,
+    /// At least one, in less time for each
+    Fast,
+    /// All
+    Off,
+}
+
+impl SymmetryArg {
+    /// The trouble to take.
+    pub fn effort(self) -> Option<Effort> {
+        match self {
+            SymmetryArg::Exact => Some(Effort::Exact),
+            SymmetryArg::Fast => Some(Effort::Fast),
+            SymmetryArg::Off => None,
+        }
+    }
 }
 
 /// The rule for values outside a variable's range.
@@ -170,6 +243,7 @@ pub struct RunArgs {
 /// Shares out `memory` for a search of states of `width` bytes by `threads` threads, or by as many
 /// as there are cores and room.
 pub(super) fn plan(memory: u64, threads: Option<u16>, width: usize) -> Result<Plan, TooSmall> {
+    return_free_blocks();
     let base = Plan::resident();
     match threads {
         Some(threads) => Plan::new(memory, base, threads.into(), width),
@@ -205,6 +279,9 @@ pub struct CheckArgs {
     /// How the variables are ordered in the stored states; the counts do not depend on it
     #[arg(long, value_enum, default_value_t)]
     pub key_order: KeyOrder,
+    /// Which of the states that differ only in the names of a scalarset's elements are visited
+    #[arg(long, value_enum, default_value_t)]
+    pub symmetry: SymmetryArg,
     /// How states are stored; the counts do not depend on it
     #[arg(long, value_enum, default_value_t)]
     pub store: StoreArg,
@@ -260,7 +337,7 @@ pub struct ResumeArgs {
     pub(super) run: RunArgs,
 }
 
-/// `spillway status` and `spillway trace`.
+/// `spillway status`.
 #[derive(Args, Clone, Debug)]
 pub struct StatusArgs {
     /// The search directory
@@ -268,6 +345,19 @@ pub struct StatusArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// `spillway trace`.
+#[derive(Args, Clone, Debug)]
+pub struct TraceArgs {
+    /// The search directory
+    pub dir: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Write the first counterexample as a trail that SPIN replays: `spin -t -p -k FILE MODEL`
+    #[arg(long, value_name = "FILE")]
+    pub spin_trail: Option<PathBuf>,
 }
 
 /// `spillway explain`.

@@ -6,8 +6,9 @@
 use super::failure::Failure;
 use super::model::Model;
 use crate::front::{Language, Options};
-use crate::ir::Overflow;
 use crate::ir::layout::GroupId;
+use crate::ir::{EndRule, Overflow};
+use crate::reduce::symmetry::Effort;
 use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
 use crate::search::storage::SavedStorage;
 use crate::search::{Checks, Limits, Storage};
@@ -19,6 +20,9 @@ use std::sync::Arc;
 
 /// The name of the job's file.
 const JOB: &str = "job";
+
+/// What `--slots` is kept as among the definitions: no model can define such a name.
+const SLOTS: &str = "--slots";
 
 /// Files that may lie in a directory in which no search has begun.
 const HARMLESS: [&str; 2] = ["lock", "job.new"];
@@ -41,6 +45,10 @@ pub struct Job {
     files: Vec<(String, String)>,
     defines: Vec<(String, i64)>,
     wraps: bool,
+    /// What counts as a deadlock: 0 as the language has it, 1 stuck, 2 stuttering.
+    deadlock: u8,
+    /// The trouble taken over symmetric states: 0 none, 1 exact, 2 fast.
+    symmetry: u8,
     /// The groups of the states' cells in key order, by number in declaration order.
     order: Vec<u32>,
     /// Of the model with that order.
@@ -52,18 +60,32 @@ pub struct Job {
     storage: SavedStorage,
 }
 
+fn kept_defines(options: &Options) -> Vec<(String, i64)> {
+    let slots = options.slots.map(|slots| (SLOTS.to_owned(), i64::from(slots)));
+    options.defines.iter().cloned().chain(slots).collect()
+}
+
 impl Job {
     /// The job of searching `model`.
     pub fn new(model: &Model, limits: &Limits, storage: &Storage) -> Job {
-        use crate::exec::Model as _;
         let Checks { deadlock, assertions, invariants, faults } = limits.checks;
         Job {
             language: model.language.name().into(),
             files: model.sources.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
-            defines: model.options.defines.clone(),
+            defines: kept_defines(&model.options),
             wraps: model.options.overflow == Some(Overflow::Wraps),
+            deadlock: match model.options.deadlock {
+                None => 0,
+                Some(EndRule::NeverStuttering) => 2,
+                Some(_) => 1,
+            },
+            symmetry: match model.symmetry {
+                None => 0,
+                Some(Effort::Exact) => 1,
+                Some(Effort::Fast) => 2,
+            },
             order: model.interp.layout().order.iter().map(|group| group.0).collect(),
-            digest: model.interp.digest(),
+            digest: model.searched().model().digest(),
             checks: [deadlock, assertions, invariants, faults],
             keep_going: !limits.stop_on_violation,
             storage: storage.saved(),
@@ -105,7 +127,7 @@ impl Job {
 
     /// Whether the other job's search is of the same model; its states may have another order.
     fn is_of_same_model(&self, other: &Job) -> bool {
-        let of = |job: &Job| (job.language.clone(), job.defines.clone(), job.wraps);
+        let of = |job: &Job| (job.language.clone(), job.defines.clone(), job.wraps, job.deadlock);
         let texts = |job: &Job| job.files.iter().map(|(_, text)| text.clone()).collect::<Vec<_>>();
         of(self) == of(other) && texts(self) == texts(other)
     }
@@ -117,7 +139,20 @@ impl Job {
             sources.add(name.as_str(), text.as_str());
         }
         let overflow = if self.wraps { Overflow::Wraps } else { Overflow::Fails };
-        let options = Options { defines: self.defines.clone(), overflow: Some(overflow) };
+        let deadlock = match self.deadlock {
+            0 => None,
+            1 => Some(EndRule::Never),
+            _ => Some(EndRule::NeverStuttering),
+        };
+        let (slots, defines): (Vec<_>, Vec<_>) =
+            self.defines.iter().cloned().partition(|(name, _)| name == SLOTS);
+        let slots = slots.first().and_then(|(_, slots)| u32::try_from(*slots).ok());
+        let options = Options { defines, overflow: Some(overflow), deadlock, slots };
+        let symmetry = match self.symmetry {
+            0 => None,
+            1 => Some(Effort::Exact),
+            _ => Some(Effort::Fast),
+        };
         let language = Language::from_name(&self.language).ok_or_else(|| {
             Failure::wrong(format!("models in {} cannot be read by this version", self.language))
         })?;
@@ -126,13 +161,13 @@ impl Job {
         let model = model.with_order(&order).map_err(|error| {
             Failure::opening(dir, Error::corrupt(JOB, 0, format!("the key order: {error}")))
         })?;
+        let model = model.with_symmetry(symmetry);
         self.check_digest(&model)?;
         Ok(model)
     }
 
     fn check_digest(&self, model: &Model) -> Result<(), Failure> {
-        use crate::exec::Model as _;
-        match model.interp.digest() == self.digest {
+        match model.searched().model().digest() == self.digest {
             true => Ok(()),
             false => Err(Failure::wrong(
                 "this version of spillway understands the model differently from the one that \
@@ -222,6 +257,17 @@ impl Directory {
     pub fn keep(&mut self) {
         if let Some(temporary) = self.temporary.take() {
             let _ = temporary.keep();
+        }
+    }
+
+    /// Leaves nothing of a search that is to be made again.
+    pub fn discard(self) {
+        let Directory { path, disk, temporary } = self;
+        drop(disk);
+        if temporary.is_none() {
+            // What cannot be removed is found, and told, when the directory is to be used again.
+            let files = std::fs::read_dir(&path).into_iter().flatten().flatten();
+            files.for_each(|file| drop(std::fs::remove_file(file.path())));
         }
     }
 

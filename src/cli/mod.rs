@@ -8,6 +8,7 @@ mod model;
 mod progress;
 mod run;
 mod simulate;
+mod slots;
 mod status;
 mod storage;
 

@@ -3,10 +3,11 @@
 use super::args::{KeyOrder, ModelArgs};
 use super::failure::Failure;
 use crate::analysis::order::static_order;
-use crate::exec::Interp;
+use crate::exec::{self, Interp};
 use crate::front::{self, Language, Options};
 use crate::ir::layout::{GroupId, NotAnOrder};
-use crate::ir::{Overflow, validate};
+use crate::ir::{EndRule, Overflow, validate};
+use crate::reduce::symmetry::{Effort, Symmetric};
 use crate::search::order::sampled;
 use crate::source::Sources;
 use std::path::Path;
@@ -21,22 +22,60 @@ pub struct Model {
     pub language: Language,
     /// How it was read.
     pub options: Options,
+    /// The trouble taken to visit fewer of its symmetric states.
+    pub symmetry: Option<Effort>,
+}
+
+/// A model as it is searched.
+pub enum Searched<'m> {
+    /// As it is.
+    Plain(&'m dyn exec::Model),
+    /// Reduced by symmetry.
+    Symmetric(Symmetric<'m>),
+}
+
+impl Searched<'_> {
+    /// The model.
+    pub fn model(&self) -> &dyn exec::Model {
+        match self {
+            Searched::Plain(model) => *model,
+            Searched::Symmetric(model) => model,
+        }
+    }
+
+    /// How it is reduced, as reports call it.
+    pub fn reductions(&self) -> Vec<String> {
+        match self {
+            Searched::Plain(_) => Vec::new(),
+            Searched::Symmetric(model) => vec![format!("symmetry {}", model.effort().name())],
+        }
+    }
 }
 
 impl Model {
     /// Reads the model that the command line names. Warnings go to standard error.
     pub fn open(args: &ModelArgs) -> Result<Model, Failure> {
         let name = args.model.display().to_string();
-        let language = Language::of_file(&name).ok_or_else(|| {
+        let by_name = || Language::of_file(&name);
+        let language = args.language.map(Language::from).or_else(by_name).ok_or_else(|| {
             Failure::wrong(format!(
                 "{name}: the ending of the file names no known language\n  help: models in DVE \
-                 end in .dve"
+                 end in .dve, in Murphi in .m, in Promela in .pml, .prom, .promela, .pr, .prm or \
+                 .spin; `--language` names it whatever the ending"
             ))
         })?;
+        if args.deadlock.is_some() && language != Language::Murphi {
+            return Err(Failure::wrong(format!(
+                "--deadlock is for models in Murphi, and {name} is in {}",
+                language.name()
+            )));
+        }
         let text = read_text(&args.model)?;
         let options = Options {
             defines: args.defines.clone(),
             overflow: Some(Overflow::from(args.overflow)),
+            deadlock: args.deadlock.map(EndRule::from),
+            slots: args.slots,
         };
         let mut sources = Sources::default();
         sources.add(name, text);
@@ -65,7 +104,25 @@ impl Model {
         }
         let interp = Interp::new(loaded.program)
             .map_err(|diagnostic| Failure::model(&[diagnostic], &sources))?;
-        Ok((Model { interp, sources, language, options }, warnings))
+        Ok((Model { interp, sources, language, options, symmetry: None }, warnings))
+    }
+
+    /// The same model, symmetric states visited with this trouble.
+    pub fn with_symmetry(self, symmetry: Option<Effort>) -> Model {
+        Model { symmetry, ..self }
+    }
+
+    /// The model as it is searched.
+    pub fn searched(&self) -> Searched<'_> {
+        self.searched_by(&self.interp)
+    }
+
+    /// The same, with the steps of an executor of this model.
+    pub fn searched_by<'m>(&'m self, model: &'m dyn exec::Model) -> Searched<'m> {
+        let (program, layout) = (self.interp.program(), self.interp.layout());
+        let symmetric =
+            self.symmetry.and_then(|effort| Symmetric::new(model, program, layout, effort));
+        symmetric.map_or(Searched::Plain(model), Searched::Symmetric)
     }
 
     /// The same model with its states' variables in the order asked for. Where a sample is judged,

@@ -5,6 +5,7 @@ use super::directory::{Directory, Job};
 use super::failure::{self, Failure};
 use super::model::Model;
 use super::progress::Display;
+use super::slots;
 use super::{Ending, print, storage};
 use crate::exec::{Executor, Model as _};
 use crate::report::{self, Report};
@@ -19,7 +20,40 @@ use std::time::Instant;
 
 /// `spillway check`.
 pub(super) fn check(args: &CheckArgs) -> Ending {
-    let (model, _) = Model::open(&args.model)?.in_key_order(args.key_order);
+    let model = Model::open(&args.model)?;
+    match slots::fewer(&model) {
+        None => search_all(args, model),
+        Some(options) => {
+            let (fewer, _) = Model::load(model.language, model.sources.clone(), options)?;
+            match begin(args, fewer, true)? {
+                Ended::With(code) => Ok(code),
+                Ended::OutOfSlots => {
+                    eprintln!("more processes run than expected; searching with room for more");
+                    search_all(args, model)
+                }
+            }
+        }
+    }
+}
+
+/// What a search came to that may have had too few slots for processes.
+enum Ended {
+    /// A verdict or a stop.
+    With(u8),
+    /// More processes than slots: it tells nothing.
+    OutOfSlots,
+}
+
+fn search_all(args: &CheckArgs, model: Model) -> Ending {
+    match begin(args, model, false)? {
+        Ended::With(code) => Ok(code),
+        Ended::OutOfSlots => unreachable!("such a search reports that there are too few slots"),
+    }
+}
+
+fn begin(args: &CheckArgs, model: Model, may_lack_slots: bool) -> Result<Ended, Failure> {
+    let (model, _) = model.in_key_order(args.key_order);
+    let model = model.with_symmetry(args.symmetry.effort());
     let limits = args.limits();
     let executor = Executor::new(&model.interp, args.run.exec.into());
     let storage = storage::wanted(args, executor.model())?;
@@ -28,7 +62,7 @@ pub(super) fn check(args: &CheckArgs) -> Ending {
     let job = Job::new(&model, &limits, &storage);
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
     let (model, executor, args) = (&model, &executor, &args.run);
-    Sitting { model, executor, limits, storage, plan, directory, args }.run(None)
+    Sitting { model, executor, limits, storage, plan, directory, args }.run(None, may_lack_slots)
 }
 
 /// `spillway resume`.
@@ -40,7 +74,11 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let storage = job.storage(&args.dir, model.interp.width())?;
     let plan = plan(&model, &storage, &args.run)?;
     let (model, executor, args) = (&model, &executor, &args.run);
-    Sitting { model, executor, limits, storage, plan, directory, args }.run(saved)
+    let sitting = Sitting { model, executor, limits, storage, plan, directory, args };
+    match sitting.run(saved, false)? {
+        Ended::With(code) => Ok(code),
+        Ended::OutOfSlots => unreachable!("such a search reports that there are too few slots"),
+    }
 }
 
 /// Called when the model is compiled: what is resident by then is not there to be shared out.
@@ -72,7 +110,8 @@ struct Searched {
 }
 
 impl Sitting<'_> {
-    fn run(mut self, saved: Option<Saved>) -> Ending {
+    /// Searches and tells the result, unless there were too few slots and there may be more.
+    fn run(mut self, saved: Option<Saved>, may_lack_slots: bool) -> Result<Ended, Failure> {
         let deadline = self.args.max_time.and_then(|time| Instant::now().checked_add(time));
         let control = Arc::new(Control::new(self.args.checkpoint_every, deadline));
         stop_on_signals(&control);
@@ -86,11 +125,15 @@ impl Sitting<'_> {
                 return Err(Failure::running(&self.directory.path, error));
             }
         };
+        if may_lack_slots && slots::exceeded(self.model, &searched.outcome) {
+            self.directory.discard();
+            return Ok(Ended::OutOfSlots);
+        }
         if searched.outcome.verdict == Verdict::Incomplete {
             self.directory.keep();
         }
         self.tell(&searched)?;
-        Ok(match searched.outcome.verdict {
+        Ok(Ended::With(match searched.outcome.verdict {
             Verdict::Verified => failure::VERIFIED,
             Verdict::Violated => failure::VIOLATED,
             Verdict::Incomplete => {
@@ -98,12 +141,13 @@ impl Sitting<'_> {
                 eprintln!("stopped at a checkpoint; `spillway resume {dir}` goes on");
                 failure::STOPPED
             }
-        })
+        }))
     }
 
     fn search(&self, saved: Option<Saved>, control: &Control) -> spill::Result<Searched> {
         let disk = self.directory.disk.clone();
-        let (model, limits) = (self.executor.model(), self.limits.clone());
+        let searched = self.model.searched_by(self.executor.model());
+        let (model, limits) = (searched.model(), self.limits.clone());
         let mut search = match saved {
             None => {
                 let storage = self.storage.clone();
@@ -121,6 +165,7 @@ impl Sitting<'_> {
     fn tell(&self, searched: &Searched) -> Result<(), Failure> {
         let Sitting { model, executor, directory, limits, .. } = self;
         let Searched { outcome, seconds, disk, parts, rebuilt } = searched;
+        let reduced = model.searched();
         let report = Report {
             model_name: model.name(),
             language: model.language.name(),
@@ -129,7 +174,8 @@ impl Sitting<'_> {
             parts,
             rebuilt: *rebuilt,
             compiled: Some(executor.compiled()),
-            model: &model.interp,
+            model: reduced.model(),
+            reductions: reduced.reductions(),
             sources: &model.sources,
             limits,
             outcome,

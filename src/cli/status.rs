@@ -1,10 +1,12 @@
 //! `status` and `trace`: what a search directory tells without searching on.
 
-use super::args::{StatusArgs, cores};
+use super::args::{StatusArgs, TraceArgs, cores};
 use super::directory::Contents;
 use super::failure::{self, Failure};
 use super::model::Model;
 use super::{Ending, print};
+use crate::front::Language;
+use crate::front::promela::trail;
 use crate::report::{self, Report, Violation};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::Rebuilt;
@@ -24,6 +26,7 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         None => Outcome::default(),
     };
     let disk = saved.as_ref().map_or(DiskFigures::default(), |saved| saved.disk);
+    let reduced = model.searched();
     let report = Report {
         model_name: job.model_name(),
         language: job.language(),
@@ -32,7 +35,8 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         parts: &[],
         rebuilt: rebuilt(saved.as_ref()),
         compiled: None,
-        model: &model.interp,
+        model: reduced.model(),
+        reductions: reduced.reductions(),
         sources: &model.sources,
         limits: &limits,
         outcome: &outcome,
@@ -60,7 +64,7 @@ fn rebuilt(saved: Option<&Saved>) -> Option<Rebuilt> {
 }
 
 /// `spillway trace`.
-pub(super) fn trace(args: &StatusArgs) -> Ending {
+pub(super) fn trace(args: &TraceArgs) -> Ending {
     let Contents { job, saved, .. } = Contents::read(&args.dir)?;
     let model = job.model(&args.dir)?;
     let limits = job.limits(None);
@@ -71,14 +75,27 @@ pub(super) fn trace(args: &StatusArgs) -> Ending {
     };
     let found = found(&model, &limits, &saved, &args.dir)?;
     let mut traces = Vec::new();
-    for violation in &found {
+    for (number, violation) in found.iter().enumerate() {
         let trace = counterexample_of(&model, &disk, &saved, cores(), violation, &args.dir)?;
+        if let Some(path) = args.spin_trail.as_deref().filter(|_| number == 0) {
+            write_spin_trail(path, &model, &trace)?;
+        }
         match args.json {
             true => {
-                traces.push(report::trace(&model.interp, &model.sources, violation, &trace));
+                traces.push(report::trace(
+                    model.searched().model(),
+                    &model.sources,
+                    violation,
+                    &trace,
+                ));
             }
             false => {
-                let text = report::print_trace(&model.interp, &model.sources, violation, &trace);
+                let text = report::print_trace(
+                    model.searched().model(),
+                    &model.sources,
+                    violation,
+                    &trace,
+                );
                 print(&format!("{text}\n"));
             }
         }
@@ -89,6 +106,21 @@ pub(super) fn trace(args: &StatusArgs) -> Ending {
         false => {}
     }
     Ok(if found.is_empty() { failure::VERIFIED } else { failure::VIOLATED })
+}
+
+/// Writes a counterexample as SPIN would have.
+fn write_spin_trail(path: &Path, model: &Model, trace: &Trace) -> Result<(), Failure> {
+    if model.language != Language::Promela {
+        return Err(Failure::wrong(
+            "only counterexamples of Promela models can be replayed by SPIN",
+        ));
+    }
+    let mut sources = model.sources.clone();
+    let numbers = trail::numbers(&mut sources, &model.options)
+        .map_err(|diagnostic| Failure::model(&[diagnostic], &sources))?;
+    std::fs::write(path, trail::print(&trace.steps, &numbers)).map_err(|error| {
+        Failure::wrong(format!("cannot write the trail {}: {error}", path.display()))
+    })
 }
 
 /// The counterexample to the shallowest violation, as text.
@@ -104,7 +136,7 @@ pub(super) fn first_counterexample(
         None => Ok(String::new()),
         Some(violation) => {
             let trace = counterexample_of(model, disk, saved, threads, violation, dir)?;
-            Ok(report::print_trace(&model.interp, &model.sources, violation, &trace))
+            Ok(report::print_trace(model.searched().model(), &model.sources, violation, &trace))
         }
     }
 }
@@ -116,12 +148,12 @@ fn found(
     dir: &Path,
 ) -> Result<Vec<Violation>, Failure> {
     let outcome = outcome(model, saved, dir)?;
-    Ok(report::violations(&model.interp, &model.sources, limits, &outcome))
+    Ok(report::violations(model.searched().model(), &model.sources, limits, &outcome))
 }
 
 /// What is known at a checkpoint of `model`'s search.
 fn outcome(model: &Model, saved: &Saved, dir: &Path) -> Result<Outcome, Failure> {
-    let outcome = saved.check_model(&model.interp).and_then(|()| saved.outcome());
+    let outcome = saved.check_model(model.searched().model()).and_then(|()| saved.outcome());
     outcome.map_err(|error| Failure::opening(dir, error))
 }
 
@@ -139,7 +171,8 @@ fn counterexample_of(
             .iter()
             .find(|(check, _)| *check == violation.check)
             .unwrap_or_else(|| unreachable!("violations are made from these findings"));
-        let (model, check) = (&model.interp, violation.check);
+        let (reduced, check) = (model.searched(), violation.check);
+        let model = reduced.model();
         let codec = match saved.storage()? {
             Storage::Sorted(codec) => codec,
             Storage::Comback(_) => {

@@ -58,6 +58,17 @@ pub trait Model: Send + Sync {
         vec![vec![0xff; self.width()]]
     }
 
+    /// The model that this one leaves out equivalent states of, if it does. Counterexamples are told
+    /// in its steps.
+    fn unreduced(&self) -> Option<&dyn Model> {
+        None
+    }
+
+    /// Whether a state of this model is here for a state of the unreduced one.
+    fn stands_for(&self, representative: &[u8], state: &[u8]) -> bool {
+        representative == state
+    }
+
     /// A digest of all that determines the state space: another digest, another model.
     fn digest(&self) -> [u8; 32];
 }
@@ -82,6 +93,9 @@ pub struct Step {
     pub name: String,
     /// Where the action, or both sides of a rendezvous, stand in the source.
     pub spans: Vec<Span>,
+    /// Every action of the step, in order, by number, with the pid of who takes it, where
+    /// processes have pids; else nothing.
+    pub actions: Vec<(u32, u32)>,
     /// What came of it.
     pub outcome: Outcome,
 }

@@ -271,7 +271,13 @@ impl Synthetic {
         let mut state = vec![0; self.shape.width];
         self.write(level, index, &mut state);
         let name = self.action_name(action);
-        Step { action, name, spans: Vec::new(), outcome: Outcome::Successor(state) }
+        Step {
+            action,
+            name,
+            spans: Vec::new(),
+            actions: Vec::new(),
+            outcome: Outcome::Successor(state),
+        }
     }
 }
 

@@ -1,9 +1,12 @@
 //! From text to programs: one module a language.
 
 pub mod dve;
+pub mod murphi;
+pub mod promela;
+mod report;
 
 use crate::diag::Diagnostic;
-use crate::ir::{Overflow, Program};
+use crate::ir::{EndRule, Overflow, Program};
 use crate::source::Sources;
 
 /// A modelling language.
@@ -11,6 +14,10 @@ use crate::source::Sources;
 pub enum Language {
     /// DiVinE's language, as the BEEM models use it.
     Dve,
+    /// Murphi, as CMurphi and Rumur have it.
+    Murphi,
+    /// Promela, the language of SPIN.
+    Promela,
 }
 
 impl Language {
@@ -18,6 +25,8 @@ impl Language {
     pub fn of_file(name: &str) -> Option<Language> {
         match name.rsplit_once('.')?.1 {
             "dve" => Some(Language::Dve),
+            "m" | "murphi" => Some(Language::Murphi),
+            "pml" | "prom" | "promela" | "pr" | "prm" | "spin" | "pm" => Some(Language::Promela),
             _ => None,
         }
     }
@@ -26,12 +35,16 @@ impl Language {
     pub fn name(self) -> &'static str {
         match self {
             Language::Dve => "dve",
+            Language::Murphi => "murphi",
+            Language::Promela => "promela",
         }
     }
 
     /// The language of this name.
     pub fn from_name(name: &str) -> Option<Language> {
-        [Language::Dve].into_iter().find(|language| language.name() == name)
+        [Language::Dve, Language::Murphi, Language::Promela]
+            .into_iter()
+            .find(|language| language.name() == name)
     }
 }
 
@@ -42,6 +55,11 @@ pub struct Options {
     pub defines: Vec<(String, i64)>,
     /// What becomes of values outside their variable's domain, where the language leaves a choice.
     pub overflow: Option<Overflow>,
+    /// What counts as a deadlock, where the language leaves a choice.
+    pub deadlock: Option<EndRule>,
+    /// How many instances a `run` in a loop may make, if the language has processes that come and
+    /// go.
+    pub slots: Option<u32>,
 }
 
 /// A program and all that its messages need.
@@ -61,5 +79,7 @@ pub fn load(
 ) -> Result<Loaded, Vec<Diagnostic>> {
     match language {
         Language::Dve => dve::load(sources, options),
+        Language::Murphi => murphi::load(sources, options),
+        Language::Promela => promela::load(sources, options),
     }
 }

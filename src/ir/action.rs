@@ -33,6 +33,8 @@ pub struct Action {
     pub body: Vec<Stmt>,
     /// Actions of a higher priority, if enabled, keep this one from being taken.
     pub priority: i32,
+    /// How it stands to the process's other actions and to what comes next.
+    pub control: Control,
     /// Where it stands in the source.
     pub span: Span,
 }
@@ -46,6 +48,34 @@ pub struct Edge {
     pub from: LocationId,
     /// Where it goes.
     pub to: LocationId,
+}
+
+/// How an action of a process with slots stands to the process's other actions from its location,
+/// and what comes after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Control {
+    /// Whether the mover's next action belongs to the same step.
+    pub turn: Turn,
+    /// Actions come in tiers, one after the other: once an action of a tier other than 0 is
+    /// possible, those of the tiers after it are not (Promela `unless`).
+    pub tier: u32,
+    /// Possible only if none of the actions before it is (Promela `else`). A send by rendezvous is
+    /// possible if somebody receives, a receive by rendezvous never is by itself.
+    pub otherwise: bool,
+}
+
+/// What comes after an action.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Turn {
+    /// A state that everybody sees.
+    #[default]
+    Open,
+    /// The mover goes on alone, in every way it can; only where it cannot is there a state
+    /// (Promela `atomic`).
+    Atomic,
+    /// The mover goes on alone with the first action that is possible; it is an error if none is
+    /// (Promela `d_step`).
+    First,
 }
 
 /// A name that stands for each value of a scalar type in turn, ascending.
@@ -180,15 +210,35 @@ pub enum StmtKind {
         /// The most rounds.
         limit: u64,
     },
-    /// Calls a procedure.
-    Call(FunctionId, Vec<Argument>),
-    /// Leaves the function, with its result if it has one.
+    /// Runs `body` with a name for a place, which is found once, before (Murphi `alias`).
+    Alias {
+        /// What places in the body call it.
+        local: LocalId,
+        /// The user's name for it.
+        name: String,
+        /// What it stands for.
+        place: Place,
+        /// Where it can be used.
+        body: Vec<Stmt>,
+    },
+    /// Calls a procedure, or a function, which may then change the state.
+    Call {
+        /// Which.
+        function: FunctionId,
+        /// What it is given.
+        arguments: Vec<Argument>,
+        /// Where the result of a function goes, found when it is there.
+        into: Option<Place>,
+    },
+    /// Leaves the function, with its result if it has one; outside functions, ends the body.
     Return(Option<Expr>),
     /// Makes every scalar in a place undefined and every multiset empty (Murphi `undefine`).
     Undefine(Place),
     /// Sets every scalar in a place to its least value and makes every multiset empty (Murphi
     /// `clear`).
     Clear(Place),
+    /// Goes on only if the condition is true; else there is no such step (Murphi `assume`).
+    Assume(Expr),
     /// Fails the step if the condition is false.
     Assert {
         /// The condition.
@@ -211,14 +261,14 @@ pub enum StmtKind {
     },
     /// Ends the moving process and frees its slot.
     Exit,
-    /// Adds an element to a multiset; a full one is an error.
+    /// Adds an element to a multiset, at the first free position; a full one is an error.
     MultisetAdd {
         /// The multiset.
         multiset: Place,
-        /// The new element.
+        /// The new element: a value or a copy.
         element: Argument,
     },
-    /// Removes the element at a position of a multiset.
+    /// Removes the element at a position of a multiset; where none is, that is an error.
     MultisetRemove {
         /// The multiset.
         multiset: Place,
@@ -241,4 +291,22 @@ pub enum Overflow {
     Fails,
     /// The value is reduced modulo the size of the domain (C, and so LTSmin's DVE and SPIN).
     Wraps,
+}
+
+impl StmtKind {
+    /// The statements inside, branch by branch.
+    pub fn bodies(&self) -> Box<dyn Iterator<Item = &[Stmt]> + '_> {
+        match self {
+            StmtKind::If(branches) => Box::new(branches.iter().map(|(_, body)| body.as_slice())),
+            StmtKind::Switch(_, branches) => {
+                Box::new(branches.iter().map(|(_, body)| body.as_slice()))
+            }
+            StmtKind::For { body, .. }
+            | StmtKind::ForEach { body, .. }
+            | StmtKind::Declare { body, .. }
+            | StmtKind::Alias { body, .. }
+            | StmtKind::While { body, .. } => Box::new(std::iter::once(body.as_slice())),
+            _ => Box::new(std::iter::empty()),
+        }
+    }
 }

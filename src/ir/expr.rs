@@ -21,11 +21,12 @@ pub struct Expr {
 pub enum ExprKind {
     /// A known value.
     Constant(i64),
-    /// The undefined value (Murphi).
+    /// The undefined value (Murphi). It can be stored and given where it may be, as can what is
+    /// read and found undefined; computing with either is an error.
     Undefined,
     /// The value held at a place.
     Read(Place),
-    /// A parameter of the action, of a function, or bound by a quantifier or a loop.
+    /// A parameter of the action, of a function by value, or bound by a quantifier or a loop.
     Local(LocalId),
     /// `operator operand`.
     Unary(Unary, Box<Expr>),
@@ -48,8 +49,11 @@ pub enum ExprKind {
     IsEmpty(ChannelRef),
     /// Whether a buffered channel can hold no more.
     IsFull(ChannelRef),
-    /// Whether a receive with these patterns could take place now (Promela `c?[...]`).
-    CanReceive(ChannelRef, Vec<Pattern>),
+    /// Whether a receive with these patterns could take place now (Promela `c?[...]`), of the first
+    /// message that matches instead of the first if the flag says so (`c??[...]`).
+    CanReceive(ChannelRef, Vec<Pattern>, bool),
+    /// The number of a channel: 1 for the first made, and so on; 0 is no channel.
+    ChannelNumber(ChannelRef),
     /// Whether the scalar at a place is undefined (Murphi `isundefined`).
     IsUndefined(Place),
     /// Every (or some) value of a scalar type makes `body` true.
@@ -72,14 +76,57 @@ pub enum ExprKind {
         /// The condition.
         body: Box<Expr>,
     },
-    /// The result of a function.
+    /// Whether both operands have the same value, or both are read and found undefined: so CMurphi
+    /// compares scalarsets and unions.
+    Same(Box<Expr>, Box<Expr>),
+    /// Whether a multiset has an element at a position.
+    Contains(Box<Contains>),
+    /// The same thing by another number, as between a union and its members.
+    Convert(Box<Convert>),
+    /// The result of a function that changes nothing.
     Call(FunctionId, Vec<Argument>),
-    /// The slot of the process that moves (Promela `_pid`).
+    /// The pid of the process that moves (Promela `_pid`), or its slot if its kind has no pids.
     Self_,
+    /// The slot of the process of this kind whose pid is given; the number of slots if none is.
+    SlotOf(ProcessId, Box<Expr>),
+    /// Whether the process with this pid could move, by itself, in this state (Promela `enabled`).
+    Enabled(Box<Expr>),
+    /// The priority of the process with this pid; 0 if there is none.
+    PriorityOf(Box<Expr>),
     /// The number of live processes (Promela `_nr_pr`).
     Processes,
     /// Whether nothing else in the program can move (Promela `timeout`).
     Timeout,
+}
+
+/// Whether a multiset has an element at a position (Murphi `choose`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contains {
+    /// The multiset.
+    pub multiset: Place,
+    /// The position; one that the multiset never has is without an element.
+    pub position: Expr,
+}
+
+/// A value in another numbering, piece by piece; one that is in no piece is an error. What is
+/// undefined stays so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Convert {
+    /// The value.
+    pub operand: Expr,
+    /// Where it may be, and how far it moves from there.
+    pub pieces: Vec<Piece>,
+}
+
+/// Values that move together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The least of them.
+    pub low: i64,
+    /// The greatest of them.
+    pub high: i64,
+    /// What is added to each.
+    pub by: i64,
 }
 
 /// Operators of one operand.
@@ -163,15 +210,15 @@ pub struct Place {
 pub enum Root {
     /// A variable of the state.
     Variable(VarId),
-    /// What a function's parameter by reference stands for, or a local variable, which lives only
-    /// as long as the statement that declares it.
+    /// What a function's parameter by reference or an alias stands for; or a parameter by value or
+    /// a local variable, which live only as long as the call or the statement that declares them.
     Local(LocalId),
 }
 
 /// One step from an aggregate to a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selector {
-    /// An array element (or a multiset's, by position); outside the array is an error.
+    /// An array element (or a multiset's, by position); one that is not there is an error.
     Index(Expr),
     /// A record's field, by number.
     Field(u32),
@@ -180,8 +227,17 @@ pub enum Selector {
 /// A channel, named outright or held in a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChannelRef {
-    /// This channel.
+    /// This channel; of a process with slots, the mover's own.
     Named(ChannelId),
+    /// One of several channels in a row; an index outside is an error.
+    Element {
+        /// The channel with index 0.
+        first: ChannelId,
+        /// How many there are.
+        count: u32,
+        /// Which.
+        index: Box<Expr>,
+    },
     /// The channel of this number (Promela).
     Computed(Box<Expr>),
 }
@@ -200,8 +256,10 @@ pub enum Pattern {
 /// What is given to a function's parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// A value.
+    /// A value, for a scalar.
     Value(Expr),
+    /// A copy of what a place holds, undefined or not.
+    Copy(Place),
     /// A place the function may write (Murphi `var` parameters).
     Reference(Place),
 }
@@ -225,5 +283,10 @@ impl Place {
     /// The whole of a program variable, or of the mover's own local.
     pub fn variable(variable: VarId, span: Span) -> Self {
         Self { root: Root::Variable(variable), slot: None, path: Vec::new(), span }
+    }
+
+    /// The whole of a local.
+    pub fn local(local: LocalId, span: Span) -> Self {
+        Self { root: Root::Local(local), slot: None, path: Vec::new(), span }
     }
 }

@@ -9,18 +9,27 @@
 //!
 //! Cells in declaration order: the program's variables and channels, then for each process (and
 //! each of its slots) its location and its own variables and channels. A buffered channel is the
-//! number of messages waiting, then its messages, oldest first. A multiset is the number of its
-//! elements, then the elements.
+//! number of messages waiting, then its messages, oldest first. A multiset is for each position
+//! whether there is an element, then the element.
 //!
 //! The cells of one variable, one channel or one location are a *group*. Key order is any
 //! permutation of the groups, the declared one if nothing else is asked for; within a group it is
 //! declaration order. So cells that follow one another in name need not lie side by side: only
 //! [`Cell::bit`] says where a cell is.
+//!
+//! What bodies remember while they run (local variables, and what functions are given by value) has
+//! cells too, after all of the state's. Their bits begin behind the state's last byte, in a buffer
+//! that is longer than a state ([`Frames`]).
 
 mod build;
+mod frames;
+
+pub use frames::{Frame, Frames};
 
 use super::interval::Interval;
-use super::{Arena, ChannelId, Domain, Instances, ProcessId, Program, Type, TypeId, VarId, entity};
+use super::{
+    Arena, ChannelId, Domain, Instances, Owner, ProcessId, Program, Type, TypeId, VarId, entity,
+};
 use std::fmt;
 
 entity::entity! {
@@ -154,8 +163,10 @@ pub struct Ranges {
 /// Where everything lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Every scalar of the state.
+    /// Every scalar of the state, then those of the frames.
     pub cells: Arena<CellId, Cell>,
+    /// How many of the cells are the state's.
+    pub state_cells: u32,
     /// The cells of each variable.
     pub variables: Arena<VarId, Placement>,
     /// The cells of each channel; a rendezvous has none.
@@ -173,6 +184,8 @@ pub struct Layout {
     pub bits: u32,
     /// The bytes of a state.
     pub bytes: usize,
+    /// Where bodies keep what they remember while they run.
+    pub frames: Frames,
 }
 
 impl Layout {
@@ -227,6 +240,20 @@ impl Layout {
             true if code == 0 => None,
             true => Some(cell.least + (code - 1)),
         }
+    }
+
+    /// The code in a cell.
+    #[inline]
+    pub fn code(&self, state: &[u8], cell: CellId) -> u32 {
+        let cell = &self.cells[cell];
+        read_bits(state, cell.bit, cell.bits)
+    }
+
+    /// Stores a code that the cell can hold.
+    #[inline]
+    pub fn set_code(&self, state: &mut [u8], cell: CellId, code: u32) {
+        let cell = &self.cells[cell];
+        write_bits(state, cell.bit, cell.bits, code);
     }
 
     /// Stores a value that the cell can hold.
@@ -294,14 +321,25 @@ impl Program {
                 });
                 (0, sizes.sum::<i64>() - 1)
             }
-            Domain::Channel => (0, self.channels.len() as i64 - 1),
-            Domain::Process => {
-                let slots = self.processes.values().map(|process| match process.instances {
-                    Instances::One => 1,
-                    Instances::Slots { capacity, .. } => i64::from(capacity),
+            Domain::Channel => {
+                let channels = self.channels.values().map(|channel| match channel.owner {
+                    Owner::Program => 1,
+                    Owner::Process(process) => i64::from(self.slots(process)),
                 });
+                (0, channels.sum())
+            }
+            Domain::Process => {
+                let slots = self.processes.keys().map(|process| i64::from(self.slots(process)));
                 (0, slots.sum::<i64>() - 1)
             }
+        }
+    }
+
+    /// The most instances of a process.
+    pub fn slots(&self, process: ProcessId) -> u32 {
+        match self.processes[process].instances {
+            Instances::One => 1,
+            Instances::Slots { capacity, .. } => capacity,
         }
     }
 
@@ -311,7 +349,7 @@ impl Program {
             Type::Scalar(_) => 1,
             Type::Array { length, element, .. } => length * self.scalars(*element),
             Type::Record { fields, .. } => fields.iter().map(|(_, ty)| self.scalars(*ty)).sum(),
-            Type::Multiset { capacity, element } => 1 + capacity * self.scalars(*element),
+            Type::Multiset { capacity, element } => capacity * (1 + self.scalars(*element)),
         }
     }
 }

@@ -16,10 +16,11 @@ pub mod types;
 pub mod validate;
 pub mod walk;
 
-pub use action::{Action, Communication, Edge, Overflow, Parameter, Stmt, StmtKind};
+pub use action::{Action, Communication, Control, Edge, Overflow, Parameter, Stmt, StmtKind, Turn};
 pub use entity::{Arena, Entity};
 pub use expr::{
-    Argument, Binary, ChannelRef, Expr, ExprKind, Pattern, Place, Quantifier, Root, Selector, Unary,
+    Argument, Binary, ChannelRef, Contains, Convert, Expr, ExprKind, Pattern, Piece, Place,
+    Quantifier, Root, Selector, Unary,
 };
 pub use layout::Layout;
 pub use types::{Domain, Enum, Scalar, Scalarset, Type};
@@ -47,8 +48,8 @@ entity::entity! {
     FunctionId,
     /// Names a [`Property`].
     PropertyId,
-    /// Names a parameter, loop variable or bound variable; unique within an action, a function, a
-    /// start or a property.
+    /// Names a parameter, a local variable, or what a loop, a quantifier or an alias binds; unique
+    /// within an action, a function, a start or a property.
     LocalId,
 }
 
@@ -63,6 +64,8 @@ pub struct Program {
     pub arithmetic: Arithmetic,
     /// When a state without successors is as it should be.
     pub end: EndRule,
+    /// What a failed assertion does to its step.
+    pub assertions: Assertions,
     /// Types of variables, parameters and message fields.
     pub types: Arena<TypeId, Type>,
     /// Enumerations.
@@ -84,6 +87,19 @@ pub struct Program {
     pub starts: Vec<Start>,
     /// What should hold.
     pub properties: Arena<PropertyId, Property>,
+    /// A variable of the program that holds the pid of the process that moved last, if anything
+    /// asks (Promela `_last`).
+    pub last: Option<VarId>,
+}
+
+/// What a failed assertion does to its step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Assertions {
+    /// The step has no successor (Murphi).
+    #[default]
+    Stop,
+    /// It is a violation, and the step goes on (Promela).
+    GoOn,
 }
 
 /// How processes take turns.
@@ -111,9 +127,11 @@ pub enum Arithmetic {
 /// When a state without successors is not a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EndRule {
-    /// Never (DVE, Murphi, Petri nets).
+    /// Never (DVE, Petri nets).
     #[default]
     Never,
+    /// Never, and a state from which every step leads back to itself is stuck too (Murphi).
+    NeverStuttering,
     /// When every process is gone or at a location marked `valid_end`, and no buffered channel
     /// need be empty (Promela).
     AllAtValidEnd,
@@ -174,6 +192,8 @@ pub struct Process {
     pub instances: Instances,
     /// Locals set by whoever starts an instance.
     pub parameters: Vec<VarId>,
+    /// How its instances come, and when they may move.
+    pub life: Life,
     /// Where it is declared.
     pub span: Span,
 }
@@ -190,6 +210,37 @@ pub enum Instances {
         /// How many live at the start.
         active: u32,
     },
+}
+
+/// How instances of a process with slots come, and when they may move.
+///
+/// Such instances come and go like a stack: each has as its *pid* the number of instances, of all
+/// processes, that there were when it came, and only the youngest of all can go. So the instances
+/// of one process fill its slots from 0, in the order of their pids.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Life {
+    /// How the pid is known.
+    pub pid: Pid,
+    /// What an instance does when it is started, after its parameters are set and its other locals
+    /// have their initial values.
+    pub prologue: Vec<Stmt>,
+    /// It moves only where this holds.
+    pub provided: Option<Expr>,
+    /// A local that holds its priority, from 1: it moves only if no process of a higher priority
+    /// can.
+    pub priority: Option<VarId>,
+}
+
+/// How the pids of a process with slots are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pid {
+    /// They are not: the slot stands for it.
+    #[default]
+    None,
+    /// The instance in slot 0 always has this pid, that in slot 1 the next, and so on.
+    From(u32),
+    /// This local holds it.
+    In(VarId),
 }
 
 /// A point of a process's control.
@@ -238,7 +289,7 @@ pub struct Function {
     pub span: Span,
 }
 
-/// A parameter of a function.
+/// A parameter of a function: a place of its own, or one of the caller's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionParameter {
     /// How the body calls it.
@@ -289,6 +340,8 @@ pub enum PropertyKind {
         /// The condition.
         condition: Expr,
     },
+    /// States in which it does not hold are left out, as if no step led there (Murphi `assume`).
+    Assumption(Expr),
     /// A process that watches the others (DVE `property`, Promela `never`). It is parsed and
     /// printed; it does not move in a search for safety.
     Automaton(ProcessId),

@@ -29,6 +29,7 @@
 //! Printing takes time in proportion to the program, and no more stack than its nesting asks for.
 
 mod expr;
+mod life;
 mod names;
 mod program;
 mod stmt;
@@ -103,7 +104,9 @@ impl Scope {
     pub fn of_property(property: &Property) -> Self {
         match property.kind {
             PropertyKind::AssertionAt { process, .. } => Self::inside(process),
-            PropertyKind::Invariant(_) | PropertyKind::Automaton(_) => Self::default(),
+            PropertyKind::Invariant(_)
+            | PropertyKind::Assumption(_)
+            | PropertyKind::Automaton(_) => Self::default(),
         }
     }
 }

@@ -18,8 +18,8 @@ pub enum Type {
         low: i64,
         /// The number of elements.
         length: u32,
-        /// The scalarset that indexes the array, if one does.
-        symmetric: Option<ScalarsetId>,
+        /// The scalarset that indexes the array, or the union with scalarsets in it, if one does.
+        symmetric: Option<Domain>,
         /// The type of each element.
         element: TypeId,
     },
@@ -30,7 +30,9 @@ pub enum Type {
         /// Name and type of each field.
         fields: Vec<(String, TypeId)>,
     },
-    /// An unordered bag of at most `capacity` elements.
+    /// An unordered bag of at most `capacity` elements. While a step runs they keep their
+    /// positions: what is added takes the first free one, what is removed leaves its own free.
+    /// When it ends they are sorted, so that equal bags are equal states.
     Multiset {
         /// The most elements it can hold.
         capacity: u32,
@@ -73,7 +75,7 @@ pub enum Domain {
     Scalarset(ScalarsetId),
     /// One of several scalarsets or enumerations, numbered one after the other.
     Union(Vec<Domain>),
-    /// A channel number, as a value (Promela `chan` variables).
+    /// A channel number, as a value, or 0 for none (Promela `chan` variables).
     Channel,
     /// A process slot number (Promela pids).
     Process,

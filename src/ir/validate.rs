@@ -9,8 +9,8 @@
 //!  3. A scalar type has at least one value and, undefined included, at most 2^32.
 //!  4. Constants and the bounds of domains are integers of the program's arithmetic.
 //!  5. A union joins scalarsets and enumerations.
-//!  6. Arrays, multisets and records have room for an element, and the indices of an array are
-//!     integers, those of the scalarset if one indexes it.
+//!  6. Arrays and multisets have room for an element, and the indices of an array are integers,
+//!     those of the scalarset, or of the union with one in it, if one indexes it.
 //!  7. A state has at most 2^24 scalars.
 //!  8. A variable begins with one value for each scalar of its type, each one it may hold; behind
 //!     the elements of a multiset is nothing: undefined, or where that cannot be, the least value.
@@ -18,10 +18,11 @@
 //! 10. A process has a location, starts at one of its own, and begins with no more live instances
 //!     than it has slots.
 //! 11. The parameters of a process are different scalar variables of its own.
-//! 12. A place begins at a variable, a parameter by reference or a local variable, and each step of
-//!     it fits the type it steps into.
+//! 12. A place begins at a variable, a parameter of a function, a local variable or an alias, and
+//!     each step of it fits the type it steps into.
 //! 13. What is read, stored, received or tested as one value is a scalar.
-//! 14. Only a multiset is counted in, added to and removed from, and what is added fits.
+//! 14. Only a multiset is counted in, asked about positions, added to and removed from, and what is
+//!     added fits.
 //! 15. A slot is given only for what belongs to a process with slots, and is left out only where
 //!     an instance of that process moves.
 //! 16. A local is bound once in its action, function, start or property, and used inside what
@@ -33,10 +34,10 @@
 //! 20. A rendezvous is a matter of processes.
 //! 21. A call gives one argument for each parameter, and a place of the same shape exactly where
 //!     the parameter is by reference.
-//! 22. A function called in an expression has a result and changes nothing; one called as a
-//!     statement has no result.
+//! 22. A function called in an expression has a result and changes nothing but its own; one called
+//!     as a statement may change the state, and gives its result, if it has one, to a place.
 //! 23. No function calls itself, not even through others.
-//! 24. Only functions return, with a value exactly if they have a result.
+//! 24. Functions return with a value exactly if they have a result; actions and starts without.
 //! 25. The step of a loop is not the constant 0, and the limit of one is not 0.
 //! 26. Only the last branch lacks a condition.
 //! 27. The undefined value is only stored, sent or given, where it may be.
@@ -220,6 +221,8 @@ struct Bound {
     scalar: bool,
     /// Its type, if places may begin at it.
     place: Option<TypeId>,
+    /// Whether what is written there may be the state's or the caller's.
+    outside: bool,
 }
 
 impl<'a> Checker<'a> {
@@ -297,7 +300,7 @@ impl<'a> Checker<'a> {
     /// Whether a channel is known to be a rendezvous; a computed one never is, for it may be any.
     fn is_rendezvous(&self, channel: &ChannelRef) -> bool {
         match channel {
-            ChannelRef::Named(id) => {
+            ChannelRef::Named(id) | ChannelRef::Element { first: id, .. } => {
                 self.program.channels.get(*id).is_some_and(|channel| channel.capacity == 0)
             }
             ChannelRef::Computed(_) => false,

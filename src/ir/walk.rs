@@ -91,12 +91,16 @@ pub fn stmt<V: Visitor + ?Sized>(visitor: &mut V, stmt: &Stmt) {
         StmtKind::ForEach { body: inner, .. } | StmtKind::Declare { body: inner, .. } => {
             body(visitor, inner);
         }
+        StmtKind::Alias { place, body: inner, .. } => {
+            visitor.place(place, Access::Write);
+            body(visitor, inner);
+        }
         StmtKind::While { condition, body: inner, .. } => {
             visitor.expr(condition);
             body(visitor, inner);
         }
         StmtKind::Undefine(place) | StmtKind::Clear(place) => visitor.place(place, Access::Write),
-        StmtKind::Assert { condition, .. } => visitor.expr(condition),
+        StmtKind::Assert { condition, .. } | StmtKind::Assume(condition) => visitor.expr(condition),
         StmtKind::Communicate(communication) => visitor.communication(communication),
         StmtKind::MultisetAdd { multiset, element } => {
             visitor.place(multiset, Access::Write);
@@ -106,7 +110,10 @@ pub fn stmt<V: Visitor + ?Sized>(visitor: &mut V, stmt: &Stmt) {
             visitor.place(multiset, Access::Write);
             visitor.expr(position);
         }
-        StmtKind::Call(_, arguments) => arguments.iter().for_each(|it| argument(visitor, it)),
+        StmtKind::Call { arguments, into, .. } => {
+            arguments.iter().for_each(|it| argument(visitor, it));
+            into.iter().for_each(|it| visitor.place(it, Access::Write));
+        }
         StmtKind::Return(value) => value.iter().for_each(|it| visitor.expr(it)),
         StmtKind::Run { arguments, into, .. } => {
             arguments.iter().for_each(|it| visitor.expr(it));
@@ -122,7 +129,7 @@ pub fn expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &Expr) {
     match &expr.kind {
         ExprKind::Read(place) | ExprKind::IsUndefined(place) => visitor.place(place, Access::Read),
         ExprKind::Unary(_, operand) => visitor.expr(operand),
-        ExprKind::Binary(_, left, right) => {
+        ExprKind::Binary(_, left, right) | ExprKind::Same(left, right) => {
             visitor.expr(left);
             visitor.expr(right);
         }
@@ -133,7 +140,11 @@ pub fn expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &Expr) {
         ExprKind::Length(channel) | ExprKind::IsEmpty(channel) | ExprKind::IsFull(channel) => {
             visitor.channel(channel, Access::Read);
         }
-        ExprKind::CanReceive(channel, patterns) => {
+        ExprKind::ChannelNumber(channel) => visitor.channel(channel, Access::Read),
+        ExprKind::SlotOf(_, pid) | ExprKind::Enabled(pid) | ExprKind::PriorityOf(pid) => {
+            visitor.expr(pid);
+        }
+        ExprKind::CanReceive(channel, patterns, _) => {
             visitor.channel(channel, Access::Read);
             for pattern in patterns {
                 if let Pattern::Match(value) = pattern {
@@ -146,6 +157,11 @@ pub fn expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &Expr) {
             visitor.place(multiset, Access::Read);
             visitor.expr(body);
         }
+        ExprKind::Contains(contains) => {
+            visitor.place(&contains.multiset, Access::Read);
+            visitor.expr(&contains.position);
+        }
+        ExprKind::Convert(convert) => visitor.expr(&convert.operand),
         ExprKind::Call(_, arguments) => arguments.iter().for_each(|it| argument(visitor, it)),
         ExprKind::Constant(_)
         | ExprKind::Undefined
@@ -168,8 +184,10 @@ pub fn place<V: Visitor + ?Sized>(visitor: &mut V, place: &Place) {
 
 /// Visits what a channel is computed from.
 pub fn channel<V: Visitor + ?Sized>(visitor: &mut V, channel: &ChannelRef) {
-    if let ChannelRef::Computed(number) = channel {
-        visitor.expr(number);
+    match channel {
+        ChannelRef::Named(_) => {}
+        ChannelRef::Element { index, .. } => visitor.expr(index),
+        ChannelRef::Computed(number) => visitor.expr(number),
     }
 }
 
@@ -197,6 +215,7 @@ pub fn communication<V: Visitor + ?Sized>(visitor: &mut V, communication: &Commu
 fn argument<V: Visitor + ?Sized>(visitor: &mut V, argument: &Argument) {
     match argument {
         Argument::Value(value) => visitor.expr(value),
+        Argument::Copy(place) => visitor.place(place, Access::Read),
         Argument::Reference(place) => visitor.place(place, Access::Write),
     }
 }

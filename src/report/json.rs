@@ -37,7 +37,7 @@ pub fn result(report: &Report) -> Value {
         "disk_bytes_written": report.disk.written,
         "disk_bytes_read": report.disk.read,
         "store_bytes": report.store_bytes,
-        "reductions": [],
+        "reductions": report.reductions,
         "dir": report.dir,
     })
 }

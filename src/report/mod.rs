@@ -7,10 +7,10 @@ pub use json::{result, trace};
 pub use text::{print_compiled, print_result, print_trace};
 
 use crate::exec::jit::Compiled;
-use crate::exec::{Check, Fault, Model, Outcome as StepOutcome};
+use crate::exec::{Check, Model, Outcome as StepOutcome};
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::Rebuilt;
-use crate::search::trace::Trace;
+use crate::search::trace::{Trace, faulty};
 use crate::search::visited::Part;
 use crate::search::{Limits, Outcome};
 use crate::source::Sources;
@@ -31,8 +31,10 @@ pub struct Report<'a> {
     pub rebuilt: Option<Rebuilt>,
     /// What compiling it gave, or why it was interpreted; nothing if it was not run.
     pub compiled: Option<Result<Compiled, &'a str>>,
-    /// The model.
+    /// The model, as it was searched.
     pub model: &'a dyn Model,
+    /// How fewer states were visited: `symmetry exact`.
+    pub reductions: Vec<String>,
     /// Its texts.
     pub sources: &'a Sources,
     /// What was looked for.
@@ -81,6 +83,7 @@ pub fn violations(
         .iter()
         .filter(|(check, _)| limits.checks.selects(model, *check))
         .map(|(check, finding)| {
+            let mut depth = finding.level;
             let (kind, name, place) = match check {
                 Check::Deadlock => ("deadlock", "no successor".to_string(), None),
                 Check::Property(number) => {
@@ -88,27 +91,23 @@ pub fn violations(
                     (info.kind, info.name.clone(), sources.locate(info.span))
                 }
                 Check::Fault(kind, action) => {
-                    let fault = first_fault(model, &finding.witness, check);
-                    let place = fault.and_then(|fault| sources.locate(fault.span));
+                    let step = faulty(check, model.starts()).or_else(|| {
+                        depth += 1;
+                        faulty(check, model.steps(&finding.witness))
+                    });
+                    let place = step.and_then(|step| match step.outcome {
+                        StepOutcome::Fault(fault) => sources.locate(fault.span),
+                        StepOutcome::Successor(_) => None,
+                    });
                     let action = model.action_name(action);
                     ("error", format!("{} in {action}", kind.name()), place)
                 }
             };
-            let depth = finding.level + u64::from(matches!(check, Check::Fault(..)));
             Violation { check, kind, name, depth, count: finding.count, place }
         })
         .collect();
     all.sort_by_key(|violation| (violation.depth, violation.check));
     all
-}
-
-/// The run-time error that `check` speaks of, in the state where it was met.
-fn first_fault(model: &dyn Model, state: &[u8], check: Check) -> Option<Fault> {
-    let Check::Fault(kind, action) = check else { return None };
-    model.steps(state).into_iter().find_map(|step| match step.outcome {
-        StepOutcome::Fault(fault) if step.action == action && fault.kind == kind => Some(fault),
-        _ => None,
-    })
 }
 
 /// What changed from one state to the next: name, value before, value after.

@@ -32,6 +32,9 @@ pub fn print_result(report: &Report) -> String {
         count(outcome.levels.len() as u64, "level"),
         count(outcome.deadlocks(), "deadlock"),
     );
+    if !report.reductions.is_empty() {
+        let _ = writeln!(out, "  reduced by {}", report.reductions.join(", "));
+    }
     let _ = writeln!(
         out,
         "  {seconds:.1} s, {rate:.0} states/s, {} bits a state; at most {} of memory and {} of disk",

@@ -10,6 +10,15 @@
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const MAPPED_BYTES_MIN: i32 = 256 << 10;
 
+/// Returns what is free to the system. Building a model, and compiling it above all, leaves much.
+pub fn return_free_blocks() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it only looks for pages without blocks in use.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 /// Makes the allocator return large blocks to the system as soon as they are freed.
 pub fn return_large_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

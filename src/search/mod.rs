@@ -17,7 +17,7 @@ pub mod storage;
 pub mod trace;
 pub mod visited;
 
-pub use allocator::return_large_blocks;
+pub use allocator::{return_free_blocks, return_large_blocks};
 pub use control::Control;
 pub use external::Search;
 pub use plan::Plan;

@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct Trace {
     /// What is violated at its end.
     pub check: Check,
-    /// The start, then each step taken; a fault, if that is what is violated, is the last.
+    /// The start, then each step taken; a fault, if that is what is violated, is the last, and may
+    /// be the start.
     pub steps: Vec<Step>,
     /// The state each step but a faulty one led to, the initial state first.
     pub states: Vec<Vec<u8>>,
@@ -55,29 +56,45 @@ pub fn counterexample(
         .ok_or_else(|| Error::corrupt("levels", 0, "the counterexample cannot be replayed"))
 }
 
-/// Takes the steps from each state to the next; `None` if there is no such step.
-pub fn replay(model: &dyn Model, check: Check, states: Vec<Vec<u8>>) -> Option<Trace> {
-    let leads_to = |target: &[u8]| {
-        let target = target.to_vec();
-        move |step: &Step| matches!(&step.outcome, StepOutcome::Successor(state) if *state == target)
-    };
-    let mut steps = vec![model.starts().into_iter().find(leads_to(states.first()?))?];
-    for pair in states.windows(2) {
-        steps.push(model.steps(&pair[0]).into_iter().find(leads_to(&pair[1]))?);
+/// Takes the steps from each state to the next; `None` if there is no such step. Where the model
+/// leaves out equivalent states, the steps are those of the unreduced one, from a state that the
+/// first stands for to one that the next stands for, and so on.
+pub fn replay(model: &dyn Model, check: Check, visited: Vec<Vec<u8>>) -> Option<Trace> {
+    let reduced = model;
+    let model = reduced.unreduced().unwrap_or(reduced);
+    if let Some(step) = faulty(check, model.starts()) {
+        return Some(Trace { check, steps: vec![step], states: Vec::new() });
+    }
+    let (mut steps, mut states) = (Vec::new(), Vec::<Vec<u8>>::new());
+    for target in &visited {
+        let options = match states.last() {
+            None => model.starts(),
+            Some(state) => model.steps(state),
+        };
+        let (step, state) = options.into_iter().find_map(|step| {
+            let StepOutcome::Successor(state) = &step.outcome else { return None };
+            let state = reduced.stands_for(target, state).then(|| state.clone())?;
+            Some((step, state))
+        })?;
+        steps.push(step);
+        states.push(state);
     }
     let last = states.last()?;
     match check {
-        Check::Fault(kind, action) => {
-            let fails = |step: &Step| {
-                step.action == action
-                    && matches!(&step.outcome, StepOutcome::Fault(fault) if fault.kind == kind)
-            };
-            steps.push(model.steps(last).into_iter().find(fails)?);
-        }
+        Check::Fault(..) => steps.push(faulty(check, model.steps(last))?),
         _ if !model.violations(last).contains(&check) => return None,
         _ => {}
     }
     Some(Trace { check, steps, states })
+}
+
+/// The step among some that meets the run-time error that `check` speaks of.
+pub fn faulty(check: Check, steps: Vec<Step>) -> Option<Step> {
+    let Check::Fault(kind, action) = check else { return None };
+    steps.into_iter().find(|step| {
+        step.action == action
+            && matches!(&step.outcome, StepOutcome::Fault(fault) if fault.kind == kind)
+    })
 }
 
 /// The least state of a level that has `target` as a successor.

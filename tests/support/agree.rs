@@ -42,6 +42,36 @@ pub fn expanded(model: &dyn Model, states: &[u8], limit: usize) -> (Vec<u8>, u64
     (all, transitions, findings)
 }
 
+/// Panics unless both give the same successors and errors, in whatever order: compiled code
+/// completes the steps of several actions in another one.
+pub fn assert_agree_in_any_order(name: &str, interp: &Interp, jit: &Jit, states: &[u8]) {
+    for state in states.chunks_exact(interp.width()) {
+        let expected = interp.steps(state).into_iter().map(|step| match step.outcome {
+            Outcome::Successor(state) => format!("{state:02x?}"),
+            Outcome::Fault(fault) => format!("{:?} at {:?}", fault.kind, fault.span),
+        });
+        let found = jit.compiled_steps(state).into_iter().map(|step| match step.outcome {
+            Ok(state) => format!("{state:02x?}"),
+            Err((kind, span)) => format!("{kind:?} at {span:?}"),
+        });
+        let (mut expected, mut found): (Vec<_>, Vec<_>) = (expected.collect(), found.collect());
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected, "{name}: steps of {state:02x?}: {:?}", interp.describe(state));
+    }
+    for limit in [1 << 20, 5 * interp.width()] {
+        let (expected, found) = (expanded(interp, states, limit), expanded(jit, states, limit));
+        assert_eq!(found.2, expected.2, "{name}: findings");
+        assert_eq!(found.1, expected.1, "{name}: transitions");
+        let sorted = |all: &[u8]| {
+            let mut all: Vec<Vec<u8>> = all.chunks_exact(interp.width()).map(Vec::from).collect();
+            all.sort();
+            all
+        };
+        assert!(sorted(&found.0) == sorted(&expected.0), "{name}: successors of a block");
+    }
+}
+
 /// Panics unless both give the same successors, actions and errors, in the same order, for each
 /// state alone and for all together.
 pub fn assert_agree(name: &str, interp: &Interp, jit: &Jit, states: &[u8]) {

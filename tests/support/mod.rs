@@ -92,6 +92,7 @@ impl Model for Graph {
             action: edge as u32,
             name: format!("edge {edge}"),
             spans: vec![],
+            actions: vec![],
             outcome: Outcome::Successor(self.state(successor)),
         };
         self.successors(self.node(state)).enumerate().map(step).collect()
@@ -99,7 +100,7 @@ impl Model for Graph {
 
     fn starts(&self) -> Vec<Step> {
         let outcome = Outcome::Successor(self.state(0));
-        vec![Step { action: 0, name: "start".into(), spans: vec![], outcome }]
+        vec![Step { action: 0, name: "start".into(), spans: vec![], actions: vec![], outcome }]
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {

@@ -1,13 +1,12 @@
 //! What statements and messages do to a state.
 
-use super::eval::{Locals, fault, with_local};
+use super::channels::ChannelAt;
+use super::eval::fault;
+use super::frames::{Bound, Flow, Locals};
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
 use crate::ir::layout::CellId;
-use crate::ir::{
-    Argument, ChannelId, Communication, Expr, ExprKind, Overflow, Pattern, Place, Stmt, StmtKind,
-    Type, TypeId,
-};
+use crate::ir::{Communication, Expr, LocalId, Overflow, Pattern, Place, Stmt, StmtKind};
 use crate::source::Span;
 
 impl Interp {
@@ -17,23 +16,31 @@ impl Interp {
         body: &[Stmt],
         state: &mut [u8],
         locals: &Locals,
-    ) -> Result<(), Failure> {
-        body.iter().try_for_each(|stmt| self.statement(stmt, state, locals))
+    ) -> Result<Flow, Failure> {
+        for stmt in body {
+            match self.statement(stmt, state, locals)? {
+                Flow::Next => {}
+                flow => return Ok(flow),
+            }
+        }
+        Ok(Flow::Next)
     }
 
-    fn statement(&self, stmt: &Stmt, state: &mut [u8], locals: &Locals) -> Result<(), Failure> {
+    /// Statements that say which others run.
+    pub(super) fn statement(
+        &self,
+        stmt: &Stmt,
+        state: &mut [u8],
+        locals: &Locals,
+    ) -> Result<Flow, Failure> {
         match &stmt.kind {
-            StmtKind::Assign { target, value, overflow } => {
-                self.assign(target, value, *overflow, state, locals)
-            }
-            StmtKind::Copy { target, source } => self.copy(target, source, state, locals),
             StmtKind::If(branches) => {
                 for (condition, body) in branches {
                     if self.holds(condition.as_ref(), state, locals)? {
                         return self.run(body, state, locals);
                     }
                 }
-                Ok(())
+                Ok(Flow::Next)
             }
             StmtKind::Switch(subject, branches) => self.switch(subject, branches, state, locals),
             StmtKind::For { local, first, last, step, body } => {
@@ -43,20 +50,22 @@ impl Interp {
                 if step == 0 {
                     return Err(fault(FaultKind::Limit, stmt.span, "the loop's step is 0"));
                 }
-                let mut value = first;
-                while if step > 0 { value <= last } else { value >= last } {
-                    self.run(body, state, &with_local(locals, local.0, value))?;
-                    // A next value beyond all integers is beyond the last.
-                    let Some(next) = value.checked_add(step) else { break };
-                    value = next;
-                }
-                Ok(())
+                let goes_on = |value: &i64| if step > 0 { *value <= last } else { *value >= last };
+                let values = std::iter::successors(Some(first), |value| value.checked_add(step));
+                self.run_for(values.take_while(goes_on), *local, body, state, locals)
             }
             StmtKind::ForEach { local, over, body } => {
                 let (low, high) = self.scalar_bounds(*over);
-                (low..=high).try_for_each(|value| {
-                    self.run(body, state, &with_local(locals, local.0, value))
-                })
+                self.run_for(low..=high, *local, body, state, locals)
+            }
+            StmtKind::Declare { local, ty, body, .. } => {
+                self.declare(*local, *ty, state, locals);
+                self.run(body, state, locals)
+            }
+            StmtKind::Alias { local, place, body, .. } => {
+                let (cell, ty) = self.cell(place, state, locals)?;
+                locals.set(*local, Bound::Cells(cell, ty));
+                self.run(body, state, locals)
             }
             StmtKind::While { condition, body, limit } => {
                 let mut rounds = 0;
@@ -66,12 +75,60 @@ impl Interp {
                         let message = format!("the loop runs more than {limit} rounds");
                         return Err(fault(FaultKind::Limit, stmt.span, message));
                     }
-                    self.run(body, state, locals)?;
+                    match self.run(body, state, locals)? {
+                        Flow::Next => {}
+                        flow => return Ok(flow),
+                    }
                 }
-                Ok(())
+                Ok(Flow::Next)
             }
-            StmtKind::Undefine(place) => self.fill(place, state, locals, |_| None),
-            StmtKind::Clear(place) => self.fill(place, state, locals, Some),
+            StmtKind::Call { function, arguments, into } => {
+                let flow = self.call(*function, arguments, stmt.span, state, locals)?;
+                if let (Flow::Return(result), Some(place)) = (&flow, into) {
+                    let (cell, _) = self.cell(place, state, locals)?;
+                    self.store_or_undefine(cell, *result, Overflow::Fails, place.span, state)?;
+                }
+                Ok(if matches!(flow, Flow::Dropped) { flow } else { Flow::Next })
+            }
+            StmtKind::Return(Some(value)) => {
+                self.possibly_undefined(value, state, locals).map(Flow::Return)
+            }
+            StmtKind::Return(None) => Ok(Flow::Return(None)),
+            StmtKind::Assume(condition) => match self.eval(condition, state, locals)? {
+                0 => Ok(Flow::Dropped),
+                _ => Ok(Flow::Next),
+            },
+            _ => self.effect(stmt, state, locals).map(|()| Flow::Next),
+        }
+    }
+
+    fn run_for(
+        &self,
+        values: impl Iterator<Item = i64>,
+        local: LocalId,
+        body: &[Stmt],
+        state: &mut [u8],
+        locals: &Locals,
+    ) -> Result<Flow, Failure> {
+        for value in values {
+            locals.set(local, Bound::Value(value));
+            match self.run(body, state, locals)? {
+                Flow::Next => {}
+                flow => return Ok(flow),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Statements that do one thing.
+    fn effect(&self, stmt: &Stmt, state: &mut [u8], locals: &Locals) -> Result<(), Failure> {
+        match &stmt.kind {
+            StmtKind::Assign { target, value, overflow } => {
+                self.assign(target, value, *overflow, state, locals)
+            }
+            StmtKind::Copy { target, source } => self.copy(target, source, state, locals),
+            StmtKind::Undefine(place) => self.fill(place, true, state, locals),
+            StmtKind::Clear(place) => self.fill(place, false, state, locals),
             StmtKind::Assert { condition, message } => match self.eval(condition, state, locals)? {
                 0 => Err(fault(FaultKind::Assertion, stmt.span, message.clone())),
                 _ => Ok(()),
@@ -91,13 +148,18 @@ impl Interp {
                 self.multiset_remove(multiset, position, state, locals)
             }
             StmtKind::Print { .. } => Ok(()),
-            StmtKind::Call(..)
-            | StmtKind::Return(_)
-            | StmtKind::Declare { .. }
-            | StmtKind::Run { .. }
-            | StmtKind::Exit => {
-                Err(fault(FaultKind::Error, stmt.span, "this statement cannot be executed yet"))
+            StmtKind::Run { process, arguments, into } => {
+                let values = self.message(arguments, state, locals)?;
+                let pid = self.start_instance(*process, &values, stmt.span, state)?;
+                let Some(place) = into else { return Ok(()) };
+                let (cell, _) = self.cell(place, state, locals)?;
+                self.store(cell, pid, Overflow::Wraps, place.span, state)
             }
+            StmtKind::Exit => {
+                locals.mover.iter().for_each(|&mover| self.end_instance(mover, state));
+                Ok(())
+            }
+            _ => unreachable!("other statements say which ones run"),
         }
     }
 
@@ -110,12 +172,27 @@ impl Interp {
         locals: &Locals,
     ) -> Result<(), Failure> {
         let (cell, _) = self.cell(target, state, locals)?;
-        if value.kind == ExprKind::Undefined {
-            self.layout.set(state, cell, None);
-            return Ok(());
+        let value = self.possibly_undefined(value, state, locals)?;
+        self.store_or_undefine(cell, value, overflow, target.span, state)
+    }
+
+    /// Stores a value or none, which must be one that the cell may have.
+    pub(super) fn store_or_undefine(
+        &self,
+        cell: CellId,
+        value: Option<i64>,
+        overflow: Overflow,
+        span: Span,
+        state: &mut [u8],
+    ) -> Result<(), Failure> {
+        match value {
+            Some(value) => self.store(cell, value, overflow, span, state),
+            None if self.layout.cells[cell].undefined => {
+                self.layout.set(state, cell, None);
+                Ok(())
+            }
+            None => Err(fault(FaultKind::Undefined, span, "an undefined value is stored")),
         }
-        let value = self.eval(value, state, locals)?;
-        self.store(cell, value, overflow, target.span, state)
     }
 
     /// Stores a value, or applies the rule for one outside the domain.
@@ -150,13 +227,20 @@ impl Interp {
     ) -> Result<(), Failure> {
         let (to, ty) = self.cell(target, state, locals)?;
         let (from, _) = self.cell(source, state, locals)?;
-        let values: Vec<Option<i64>> = (0..self.layout.sizes[ty])
-            .map(|offset| self.layout.get(state, CellId(from.0 + offset)))
-            .collect();
-        for (offset, value) in values.into_iter().enumerate() {
-            self.layout.set(state, CellId(to.0 + offset as u32), value);
-        }
+        self.copy_cells(from.0, to.0, self.layout.sizes[ty], state);
         Ok(())
+    }
+
+    /// Copies cells as they were, even if some of them are among those written.
+    pub(super) fn copy_cells(&self, from: u32, to: u32, count: u32, state: &mut [u8]) {
+        let copy = |offset: u32, state: &mut [u8]| {
+            let code = self.layout.code(state, CellId(from + offset));
+            self.layout.set_code(state, CellId(to + offset), code);
+        };
+        match from < to {
+            true => (0..count).rev().for_each(|offset| copy(offset, state)),
+            false => (0..count).for_each(|offset| copy(offset, state)),
+        }
     }
 
     fn switch(
@@ -165,7 +249,7 @@ impl Interp {
         branches: &[(Vec<Expr>, Vec<Stmt>)],
         state: &mut [u8],
         locals: &Locals,
-    ) -> Result<(), Failure> {
+    ) -> Result<Flow, Failure> {
         let subject = self.eval(subject, state, locals)?;
         for (values, body) in branches {
             let mut chosen = values.is_empty();
@@ -176,107 +260,7 @@ impl Interp {
                 return self.run(body, state, locals);
             }
         }
-        Ok(())
-    }
-
-    /// Sets every scalar of a place to what `value` makes of its least value, and empties every
-    /// multiset.
-    fn fill(
-        &self,
-        place: &Place,
-        state: &mut [u8],
-        locals: &Locals,
-        value: fn(i64) -> Option<i64>,
-    ) -> Result<(), Failure> {
-        let (first, ty) = self.cell(place, state, locals)?;
-        self.fill_cells(first.0, ty, state, value);
-        Ok(())
-    }
-
-    fn fill_cells(&self, first: u32, ty: TypeId, state: &mut [u8], value: fn(i64) -> Option<i64>) {
-        match &self.program.types[ty] {
-            Type::Scalar(_) => {
-                let cell = CellId(first);
-                self.layout.set(state, cell, value(self.layout.cells[cell].low));
-            }
-            Type::Array { length, element, .. } => {
-                let width = self.layout.sizes[*element];
-                for at in 0..*length {
-                    self.fill_cells(first + at * width, *element, state, value);
-                }
-            }
-            Type::Record { fields, .. } => {
-                let mut cell = first;
-                for (_, ty) in fields {
-                    self.fill_cells(cell, *ty, state, value);
-                    cell += self.layout.sizes[*ty];
-                }
-            }
-            Type::Multiset { .. } => self.clear_cells(first, self.layout.sizes[ty], state),
-        }
-    }
-
-    fn multiset_add(
-        &self,
-        multiset: &Place,
-        element: &Argument,
-        span: Span,
-        state: &mut [u8],
-        locals: &Locals,
-    ) -> Result<(), Failure> {
-        let (first, ty) = self.cell(multiset, state, locals)?;
-        let Type::Multiset { capacity, element: element_type } = self.program.types[ty] else {
-            unreachable!("the validator lets only multisets be added to");
-        };
-        let size = self.layout.get(state, first).unwrap_or_default();
-        if size >= i64::from(capacity) {
-            let message = format!("the multiset already holds its {capacity} elements");
-            return Err(fault(FaultKind::Limit, span, message));
-        }
-        let width = self.layout.sizes[element_type];
-        let to = first.0 + 1 + size as u32 * width;
-        match element {
-            Argument::Value(Expr { kind: ExprKind::Undefined, .. }) => {
-                self.layout.set(state, CellId(to), None);
-            }
-            Argument::Value(value) => {
-                let value = self.eval(value, state, locals)?;
-                self.store(CellId(to), value, Overflow::Fails, span, state)?;
-            }
-            Argument::Reference(place) => {
-                let (from, _) = self.cell(place, state, locals)?;
-                self.move_cells(from.0, to, width, state);
-            }
-        }
-        self.layout.set(state, first, Some(size + 1));
-        Ok(())
-    }
-
-    fn multiset_remove(
-        &self,
-        multiset: &Place,
-        position: &Expr,
-        state: &mut [u8],
-        locals: &Locals,
-    ) -> Result<(), Failure> {
-        let (first, ty) = self.cell(multiset, state, locals)?;
-        let Type::Multiset { element, .. } = self.program.types[ty] else {
-            unreachable!("the validator lets only multisets be removed from");
-        };
-        let size = self.layout.get(state, first).unwrap_or_default();
-        let at = self.eval(position, state, locals)?;
-        if !(0..size).contains(&at) {
-            let message = format!("position {at} of a multiset of {size} elements is removed");
-            return Err(fault(FaultKind::Index, position.span, message));
-        }
-        let width = self.layout.sizes[element];
-        let cell = |position: i64| first.0 + 1 + position as u32 * width;
-        for later in at + 1..size {
-            self.move_cells(cell(later), cell(later - 1), width, state);
-        }
-        self.clear_cells(cell(size - 1), width, state);
-        self.layout.set(state, first, Some(size - 1));
-        Ok(())
+        Ok(Flow::Next)
     }
 
     fn move_cells(&self, from: u32, to: u32, count: u32, state: &mut [u8]) {
@@ -287,7 +271,7 @@ impl Interp {
     }
 
     /// Gives unused cells the one content that unused cells have.
-    fn clear_cells(&self, first: u32, count: u32, state: &mut [u8]) {
+    pub(super) fn clear_cells(&self, first: u32, count: u32, state: &mut [u8]) {
         for cell in (first..first + count).map(CellId) {
             let about = &self.layout.cells[cell];
             let unused = if about.undefined { None } else { Some(about.least) };
@@ -305,10 +289,12 @@ impl Interp {
         state: &mut [u8],
         locals: &Locals,
     ) -> Result<bool, Failure> {
-        let channel = self.channel(communication.channel());
+        let channel = self.channel(communication.channel(), before, locals)?;
         match communication {
             Communication::Send { values, sorted, span, .. } => {
-                if self.length(channel, state) == i64::from(self.program.channels[channel].capacity)
+                self.has_arity(channel, values.len(), *span)?;
+                if self.length(channel, state)
+                    == i64::from(self.program.channels[channel.id].capacity)
                 {
                     return Ok(false);
                 }
@@ -336,13 +322,14 @@ impl Interp {
         state: &[u8],
         locals: &Locals,
     ) -> Result<bool, Failure> {
-        let channel = self.channel(communication.channel());
+        let channel = self.channel(communication.channel(), state, locals)?;
         match communication {
             Communication::Send { .. } => {
-                let capacity = i64::from(self.program.channels[channel].capacity);
+                let capacity = i64::from(self.program.channels[channel.id].capacity);
                 Ok(self.length(channel, state) < capacity)
             }
-            Communication::Receive { patterns, anywhere, .. } => {
+            Communication::Receive { patterns, anywhere, span, .. } => {
+                self.has_fields(channel, patterns.len(), *span)?;
                 let found =
                     self.find_message(channel, patterns, *anywhere, (state, state), locals)?;
                 Ok(found.is_some())
@@ -360,8 +347,8 @@ impl Interp {
         values.iter().map(|value| self.eval(value, state, locals)).collect()
     }
 
-    fn message_at(&self, channel: ChannelId, position: i64, state: &[u8]) -> Vec<i64> {
-        (0..self.program.channels[channel].fields.len())
+    fn message_at(&self, channel: ChannelAt, position: i64, state: &[u8]) -> Vec<i64> {
+        (0..self.program.channels[channel.id].fields.len())
             .map(|field| self.layout.get(state, self.message_cell(channel, position, field)))
             .map(Option::unwrap_or_default)
             .collect()
@@ -369,13 +356,13 @@ impl Interp {
 
     fn enqueue(
         &self,
-        channel: ChannelId,
+        channel: ChannelAt,
         message: &[i64],
         sorted: bool,
         span: Span,
         state: &mut [u8],
     ) -> Result<(), Failure> {
-        let overflow = self.program.channels[channel].overflow;
+        let overflow = self.program.channels[channel.id].overflow;
         let waiting = self.length(channel, state);
         let mut position = waiting;
         while sorted
@@ -392,32 +379,32 @@ impl Interp {
             let cell = self.message_cell(channel, position, field);
             self.store(cell, value, overflow, span, state)?;
         }
-        self.layout.set(state, self.layout.channels[channel].first, Some(waiting + 1));
+        self.layout.set(state, self.length_cell(channel), Some(waiting + 1));
         Ok(())
     }
 
-    fn dequeue(&self, channel: ChannelId, position: i64, state: &mut [u8]) {
-        let fields = self.program.channels[channel].fields.len() as u32;
+    fn dequeue(&self, channel: ChannelAt, position: i64, state: &mut [u8]) {
+        let fields = self.program.channels[channel.id].fields.len() as u32;
         let waiting = self.length(channel, state);
         for later in position + 1..waiting {
             let from = self.message_cell(channel, later, 0).0;
             self.move_cells(from, from - fields, fields, state);
         }
         self.clear_cells(self.message_cell(channel, waiting - 1, 0).0, fields, state);
-        self.layout.set(state, self.layout.channels[channel].first, Some(waiting - 1));
+        self.layout.set(state, self.length_cell(channel), Some(waiting - 1));
     }
 
     /// Stores a message where a receive wants it.
     pub(super) fn deliver(
         &self,
-        channel: ChannelId,
+        channel: ChannelAt,
         patterns: &[Pattern],
         message: &[i64],
         span: Span,
         state: &mut [u8],
         locals: &Locals,
     ) -> Result<(), Failure> {
-        let overflow = self.program.channels[channel].overflow;
+        let overflow = self.program.channels[channel.id].overflow;
         for (pattern, &value) in patterns.iter().zip(message) {
             if let Pattern::Into(place) = pattern {
                 let (cell, _) = self.cell(place, state, locals)?;

@@ -1,16 +1,16 @@
 //! The value of an expression in a state.
 
+use super::channels::ChannelAt;
+use super::frames::{Bound, Locals};
+use super::slots::Instance;
 use super::{Failure, Interp};
 use crate::exec::{Fault, FaultKind};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Arithmetic, Binary, ChannelId, ChannelRef, Expr, ExprKind, Pattern, Place, Quantifier, Root,
+    Arithmetic, Binary, Convert, Expr, ExprKind, LocalId, Owner, Pattern, Place, Quantifier, Root,
     Scalar, Selector, Type, TypeId, Unary,
 };
 use crate::source::Span;
-
-/// The values of an action's parameters and of bound names, by [`LocalId`](crate::ir::LocalId).
-pub(super) type Locals = [i64];
 
 /// Builds a fault.
 pub(super) fn fault(kind: FaultKind, span: Span, message: impl Into<String>) -> Failure {
@@ -23,7 +23,10 @@ impl Interp {
         match &expr.kind {
             ExprKind::Constant(value) => Ok(*value),
             ExprKind::Read(place) => self.read(place, state, locals),
-            ExprKind::Local(local) => Ok(locals[local.0 as usize]),
+            ExprKind::Local(local) => match locals.get(*local) {
+                Bound::Value(value) => Ok(value),
+                _ => self.read(&Place::local(*local, expr.span), state, locals),
+            },
             ExprKind::Unary(operator, operand) => {
                 let value = self.eval(operand, state, locals)?;
                 self.unary(*operator, value, expr.span)
@@ -48,46 +51,116 @@ impl Interp {
                     _ => self.eval(then, state, locals),
                 }
             }
-            ExprKind::At { process, location, .. } => {
-                Ok((self.location(state, *process) == *location).into())
+            ExprKind::At { process, slot, location } => {
+                let slot = match slot {
+                    None => locals.slot(),
+                    Some(slot) => self.eval(slot, state, locals)? as u32,
+                };
+                let there = slot < self.program.slots(*process)
+                    && self.location_in(state, Instance { process: *process, slot })
+                        == Some(*location);
+                Ok(there.into())
             }
-            ExprKind::Length(channel) => Ok(self.length(self.channel(channel), state)),
+            ExprKind::Length(channel) => {
+                Ok(self.length(self.channel(channel, state, locals)?, state))
+            }
             ExprKind::IsEmpty(channel) => {
-                Ok((self.length(self.channel(channel), state) == 0).into())
+                Ok((self.length(self.channel(channel, state, locals)?, state) == 0).into())
             }
             ExprKind::IsFull(channel) => {
-                let channel = self.channel(channel);
-                let capacity = i64::from(self.program.channels[channel].capacity);
-                Ok((self.length(channel, state) == capacity).into())
+                let channel = self.channel(channel, state, locals)?;
+                let capacity = i64::from(self.program.channels[channel.id].capacity);
+                // A rendezvous is never full; nor does it ever hold a message.
+                Ok((capacity > 0 && self.length(channel, state) == capacity).into())
             }
-            ExprKind::CanReceive(channel, patterns) => {
-                let channel = self.channel(channel);
-                let found = self.find_message(channel, patterns, false, (state, state), locals)?;
+            ExprKind::CanReceive(channel, patterns, anywhere) => {
+                let channel = self.channel(channel, state, locals)?;
+                self.has_fields(channel, patterns.len(), expr.span)?;
+                let found =
+                    self.find_message(channel, patterns, *anywhere, (state, state), locals)?;
                 Ok(found.is_some().into())
             }
+            ExprKind::ChannelNumber(channel) => {
+                Ok(self.channel_number(self.channel(channel, state, locals)?, state))
+            }
+            ExprKind::Self_ => match locals.mover {
+                Some(mover) => Ok(self.pid(state, mover)),
+                None => Ok(0),
+            },
+            ExprKind::SlotOf(process, pid) => {
+                let pid = self.eval(pid, state, locals)?;
+                let slot = self.slot_of(state, *process, pid);
+                Ok(slot.unwrap_or(self.program.slots(*process)).into())
+            }
+            ExprKind::Enabled(pid) => {
+                let pid = self.eval(pid, state, locals)?;
+                match self.instance(state, pid) {
+                    Some(at) => Ok(self.can_move_alone(state, at)?.into()),
+                    None => Ok(0),
+                }
+            }
+            ExprKind::PriorityOf(pid) => {
+                let pid = self.eval(pid, state, locals)?;
+                Ok(self.instance(state, pid).map_or(0, |at| self.priority(state, at)))
+            }
+            ExprKind::Processes => Ok(self.count_processes(state)),
+            ExprKind::Timeout => Ok(locals.timeout.into()),
             ExprKind::IsUndefined(place) => {
                 let (cell, _) = self.cell(place, state, locals)?;
                 Ok(self.layout.get(state, cell).is_none().into())
             }
             ExprKind::Quantified { quantifier, local, over, body } => {
-                self.quantified(*quantifier, local.0, *over, body, state, locals)
+                self.quantified(*quantifier, *local, *over, body, state, locals)
             }
             ExprKind::Count { multiset, local, body } => {
-                let (cell, _) = self.cell(multiset, state, locals)?;
-                let size = self.layout.get(state, cell).unwrap_or_default();
-                let mut count = 0;
-                for position in 0..size {
-                    let bound = with_local(locals, local.0, position);
-                    count += i64::from(self.eval(body, state, &bound)? != 0);
-                }
-                Ok(count)
+                self.count(multiset, *local, body, state, locals)
+            }
+            ExprKind::Same(left, right) => {
+                let left = self.possibly_undefined(left, state, locals)?;
+                Ok((left == self.possibly_undefined(right, state, locals)?).into())
+            }
+            ExprKind::Contains(contains) => {
+                let (first, ty) = self.cell(&contains.multiset, state, locals)?;
+                let position = self.eval(&contains.position, state, locals)?;
+                Ok(self.contains(first, ty, position, state).into())
+            }
+            ExprKind::Convert(convert) => {
+                let value = self.eval(&convert.operand, state, locals)?;
+                convert_value(convert, value, expr.span)
+            }
+            ExprKind::Call(function, arguments) => {
+                let result = self.result_of(*function, arguments, expr.span, state, locals)?;
+                result.ok_or_else(|| {
+                    fault(FaultKind::Undefined, expr.span, "the result is undefined")
+                })
             }
             ExprKind::Undefined => {
                 Err(fault(FaultKind::Undefined, expr.span, "the undefined value is used"))
             }
-            ExprKind::Call(..) | ExprKind::Self_ | ExprKind::Processes | ExprKind::Timeout => {
-                Err(fault(FaultKind::Error, expr.span, "this expression cannot be executed yet"))
+        }
+    }
+
+    /// The value of an expression that is stored or given as it is: what is read may be undefined.
+    pub(super) fn possibly_undefined(
+        &self,
+        expr: &Expr,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Result<Option<i64>, Failure> {
+        match &expr.kind {
+            ExprKind::Undefined => Ok(None),
+            ExprKind::Read(place) => {
+                let (cell, _) = self.cell(place, state, locals)?;
+                Ok(self.layout.get(state, cell))
             }
+            ExprKind::Convert(convert) => {
+                let value = self.possibly_undefined(&convert.operand, state, locals)?;
+                value.map(|value| convert_value(convert, value, expr.span)).transpose()
+            }
+            ExprKind::Call(function, arguments) => {
+                self.result_of(*function, arguments, expr.span, state, locals)
+            }
+            _ => self.eval(expr, state, locals).map(Some),
         }
     }
 
@@ -104,7 +177,7 @@ impl Interp {
     fn quantified(
         &self,
         quantifier: Quantifier,
-        local: u32,
+        local: LocalId,
         over: TypeId,
         body: &Expr,
         state: &[u8],
@@ -113,8 +186,8 @@ impl Interp {
         let (low, high) = self.scalar_bounds(over);
         let stops_at = quantifier == Quantifier::Some;
         for value in low..=high {
-            let bound = with_local(locals, local, value);
-            if (self.eval(body, state, &bound)? != 0) == stops_at {
+            locals.set(local, Bound::Value(value));
+            if (self.eval(body, state, locals)? != 0) == stops_at {
                 return Ok(stops_at.into());
             }
         }
@@ -199,18 +272,46 @@ impl Interp {
         state: &[u8],
         locals: &Locals,
     ) -> Result<(CellId, TypeId), Failure> {
-        let Root::Variable(variable) = place.root else {
-            let message = "a local variable cannot be executed yet";
-            return Err(fault(FaultKind::Error, place.span, message));
+        let (CellId(mut cell), mut ty) = match place.root {
+            Root::Variable(variable) => {
+                let about = &self.program.variables[variable];
+                let slot = self.slot_at(place, about.owner, state, locals)?;
+                (self.own_cell(variable, slot), about.ty)
+            }
+            Root::Local(local) => match locals.get(local) {
+                Bound::Cells(first, ty) => (first, ty),
+                _ => unreachable!("the validator tells names from places"),
+            },
         };
-        let mut cell = self.layout.variables[variable].first.0;
-        let mut ty = self.program.variables[variable].ty;
         for selector in &place.path {
             let (offset, part) = self.select(selector, ty, cell, state, locals)?;
             cell += offset;
             ty = part;
         }
         Ok((CellId(cell), ty))
+    }
+
+    /// Whose variable a place begins at.
+    fn slot_at(
+        &self,
+        place: &Place,
+        owner: Owner,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Result<u32, Failure> {
+        match (&place.slot, owner) {
+            (_, Owner::Program) => Ok(0),
+            (None, Owner::Process(_)) => Ok(locals.slot()),
+            (Some(slot), Owner::Process(process)) => {
+                let slot = self.eval(slot, state, locals)?;
+                if !(0..i64::from(self.program.slots(process))).contains(&slot) {
+                    let name = &self.program.processes[process].name;
+                    let message = format!("no process {name} has this pid");
+                    return Err(fault(FaultKind::Index, place.span, message));
+                }
+                Ok(slot as u32)
+            }
+        }
     }
 
     fn select(
@@ -221,25 +322,20 @@ impl Interp {
         state: &[u8],
         locals: &Locals,
     ) -> Result<(u32, TypeId), Failure> {
-        let element_at = |index: &Expr, low: i64, length: i64, element: TypeId| {
-            let value = self.eval(index, state, locals)?;
-            if !(low..low + length).contains(&value) {
-                let message = format!(
-                    "the index is {value}, but the array has elements {low} to {}",
-                    low + length - 1
-                );
-                return Err(fault(FaultKind::Index, index.span, message));
-            }
-            Ok(((value - low) as u32 * self.layout.sizes[element], element))
-        };
         match (selector, &self.program.types[ty]) {
             (Selector::Index(index), Type::Array { low, length, element, .. }) => {
-                element_at(index, *low, i64::from(*length), *element)
+                let value = self.eval(index, state, locals)?;
+                let high = low + i64::from(*length) - 1;
+                if !(*low..=high).contains(&value) {
+                    let message =
+                        format!("the index is {value}, but the array has elements {low} to {high}");
+                    return Err(fault(FaultKind::Index, index.span, message));
+                }
+                Ok(((value - low) as u32 * self.layout.sizes[*element], *element))
             }
             (Selector::Index(index), Type::Multiset { element, .. }) => {
-                let size = self.layout.get(state, CellId(first)).unwrap_or_default();
-                let (offset, element) = element_at(index, 0, size, *element)?;
-                Ok((1 + offset, element))
+                let position = self.position(index, CellId(first), ty, state, locals)?;
+                Ok((position * self.bag(ty).stride + 1, *element))
             }
             (Selector::Field(number), Type::Record { fields, .. }) => {
                 let before = &fields[..*number as usize];
@@ -258,25 +354,24 @@ impl Interp {
         }
     }
 
-    pub(super) fn channel(&self, channel: &ChannelRef) -> ChannelId {
-        match channel {
-            ChannelRef::Named(id) => *id,
-            ChannelRef::Computed(_) => unreachable!("no front end produces channel values yet"),
+    /// The number of messages waiting.
+    pub(super) fn length(&self, channel: ChannelAt, state: &[u8]) -> i64 {
+        match self.program.channels[channel.id].capacity {
+            0 => 0,
+            _ => self.layout.get(state, self.length_cell(channel)).unwrap_or_default(),
         }
     }
 
-    /// The number of messages waiting.
-    pub(super) fn length(&self, channel: ChannelId, state: &[u8]) -> i64 {
-        match self.program.channels[channel].capacity {
-            0 => 0,
-            _ => self.layout.get(state, self.layout.channels[channel].first).unwrap_or_default(),
-        }
+    /// The cell of the number of messages waiting.
+    pub(super) fn length_cell(&self, channel: ChannelAt) -> CellId {
+        let placement = self.layout.channels[channel.id];
+        CellId(placement.first.0 + channel.slot * placement.stride)
     }
 
     /// The cell of a field of the `position`-th message waiting.
-    pub(super) fn message_cell(&self, channel: ChannelId, position: i64, field: usize) -> CellId {
-        let fields = self.program.channels[channel].fields.len() as u32;
-        let first = self.layout.channels[channel].first.0;
+    pub(super) fn message_cell(&self, channel: ChannelAt, position: i64, field: usize) -> CellId {
+        let fields = self.program.channels[channel.id].fields.len() as u32;
+        let first = self.length_cell(channel).0;
         CellId(first + 1 + position as u32 * fields + field as u32)
     }
 
@@ -284,7 +379,7 @@ impl Interp {
     /// in `before`.
     pub(super) fn find_message(
         &self,
-        channel: ChannelId,
+        channel: ChannelAt,
         patterns: &[Pattern],
         anywhere: bool,
         (before, state): (&[u8], &[u8]),
@@ -325,10 +420,10 @@ impl Interp {
     }
 }
 
-/// The same names with one more bound.
-pub(super) fn with_local(locals: &Locals, local: u32, value: i64) -> Vec<i64> {
-    let mut bound = locals.to_vec();
-    bound.resize(bound.len().max(local as usize + 1), 0);
-    bound[local as usize] = value;
-    bound
+/// A value in its other numbering.
+fn convert_value(convert: &Convert, value: i64, span: Span) -> Result<i64, Failure> {
+    let piece = convert.pieces.iter().find(|piece| (piece.low..=piece.high).contains(&value));
+    piece.map(|piece| value + piece.by).ok_or_else(|| {
+        fault(FaultKind::Range, span, format!("{value} is of another member of the union"))
+    })
 }

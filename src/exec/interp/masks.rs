@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 impl Interp {
     /// Masks, at least one of which covers all bits that any one step changes.
     pub(super) fn find_write_masks(&self) -> Vec<Vec<u8>> {
-        if self.program.schedule == Schedule::Lockstep {
+        if self.program.schedule == Schedule::Lockstep || self.has_slots {
             return vec![vec![0xff; self.layout.bytes]];
         }
         let processes: Vec<ProcessId> = self.program.processes.keys().collect();
@@ -54,7 +54,7 @@ impl Interp {
     }
 
     fn cover_communication(&self, mask: &mut [u8], communication: &Communication) {
-        self.cover_channel(mask, self.channel(communication.channel()));
+        self.cover_channel(mask, self.named(communication.channel()));
         if let Communication::Receive { patterns, .. } = communication {
             for pattern in patterns {
                 if let Pattern::Into(place) = pattern {
@@ -73,25 +73,13 @@ impl Interp {
                 | StmtKind::Clear(place)
                 | StmtKind::MultisetAdd { multiset: place, .. }
                 | StmtKind::MultisetRemove { multiset: place, .. } => self.cover_place(mask, place),
-                StmtKind::If(branches) => {
-                    branches.iter().for_each(|(_, body)| self.cover_body(mask, body));
-                }
-                StmtKind::Switch(_, branches) => {
-                    branches.iter().for_each(|(_, body)| self.cover_body(mask, body));
-                }
-                StmtKind::For { body, .. }
-                | StmtKind::ForEach { body, .. }
-                | StmtKind::Declare { body, .. }
-                | StmtKind::While { body, .. } => self.cover_body(mask, body),
                 StmtKind::Communicate(communication) => {
                     self.cover_communication(mask, communication);
                 }
-                StmtKind::Assert { .. } | StmtKind::Error(_) | StmtKind::Print { .. } => {}
                 // Whatever a callee or a new process writes.
-                StmtKind::Call(..)
-                | StmtKind::Return(_)
-                | StmtKind::Run { .. }
-                | StmtKind::Exit => mask.fill(0xff),
+                StmtKind::Call { .. } | StmtKind::Run { .. } | StmtKind::Exit => mask.fill(0xff),
+                // What holds other statements, and what writes nothing.
+                kind => kind.bodies().for_each(|body| self.cover_body(mask, body)),
             }
         }
     }
@@ -135,7 +123,7 @@ impl Interp {
         let mut ends = Ends::default();
         for &id in self.from[process.index()].iter().flatten() {
             let Some(communication) = &self.program.actions[id].communication else { continue };
-            let channel = self.channel(communication.channel());
+            let channel = self.named(communication.channel());
             match communication {
                 _ if self.program.channels[channel].capacity > 0 => {}
                 Communication::Send { .. } => drop(ends.sent.insert(channel)),

@@ -6,32 +6,57 @@
 //!
 //! - `eval`: the value of an expression in a state;
 //! - `apply`: what a statement or a message does to a state;
+//! - `frames`: what names stand for, local variables, calls;
+//! - `multisets`: multisets; `settle`: their canonical form;
 //! - `steps`: which actions can be taken in a state, in which order;
+//! - `turns`: the same for programs whose processes come and go, with actions that hang together;
+//! - `slots`: processes that come and go; `channels`: channels as values;
 //! - `masks`: which bits of a state a step can change;
 //! - `describe`: a state in the user's words;
 //! - `supported`: what is refused before a search begins.
 
 mod apply;
+mod channels;
 mod describe;
 mod eval;
+mod frames;
 mod masks;
+mod multisets;
+mod settle;
+mod slots;
 mod steps;
 mod supported;
+mod turns;
+
+pub use multisets::{Slots, multisets};
 
 use super::{Check, Expansion, Fault, Model, Outcome, PropertyInfo, Step};
 use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
 use crate::ir::layout::{GroupId, NotAnOrder};
+use crate::ir::walk::{self, Visitor};
 use crate::ir::{
-    Action, ActionId, Entity, Expr, Grip, Layout, LocationId, ProcessId, Program, PropertyKind,
-    text,
+    Action, ActionId, EndRule, Entity, Expr, ExprKind, Grip, Instances, Layout, LocationId,
+    ProcessId, Program, PropertyKind, text,
 };
+use crate::source::Span;
+pub(in crate::exec) use channels::ChannelAt;
+use frames::Locals;
+pub(in crate::exec) use slots::Instance;
+use steps::Taken;
+pub(in crate::exec) use turns::ACTIONS_MAX;
 
 use std::fmt::Write;
 use supported::refuse_unsupported;
 
 /// Told of successors and faults.
 pub(crate) type Outcomes<'a> = dyn FnMut(Result<&[u8], Failure>) + 'a;
+
+/// The most bytes of a state that the store can hold.
+const BYTES_MAX: usize = u16::MAX as usize;
+
+/// Told of the last action of a step, and of its successor or fault.
+pub(crate) type Told<'a> = dyn FnMut(ActionId, Result<&[u8], Failure>) + 'a;
 
 /// A failed evaluation; boxed because it is rare and results are passed everywhere.
 pub(crate) type Failure = Box<Fault>;
@@ -47,8 +72,20 @@ pub struct Interp {
     free: Vec<ActionId>,
     /// Whether any location is committed, so that the rule need not be tried in vain.
     has_committed: bool,
+    /// Whether any action has a priority.
+    has_priorities: bool,
+    /// Every multiset of a state.
+    multisets: Vec<Slots>,
+    /// Where each is, in bits.
+    rows: Vec<settle::Row>,
+    /// Whether any process comes and goes.
+    has_slots: bool,
+    /// Whether anything asks whether nothing else can be done.
+    has_timeout: bool,
     /// Properties that are judged state by state, with their numbers.
     judged: Vec<(u32, Judged)>,
+    /// What holds in all states that are not left out.
+    assumptions: Vec<Expr>,
     digest: [u8; 32],
 }
 
@@ -79,6 +116,14 @@ impl Interp {
 
     fn with_layout(mut program: Program, layout: Layout) -> Result<Interp, Diagnostic> {
         refuse_unsupported(&program)?;
+        if layout.bytes > BYTES_MAX {
+            let message = format!(
+                "a state of this model takes {} bytes, but at most {BYTES_MAX} can be stored",
+                layout.bytes
+            );
+            return Err(Diagnostic::error(Span::default(), message)
+                .help("make its arrays shorter, its channels smaller or its processes fewer"));
+        }
         let digest = digest(&mut program, &layout);
         let mut from: Vec<Vec<Vec<ActionId>>> = (program.processes.values())
             .map(|process| vec![Vec::new(); process.locations.len()])
@@ -104,10 +149,35 @@ impl Interp {
                     id.0,
                     Judged { at: Some((*process, *location)), condition: condition.clone() },
                 )),
-                PropertyKind::Automaton(_) => None,
+                PropertyKind::Automaton(_) | PropertyKind::Assumption(_) => None,
             })
             .collect();
-        Ok(Interp { program, layout, from, free, has_committed, judged, digest })
+        let assumptions = (program.properties.values())
+            .filter_map(|property| match &property.kind {
+                PropertyKind::Assumption(condition) => Some(condition.clone()),
+                _ => None,
+            })
+            .collect();
+        let has_priorities = program.actions.values().any(|action| action.priority != 0);
+        let multisets = multisets::multisets(&program, &layout);
+        let rows = settle::rows(&layout, &multisets);
+        let has_slots = (program.processes.values()).any(|it| it.instances != Instances::One);
+        let has_timeout = asks_for_timeout(&program);
+        Ok(Interp {
+            program,
+            layout,
+            from,
+            free,
+            has_committed,
+            has_priorities,
+            multisets,
+            rows,
+            has_slots,
+            has_timeout,
+            judged,
+            assumptions,
+            digest,
+        })
     }
 
     /// The same model with the groups of its states' cells in the order given: the same states
@@ -116,7 +186,8 @@ impl Interp {
         let Interp { mut program, layout, .. } = self;
         let layout = layout.reordered(order)?;
         let digest = digest(&mut program, &layout);
-        Ok(Interp { program, layout, digest, ..self })
+        let rows = settle::rows(&layout, &self.multisets);
+        Ok(Interp { program, layout, digest, rows, ..self })
     }
 
     /// The program that is run.
@@ -156,6 +227,11 @@ impl Interp {
         &self.free
     }
 
+    /// Every multiset of a state, those inside others before them.
+    pub(in crate::exec) fn multisets(&self) -> &[Slots] {
+        &self.multisets
+    }
+
     /// The properties of single states: number, where the process must be for it to matter, and
     /// condition.
     pub(in crate::exec) fn judged(
@@ -168,7 +244,7 @@ impl Interp {
     pub(in crate::exec) fn condition_holds(&self, state: &[u8], property: u32) -> bool {
         let judged = self.judged.iter().find(|(number, _)| *number == property);
         judged.is_none_or(
-            |(_, it)| matches!(self.eval(&it.condition, state, &[]), Ok(value) if value != 0),
+            |(_, it)| matches!(self.eval(&it.condition, state, &Locals::default()), Ok(value) if value != 0),
         )
     }
 
@@ -181,28 +257,47 @@ impl Interp {
         visit: &mut Outcomes,
     ) {
         let mut work = Vec::with_capacity(self.width());
-        self.steps_of(action, only_committed, state, &mut work, &mut |_, _, result| visit(result));
+        self.steps_of(action, only_committed, state, &mut work, &mut |_, result| visit(result));
     }
 
     pub(in crate::exec) fn is_valid_end(&self, state: &[u8]) -> bool {
         match self.program.end {
-            crate::ir::EndRule::Never => false,
-            crate::ir::EndRule::AllAtValidEnd => self
-                .program
-                .processes
-                .iter()
-                .all(|(id, process)| process.locations[self.location(state, id)].valid_end),
+            EndRule::Never | EndRule::NeverStuttering => false,
+            EndRule::AllAtValidEnd => self.all_at_end(state),
         }
     }
 
-    fn step(&self, action: ActionId, partner: Option<ActionId>, outcome: Outcome) -> Step {
-        let taken = [Some(action), partner];
+    /// Whether a step to `successor` is one that leads on.
+    pub(in crate::exec) fn leads_on(&self, state: &[u8], successor: &[u8]) -> bool {
+        self.program.end != EndRule::NeverStuttering || state != successor
+    }
+
+    /// The number of a start, as an action: they come after all actions.
+    fn start_number(&self, start: u32) -> u32 {
+        self.program.actions.len() as u32 + start
+    }
+
+    /// The action that stands for a step: the last of several is the one at fault.
+    fn told(&self, taken: &[Taken], is_fault: bool) -> ActionId {
+        let at = if self.has_slots && is_fault { taken.last() } else { taken.first() };
+        at.map_or(ActionId(0), |it| it.action)
+    }
+
+    fn step(&self, state: &[u8], taken: &[Taken], outcome: Outcome) -> Step {
+        let pid = |it: &Taken| {
+            let process = self.program.actions[it.action].edge?.process;
+            let pid = self.pid(state, Instance { process, slot: it.slot });
+            Some((it.action.0, u32::try_from(pid).ok()?))
+        };
+        let with_pids = if self.has_slots { taken } else { &[] };
+        let action = self.told(taken, matches!(outcome, Outcome::Fault(_)));
         let actions: Vec<&Action> =
-            taken.into_iter().flatten().map(|id| &self.program.actions[id]).collect();
+            taken.iter().map(|it| &self.program.actions[it.action]).collect();
         Step {
             action: action.0,
             name: actions.iter().map(|action| action.name.as_str()).collect::<Vec<_>>().join(" + "),
             spans: actions.iter().map(|action| action.span).collect(),
+            actions: with_pids.iter().filter_map(pid).collect(),
             outcome,
         }
     }
@@ -221,7 +316,9 @@ impl Model for Interp {
         let zero = vec![0; self.width()];
         self.each_start(|number, result| match result {
             Ok(state) => out.candidate(state),
-            Err(fault) => out.finding(Check::Fault(fault.kind, number), &zero),
+            Err(fault) => {
+                out.finding(Check::Fault(fault.kind, self.start_number(number)), &zero);
+            }
         });
     }
 
@@ -229,11 +326,15 @@ impl Model for Interp {
         let mut work = Vec::with_capacity(self.width());
         for state in states.chunks_exact(self.width()) {
             let mut stuck = true;
-            self.each_step(state, &mut work, &mut |action, _, result| {
-                stuck = false;
-                match result {
-                    Ok(successor) => out.candidate(successor),
-                    Err(fault) => out.finding(Check::Fault(fault.kind, action.0), state),
+            self.each_step(state, &mut work, &mut |taken, result| match result {
+                Ok(successor) => {
+                    stuck &= !self.leads_on(state, successor);
+                    out.candidate(successor);
+                }
+                Err(fault) => {
+                    stuck = false;
+                    let action = self.told(taken, true);
+                    out.finding(Check::Fault(fault.kind, action.0), state);
                 }
             });
             if stuck && !self.is_valid_end(state) {
@@ -246,12 +347,12 @@ impl Model for Interp {
     fn steps(&self, state: &[u8]) -> Vec<Step> {
         let mut steps = Vec::new();
         let mut work = Vec::with_capacity(self.width());
-        self.each_step(state, &mut work, &mut |action, partner, result| {
+        self.each_step(state, &mut work, &mut |taken, result| {
             let outcome = match result {
                 Ok(successor) => Outcome::Successor(successor.to_vec()),
                 Err(fault) => Outcome::Fault(*fault),
             };
-            steps.push(self.step(action, partner, outcome));
+            steps.push(self.step(state, taken, outcome));
         });
         steps
     }
@@ -265,7 +366,8 @@ impl Model for Interp {
                 Err(fault) => Outcome::Fault(*fault),
             };
             let (name, spans) = (start.name.clone(), vec![start.span]);
-            steps.push(Step { action: number, name, spans, outcome });
+            let (action, actions) = (self.start_number(number), Vec::new());
+            steps.push(Step { action, name, spans, actions, outcome });
         });
         steps
     }
@@ -273,6 +375,7 @@ impl Model for Interp {
     fn properties(&self) -> Vec<PropertyInfo> {
         let kind = |kind: &PropertyKind| match kind {
             PropertyKind::Invariant(_) => "invariant",
+            PropertyKind::Assumption(_) => "assumption",
             PropertyKind::AssertionAt { .. } => "assert",
             PropertyKind::Automaton(_) => "automaton",
         };
@@ -286,13 +389,22 @@ impl Model for Interp {
     }
 
     fn action_name(&self, action: u32) -> String {
-        self.program.actions.get(ActionId(action)).map_or(String::new(), |it| it.name.clone())
+        let start = action.checked_sub(self.start_number(0));
+        match start.and_then(|number| self.program.starts.get(number as usize)) {
+            Some(start) => start.name.clone(),
+            None => {
+                let action = self.program.actions.get(ActionId(action));
+                action.map_or(String::new(), |it| it.name.clone())
+            }
+        }
     }
 
     fn violations(&self, state: &[u8]) -> Vec<Check> {
         let mut found = Vec::new();
         let mut stuck = true;
-        self.each_step(state, &mut Vec::new(), &mut |_, _, _| stuck = false);
+        self.each_step(state, &mut Vec::new(), &mut |_, result| {
+            stuck &= matches!(result, Ok(successor) if !self.leads_on(state, successor));
+        });
         if stuck && !self.is_valid_end(state) {
             found.push(Check::Deadlock);
         }
@@ -331,4 +443,18 @@ fn digest(program: &mut Program, layout: &Layout) -> [u8; 32] {
         feed.0.update(&cell.bit.to_le_bytes());
     }
     *feed.0.finalize().as_bytes()
+}
+
+/// Whether any action's guard asks for `timeout`.
+fn asks_for_timeout(program: &Program) -> bool {
+    struct Asks(bool);
+    impl Visitor for Asks {
+        fn expr(&mut self, expr: &Expr) {
+            self.0 |= expr.kind == ExprKind::Timeout;
+            walk::expr(self, expr);
+        }
+    }
+    let mut asks = Asks(false);
+    program.actions.values().flat_map(|it| &it.guard).for_each(|guard| asks.expr(guard));
+    asks.0
 }

@@ -5,21 +5,44 @@
 //! Lockstep programs list every combination of one action for each process, the last process's
 //! varying fastest.
 
-use super::eval::{Locals, fault, with_local};
+use super::channels::ChannelAt;
+use super::eval::fault;
+use super::frames::{Bound, Flow, Locals};
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
-use crate::ir::{Action, ActionId, Communication, Entity, Grip, Parameter, ProcessId, Schedule};
+use crate::ir::{
+    Action, ActionId, Communication, Entity, Grip, Instances, Owner, Parameter, ProcessId,
+    Schedule, Stmt,
+};
 
-/// Told of every step: the action, the sender's in a rendezvous, and the successor or the fault.
-pub(super) type Visitor<'a> = dyn FnMut(ActionId, Option<ActionId>, Result<&[u8], Failure>) + 'a;
+/// An action that is part of a step, and the slot of its mover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Taken {
+    pub action: ActionId,
+    pub slot: u32,
+}
+
+/// Told of every step: its actions, and the successor or the fault.
+pub(super) type Visitor<'a> = dyn FnMut(&[Taken], Result<&[u8], Failure>) + 'a;
+
+/// A step of one action.
+fn alone(action: ActionId) -> [Taken; 1] {
+    [Taken { action, slot: 0 }]
+}
+
+/// A rendezvous, which is listed with its receiver.
+fn joint(receiver: ActionId, sender: ActionId) -> [Taken; 2] {
+    [receiver, sender].map(|action| Taken { action, slot: 0 })
+}
 
 /// An action that a process can take in lockstep, and the values of its parameters.
-type Choice = (ActionId, Vec<i64>);
+type Choice<'a> = (ActionId, Locals<'a>);
 
 impl Interp {
     /// Tells `visit` every step out of `state`, using `work` for the successors.
     pub(super) fn each_step(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut Visitor) {
         match self.program.schedule {
+            Schedule::Interleaved if self.has_slots => self.turns(state, visit),
             Schedule::Interleaved => self.interleaved(state, work, visit),
             Schedule::Lockstep => self.lockstep(state, work, visit),
         }
@@ -28,11 +51,17 @@ impl Interp {
     /// Tells `visit` every initial state, or the fault of the start with this number.
     pub(super) fn each_start(&self, mut visit: impl FnMut(u32, Result<&[u8], Failure>)) {
         let zero = self.declared_state();
+        let mut work = Vec::new();
         for (number, start) in self.program.starts.iter().enumerate() {
-            self.each_binding(&start.parameters, &[], &mut |locals| {
-                let mut state = zero.clone();
-                let result = self.run(&start.body, &mut state, locals);
-                visit(number as u32, result.map(|()| state.as_slice()));
+            let locals = Locals::new(&self.layout.frames.starts[number]);
+            self.each_binding(&start.parameters, &locals, &mut |locals| {
+                self.load(&zero, &mut work);
+                let started = self.finish(&start.body, &mut work, locals);
+                match started.and_then(|started| Ok(started && self.arrive(&mut work)?)) {
+                    Ok(true) => visit(number as u32, Ok(&work[..self.layout.bytes])),
+                    Ok(false) => {}
+                    Err(fault) => visit(number as u32, Err(fault)),
+                }
             });
         }
     }
@@ -41,6 +70,9 @@ impl Interp {
     fn declared_state(&self) -> Vec<u8> {
         let mut state = vec![0; self.layout.bytes];
         for (id, variable) in self.program.variables.iter() {
+            if self.is_in_slots(variable.owner) {
+                continue;
+            }
             let first = self.layout.variables[id].first;
             for (offset, &value) in variable.initial.iter().enumerate() {
                 let cell = crate::ir::layout::CellId(first.0 + offset as u32);
@@ -48,13 +80,26 @@ impl Interp {
             }
         }
         for (id, process) in self.program.processes.iter() {
+            if process.instances != Instances::One {
+                continue;
+            }
             let cell = self.layout.locations[id].first;
             self.layout.set(&mut state, cell, Some(i64::from(process.start.0)));
         }
         state
     }
 
+    fn is_in_slots(&self, owner: Owner) -> bool {
+        match owner {
+            Owner::Program => false,
+            Owner::Process(process) => self.program.processes[process].instances != Instances::One,
+        }
+    }
+
     fn interleaved(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut Visitor) {
+        if self.has_priorities {
+            return self.by_priority(state, work, visit);
+        }
         let only_committed = self.has_committed && self.some_committed(state);
         for process in self.program.processes.keys() {
             if only_committed && !self.is_committed(state, process) {
@@ -67,6 +112,26 @@ impl Interp {
         }
         if !only_committed {
             for &id in &self.free {
+                self.steps_of(id, false, state, work, visit);
+            }
+        }
+    }
+
+    /// The steps of the enabled actions of the highest priority, where only free actions have one.
+    fn by_priority(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut Visitor) {
+        let mut highest = None;
+        for &id in &self.free {
+            let action = &self.program.actions[id];
+            let locals = Locals::new(&self.layout.frames.actions[id]);
+            self.each_binding(&action.parameters, &locals, &mut |locals| {
+                // A guard that cannot be judged is an error at its own priority.
+                if !matches!(self.is_enabled(action, state, locals), Ok(false)) {
+                    highest = highest.max(Some(action.priority));
+                }
+            });
+        }
+        for &id in &self.free {
+            if Some(self.program.actions[id].priority) == highest {
                 self.steps_of(id, false, state, work, visit);
             }
         }
@@ -91,7 +156,8 @@ impl Interp {
         visit: &mut Visitor,
     ) {
         let action = &self.program.actions[id];
-        self.each_binding(&action.parameters, &[], &mut |locals| match &action.communication {
+        let locals = Locals::new(&self.layout.frames.actions[id]);
+        self.each_binding(&action.parameters, &locals, &mut |locals| match &action.communication {
             Some(communication) if self.is_rendezvous(communication) => {
                 if matches!(communication, Communication::Receive { .. }) {
                     self.receive(id, only_committed, state, locals, work, visit);
@@ -99,17 +165,18 @@ impl Interp {
             }
             _ => match self.is_enabled(action, state, locals) {
                 Ok(false) => {}
-                Ok(true) => {
-                    let result = self.take(action, state, locals, work);
-                    visit(id, None, result.map(|()| work.as_slice()));
-                }
-                Err(fault) => visit(id, None, Err(fault)),
+                Ok(true) => match self.take(action, state, locals, work) {
+                    Ok(true) => visit(&alone(id), Ok(&work[..self.layout.bytes])),
+                    Ok(false) => {}
+                    Err(fault) => visit(&alone(id), Err(fault)),
+                },
+                Err(fault) => visit(&alone(id), Err(fault)),
             },
         });
     }
 
     pub(in crate::exec) fn is_rendezvous(&self, communication: &Communication) -> bool {
-        self.program.channels[self.channel(communication.channel())].capacity == 0
+        self.program.channels[self.named(communication.channel())].capacity == 0
     }
 
     fn is_enabled(&self, action: &Action, state: &[u8], locals: &Locals) -> Result<bool, Failure> {
@@ -122,33 +189,50 @@ impl Interp {
         }
     }
 
-    /// Takes an enabled action alone: the message, the move, the body.
+    /// Takes an enabled action alone: the message, the move, the body. False if an assumption
+    /// keeps it from being one.
     fn take(
         &self,
         action: &Action,
         state: &[u8],
         locals: &Locals,
         work: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
-        work.clear();
-        work.extend_from_slice(state);
+    ) -> Result<bool, Failure> {
+        self.load(state, work);
         if let Some(communication) = &action.communication {
             self.exchange(communication, state, work, locals)?;
         }
-        self.move_and_run(action, work, locals)
+        Ok(self.move_and_run(action, work, locals)? && self.arrive(work)?)
     }
 
+    /// Moves and runs the body. False if an assumption fails.
     fn move_and_run(
         &self,
         action: &Action,
         state: &mut [u8],
         locals: &Locals,
-    ) -> Result<(), Failure> {
+    ) -> Result<bool, Failure> {
         if let Some(edge) = action.edge {
             let cell = self.layout.locations[edge.process].first;
             self.layout.set(state, cell, Some(i64::from(edge.to.0)));
         }
-        self.run(&action.body, state, locals)
+        self.finish(&action.body, state, locals)
+    }
+
+    /// Runs the body of an action or start to its end. False if an assumption fails.
+    fn finish(&self, body: &[Stmt], state: &mut [u8], locals: &Locals) -> Result<bool, Failure> {
+        Ok(!matches!(self.run(body, state, locals)?, Flow::Dropped))
+    }
+
+    /// Ends a step, when all its bodies have run. False if the state is left out.
+    fn arrive(&self, state: &mut [u8]) -> Result<bool, Failure> {
+        self.settle(state);
+        for assumption in &self.assumptions {
+            if self.eval(assumption, state, &Locals::default())? == 0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Every rendezvous of one receiving action: one for each sender.
@@ -169,19 +253,20 @@ impl Interp {
             // it is reported with the first sender that is there.
             Err(fault) => {
                 if let Some(sender) = self.senders(id, only_committed, state).next() {
-                    visit(id, Some(sender), Err(fault));
+                    visit(&joint(id, sender), Err(fault));
                 }
                 return;
             }
         }
         for sender_id in self.senders(id, only_committed, state) {
             let sender = &self.program.actions[sender_id];
-            self.each_binding(&sender.parameters, &[], &mut |theirs| match self
+            let theirs = Locals::new(&self.layout.frames.actions[sender_id]);
+            self.each_binding(&sender.parameters, &theirs, &mut |theirs| match self
                 .rendezvous(receiver, sender, state, locals, theirs, work)
             {
                 Ok(false) => {}
-                Ok(true) => visit(id, Some(sender_id), Ok(work.as_slice())),
-                Err(fault) => visit(id, Some(sender_id), Err(fault)),
+                Ok(true) => visit(&joint(id, sender_id), Ok(&work[..self.layout.bytes])),
+                Err(fault) => visit(&joint(id, sender_id), Err(fault)),
             });
         }
     }
@@ -194,7 +279,7 @@ impl Interp {
         state: &[u8],
     ) -> impl Iterator<Item = ActionId> {
         let receiver = &self.program.actions[receiver];
-        let channel = receiver.communication.as_ref().map(|it| self.channel(it.channel()));
+        let channel = receiver.communication.as_ref().map(|it| self.named(it.channel()));
         let mover = receiver.edge.map(|edge| edge.process);
         self.program
             .processes
@@ -207,7 +292,7 @@ impl Interp {
             })
             .filter(move |&id| match &self.program.actions[id].communication {
                 Some(Communication::Send { channel: theirs, .. }) => {
-                    Some(self.channel(theirs)) == channel
+                    Some(self.named(theirs)) == channel
                 }
                 _ => false,
             })
@@ -237,12 +322,12 @@ impl Interp {
         if !self.matches(patterns, &message, state, locals)? {
             return Ok(false);
         }
-        work.clear();
-        work.extend_from_slice(state);
-        self.deliver(self.channel(channel), patterns, &message, *span, work, locals)?;
-        self.move_and_run(receiver, work, locals)?;
-        self.move_and_run(sender, work, theirs)?;
-        Ok(true)
+        self.load(state, work);
+        let channel = ChannelAt { id: self.named(channel), slot: 0 };
+        self.deliver(channel, patterns, &message, *span, work, locals)?;
+        Ok(self.move_and_run(receiver, work, locals)?
+            && self.move_and_run(sender, work, theirs)?
+            && self.arrive(work)?)
     }
 
     /// Tells `visit` every combination of one enabled action for each process.
@@ -252,13 +337,14 @@ impl Interp {
             let at = self.location(state, process);
             let mut enabled: Vec<Choice> = Vec::new();
             for &id in &self.from[process.index()][at.index()] {
+                let locals = Locals::new(&self.layout.frames.actions[id]);
                 let action = &self.program.actions[id];
-                self.each_binding(&action.parameters, &[], &mut |locals| match self
+                self.each_binding(&action.parameters, &locals, &mut |locals| match self
                     .is_enabled(action, state, locals)
                 {
-                    Ok(true) => enabled.push((id, locals.to_vec())),
+                    Ok(true) => enabled.push((id, locals.clone())),
                     Ok(false) => {}
-                    Err(fault) => visit(id, None, Err(fault)),
+                    Err(fault) => visit(&alone(id), Err(fault)),
                 });
             }
             choices.push(enabled);
@@ -272,7 +358,11 @@ impl Interp {
                 choices.iter().zip(&chosen).map(|(enabled, &at)| &enabled[at]).collect();
             let result = self.take_all(&actions, state, work);
             if let Some(&(first, _)) = actions.first() {
-                visit(*first, None, result.map(|()| work.as_slice()));
+                match result {
+                    Ok(true) => visit(&alone(*first), Ok(&work[..self.layout.bytes])),
+                    Ok(false) => {}
+                    Err(fault) => visit(&alone(*first), Err(fault)),
+                }
             }
             if !advance(&mut chosen, &choices) {
                 return;
@@ -294,9 +384,8 @@ impl Interp {
         actions: &[&Choice],
         state: &[u8],
         work: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
-        work.clear();
-        work.extend_from_slice(state);
+    ) -> Result<bool, Failure> {
+        self.load(state, work);
         for (id, locals) in actions {
             let action = &self.program.actions[*id];
             if let Some(communication) = &action.communication
@@ -305,24 +394,27 @@ impl Interp {
                 let message = "two processes use the last room or message of the channel";
                 return Err(fault(FaultKind::Limit, communication.span(), message));
             }
-            self.move_and_run(action, work, locals)?;
+            if !self.move_and_run(action, work, locals)? {
+                return Ok(false);
+            }
         }
-        Ok(())
+        self.arrive(work)
     }
 
     /// Calls `visit` with every combination of the parameters' values, the last varying fastest.
-    fn each_binding(
+    fn each_binding<'f>(
         &self,
         parameters: &[Parameter],
-        locals: &Locals,
-        visit: &mut dyn FnMut(&Locals),
+        locals: &Locals<'f>,
+        visit: &mut dyn FnMut(&Locals<'f>),
     ) {
         match parameters.split_first() {
             None => visit(locals),
             Some((parameter, rest)) => {
                 let (low, high) = self.scalar_bounds(parameter.over);
                 for value in low..=high {
-                    self.each_binding(rest, &with_local(locals, parameter.local.0, value), visit);
+                    locals.set(parameter.local, Bound::Value(value));
+                    self.each_binding(rest, locals, visit);
                 }
             }
         }

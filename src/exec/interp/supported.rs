@@ -3,7 +3,8 @@
 use crate::diag::Diagnostic;
 use crate::ir::walk::{self, Access, Visitor};
 use crate::ir::{
-    ChannelRef, Expr, ExprKind, Grip, Instances, Place, Program, PropertyKind, Root, Stmt, StmtKind,
+    Action, ChannelRef, Expr, ExprKind, Grip, Instances, Program, PropertyKind, Stmt, StmtKind,
+    Type,
 };
 use crate::source::Span;
 
@@ -22,27 +23,33 @@ type Found = Option<(Span, &'static str)>;
 
 fn find_unsupported(program: &Program) -> Found {
     for process in program.processes.values() {
-        if process.instances != Instances::One {
-            return Some((process.span, "a process with several slots"));
-        }
         if let Some(atomic) = process.locations.values().find(|at| at.grip == Grip::Atomic) {
-            return Some((atomic.span, "an atomic sequence"));
+            return Some((atomic.span, "an atomic location"));
         }
     }
-    if let Some(function) = program.functions.values().next() {
-        return Some((function.span, "a function"));
+    let mut actions = program.actions.values();
+    if let Some(action) = actions.find(|it| it.priority != 0 && it.edge.is_some()) {
+        return Some((action.span, "a priority of a process's action"));
     }
-    if let Some(action) = program.actions.values().find(|action| action.priority != 0) {
-        return Some((action.span, "a priority"));
+    let comes_and_goes = program.processes.values().find(|it| it.instances != Instances::One);
+    if let Some(process) = comes_and_goes {
+        let others = |action: &&Action| action.edge.is_none() || !action.parameters.is_empty();
+        if let Some(action) = program.actions.values().find(others) {
+            return Some((action.span, "a rule beside processes that come and go"));
+        }
+        if program.types.values().any(|ty| matches!(ty, Type::Multiset { .. })) {
+            return Some((process.span, "a multiset beside processes that come and go"));
+        }
     }
-    let mut look = Look { found: None };
+    let mut look = Look { comes_and_goes: comes_and_goes.is_some(), found: None };
+    program.functions.values().for_each(|function| walk::body(&mut look, &function.body));
     program.actions.values().for_each(|action| walk::action(&mut look, action));
     program.starts.iter().for_each(|start| walk::body(&mut look, &start.body));
     for property in program.properties.values() {
         match &property.kind {
-            PropertyKind::Invariant(condition) | PropertyKind::AssertionAt { condition, .. } => {
-                look.expr(condition)
-            }
+            PropertyKind::Invariant(condition)
+            | PropertyKind::Assumption(condition)
+            | PropertyKind::AssertionAt { condition, .. } => look.expr(condition),
             PropertyKind::Automaton(_) => {}
         }
     }
@@ -51,6 +58,8 @@ fn find_unsupported(program: &Program) -> Found {
 
 /// Looks for the first construct in code, in the order of the source.
 struct Look {
+    /// Whether any process has slots: its steps are taken otherwise than those of other programs.
+    comes_and_goes: bool,
     found: Found,
 }
 
@@ -63,9 +72,18 @@ impl Look {
 impl Visitor for Look {
     fn stmt(&mut self, stmt: &Stmt) {
         let what = match stmt.kind {
-            StmtKind::Run { .. } | StmtKind::Exit => Some("starting or ending a process"),
-            StmtKind::Call(..) | StmtKind::Return(_) => Some("a call"),
-            StmtKind::Declare { .. } => Some("a local variable"),
+            StmtKind::Run { .. } | StmtKind::Exit if !self.comes_and_goes => {
+                Some("starting or ending a process")
+            }
+            StmtKind::Call { .. }
+            | StmtKind::Return(_)
+            | StmtKind::Declare { .. }
+            | StmtKind::Alias { .. }
+            | StmtKind::Assume(_)
+                if self.comes_and_goes =>
+            {
+                Some("this statement beside processes that come and go")
+            }
             _ => None,
         };
         self.find(stmt.span, what);
@@ -74,8 +92,13 @@ impl Visitor for Look {
 
     fn expr(&mut self, expr: &Expr) {
         let what = match expr.kind {
-            ExprKind::Call(..) => Some("a call"),
-            ExprKind::Self_ => Some("the slot of the process that moves"),
+            ExprKind::Call(..) if self.comes_and_goes => {
+                Some("a call beside processes that come and go")
+            }
+            _ if self.comes_and_goes => None,
+            ExprKind::Self_ | ExprKind::SlotOf(..) => Some("the slot of the process that moves"),
+            ExprKind::Enabled(_) => Some("asking whether a process can move"),
+            ExprKind::PriorityOf(_) => Some("the priority of a process"),
             ExprKind::Processes => Some("the number of processes"),
             ExprKind::Timeout => Some("a timeout"),
             _ => None,
@@ -84,15 +107,10 @@ impl Visitor for Look {
         walk::expr(self, expr);
     }
 
-    fn place(&mut self, place: &Place, _: Access) {
-        if let Root::Local(_) = place.root {
-            self.find(place.span, Some("a local variable"));
-        }
-        walk::place(self, place);
-    }
-
     fn channel(&mut self, channel: &ChannelRef, _: Access) {
-        if let ChannelRef::Computed(number) = channel {
+        if let ChannelRef::Computed(number) | ChannelRef::Element { index: number, .. } = channel
+            && !self.comes_and_goes
+        {
             self.find(number.span, Some("a channel as a value"));
         }
         walk::channel(self, channel);

@@ -7,10 +7,11 @@
 
 use super::emitter::{Emitter, Frame, Word};
 use super::footprint::{WORD_BITS, in_words};
+use super::shape::Places;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 
 /// Where bits are: `bit + dynamic`, where `dynamic` is at most `slack`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct At {
     pub bit: u32,
     pub slack: u32,
@@ -272,9 +273,10 @@ impl Emitter<'_, '_> {
 
     /// Stores the whole state of a frame.
     pub fn store(&mut self, frame: &Frame, to: Value) {
+        let words = &frame.words[..Places::new(self.interp.layout()).state_words];
         let mut word = 0;
-        while word < frame.words.len() {
-            let pair = frame.words.get(word..word + 2);
+        while word < words.len() {
+            let pair = words.get(word..word + 2);
             if let Some([Word::Parent, Word::Parent]) = pair {
                 let (state, offset) = (self.state, 8 * word as i32);
                 let both = self.b.ins().load(types::I8X16, parent_flags(), state, offset);
@@ -282,7 +284,7 @@ impl Emitter<'_, '_> {
                 word += 2;
                 continue;
             }
-            let raw = match frame.words[word] {
+            let raw = match words[word] {
                 Word::Parent => self.raw_parent_word(word),
                 Word::Register(variable) => {
                     let value = self.b.use_var(variable);

@@ -1,6 +1,7 @@
 //! From functions to machine code that can be called.
 
 use super::runtime::{self, Entry, Site};
+use crate::exec::interp::Instance;
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, FuncRef, Signature, Type, types};
 use cranelift_codegen::isa::TargetFrontendConfig;
@@ -17,6 +18,12 @@ pub(super) struct Code {
     pub entry: Entry,
     /// The functions the entry chooses from.
     pub table: Box<[*const u8]>,
+    /// Where the functions of each mover begin in the table.
+    pub firsts: Vec<usize>,
+    /// The instances of processes, by number.
+    pub instances: Vec<Instance>,
+    /// How many functions of the table there are of each sort.
+    pub per_turn: usize,
     /// Where it can fail.
     pub sites: Vec<Site>,
     /// How long compiling took.
@@ -71,6 +78,10 @@ pub(super) struct Workshop {
 /// What compiled code calls.
 struct Helpers<F> {
     make_room: F,
+    settle: F,
+    hand_on: F,
+    complete: F,
+    interpret_turn: F,
     fault: F,
     stuck: F,
     broken: F,
@@ -83,6 +94,10 @@ struct Helpers<F> {
 #[derive(Clone, Copy)]
 pub(super) struct Imports {
     pub make_room: FuncRef,
+    pub settle: FuncRef,
+    pub hand_on: FuncRef,
+    pub complete: FuncRef,
+    pub interpret_turn: FuncRef,
     pub fault: FuncRef,
     pub stuck: FuncRef,
     pub broken: FuncRef,
@@ -111,6 +126,10 @@ impl Workshop {
         }
         let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
         builder.symbol("make_room", runtime::make_room as *const u8);
+        builder.symbol("settle", runtime::settle as *const u8);
+        builder.symbol("hand_on", runtime::hand_on as *const u8);
+        builder.symbol("complete", runtime::complete as *const u8);
+        builder.symbol("interpret_turn", runtime::interpret_turn as *const u8);
         builder.symbol("fault", runtime::fault as *const u8);
         builder.symbol("stuck", runtime::stuck as *const u8);
         builder.symbol("broken", runtime::broken as *const u8);
@@ -124,9 +143,13 @@ impl Workshop {
         };
         let (word, number) = (types::I64, types::I32);
         let helpers = Helpers {
-            make_room: import("make_room", &[word, word], true)?,
+            make_room: import("make_room", &[word, word, word], true)?,
+            settle: import("settle", &[word; 4], false)?,
+            hand_on: import("hand_on", &[word, word, number, number], false)?,
+            complete: import("complete", &[word, word, word], true)?,
+            interpret_turn: import("interpret_turn", &[word, word, word, number, number], true)?,
             fault: import("fault", &[word, word, number, word], false)?,
-            stuck: import("stuck", &[word, word], false)?,
+            stuck: import("stuck", &[word, word, word], false)?,
             broken: import("broken", &[word, word, number], false)?,
             judge: import("judge", &[word, word, number], false)?,
             interpret: import("interpret", &[word, word, word, number, number], true)?,
@@ -143,10 +166,25 @@ impl Workshop {
         self.context.func.signature = signature(&self.module, &vec![types::I64; words], true);
         let (module, function) = (&mut self.module, &mut self.context.func);
         let mut import = |id| module.declare_func_in_func(id, function);
-        let Helpers { make_room, fault, stuck, broken, judge, interpret, impossible } =
-            &self.helpers;
+        let Helpers {
+            make_room,
+            settle,
+            hand_on,
+            complete,
+            interpret_turn,
+            fault,
+            stuck,
+            broken,
+            judge,
+            interpret,
+            impossible,
+        } = &self.helpers;
         Imports {
             make_room: import(*make_room),
+            settle: import(*settle),
+            hand_on: import(*hand_on),
+            complete: import(*complete),
+            interpret_turn: import(*interpret_turn),
             fault: import(*fault),
             stuck: import(*stuck),
             broken: import(*broken),
@@ -180,7 +218,18 @@ impl Workshop {
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
         let module = Mutex::new(Some(self.module));
         let bytes = self.bytes;
-        Ok(Code { entry, table, sites, time: Duration::ZERO, bytes, interpreted: 0, module })
+        Ok(Code {
+            entry,
+            table,
+            firsts: Vec::new(),
+            instances: Vec::new(),
+            per_turn: 0,
+            sites,
+            time: Duration::ZERO,
+            bytes,
+            interpreted: 0,
+            module,
+        })
     }
 }
 

@@ -1,10 +1,12 @@
 //! Compiling a program: function by function, within a time.
 
 use super::code::{Code, Refusal, Workshop};
-use super::driver::Plan;
+use super::driver::{Plan, Work};
 use super::emitter::Emitter;
+use super::expr::UNROLLED_MAX;
 use super::runtime::Site;
 use super::shape::Shapes;
+use super::size::Sizes;
 use super::step::Turn;
 use crate::exec::Interp;
 use crate::ir::ActionId;
@@ -20,18 +22,27 @@ pub(super) fn compile(
     let began = Instant::now();
     let shapes = Shapes::new(interp.program());
     let plan = Plan::new(interp);
-    let mut builder = Builder::new(interp, &shapes, numbered)?;
+    let sizes = Sizes::new(interp.program());
+    let mut builder = Builder::new(interp, &shapes, &sizes, numbered)?;
     let mut table = Vec::new();
     let mut idle = None;
-    for (turn, actions) in &plan.functions {
-        let function = match idle {
-            Some(idle) if actions.is_empty() => idle,
+    for work in &plan.functions {
+        let function = match (work, idle) {
+            (Work::Nothing, Some(idle)) => idle,
             _ => {
-                builder.step_function(actions, *turn, began.elapsed() > time_max);
+                let actions: &[ActionId] = match work {
+                    Work::Nothing => &[],
+                    Work::Actions(_, actions) => actions,
+                    Work::Steps { mover, at, .. } => interp.actions_from(mover.process, *at),
+                };
+                let each = actions.iter().map(|&id| &interp.program().actions[id]);
+                let size = each.map(|action| sizes.action(interp.program(), action)).max();
+                let haste = Haste::at(began.elapsed(), time_max, size.unwrap_or_default());
+                builder.work(work, haste);
                 builder.workshop.define()?
             }
         };
-        if actions.is_empty() {
+        if matches!(work, Work::Nothing) {
             idle = Some(function);
         }
         table.push(function);
@@ -39,6 +50,9 @@ pub(super) fn compile(
     builder.function(4, |emitter| emitter.driver(&plan));
     let entry = builder.workshop.define()?;
     let mut code = builder.workshop.finish(entry, &table, builder.sites)?;
+    code.firsts = plan.movers.iter().map(|mover| mover.first).collect();
+    code.instances = plan.instances();
+    code.per_turn = plan.per_turn;
     code.interpreted = builder.interpreted;
     code.time = began.elapsed();
     Ok(code)
@@ -47,17 +61,40 @@ pub(super) fn compile(
 /// The machine code of one action, as text.
 pub(super) fn assembly(interp: &Interp, action: ActionId) -> Result<String, Refusal> {
     let shapes = Shapes::new(interp.program());
-    let mut builder = Builder::new(interp, &shapes, false)?;
-    builder.step_function(&[action], Turn::Anybody, false);
+    let sizes = Sizes::new(interp.program());
+    let mut builder = Builder::new(interp, &shapes, &sizes, false)?;
+    builder.step_function(&[action], Turn::Anybody, Haste::None);
     builder.workshop.context.set_disasm(true);
     builder.workshop.define()?;
     let code = builder.workshop.context.compiled_code();
     Ok(code.and_then(|code| code.vcode.clone()).unwrap_or_default())
 }
 
+/// How much of the time is left.
+#[derive(Clone, Copy, Debug)]
+enum Haste {
+    /// Enough.
+    None,
+    /// A part of it, or there is much to compile: loops are not unrolled.
+    Some,
+    /// None: actions are left to the interpreter.
+    Late,
+}
+
+impl Haste {
+    fn at(elapsed: Duration, time_max: Duration, size: u64) -> Haste {
+        match elapsed {
+            _ if elapsed > time_max => Haste::Late,
+            _ if elapsed > time_max / 4 || size > UNROLLED_MAX => Haste::Some,
+            _ => Haste::None,
+        }
+    }
+}
+
 struct Builder<'a> {
     interp: &'a Interp,
     shapes: &'a Shapes,
+    sizes: &'a Sizes,
     numbered: bool,
     workshop: Workshop,
     sites: Vec<Site>,
@@ -65,16 +102,39 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(interp: &'a Interp, shapes: &'a Shapes, numbered: bool) -> Result<Self, Refusal> {
+    fn new(
+        interp: &'a Interp,
+        shapes: &'a Shapes,
+        sizes: &'a Sizes,
+        numbered: bool,
+    ) -> Result<Self, Refusal> {
         let workshop = Workshop::new()?;
-        Ok(Builder { interp, shapes, numbered, workshop, sites: Vec::new(), interpreted: 0 })
+        let (sites, interpreted) = (Vec::new(), 0);
+        Ok(Builder { interp, shapes, sizes, numbered, workshop, sites, interpreted })
+    }
+
+    fn work(&mut self, work: &Work, haste: Haste) {
+        match work {
+            Work::Nothing => self.function(3, |_| {}),
+            Work::Actions(turn, actions) => self.step_function(actions, *turn, haste),
+            &Work::Steps { mover, number, at, mode } => {
+                self.function(3, |emitter| match haste {
+                    Haste::None | Haste::Some => emitter.turn(mover, at, mode, number),
+                    Haste::Late => emitter.interpreted_turn(mover, at, mode, number),
+                });
+            }
+        }
     }
 
     /// The function of some actions, compiled or left to the interpreter.
-    fn step_function(&mut self, actions: &[ActionId], turn: Turn, is_late: bool) {
-        self.function(3, |emitter| match is_late {
-            false => emitter.actions(actions, turn),
-            true => actions.iter().for_each(|&id| emitter.interpreted(id, turn)),
+    fn step_function(&mut self, actions: &[ActionId], turn: Turn, haste: Haste) {
+        self.function(3, |emitter| match haste {
+            Haste::None => emitter.actions(actions, turn),
+            Haste::Some => {
+                emitter.unrolled_max = 0;
+                emitter.actions(actions, turn);
+            }
+            Haste::Late => actions.iter().for_each(|&id| emitter.interpreted(id, turn)),
         });
     }
 
@@ -83,8 +143,8 @@ impl<'a> Builder<'a> {
         let imports = self.workshop.begin(words);
         let Workshop { context, functions, .. } = &mut self.workshop;
         let b = FunctionBuilder::new(&mut context.func, functions);
-        let (interp, shapes, sites) = (self.interp, self.shapes, &mut self.sites);
-        let mut emitter = Emitter::begin(interp, shapes, sites, self.numbered, imports, b);
+        let (interp, known, sites) = (self.interp, (self.shapes, self.sizes), &mut self.sites);
+        let mut emitter = Emitter::begin(interp, known, sites, self.numbered, imports, b);
         body(&mut emitter);
         self.interpreted += emitter.interpreted;
         emitter.finish();

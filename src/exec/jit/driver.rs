@@ -3,40 +3,75 @@
 
 use super::bits::At;
 use super::emitter::{Emitter, OnFault};
+use super::footprint::Footprint;
 use super::runtime::Runtime;
-use super::shape::location_cell;
+use super::shape::location_in;
 use super::step::Turn;
-use super::supported::is_native_expr;
-use crate::ir::{ActionId, Entity, Grip, LocationId, ProcessId};
+use super::supported::{asks_for_timeout, is_native_expr};
+use super::turns::Mode;
+use crate::exec::Interp;
+use crate::exec::interp::Instance;
+use crate::ir::{self, ActionId, Edge, EndRule, Entity, Grip, Instances, LocationId, ProcessId};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Signature, Value, types};
+use cranelift_codegen::ir::{
+    AbiParam, BlockArg, InstBuilder, MemFlagsData, Signature, Value, types,
+};
 use std::mem::offset_of;
 
-/// What moves: a process, or a part of the actions of none.
+/// What moves.
+#[derive(Clone, Copy)]
+pub(super) enum Who {
+    /// Some of the actions of no process.
+    Nobody,
+    /// A process, or an instance of one.
+    Instance(Instance),
+}
+
+/// A mover and its functions.
 pub(super) struct Mover {
-    /// The process.
-    pub process: Option<ProcessId>,
-    /// The place in the table of the function for its first location.
+    pub who: Who,
+    /// The place in the table of the function for the first code of its location.
     pub first: usize,
 }
 
-/// The functions of a table: which actions each takes.
+/// What a function of the table does.
+pub(super) enum Work {
+    /// Nothing.
+    Nothing,
+    /// All steps of some actions, whose mover is at its location.
+    Actions(Turn, Vec<ActionId>),
+    /// All steps of an instance at a location, where processes come and go.
+    Steps { mover: Instance, number: u32, at: LocationId, mode: Mode },
+}
+
+/// The functions of a table.
 pub(super) struct Plan {
     pub movers: Vec<Mover>,
-    /// The actions of each function, first all for [`Turn::Anybody`], then, if there are committed
-    /// locations, as many for [`Turn::Committed`].
-    pub functions: Vec<(Turn, Vec<ActionId>)>,
-    /// How many functions there are for each turn.
+    /// Those for when anybody may move; then, if there are committed locations, as many for when
+    /// only processes at such may; or, where processes come and go, as many for each other
+    /// [`Mode`].
+    pub functions: Vec<Work>,
+    /// How many functions there are of each sort.
     pub per_turn: usize,
     /// Whether any location is committed.
     pub has_committed: bool,
+    /// Whether anything asks whether nothing else can be done.
+    pub has_timeout: bool,
+    /// Whether processes come and go.
+    pub has_slots: bool,
 }
 
-/// Actions of no process are compiled in functions of so many.
+/// Actions of no process are compiled in functions of so many, those with parameters alone.
 const FREE_PER_FUNCTION: usize = 4;
 
 impl Plan {
-    pub fn new(interp: &crate::exec::Interp) -> Plan {
+    pub fn new(interp: &Interp) -> Plan {
+        let has_slots =
+            interp.program().processes.values().any(|it| it.instances != Instances::One);
+        if has_slots { Plan::of_instances(interp) } else { Plan::of_processes(interp) }
+    }
+
+    fn of_processes(interp: &Interp) -> Plan {
         let program = interp.program();
         let mut movers = Vec::new();
         let mut anybody: Vec<Vec<ActionId>> = Vec::new();
@@ -47,15 +82,18 @@ impl Plan {
             if actions.iter().all(|actions| actions.is_empty()) {
                 continue;
             }
-            movers.push(Mover { process: Some(id), first: anybody.len() });
+            let who = Who::Instance(Instance { process: id, slot: 0 });
+            movers.push(Mover { who, first: anybody.len() });
             for (actions, location) in actions.into_iter().zip(process.locations.values()) {
                 let is_committed = location.grip == Grip::Committed;
                 anybody.push(actions.to_vec());
                 committed.push(if is_committed { actions.to_vec() } else { Vec::new() });
             }
         }
-        for actions in interp.free_actions().chunks(FREE_PER_FUNCTION) {
-            movers.push(Mover { process: None, first: anybody.len() });
+        let plain = |id: &ActionId| program.actions[*id].parameters.is_empty();
+        let alike = interp.free_actions().chunk_by(|one, other| plain(one) && plain(other));
+        for actions in alike.flat_map(|alike| alike.chunks(FREE_PER_FUNCTION)) {
+            movers.push(Mover { who: Who::Nobody, first: anybody.len() });
             anybody.push(actions.to_vec());
             committed.push(Vec::new());
         }
@@ -65,11 +103,65 @@ impl Plan {
                 .processes
                 .values()
                 .any(|process| process.locations.values().any(|it| it.grip == Grip::Committed));
-        let mut functions: Vec<_> = anybody.into_iter().map(|it| (Turn::Anybody, it)).collect();
+        let work = |turn, actions: Vec<ActionId>| match actions.is_empty() {
+            true => Work::Nothing,
+            false => Work::Actions(turn, actions),
+        };
+        let mut functions: Vec<_> = anybody.into_iter().map(|it| work(Turn::Anybody, it)).collect();
         if has_committed {
-            functions.extend(committed.into_iter().map(|it| (Turn::Committed, it)));
+            functions.extend(committed.into_iter().map(|it| work(Turn::Committed, it)));
         }
-        Plan { movers, functions, per_turn, has_committed }
+        let (has_timeout, has_slots) = (false, false);
+        Plan { movers, functions, per_turn, has_committed, has_timeout, has_slots }
+    }
+
+    /// The instances, by number.
+    pub fn instances(&self) -> Vec<Instance> {
+        let instance = |mover: &Mover| match mover.who {
+            Who::Nobody => None,
+            Who::Instance(instance) => Some(instance),
+        };
+        self.movers.iter().filter_map(instance).collect()
+    }
+
+    fn of_instances(interp: &Interp) -> Plan {
+        let program = interp.program();
+        let (mut movers, mut places) = (Vec::new(), Vec::new());
+        for (process, about) in program.processes.iter() {
+            for slot in 0..program.slots(process) {
+                let (mover, number) = (Instance { process, slot }, movers.len() as u32);
+                movers.push(Mover { who: Who::Instance(mover), first: places.len() });
+                if about.instances != Instances::One {
+                    places.push(None);
+                }
+                places.extend(about.locations.keys().map(|at| Some((mover, number, at))));
+            }
+        }
+        let actions = |mover: Instance, at| {
+            let actions = interp.actions_from(mover.process, at).iter();
+            actions.map(|&id| &program.actions[id])
+        };
+        let mut functions = Vec::new();
+        for mode in [Mode::All, Mode::Timeout, Mode::First] {
+            functions.extend(places.iter().map(|&place| {
+                let Some((mover, number, at)) = place else { return Work::Nothing };
+                let wanted = match mode {
+                    Mode::All => actions(mover, at).next().is_some(),
+                    Mode::Timeout => actions(mover, at).any(asks_for_timeout),
+                    Mode::First => program.actions.values().any(|action| {
+                        let to = |edge: Edge| edge.process == mover.process && edge.to == at;
+                        action.control.turn == ir::Turn::First && action.edge.is_some_and(to)
+                    }),
+                };
+                match wanted {
+                    true => Work::Steps { mover, number, at, mode },
+                    false => Work::Nothing,
+                }
+            }));
+        }
+        let has_timeout = program.actions.values().any(asks_for_timeout);
+        let (per_turn, has_committed, has_slots) = (places.len(), false, true);
+        Plan { movers, functions, per_turn, has_committed, has_timeout, has_slots }
     }
 }
 
@@ -108,31 +200,91 @@ impl Emitter<'_, '_> {
             let other = self.b.ins().iadd_imm_s(table, 8 * plan.per_turn as i64);
             table = self.b.ins().select(committed, other, table);
         }
-        for mover in &plan.movers {
-            self.step_of(mover, table);
+        self.all_move(plan, table);
+        if plan.has_timeout {
+            self.timeouts(plan, table);
         }
-        let (stuck, go_on) = (self.block(), self.block());
-        self.b.set_cold_block(stuck);
+        let (perhaps_stuck, go_on) = (self.block(), self.block());
+        self.b.set_cold_block(perhaps_stuck);
         let before = self.load_field(offset_of!(Runtime, before));
         let after = self.b.use_var(self.cursor);
-        let moved = self.b.ins().bxor(before, after);
+        let mut moved = self.b.ins().bxor(before, after);
+        if self.interp.program().end == EndRule::NeverStuttering {
+            let leads_on = self.block();
+            self.b.append_block_param(leads_on, types::I64);
+            let look = self.block();
+            let nowhere = self.iconst(0);
+            self.b.ins().brif(moved, look, &[], leads_on, &[BlockArg::from(nowhere)]);
+            self.go_on_at(look);
+            let elsewhere = self.last_leads_on(after);
+            self.b.ins().jump(leads_on, &[BlockArg::from(elsewhere)]);
+            self.go_on_at(leads_on);
+            moved = self.b.block_params(leads_on)[0];
+        }
         let touched = self.load_field(offset_of!(Runtime, touched));
         let moved = self.b.ins().bor(moved, touched);
-        self.b.ins().brif(moved, go_on, &[], stuck, &[]);
-        self.go_on_at(stuck);
-        self.b.ins().call(self.imports.stuck, &[self.runtime, self.state]);
+        self.b.ins().brif(moved, go_on, &[], perhaps_stuck, &[]);
+        self.go_on_at(perhaps_stuck);
+        self.b.ins().call(self.imports.stuck, &[self.runtime, self.state, after]);
         self.jump(go_on);
         self.go_on_at(go_on);
         self.properties();
     }
 
+    fn all_move(&mut self, plan: &Plan, table: Value) {
+        for mover in &plan.movers {
+            self.step_of(mover, table);
+        }
+        if plan.has_slots {
+            self.complete_steps();
+        }
+    }
+
+    /// A second look, where the first has found nothing that can be done.
+    fn timeouts(&mut self, plan: &Plan, table: Value) {
+        let (nothing, end) = (self.block(), self.block());
+        let before = self.load_field(offset_of!(Runtime, before));
+        let after = self.b.use_var(self.cursor);
+        let moved = self.b.ins().bxor(before, after);
+        let touched = self.load_field(offset_of!(Runtime, touched));
+        let moved = self.b.ins().bor(moved, touched);
+        self.b.ins().brif(moved, end, &[], nothing, &[]);
+        self.go_on_at(nothing);
+        let table = self.b.ins().iadd_imm_s(table, 8 * plan.per_turn as i64);
+        self.all_move(plan, table);
+        self.jump(end);
+        self.go_on_at(end);
+    }
+
+    /// Whether the last candidate begins otherwise than the state: not 0, then it leads on. If it
+    /// begins alike the run-time looks closer.
+    fn last_leads_on(&mut self, cursor: Value) -> Value {
+        let flags = MemFlagsData::new().with_notrap();
+        let width = self.interp.layout().bytes;
+        let ty = match width {
+            1 => types::I8,
+            2 | 3 => types::I16,
+            4..=7 => types::I32,
+            _ => types::I64,
+        };
+        // The end of a state differs more often than its beginning.
+        let end = -(ty.bytes() as i32);
+        let mine = self.b.ins().load(ty, flags, self.state, width as i32 + end);
+        let last = self.b.ins().load(ty, flags, cursor, end);
+        let differs = self.b.ins().bxor(mine, last);
+        match ty {
+            types::I64 => differs,
+            _ => self.b.ins().uextend(types::I64, differs),
+        }
+    }
+
     /// Calls the function for the location that a process is at.
     fn step_of(&mut self, mover: &Mover, table: Value) {
         let flags = MemFlagsData::new().with_notrap();
-        let function = match mover.process {
-            None => self.b.ins().load(types::I64, flags, table, 8 * mover.first as i32),
-            Some(process) => {
-                let at = self.location_of(process);
+        let function = match mover.who {
+            Who::Nobody => self.b.ins().load(types::I64, flags, table, 8 * mover.first as i32),
+            Who::Instance(instance) => {
+                let at = self.place_of(instance);
                 let at = self.b.ins().ishl_imm_s(at, 3);
                 let entry = self.b.ins().iadd(table, at);
                 self.b.ins().load(types::I64, flags, entry, 8 * mover.first as i32)
@@ -150,7 +302,12 @@ impl Emitter<'_, '_> {
     }
 
     fn location_of(&mut self, process: ProcessId) -> Value {
-        let cell = location_cell(self.interp.layout(), process);
+        self.place_of(Instance { process, slot: 0 })
+    }
+
+    /// The code of where an instance is.
+    fn place_of(&mut self, instance: Instance) -> Value {
+        let cell = location_in(self.interp.layout(), instance);
         let parent = self.parent();
         self.read(&parent, At::fixed(cell.bit), cell.bits)
     }
@@ -202,9 +359,11 @@ impl Emitter<'_, '_> {
             }
             let number = self.b.ins().iconst(types::I32, i64::from(number));
             let arguments = [self.runtime, self.state, number];
-            if is_native_expr(condition) {
+            if is_native_expr(self.interp.program(), condition) {
                 self.on_fault = OnFault::Ignore(broken);
-                let parent = self.parent();
+                let mut footprint = Footprint::new(self.interp, self.shapes, &self.names);
+                footprint.judge(condition);
+                let parent = self.copy(&footprint.words());
                 self.branch(condition, &parent, end, broken);
             } else {
                 self.b.ins().call(self.imports.judge, &arguments);

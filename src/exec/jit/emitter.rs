@@ -1,12 +1,16 @@
 //! The state of code generation for one function, and what all parts of it use: values with their
 //! ranges, locals, and the way out of a step that fails.
 
+use super::call::Exit;
 use super::code::Imports;
+use super::expr::UNROLLED_MAX;
 use super::footprint::Keep;
+use super::names::Names;
 use super::runtime::Site;
-use super::shape::Shapes;
+use super::shape::{Places, Shapes};
+use super::size::Sizes;
 use crate::exec::{FaultKind, Interp};
-use crate::ir::{ActionId, LocalId};
+use crate::ir::ActionId;
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -19,6 +23,7 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 pub(super) struct Emitter<'a, 'f> {
     pub interp: &'a Interp,
     pub shapes: &'a Shapes,
+    pub sizes: &'a Sizes,
     pub b: FunctionBuilder<'f>,
     pub imports: Imports,
     /// Everything that can fail, for the run-time to look up.
@@ -34,7 +39,15 @@ pub(super) struct Emitter<'a, 'f> {
     /// Where the next candidate goes.
     pub cursor: Variable,
     /// What the names that are bound at present stand for.
-    pub locals: Vec<Option<Val>>,
+    pub names: Names,
+    /// Where the variables of the body at present are.
+    pub own: Option<&'a crate::ir::layout::Frame>,
+    /// Where the body at present ends.
+    pub exit: Option<Exit>,
+    /// How many times the code at present is emitted, with other values of names.
+    pub copies: u64,
+    /// How many parts the copies of one loop may have.
+    pub unrolled_max: u64,
     /// What becomes of a failure at present.
     pub on_fault: OnFault,
     /// How many actions were left to the interpreter.
@@ -122,7 +135,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     /// Begins a function whose arguments are the run-time, the state and the cursor.
     pub fn begin(
         interp: &'a Interp,
-        shapes: &'a Shapes,
+        (shapes, sizes): (&'a Shapes, &'a Sizes),
         sites: &'a mut Vec<Site>,
         numbered: bool,
         imports: Imports,
@@ -139,6 +152,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
         Emitter {
             interp,
             shapes,
+            sizes,
+            unrolled_max: UNROLLED_MAX,
             b,
             imports,
             sites,
@@ -147,7 +162,10 @@ impl<'a, 'f> Emitter<'a, 'f> {
             runtime,
             state,
             cursor,
-            locals: Vec::new(),
+            names: Names::default(),
+            own: None,
+            exit: None,
+            copies: 1,
             on_fault,
             interpreted: 0,
             memory: None,
@@ -213,20 +231,6 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.b.create_block()
     }
 
-    /// What a bound name stands for.
-    pub fn local(&self, local: LocalId) -> Val {
-        self.locals[local.0 as usize].unwrap_or_else(|| unreachable!("locals are bound before use"))
-    }
-
-    /// Binds a name.
-    pub fn bind(&mut self, local: LocalId, value: Val) {
-        let at = local.0 as usize;
-        if self.locals.len() <= at {
-            self.locals.resize(at + 1, None);
-        }
-        self.locals[at] = Some(value);
-    }
-
     /// Fails if the condition (8 bits) is not 0, and otherwise goes on.
     pub fn fail_if(&mut self, condition: Value, kind: FaultKind, span: Span) {
         let (fail, go_on) = (self.block(), self.block());
@@ -240,11 +244,25 @@ impl<'a, 'f> Emitter<'a, 'f> {
     /// Fails. What is emitted afterwards is never reached.
     pub fn fail(&mut self, kind: FaultKind, span: Span) {
         self.end_with_fault(kind, span);
+        self.go_on_unreachable();
+    }
+
+    /// Goes on where nothing leads to.
+    pub fn go_on_unreachable(&mut self) {
         let unreachable = self.block();
         self.go_on_at(unreachable);
     }
 
-    fn end_with_fault(&mut self, kind: FaultKind, span: Span) {
+    /// Whether a value is not from `low` to `high` (8 bits).
+    pub fn beyond(&mut self, value: Val, low: i64, high: i64) -> Value {
+        let int = self.as_int(value);
+        let distance = self.b.ins().iadd_imm_s(int, low.wrapping_neg());
+        let last = high.wrapping_sub(low);
+        self.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, distance, last)
+    }
+
+    /// Fails, and ends the block.
+    pub fn end_with_fault(&mut self, kind: FaultKind, span: Span) {
         match self.on_fault {
             OnFault::Report(action, next) => {
                 let site = self.site(action, kind, span);
@@ -257,6 +275,12 @@ impl<'a, 'f> Emitter<'a, 'f> {
             }
             OnFault::Ignore(next) => self.jump(next),
         }
+    }
+
+    /// Tells the run-time of a fault of an action, and goes on.
+    pub fn tell(&mut self, action: ActionId, kind: FaultKind, span: Span) {
+        let site = self.site(action, kind, span);
+        self.report(site);
     }
 
     fn site(&mut self, action: ActionId, kind: FaultKind, span: Span) -> Value {
@@ -289,7 +313,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             Some(slot) => slot,
             None => {
                 // Bits are read eight bytes at a time, the last of them beyond the state.
-                let size = self.interp.layout().bytes.next_multiple_of(8) as u32 + 8;
+                let size = 8 * (Places::new(self.interp.layout()).words() as u32 + 1);
                 let data = StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3);
                 *self.memory.insert(self.b.create_sized_stack_slot(data))
             }
@@ -299,26 +323,31 @@ impl<'a, 'f> Emitter<'a, 'f> {
 
     /// The state as it is.
     pub fn parent(&self) -> Frame {
-        let words = self.interp.layout().bits.div_ceil(64).max(1);
-        Frame { words: vec![Word::Parent; words as usize] }
+        Frame { words: vec![Word::Parent; Places::new(self.interp.layout()).words()] }
     }
 
     /// A copy of the state to work on, kept as said.
     pub fn copy(&mut self, keep: &[Keep]) -> Frame {
+        let state_words = Places::new(self.interp.layout()).state_words;
         let mut words = Vec::new();
         for (at, keep) in keep.iter().enumerate() {
             words.push(match keep {
                 Keep::Parent => Word::Parent,
                 Keep::Register => {
                     let variable = self.b.declare_var(types::I64);
-                    let word = self.parent_word(at);
+                    let word = match at < state_words {
+                        true => self.parent_word(at),
+                        false => self.iconst(0),
+                    };
                     self.b.def_var(variable, word);
                     Word::Register(variable)
                 }
                 Keep::Memory => {
-                    let word = self.raw_parent_word(at);
-                    let memory = self.memory();
-                    self.store_raw(word, memory, at);
+                    if at < state_words {
+                        let word = self.raw_parent_word(at);
+                        let memory = self.memory();
+                        self.store_raw(word, memory, at);
+                    }
                     Word::Memory
                 }
             });

@@ -6,16 +6,26 @@
 
 use super::bits::At;
 use super::emitter::{Emitter, Frame, Val};
-use super::shape::{location_cell, size_cell};
+use super::names::Bound;
+use super::shape::location_cell;
 use crate::exec::FaultKind;
+use crate::exec::interp::ChannelAt;
 use crate::ir::interval::of_binary;
 use crate::ir::{
-    Arithmetic, Binary, ChannelId, ChannelRef, Expr, ExprKind, LocalId, Pattern, Place, Quantifier,
-    Scalar, Type, TypeId, Unary,
+    Arithmetic, Binary, ChannelRef, Expr, ExprKind, LocalId, Pattern, Quantifier, Scalar, Type,
+    TypeId, Unary,
 };
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
+
+/// Loops over values of names are unrolled as long as code is not emitted more often than this:
+/// known values make places known.
+const COPIES_MAX: u64 = 32;
+
+/// And as long as all copies together have no more parts than this: beyond, compiling takes more
+/// time and memory than most searches win.
+pub(super) const UNROLLED_MAX: u64 = 3000;
 
 impl Emitter<'_, '_> {
     /// The value of an expression in the state of a frame.
@@ -27,7 +37,7 @@ impl Emitter<'_, '_> {
                 let cell = self.shapes.cell(shape);
                 self.read_cell(frame, at, cell, place.span)
             }
-            ExprKind::Local(local) => self.local(*local),
+            ExprKind::Local(local) => self.local(*local, frame, expr.span),
             ExprKind::Unary(operator, operand) => {
                 let operand = self.value(operand, frame);
                 self.unary(*operator, operand, expr.span)
@@ -52,16 +62,18 @@ impl Emitter<'_, '_> {
                 let there = self.b.ins().icmp_imm_s(IntCC::Equal, code, i64::from(location.0));
                 Val::truth(there)
             }
-            ExprKind::Length(channel) => self.length(named(channel), frame),
-            ExprKind::IsEmpty(channel) => {
-                let length = self.length(named(channel), frame);
-                self.compare(IntCC::Equal, length, Val::known(0))
+            ExprKind::Length(channel) => {
+                self.on_channel(channel, frame, &mut |this, at| this.length(at, frame))
             }
-            ExprKind::IsFull(channel) => {
-                let capacity = self.interp.program().channels[named(channel)].capacity;
-                let length = self.length(named(channel), frame);
-                self.compare(IntCC::Equal, length, Val::known(i64::from(capacity)))
-            }
+            ExprKind::IsEmpty(channel) => self.on_channel(channel, frame, &mut |this, at| {
+                let length = this.length(at, frame);
+                this.compare(IntCC::Equal, length, Val::known(0))
+            }),
+            ExprKind::IsFull(channel) => self.on_channel(channel, frame, &mut |this, at| {
+                let capacity = this.interp.program().channels[at.id].capacity;
+                let length = this.length(at, frame);
+                this.compare(IntCC::Equal, length, Val::known(i64::from(capacity)))
+            }),
             ExprKind::CanReceive(..) | ExprKind::Quantified { .. } => {
                 self.condition_as_value(expr, frame)
             }
@@ -77,11 +89,27 @@ impl Emitter<'_, '_> {
                 }
             }
             ExprKind::Count { multiset, local, body } => self.count(multiset, *local, body, frame),
-            ExprKind::Undefined => {
-                self.fail(FaultKind::Undefined, expr.span);
-                Val::known(0)
+            ExprKind::Same(left, right) => self.same(left, right, frame),
+            ExprKind::Contains(contains) => self.contains(contains, frame),
+            ExprKind::Convert(convert) => {
+                let value = self.value(&convert.operand, frame);
+                self.convert(convert, value, None, expr.span)
             }
-            ExprKind::Call(..) | ExprKind::Self_ | ExprKind::Processes | ExprKind::Timeout => {
+            ExprKind::Undefined | ExprKind::Call(..) => {
+                let value = self.possibly_undefined(expr, frame);
+                self.defined(value, expr.span)
+            }
+            ExprKind::ChannelNumber(channel) => {
+                let ChannelRef::Named(id) = channel else {
+                    unreachable!("left to the interpreter")
+                };
+                let at = self.names.named(self.interp.program(), *id);
+                Val::known(self.channel_number(at).unwrap_or_else(|| unreachable!("as above")))
+            }
+            ExprKind::Self_ => self.pid(frame),
+            ExprKind::Processes => self.count_processes(frame),
+            ExprKind::Timeout => Val::known(self.names.timeout.into()),
+            ExprKind::SlotOf(..) | ExprKind::Enabled(_) | ExprKind::PriorityOf(_) => {
                 unreachable!("left to the interpreter")
             }
         }
@@ -109,8 +137,10 @@ impl Emitter<'_, '_> {
                 self.go_on_at(second);
                 self.branch(right, frame, then, otherwise);
             }
-            ExprKind::CanReceive(channel, patterns) => {
-                self.can_receive(named(channel), patterns, frame, then, otherwise);
+            ExprKind::CanReceive(channel, patterns, _) => {
+                self.each_channel(channel, frame, &mut |this, at| {
+                    this.can_receive(at, patterns, frame, expr.span, then, otherwise);
+                });
             }
             ExprKind::Quantified { quantifier, local, over, body } => {
                 self.quantified(*quantifier, *local, *over, body, frame, then, otherwise);
@@ -237,7 +267,7 @@ impl Emitter<'_, '_> {
         self.integer(value, range)
     }
 
-    fn compare(&mut self, condition: IntCC, left: Val, right: Val) -> Val {
+    pub fn compare(&mut self, condition: IntCC, left: Val, right: Val) -> Val {
         if let Some(known) = decided(condition, left, right) {
             return Val::known(known.into());
         }
@@ -327,65 +357,69 @@ impl Emitter<'_, '_> {
         let stops_at = quantifier == Quantifier::Some;
         let (stopped, exhausted) = if stops_at { (then, otherwise) } else { (otherwise, then) };
         let (low, high) = self.scalar_bounds(over);
-        let end = self.iconst(high);
-        self.count_up(Val::known(low), end, high, local, |this, next| match stops_at {
+        let size = self.sizes.expr(self.interp.program(), body);
+        self.count_up((low, high), size, local, &mut |this, _, next| match stops_at {
             true => this.branch(body, frame, stopped, next),
             false => this.branch(body, frame, next, stopped),
         });
         self.jump(exhausted);
     }
 
-    fn count(&mut self, multiset: &Place, local: LocalId, body: &Expr, frame: &Frame) -> Val {
-        let (at, shape) = self.at(multiset, frame);
-        let Type::Multiset { capacity, .. } = self.interp.program().types[shape.ty] else {
-            unreachable!("the validator lets only multisets be counted");
-        };
-        let size = self.read(frame, at, size_cell(capacity).bits);
-        let last = self.b.ins().iadd_imm_s(size, -1);
-        let found = self.b.declare_var(types::I64);
-        let zero = self.iconst(0);
-        self.b.def_var(found, zero);
-        let most = i64::from(capacity) - 1;
-        self.count_up(Val::known(0), last, most, local, |this, next| {
-            let one_more = this.block();
-            this.branch(body, frame, one_more, next);
-            this.go_on_at(one_more);
-            let count = this.b.use_var(found);
-            let count = this.b.ins().iadd_imm_s(count, 1);
-            this.b.def_var(found, count);
-            this.jump(next);
-        });
-        Val::int(self.b.use_var(found), 0, i64::from(capacity))
-    }
-
-    /// Emits `body` once, to run for each value from `first` to `last`, which is at most `most`.
-    /// The body ends by going to the block it is given.
+    /// Emits `body`, which is of the size given, to run for each value from `low` to `high`, once
+    /// for all or once for each. The body ends by going to the block it is given.
     pub fn count_up(
         &mut self,
-        first: Val,
-        last: Value,
-        most: i64,
+        (low, high): (i64, i64),
+        size: u64,
         local: LocalId,
-        body: impl FnOnce(&mut Self, Block),
+        body: &mut dyn FnMut(&mut Self, Val, Block),
+    ) {
+        let values = (i128::from(high) - i128::from(low) + 1).clamp(0, u64::MAX.into()) as u64;
+        let copies = values.saturating_mul(self.copies);
+        let is_unrolled =
+            values == 1 || copies <= COPIES_MAX && copies.saturating_mul(size) <= self.unrolled_max;
+        match is_unrolled {
+            true => {
+                let outer = std::mem::replace(&mut self.copies, copies);
+                for value in low..=high {
+                    let next = self.block();
+                    self.names.bind(local, Bound::Value(Val::known(value)));
+                    body(self, Val::known(value), next);
+                    self.go_on_at(next);
+                }
+                self.copies = outer;
+            }
+            false => self.loop_up(low, high, local, body),
+        }
+        self.names.unbind(local);
+    }
+
+    fn loop_up(
+        &mut self,
+        low: i64,
+        high: i64,
+        local: LocalId,
+        body: &mut dyn FnMut(&mut Self, Val, Block),
     ) {
         let (head, inside, next, end) = (self.block(), self.block(), self.block(), self.block());
         let variable = self.b.declare_var(types::I64);
-        let start = self.as_int(first);
+        let start = self.iconst(low);
         self.b.def_var(variable, start);
         self.jump(head);
         self.go_on_at(head);
         let value = self.b.use_var(variable);
-        let more = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, value, last);
+        let more = self.b.ins().icmp_imm_s(IntCC::SignedLessThanOrEqual, value, high);
         self.b.ins().brif(more, inside, &[], end, &[]);
         self.go_on_at(inside);
-        self.bind(local, Val::int(value, first.low, most.max(first.low)));
-        body(self, next);
+        let current = Val::int(value, low, high.max(low));
+        self.names.bind(local, Bound::Value(current));
+        body(self, current, next);
         self.go_on_at(next);
         let value = self.b.use_var(variable);
-        if most == i64::MAX {
+        if high == i64::MAX {
             // There is no next value to find that the last has been passed.
             let go_on = self.block();
-            let done = self.b.ins().icmp(IntCC::Equal, value, last);
+            let done = self.b.ins().icmp_imm_s(IntCC::Equal, value, high);
             self.b.ins().brif(done, end, &[], go_on, &[]);
             self.go_on_at(go_on);
         }
@@ -404,9 +438,9 @@ impl Emitter<'_, '_> {
     }
 
     /// The number of messages waiting.
-    pub fn length(&mut self, channel: ChannelId, frame: &Frame) -> Val {
+    pub fn length(&mut self, channel: ChannelAt, frame: &Frame) -> Val {
         let program = self.interp.program();
-        if program.channels[channel].capacity == 0 {
+        if program.channels[channel.id].capacity == 0 {
             return Val::known(0);
         }
         let buffer = self.shapes.buffer(program, self.interp.layout(), channel);
@@ -417,14 +451,18 @@ impl Emitter<'_, '_> {
     /// Goes to `then` if the first message of a channel is there and matches.
     pub fn can_receive(
         &mut self,
-        channel: ChannelId,
+        channel: ChannelAt,
         patterns: &[Pattern],
         frame: &Frame,
+        span: Span,
         then: Block,
         otherwise: Block,
     ) {
         let program = self.interp.program();
-        if program.channels[channel].capacity == 0 {
+        if patterns.len() > program.channels[channel.id].fields.len() {
+            return self.end_with_fault(FaultKind::Error, span);
+        }
+        if program.channels[channel.id].capacity == 0 {
             return self.jump(otherwise);
         }
         let buffer = self.shapes.buffer(program, self.interp.layout(), channel);
@@ -448,14 +486,6 @@ impl Emitter<'_, '_> {
         let go_on = self.block();
         self.branch_on(equal, go_on, otherwise);
         self.go_on_at(go_on);
-    }
-}
-
-/// The channel; computed ones are left to the interpreter.
-pub(super) fn named(channel: &ChannelRef) -> ChannelId {
-    match channel {
-        ChannelRef::Named(id) => *id,
-        ChannelRef::Computed(_) => unreachable!("left to the interpreter"),
     }
 }
 

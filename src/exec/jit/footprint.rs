@@ -4,10 +4,17 @@
 //! written at bits that are known beforehand are kept in registers. Only where an index decides
 //! which of several words is meant must all of these be in memory.
 
-use super::shape::{Route, Shapes, Turn};
+use super::bits::At;
+use super::names::{Bound, Names};
+use super::shape::{Places, Shape, Shapes, Turn, location_in};
 use crate::exec::Interp;
+use crate::exec::interp::{ChannelAt, Instance, Slots};
+use crate::ir::layout::{CellId, Frame, Part};
 use crate::ir::walk::{self, Access, Visitor};
-use crate::ir::{Action, ChannelRef, Communication, Place, ProcessId};
+use crate::ir::{
+    Action, ActionId, Argument, ChannelRef, Communication, Expr, ExprKind, FunctionId, LocalId,
+    Owner, Pattern, Place, Stmt, StmtKind, TypeId, VarId,
+};
 use std::ops::Range;
 
 /// Bits of a word.
@@ -28,6 +35,9 @@ pub(super) enum Keep {
 pub(super) struct Footprint<'a> {
     interp: &'a Interp,
     shapes: &'a Shapes,
+    names: Names,
+    /// Where the variables of the body at present are.
+    own: Option<&'a Frame>,
     /// All bits that may be written.
     written: Vec<Range<u32>>,
     /// Reaches of more than one word, within which an index decides.
@@ -35,28 +45,77 @@ pub(super) struct Footprint<'a> {
 }
 
 impl<'a> Footprint<'a> {
-    pub fn new(interp: &'a Interp, shapes: &'a Shapes) -> Self {
-        Footprint { interp, shapes, written: Vec::new(), wide: Vec::new() }
+    /// Of code whose parameters stand for what they do in `names`.
+    pub fn new(interp: &'a Interp, shapes: &'a Shapes, names: &Names) -> Self {
+        let (names, written, wide) = (names.clone(), Vec::new(), Vec::new());
+        Footprint { interp, shapes, names, own: None, written, wide }
     }
 
     /// Adds what taking an action touches, judging its guard apart.
-    pub fn action(&mut self, action: &Action) {
+    pub fn action(&mut self, id: ActionId, action: &Action) {
         if let Some(edge) = action.edge {
-            self.location(edge.process);
+            let slot = self.names.slot(Owner::Process(edge.process));
+            self.location(Instance { process: edge.process, slot });
         }
         action.communication.iter().for_each(|it| self.communication(it));
+        self.own = self.interp.layout().frames.actions.get(id);
         walk::body(self, &action.body);
     }
 
-    fn location(&mut self, process: ProcessId) {
-        let cell = super::shape::location_cell(self.interp.layout(), process);
+    /// Goes on with other names.
+    pub fn rename(&mut self, names: &Names) {
+        self.names = names.clone();
+    }
+
+    /// Adds what judging an expression touches: frames of the functions it calls.
+    pub fn judge(&mut self, expr: &Expr) {
+        self.expr(expr);
+    }
+
+    /// Adds what judging the values or patterns of a message touches.
+    pub fn judge_message(&mut self, communication: &Communication) {
+        match communication {
+            Communication::Send { values, .. } => values.iter().for_each(|it| self.expr(it)),
+            Communication::Receive { patterns, .. } => {
+                for pattern in patterns {
+                    if let Pattern::Match(value) = pattern {
+                        self.expr(value);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds that a variable of the program is written.
+    pub fn variable(&mut self, id: VarId) {
+        let place = Place::variable(id, self.interp.program().variables[id].span);
+        self.place(&place, Access::Write);
+    }
+
+    /// Adds that an instance moves.
+    pub fn location(&mut self, at: Instance) {
+        let cell = location_in(self.interp.layout(), at);
         self.written.push(cell.bit..cell.bit + cell.bits);
+    }
+
+    /// The first multiset that may be written, and one after the last.
+    pub fn multisets_written(&self) -> Range<usize> {
+        let cells = &self.interp.layout().cells;
+        let is_written = |slots: &Slots| {
+            let last = cells[CellId(slots.first.0 + slots.capacity * slots.stride - 1)];
+            let bits = cells[slots.first].bit..last.bit + last.bits;
+            self.written.iter().any(|it| it.start < bits.end && bits.start < it.end)
+        };
+        let all = self.interp.multisets();
+        match (all.iter().position(is_written), all.iter().rposition(is_written)) {
+            (Some(first), Some(last)) => first..last + 1,
+            _ => 0..0,
+        }
     }
 
     /// Where each word of the state is to be kept.
     pub fn words(&self) -> Vec<Keep> {
-        let count = (self.interp.layout().bits.div_ceil(WORD_BITS) as usize).max(1);
-        let mut words = vec![Keep::Parent; count];
+        let mut words = vec![Keep::Parent; Places::new(self.interp.layout()).words()];
         for range in self.written.iter().filter(|range| !range.is_empty()) {
             words[in_words(range)].fill(Keep::Register);
         }
@@ -76,41 +135,141 @@ impl<'a> Footprint<'a> {
         }
     }
 
+    /// The channel of a message: code is emitted for each that it may be.
+    fn meant(&self, channel: &ChannelRef) -> ChannelAt {
+        match channel {
+            ChannelRef::Named(id) => self.names.named(self.interp.program(), *id),
+            _ => self.names.channel.unwrap_or_else(|| unreachable!("one channel at a time")),
+        }
+    }
+
     fn index_decides(&mut self, range: Range<u32>) {
         if in_words(&range).len() > 1 {
             self.wide.push(range);
         }
     }
 
-    fn route(&mut self, route: &Route) {
-        if !route.turns.is_empty() {
-            self.index_decides(self.shapes.reach(route));
+    /// Notes that a place is looked at, and gives what is known of where it is.
+    fn place_at(&mut self, place: &Place) -> (At, Shape) {
+        let (program, layout) = (self.interp.program(), self.interp.layout());
+        let route = self.shapes.route(program, layout, &self.names, place);
+        if route.slack > 0 {
+            self.index_decides(self.shapes.reach(&route));
         }
         for turn in &route.turns {
-            if let Turn::Position { size_bit, size, .. } = turn {
-                self.index_decides(*size_bit..size_bit + route.slack + size.bits);
+            if let Turn::Position { flag, .. } = turn {
+                self.index_decides(*flag..flag + route.slack + 1);
             }
         }
+        (At { slack: route.slack, ..route.start }, route.shape)
+    }
+
+    fn reach(&self, (at, shape): (At, Shape)) -> Range<u32> {
+        at.bit..at.bit + at.slack + self.shapes.bits(shape)
+    }
+
+    /// Notes that a multiset is looked through position by position.
+    fn multiset(&mut self, multiset: &Place) {
+        let found = self.place_at(multiset);
+        self.index_decides(self.reach(found));
+    }
+
+    /// Notes a local variable, or what is given by value, which is written when it begins.
+    fn begin(&mut self, local: LocalId, at: At, ty: TypeId) {
+        let shape = Shape { ty, cell: None };
+        self.written.push(self.reach((at, shape)));
+        self.names.bind(local, Bound::Place(at, shape));
+    }
+
+    fn call(&mut self, id: FunctionId, arguments: &[Argument]) {
+        let function = &self.interp.program().functions[id];
+        let mut references = Vec::new();
+        for argument in arguments {
+            references.push(match argument {
+                Argument::Value(value) => {
+                    self.expr(value);
+                    None
+                }
+                Argument::Copy(place) => {
+                    self.place(place, Access::Read);
+                    None
+                }
+                Argument::Reference(place) => {
+                    self.place(place, Access::Read);
+                    Some(self.place_at(place))
+                }
+            });
+        }
+        let outer = (std::mem::take(&mut self.names), self.own);
+        self.own = self.interp.layout().frames.functions.get(id);
+        for (parameter, reference) in function.parameters.iter().zip(references) {
+            match reference {
+                Some((at, shape)) => self.names.bind(parameter.local, Bound::Place(at, shape)),
+                None => {
+                    let at = self.shapes.parameter(self.interp, id, parameter.local);
+                    self.begin(parameter.local, at, parameter.ty);
+                }
+            }
+        }
+        walk::body(self, &function.body);
+        (self.names, self.own) = outer;
     }
 }
 
 impl Visitor for Footprint<'_> {
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Declare { local, ty, body, .. } => {
+                let own = self.own.unwrap_or_else(|| unreachable!("such bodies have frames"));
+                let at = self.shapes.local(self.interp.layout(), own, *local);
+                self.begin(*local, at, *ty);
+                return walk::body(self, body);
+            }
+            StmtKind::Alias { local, place, body, .. } => {
+                self.place(place, Access::Read);
+                let (at, shape) = self.place_at(place);
+                self.names.bind(*local, Bound::Place(at, shape));
+                return walk::body(self, body);
+            }
+            StmtKind::Call { function, arguments, into } => {
+                self.call(*function, arguments);
+                return into.iter().for_each(|it| self.place(it, Access::Write));
+            }
+            StmtKind::Exit => {
+                let mover = self.names.mover.unwrap_or_else(|| unreachable!("somebody ends"));
+                self.written.extend(own_bits(self.interp, mover));
+            }
+            StmtKind::MultisetAdd { multiset, .. } | StmtKind::MultisetRemove { multiset, .. } => {
+                self.multiset(multiset);
+            }
+            _ => {}
+        }
+        walk::stmt(self, stmt);
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Count { multiset, .. } => self.multiset(multiset),
+            ExprKind::Contains(contains) => self.multiset(&contains.multiset),
+            ExprKind::Call(function, arguments) => return self.call(*function, arguments),
+            _ => {}
+        }
+        walk::expr(self, expr);
+    }
+
     fn place(&mut self, place: &Place, access: Access) {
-        let route = self.shapes.route(self.interp.program(), self.interp.layout(), place);
-        self.route(&route);
+        let found = self.place_at(place);
         if access == Access::Write {
-            self.written.push(self.shapes.reach(&route));
+            self.written.push(self.reach(found));
         }
         walk::place(self, place);
     }
 
     fn channel(&mut self, channel: &ChannelRef, access: Access) {
-        let ChannelRef::Named(id) = channel else {
-            unreachable!("computed channels are left to the interpreter");
-        };
-        if self.interp.program().channels[*id].capacity > 0 {
-            let buffer = self.shapes.buffer(self.interp.program(), self.interp.layout(), *id);
-            if access == Access::Write {
+        if access == Access::Write {
+            let at = self.meant(channel);
+            if self.interp.program().channels[at.id].capacity > 0 {
+                let buffer = self.shapes.buffer(self.interp.program(), self.interp.layout(), at);
                 self.written.push(buffer.reach());
             }
         }
@@ -119,11 +278,12 @@ impl Visitor for Footprint<'_> {
 
     fn communication(&mut self, communication: &Communication) {
         // Where a message goes depends on how many wait; it is taken from the front.
-        if let Communication::Send { channel: ChannelRef::Named(id), .. } = communication
-            && self.interp.program().channels[*id].capacity > 1
-        {
-            let buffer = self.shapes.buffer(self.interp.program(), self.interp.layout(), *id);
-            self.index_decides(buffer.reach());
+        if let Communication::Send { channel, .. } = communication {
+            let at = self.meant(channel);
+            if self.interp.program().channels[at.id].capacity > 1 {
+                let buffer = self.shapes.buffer(self.interp.program(), self.interp.layout(), at);
+                self.index_decides(buffer.reach());
+            }
         }
         walk::communication(self, communication);
     }
@@ -132,4 +292,22 @@ impl Visitor for Footprint<'_> {
 /// The words that bits are in.
 pub(super) fn in_words(bits: &Range<u32>) -> Range<usize> {
     (bits.start / WORD_BITS) as usize..bits.end.div_ceil(WORD_BITS) as usize
+}
+
+/// The bits of everything that belongs to an instance, group by group.
+pub(super) fn own_bits(interp: &Interp, mover: Instance) -> Vec<Range<u32>> {
+    let (program, layout) = (interp.program(), interp.layout());
+    let owner = |part: &Part| match *part {
+        Part::Location(process) => Owner::Process(process),
+        Part::Variable(id) => program.variables[id].owner,
+        Part::Channel(id) => program.channels[id].owner,
+    };
+    let own = layout.groups.values().filter(|group| {
+        owner(&group.part) == Owner::Process(mover.process) && group.slot == mover.slot
+    });
+    own.map(|group| {
+        let last = layout.cells[CellId(group.first.0 + group.cells - 1)];
+        layout.cells[group.first].bit..last.bit + last.bits
+    })
+    .collect()
 }

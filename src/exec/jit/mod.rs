@@ -8,27 +8,38 @@
 //! - `shape`: where variables are, in bits; `footprint`: what a step touches, and so which words
 //!   it keeps in registers;
 //! - `emitter`, `bits`, `place`: values, faults, packed bits, places;
-//! - `simple`: what need not be branched on;
+//! - `size`: how much code something becomes; `simple`: what need not be branched on; `maybe`: what may be undefined;
+//! - `names`: what names stand for; `call`: functions; `bags`: multisets;
 //! - `expr`, `stmt`, `step`: expressions, statements, actions;
+//! - `turns`: steps where processes come and go, `meetings` their rendezvous; `channels`: which
+//!   channel is meant;
 //! - `driver`: the loop over states; `code`: functions in memory; `runtime`: what they call.
 //!
 //! What is rare is left to the interpreter, action by action: see `supported`. Whatever is not
 //! about successors of many states (steps, traces, printing) is the interpreter's too.
 
+mod bags;
 mod bits;
+mod call;
+mod channels;
 mod code;
 mod compile;
 mod driver;
 mod emitter;
 mod expr;
 mod footprint;
+mod maybe;
+mod meetings;
+mod names;
 mod place;
 mod runtime;
 mod shape;
 mod simple;
+mod size;
 mod step;
 mod stmt;
 mod supported;
+mod turns;
 
 use super::{Check, Expansion, FaultKind, Interp, Model, PropertyInfo, Step};
 use crate::ir::ActionId;
@@ -41,7 +52,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Compiling goes on for at most this long; what is not compiled by then is interpreted.
-const TIME_MAX: Duration = Duration::from_millis(1500);
+const TIME_MAX: Duration = Duration::from_secs(4);
 
 /// A program compiled to machine code.
 pub struct Jit<'a> {

@@ -15,40 +15,55 @@ impl Emitter<'_, '_> {
     /// Judges the indices on the way to a place.
     pub fn at(&mut self, place: &Place, frame: &Frame) -> (At, Shape) {
         let (interp, shapes) = (self.interp, self.shapes);
-        let route = shapes.route(interp.program(), interp.layout(), place);
-        let (mut slack, mut dynamic) = (0, None);
+        let route = shapes.route(interp.program(), interp.layout(), &self.names, place);
+        let mut at = route.start;
         for turn in &route.turns {
-            let (index, low, length, stride, count) = match *turn {
+            match *turn {
                 Turn::Element { index, low, length, stride } => {
-                    (self.value(index, frame), (low, index), Some(length), stride, length)
+                    let position = self.value(index, frame);
+                    self.check_index(position, low, length, index);
+                    let position = match low {
+                        0 => position,
+                        low => {
+                            let int = self.as_int(position);
+                            let int = self.b.ins().iadd_imm_s(int, low.wrapping_neg());
+                            Val::int(int, 0, i64::from(length) - 1)
+                        }
+                    };
+                    at = self.offset(at, position, length, stride);
                 }
-                Turn::Position { index, size_bit, size, capacity, stride } => {
-                    let index_value = self.value(index, frame);
-                    let at = At { bit: size_bit, slack, dynamic };
-                    let size = self.read(frame, at, size.bits);
-                    self.check_position(index_value, size, index.span);
-                    (index_value, (0, index), None, stride, capacity)
+                Turn::Position { index, flag, capacity, stride } => {
+                    let position = self.value(index, frame);
+                    self.check_index(position, 0, capacity, index);
+                    at = self.offset(at, position, capacity, stride);
+                    // What is known of a position is part of where the element is.
+                    let flag = at.bit - route.start.bit + flag;
+                    self.check_present(frame, At { bit: flag, ..at }, index.span);
                 }
-            };
-            if let Some(length) = length {
-                self.check_index(index, low.0, length, low.1);
             }
-            let index = self.as_int(index);
-            let offset = match low.0 {
-                0 => index,
-                low => self.b.ins().iadd_imm_s(index, low.wrapping_neg()),
-            };
-            let offset = self.b.ins().imul_imm_s(offset, i64::from(stride));
-            slack += count.saturating_sub(1) * stride;
-            dynamic = Some(match dynamic {
-                None => offset,
-                Some(before) => self.b.ins().iadd(before, offset),
-            });
         }
-        (At { bit: route.start, slack: route.slack, dynamic }, route.shape)
+        (at, route.shape)
     }
 
-    fn check_index(&mut self, index: Val, low: i64, length: u32, expr: &Expr) {
+    /// What is so many strides further, one of `count`.
+    pub fn offset(&mut self, at: At, position: Val, count: u32, stride: u32) -> At {
+        if count <= 1 || stride == 0 {
+            return at;
+        }
+        if let Some(known) = position.as_known().filter(|it| (0..count.into()).contains(it)) {
+            return at.plus(known as u32 * stride);
+        }
+        let position = self.as_int(position);
+        let offset = self.b.ins().imul_imm_s(position, i64::from(stride));
+        let dynamic = match at.dynamic {
+            None => offset,
+            Some(before) => self.b.ins().iadd(before, offset),
+        };
+        let slack = at.slack + (count - 1) * stride;
+        At { bit: at.bit, slack, dynamic: Some(dynamic) }
+    }
+
+    pub fn check_index(&mut self, index: Val, low: i64, length: u32, expr: &Expr) {
         if length > 0 && index.is_within(low, low + i64::from(length) - 1) {
             return;
         }
@@ -57,12 +72,6 @@ impl Emitter<'_, '_> {
         let length = i64::from(length);
         let beyond = self.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, distance, length);
         self.fail_if(beyond, FaultKind::Index, expr.span);
-    }
-
-    fn check_position(&mut self, index: Val, size: Value, span: Span) {
-        let index = self.as_int(index);
-        let beyond = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, size);
-        self.fail_if(beyond, FaultKind::Index, span);
     }
 
     /// The value in a cell whose bits are at `at`; `None` if that is code 0.
@@ -108,6 +117,12 @@ impl Emitter<'_, '_> {
         overflow: Overflow,
         span: Span,
     ) {
+        let code = self.encode(cell, value, overflow, span);
+        self.write(frame, at, cell.bits, code);
+    }
+
+    /// The code of a value in a cell, by the rule for one outside the domain.
+    pub fn encode(&mut self, cell: Cell, value: Val, overflow: Overflow, span: Span) -> Value {
         let value = match overflow {
             _ if value.is_within(cell.low, cell.high) => value,
             Overflow::Wraps => match value.as_known() {
@@ -133,7 +148,7 @@ impl Emitter<'_, '_> {
         if !value.is_within(cell.least, last) {
             self.trust(code, greatest);
         }
-        self.write(frame, at, cell.bits, code);
+        code
     }
 
     /// Makes sure that a code is one that the analysis of ranges allows for, as it always is: if
@@ -150,7 +165,7 @@ impl Emitter<'_, '_> {
     }
 
     /// The value modulo the size of the domain.
-    fn wrap(&mut self, value: Val, cell: Cell) -> Val {
+    pub fn wrap(&mut self, value: Val, cell: Cell) -> Val {
         let int = self.as_int(value);
         let size = cell.high - cell.low + 1;
         let [least, most] = [value.low, value.high].map(|it| i128::from(it) - i128::from(cell.low));

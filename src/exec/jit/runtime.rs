@@ -5,8 +5,10 @@
 
 use super::Jit;
 use super::code::Code;
-use crate::exec::{Check, Expansion, Fault, FaultKind, Model};
+use crate::exec::interp::{ACTIONS_MAX, Instance};
+use crate::exec::{Check, Expansion, Fault, FaultKind, Interp, Model};
 use crate::ir::ActionId;
+use crate::ir::layout::CellId;
 use crate::source::Span;
 
 /// Bytes beyond a state, and beyond a candidate, that compiled code may read and write.
@@ -25,11 +27,13 @@ pub(super) struct Site {
 pub(super) struct Runtime<'r, 'e> {
     /// The last address at which a candidate may begin.
     pub limit: *mut u8,
-    /// Not 0 if the state being expanded has given a fault, or candidates before the room was last
-    /// found.
+    /// Not 0 if the state being expanded has given a fault, or steps that lead on before the room
+    /// was last found.
     pub touched: u64,
     /// Where the first candidate of the state being expanded is, or would be, in this room.
     pub before: *mut u8,
+    /// How many states within steps wait for their movers to go on.
+    pub open: u64,
     /// The functions for each location of each process.
     pub table: *const *const u8,
     /// Where the next candidate's action goes, if actions are asked for.
@@ -39,7 +43,26 @@ pub(super) struct Runtime<'r, 'e> {
     pub out: &'r mut Expansion<'e>,
     /// The first candidate that has not been handed over.
     start: *mut u8,
+    /// The states within steps.
+    within: Vec<Within>,
+    /// Their bytes, one after another.
+    states: Vec<u8>,
+    /// The state being expanded, while steps are completed; else null.
+    origin: *const u8,
+    /// Counts what has come of steps beside candidates.
+    events: u64,
     steps: Option<Steps<'r>>,
+}
+
+/// A state within a step, whose mover goes on.
+#[derive(Clone, Copy)]
+struct Within {
+    /// The mover's number.
+    mover: u32,
+    /// Whether it takes the first thing it can do, and must find one.
+    first: bool,
+    /// What it did last.
+    action: ActionId,
 }
 
 /// What each step was, if that is asked for.
@@ -82,12 +105,17 @@ pub(super) unsafe fn run(
         limit: std::ptr::null_mut(),
         touched: 0,
         before: std::ptr::null_mut(),
+        open: 0,
         table: code.table.as_ptr(),
         action: std::ptr::null_mut(),
         jit,
         code,
         out,
         start: std::ptr::null_mut(),
+        within: Vec::new(),
+        states: Vec::new(),
+        origin: std::ptr::null(),
+        events: 0,
         steps: noted.map(|noted| Steps { actions: Vec::new(), noted, done: 0 }),
     };
     let cursor = runtime.begin_room();
@@ -97,6 +125,9 @@ pub(super) unsafe fn run(
     let cursor = unsafe { (code.entry)(&mut runtime, states, count as u64, cursor) };
     runtime.hand_over(cursor);
 }
+
+/// A function of the table: the run-time, the state, the cursor; gives the cursor.
+type GoOn = unsafe extern "C" fn(*mut Runtime<'_, '_>, *const u8, *mut u8) -> *mut u8;
 
 impl Runtime<'_, '_> {
     /// Finds room for candidates.
@@ -122,6 +153,55 @@ impl Runtime<'_, '_> {
         unsafe { self.out.advance(bytes) };
     }
 
+    /// Notes whether any step so far leads on, before the room changes.
+    fn look_back(&mut self, state: &[u8], cursor: *mut u8) {
+        let bytes = cursor as usize - self.before as usize;
+        // SAFETY: compiled code has written every byte of the room before the cursor.
+        let taken = unsafe { std::slice::from_raw_parts(self.before, bytes) };
+        let mut taken = taken.chunks_exact(self.jit.width());
+        if taken.any(|successor| self.jit.interp.leads_on(state, successor)) {
+            self.touched = 1;
+        }
+    }
+
+    /// A step out of `state` fails after an action.
+    fn fail(&mut self, state: &[u8], kind: FaultKind, action: ActionId, cursor: *mut u8) {
+        (self.touched, self.events) = (1, self.events + 1);
+        self.note_taken(cursor);
+        let span = self.jit.interp.program().actions[action].span;
+        if let Some(steps) = &mut self.steps {
+            steps.noted.push(Noted::Failed(Site { action, kind, span }));
+        }
+        self.out.finding(Check::Fault(kind, action.0), state);
+    }
+
+    /// Adds a candidate. Gives the cursor.
+    fn add(
+        &mut self,
+        candidate: &[u8],
+        action: ActionId,
+        state: &[u8],
+        mut cursor: *mut u8,
+    ) -> *mut u8 {
+        if cursor > self.limit {
+            self.look_back(state, cursor);
+            self.hand_over(cursor);
+            self.events += 1;
+            self.before = self.begin_room();
+            cursor = self.before;
+        }
+        // SAFETY: a candidate may begin at or before the limit.
+        unsafe { cursor.copy_from_nonoverlapping(candidate.as_ptr(), candidate.len()) };
+        if self.steps.is_some() {
+            // SAFETY: there is room for the action of every candidate that there is room for.
+            unsafe {
+                self.action.write(action.0);
+                self.action = self.action.add(1);
+            }
+        }
+        cursor.wrapping_add(candidate.len())
+    }
+
     fn note_taken(&mut self, cursor: *mut u8) {
         let taken = (cursor as usize - self.start as usize) / self.jit.width();
         if let Some(steps) = &mut self.steps {
@@ -131,11 +211,13 @@ impl Runtime<'_, '_> {
         }
     }
 
-    /// The bytes of a state that compiled code points to.
+    /// The bytes of the state being expanded, which compiled code points to unless it goes on from a
+    /// state within a step.
     ///
     /// # Safety
     /// `state` points to a state.
     unsafe fn state<'s>(&self, state: *const u8) -> &'s [u8] {
+        let state = if self.origin.is_null() { state } else { self.origin };
         // SAFETY: as the caller says.
         unsafe { std::slice::from_raw_parts(state, self.jit.width()) }
     }
@@ -144,11 +226,29 @@ impl Runtime<'_, '_> {
 /// Hands the candidates before the cursor over and finds room for more.
 pub(super) unsafe extern "C" fn make_room(
     runtime: &mut Runtime<'_, '_>,
+    state: *const u8,
     cursor: *mut u8,
 ) -> *mut u8 {
-    runtime.touched = 1;
+    // SAFETY: compiled code passes the state it expands.
+    let state = unsafe { runtime.state(state) };
+    runtime.look_back(state, cursor);
     runtime.hand_over(cursor);
-    runtime.begin_room()
+    runtime.events += 1;
+    runtime.before = runtime.begin_room();
+    runtime.before
+}
+
+/// Brings some multisets of a candidate into canonical form.
+pub(super) unsafe extern "C" fn settle(
+    runtime: &mut Runtime<'_, '_>,
+    candidate: *mut u8,
+    first: u64,
+    end: u64,
+) {
+    let width = runtime.jit.width();
+    // SAFETY: compiled code has just written this candidate.
+    let candidate = unsafe { std::slice::from_raw_parts_mut(candidate, width) };
+    runtime.jit.interp.settle_some(first as usize..end as usize, candidate);
 }
 
 /// A step of `state` fails.
@@ -158,7 +258,7 @@ pub(super) unsafe extern "C" fn fault(
     site: u32,
     cursor: *mut u8,
 ) {
-    runtime.touched = 1;
+    (runtime.touched, runtime.events) = (1, runtime.events + 1);
     runtime.note_taken(cursor);
     let site = runtime.code.sites[site as usize];
     if let Some(steps) = &mut runtime.steps {
@@ -170,11 +270,16 @@ pub(super) unsafe extern "C" fn fault(
     runtime.out.finding(Check::Fault(kind, action.0), state);
 }
 
-/// `state` has no step.
-pub(super) unsafe extern "C" fn stuck(runtime: &mut Runtime<'_, '_>, state: *const u8) {
+/// `state` has no step, or perhaps none that leads on.
+pub(super) unsafe extern "C" fn stuck(
+    runtime: &mut Runtime<'_, '_>,
+    state: *const u8,
+    cursor: *mut u8,
+) {
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
-    if !runtime.jit.interp.is_valid_end(state) {
+    runtime.look_back(state, cursor);
+    if runtime.touched == 0 && !runtime.jit.interp.is_valid_end(state) {
         runtime.out.finding(Check::Deadlock, state);
     }
 }
@@ -211,16 +316,14 @@ pub(super) unsafe extern "C" fn interpret(
     action: u32,
     only_committed: u32,
 ) -> *mut u8 {
-    if cursor != runtime.before {
-        runtime.touched = 1;
-    }
-    runtime.hand_over(cursor);
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
+    runtime.look_back(state, cursor);
+    runtime.hand_over(cursor);
     let Runtime { jit, out, touched, steps, .. } = runtime;
     let id = ActionId(action);
     jit.interp.steps_of_action(id, only_committed != 0, state, &mut |result| {
-        *touched = 1;
+        *touched |= u64::from(result.as_ref().is_ok_and(|it| jit.interp.leads_on(state, it)));
         match result {
             Ok(successor) => {
                 out.candidate(successor);
@@ -229,6 +332,7 @@ pub(super) unsafe extern "C" fn interpret(
                 }
             }
             Err(fault) => {
+                *touched = 1;
                 out.finding(Check::Fault(fault.kind, action), state);
                 if let Some(steps) = steps {
                     let Fault { kind, span, .. } = *fault;
@@ -239,6 +343,107 @@ pub(super) unsafe extern "C" fn interpret(
     });
     runtime.before = runtime.begin_room();
     runtime.before
+}
+
+/// A step is within: the state is where the cursor is, the mover (its number, and in the lowest bit
+/// whether only the first thing it can do counts) goes on.
+pub(super) unsafe extern "C" fn hand_on(
+    runtime: &mut Runtime<'_, '_>,
+    cursor: *mut u8,
+    mover: u32,
+    action: u32,
+) {
+    let width = runtime.jit.width();
+    // SAFETY: compiled code has just written this state.
+    let state = unsafe { std::slice::from_raw_parts(cursor, width) };
+    runtime.states.extend_from_slice(state);
+    let (mover, first) = (mover >> 1, mover & 1 != 0);
+    runtime.within.push(Within { mover, first, action: ActionId(action) });
+    runtime.open += 1;
+}
+
+/// Completes the steps out of `state` that have been handed on. Gives the cursor.
+pub(super) unsafe extern "C" fn complete(
+    runtime: &mut Runtime<'_, '_>,
+    state: *const u8,
+    mut cursor: *mut u8,
+) -> *mut u8 {
+    let (jit, code, width) = (runtime.jit, runtime.code, runtime.jit.width());
+    runtime.origin = state;
+    // SAFETY: compiled code passes the state it expands.
+    let origin = unsafe { runtime.state(state) };
+    let mut within = vec![0; width + SLACK];
+    let mut actions = 0;
+    while let Some(Within { mover, first, action }) = runtime.within.pop() {
+        let rest = runtime.states.len() - width;
+        within[..width].copy_from_slice(&runtime.states[rest..]);
+        runtime.states.truncate(rest);
+        actions += 1;
+        if actions > ACTIONS_MAX {
+            runtime.fail(origin, FaultKind::Limit, action, cursor);
+            runtime.within.clear();
+            runtime.states.clear();
+            break;
+        }
+        let instance = code.instances[mover as usize];
+        let section = if first { 2 * code.per_turn } else { 0 };
+        let place = code.firsts[mover as usize] + location_code(jit.interp, instance, &within);
+        // SAFETY: all functions of the table were compiled with this signature.
+        let go_on = unsafe { std::mem::transmute::<*const u8, GoOn>(code.table[section + place]) };
+        let (before, waiting, events) = (cursor, runtime.within.len(), runtime.events);
+        // SAFETY: the state is followed by bytes to read, and the cursor is that of the room.
+        cursor = unsafe { go_on(runtime, within.as_ptr(), cursor) };
+        let nothing = (before, waiting, events) == (cursor, runtime.within.len(), runtime.events);
+        if nothing && first {
+            runtime.fail(origin, FaultKind::Error, action, cursor);
+        } else if nothing {
+            cursor = runtime.add(&within[..width], action, origin, cursor);
+        }
+    }
+    (runtime.open, runtime.origin) = (0, std::ptr::null());
+    cursor
+}
+
+/// All steps of one mover by the interpreter. Gives the cursor.
+pub(super) unsafe extern "C" fn interpret_turn(
+    runtime: &mut Runtime<'_, '_>,
+    from: *const u8,
+    cursor: *mut u8,
+    mover: u32,
+    mode: u32,
+) -> *mut u8 {
+    let width = runtime.jit.width();
+    // SAFETY: compiled code passes a state.
+    let (origin, from) = unsafe { (runtime.state(from), std::slice::from_raw_parts(from, width)) };
+    runtime.look_back(origin, cursor);
+    runtime.hand_over(cursor);
+    let instance = runtime.code.instances[mover as usize];
+    let Runtime { jit, out, touched, steps, events, .. } = runtime;
+    jit.interp.turns_of(from, instance, (mode == 2, mode == 1), &mut |action, result| {
+        (*touched, *events) = (1, *events + 1);
+        let noted = match result {
+            Ok(successor) => {
+                out.candidate(successor);
+                Noted::Taken(action.0)
+            }
+            Err(fault) => {
+                out.finding(Check::Fault(fault.kind, action.0), origin);
+                Noted::Failed(Site { action, kind: fault.kind, span: fault.span })
+            }
+        };
+        if let Some(steps) = steps {
+            steps.noted.push(noted);
+        }
+    });
+    runtime.before = runtime.begin_room();
+    runtime.before
+}
+
+/// The code of where an instance is.
+fn location_code(interp: &Interp, at: Instance, state: &[u8]) -> usize {
+    let placement = interp.layout().locations[at.process];
+    let cell = CellId(placement.first.0 + at.slot * placement.stride);
+    interp.layout().code(state, cell) as usize
 }
 
 /// Compiled code is about to store a value that the analysis of ranges ruled out. Going on would

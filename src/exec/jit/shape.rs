@@ -1,10 +1,46 @@
 //! Where places are, in bits, as far as that is known before the model runs.
 
-use crate::ir::layout::{Cell, CellId};
+use super::bits::At;
+use super::footprint::WORD_BITS;
+use super::names::{Bound, Names};
+use crate::exec::Interp;
+use crate::exec::interp::{ChannelAt, Instance};
+use crate::ir::layout::{Cell, CellId, Frame};
 use crate::ir::{
-    Arena, ChannelId, Expr, Layout, Place, ProcessId, Program, Root, Selector, Type, TypeId,
+    Arena, Expr, FunctionId, Layout, LocalId, Place, ProcessId, Program, Root, Selector, Type,
+    TypeId,
 };
 use std::ops::Range;
+
+/// The words that code works on: those of the state, then those of the frames of bodies.
+pub(super) struct Places {
+    /// The words of a state.
+    pub state_words: usize,
+    /// The first bit of the frames in the layout.
+    frames: u32,
+    frame_words: usize,
+}
+
+impl Places {
+    pub fn new(layout: &Layout) -> Places {
+        let frames = layout.frames.bytes - layout.bytes;
+        Places {
+            state_words: (layout.bits.div_ceil(WORD_BITS) as usize).max(1),
+            frames: layout.bytes as u32 * 8,
+            frame_words: frames.div_ceil(8),
+        }
+    }
+
+    /// All words.
+    pub fn words(&self) -> usize {
+        self.state_words + self.frame_words
+    }
+
+    /// Where a bit of a frame is.
+    pub fn of_frame(&self, bit: u32) -> At {
+        At::fixed(bit - self.frames + self.state_words as u32 * WORD_BITS)
+    }
+}
 
 /// The bits of every type as declared, and of every scalar type the cell (at bit 0).
 pub(super) struct Shapes {
@@ -23,9 +59,9 @@ pub(super) struct Shape {
 
 /// The way to a place: what is known of it, and the turns that only the state decides.
 pub(super) struct Route<'a> {
-    /// The first bit if all turns are taken at their least.
-    pub start: u32,
-    /// How many bits further the turns can lead.
+    /// Where it is if all turns are taken at their least.
+    pub start: At,
+    /// How many bits further the turns can lead, and where the way begins.
     pub slack: u32,
     /// In the order in which they are to be judged.
     pub turns: Vec<Turn<'a>>,
@@ -46,17 +82,15 @@ pub(super) enum Turn<'a> {
         /// The bits of an element.
         stride: u32,
     },
-    /// Into a multiset, whose present size the index must be below.
+    /// Into a multiset, which must have an element there.
     Position {
         /// The index.
         index: &'a Expr,
-        /// The first bit of the size, if all turns before are taken at their least.
-        size_bit: u32,
-        /// The cell of the size.
-        size: Cell,
+        /// The bit that tells whether there is an element, if all turns are taken at their least.
+        flag: u32,
         /// The most elements.
         capacity: u32,
-        /// The bits of an element.
+        /// The bits of a position.
         stride: u32,
     },
 }
@@ -93,9 +127,7 @@ impl Shapes {
                 (Type::Record { fields, .. }, _) => {
                     fields.iter().map(|(_, ty)| shapes.bits[*ty]).sum()
                 }
-                (Type::Multiset { capacity, element }, _) => {
-                    size_cell(*capacity).bits + capacity * shapes.bits[*element]
-                }
+                (Type::Multiset { capacity, element }, _) => capacity * (1 + shapes.bits[*element]),
                 (Type::Scalar(_), None) => unreachable!("scalars have cells"),
             };
             shapes.bits.push(bits);
@@ -118,37 +150,66 @@ impl Shapes {
         cell.unwrap_or_else(|| unreachable!("the validator lets only scalars be here"))
     }
 
-    /// The way to a place that begins at a variable.
-    pub fn route<'a>(&self, program: &Program, layout: &Layout, place: &'a Place) -> Route<'a> {
-        let Root::Variable(variable) = place.root else {
-            unreachable!("places of local variables are left to the interpreter");
+    /// The way to a place.
+    pub fn route<'a>(
+        &self,
+        program: &Program,
+        layout: &Layout,
+        names: &Names,
+        place: &'a Place,
+    ) -> Route<'a> {
+        let mut route = match place.root {
+            Root::Variable(variable) => {
+                let (ty, owner) =
+                    (program.variables[variable].ty, program.variables[variable].owner);
+                let placement = layout.variables[variable];
+                let first = placement.first.0 + names.slot(owner) * placement.stride;
+                let first = first_cell(layout, CellId(first));
+                let start = At::fixed(first.map_or(0, |cell| cell.bit));
+                let plain = first.filter(|_| is_plain(program, ty));
+                let shape = Shape { ty, cell: plain.map(|cell| Cell { bit: 0, ..cell }) };
+                Route { start, slack: 0, turns: Vec::new(), shape }
+            }
+            Root::Local(local) => match names.get(local) {
+                Bound::Place(start, shape) => {
+                    Route { start, slack: start.slack, turns: Vec::new(), shape }
+                }
+                Bound::Value(_) => unreachable!("the validator tells names from places"),
+            },
         };
-        let ty = program.variables[variable].ty;
-        let first = first_cell(layout, layout.variables[variable].first);
-        let mut route = Route {
-            start: first.map_or(0, |cell| cell.bit),
-            slack: 0,
-            turns: Vec::new(),
-            shape: Shape { ty, cell: None },
-        };
-        if is_plain(program, ty) {
-            route.shape.cell = first.map(|cell| Cell { bit: 0, ..cell });
-        }
         for selector in &place.path {
-            self.turn(program, selector, &mut route);
+            self.turn(program, names, selector, &mut route);
         }
         route
     }
 
-    fn turn<'a>(&self, program: &Program, selector: &'a Selector, route: &mut Route<'a>) {
+    /// Where a local variable is, by the frame of its body.
+    pub fn local(&self, layout: &Layout, own: &Frame, local: LocalId) -> At {
+        let cell = own.cell(local).map(|cell| layout.cells[cell].bit);
+        Places::new(layout).of_frame(cell.unwrap_or_else(|| unreachable!("variables have cells")))
+    }
+
+    /// Where what a function is given by value is.
+    pub fn parameter(&self, interp: &Interp, function: FunctionId, local: LocalId) -> At {
+        let layout = interp.layout();
+        self.local(layout, &layout.frames.functions[function], local)
+    }
+
+    fn turn<'a>(
+        &self,
+        program: &Program,
+        names: &Names,
+        selector: &'a Selector,
+        route: &mut Route<'a>,
+    ) {
         let part = |ty, route: &Route| Shape { ty, ..route.shape };
         match (selector, &program.types[route.shape.ty]) {
             (Selector::Index(index), Type::Array { low, length, element, .. }) => {
                 route.shape = part(*element, route);
                 let (low, length, stride) = (*low, *length, self.bits(route.shape));
-                match index.as_constant() {
+                match names.known(index) {
                     Some(known) if (low..low + i64::from(length)).contains(&known) => {
-                        route.start += (known - low) as u32 * stride;
+                        route.start.bit += (known - low) as u32 * stride;
                     }
                     _ => {
                         route.slack += length.saturating_sub(1) * stride;
@@ -158,35 +219,46 @@ impl Shapes {
             }
             (Selector::Index(index), Type::Multiset { element, capacity }) => {
                 route.shape = part(*element, route);
-                let (size, stride) = (size_cell(*capacity), self.bits(route.shape));
-                route.turns.push(Turn::Position {
-                    index,
-                    size_bit: route.start,
-                    size,
-                    capacity: *capacity,
-                    stride,
-                });
-                route.start += size.bits;
+                let (flag, capacity, stride) =
+                    (route.start.bit, *capacity, 1 + self.bits(route.shape));
+                route.turns.push(Turn::Position { index, flag, capacity, stride });
+                route.start.bit += 1;
                 route.slack += capacity.saturating_sub(1) * stride;
             }
             (Selector::Field(number), Type::Record { fields, .. }) => {
                 let before = &fields[..*number as usize];
-                route.start += before.iter().map(|(_, ty)| self.bits[*ty]).sum::<u32>();
+                route.start.bit += before.iter().map(|(_, ty)| self.bits[*ty]).sum::<u32>();
                 route.shape = part(fields[*number as usize].1, route);
             }
             _ => unreachable!("the validator matches selectors to types"),
         }
     }
 
+    /// How many positions a multiset has, and the bits of each.
+    pub fn positions(&self, program: &Program, multiset: Shape) -> (u32, u32) {
+        let Type::Multiset { capacity, .. } = program.types[multiset.ty] else {
+            unreachable!("the validator tells multisets from other types");
+        };
+        (capacity, 1 + self.bits(self.element(program, multiset)))
+    }
+
+    /// The elements of a multiset.
+    pub fn element(&self, program: &Program, multiset: Shape) -> Shape {
+        let Type::Multiset { element, .. } = program.types[multiset.ty] else {
+            unreachable!("the validator tells multisets from other types");
+        };
+        Shape { ty: element, ..multiset }
+    }
+
     /// All bits that may belong to the place at the end of a route.
     pub fn reach(&self, route: &Route) -> Range<u32> {
-        route.start..route.start + route.slack + self.bits(route.shape)
+        route.start.bit..route.start.bit + route.slack + self.bits(route.shape)
     }
 
     /// The cells of a channel with a capacity.
-    pub fn buffer(&self, program: &Program, layout: &Layout, channel: ChannelId) -> Buffer {
-        let about = &program.channels[channel];
-        let first = layout.channels[channel].first;
+    pub fn buffer(&self, program: &Program, layout: &Layout, channel: ChannelAt) -> Buffer {
+        let (about, placement) = (&program.channels[channel.id], layout.channels[channel.id]);
+        let first = CellId(placement.first.0 + channel.slot * placement.stride);
         let length = layout.cells[first];
         let mut stride = 0;
         let fields = (0..about.fields.len() as u32).map(|field| {
@@ -209,12 +281,13 @@ impl Buffer {
 
 /// The cell that says where a process is.
 pub(super) fn location_cell(layout: &Layout, process: ProcessId) -> Cell {
-    layout.cells[layout.locations[process].first]
+    location_in(layout, Instance { process, slot: 0 })
 }
 
-/// The cell of a multiset's size, at bit 0.
-pub(super) fn size_cell(capacity: u32) -> Cell {
-    Cell::new(0, 0, i64::from(capacity), false)
+/// The cell that says where an instance is.
+pub(super) fn location_in(layout: &Layout, at: Instance) -> Cell {
+    let placement = layout.locations[at.process];
+    layout.cells[CellId(placement.first.0 + at.slot * placement.stride)]
 }
 
 /// The first cell of a variable, if it has any.

@@ -6,6 +6,7 @@
 
 use super::emitter::{Emitter, Frame, Val, Word};
 use super::footprint::{WORD_BITS, in_words};
+use super::names::Bound;
 use super::shape::location_cell;
 use crate::ir::layout::Cell;
 use crate::ir::{Arithmetic, Binary, ChannelRef, Expr, ExprKind, Unary};
@@ -34,13 +35,14 @@ impl Emitter<'_, '_> {
         let Some(left) = parts.checked_sub(1) else { return false };
         *parts = left;
         match &expr.kind {
-            ExprKind::Constant(_) | ExprKind::Local(_) | ExprKind::At { slot: None, .. } => true,
+            ExprKind::Constant(_) | ExprKind::At { slot: None, .. } => true,
+            ExprKind::Local(local) => matches!(self.names.get(*local), Bound::Value(_)),
             ExprKind::Length(channel) | ExprKind::IsEmpty(channel) | ExprKind::IsFull(channel) => {
                 matches!(channel, ChannelRef::Named(_))
             }
             ExprKind::Read(place) => {
                 let (program, layout) = (self.interp.program(), self.interp.layout());
-                let route = self.shapes.route(program, layout, place);
+                let route = self.shapes.route(program, layout, &self.names, place);
                 route.turns.is_empty() && !self.shapes.cell(route.shape).undefined
             }
             ExprKind::Unary(operator, operand) => {
@@ -114,10 +116,10 @@ impl Emitter<'_, '_> {
         let (program, layout) = (self.interp.program(), self.interp.layout());
         let read = |expr: &Expr| match &expr.kind {
             ExprKind::Read(place) => {
-                let route = self.shapes.route(program, layout, place);
+                let route = self.shapes.route(program, layout, &self.names, place);
                 let cell = self.shapes.cell(route.shape);
-                (route.turns.is_empty() && !cell.undefined)
-                    .then_some(Cell { bit: route.start, ..cell })
+                (route.slack == 0 && route.turns.is_empty() && !cell.undefined)
+                    .then_some(Cell { bit: route.start.bit, ..cell })
             }
             _ => None,
         };
@@ -125,11 +127,13 @@ impl Emitter<'_, '_> {
             ExprKind::At { process, location, slot: None } => {
                 test(location_cell(layout, *process), i64::from(location.0))
             }
-            ExprKind::Binary(Binary::Equal, left, right) => match (&left.kind, &right.kind) {
-                (_, ExprKind::Constant(value)) => test(read(left)?, *value),
-                (ExprKind::Constant(value), _) => test(read(right)?, *value),
-                _ => None,
-            },
+            ExprKind::Binary(Binary::Equal, left, right) => {
+                match (self.names.known(left), self.names.known(right)) {
+                    (_, Some(value)) => test(read(left)?, value),
+                    (Some(value), _) => test(read(right)?, value),
+                    _ => None,
+                }
+            }
             ExprKind::Read(_) => read(expr).filter(is_bit).and_then(|cell| test(cell, 1)),
             ExprKind::Unary(Unary::Not, operand) => {
                 read(operand).filter(is_bit).and_then(|cell| test(cell, 0))

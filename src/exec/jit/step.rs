@@ -1,19 +1,24 @@
 //! Actions: from guards to candidates, in the interpreter's order.
 
 use super::bits::At;
+use super::call::Exit;
 use super::emitter::{Emitter, Frame, OnFault, Val};
-use super::expr::named;
 use super::footprint::Footprint;
 use super::runtime::Runtime;
 use super::shape::location_cell;
 use super::simple::Test;
 use super::supported::is_native;
-use crate::ir::{Action, ActionId, Binary, ChannelId, Communication, Edge, Grip, Parameter};
+use crate::exec::FaultKind;
+use crate::exec::interp::ChannelAt;
+use crate::ir::{
+    Action, ActionId, Binary, ChannelId, ChannelRef, Communication, Edge, Grip, Parameter,
+};
 use crate::ir::{ExprKind, LocationId, Pattern, ProcessId};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
+use std::ops::Range;
 
 /// Whether only processes at committed locations may move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +62,7 @@ impl Emitter<'_, '_> {
                     self.rendezvous(id, turn);
                 }
             }
-            _ if is_native(action) => self.single(id),
+            _ if self.is_native(id) => self.single(id),
             _ => self.interpreted(id, turn),
         }
     }
@@ -86,21 +91,26 @@ impl Emitter<'_, '_> {
     /// An action that its mover takes alone.
     fn single(&mut self, id: ActionId) {
         let action = &self.interp.program().actions[id];
-        self.each_binding(&action.parameters, &mut |this, next| {
+        let size = self.sizes.action(self.interp.program(), action);
+        self.each_binding(&action.parameters, size, &mut |this, next| {
             this.on_fault = OnFault::Report(id, next);
-            let parent = this.parent();
+            let parent = this.judging(&[action]);
             this.guard(action, &parent, next);
-            if let Some(communication) = &action.communication {
-                this.wait_for(communication, &parent, next);
+            let message = action.communication.as_ref().map(|it| {
+                let channel = this.names.named(this.interp.program(), named(it.channel()));
+                (it, channel)
+            });
+            if let Some((communication, channel)) = message {
+                this.wait_for(communication, channel, &parent, next);
             }
-            let mut footprint = Footprint::new(this.interp, this.shapes);
-            footprint.action(action);
+            let mut footprint = Footprint::new(this.interp, this.shapes, &this.names);
+            footprint.action(id, action);
             let work = this.copy(&footprint.words());
-            if let Some(communication) = &action.communication {
-                this.exchange(communication, &parent, &work);
+            if let Some((communication, channel)) = message {
+                this.exchange(communication, channel, &parent, &work);
             }
-            this.move_and_run(action, &work);
-            this.candidate(id, &work);
+            this.move_and_run(id, action, &work);
+            this.candidate(id, &work, footprint.multisets_written());
             this.jump(next);
         });
     }
@@ -114,32 +124,43 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn move_and_run(&mut self, action: &Action, work: &Frame) {
+    /// The state, and room for what functions remember while guards and messages of these actions
+    /// are judged.
+    fn judging(&mut self, actions: &[&Action]) -> Frame {
+        if !self.interp.layout().has_frames() {
+            return self.parent();
+        }
+        let mut footprint = Footprint::new(self.interp, self.shapes, &self.names);
+        for action in actions {
+            action.guard.iter().for_each(|guard| footprint.judge(guard));
+            action.communication.iter().for_each(|it| footprint.judge_message(it));
+        }
+        self.copy(&footprint.words())
+    }
+
+    fn move_and_run(&mut self, id: ActionId, action: &Action, work: &Frame) {
         if let Some(Edge { process, from, to }) = action.edge
             && from != to
         {
             let cell = location_cell(self.interp.layout(), process);
             self.write_known(work, cell.bit, cell.bits, u64::from(to.0));
         }
+        let end = self.block();
+        self.exit = Some(Exit::plain(end));
+        self.own = self.interp.layout().frames.actions.get(id);
         self.run(&action.body, work);
+        self.jump(end);
+        self.go_on_at(end);
     }
 
     /// Hands a successor over.
-    fn candidate(&mut self, action: ActionId, work: &Frame) {
-        let (full, room) = (self.block(), self.block());
-        self.b.set_cold_block(full);
-        let cursor = self.b.use_var(self.cursor);
-        let limit = self.load_field(offset_of!(Runtime, limit));
-        let beyond = self.b.ins().icmp(IntCC::UnsignedGreaterThan, cursor, limit);
-        self.b.ins().brif(beyond, full, &[], room, &[]);
-        self.go_on_at(full);
-        let call = self.b.ins().call(self.imports.make_room, &[self.runtime, cursor]);
-        let emptied = self.b.inst_results(call)[0];
-        self.b.def_var(self.cursor, emptied);
-        self.jump(room);
-        self.go_on_at(room);
-        let cursor = self.b.use_var(self.cursor);
+    pub fn candidate(&mut self, action: ActionId, work: &Frame, settle: Range<usize>) {
+        let cursor = self.room();
         self.store(work, cursor);
+        if !settle.is_empty() {
+            let [first, end] = [settle.start, settle.end].map(|it| self.iconst(it as i64));
+            self.b.ins().call(self.imports.settle, &[self.runtime, cursor, first, end]);
+        }
         let width = self.interp.layout().bytes as i64;
         let next = self.b.ins().iadd_imm_s(cursor, width);
         self.b.def_var(self.cursor, next);
@@ -152,9 +173,32 @@ impl Emitter<'_, '_> {
         }
     }
 
+    /// Where a candidate can be put.
+    pub fn room(&mut self) -> Value {
+        let (full, room) = (self.block(), self.block());
+        self.b.set_cold_block(full);
+        let cursor = self.b.use_var(self.cursor);
+        let limit = self.load_field(offset_of!(Runtime, limit));
+        let beyond = self.b.ins().icmp(IntCC::UnsignedGreaterThan, cursor, limit);
+        self.b.ins().brif(beyond, full, &[], room, &[]);
+        self.go_on_at(full);
+        let arguments = [self.runtime, self.state, cursor];
+        let call = self.b.ins().call(self.imports.make_room, &arguments);
+        let emptied = self.b.inst_results(call)[0];
+        self.b.def_var(self.cursor, emptied);
+        self.jump(room);
+        self.go_on_at(room);
+        self.b.use_var(self.cursor)
+    }
+
     /// Emits `body` in a loop over each parameter's values, the last varying fastest. The body ends
-    /// by going to the block it is given.
-    fn each_binding(&mut self, parameters: &[Parameter], body: &mut dyn FnMut(&mut Self, Block)) {
+    /// by going to the block it is given, and is of the size given.
+    fn each_binding(
+        &mut self,
+        parameters: &[Parameter],
+        size: u64,
+        body: &mut dyn FnMut(&mut Self, Block),
+    ) {
         match parameters.split_first() {
             None => {
                 let next = self.block();
@@ -163,9 +207,8 @@ impl Emitter<'_, '_> {
             }
             Some((parameter, rest)) => {
                 let (low, high) = self.scalar_bounds(parameter.over);
-                let last = self.iconst(high);
-                self.count_up(Val::known(low), last, high, parameter.local, |this, next| {
-                    this.each_binding(rest, body);
+                self.count_up((low, high), size, parameter.local, &mut |this, _, next| {
+                    this.each_binding(rest, size, body);
                     this.jump(next);
                 });
             }
@@ -178,14 +221,15 @@ impl Emitter<'_, '_> {
         let Some(communication) = &receiver.communication else { return };
         let senders = self.senders(receiver, named_or_none(communication), turn);
         let all = senders.values().flat_map(BTreeMap::values).flatten();
-        if !is_native(receiver) || all.copied().any(|id| !self.is_native(id)) {
+        if !self.is_native(id) || all.copied().any(|id| !self.is_native(id)) {
             return self.interpreted(id, turn);
         }
         if senders.is_empty() {
             return;
         }
-        self.each_binding(&receiver.parameters, &mut |this, next| {
-            let parent = this.parent();
+        let size = self.sizes.action(self.interp.program(), receiver);
+        self.each_binding(&receiver.parameters, size, &mut |this, next| {
+            let parent = this.judging(&[receiver]);
             if let Some(guard) = &receiver.guard {
                 let (holds, failed) = (this.block(), this.block());
                 let site = this.b.append_block_param(failed, types::I32);
@@ -204,7 +248,7 @@ impl Emitter<'_, '_> {
     }
 
     fn is_native(&self, id: ActionId) -> bool {
-        is_native(&self.interp.program().actions[id])
+        is_native(self.interp.program(), &self.interp.program().actions[id])
     }
 
     /// A guard that cannot be judged is an error only if the step could otherwise happen.
@@ -246,7 +290,7 @@ impl Emitter<'_, '_> {
             self.b.ins().brif(there, here, &[], elsewhere, &[]);
             self.go_on_at(here);
             for &sender in senders {
-                self.joint(receiver, sender, parent);
+                self.joint(receiver, sender);
             }
             self.jump(end);
             self.go_on_at(elsewhere);
@@ -257,7 +301,7 @@ impl Emitter<'_, '_> {
 
     /// One joint step: values sent are judged in the parent, then the receiver stores them, moves
     /// and runs, then the sender.
-    fn joint(&mut self, receiver_id: ActionId, sender_id: ActionId, parent: &Frame) {
+    fn joint(&mut self, receiver_id: ActionId, sender_id: ActionId) {
         let program = self.interp.program();
         let (receiver, sender) = (&program.actions[receiver_id], &program.actions[sender_id]);
         let (
@@ -267,29 +311,32 @@ impl Emitter<'_, '_> {
         else {
             unreachable!("a receiver meets senders");
         };
-        let ours = self.locals.clone();
-        self.each_binding(&sender.parameters, &mut |this, next| {
+        let ours = self.names.clone();
+        let size = self.sizes.action(program, sender);
+        self.each_binding(&sender.parameters, size, &mut |this, next| {
             this.on_fault = OnFault::Report(receiver_id, next);
+            let parent = &this.judging(&[receiver, sender]);
             this.guard(sender, parent, next);
             let message: Vec<Val> = values.iter().map(|value| this.value(value, parent)).collect();
-            let theirs = std::mem::replace(&mut this.locals, ours.clone());
+            let theirs = std::mem::replace(&mut this.names, ours.clone());
             for (pattern, &value) in patterns.iter().zip(&message) {
                 if let Pattern::Match(expected) = pattern {
                     this.go_on_if_equal(expected, value, parent, next);
                 }
             }
-            let mut footprint = Footprint::new(this.interp, this.shapes);
-            footprint.action(receiver);
-            footprint.action(sender);
+            let mut footprint = Footprint::new(this.interp, this.shapes, &this.names);
+            footprint.action(receiver_id, receiver);
+            footprint.rename(&theirs);
+            footprint.action(sender_id, sender);
             let work = this.copy(&footprint.words());
             this.deliver(named(channel), patterns, &message, *span, &work);
-            this.move_and_run(receiver, &work);
-            this.locals = theirs;
-            this.move_and_run(sender, &work);
-            this.candidate(receiver_id, &work);
+            this.move_and_run(receiver_id, receiver, &work);
+            this.names = theirs;
+            this.move_and_run(sender_id, sender, &work);
+            this.candidate(receiver_id, &work, footprint.multisets_written());
             this.jump(next);
         });
-        self.locals = ours;
+        self.names = ours;
     }
 
     fn senders(&self, receiver: &Action, channel: Option<ChannelId>, turn: Turn) -> Senders {
@@ -320,28 +367,38 @@ impl Emitter<'_, '_> {
     }
 
     /// Goes on if a communication on a buffered channel can take place, else to `otherwise`.
-    fn wait_for(&mut self, communication: &Communication, parent: &Frame, otherwise: Block) {
-        let channel = named(communication.channel());
+    pub fn wait_for(
+        &mut self,
+        communication: &Communication,
+        channel: ChannelAt,
+        parent: &Frame,
+        otherwise: Block,
+    ) {
         let go_on = self.block();
         match communication {
             Communication::Send { .. } => {
-                let capacity = self.interp.program().channels[channel].capacity;
+                let capacity = self.interp.program().channels[channel.id].capacity;
                 let length = self.length(channel, parent);
                 let length = self.as_int(length);
                 let room =
                     self.b.ins().icmp_imm_s(IntCC::SignedLessThan, length, i64::from(capacity));
                 self.b.ins().brif(room, go_on, &[], otherwise, &[]);
             }
-            Communication::Receive { patterns, .. } => {
-                self.can_receive(channel, patterns, parent, go_on, otherwise);
+            Communication::Receive { patterns, span, .. } => {
+                self.can_receive(channel, patterns, parent, *span, go_on, otherwise);
             }
         }
         self.go_on_at(go_on);
     }
 
     /// Sends or receives on a buffered channel that is ready: values are judged in the parent.
-    fn exchange(&mut self, communication: &Communication, parent: &Frame, work: &Frame) {
-        let channel = named(communication.channel());
+    pub fn exchange(
+        &mut self,
+        communication: &Communication,
+        channel: ChannelAt,
+        parent: &Frame,
+        work: &Frame,
+    ) {
         let program = self.interp.program();
         let buffer = self.shapes.buffer(program, self.interp.layout(), channel);
         let length = self.length(channel, parent);
@@ -355,7 +412,10 @@ impl Emitter<'_, '_> {
                     1 => None,
                     _ => Some(self.b.ins().imul_imm_s(length, i64::from(buffer.stride))),
                 };
-                let overflow = program.channels[channel].overflow;
+                let overflow = program.channels[channel.id].overflow;
+                if message.len() != buffer.fields.len() {
+                    self.fail(FaultKind::Error, *span);
+                }
                 for (&field, &value) in buffer.fields.iter().zip(&message) {
                     let at = At { bit: buffer.start + field.bit, slack, dynamic };
                     self.store_value(work, at, field, value, overflow, *span);
@@ -370,7 +430,7 @@ impl Emitter<'_, '_> {
                         self.read_field(parent, At::fixed(buffer.start + field.bit), field)
                     })
                     .collect();
-                self.deliver(channel, patterns, &message, *span, work);
+                self.deliver(channel.id, patterns, &message, *span, work);
                 if *peek {
                     return;
                 }
@@ -394,7 +454,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Stores a message where a receive wants it.
-    fn deliver(
+    pub fn deliver(
         &mut self,
         channel: ChannelId,
         patterns: &[Pattern],
@@ -413,9 +473,17 @@ impl Emitter<'_, '_> {
     }
 }
 
+/// The channel; in programs whose processes do not come and go, others are left to the interpreter.
+fn named(channel: &ChannelRef) -> ChannelId {
+    match channel {
+        ChannelRef::Named(id) => *id,
+        _ => unreachable!("left to the interpreter"),
+    }
+}
+
 fn named_or_none(communication: &Communication) -> Option<ChannelId> {
     match communication.channel() {
-        crate::ir::ChannelRef::Named(id) => Some(*id),
-        crate::ir::ChannelRef::Computed(_) => None,
+        ChannelRef::Named(id) => Some(*id),
+        _ => None,
     }
 }

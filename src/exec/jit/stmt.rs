@@ -3,10 +3,11 @@
 use super::bits::{At, CHUNK_BITS};
 use super::emitter::{Emitter, Frame, Val};
 use super::expr::fits;
+use super::names::Bound;
 use super::shape::Shape;
 use crate::exec::FaultKind;
 use crate::ir::layout::Cell;
-use crate::ir::{Expr, ExprKind, LocalId, Overflow, Place, Stmt, StmtKind, Type, TypeId};
+use crate::ir::{Expr, LocalId, Overflow, Place, Stmt, StmtKind, Type, TypeId};
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, types};
@@ -30,8 +31,8 @@ impl Emitter<'_, '_> {
             }
             StmtKind::ForEach { local, over, body } => {
                 let (low, high) = self.scalar_bounds(*over);
-                let last = self.iconst(high);
-                self.count_up(Val::known(low), last, high, *local, |this, next| {
+                let size = self.sizes.body(self.interp.program(), body);
+                self.count_up((low, high), size, *local, &mut |this, _, next| {
                     this.run(body, frame);
                     this.jump(next);
                 });
@@ -52,33 +53,40 @@ impl Emitter<'_, '_> {
             }
             StmtKind::Error(_) => self.fail(FaultKind::Error, stmt.span),
             StmtKind::Print { .. } => {}
-            StmtKind::Communicate(_)
-            | StmtKind::MultisetAdd { .. }
-            | StmtKind::MultisetRemove { .. }
-            | StmtKind::Call(..)
-            | StmtKind::Return(_)
-            | StmtKind::Declare { .. }
-            | StmtKind::Run { .. }
-            | StmtKind::Exit => unreachable!("left to the interpreter"),
+            StmtKind::Assume(condition) => self.assume(condition, frame),
+            StmtKind::Declare { local, ty, body, .. } => self.declare(*local, *ty, body, frame),
+            StmtKind::Alias { local, place, body, .. } => self.alias(*local, place, body, frame),
+            StmtKind::Call { function, arguments, into } => {
+                self.call(*function, arguments, into.as_ref(), stmt.span, frame);
+            }
+            StmtKind::Return(value) => self.leave(value.as_ref(), frame),
+            StmtKind::MultisetAdd { multiset, element } => {
+                self.add(multiset, element, stmt.span, frame);
+            }
+            StmtKind::MultisetRemove { multiset, position } => {
+                self.remove(multiset, position, frame);
+            }
+            StmtKind::Communicate(_) | StmtKind::Run { .. } | StmtKind::Exit => {
+                unreachable!("left to the interpreter")
+            }
         }
     }
 
     fn assign(&mut self, target: &Place, value: &Expr, overflow: Overflow, frame: &Frame) {
         let (at, shape) = self.at(target, frame);
         let cell = self.shapes.cell(shape);
-        if value.kind == ExprKind::Undefined {
-            let code = self.iconst(0);
-            return self.write(frame, at, cell.bits, code);
-        }
-        let value = self.value(value, frame);
-        self.store_value(frame, at, cell, value, overflow, target.span);
+        let value = self.possibly_undefined(value, frame);
+        self.store_maybe(frame, at, cell, value, overflow, target.span);
     }
 
-    /// Reads all bits before it writes any, as the places may overlap.
     fn copy_place(&mut self, target: &Place, source: &Place, frame: &Frame) {
         let (to, shape) = self.at(target, frame);
         let (from, _) = self.at(source, frame);
-        let bits = self.shapes.bits(shape);
+        self.copy_bits(frame, from, to, self.shapes.bits(shape));
+    }
+
+    /// Copies bits as they were, even if some of them are among those written.
+    pub fn copy_bits(&mut self, frame: &Frame, from: At, to: At, bits: u32) {
         let chunks: Vec<(u32, u32)> = (0..bits)
             .step_by(CHUNK_BITS as usize)
             .map(|start| (start, CHUNK_BITS.min(bits - start)))
@@ -164,8 +172,9 @@ impl Emitter<'_, '_> {
         self.b.ins().brif(more, inside, &[], end, &[]);
         self.go_on_at(inside);
         let range = (first.low.min(last.low), first.high.max(last.high));
-        self.bind(local, Val::int(value, range.0, range.1));
+        self.names.bind(local, Bound::Value(Val::int(value, range.0, range.1)));
         self.run(body, frame);
+        self.names.unbind(local);
         let value = self.b.use_var(variable);
         let [least, most] = [range.0, range.1].map(i128::from);
         let nexts = (least + i128::from(step.low), most + i128::from(step.high));
@@ -215,7 +224,13 @@ impl Emitter<'_, '_> {
         self.fill_shape(frame, at, shape, code);
     }
 
-    fn fill_shape(&mut self, frame: &Frame, at: At, shape: Shape, code: fn(Cell) -> i64) -> u32 {
+    pub fn fill_shape(
+        &mut self,
+        frame: &Frame,
+        at: At,
+        shape: Shape,
+        code: fn(Cell) -> i64,
+    ) -> u32 {
         let program = self.interp.program();
         let mut bits = 0;
         let part = |ty: TypeId| Shape { ty, ..shape };
@@ -237,11 +252,10 @@ impl Emitter<'_, '_> {
                 }
             }
             Type::Multiset { capacity, element } => {
-                let size = super::shape::size_cell(*capacity);
-                let empty = self.iconst(0);
-                self.write(frame, at, size.bits, empty);
-                bits = size.bits;
                 for _ in 0..*capacity {
+                    let empty = self.iconst(0);
+                    self.write(frame, at.plus(bits), 1, empty);
+                    bits += 1;
                     // What is unused holds code 0, whatever is asked for.
                     bits += self.fill_shape(frame, at.plus(bits), part(*element), |_| 0);
                 }

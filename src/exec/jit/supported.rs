@@ -1,9 +1,11 @@
 //! Which code is compiled. The rest is rare, and an action with any of it is interpreted whole.
 
+use super::channels::numbered;
+use crate::exec::interp::Instance;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
-    Action, ChannelRef, Communication, Expr, ExprKind, Grip, Place, Program, Root, Schedule, Stmt,
-    StmtKind,
+    Action, ActionId, ChannelId, ChannelRef, Communication, Expr, ExprKind, FunctionId, Grip,
+    Place, ProcessId, Program, PropertyKind, Schedule, Stmt, StmtKind,
 };
 
 /// Why nothing of a program is compiled, if so.
@@ -14,63 +16,161 @@ pub(super) fn refusal(program: &Program) -> Option<&'static str> {
         Schedule::Interleaved if locations.any(|it| it.grip == Grip::Atomic) => {
             Some("it has atomic sequences")
         }
+        Schedule::Interleaved
+            if program.processes.values().any(|it| it.life.priority.is_some()) =>
+        {
+            Some("its processes have priorities")
+        }
+        Schedule::Interleaved if assumes(program) => Some("it leaves out states by assumptions"),
+        Schedule::Interleaved if has_free_priorities(program) => Some("its rules have priorities"),
         Schedule::Interleaved => None,
     }
 }
 
+fn assumes(program: &Program) -> bool {
+    program.properties.values().any(|it| matches!(it.kind, PropertyKind::Assumption(_)))
+}
+
+fn has_free_priorities(program: &Program) -> bool {
+    program.actions.values().any(|it| it.edge.is_none() && it.priority != 0)
+}
+
 /// Whether an action is compiled.
-pub(super) fn is_native(action: &Action) -> bool {
-    let mut look = Look { native: action.priority == 0 };
+pub(super) fn is_native(program: &Program, action: &Action) -> bool {
+    let mut look = Look { program, mover: None, native: action.priority == 0, inside: false };
     walk::action(&mut look, action);
     look.native
 }
 
 /// Whether a condition is compiled.
-pub(super) fn is_native_expr(expr: &Expr) -> bool {
-    let mut look = Look { native: true };
+pub(super) fn is_native_expr(program: &Program, expr: &Expr) -> bool {
+    let mut look = Look { program, mover: None, native: true, inside: false };
     look.expr(expr);
     look.native
 }
 
-struct Look {
-    native: bool,
+/// Whether all that an instance can do at a location is compiled.
+pub(super) fn is_native_turn(program: &Program, mover: Instance, actions: &[ActionId]) -> bool {
+    let is_native = |mover: Instance, action: &Action| {
+        let mut look = Look { program, mover: Some(mover), native: true, inside: false };
+        walk::action(&mut look, action);
+        program.processes[mover.process].life.provided.iter().for_each(|it| look.expr(it));
+        look.native
+    };
+    let meets = |action: &Action| match &action.communication {
+        Some(Communication::Send { channel, .. }) => {
+            program.channels.iter().any(|(id, it)| it.capacity == 0 && may_mean(channel, id))
+        }
+        _ => false,
+    };
+    actions.iter().map(|&id| &program.actions[id]).all(|action| {
+        is_native(mover, action)
+            && (!meets(action) || {
+                // Nothing of the sender's may happen between.
+                let silent = action.body.iter().all(|it| matches!(it.kind, StmtKind::Print { .. }));
+                silent
+                    && program.last.is_none()
+                    && receivers(program).all(|(process, receive)| {
+                        receive.control.tier == 0
+                            && is_native(Instance { process, slot: 0 }, receive)
+                    })
+            })
+    })
 }
 
-impl Visitor for Look {
+/// Every action that receives, and its process.
+fn receivers(program: &Program) -> impl Iterator<Item = (ProcessId, &Action)> {
+    program.actions.values().filter_map(|action| match &action.communication {
+        Some(Communication::Receive { .. }) => Some((action.edge?.process, action)),
+        _ => None,
+    })
+}
+
+/// Whether a reference may mean a channel.
+pub(super) fn may_mean(channel: &ChannelRef, id: ChannelId) -> bool {
+    match channel {
+        ChannelRef::Named(it) => *it == id,
+        ChannelRef::Element { first, count, .. } => (first.0..first.0 + count).contains(&id.0),
+        ChannelRef::Computed(_) => true,
+    }
+}
+
+/// Whether the guard of an action asks whether nothing else can be done.
+pub(super) fn asks_for_timeout(action: &Action) -> bool {
+    struct Asks(bool);
+    impl Visitor for Asks {
+        fn expr(&mut self, expr: &Expr) {
+            self.0 |= expr.kind == ExprKind::Timeout;
+            walk::expr(self, expr);
+        }
+    }
+    let mut asks = Asks(false);
+    action.guard.iter().for_each(|guard| asks.expr(guard));
+    asks.0
+}
+
+struct Look<'a> {
+    program: &'a Program,
+    /// Who moves, if processes come and go.
+    mover: Option<Instance>,
+    native: bool,
+    /// Whether this is the body of a function.
+    inside: bool,
+}
+
+impl Look<'_> {
+    fn call(&mut self, function: FunctionId) {
+        let outer = std::mem::replace(&mut self.inside, true);
+        walk::body(self, &self.program.functions[function].body);
+        self.inside = outer;
+    }
+}
+
+impl Visitor for Look<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
-        self.native &= !matches!(
-            stmt.kind,
-            StmtKind::Communicate(_)
-                | StmtKind::MultisetAdd { .. }
-                | StmtKind::MultisetRemove { .. }
-                | StmtKind::Call(..)
-                | StmtKind::Return(_)
-                | StmtKind::Declare { .. }
-                | StmtKind::Run { .. }
-                | StmtKind::Exit
-        );
+        match stmt.kind {
+            StmtKind::Communicate(_) | StmtKind::Run { .. } => self.native = false,
+            StmtKind::Exit if self.mover.is_none() => self.native = false,
+            // Where an expression calls the function, there is no step to leave.
+            StmtKind::Assume(_) if self.inside => self.native = false,
+            StmtKind::Call { function, .. } => self.call(function),
+            _ => {}
+        }
         walk::stmt(self, stmt);
     }
 
     fn expr(&mut self, expr: &Expr) {
-        self.native &= !matches!(
-            expr.kind,
-            ExprKind::Call(..)
-                | ExprKind::Self_
-                | ExprKind::Processes
-                | ExprKind::Timeout
-                | ExprKind::At { slot: Some(_), .. }
-        );
+        self.native &= match &expr.kind {
+            ExprKind::SlotOf(..)
+            | ExprKind::Enabled(_)
+            | ExprKind::PriorityOf(_)
+            | ExprKind::CanReceive(_, _, true)
+            | ExprKind::At { slot: Some(_), .. } => false,
+            ExprKind::ChannelNumber(channel) => {
+                matches!(channel, ChannelRef::Named(_)) && numbered(self.program).is_some()
+            }
+            ExprKind::At { .. } => self.mover.is_none(),
+            ExprKind::Self_ | ExprKind::Processes | ExprKind::Timeout => self.mover.is_some(),
+            _ => true,
+        };
+        if let ExprKind::Call(function, _) = expr.kind {
+            self.call(function);
+        }
         walk::expr(self, expr);
     }
 
     fn place(&mut self, place: &Place, _: walk::Access) {
-        self.native &= matches!(place.root, Root::Variable(_)) && place.slot.is_none();
+        self.native &= place.slot.is_none();
         walk::place(self, place);
     }
 
     fn channel(&mut self, channel: &ChannelRef, _: walk::Access) {
-        self.native &= matches!(channel, ChannelRef::Named(_));
+        self.native &= match channel {
+            ChannelRef::Named(_) => true,
+            ChannelRef::Element { .. } => self.mover.is_some(),
+            ChannelRef::Computed(_) => self.mover.is_some() && numbered(self.program).is_some(),
+        };
+        walk::channel(self, channel);
     }
 
     fn communication(&mut self, communication: &Communication) {

@@ -377,6 +377,7 @@ impl<'a> Declarations<'_, 'a> {
             start,
             instances: ir::Instances::One,
             parameters: Vec::new(),
+            life: Default::default(),
             span: process.name.span,
         });
         self.world.members.push(member);

@@ -13,8 +13,8 @@ use super::declare::Declarations;
 use super::scope::{Member, Scope, World};
 use super::{quote, shorten};
 use crate::ir::{
-    Action, ActionId, ChannelId, ChannelRef, Communication, Edge, Entity, Overflow, Pattern,
-    ProcessId, Program, Property, PropertyKind, Schedule, Start, Stmt, StmtKind, TypeId,
+    Action, ActionId, ChannelId, ChannelRef, Communication, Control, Edge, Entity, Overflow,
+    Pattern, ProcessId, Program, Property, PropertyKind, Schedule, Start, Stmt, StmtKind, TypeId,
 };
 use crate::source::Span;
 
@@ -161,6 +161,7 @@ impl<'a> Lowering<'_, 'a> {
             communication,
             body,
             priority: 0,
+            control: Control::default(),
             span: transition.span,
         });
     }

@@ -1,5 +1,6 @@
 //! Making the cells of a program, in declaration order.
 
+use super::frames::Frames;
 use super::{Cell, CellId, Group, GroupId, Layout, Part, Placement, Ranges};
 use crate::ir::interval::Interval;
 use crate::ir::{Arena, ChannelId, Entity, Instances, Owner, Program, Scalar, Type, TypeId, VarId};
@@ -9,13 +10,15 @@ pub(super) fn declared(program: &Program, ranges: Option<&Ranges>) -> Layout {
     Builder::new(program, ranges).build()
 }
 
-struct Builder<'a> {
-    program: &'a Program,
+/// Makes cells, one after another.
+pub(super) struct Builder<'a> {
+    pub(super) program: &'a Program,
     ranges: Option<&'a Ranges>,
     cells: Arena<CellId, Cell>,
     groups: Arena<GroupId, Group>,
     sizes: Arena<TypeId, u32>,
-    bits: u32,
+    /// The first bit of the next cell.
+    pub(super) bits: u32,
 }
 
 impl<'a> Builder<'a> {
@@ -26,7 +29,7 @@ impl<'a> Builder<'a> {
                 Type::Scalar(_) => 1,
                 Type::Array { length, element, .. } => length * sizes[*element],
                 Type::Record { fields, .. } => fields.iter().map(|(_, ty)| sizes[*ty]).sum(),
-                Type::Multiset { capacity, element } => 1 + capacity * sizes[*element],
+                Type::Multiset { capacity, element } => capacity * (1 + sizes[*element]),
             };
             sizes.push(size);
         }
@@ -52,16 +55,21 @@ impl<'a> Builder<'a> {
                 self.owned_by(Owner::Process(id), slot, &mut variables, &mut channels);
             }
         }
+        let (bits, state_cells) = (self.bits, self.next().0);
+        let bytes = (bits.div_ceil(8) as usize).max(1);
+        let frames = Frames::new(&mut self, bytes);
         Layout {
             order: self.groups.keys().collect(),
             groups: self.groups,
             cells: self.cells,
+            state_cells,
             variables,
             channels,
             locations,
             sizes: self.sizes,
-            bits: self.bits,
-            bytes: (self.bits.div_ceil(8) as usize).max(1),
+            bits,
+            bytes,
+            frames,
         }
     }
 
@@ -107,12 +115,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn next(&self) -> CellId {
+    /// The cell that will be made next.
+    pub(super) fn next(&self) -> CellId {
         CellId(self.cells.len() as u32)
     }
 
-    /// Cells of a type whose scalars all have values in a range.
-    fn cells_of(&mut self, ty: TypeId, range: Option<Interval>) {
+    /// Makes the cells of a value of a type whose scalars all have values in a range.
+    pub(super) fn cells_of(&mut self, ty: TypeId, range: Option<Interval>) {
         match &self.program.types[ty] {
             Type::Scalar(Scalar { domain, undefined }) => {
                 let (low, high) = self.program.bounds(domain);
@@ -125,8 +134,10 @@ impl<'a> Builder<'a> {
                 fields.iter().for_each(|(_, ty)| self.cells_of(*ty, range));
             }
             Type::Multiset { capacity, element } => {
-                self.cell(0, i64::from(*capacity), false, None);
-                (0..*capacity).for_each(|_| self.cells_of(*element, range));
+                for _ in 0..*capacity {
+                    self.cell(0, 1, false, None);
+                    self.cells_of(*element, range);
+                }
             }
         }
     }

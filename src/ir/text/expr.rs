@@ -3,8 +3,8 @@
 use super::Scope;
 use super::names::{Names, quoted};
 use crate::ir::{
-    Argument, Binary, ChannelId, ChannelRef, Domain, Expr, ExprKind, LocalId, Pattern, Place,
-    ProcessId, Program, Quantifier, Root, Scalar, Selector, Type, TypeId, Unary, VarId,
+    Argument, Binary, ChannelId, ChannelRef, Convert, Domain, Expr, ExprKind, LocalId, Pattern,
+    Place, ProcessId, Program, Quantifier, Root, Scalar, Selector, Type, TypeId, Unary, VarId,
 };
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -143,9 +143,9 @@ impl<'a> Emitter<'a> {
                 self.number(low);
                 self.put("..");
                 self.number(i128::from(*low) + i128::from(*length) - 1);
-                if let Some(set) = symmetric {
+                if let Some(by) = symmetric {
                     self.put(" by ");
-                    self.put(&self.names.scalarset(*set));
+                    self.domain(by);
                 }
                 self.put("] of ");
                 self.ty(*element);
@@ -209,9 +209,15 @@ impl<'a> Emitter<'a> {
         self.locals.entry(local).or_insert_with(|| (format!("${}", local.0), over));
     }
 
-    /// Lets a local variable be known by its name.
-    pub(super) fn declare(&mut self, local: LocalId, name: &str, ty: TypeId) {
-        self.locals.insert(local, (name.to_owned(), ty));
+    /// Lets a local variable or an alias be known by a name that means nothing else here.
+    pub(super) fn declare(&mut self, local: LocalId, name: &str, ty: Option<TypeId>) {
+        let plain = quoted(name);
+        let clashes = self.names.is_taken(name, self.process)
+            || self.locals.values().any(|(other, _)| *other == plain);
+        let shown = if clashes { format!("{plain}${}", local.0) } else { plain };
+        if let Some(ty) = ty {
+            self.locals.insert(local, (shown, ty));
+        }
     }
 
     /// The domain of a scalar type.
@@ -242,7 +248,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn type_of_place(&self, place: &Place) -> Option<TypeId> {
+    pub(super) fn type_of_place(&self, place: &Place) -> Option<TypeId> {
         let mut ty = self.type_of_root(place.root)?;
         for selector in &place.path {
             ty = match (self.program.types.get(ty)?, selector) {
@@ -378,8 +384,8 @@ impl<'a> Emitter<'a> {
             ExprKind::Length(channel) => self.about_channel("length", channel),
             ExprKind::IsEmpty(channel) => self.about_channel("empty", channel),
             ExprKind::IsFull(channel) => self.about_channel("full", channel),
-            ExprKind::CanReceive(channel, patterns) => {
-                self.put("canreceive ");
+            ExprKind::CanReceive(channel, patterns, anywhere) => {
+                self.put(if *anywhere { "canreceive any " } else { "canreceive " });
                 self.channel(channel);
                 self.patterns(channel, patterns);
             }
@@ -400,7 +406,33 @@ impl<'a> Emitter<'a> {
                 self.condition(body);
                 self.put(")");
             }
+            ExprKind::Same(left, right) => {
+                let domain = self.domain_of(left).or_else(|| self.domain_of(right));
+                self.put("same(");
+                self.expected(left, domain);
+                self.put(", ");
+                self.expected(right, domain);
+                self.put(")");
+            }
+            ExprKind::Contains(contains) => {
+                self.put("contains(");
+                self.place(&contains.multiset);
+                self.put(", ");
+                self.plain(&contains.position);
+                self.put(")");
+            }
+            ExprKind::Convert(convert) => self.convert(convert),
             ExprKind::Call(function, arguments) => self.call(*function, arguments),
+            ExprKind::ChannelNumber(channel) => self.about_channel("number", channel),
+            ExprKind::SlotOf(process, pid) => {
+                self.put("slot(");
+                self.put(&self.names.process(*process));
+                self.put(", ");
+                self.plain(pid);
+                self.put(")");
+            }
+            ExprKind::Enabled(pid) => self.about_process("enabled", pid),
+            ExprKind::PriorityOf(pid) => self.about_process("priority", pid),
             ExprKind::Self_ => self.put("self"),
             ExprKind::Processes => self.put("processes"),
             ExprKind::Timeout => self.put("timeout"),
@@ -422,6 +454,28 @@ impl<'a> Emitter<'a> {
         self.ty(over);
         self.put(" (");
         self.condition(body);
+        self.put(")");
+    }
+
+    /// `convert(x, 0..2 + 1, 3..3 - 3)`: each piece and how far its values move.
+    fn convert(&mut self, convert: &Convert) {
+        self.put("convert(");
+        self.plain(&convert.operand);
+        for piece in &convert.pieces {
+            self.put(&format!(", {}..{}", piece.low, piece.high));
+            match piece.by {
+                0 => {}
+                by if by > 0 => self.put(&format!(" + {by}")),
+                by => self.put(&format!(" - {}", by.unsigned_abs())),
+            }
+        }
+        self.put(")");
+    }
+
+    fn about_process(&mut self, word: &str, pid: &Expr) {
+        self.put(word);
+        self.put("(");
+        self.plain(pid);
         self.put(")");
     }
 
@@ -449,6 +503,10 @@ impl<'a> Emitter<'a> {
     pub(super) fn argument(&mut self, argument: &Argument, expected: Option<&Domain>) {
         match argument {
             Argument::Value(value) => self.expected(value, expected),
+            Argument::Copy(place) => {
+                self.put("copy ");
+                self.place(place);
+            }
             Argument::Reference(place) => {
                 self.put("ref ");
                 self.place(place);
@@ -509,14 +567,24 @@ impl<'a> Emitter<'a> {
         self.put(&self.names.bare_variable(variable));
     }
 
+    fn named_channel(&mut self, id: ChannelId) {
+        if let Some(owner) = self.names.channel_owner(id, self.process) {
+            self.put(&self.names.process(owner));
+            self.put(".");
+        }
+        self.put(&self.names.bare_channel(id));
+    }
+
     pub(super) fn channel(&mut self, channel: &ChannelRef) {
         match channel {
-            ChannelRef::Named(id) => {
-                if let Some(owner) = self.names.channel_owner(*id, self.process) {
-                    self.put(&self.names.process(owner));
-                    self.put(".");
-                }
-                self.put(&self.names.bare_channel(*id));
+            ChannelRef::Named(id) => self.named_channel(*id),
+            ChannelRef::Element { first, count, index } => {
+                self.named_channel(*first);
+                self.put(" of ");
+                self.number(*count);
+                self.put(" [");
+                self.plain(index);
+                self.put("]");
             }
             ChannelRef::Computed(number) => {
                 self.put("channel[");
@@ -529,7 +597,9 @@ impl<'a> Emitter<'a> {
     /// The domain of a field of a channel that is known.
     fn field_domain(&self, channel: &ChannelRef, field: usize) -> Option<&'a Domain> {
         match channel {
-            ChannelRef::Named(id) => self.named_field_domain(*id, field),
+            ChannelRef::Named(id) | ChannelRef::Element { first: id, .. } => {
+                self.named_field_domain(*id, field)
+            }
             ChannelRef::Computed(_) => None,
         }
     }

@@ -5,9 +5,9 @@ use super::expr::{Emitter, TRUTH};
 use super::names::quoted;
 use super::stmt::is_simple;
 use crate::ir::{
-    Action, ActionId, Arithmetic, Channel, ChannelId, Domain, EndRule, EnumId, Grip, Instances,
-    LocalId, Overflow, Owner, Parameter, Process, ProcessId, Property, PropertyKind, Scalar,
-    Schedule, Start, StmtKind, Type, TypeId, VarId, Variable,
+    Action, ActionId, Arithmetic, Assertions, Channel, ChannelId, Domain, EndRule, EnumId, Grip,
+    Instances, LocalId, Overflow, Owner, Parameter, Process, ProcessId, Property, PropertyKind,
+    Scalar, Schedule, Start, StmtKind, Type, TypeId, VarId, Variable,
 };
 
 /// Lines are kept to this many bytes where that is easy.
@@ -102,9 +102,18 @@ impl Emitter<'_> {
         self.put("\nend ");
         self.put(match program.end {
             EndRule::Never => "never",
+            EndRule::NeverStuttering => "never, not even where every step leads back",
             EndRule::AllAtValidEnd => "when all processes are gone or at an end location",
         });
-        self.put("\n");
+        self.put(match program.assertions {
+            Assertions::Stop => "\n",
+            Assertions::GoOn => "\nassertions go on\n",
+        });
+        if let Some(last) = program.last {
+            self.put("last mover in ");
+            self.put(&self.names.bare_variable(last));
+            self.put("\n");
+        }
     }
 
     pub(super) fn enumeration(&mut self, id: EnumId) {
@@ -284,7 +293,9 @@ impl Emitter<'_> {
         self.put("locations");
         let locations: Vec<String> =
             process.locations.keys().map(|location| self.location(id, process, location)).collect();
-        self.wrapped(locations.iter().map(String::as_str), "\n");
+        self.wrapped(locations.iter().map(String::as_str), "");
+        self.life(&process.life);
+        self.put("\n");
     }
 
     fn location(&self, id: ProcessId, process: &Process, at: crate::ir::LocationId) -> String {
@@ -348,6 +359,7 @@ impl Emitter<'_> {
             self.put(" priority ");
             self.number(action.priority);
         }
+        self.control(action.control);
         self.put(" {");
     }
 
@@ -394,6 +406,12 @@ impl Emitter<'_> {
                 self.put(": ");
                 self.expected(condition, TRUTH);
             }
+            PropertyKind::Assumption(condition) => {
+                self.put("\nassumption ");
+                self.put(&name);
+                self.put(": ");
+                self.expected(condition, TRUTH);
+            }
             PropertyKind::AssertionAt { process, location, condition } => {
                 self.put("\nassertion ");
                 self.put(&name);
@@ -435,8 +453,13 @@ fn scalar_domains<'a>(
             fields.iter().for_each(|(_, ty)| scalar_domains(program, *ty, most, domains));
         }
         Some(Type::Multiset { capacity, element }) => {
-            domains.push(None);
-            repeated_domains(program, *capacity, *element, most, domains);
+            for _ in 0..*capacity {
+                if domains.len() >= most {
+                    break;
+                }
+                domains.push(Some(&Domain::Bool));
+                scalar_domains(program, *element, most, domains);
+            }
         }
         None => {}
     }

@@ -65,10 +65,19 @@ impl Emitter<'_> {
             }
             StmtKind::Declare { local, name, ty, body } => {
                 self.put("var ");
-                self.declare(*local, name, *ty);
+                self.declare(*local, name, Some(*ty));
                 self.local(*local);
                 self.put(": ");
                 self.ty(*ty);
+                self.put(" ");
+                self.block(body);
+            }
+            StmtKind::Alias { local, name, place, body } => {
+                self.put("alias ");
+                self.declare(*local, name, self.type_of_place(place));
+                self.local(*local);
+                self.put(" = ");
+                self.place(place);
                 self.put(" ");
                 self.block(body);
             }
@@ -144,7 +153,11 @@ impl Emitter<'_> {
                 self.put(" := copy ");
                 self.place(source);
             }
-            StmtKind::Call(function, arguments) => {
+            StmtKind::Call { function, arguments, into } => {
+                if let Some(place) = into {
+                    self.place(place);
+                    self.put(" := ");
+                }
                 self.put("call ");
                 self.call(*function, arguments);
             }
@@ -169,6 +182,10 @@ impl Emitter<'_> {
                 self.condition(condition);
                 self.put(", ");
                 self.string(message);
+            }
+            StmtKind::Assume(condition) => {
+                self.put("assume ");
+                self.condition(condition);
             }
             StmtKind::Error(message) => {
                 self.put("error ");
@@ -267,6 +284,7 @@ pub(super) fn is_simple(stmt: &Stmt) -> bool {
             | StmtKind::For { .. }
             | StmtKind::ForEach { .. }
             | StmtKind::Declare { .. }
+            | StmtKind::Alias { .. }
             | StmtKind::While { .. }
     )
 }

@@ -2,14 +2,15 @@
 
 use super::{Checker, Rule, Scope};
 use crate::ir::{
-    Action, Argument, ChannelRef, Communication, Expr, Function, FunctionId, Parameter, Place,
-    ProcessId, Property, PropertyKind, Schedule, Start, Stmt, StmtKind, TypeId,
+    Action, Argument, ChannelRef, Communication, Expr, Function, FunctionId, LocalId, Parameter,
+    Place, Process, ProcessId, Property, PropertyKind, Schedule, Start, Stmt, StmtKind, TypeId,
 };
 use crate::source::Span;
 
 impl Checker<'_> {
     pub(super) fn code(&mut self) {
         let program = self.program;
+        program.processes.iter().for_each(|(id, process)| self.life(id, process));
         program.actions.values().for_each(|action| self.action(action));
         program.functions.iter().for_each(|(id, function)| self.function(id, function));
         program.starts.iter().for_each(|start| self.start(start));
@@ -46,6 +47,14 @@ impl Checker<'_> {
         self.body(&action.body);
     }
 
+    fn life(&mut self, id: ProcessId, process: &Process) {
+        self.enter(Some(id), None);
+        if let Some(provided) = &process.life.provided {
+            self.expr(provided);
+        }
+        self.body(&process.life.prologue);
+    }
+
     fn parameters(&mut self, parameters: &[Parameter], span: Span) {
         for parameter in parameters {
             self.ranges(parameter.over, span);
@@ -57,8 +66,10 @@ impl Checker<'_> {
         self.enter(None, Some(id));
         for parameter in &function.parameters {
             let scalar = self.is_scalar(parameter.ty);
-            let place = parameter.by_reference.then_some(parameter.ty);
-            self.bind(parameter.local, scalar, place, function.span);
+            self.bind(parameter.local, scalar, Some(parameter.ty), function.span);
+            if parameter.by_reference {
+                self.stands_outside(parameter.local);
+            }
         }
         self.body(&function.body);
     }
@@ -71,7 +82,7 @@ impl Checker<'_> {
 
     fn property(&mut self, property: &Property) {
         match &property.kind {
-            PropertyKind::Invariant(condition) => {
+            PropertyKind::Invariant(condition) | PropertyKind::Assumption(condition) => {
                 self.enter(None, None);
                 self.expr(condition);
             }
@@ -152,16 +163,40 @@ impl Checker<'_> {
                 });
                 self.body(body);
             }
-            StmtKind::Call(function, arguments) => self.call(*function, arguments, span, false),
+            StmtKind::Alias { local, place, body, .. } => self.alias(*local, place, body, span),
+            StmtKind::Call { function, arguments, into } => {
+                if into.as_ref().is_some_and(|place| self.is_outside(place)) {
+                    self.functions.changes(self.scope.function);
+                }
+                self.call(*function, arguments, into.as_ref(), span);
+            }
             StmtKind::Return(value) => self.return_(value.as_ref(), span),
+            StmtKind::Assume(condition) => {
+                // Taking the step back is a change that an expression cannot make.
+                self.functions.changes(self.scope.function);
+                self.expr(condition);
+            }
             StmtKind::Assert { condition, .. } => self.expr(condition),
             StmtKind::Error(_) => {}
             StmtKind::Print { format, values } => self.print(format, values, span),
             _ => {
-                self.functions.changes(self.scope.function);
+                if written(&stmt.kind).is_none_or(|place| self.is_outside(place)) {
+                    self.functions.changes(self.scope.function);
+                }
                 self.effect(&stmt.kind, span);
             }
         }
+    }
+
+    fn alias(&mut self, local: LocalId, place: &Place, body: &[Stmt], span: Span) {
+        let outside = self.is_outside(place);
+        let Some(ty) = self.place(place) else { return };
+        self.binding(local, (self.is_scalar(ty), Some(ty)), span, |checker| {
+            if outside {
+                checker.stands_outside(local);
+            }
+            checker.body(body);
+        });
     }
 
     /// Statements that change the state.
@@ -229,13 +264,10 @@ impl Checker<'_> {
 
     /// Rule 24.
     fn return_(&mut self, value: Option<&Expr>, span: Span) {
-        let Some(function) = self.scope.function else {
-            return self.problem(Rule::Returns, span, "a return stands outside functions");
-        };
-        let result = self.program.functions[function].result;
+        let result = self.scope.function.and_then(|it| self.program.functions[it].result);
         self.require(value.is_some() == result.is_some(), Rule::Returns, span, || match result {
             Some(_) => "a function with a result returns none".into(),
-            None => "a function without a result returns one".into(),
+            None => "a value is returned where there is no result".into(),
         });
         if let Some(value) = value {
             self.value(value, result);
@@ -305,7 +337,7 @@ impl Checker<'_> {
                 self.value(value, expected);
                 return self.fits_as_value(expected, span);
             }
-            Argument::Reference(place) => self.place(place),
+            Argument::Copy(place) | Argument::Reference(place) => self.place(place),
         };
         let (Some(expected), Some(given)) = (expected, given) else { return };
         self.require(self.types.have_same_shape(expected, given), Rule::Multisets, span, || {
@@ -318,5 +350,18 @@ impl Checker<'_> {
         self.require(self.is_scalar(element), Rule::Multisets, span, || {
             "a single value is added to a multiset of aggregates".into()
         });
+    }
+}
+
+/// The one place that a statement writes, if it writes only one.
+fn written(kind: &StmtKind) -> Option<&Place> {
+    match kind {
+        StmtKind::Assign { target: place, .. }
+        | StmtKind::Copy { target: place, .. }
+        | StmtKind::Undefine(place)
+        | StmtKind::Clear(place)
+        | StmtKind::MultisetAdd { multiset: place, .. }
+        | StmtKind::MultisetRemove { multiset: place, .. } => Some(place),
+        _ => None,
     }
 }

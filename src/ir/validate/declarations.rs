@@ -2,8 +2,8 @@
 
 use super::{Checker, Rule, SCALARS_MAX};
 use crate::ir::{
-    Channel, Function, Instances, Owner, Process, ProcessId, PropertyKind, Scalar, Schedule, Type,
-    TypeId, VarId, Variable,
+    Channel, Function, Instances, Owner, Pid, Process, ProcessId, PropertyKind, Scalar, Schedule,
+    Type, TypeId, VarId, Variable,
 };
 use crate::source::Span;
 
@@ -50,11 +50,15 @@ impl Checker<'_> {
                 fields.iter().try_for_each(|(_, ty)| self.initial(*ty, values, at))
             }
             Type::Multiset { capacity, element } => {
-                one_of(values[*at], 0, i64::from(*capacity), false)?;
-                let size = values[*at].unwrap_or_default();
-                *at += 1;
-                (0..size).try_for_each(|_| self.initial(*element, values, at))?;
-                (size..i64::from(*capacity)).try_for_each(|_| self.unused(*element, values, at))
+                for _ in 0..*capacity {
+                    one_of(values[*at], 0, 1, false)?;
+                    *at += 1;
+                    match values[*at - 1] {
+                        Some(1) => self.initial(*element, values, at)?,
+                        _ => self.unused(*element, values, at)?,
+                    }
+                }
+                Ok(())
             }
             Type::Scalar(Scalar { domain, undefined }) => {
                 let (low, high) = self.program.bounds(domain);
@@ -86,9 +90,7 @@ impl Checker<'_> {
                 fields.iter().flat_map(|(_, ty)| self.nothing(*ty)).collect()
             }
             Type::Multiset { capacity, element } => {
-                let mut nothing = vec![Some(0)];
-                nothing.extend(self.nothing(*element).repeat(*capacity as usize));
-                nothing
+                [vec![Some(0)], self.nothing(*element)].concat().repeat(*capacity as usize)
             }
         }
     }
@@ -112,7 +114,7 @@ impl Checker<'_> {
 
     /// Rule 10.
     fn process(&mut self, id: ProcessId, process: &Process) {
-        let Process { name, locations, start, instances, parameters, span } = process;
+        let Process { name, locations, start, instances, parameters, life, span } = process;
         self.require(locations.get(*start).is_some(), Rule::Processes, *span, || {
             format!("process {name} starts at {start:?}, but has {} locations", locations.len())
         });
@@ -123,6 +125,13 @@ impl Checker<'_> {
         }
         for (at, &parameter) in parameters.iter().enumerate() {
             self.process_parameter(id, parameter, parameters[..at].contains(&parameter), *span);
+        }
+        let pid = match life.pid {
+            Pid::In(variable) => Some(variable),
+            Pid::None | Pid::From(_) => None,
+        };
+        for variable in pid.into_iter().chain(life.priority) {
+            self.process_parameter(id, variable, parameters.contains(&variable), *span);
         }
     }
 
@@ -143,15 +152,14 @@ impl Checker<'_> {
     /// Rules 1 and 17.
     fn function_head(&mut self, function: &Function) {
         let Function { name, parameters, result, span, .. } = function;
-        let by_value = parameters.iter().filter(|parameter| !parameter.by_reference);
-        for ty in by_value.map(|parameter| parameter.ty).chain(*result) {
-            if self.known_type(ty, *span) {
-                self.require(self.is_scalar(ty), Rule::ScalarRanges, *span, || {
-                    format!("function {name} takes or gives a value that is no scalar")
-                });
-            }
+        if let Some(ty) = *result
+            && self.known_type(ty, *span)
+        {
+            self.require(self.is_scalar(ty), Rule::ScalarRanges, *span, || {
+                format!("function {name} gives a value that is no scalar")
+            });
         }
-        for parameter in parameters.iter().filter(|parameter| parameter.by_reference) {
+        for parameter in parameters {
             self.known_type(parameter.ty, *span);
         }
     }

@@ -2,8 +2,8 @@
 
 use super::{Bound, Checker, Rule};
 use crate::ir::{
-    Argument, ChannelRef, Expr, ExprKind, FunctionId, LocalId, Owner, Pattern, Place, Root,
-    Selector, Type, TypeId,
+    Argument, ChannelId, ChannelRef, Convert, Expr, ExprKind, FunctionId, LocalId, Owner, Pattern,
+    Place, Root, Selector, Type, TypeId,
 };
 use crate::source::Span;
 
@@ -31,7 +31,12 @@ impl<'a> Checker<'a> {
             ExprKind::Conditional(condition, then, otherwise) => {
                 [condition, then, otherwise].into_iter().for_each(|part| self.expr(part));
             }
-            ExprKind::Call(function, arguments) => self.call(*function, arguments, span, true),
+            ExprKind::Call(function, arguments) => self.result(*function, arguments, span),
+            ExprKind::Convert(convert) => self.convert(convert, span),
+            ExprKind::Same(left, right) => {
+                self.expr(left);
+                self.expr(right);
+            }
             ExprKind::Self_ => self.require(self.scope.mover.is_some(), Rule::Mover, span, || {
                 "the mover's slot is asked for where no process moves".into()
             }),
@@ -52,10 +57,16 @@ impl<'a> Checker<'a> {
                 self.channel_ref(channel, span);
                 self.buffered(channel, span, "asked how full it is");
             }
-            ExprKind::CanReceive(channel, patterns) => {
+            ExprKind::CanReceive(channel, patterns, _) => {
                 self.patterns(channel, patterns, span);
                 self.buffered(channel, span, "asked what it holds");
             }
+            ExprKind::ChannelNumber(channel) => self.channel_ref(channel, span),
+            ExprKind::SlotOf(process, pid) => {
+                self.known_process(*process, span);
+                self.expr(pid);
+            }
+            ExprKind::Enabled(pid) | ExprKind::PriorityOf(pid) => self.expr(pid),
             ExprKind::Quantified { local, over, body, .. } => {
                 self.ranges(*over, span);
                 self.binding(*local, (true, None), span, |checker| checker.expr(body));
@@ -64,6 +75,10 @@ impl<'a> Checker<'a> {
                 self.multiset(multiset);
                 self.binding(*local, (true, None), span, |checker| checker.expr(body));
             }
+            ExprKind::Contains(contains) => {
+                self.multiset(&contains.multiset);
+                self.expr(&contains.position);
+            }
             _ => unreachable!("the other expressions are checked above"),
         }
     }
@@ -71,13 +86,33 @@ impl<'a> Checker<'a> {
     /// Checks an expression whose value is stored in, sent as or given for a `ty`, if that is
     /// known (rule 27).
     pub(super) fn value(&mut self, expr: &Expr, ty: Option<TypeId>) {
-        if !matches!(expr.kind, ExprKind::Undefined) {
-            return self.expr(expr);
+        let mut whole = expr;
+        while let ExprKind::Convert(convert) = &whole.kind {
+            self.pieces(convert, whole.span);
+            whole = &convert.operand;
+        }
+        if !matches!(whole.kind, ExprKind::Undefined) {
+            return self.expr(whole);
         }
         let may = ty.is_some_and(|ty| self.types.may_be_undefined(ty));
         self.require(may, Rule::Undefined, expr.span, || {
             "the undefined value is given where it may not be".into()
         });
+    }
+
+    fn convert(&mut self, convert: &Convert, span: Span) {
+        self.pieces(convert, span);
+        self.expr(&convert.operand);
+    }
+
+    /// Rule 4, and that no piece is empty.
+    fn pieces(&mut self, convert: &Convert, span: Span) {
+        for piece in &convert.pieces {
+            [piece.low, piece.high, piece.by].into_iter().for_each(|it| self.integer(it, span));
+            self.require(piece.low <= piece.high, Rule::Integers, span, || {
+                format!("nothing lies between {} and {}", piece.low, piece.high)
+            });
+        }
     }
 
     /// Checks a place and finds its type (rules 1, 12 and 15).
@@ -172,11 +207,19 @@ impl<'a> Checker<'a> {
     pub(super) fn channel_ref(&mut self, channel: &ChannelRef, span: Span) {
         match channel {
             ChannelRef::Computed(number) => self.expr(number),
-            ChannelRef::Named(id) => {
-                if self.known_channel(*id, span) {
-                    self.slot(self.program.channels[*id].owner, None, span);
-                }
+            ChannelRef::Named(id) => self.named_channel(*id, span),
+            ChannelRef::Element { first, count, index } => {
+                self.expr(index);
+                self.named_channel(*first, span);
+                let last = ChannelId(first.0.saturating_add(count.saturating_sub(1)));
+                self.named_channel(last, span);
             }
+        }
+    }
+
+    fn named_channel(&mut self, id: ChannelId, span: Span) {
+        if self.known_channel(id, span) {
+            self.slot(self.program.channels[id].owner, None, span);
         }
     }
 
@@ -196,7 +239,9 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Option<&'a [TypeId]> {
         let program = self.program;
-        let ChannelRef::Named(id) = channel else { return None };
+        let (ChannelRef::Named(id) | ChannelRef::Element { first: id, .. }) = channel else {
+            return None;
+        };
         let channel = program.channels.get(*id)?;
         let fields = &channel.fields;
         self.require(fields.len() == count, Rule::MessageArity, span, || {
@@ -230,7 +275,8 @@ impl<'a> Checker<'a> {
 
     /// Rule 16.
     pub(super) fn bind(&mut self, local: LocalId, scalar: bool, place: Option<TypeId>, span: Span) {
-        let before = self.scope.locals.insert(local, Bound { open: true, scalar, place });
+        let bound = Bound { open: true, scalar, place, outside: false };
+        let before = self.scope.locals.insert(local, bound);
         self.require(before.is_none(), Rule::Locals, span, || {
             format!("{local:?} is bound a second time")
         });
@@ -246,7 +292,24 @@ impl<'a> Checker<'a> {
     ) {
         self.bind(local, scalar, place, span);
         inside(self);
-        self.scope.locals.insert(local, Bound { open: false, scalar, place });
+        if let Some(bound) = self.scope.locals.get_mut(&local) {
+            bound.open = false;
+        }
+    }
+
+    /// Says of a local that it stands for a place of the state's or of the caller's.
+    pub(super) fn stands_outside(&mut self, local: LocalId) {
+        if let Some(bound) = self.scope.locals.get_mut(&local) {
+            bound.outside = true;
+        }
+    }
+
+    /// Whether what is written to a place is seen outside the function.
+    pub(super) fn is_outside(&self, place: &Place) -> bool {
+        match place.root {
+            Root::Variable(_) => true,
+            Root::Local(local) => self.scope.locals.get(&local).is_none_or(|it| it.outside),
+        }
     }
 
     /// Rule 16.
@@ -266,25 +329,42 @@ impl<'a> Checker<'a> {
         });
     }
 
-    /// Rules 21 and 22.
+    /// A call in an expression (rules 21 and 22).
+    fn result(&mut self, id: FunctionId, arguments: &[Argument], span: Span) {
+        if self.known_function(id, span) {
+            self.functions.called(self.scope.function, id, span, true);
+            let function = &self.program.functions[id];
+            self.require(function.result.is_some(), Rule::Results, span, || {
+                format!("{} has no result to compute with", function.name)
+            });
+            self.arguments(id, arguments, span);
+        }
+    }
+
+    /// A call as a statement (rules 21 and 22).
     pub(super) fn call(
         &mut self,
         id: FunctionId,
         arguments: &[Argument],
+        into: Option<&Place>,
         span: Span,
-        in_expression: bool,
     ) {
-        if !self.known_function(id, span) {
-            return;
+        if let Some(place) = into {
+            self.scalar_place(place);
         }
-        self.functions.called(self.scope.function, id, span, in_expression);
+        if self.known_function(id, span) {
+            self.functions.called(self.scope.function, id, span, false);
+            let function = &self.program.functions[id];
+            self.require(function.result.is_some() || into.is_none(), Rule::Results, span, || {
+                format!("{} has no result to store", function.name)
+            });
+            self.arguments(id, arguments, span);
+        }
+    }
+
+    /// Rule 21.
+    fn arguments(&mut self, id: FunctionId, arguments: &[Argument], span: Span) {
         let function = &self.program.functions[id];
-        self.require(function.result.is_some() == in_expression, Rule::Results, span, || {
-            match in_expression {
-                true => format!("{} has no result to compute with", function.name),
-                false => format!("the result of {} is lost", function.name),
-            }
-        });
         let expected = function.parameters.len();
         self.require(arguments.len() == expected, Rule::Arguments, span, || {
             format!("{} arguments for {}, which takes {expected}", arguments.len(), function.name)
@@ -299,7 +379,11 @@ impl<'a> Checker<'a> {
         let right = match argument {
             Argument::Value(value) => {
                 self.value(value, Some(ty));
-                !by_reference
+                !by_reference && self.is_scalar(ty)
+            }
+            Argument::Copy(place) => {
+                let Some(given) = self.place(place) else { return };
+                !by_reference && self.types.have_same_shape(given, ty)
             }
             Argument::Reference(place) => {
                 let Some(given) = self.place(place) else { return };

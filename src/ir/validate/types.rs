@@ -12,7 +12,7 @@ pub(super) struct TypeFacts {
     scalars: Vec<u64>,
     /// Types of equal shape have equal numbers.
     shapes: Vec<usize>,
-    /// Whether every scalar in it, but for the counts of multisets, may be undefined.
+    /// Whether every scalar in it, but for the marks of multisets, may be undefined.
     undefinable: Vec<bool>,
     /// The shapes seen.
     numbers: HashMap<Shape, usize>,
@@ -60,8 +60,8 @@ impl TypeFacts {
             Type::Multiset { capacity, element } => {
                 let (scalars, element, undefinable) = self.element_of(*element);
                 let shape = Shape::Multiset { capacity: *capacity, element };
-                let elements = scalars.saturating_mul(u64::from(*capacity));
-                (elements.saturating_add(1), shape, undefinable)
+                let position = scalars.saturating_add(1);
+                (position.saturating_mul(u64::from(*capacity)), shape, undefinable)
             }
             Type::Record { fields, .. } => self.record(fields),
         };
@@ -101,7 +101,6 @@ impl Checker<'_> {
                     self.has_room(id, *capacity);
                 }
                 Type::Record { fields, .. } => {
-                    self.has_room(id, fields.len() as u32);
                     fields.iter().for_each(|(_, ty)| self.element(id, *ty));
                 }
             }
@@ -134,12 +133,18 @@ impl Checker<'_> {
         self.require(fits, Rule::Aggregates, NOWHERE, || {
             format!("the indices of {id:?} from {low} do not fit 64 bits")
         });
-        let Some(set) = symmetric else { return };
-        if self.known(*set, self.program.scalarsets.len(), NOWHERE) {
-            let size = self.program.scalarsets[*set].size;
-            self.require(*low == 0 && *length == size, Rule::Aggregates, NOWHERE, || {
-                format!("{id:?} has {length} elements from {low}, its scalarset {size} from 0")
-            });
+        let Some(by) = symmetric else { return };
+        if !matches!(by, Domain::Scalarset(_) | Domain::Union(_)) {
+            let message = format!("{id:?} is indexed by {by:?}, as if that were symmetric");
+            return self.problem(Rule::Aggregates, NOWHERE, message);
+        }
+        if let Some(size) = self.domain(id, by) {
+            self.require(
+                *low == 0 && i128::from(*length) == size,
+                Rule::Aggregates,
+                NOWHERE,
+                || format!("{id:?} has {length} elements from {low}, its scalarset {size} from 0"),
+            );
         }
     }
 
@@ -149,8 +154,11 @@ impl Checker<'_> {
         self.require(size >= 1 && codes <= CODES_MAX, Rule::DomainSize, NOWHERE, || {
             format!("{id:?} has {codes} values")
         });
-        let (_, high) = self.program.bounds(&scalar.domain);
-        self.integer(high, NOWHERE);
+        // Numbers of channels and processes are as many as the state has cells for.
+        if !matches!(scalar.domain, Domain::Channel | Domain::Process) {
+            let (_, high) = self.program.bounds(&scalar.domain);
+            self.integer(high, NOWHERE);
+        }
     }
 
     /// The number of values of a domain, if all in it is known.

@@ -2,8 +2,8 @@
 
 use super::{Bound, Builder, Recipe, exprs, stmts};
 use spillway::ir::{
-    Action, Binary, ChannelId, ChannelRef, Communication, Edge, Entity, Expr, ExprKind, LocationId,
-    Parameter, ProcessId, Property, PropertyKind, Start, Stmt,
+    Action, Binary, ChannelId, ChannelRef, Communication, Control, Edge, Entity, Expr, ExprKind,
+    LocationId, Parameter, ProcessId, Property, PropertyKind, Start, Stmt,
 };
 
 /// The most actions of a process in lockstep.
@@ -11,6 +11,10 @@ const LOCKSTEP_MAX: usize = 5;
 
 impl<'a> Builder<'a> {
     pub(super) fn code(&mut self, recipe: &'a Recipe) {
+        for numbers in &recipe.functions {
+            self.begin_part(numbers);
+            self.function();
+        }
         let processes: Vec<ProcessId> = self.program.processes.keys().collect();
         let most = if self.is_lockstep() { LOCKSTEP_MAX } else { usize::MAX };
         for (process, (_, actions)) in processes.into_iter().zip(&recipe.processes) {
@@ -61,8 +65,9 @@ impl<'a> Builder<'a> {
         let communication = self.message(edge, if mild { 15 } else { 45 });
         let body = self.body();
         let name = format!("a{}", self.program.actions.len());
+        let (priority, control) = (0, Control::default());
         let action =
-            Action { name, edge, parameters, guard, communication, body, priority: 0, span };
+            Action { name, edge, parameters, guard, communication, body, priority, control, span };
         self.program.actions.push(action);
         self.recklessness = recklessness;
     }

@@ -2,23 +2,25 @@
 
 use super::Generated;
 use spillway::exec::{FaultKind, Interp, Model, Outcome};
-use spillway::ir::{Action, Schedule};
+use spillway::ir::{Action, Program, Schedule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Parts of actions, as `Debug` writes them.
 #[rustfmt::skip]
-const CONSTRUCTS: [&str; 70] = [
+const CONSTRUCTS: [&str; 81] = [
     "edge: Some", "edge: None", "parameters: [Parameter", "guard: Some",
     "communication: Some(Send", "communication: Some(Receive", "Into(", "Match(", "Any",
     "sorted: true", "anywhere: true", "peek: true",
     "Assign {", "Copy {", "If(", "Switch(", "For {", "ForEach {", "While {", "Undefine(", "Clear(",
     "Assert {", "Error(", "Communicate(Send", "Communicate(Receive", "MultisetAdd {",
-    "MultisetRemove {", "Print {", "overflow: Fails", "overflow: Wraps", "element: Value(",
-    "element: Reference(", "kind: Undefined",
+    "MultisetRemove {", "Print {", "Declare {", "Alias {", "Assume(", "Return(None", "Return(Some",
+    "Call {", "Reference(", "overflow: Fails", "overflow: Wraps", "element: Value(",
+    "element: Copy(", "kind: Undefined",
     "Constant(", "Read(", "Local(", "Conditional(", "At {", "Length(", "IsEmpty(", "IsFull(",
-    "CanReceive(", "IsUndefined(", "quantifier: All", "quantifier: Some", "Count {", "Index(",
+    "CanReceive(", "IsUndefined(", "quantifier: All", "quantifier: Some", "Count {", "Contains(", "Index(",
     "Field(",
+    "Call(", "Same(", "Convert(",
     "Unary(Negate", "Unary(Not", "Unary(Complement",
     "Binary(Add", "Binary(Subtract", "Binary(Multiply", "Binary(Divide", "Binary(Remainder",
     "Binary(BitAnd", "Binary(BitOr", "Binary(BitXor", "Binary(ShiftLeft", "Binary(ShiftRight",
@@ -74,12 +76,21 @@ impl Census {
             self.fired += usize::from(fires);
             self.faulty += usize::from(fails);
             self.idle += usize::from(!fires && !fails);
-            self.constructs_of(action, fires);
+            self.constructs_of(&program.0, action, fires);
         }
     }
 
-    fn constructs_of(&mut self, action: &Action, fires: bool) {
-        let shown = format!("{action:?}");
+    fn constructs_of(&mut self, program: &Program, action: &Action, fires: bool) {
+        let mut shown = format!("{action:?}");
+        // Functions call those before them.
+        for id in program.functions.keys().collect::<Vec<_>>().into_iter().rev() {
+            if [format!("function: {id:?}"), format!("Call({id:?}")]
+                .iter()
+                .any(|it| shown.contains(it))
+            {
+                shown += &format!("{:?}", program.functions[id]);
+            }
+        }
         for construct in CONSTRUCTS.into_iter().filter(|it| shown.contains(it)) {
             let (fired, all) = self.constructs.entry(construct).or_default();
             *fired += usize::from(fires);

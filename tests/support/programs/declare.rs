@@ -2,8 +2,9 @@
 
 use super::{Builder, Numbers, Recipe};
 use spillway::ir::{
-    Arithmetic, Channel, Domain, EndRule, Entity, Enum, Grip, Instances, Location, LocationId,
-    Overflow, Owner, Process, ProcessId, Scalar, Scalarset, Schedule, Type, TypeId, Variable,
+    Arithmetic, Channel, Domain, EndRule, Entity, Enum, Grip, Instances, Life, Location,
+    LocationId, Overflow, Owner, Process, ProcessId, Scalar, Scalarset, Schedule, Type, TypeId,
+    Variable,
 };
 
 /// The most processes in lockstep, whose steps are the product of what each can do.
@@ -72,6 +73,7 @@ impl<'a> Builder<'a> {
             start,
             instances: Instances::One,
             parameters: vec![],
+            life: Life::default(),
             span,
         });
     }
@@ -134,9 +136,14 @@ impl<'a> Builder<'a> {
             }
             Type::Multiset { capacity, element } => {
                 let size = self.choices.between(0, capacity.into());
-                values.push(Some(size));
-                (0..size).for_each(|_| self.initial(element, values));
-                (size..capacity.into()).for_each(|_| self.unused(element, values));
+                for position in 0..i64::from(capacity) {
+                    let there = position < size;
+                    values.push(Some(there.into()));
+                    match there {
+                        true => self.initial(element, values),
+                        false => self.unused(element, values),
+                    }
+                }
             }
         }
     }
@@ -163,8 +170,10 @@ impl<'a> Builder<'a> {
                 fields.iter().for_each(|(_, ty)| self.unused(*ty, values))
             }
             Type::Multiset { capacity, element } => {
-                values.push(Some(0));
-                (0..capacity).for_each(|_| self.unused(element, values));
+                for _ in 0..capacity {
+                    values.push(Some(0));
+                    self.unused(element, values);
+                }
             }
         }
     }

@@ -4,8 +4,8 @@ use super::{Builder, Generated, Numbers, Recipe, exprs, numbers};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use spillway::ir::{
-    Action, Arithmetic, Binary, Domain, Expr, Overflow, Owner, Place, Scalar, Schedule, Start,
-    Stmt, StmtKind, Type, VarId, Variable,
+    Action, Arithmetic, Binary, Control, Domain, Expr, Overflow, Owner, Place, Scalar, Schedule,
+    Start, Stmt, StmtKind, Type, VarId, Variable,
 };
 
 /// Programs of many expressions over variables, channels and processes of all kinds. None has
@@ -20,8 +20,17 @@ pub fn dense_programs() -> impl Strategy<Value = Generated> {
         vec(numbers(60), 1..60),
     )
         .prop_map(|(whole, variables, channels, processes, expressions)| {
-            let (free, starts, properties) = (vec![], vec![], vec![]);
-            let recipe = Recipe { whole, variables, channels, processes, free, starts, properties };
+            let (functions, free, starts, properties) = Default::default();
+            let recipe = Recipe {
+                whole,
+                variables,
+                channels,
+                processes,
+                functions,
+                free,
+                starts,
+                properties,
+            };
             build(&recipe, &expressions)
         })
 }
@@ -83,7 +92,9 @@ impl<'a> Builder<'a> {
     fn free_action(&mut self, guard: Option<Expr>, body: Vec<Stmt>) {
         let (name, span) = (format!("a{}", self.program.actions.len()), self.span());
         let (edge, parameters, communication, priority) = (None, vec![], None, 0);
-        let action = Action { name, edge, parameters, guard, communication, body, priority, span };
+        let control = Control::default();
+        let action =
+            Action { name, edge, parameters, guard, communication, body, priority, control, span };
         self.program.actions.push(action);
     }
 }

@@ -3,7 +3,7 @@
 use super::{Bound, Builder};
 use spillway::ir::{
     Arithmetic, Binary, ChannelRef, Entity, Expr, ExprKind, LocationId, ProcessId, Quantifier,
-    Type, Unary,
+    Root, Type, Unary,
 };
 
 /// Expressions nest so deep, but for the indices and guards inside of them.
@@ -24,7 +24,7 @@ impl Builder<'_> {
         if depth == 0 {
             return self.leaf();
         }
-        match self.choices.weighted(&[22, 7, 18, 8, 14, 10, 6, 7, 9, 4, 4]) {
+        match self.choices.weighted(&[22, 7, 18, 8, 14, 10, 6, 7, 9, 4, 4, 4, 3, 5]) {
             0 => self.leaf(),
             1 => {
                 let operator = self.choices.pick(&[Unary::Not, Unary::Negate, Unary::Complement]);
@@ -47,7 +47,10 @@ impl Builder<'_> {
             }
             8 => self.question(depth),
             9 => self.quantified(depth),
-            _ => self.count(depth),
+            10 => self.count(depth),
+            11 => self.same(depth),
+            12 => self.converted(depth),
+            _ => self.pure_call().unwrap_or_else(|| self.leaf()),
         }
     }
 
@@ -59,7 +62,7 @@ impl Builder<'_> {
         self.expr(ExprKind::Binary(operator, Box::new(left), Box::new(right)))
     }
 
-    fn conditional(&mut self, condition: Expr, then: Expr, otherwise: Expr) -> Expr {
+    pub(super) fn conditional(&mut self, condition: Expr, then: Expr, otherwise: Expr) -> Expr {
         let (condition, then) = (Box::new(condition), Box::new(then));
         self.expr(ExprKind::Conditional(condition, then, Box::new(otherwise)))
     }
@@ -91,7 +94,7 @@ impl Builder<'_> {
         }
     }
 
-    fn any_constant(&mut self) -> Expr {
+    pub(super) fn any_constant(&mut self) -> Expr {
         let value = match self.choices.weighted(&[60, 15, 15, 10]) {
             0 => self.choices.between(0, 5),
             1 => self.choices.between(-5, -1),
@@ -117,6 +120,9 @@ impl Builder<'_> {
             return self.any_constant();
         };
         if self.risks() || !part.is_fleeting() && !self.may_be_undefined(part.ty) {
+            if let (Root::Local(local), true) = (part.root, part.is_whole()) {
+                return self.expr(ExprKind::Local(local));
+            }
             let place = self.place(&part, depth);
             return self.expr(ExprKind::Read(place));
         }
@@ -257,10 +263,10 @@ impl Builder<'_> {
         let Type::Multiset { capacity, .. } = self.program.types[part.ty] else {
             unreachable!("only multisets were asked for")
         };
-        let is_variable = self.program.variables[part.variable].ty == part.ty;
+        let is_variable = part.is_whole();
         let multiset = self.place(&part, depth);
         let (local, high) = (self.local(), i64::from(capacity) - 1);
-        let position_in = is_variable.then_some(part.variable);
+        let position_in = is_variable.then_some(part.root);
         let bound = Bound { local, low: 0, high, position_in };
         let body = Box::new(self.binding(bound, |it| it.any_expr(depth - 1)));
         self.expr(ExprKind::Count { multiset, local, body })

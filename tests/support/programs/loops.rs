@@ -67,7 +67,9 @@ impl Builder<'_> {
             return Some(self.stmt(StmtKind::While { condition, body, limit }));
         }
         let part = self.part(|it, part| {
-            !part.is_fleeting() && it.scalar(part.ty).is_some_and(|scalar| !scalar.undefined)
+            !part.is_fleeting()
+                && it.may_write(part)
+                && it.scalar(part.ty).is_some_and(|scalar| !scalar.undefined)
         })?;
         let site = self.site(&part);
         let (low, high) = self.bounds(part.ty);

@@ -68,6 +68,7 @@ impl Builder<'_> {
         let (low, high) = self.bounds(field);
         let part = self.part(|it, part| {
             !part.is_fleeting()
+                && it.may_write(part)
                 && it.scalar(part.ty).is_some_and(|scalar| {
                     let (least, greatest) = it.program.bounds(&scalar.domain);
                     fits || least <= low && high <= greatest
@@ -84,13 +85,14 @@ impl Builder<'_> {
             _ => self.pattern(channel, field),
         });
         let patterns = patterns.collect();
-        self.expr(ExprKind::CanReceive(ChannelRef::Named(channel), patterns))
+        let anywhere = self.choices.chance(25);
+        self.expr(ExprKind::CanReceive(ChannelRef::Named(channel), patterns, anywhere))
     }
 
     /// A message in a body, usually if it does not block.
     pub(super) fn exchange(&mut self) -> Option<Stmt> {
         let buffered = self.buffered();
-        if buffered.is_empty() {
+        if buffered.is_empty() || self.in_function {
             return None;
         }
         let channel = self.choices.pick(&buffered);

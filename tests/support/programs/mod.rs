@@ -16,8 +16,10 @@ mod choices;
 mod declare;
 mod dense;
 mod exprs;
+mod functions;
 mod loops;
 mod messages;
+mod names;
 mod places;
 mod states;
 mod stmts;
@@ -31,7 +33,7 @@ use choices::Choices;
 use places::Part;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use spillway::ir::{Expr, ExprKind, LocalId, Program, Stmt, StmtKind, TypeId, VarId, text};
+use spillway::ir::{Expr, ExprKind, LocalId, Program, Root, Stmt, StmtKind, TypeId, text};
 use spillway::source::Span;
 use std::fmt;
 
@@ -57,6 +59,7 @@ struct Recipe {
     variables: Vec<Numbers>,
     channels: Vec<Numbers>,
     processes: Vec<(Numbers, Vec<Numbers>)>,
+    functions: Vec<Numbers>,
     free: Vec<Numbers>,
     starts: Vec<Numbers>,
     properties: Vec<Numbers>,
@@ -76,19 +79,23 @@ fn recipes() -> impl Strategy<Value = Recipe> {
         vec(numbers(40), 2..8),
         vec(numbers(16), 0..4),
         vec(process, 1..5),
+        vec(numbers(80), 0..4),
         vec(numbers(120), 0..6),
         vec(numbers(80), 1..3),
         vec(numbers(40), 0..4),
     )
-        .prop_map(|(whole, variables, channels, processes, free, starts, properties)| Recipe {
-            whole,
-            variables,
-            channels,
-            processes,
-            free,
-            starts,
-            properties,
-        })
+        .prop_map(
+            |(whole, variables, channels, processes, functions, free, starts, properties)| Recipe {
+                whole,
+                variables,
+                channels,
+                processes,
+                functions,
+                free,
+                starts,
+                properties,
+            },
+        )
 }
 
 /// A program being built.
@@ -101,6 +108,14 @@ struct Builder<'a> {
     small: Vec<TypeId>,
     /// The names in scope.
     locals: Vec<Bound>,
+    /// What a return gives here: nothing, or a value of a type.
+    returns: Option<TypeId>,
+    /// Whether nothing but variables of the body may be written here.
+    pure: bool,
+    /// Whether this is the body of a function.
+    in_function: bool,
+    /// Which functions are pure.
+    is_pure: Vec<bool>,
     next_local: u32,
     next_span: usize,
     /// How many roots of a hundred are reckless.
@@ -115,8 +130,8 @@ struct Bound {
     local: LocalId,
     low: i64,
     high: i64,
-    /// The multiset variable whose positions these are.
-    position_in: Option<VarId>,
+    /// The whole variable whose positions these are.
+    position_in: Option<Root>,
 }
 
 impl<'a> Builder<'a> {
@@ -134,6 +149,10 @@ impl<'a> Builder<'a> {
             parts: Vec::new(),
             small: Vec::new(),
             locals: Vec::new(),
+            returns: None,
+            pure: false,
+            in_function: false,
+            is_pure: Vec::new(),
             next_local: 0,
             next_span: 0,
             recklessness: 0,

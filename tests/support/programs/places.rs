@@ -2,13 +2,13 @@
 
 use super::Builder;
 use spillway::ir::{
-    Binary, Expr, ExprKind, LocalId, Place, Root, Scalar, Selector, Type, TypeId, Unary, VarId,
+    Binary, Contains, Expr, ExprKind, LocalId, Place, Root, Scalar, Selector, Type, TypeId, Unary,
 };
 
 /// A variable or a part of one, but for the indices on the way.
 #[derive(Clone)]
 pub(super) struct Part {
-    pub(super) variable: VarId,
+    pub(super) root: Root,
     steps: Vec<Step>,
     pub(super) ty: TypeId,
 }
@@ -24,6 +24,11 @@ enum Step {
 }
 
 impl Part {
+    /// Whether it is no part of anything else.
+    pub(super) fn is_whole(&self) -> bool {
+        self.steps.is_empty()
+    }
+
     /// Whether it is there in some states only.
     pub(super) fn is_fleeting(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Position { .. }))
@@ -32,7 +37,7 @@ impl Part {
 
 /// A place with simple indices, which can be built several times, with new spans each time.
 pub(super) struct Site {
-    variable: VarId,
+    root: Root,
     way: Vec<Way>,
     ty: TypeId,
 }
@@ -48,11 +53,16 @@ enum Way {
 impl Builder<'_> {
     pub(super) fn find_parts(&mut self) {
         for (variable, about) in self.program.variables.clone().iter() {
-            self.find_parts_of(Part { variable, steps: vec![], ty: about.ty });
+            self.find_parts_of(Root::Variable(variable), about.ty);
         }
     }
 
-    fn find_parts_of(&mut self, part: Part) {
+    /// Adds a variable, or what a name stands for, and all parts of it.
+    pub(super) fn find_parts_of(&mut self, root: Root, ty: TypeId) {
+        self.find_inner_parts(Part { root, steps: vec![], ty });
+    }
+
+    fn find_inner_parts(&mut self, part: Part) {
         let steps: Vec<(Step, TypeId)> = match &self.program.types[part.ty] {
             Type::Scalar(_) => vec![],
             Type::Array { low, length, element, .. } => {
@@ -67,7 +77,7 @@ impl Builder<'_> {
         };
         for (step, ty) in steps {
             let steps = part.steps.iter().copied().chain([step]).collect();
-            self.find_parts_of(Part { steps, ty, ..part });
+            self.find_inner_parts(Part { steps, ty, ..part });
         }
         self.parts.push(part);
     }
@@ -99,7 +109,7 @@ impl Builder<'_> {
     /// A place in this part: it is there unless it is in a multiset or the program is reckless.
     pub(super) fn place(&mut self, part: &Part, depth: u32) -> Place {
         let path = part.steps.iter().map(|&step| self.selector(step, part, depth)).collect();
-        let (root, span) = (Root::Variable(part.variable), self.span());
+        let (root, span) = (part.root, self.span());
         Place { root, slot: None, path, span }
     }
 
@@ -116,7 +126,7 @@ impl Builder<'_> {
                 _ => self.constant_near(low, high),
             });
         }
-        match (step, self.position_in(part.variable)) {
+        match (step, self.position_in(part.root)) {
             (Step::Position { .. }, Some(local)) => {
                 Selector::Index(self.expr(ExprKind::Local(local)))
             }
@@ -124,9 +134,9 @@ impl Builder<'_> {
         }
     }
 
-    /// A name of positions in this multiset variable, if there is one.
-    fn position_in(&self, variable: VarId) -> Option<LocalId> {
-        let bound = self.locals.iter().find(|bound| bound.position_in == Some(variable))?;
+    /// A name of positions in this multiset, a whole variable, if there is one.
+    fn position_in(&self, root: Root) -> Option<LocalId> {
+        let bound = self.locals.iter().find(|bound| bound.position_in == Some(root))?;
         Some(bound.local)
     }
 
@@ -135,12 +145,12 @@ impl Builder<'_> {
         let way = part.steps.iter().map(|&step| match step {
             Step::Field(number) => Way::Field(number),
             Step::Element { low, length } => self.index(low, low + i64::from(length) - 1),
-            Step::Position { capacity } => match self.position_in(part.variable) {
+            Step::Position { capacity } => match self.position_in(part.root) {
                 Some(local) if part.steps.len() == 1 => Way::Name(local),
                 _ => Way::Position(self.choices.between(0, i64::from(capacity) - 1)),
             },
         });
-        Site { variable: part.variable, way: way.collect(), ty: part.ty }
+        Site { root: part.root, way: way.collect(), ty: part.ty }
     }
 
     fn index(&mut self, low: i64, high: i64) -> Way {
@@ -155,10 +165,10 @@ impl Builder<'_> {
     }
 
     pub(super) fn place_at(&mut self, site: &Site) -> Place {
-        self.place_along(site.variable, &site.way)
+        self.place_along(site.root, &site.way)
     }
 
-    fn place_along(&mut self, variable: VarId, way: &[Way]) -> Place {
+    fn place_along(&mut self, root: Root, way: &[Way]) -> Place {
         let path = way.iter().map(|&way| match way {
             Way::Field(number) => Selector::Field(number),
             Way::Index(index) | Way::Position(index) => {
@@ -167,7 +177,7 @@ impl Builder<'_> {
             Way::Name(local) => Selector::Index(self.expr(ExprKind::Local(local))),
         });
         let (path, span) = (path.collect(), self.span());
-        Place { root: Root::Variable(variable), slot: None, path, span }
+        Place { root, slot: None, path, span }
     }
 
     /// Whether the multisets on the way have an element at their positions; none if they must.
@@ -175,12 +185,18 @@ impl Builder<'_> {
         let mut presence = None;
         for (at, &way) in site.way.iter().enumerate() {
             if let Way::Position(position) = way {
-                let multiset = self.place_along(site.variable, &site.way[..at]);
-                let there = self.has_more_than(multiset, position);
+                let multiset = self.place_along(site.root, &site.way[..at]);
+                let there = self.has_element(multiset, position);
                 presence = self.conjunction(presence, Some(there));
             }
         }
         presence
+    }
+
+    /// Whether a multiset has an element at a position.
+    pub(super) fn has_element(&mut self, multiset: Place, position: i64) -> Expr {
+        let position = self.expr(ExprKind::Constant(position));
+        self.expr(ExprKind::Contains(Box::new(Contains { multiset, position })))
     }
 
     /// Whether a multiset has more than so many elements.

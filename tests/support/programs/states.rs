@@ -26,7 +26,9 @@ pub fn random_state(model: &Interp, random: &mut Random) -> Vec<u8> {
             }
         }
     }
-    filler.state
+    let mut state = filler.state;
+    model.settle(&mut state);
+    state
 }
 
 struct Filler<'a> {
@@ -45,11 +47,14 @@ impl Filler<'_> {
             }
             Type::Record { fields, .. } => fields.iter().for_each(|(_, ty)| self.fill(*ty, cell)),
             Type::Multiset { capacity, element } => {
-                let size = self.count(cell, *capacity);
-                (0..size).for_each(|_| self.fill(*element, cell));
+                let size = self.random.below(*capacity as usize + 1) as u32;
+                for _ in 0..size {
+                    self.model.layout().set(&mut self.state, *cell, Some(1));
+                    cell.0 += 1;
+                    self.fill(*element, cell);
+                }
                 // All bits 0 is what unused cells hold.
-                let unused = (*capacity - size) * self.model.layout().sizes[*element];
-                cell.0 += unused;
+                cell.0 += (*capacity - size) * (1 + self.model.layout().sizes[*element]);
             }
         }
     }

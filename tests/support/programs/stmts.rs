@@ -15,10 +15,31 @@ impl Builder<'_> {
         (0..count).map(|_| self.rooted(|it| it.any_stmt(depth))).collect()
     }
 
-    fn any_stmt(&mut self, depth: u32) -> Stmt {
+    pub(super) fn any_stmt(&mut self, depth: u32) -> Stmt {
         let nested = if depth > 0 { 8 } else { 0 };
-        let weights =
-            [50, 4, 6, 3, 4, 3, 2, 4, 7, 6, 2, nested, nested, nested, nested, nested / 2];
+        let weights = [
+            50,
+            4,
+            6,
+            3,
+            4,
+            3,
+            2,
+            4,
+            7,
+            6,
+            2,
+            nested,
+            nested,
+            nested,
+            nested,
+            nested / 2,
+            nested,
+            nested,
+            8,
+            2,
+            2,
+        ];
         let stmt = match self.choices.weighted(&weights) {
             0 => self.assign(),
             1 => self.assign_undefined(),
@@ -35,7 +56,12 @@ impl Builder<'_> {
             12 => Some(self.switch(depth - 1)),
             13 => Some(self.count_up_or_down(depth - 1)),
             14 => Some(self.for_each(depth - 1)),
-            _ => self.while_loop(depth - 1),
+            15 => self.while_loop(depth - 1),
+            16 => Some(self.declared(depth - 1)),
+            17 => self.named(depth - 1),
+            18 => self.call(),
+            19 => Some(self.assume()),
+            _ => Some(self.return_early()),
         };
         stmt.or_else(|| self.assign()).unwrap_or_else(|| self.print())
     }
@@ -49,7 +75,7 @@ impl Builder<'_> {
     }
 
     /// A place in a part, and the condition under which it is there.
-    fn target(&mut self, part: &Part) -> (Option<Expr>, Place) {
+    pub(super) fn target(&mut self, part: &Part) -> (Option<Expr>, Place) {
         if self.risks() || !part.is_fleeting() {
             return (None, self.place(part, 1));
         }
@@ -58,7 +84,7 @@ impl Builder<'_> {
     }
 
     fn assign(&mut self) -> Option<Stmt> {
-        let part = self.part(|it, part| it.scalar(part.ty).is_some())?;
+        let part = self.part(|it, part| it.scalar(part.ty).is_some() && it.may_write(part))?;
         let (condition, target) = match self.choices.weighted(&[45, 55]) {
             0 if !part.is_fleeting() => return Some(self.advance(&part)),
             _ => self.target(&part),
@@ -79,6 +105,7 @@ impl Builder<'_> {
     pub(super) fn advance_something(&mut self) -> Option<Stmt> {
         let part = self.part(|it, part| {
             !part.is_fleeting()
+                && it.may_write(part)
                 && it.scalar(part.ty).is_some_and(|scalar| {
                     let (low, high) = it.program.bounds(&scalar.domain);
                     low < high
@@ -88,7 +115,7 @@ impl Builder<'_> {
     }
 
     /// The next value, or the first after the last: this makes a program go through its states.
-    fn advance(&mut self, part: &Part) -> Stmt {
+    pub(super) fn advance(&mut self, part: &Part) -> Stmt {
         let site = self.site(part);
         let (low, high) = self.bounds(part.ty);
         let step = self.choices.pick(&[1, 1, 1, 2, 3]).min(high - low);
@@ -113,7 +140,7 @@ impl Builder<'_> {
     }
 
     fn assign_undefined(&mut self) -> Option<Stmt> {
-        let part = self.part(|it, part| it.may_be_undefined(part.ty))?;
+        let part = self.part(|it, part| it.may_be_undefined(part.ty) && it.may_write(part))?;
         let (condition, target) = self.target(&part);
         let value = self.expr(ExprKind::Undefined);
         let stmt = self.stmt(StmtKind::Assign { target, value, overflow: Overflow::Fails });
@@ -122,7 +149,9 @@ impl Builder<'_> {
 
     /// A copy within one variable as often as between two.
     fn copy(&mut self) -> Option<Stmt> {
-        let part = self.part(|it, part| it.scalar(part.ty).is_none() || it.choices_are_few())?;
+        let part = self.part(|it, part| {
+            it.may_write(part) && (it.scalar(part.ty).is_none() || it.choices_are_few())
+        })?;
         let other = self.part(|_, other| other.ty == part.ty)?;
         let (one, target) = self.target(&part);
         let (two, source) = self.target(&other);
@@ -137,7 +166,7 @@ impl Builder<'_> {
     }
 
     fn undefine(&mut self) -> Option<Stmt> {
-        let part = self.part(|it, part| it.is_undefinable(part.ty))?;
+        let part = self.part(|it, part| it.is_undefinable(part.ty) && it.may_write(part))?;
         let (condition, place) = self.target(&part);
         let stmt = self.stmt(StmtKind::Undefine(place));
         Some(self.only_if(condition, stmt))
@@ -154,7 +183,7 @@ impl Builder<'_> {
     }
 
     fn clear(&mut self) -> Option<Stmt> {
-        let part = self.part(|_, _| true)?;
+        let part = self.part(|it, part| it.may_write(part))?;
         let (condition, place) = self.target(&part);
         let stmt = self.stmt(StmtKind::Clear(place));
         Some(self.only_if(condition, stmt))
@@ -180,14 +209,16 @@ impl Builder<'_> {
         self.only_if(Some(condition), error)
     }
 
-    fn print(&mut self) -> Stmt {
+    pub(super) fn print(&mut self) -> Stmt {
         let value = self.any_expr(1);
         self.stmt(StmtKind::Print { format: "value {}".into(), values: vec![value] })
     }
 
     fn multiset(&mut self) -> Option<(Part, u32, TypeId)> {
         let part = self.part(|it, part| {
-            matches!(it.program.types[part.ty], Type::Multiset { .. }) && !part.is_fleeting()
+            matches!(it.program.types[part.ty], Type::Multiset { .. })
+                && !part.is_fleeting()
+                && it.may_write(part)
         })?;
         match self.program.types[part.ty] {
             Type::Multiset { capacity, element } => Some((part, capacity, element)),
@@ -223,7 +254,7 @@ impl Builder<'_> {
         }
         let source = self.part(|_, part| part.ty == ty)?;
         let (condition, place) = self.target(&source);
-        Some((condition, Argument::Reference(place)))
+        Some((condition, Argument::Copy(place)))
     }
 
     fn remove(&mut self) -> Option<Stmt> {
@@ -231,7 +262,7 @@ impl Builder<'_> {
         let site = self.site(&part);
         let at = self.choices.between(0, i64::from(capacity) - 1);
         let place = self.place_at(&site);
-        let condition = self.has_more_than(place, at);
+        let condition = self.has_element(place, at);
         let multiset = self.place_at(&site);
         let risks = self.risks();
         let position = if risks { self.any_expr(2) } else { self.constant(at) };

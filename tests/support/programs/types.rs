@@ -31,9 +31,9 @@ impl Builder<'_> {
 
     fn array_type(&mut self, depth: u32) -> TypeId {
         let element = self.type_of_depth(depth + 1);
-        let symmetric = self.choices.chance(20).then_some(ScalarsetId(0));
+        let symmetric = self.choices.chance(20).then_some(Domain::Scalarset(ScalarsetId(0)));
         let (low, length) = match symmetric {
-            Some(set) => (0, self.program.scalarsets[set].size),
+            Some(_) => (0, self.program.scalarsets[ScalarsetId(0)].size),
             None => (self.choices.between(-2, 2), self.choices.between(1, 4) as u32),
         };
         self.program.types.push(Type::Array { low, length, symmetric, element })

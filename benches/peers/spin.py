@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Spillway and SPIN side by side, on the same models and the same semantics.
+
+    benches/peers/spin.py --spillway target/release/spillway MODEL...
+
+For each model: `spin -a -o1 -o2 -o3` (SPIN's unoptimised graph, which is Spillway's), compiled with
+`gcc -O2 -DSAFETY -DNOREDUCE`, with all the memory it wants; the same with `-DCOLLAPSE` and with
+`-DMA`; and `spillway check --memory 64MiB --threads 1`. Both look for all violations and go on.
+Prints a table in Markdown: CPU nanoseconds a transition, wall seconds, peak resident MiB. Runs one
+after the other on one machine, so the columns of a row can be compared.
+
+Needs the Debian packages spin, gcc and python3. A model's counts must agree, or its row says so.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+# Never claims are left out on both sides: Spillway keeps them for later.
+PAN = ["-O2", "-DSAFETY", "-DNOREDUCE", "-DNOCLAIM", "-DMEMLIM=20000"]
+
+
+def measured(command, folder):
+    """CPU seconds, wall seconds, peak resident MiB and output of a command."""
+    with tempfile.TemporaryFile() as output:
+        begun = time.monotonic()
+        process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=subprocess.DEVNULL)
+        _, _, usage = os.wait4(process.pid, 0)
+        wall = time.monotonic() - begun
+        output.seek(0)
+        text = output.read().decode(errors="replace")
+    return usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, text
+
+
+def spin(model, folder, flags, depth):
+    """Runs SPIN's verifier; its figures, states and transitions."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    generate = ["spin", "-a", "-o1", "-o2", "-o3", model]
+    subprocess.run(generate, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["gcc", *PAN, *flags, "-w", "-o", "pan", "pan.c"], cwd=folder, check=True)
+    verify = ["./pan", "-n", "-c0", f"-m{depth}", "-w24"]
+    cpu, wall, peak, text = measured(verify, folder)
+    states = re.search(r"(\d+) states, stored", text)
+    transitions = re.search(r"(\d+) transitions \(=", text)
+    width = re.search(r"State-vector (\d+) byte", text)
+    if not states or "max search depth too small" in text:
+        raise RuntimeError(f"SPIN did not end on {model}")
+    figures = (cpu, wall, peak)
+    return figures, int(states[1]), int(transitions[1]), int(width[1])
+
+
+def spillway(program, model, folder):
+    command = [program, "check", model, "--memory", "64MiB", "--threads", "1", "--keep-going"]
+    command += ["--language", "promela", "--json"]
+    cpu, wall, peak, text = measured(command, folder)
+    result = json.loads(text)
+    return (cpu, wall, peak), result["states"], result["transitions"]
+
+
+def cell(figures, transitions):
+    cpu, wall, peak = figures
+    return f"{cpu / transitions * 1e9:.0f} ns, {wall:.1f} s, {peak:.0f}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--spillway", default="target/release/spillway")
+    parser.add_argument("--depth", type=int, default=20_000_000, help="of SPIN's search")
+    parser.add_argument("--plain", action="store_true", help="leave -DCOLLAPSE and -DMA out")
+    parser.add_argument("models", nargs="+")
+    args = parser.parse_args()
+    program = os.path.abspath(args.spillway)
+    print("| model | states | transitions | Spillway, 64MiB | SPIN | ratio | COLLAPSE | MA |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    ratios = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for model in map(os.path.abspath, args.models):
+            # Files that a model includes are looked for beside it.
+            beside = os.path.join(scratch, "model")
+            shutil.copytree(os.path.dirname(model), beside, dirs_exist_ok=True)
+            copy = os.path.join(beside, os.path.basename(model))
+            folder = os.path.join(scratch, "pan")
+            try:
+                theirs, states, transitions, width = spin(copy, folder, [], args.depth)
+                ours, our_states, our_transitions = spillway(program, copy, scratch)
+                others = []
+                for flags in [] if args.plain else [["-DCOLLAPSE"], [f"-DMA={width}"]]:
+                    figures, _, fired, _ = spin(copy, folder, flags, args.depth)
+                    others.append(cell(figures, fired))
+            except (subprocess.CalledProcessError, RuntimeError, ValueError, KeyError) as error:
+                print(f"{model}: {error}", file=sys.stderr)
+                continue
+            finally:
+                shutil.rmtree(beside, ignore_errors=True)
+            # SPIN counts how often it arrives at a state, so the initial one once more.
+            agree = (our_states, our_transitions + 1) == (states, transitions)
+            ratio = ours[0] / our_transitions / (theirs[0] / transitions)
+            ratios.append(ratio)
+            row = [
+                os.path.basename(model),
+                f"{states:,}" + ("" if agree else f" (Spillway {our_states:,})"),
+                f"{transitions:,}" + ("" if agree else f" (Spillway {our_transitions:,})"),
+                cell(ours, our_transitions),
+                cell(theirs, transitions),
+                f"{ratio:.2f}",
+                *(others or ["", ""]),
+            ]
+            print("| " + " | ".join(row) + " |", flush=True)
+    if ratios:
+        print(f"\nMedian ratio of CPU a transition: {statistics.median(ratios):.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+//! How many instances a `run` in a loop makes (Promela), where the user does not say.
+//!
+//! The language has no bound but 255, and room for processes that never come makes states wide. So
+//! a short look at the model counts the instances that there are at one time, and the search gets
+//! room for those. Should one more come after all, the search is made again with room for as many
+//! as the front end gives.
+
+use super::model::Model;
+use crate::exec::{Check, FaultKind, Interp, Model as _, Outcome as Step};
+use crate::front::{Language, Options};
+use crate::ir::layout::CellId;
+use crate::ir::{ActionId, Instances, StmtKind};
+use crate::search::Outcome;
+use std::collections::{HashSet, VecDeque};
+
+/// So many states are looked at first.
+const STATES: usize = 3000;
+
+/// A model with no more slots than a short look found use for; nothing if that makes no difference.
+pub(super) fn fewer(model: &Model) -> Option<Options> {
+    let program = model.interp.program();
+    if model.language != Language::Promela || model.options.slots.is_some() {
+        return None;
+    }
+    let most = most_instances(&model.interp);
+    let capacity = |instances: &Instances| match *instances {
+        Instances::One => 1,
+        Instances::Slots { capacity, .. } => capacity,
+    };
+    let spare = program.processes.values().any(|it| capacity(&it.instances) > most);
+    spare.then(|| Options { slots: Some(most.max(1)), ..model.options.clone() })
+}
+
+/// Whether a search met more instances than there were slots for.
+pub(super) fn exceeded(model: &Model, outcome: &Outcome) -> bool {
+    let actions = &model.interp.program().actions;
+    outcome.findings.iter().any(|(check, _)| match check {
+        Check::Fault(FaultKind::Limit, action) => {
+            let action = actions.get(ActionId(action));
+            action.is_some_and(|it| {
+                it.body.iter().any(|stmt| matches!(stmt.kind, StmtKind::Run { .. }))
+            })
+        }
+        _ => false,
+    })
+}
+
+/// The most instances of one process in some states: those nearest to the start, and those of
+/// walks from there that take the last step of each state, which is that of the oldest process.
+fn most_instances(model: &Interp) -> u32 {
+    let successors = |steps: Vec<crate::exec::Step>| {
+        steps.into_iter().filter_map(|step| match step.outcome {
+            Step::Successor(state) => Some(state),
+            Step::Fault(_) => None,
+        })
+    };
+    let (mut most, mut seen) = (0, HashSet::new());
+    let mut open: VecDeque<Vec<u8>> = successors(model.starts()).collect();
+    while let Some(state) = open.pop_front() {
+        if seen.contains(&state) {
+            continue;
+        }
+        most = most.max(instances(model, &state));
+        let breadth = seen.len() < STATES / 2;
+        let mut next: Vec<_> =
+            successors(model.steps(&state)).filter(|it| !seen.contains(it)).collect();
+        seen.insert(state);
+        match breadth {
+            true => open.extend(next),
+            // Depth first from here on, as deep as the states left allow.
+            false => {
+                next.reverse();
+                next.into_iter().for_each(|state| open.push_front(state));
+            }
+        }
+        if seen.len() >= STATES {
+            break;
+        }
+    }
+    most
+}
+
+fn instances(model: &Interp, state: &[u8]) -> u32 {
+    let (program, layout) = (model.program(), model.layout());
+    let live = program.processes.keys().map(|process| {
+        let placement = layout.locations[process];
+        let cell = |slot: u32| CellId(placement.first.0 + slot * placement.stride);
+        (0..program.slots(process)).take_while(|&slot| layout.code(state, cell(slot)) != 0).count()
+    });
+    live.max().unwrap_or_default() as u32
+}

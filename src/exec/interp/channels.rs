@@ -1,0 +1,139 @@
+//! Channels as values: which channel a reference means, and the numbers of channels.
+//!
+//! Channels are numbered from 1 in the order in which they are made: those of the program first,
+//! then those of each instance, in the order of pids. As instances go in the opposite order, a
+//! number means the same channel as long as that exists.
+
+use super::eval::fault;
+use super::frames::Locals;
+use super::slots::Instance;
+use super::{Failure, Interp};
+use crate::exec::FaultKind;
+use crate::ir::{ChannelId, ChannelRef, Owner};
+use crate::source::Span;
+
+/// A channel, or a slot's own one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::exec) struct ChannelAt {
+    /// Which channel.
+    pub id: ChannelId,
+    /// Whose.
+    pub slot: u32,
+}
+
+impl Interp {
+    /// The channel that a reference names outright.
+    pub(super) fn named(&self, channel: &ChannelRef) -> ChannelId {
+        match channel {
+            ChannelRef::Named(id) | ChannelRef::Element { first: id, .. } => *id,
+            ChannelRef::Computed(_) => unreachable!("only programs with slots compute channels"),
+        }
+    }
+
+    /// The channel that a reference means now.
+    pub(super) fn channel(
+        &self,
+        channel: &ChannelRef,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Result<ChannelAt, Failure> {
+        match channel {
+            ChannelRef::Named(id) => Ok(self.owned(*id, locals)),
+            ChannelRef::Element { first, count, index } => {
+                let at = self.eval(index, state, locals)?;
+                if !(0..i64::from(*count)).contains(&at) {
+                    let message = format!(
+                        "the index is {at}, but the array has elements 0 to {}",
+                        count.saturating_sub(1)
+                    );
+                    return Err(fault(FaultKind::Index, index.span, message));
+                }
+                Ok(self.owned(ChannelId(first.0 + at as u32), locals))
+            }
+            ChannelRef::Computed(number) => {
+                let value = self.eval(number, state, locals)?;
+                self.channel_numbered(value, number.span, state)
+            }
+        }
+    }
+
+    /// A message for a channel known only now must have as many fields as are given.
+    pub(super) fn has_arity(
+        &self,
+        channel: ChannelAt,
+        given: usize,
+        span: Span,
+    ) -> Result<(), Failure> {
+        let expected = self.program.channels[channel.id].fields.len();
+        match given == expected {
+            true => Ok(()),
+            false => Err(self.wrong_arity(channel, given, span)),
+        }
+    }
+
+    /// A receive may leave out the last fields.
+    pub(super) fn has_fields(
+        &self,
+        channel: ChannelAt,
+        given: usize,
+        span: Span,
+    ) -> Result<(), Failure> {
+        match given <= self.program.channels[channel.id].fields.len() {
+            true => Ok(()),
+            false => Err(self.wrong_arity(channel, given, span)),
+        }
+    }
+
+    fn wrong_arity(&self, channel: ChannelAt, given: usize, span: Span) -> Failure {
+        let expected = self.program.channels[channel.id].fields.len();
+        let name = &self.program.channels[channel.id].name;
+        let message = format!("{given} values for a message of {name}, which has {expected}");
+        fault(FaultKind::Error, span, message)
+    }
+
+    fn owned(&self, id: ChannelId, locals: &Locals) -> ChannelAt {
+        let slot = match self.program.channels[id].owner {
+            Owner::Program => 0,
+            Owner::Process(_) => locals.slot(),
+        };
+        ChannelAt { id, slot }
+    }
+
+    fn channels_of(&self, owner: Owner) -> impl Iterator<Item = ChannelId> {
+        let channels = self.program.channels.iter();
+        channels.filter(move |(_, channel)| channel.owner == owner).map(|(id, _)| id)
+    }
+
+    fn channel_numbered(
+        &self,
+        number: i64,
+        span: Span,
+        state: &[u8],
+    ) -> Result<ChannelAt, Failure> {
+        let common = self.channels_of(Owner::Program).map(|id| ChannelAt { id, slot: 0 });
+        let own = self.instances(state).into_iter().flat_map(|Instance { process, slot }| {
+            self.channels_of(Owner::Process(process)).map(move |id| ChannelAt { id, slot })
+        });
+        let found = usize::try_from(number - 1).ok().and_then(|at| common.chain(own).nth(at));
+        found.ok_or_else(|| {
+            let message = match number {
+                0 => "this variable holds no channel yet".to_owned(),
+                number => format!("there is no channel with the number {number}"),
+            };
+            fault(FaultKind::Undefined, span, message)
+        })
+    }
+
+    /// The number of a channel.
+    pub(super) fn channel_number(&self, channel: ChannelAt, state: &[u8]) -> i64 {
+        let owner = self.program.channels[channel.id].owner;
+        let rank = self.channels_of(owner).take_while(|&id| id != channel.id).count() as i64;
+        let Owner::Process(process) = owner else { return rank + 1 };
+        let common = self.channels_of(Owner::Program).count();
+        let own = Instance { process, slot: channel.slot };
+        let earlier = self.instances(state).into_iter().take_while(|&at| at != own);
+        let before: usize =
+            earlier.map(|at| self.channels_of(Owner::Process(at.process)).count()).sum();
+        (common + before) as i64 + rank + 1
+    }
+}

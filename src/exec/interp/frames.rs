@@ -1,0 +1,230 @@
+//! What names stand for while code runs, and calls.
+//!
+//! Local variables and what functions are given by value live in cells behind the state's (see
+//! [`layout`](crate::ir::layout)), in a buffer that is a state and then room for every frame. A
+//! variable is blanked where it is declared, so what an earlier body left there is never seen.
+
+use super::eval::fault;
+use super::slots::Instance;
+use super::{Failure, Interp};
+use crate::exec::FaultKind;
+use crate::ir::layout::{CellId, Frame};
+use crate::ir::{
+    Argument, Entity, Function, FunctionId, LocalId, Overflow, Place, Scalar, Type, TypeId,
+};
+use crate::source::Span;
+use std::cell::RefCell;
+
+/// What a local stands for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Bound {
+    /// Nothing yet.
+    #[default]
+    Nothing,
+    /// A value: it is a parameter of the action, or bound by a loop or quantifier.
+    Value(i64),
+    /// Cells from this one on: a variable, a parameter of the function, an alias.
+    Cells(CellId, TypeId),
+}
+
+/// What the locals of one body stand for, by [`LocalId`]. Each is bound anew wherever its binder is
+/// met, so nothing need be unbound.
+#[derive(Clone, Default)]
+pub(super) struct Locals<'a> {
+    bound: RefCell<Vec<Bound>>,
+    /// Where those live that are variables of the body.
+    frame: Option<&'a Frame>,
+    /// Who moves, if a process with slots does.
+    pub(super) mover: Option<Instance>,
+    /// Whether nothing else can be done.
+    pub(super) timeout: bool,
+}
+
+impl<'a> Locals<'a> {
+    /// Of a body with this frame.
+    pub(super) fn new(frame: &'a Frame) -> Self {
+        Self { frame: Some(frame), ..Self::default() }
+    }
+
+    /// No names, and this mover.
+    pub(super) fn of(mover: Instance) -> Self {
+        Self { mover: Some(mover), ..Self::default() }
+    }
+
+    /// The mover's slot.
+    pub(super) fn slot(&self) -> u32 {
+        self.mover.map_or(0, |mover| mover.slot)
+    }
+
+    pub(super) fn get(&self, local: LocalId) -> Bound {
+        self.bound.borrow().get(local.index()).copied().unwrap_or_default()
+    }
+
+    pub(super) fn set(&self, local: LocalId, to: Bound) {
+        let mut bound = self.bound.borrow_mut();
+        if bound.len() <= local.index() {
+            bound.resize(local.index() + 1, Bound::Nothing);
+        }
+        bound[local.index()] = to;
+    }
+
+    /// The first cell of a variable of the body.
+    fn cell(&self, local: LocalId) -> CellId {
+        let cell = self.frame.and_then(|frame| frame.cell(local));
+        cell.unwrap_or_else(|| unreachable!("every local variable has cells"))
+    }
+}
+
+/// What comes after a statement.
+pub(super) enum Flow {
+    /// The next one.
+    Next,
+    /// The end of the body, with its result if it has one and that is not undefined.
+    Return(Option<i64>),
+    /// Nothing: an assumption does not hold, and there is no such step.
+    Dropped,
+}
+
+impl Interp {
+    /// Puts a state (or a longer buffer) into `work`, with room for all frames.
+    pub(super) fn load(&self, state: &[u8], work: &mut Vec<u8>) {
+        work.clear();
+        work.extend_from_slice(state);
+        work.resize(self.layout.frames.bytes, 0);
+    }
+
+    /// Makes a local variable begin.
+    pub(super) fn declare(&self, local: LocalId, ty: TypeId, state: &mut [u8], locals: &Locals) {
+        let first = locals.cell(local);
+        self.clear_cells(first.0, self.layout.sizes[ty], state);
+        locals.set(local, Bound::Cells(first, ty));
+    }
+
+    /// Calls a function: its arguments in order, then its body. [`Flow::Next`] is the end of one
+    /// without result.
+    pub(super) fn call(
+        &self,
+        id: FunctionId,
+        arguments: &[Argument],
+        span: Span,
+        state: &mut [u8],
+        locals: &Locals,
+    ) -> Result<Flow, Failure> {
+        let function = &self.program.functions[id];
+        let own = Locals::new(&self.layout.frames.functions[id]);
+        for (argument, parameter) in arguments.iter().zip(&function.parameters) {
+            let cell = match argument {
+                Argument::Reference(place) => self.cell(place, state, locals)?.0,
+                _ => {
+                    let cell = own.cell(parameter.local);
+                    self.give(argument, cell, parameter.ty, span, state, locals)?;
+                    cell
+                }
+            };
+            own.set(parameter.local, Bound::Cells(cell, parameter.ty));
+        }
+        match self.run(&function.body, state, &own)? {
+            Flow::Return(result) => self.result(function, result, span).map(Flow::Return),
+            Flow::Next if function.result.is_some() => {
+                let message = format!("{} ends without a result", function.name);
+                Err(fault(FaultKind::Undefined, span, message))
+            }
+            flow => Ok(flow),
+        }
+    }
+
+    /// The result of a function that changes nothing but its own locals, for which it gets room on
+    /// a copy.
+    pub(super) fn result_of(
+        &self,
+        id: FunctionId,
+        arguments: &[Argument],
+        span: Span,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Result<Option<i64>, Failure> {
+        let mut work = Vec::with_capacity(self.layout.frames.bytes);
+        self.load(state, &mut work);
+        match self.call(id, arguments, span, &mut work, locals)? {
+            Flow::Return(result) => Ok(result),
+            _ => Ok(None),
+        }
+    }
+
+    /// A result must be a value of its type.
+    fn result(
+        &self,
+        function: &Function,
+        result: Option<i64>,
+        span: Span,
+    ) -> Result<Option<i64>, Failure> {
+        if let (Some(ty), Some(value)) = (function.result, result) {
+            let (low, high) = self.scalar_bounds(ty);
+            if !(low..=high).contains(&value) {
+                let message =
+                    format!("{} gives {value}, but its range is {low} to {high}", function.name);
+                return Err(fault(FaultKind::Range, span, message));
+            }
+        }
+        Ok(result)
+    }
+
+    /// Stores an argument that is a value or a copy.
+    pub(super) fn give(
+        &self,
+        argument: &Argument,
+        to: CellId,
+        ty: TypeId,
+        span: Span,
+        state: &mut [u8],
+        locals: &Locals,
+    ) -> Result<(), Failure> {
+        match argument {
+            Argument::Value(value) => {
+                let value = self.possibly_undefined(value, state, locals)?;
+                self.store_or_undefine(to, value, Overflow::Fails, span, state)
+            }
+            Argument::Copy(place) | Argument::Reference(place) => {
+                let (from, _) = self.cell(place, state, locals)?;
+                self.copy_cells(from.0, to.0, self.layout.sizes[ty], state);
+                Ok(())
+            }
+        }
+    }
+
+    /// Undefines every scalar of a place, or sets it to its least value; empties multisets.
+    pub(super) fn fill(
+        &self,
+        place: &Place,
+        undefined: bool,
+        state: &mut [u8],
+        locals: &Locals,
+    ) -> Result<(), Failure> {
+        let (first, ty) = self.cell(place, state, locals)?;
+        self.fill_cells(undefined, first, ty, state);
+        Ok(())
+    }
+
+    fn fill_cells(&self, undefined: bool, first: CellId, ty: TypeId, state: &mut [u8]) {
+        match &self.program.types[ty] {
+            Type::Scalar(Scalar { .. }) => {
+                let least = self.layout.cells[first].low;
+                self.layout.set(state, first, (!undefined).then_some(least));
+            }
+            Type::Array { length, element, .. } => {
+                let stride = self.layout.sizes[*element];
+                for at in 0..*length {
+                    self.fill_cells(undefined, CellId(first.0 + at * stride), *element, state);
+                }
+            }
+            Type::Record { fields, .. } => {
+                let mut next = first;
+                for (_, field) in fields {
+                    self.fill_cells(undefined, next, *field, state);
+                    next.0 += self.layout.sizes[*field];
+                }
+            }
+            Type::Multiset { .. } => self.clear_cells(first.0, self.layout.sizes[ty], state),
+        }
+    }
+}

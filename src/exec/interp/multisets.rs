@@ -1,0 +1,175 @@
+//! Multisets.
+//!
+//! While a step runs, elements keep their positions: what is added takes the first free one, what
+//! is removed leaves its own free. When the step ends, every multiset is brought into its
+//! canonical form (elements first, sorted by their codes), so that equal bags are equal bytes.
+
+use super::eval::fault;
+use super::frames::{Bound, Locals};
+use super::{Failure, Interp, settle};
+use crate::exec::FaultKind;
+use crate::ir::layout::{CellId, Layout};
+use crate::ir::{Argument, Expr, LocalId, Place, Program, Type, TypeId};
+use crate::source::Span;
+use std::ops::Range;
+
+/// What a multiset type says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bag {
+    pub(super) capacity: u32,
+    pub(super) element: TypeId,
+    /// The cells of a position: whether there is an element, and the element.
+    pub(super) stride: u32,
+}
+
+/// A multiset of the state: its first cell, and how many positions of how many cells it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slots {
+    /// The first cell.
+    pub first: CellId,
+    /// The positions.
+    pub capacity: u32,
+    /// The cells of each.
+    pub stride: u32,
+}
+
+/// Every multiset of the state, those inside others before them.
+pub fn multisets(program: &Program, layout: &Layout) -> Vec<Slots> {
+    let mut found = Vec::new();
+    for (id, variable) in program.variables.iter() {
+        collect(program, layout, layout.variables[id].first.0, variable.ty, &mut found);
+    }
+    found
+}
+
+fn collect(program: &Program, layout: &Layout, first: u32, ty: TypeId, found: &mut Vec<Slots>) {
+    match &program.types[ty] {
+        Type::Scalar(_) => {}
+        Type::Array { length, element, .. } => {
+            let stride = layout.sizes[*element];
+            for at in 0..*length {
+                collect(program, layout, first + at * stride, *element, found);
+            }
+        }
+        Type::Record { fields, .. } => {
+            let mut next = first;
+            for (_, field) in fields {
+                collect(program, layout, next, *field, found);
+                next += layout.sizes[*field];
+            }
+        }
+        Type::Multiset { capacity, element } => {
+            let stride = 1 + layout.sizes[*element];
+            for at in 0..*capacity {
+                collect(program, layout, first + at * stride + 1, *element, found);
+            }
+            found.push(Slots { first: CellId(first), capacity: *capacity, stride });
+        }
+    }
+}
+
+impl Interp {
+    /// What a multiset type says.
+    pub(super) fn bag(&self, ty: TypeId) -> Bag {
+        let Type::Multiset { capacity, element } = self.program.types[ty] else {
+            unreachable!("the validator tells multisets from other types");
+        };
+        Bag { capacity, element, stride: 1 + self.layout.sizes[element] }
+    }
+
+    /// Whether a multiset has an element at a position.
+    pub(super) fn contains(&self, first: CellId, ty: TypeId, position: i64, state: &[u8]) -> bool {
+        let bag = self.bag(ty);
+        (0..i64::from(bag.capacity)).contains(&position) && {
+            let cell = CellId(first.0 + position as u32 * bag.stride);
+            self.layout.get(state, cell) == Some(1)
+        }
+    }
+
+    /// The position that an index means; one without an element is a fault.
+    pub(super) fn position(
+        &self,
+        index: &Expr,
+        first: CellId,
+        ty: TypeId,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Result<u32, Failure> {
+        let value = self.eval(index, state, locals)?;
+        match self.contains(first, ty, value, state) {
+            true => Ok(value as u32),
+            false => {
+                let message = format!("the multiset has no element at position {value}");
+                Err(fault(FaultKind::Index, index.span, message))
+            }
+        }
+    }
+
+    /// The number of elements for which `body` holds, with `local` their position.
+    pub(super) fn count(
+        &self,
+        multiset: &Place,
+        local: LocalId,
+        body: &Expr,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Result<i64, Failure> {
+        let (first, ty) = self.cell(multiset, state, locals)?;
+        let mut count = 0;
+        for position in 0..i64::from(self.bag(ty).capacity) {
+            if self.contains(first, ty, position, state) {
+                locals.set(local, Bound::Value(position));
+                count += i64::from(self.eval(body, state, locals)? != 0);
+            }
+        }
+        Ok(count)
+    }
+
+    /// Adds an element at the first free position.
+    pub(super) fn multiset_add(
+        &self,
+        multiset: &Place,
+        element: &Argument,
+        span: Span,
+        state: &mut [u8],
+        locals: &Locals,
+    ) -> Result<(), Failure> {
+        let (first, ty) = self.cell(multiset, state, locals)?;
+        let bag = self.bag(ty);
+        let free = (0..bag.capacity).find(|&at| !self.contains(first, ty, at.into(), state));
+        let Some(position) = free else {
+            let message = format!("the multiset already holds its {} elements", bag.capacity);
+            return Err(fault(FaultKind::Limit, span, message));
+        };
+        let there = first.0 + position * bag.stride;
+        self.give(element, CellId(there + 1), bag.element, span, state, locals)?;
+        self.layout.set(state, CellId(there), Some(1));
+        Ok(())
+    }
+
+    /// Removes the element at a position, and leaves the position free.
+    pub(super) fn multiset_remove(
+        &self,
+        multiset: &Place,
+        position: &Expr,
+        state: &mut [u8],
+        locals: &Locals,
+    ) -> Result<(), Failure> {
+        let (first, ty) = self.cell(multiset, state, locals)?;
+        let position = self.position(position, first, ty, state, locals)?;
+        let stride = self.bag(ty).stride;
+        self.clear_cells(first.0 + position * stride, stride, state);
+        Ok(())
+    }
+
+    /// Brings every multiset of a state into its canonical form.
+    pub fn settle(&self, state: &mut [u8]) {
+        settle::settle(&self.rows, state);
+    }
+
+    /// Brings those of the multisets into canonical form that are in a range of
+    /// [`Interp::multisets`].
+    pub(in crate::exec) fn settle_some(&self, which: Range<usize>, state: &mut [u8]) {
+        settle::settle(&self.rows[which], state);
+    }
+}

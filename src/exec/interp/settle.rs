@@ -1,0 +1,217 @@
+//! Bringing multisets into canonical form, as bits.
+//!
+//! The positions of a multiset lie side by side in the packed state, as many bits each: whether
+//! there is an element, and its codes. So comparing two positions is comparing bits, the first one
+//! turned round, since elements come before free positions.
+
+use super::multisets::Slots;
+use crate::ir::Layout;
+use crate::ir::layout::CellId;
+
+/// So many bits can be read from any bit on in eight bytes.
+const CHUNK_BITS: u32 = 57;
+
+/// The bytes of the narrowest state that is worked on where it is.
+const WORD_BYTES: usize = 8;
+
+/// Multisets of at most so many positions are sorted outside the state.
+const SORTED_ASIDE: usize = 64;
+
+/// The bits of a multiset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    /// The first.
+    bit: u32,
+    /// Of each position.
+    bits: u32,
+    /// How many positions.
+    capacity: u32,
+}
+
+impl Row {
+    fn new(layout: &Layout, slots: &Slots) -> Row {
+        let Slots { first, capacity, stride } = *slots;
+        let cells = (first.0..first.0 + capacity * stride).map(|at| layout.cells[CellId(at)]);
+        let bit = layout.cells[first].bit;
+        let bits = cells.clone().take(stride as usize).map(|cell| cell.bits).sum();
+        debug_assert_eq!(layout.cells[first].bits, 1, "whether there is an element");
+        debug_assert!(
+            cells.zip(0..).all(|(cell, at)| {
+                let position = &layout.cells[CellId(first.0 + at % stride)];
+                cell.bit == position.bit + at / stride * bits && cell.bits == position.bits
+            }),
+            "all positions are laid out alike"
+        );
+        Row { bit, bits, capacity }
+    }
+
+    /// Sorts the positions: elements first, the least first.
+    fn settle(self, state: &mut [u8]) {
+        match self.bits <= CHUNK_BITS {
+            _ if self.capacity < 2 => {}
+            true => self.settle_narrow(state),
+            false => self.settle_wide(state),
+        }
+    }
+
+    fn settle_narrow(self, state: &mut [u8]) {
+        let at = |position: u32| self.bit + position * self.bits;
+        let turn = 1 << (self.bits - 1);
+        let key = |state: &[u8], position: u32| read(state, at(position), self.bits) ^ turn;
+        let mut before = key(state, 0);
+        let unsorted = (1..self.capacity).find(|&position| {
+            let this = key(state, position);
+            std::mem::replace(&mut before, this) > this
+        });
+        let Some(unsorted) = unsorted else { return };
+        if self.capacity as usize > SORTED_ASIDE {
+            return self.settle_wide(state);
+        }
+        let mut keys = [0; SORTED_ASIDE];
+        let keys = &mut keys[..self.capacity as usize];
+        keys.iter_mut().zip(0..).for_each(|(to, position)| *to = key(state, position));
+        // Where most of the time one element is out of place, insertion is quickest.
+        for next in unsorted as usize..keys.len() {
+            let this = keys[next];
+            let to = keys[..next].iter().rposition(|&it| it <= this).map_or(0, |it| it + 1);
+            keys.copy_within(to..next, to + 1);
+            keys[to] = this;
+        }
+        for (&key, position) in keys.iter().zip(0..) {
+            write(state, at(position), self.bits, key ^ turn);
+        }
+    }
+
+    fn settle_wide(self, state: &mut [u8]) {
+        for next in 1..self.capacity {
+            for later in (1..=next).rev() {
+                if self.is_ordered(state, later) {
+                    break;
+                }
+                self.exchange(state, later);
+            }
+        }
+    }
+
+    /// The bits of a position, in pieces: where each begins, from the position's first, and ends.
+    fn pieces(self) -> impl Iterator<Item = (u32, u32)> {
+        let starts = (0..self.bits).step_by(CHUNK_BITS as usize);
+        starts.map(move |start| (start, CHUNK_BITS.min(self.bits - start)))
+    }
+
+    /// Whether a position may come after the one before it.
+    fn is_ordered(self, state: &[u8], later: u32) -> bool {
+        let (one, other) = (self.bit + (later - 1) * self.bits, self.bit + later * self.bits);
+        for (start, bits) in self.pieces() {
+            let turn = if start == 0 { 1 << (bits - 1) } else { 0 };
+            let before = read(state, one + start, bits) ^ turn;
+            let after = read(state, other + start, bits) ^ turn;
+            if before != after {
+                return before < after;
+            }
+        }
+        true
+    }
+
+    /// Exchanges a position and the one before it.
+    fn exchange(self, state: &mut [u8], later: u32) {
+        let (one, other) = (self.bit + (later - 1) * self.bits, self.bit + later * self.bits);
+        for (start, bits) in self.pieces() {
+            let (before, after) =
+                (read(state, one + start, bits), read(state, other + start, bits));
+            write(state, one + start, bits, after);
+            write(state, other + start, bits, before);
+        }
+    }
+}
+
+/// The bits of each multiset.
+pub(super) fn rows(layout: &Layout, multisets: &[Slots]) -> Vec<Row> {
+    multisets.iter().map(|slots| Row::new(layout, slots)).collect()
+}
+
+/// Brings multisets, those inside others before them, into canonical form.
+pub(super) fn settle(rows: &[Row], state: &mut [u8]) {
+    if state.len() >= WORD_BYTES {
+        return rows.iter().for_each(|row| row.settle(state));
+    }
+    let mut word = [0; WORD_BYTES];
+    word[..state.len()].copy_from_slice(state);
+    rows.iter().for_each(|row| row.settle(&mut word));
+    state.copy_from_slice(&word[..state.len()]);
+}
+
+/// Where the eight bytes begin that hold bits from `bit` on, and how far into them those begin.
+#[inline]
+fn place(state: &[u8], bit: u32) -> (usize, u32) {
+    let byte = (bit as usize / 8).min(state.len() - WORD_BYTES);
+    (byte, bit - byte as u32 * 8)
+}
+
+#[inline]
+fn word(state: &[u8], byte: usize) -> u64 {
+    u64::from_be_bytes(state[byte..].first_chunk().copied().unwrap_or_default())
+}
+
+/// From 1 to [`CHUNK_BITS`] bits of a state of at least [`WORD_BYTES`].
+#[inline]
+fn read(state: &[u8], bit: u32, bits: u32) -> u64 {
+    let (byte, into) = place(state, bit);
+    (word(state, byte) << into) >> (64 - bits)
+}
+
+/// Replaces from 1 to [`CHUNK_BITS`] bits of a state of at least [`WORD_BYTES`].
+#[inline]
+fn write(state: &mut [u8], bit: u32, bits: u32, value: u64) {
+    let (byte, into) = place(state, bit);
+    let shift = 64 - bits - into;
+    let kept = word(state, byte) & !((u64::MAX >> (64 - bits)) << shift);
+    let bytes = (kept | value << shift).to_be_bytes();
+    state[byte..byte + WORD_BYTES].copy_from_slice(&bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bits_of(state: &[u8]) -> Vec<bool> {
+        state.iter().flat_map(|byte| (0..8).map(move |at| byte >> (7 - at) & 1 == 1)).collect()
+    }
+
+    /// Bytes of which few bits are 1 in every other call, so that positions are often alike.
+    fn bytes(seed: &mut u64, count: usize) -> Vec<u8> {
+        let mut next = || {
+            *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (*seed >> 56) as u8
+        };
+        let sparse = next() & 1 == 1;
+        (0..count)
+            .map(|_| if sparse { next() & next() & next() & next() } else { next() })
+            .collect()
+    }
+
+    #[test]
+    fn positions_are_sorted_and_nothing_else_changes() {
+        let mut seed = 1;
+        for bits in [1, 2, 7, 8, 13, 28, 56, 57, 58, 64, 100, 114, 115, 200] {
+            for capacity in [1, 2, 3, 10, 64, 65] {
+                for bit in [0, 1, 7, 8, 21] {
+                    let row = Row { bit, bits, capacity };
+                    let end = bit + bits * capacity;
+                    for more in [0, 1, 9] {
+                        let count = end.div_ceil(8) as usize + more;
+                        let mut state = bytes(&mut seed, count);
+                        let mut expected = bits_of(&state);
+                        let inside = &mut expected[bit as usize..end as usize];
+                        let mut positions: Vec<Vec<bool>> =
+                            inside.chunks(bits as usize).map(<[bool]>::to_vec).collect();
+                        positions.sort_by_key(|it| (!it[0], it.clone()));
+                        inside.copy_from_slice(&positions.concat());
+                        settle(&[row], &mut state);
+                        assert!(bits_of(&state) == expected, "{row:?}, {count} bytes");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Processes that come and go.
+//!
+//! The instances of all processes form a stack: each has as its pid the number of those before it,
+//! and only the last can go. So an instance's slot is its rank among those of its kind, and a slot
+//! is free exactly if its location cell says so; all other cells of a free slot are zero bits.
+
+use super::eval::fault;
+use super::frames::Locals;
+use super::{Failure, Interp};
+use crate::exec::FaultKind;
+use crate::ir::layout::CellId;
+use crate::ir::{Instances, LocationId, Owner, Pid, ProcessId};
+use crate::source::Span;
+
+/// An instance of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::exec) struct Instance {
+    /// Of which process.
+    pub process: ProcessId,
+    /// In which slot.
+    pub slot: u32,
+}
+
+/// The most processes at one time; SPIN has no more either.
+const PROCESSES_MAX: i64 = 255;
+
+impl Interp {
+    /// Where an instance is, or `None` if the slot is free.
+    pub(in crate::exec) fn location_in(&self, state: &[u8], at: Instance) -> Option<LocationId> {
+        let placement = self.layout.locations[at.process];
+        let cell = CellId(placement.first.0 + at.slot * placement.stride);
+        let code = self.layout.get(state, cell).unwrap_or_default() as u32;
+        match self.program.processes[at.process].instances {
+            Instances::One => Some(LocationId(code)),
+            Instances::Slots { .. } => code.checked_sub(1).map(LocationId),
+        }
+    }
+
+    /// Moves an instance.
+    pub(super) fn set_location(&self, state: &mut [u8], at: Instance, to: LocationId) {
+        let placement = self.layout.locations[at.process];
+        let cell = CellId(placement.first.0 + at.slot * placement.stride);
+        let free = i64::from(self.program.processes[at.process].instances != Instances::One);
+        self.layout.set(state, cell, Some(i64::from(to.0) + free));
+    }
+
+    /// The number of instances of a process.
+    pub(super) fn live(&self, state: &[u8], process: ProcessId) -> u32 {
+        let slots = 0..self.program.slots(process);
+        let taken = |&slot: &u32| self.location_in(state, Instance { process, slot }).is_some();
+        slots.take_while(taken).count() as u32
+    }
+
+    /// Every instance, in the order of pids.
+    pub(super) fn instances(&self, state: &[u8]) -> Vec<Instance> {
+        let mut all: Vec<(i64, Instance)> = Vec::new();
+        for process in self.program.processes.keys() {
+            for slot in 0..self.live(state, process) {
+                let at = Instance { process, slot };
+                all.push((self.pid(state, at), at));
+            }
+        }
+        all.sort_by_key(|(pid, _)| *pid);
+        all.into_iter().map(|(_, at)| at).collect()
+    }
+
+    /// The number of instances of all processes.
+    pub(super) fn count_processes(&self, state: &[u8]) -> i64 {
+        self.program.processes.keys().map(|process| i64::from(self.live(state, process))).sum()
+    }
+
+    /// The pid of an instance, or its slot if its kind has no pids.
+    pub(super) fn pid(&self, state: &[u8], at: Instance) -> i64 {
+        match self.program.processes[at.process].life.pid {
+            Pid::None => at.slot.into(),
+            Pid::From(first) => i64::from(first + at.slot),
+            Pid::In(variable) => {
+                let cell = self.own_cell(variable, at.slot);
+                self.layout.get(state, cell).unwrap_or_default()
+            }
+        }
+    }
+
+    /// The first cell of a local in a slot.
+    pub(super) fn own_cell(&self, variable: crate::ir::VarId, slot: u32) -> CellId {
+        let placement = self.layout.variables[variable];
+        CellId(placement.first.0 + slot * placement.stride)
+    }
+
+    /// The instance with a pid.
+    pub(super) fn instance(&self, state: &[u8], pid: i64) -> Option<Instance> {
+        self.program.processes.keys().find_map(|process| {
+            let slot = self.slot_of(state, process, pid)?;
+            Some(Instance { process, slot })
+        })
+    }
+
+    /// The slot of the instance of this process with a pid.
+    pub(super) fn slot_of(&self, state: &[u8], process: ProcessId, pid: i64) -> Option<u32> {
+        let slots = 0..self.live(state, process);
+        slots.into_iter().find(|&slot| self.pid(state, Instance { process, slot }) == pid)
+    }
+
+    /// Starts an instance in the first free slot, and gives its pid.
+    pub(super) fn start_instance(
+        &self,
+        process: ProcessId,
+        arguments: &[i64],
+        span: Span,
+        state: &mut [u8],
+    ) -> Result<i64, Failure> {
+        let about = &self.program.processes[process];
+        let (slot, pid) = (self.live(state, process), self.count_processes(state));
+        if pid >= PROCESSES_MAX {
+            let message = format!("there are {PROCESSES_MAX} processes already");
+            return Err(fault(FaultKind::Limit, span, message));
+        }
+        if slot >= self.program.slots(process) {
+            let message = format!(
+                "{} has no free slot: {slot} instances run already; `--slots {}` makes room for more",
+                about.name,
+                slot.saturating_mul(2).max(16)
+            );
+            return Err(fault(FaultKind::Limit, span, message));
+        }
+        let at = Instance { process, slot };
+        self.set_location(state, at, about.start);
+        for (id, variable) in self.program.variables.iter() {
+            if variable.owner != Owner::Process(process) {
+                continue;
+            }
+            let first = self.own_cell(id, slot);
+            for (offset, &value) in variable.initial.iter().enumerate() {
+                self.layout.set(state, CellId(first.0 + offset as u32), value);
+            }
+        }
+        if let Pid::In(variable) = about.life.pid {
+            self.layout.set(state, self.own_cell(variable, slot), Some(pid));
+        }
+        for (&parameter, &value) in about.parameters.iter().zip(arguments) {
+            let cell = self.own_cell(parameter, slot);
+            let wrapped = self.layout.cells[cell].wrap(value);
+            self.layout.set(state, cell, Some(wrapped));
+        }
+        self.run(&about.life.prologue, state, &Locals::of(at))?;
+        Ok(pid)
+    }
+
+    /// Ends an instance: everything that is its own becomes zero bits.
+    pub(super) fn end_instance(&self, at: Instance, state: &mut [u8]) {
+        for group in self.layout.groups.values() {
+            let owner = match group.part {
+                crate::ir::layout::Part::Location(process) => Owner::Process(process),
+                crate::ir::layout::Part::Variable(id) => self.program.variables[id].owner,
+                crate::ir::layout::Part::Channel(id) => self.program.channels[id].owner,
+            };
+            if owner == Owner::Process(at.process) && group.slot == at.slot {
+                self.clear_cells(group.first.0, group.cells, state);
+            }
+        }
+    }
+
+    /// Whether all processes are gone or may stay where they are.
+    pub(super) fn all_at_end(&self, state: &[u8]) -> bool {
+        self.program.processes.iter().all(|(process, about)| {
+            (0..self.live(state, process)).all(|slot| {
+                let at = self.location_in(state, Instance { process, slot });
+                at.is_none_or(|at| about.locations[at].valid_end)
+            })
+        })
+    }
+}

@@ -1,0 +1,396 @@
+//! Steps of programs whose processes come and go, and whose actions hang together.
+//!
+//! A *step* is one action, or several that nobody comes between: after an action that says so, the
+//! same process goes on, in every way it can or in the first. Where it cannot, an atomic sequence
+//! is left, and a `d_step` is at fault. A rendezvous is two actions in one step, the sender's and
+//! then the receiver's, who goes on if anyone does.
+//!
+//! The processes are looked at from the youngest to the oldest, the actions of each in their order.
+//! `timeout` is true only in a second look, when the first has found nothing that can be done.
+
+use super::channels::ChannelAt;
+use super::eval::fault;
+use super::frames::Locals;
+use super::slots::Instance;
+use super::steps::{Taken, Visitor};
+use super::{Failure, Interp, Told};
+use crate::exec::FaultKind;
+use crate::ir::{Action, ActionId, Assertions, Communication, Scalar, StmtKind, Turn, Type};
+
+/// The most actions in the steps from one state.
+pub(in crate::exec) const ACTIONS_MAX: u32 = 1 << 22;
+
+/// A state inside a step.
+struct Within {
+    state: Vec<u8>,
+    taken: Vec<Taken>,
+    mover: Instance,
+    turn: Turn,
+}
+
+/// Where a look for actions stands.
+struct Look<'a> {
+    state: &'a [u8],
+    mover: Instance,
+    locals: Locals<'a>,
+    /// What has been done in the step so far.
+    before: &'a [Taken],
+    /// Whether only the first possible action counts.
+    first: bool,
+}
+
+impl Interp {
+    /// Tells `visit` every step out of `state`.
+    pub(super) fn turns(&self, state: &[u8], visit: &mut Visitor) {
+        let instances = self.instances(state);
+        for timeout in [false, true] {
+            let mut any = false;
+            for &mover in instances.iter().rev() {
+                let mut locals = Locals::of(mover);
+                locals.timeout = timeout;
+                let look = Look { state, mover, locals, before: &[], first: false };
+                let mut open = Vec::new();
+                any |= self.offers(&look, &mut open, visit);
+                self.go_on(open, visit);
+            }
+            if any || !self.has_timeout {
+                return;
+            }
+        }
+    }
+
+    /// Tells `visit` every step that begins with this mover; in a `d_step`, that goes on with its
+    /// first possible action.
+    pub(in crate::exec) fn turns_of(
+        &self,
+        state: &[u8],
+        mover: Instance,
+        (first, timeout): (bool, bool),
+        visit: &mut Told,
+    ) {
+        let mut locals = Locals::of(mover);
+        locals.timeout = timeout;
+        let look = Look { state, mover, locals, before: &[], first };
+        let (mut open, mut visit) =
+            (Vec::new(), |taken: &[Taken], result: Result<&[u8], Failure>| {
+                let last = taken.last().map_or(ActionId(0), |it| it.action);
+                visit(last, result);
+            });
+        self.offers(&look, &mut open, &mut visit);
+        self.go_on(open, &mut visit);
+    }
+
+    /// Completes the steps that have been begun.
+    fn go_on(&self, mut open: Vec<Within>, visit: &mut Visitor) {
+        open.reverse();
+        let mut actions = 0;
+        while let Some(within) = open.pop() {
+            let Within { state, taken, mover, turn } = &within;
+            if *turn == Turn::Open {
+                visit(taken, Ok(state));
+                continue;
+            }
+            actions += 1;
+            if actions > ACTIONS_MAX {
+                let message = "this step does not end: nobody else can move while it goes on";
+                let last = taken.last().map(|it| self.program.actions[it.action].span);
+                return visit(
+                    taken,
+                    Err(fault(FaultKind::Limit, last.unwrap_or_default(), message)),
+                );
+            }
+            let first = *turn == Turn::First;
+            let look =
+                Look { state, mover: *mover, locals: Locals::of(*mover), before: taken, first };
+            let mut next = Vec::new();
+            let any = self.offers(&look, &mut next, visit);
+            if !any && first {
+                let last = taken.last().map(|it| self.program.actions[it.action].span);
+                let message = "the d_step cannot go on after this";
+                visit(taken, Err(fault(FaultKind::Error, last.unwrap_or_default(), message)));
+            } else if !any {
+                visit(taken, Ok(state));
+            }
+            open.extend(next.into_iter().rev());
+        }
+    }
+
+    /// Collects what the mover can do; whether there is anything.
+    fn offers(&self, look: &Look, open: &mut Vec<Within>, visit: &mut Visitor) -> bool {
+        let Some(location) = self.location_in(look.state, look.mover) else { return false };
+        // Inside a `d_step` nothing is asked any more.
+        let may_move = if look.first { Ok(true) } else { self.may_move(look.state, look.mover) };
+        match may_move {
+            Ok(true) => {}
+            Ok(false) => return false,
+            Err(failure) => {
+                visit(look.before, Err(failure));
+                return true;
+            }
+        }
+        let (mut any, mut plain, mut tier) = (false, false, 0);
+        for &id in self.actions_from(look.mover.process, location) {
+            let action = &self.program.actions[id];
+            if (tier != 0 && tier != action.control.tier) || (look.first && any) {
+                break;
+            }
+            if action.control.otherwise && plain {
+                continue;
+            }
+            match self.offer(look, id, action, open, visit) {
+                Ok(Offer::Nothing) => {}
+                Ok(Offer::Unmet) => tier = 0,
+                Ok(Offer::Taken) => (any, plain, tier) = (true, true, action.control.tier),
+                Err(failure) => {
+                    visit(
+                        &with(look.before, &[Taken { action: id, slot: look.mover.slot }]),
+                        Err(failure),
+                    );
+                    (any, plain, tier) = (true, true, action.control.tier);
+                }
+            }
+        }
+        any
+    }
+
+    fn offer(
+        &self,
+        look: &Look,
+        id: ActionId,
+        action: &Action,
+        open: &mut Vec<Within>,
+        visit: &mut Visitor,
+    ) -> Result<Offer, Failure> {
+        if !self.holds(action.guard.as_ref(), look.state, &look.locals)? {
+            return Ok(Offer::Nothing);
+        }
+        if let Some(communication) = &action.communication {
+            let channel = self.channel(communication.channel(), look.state, &look.locals)?;
+            if self.program.channels[channel.id].capacity == 0 {
+                return match communication {
+                    Communication::Receive { .. } => Ok(Offer::Nothing),
+                    Communication::Send { .. } => self.meet(look, id, channel, open, visit),
+                };
+            }
+            if !self.is_ready(communication, look.state, &look.locals)? {
+                return Ok(Offer::Nothing);
+            }
+        }
+        let mut state = look.state.to_vec();
+        if let Some(communication) = &action.communication {
+            self.exchange(communication, look.state, &mut state, &look.locals)?;
+        }
+        let taken = with(look.before, &[Taken { action: id, slot: look.mover.slot }]);
+        self.complete(action, look.mover, &look.locals, &mut state, &taken, visit)?;
+        open.push(Within { state, taken, mover: look.mover, turn: action.control.turn });
+        Ok(Offer::Taken)
+    }
+
+    /// Moves and runs the body. A failed assertion is told; whether the step goes on is the
+    /// program's rule.
+    fn complete(
+        &self,
+        action: &Action,
+        mover: Instance,
+        locals: &Locals,
+        state: &mut [u8],
+        taken: &[Taken],
+        visit: &mut Visitor,
+    ) -> Result<(), Failure> {
+        if let Some(last) = self.program.last {
+            let pid = self.pid(state, mover);
+            self.layout.set(state, self.layout.variables[last].first, Some(pid));
+        }
+        if let Some(edge) = action.edge {
+            self.set_location(state, mover, edge.to);
+        }
+        for stmt in &action.body {
+            let goes_on = self.program.assertions == Assertions::GoOn;
+            match (&stmt.kind, self.statement(stmt, state, locals)) {
+                (_, Ok(_)) => {}
+                (StmtKind::Assert { .. }, Err(failure))
+                    if goes_on && failure.kind == FaultKind::Assertion =>
+                {
+                    visit(taken, Err(failure));
+                }
+                (_, Err(failure)) => return Err(failure),
+            }
+        }
+        Ok(())
+    }
+
+    /// Every rendezvous of a send: one for each receive that takes the message.
+    fn meet(
+        &self,
+        look: &Look,
+        id: ActionId,
+        channel: ChannelAt,
+        open: &mut Vec<Within>,
+        visit: &mut Visitor,
+    ) -> Result<Offer, Failure> {
+        let sender = &self.program.actions[id];
+        let Some(Communication::Send { values, span, .. }) = &sender.communication else {
+            return Ok(Offer::Nothing);
+        };
+        if look.first || sender.control.turn == Turn::First {
+            return Err(fault(FaultKind::Error, *span, "a d_step sends by rendezvous"));
+        }
+        let mut message = self.message(values, look.state, &look.locals)?;
+        self.has_arity(channel, message.len(), *span)?;
+        for (value, &field) in message.iter_mut().zip(&self.program.channels[channel.id].fields) {
+            if let Type::Scalar(Scalar { domain, .. }) = &self.program.types[field] {
+                let (low, high) = self.program.bounds(domain);
+                *value = low + (*value - low).rem_euclid(high - low + 1);
+            }
+        }
+        let mut sent = look.state.to_vec();
+        let first = Taken { action: id, slot: look.mover.slot };
+        let taken = with(look.before, &[first]);
+        self.complete(sender, look.mover, &look.locals, &mut sent, &taken, visit)?;
+        let mut met = false;
+        for mover in self.instances(look.state).into_iter().rev().filter(|&at| at != look.mover) {
+            met |= self.receives(&sent, mover, channel, &message, &taken, open, visit);
+        }
+        Ok(if met { Offer::Taken } else { Offer::Unmet })
+    }
+
+    /// Every way in which an instance takes a message that is being sent.
+    #[expect(clippy::too_many_arguments, reason = "all of it is the meeting")]
+    fn receives(
+        &self,
+        sent: &[u8],
+        mover: Instance,
+        channel: ChannelAt,
+        message: &[i64],
+        before: &[Taken],
+        open: &mut Vec<Within>,
+        visit: &mut Visitor,
+    ) -> bool {
+        let Some(location) = self.location_in(sent, mover) else { return false };
+        let locals = Locals::of(mover);
+        if !matches!(self.may_move(sent, mover), Ok(true)) {
+            return false;
+        }
+        let (mut any, mut tier) = (false, 0);
+        for &id in self.actions_from(mover.process, location) {
+            let action = &self.program.actions[id];
+            if tier != 0 && tier != action.control.tier {
+                break;
+            }
+            let taken = with(before, &[Taken { action: id, slot: mover.slot }]);
+            let mut state = sent.to_vec();
+            match self.take_message(action, channel, message, &mut state, &locals) {
+                Ok(false) => continue,
+                Ok(true) => {
+                    match self.complete(action, mover, &locals, &mut state, &taken, visit) {
+                        Ok(()) => {
+                            let turn = action.control.turn;
+                            open.push(Within { state, taken, mover, turn });
+                        }
+                        Err(failure) => visit(&taken, Err(failure)),
+                    }
+                }
+                Err(failure) => visit(&taken, Err(failure)),
+            }
+            (any, tier) = (true, action.control.tier);
+        }
+        any
+    }
+
+    /// Stores a message where a receive wants it; false if it is another's or does not match.
+    fn take_message(
+        &self,
+        action: &Action,
+        channel: ChannelAt,
+        message: &[i64],
+        state: &mut [u8],
+        locals: &Locals,
+    ) -> Result<bool, Failure> {
+        let Some(Communication::Receive { channel: theirs, patterns, span, .. }) =
+            &action.communication
+        else {
+            return Ok(false);
+        };
+        if self.channel(theirs, state, locals)? != channel
+            || !self.holds(action.guard.as_ref(), state, locals)?
+        {
+            return Ok(false);
+        }
+        self.has_fields(channel, patterns.len(), *span)?;
+        if !self.matches(patterns, message, state, locals)? {
+            return Ok(false);
+        }
+        self.deliver(channel, patterns, message, *span, state, locals)?;
+        Ok(true)
+    }
+
+    /// Whether nothing but its place keeps an instance from moving: where it is provided to move,
+    /// and no instance of a higher priority could.
+    fn may_move(&self, state: &[u8], mover: Instance) -> Result<bool, Failure> {
+        let life = &self.program.processes[mover.process].life;
+        if !self.holds(life.provided.as_ref(), state, &Locals::of(mover))? {
+            return Ok(false);
+        }
+        if life.priority.is_none() {
+            return Ok(true);
+        }
+        let own = self.priority(state, mover);
+        let higher = |&at: &Instance| at != mover && self.priority(state, at) > own;
+        for other in self.instances(state).into_iter().filter(higher) {
+            if self.can_move_alone(state, other)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The priority of an instance.
+    pub(super) fn priority(&self, state: &[u8], at: Instance) -> i64 {
+        match self.program.processes[at.process].life.priority {
+            None => 1,
+            Some(variable) => {
+                self.layout.get(state, self.own_cell(variable, at.slot)).unwrap_or_default()
+            }
+        }
+    }
+
+    /// Whether an instance has an action that is possible without another's help; a send by
+    /// rendezvous counts as one.
+    pub(super) fn can_move_alone(&self, state: &[u8], at: Instance) -> Result<bool, Failure> {
+        let Some(location) = self.location_in(state, at) else { return Ok(false) };
+        let locals = Locals::of(at);
+        if !self.holds(self.program.processes[at.process].life.provided.as_ref(), state, &locals)? {
+            return Ok(false);
+        }
+        for &id in self.actions_from(at.process, location) {
+            let action = &self.program.actions[id];
+            if !self.holds(action.guard.as_ref(), state, &locals)? {
+                continue;
+            }
+            let Some(communication) = &action.communication else { return Ok(true) };
+            let channel = self.channel(communication.channel(), state, &locals)?;
+            let possible = match self.program.channels[channel.id].capacity {
+                0 => matches!(communication, Communication::Send { .. }),
+                _ => self.is_ready(communication, state, &locals)?,
+            };
+            if possible {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// What came of looking at an action.
+enum Offer {
+    /// It is not possible.
+    Nothing,
+    /// It is a send by rendezvous that nobody takes.
+    Unmet,
+    /// It is possible.
+    Taken,
+}
+
+fn with(before: &[Taken], more: &[Taken]) -> Vec<Taken> {
+    [before, more].concat()
+}

@@ -1,0 +1,214 @@
+//! Functions, which are emitted where they are called, and the names of their bodies.
+//!
+//! No function calls itself, so each has one frame (see [`layout`](crate::ir::layout)). Here frames
+//! are words of their own behind those of the state.
+
+use super::bits::At;
+use super::emitter::{Emitter, Frame, OnFault, Val};
+use super::maybe::Maybe;
+use super::names::{Bound, Names};
+use super::shape::Shape;
+use crate::exec::FaultKind;
+use crate::ir::{Argument, Expr, FunctionId, LocalId, Overflow, Place, Stmt, TypeId};
+use crate::source::Span;
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
+use cranelift_frontend::Variable;
+
+/// Where a body goes when it returns.
+#[derive(Clone, Copy)]
+pub(super) struct Exit {
+    /// The block.
+    pub block: Block,
+    /// The function that ends, and where its result goes: the value, and whether there is none.
+    result: Option<(FunctionId, Variable, Variable)>,
+    /// Where the call stands.
+    span: Span,
+}
+
+impl Exit {
+    /// The end of a body without result.
+    pub fn plain(block: Block) -> Exit {
+        Exit { block, result: None, span: Span::default() }
+    }
+}
+
+/// An argument that has been judged.
+enum Given {
+    Code(Value),
+    Copy(At),
+    Place(At, Shape),
+}
+
+impl Emitter<'_, '_> {
+    /// Calls a function for what it does, and stores its result if it has one.
+    pub fn call(
+        &mut self,
+        id: FunctionId,
+        arguments: &[Argument],
+        into: Option<&Place>,
+        span: Span,
+        frame: &Frame,
+    ) {
+        let result = self.result_of(id, arguments, span, frame);
+        if let Some(place) = into {
+            let (at, shape) = self.at(place, frame);
+            let cell = self.shapes.cell(shape);
+            self.store_maybe(frame, at, cell, result, Overflow::Fails, place.span);
+        }
+    }
+
+    /// Calls a function. What one without result gives is none.
+    pub fn result_of(
+        &mut self,
+        id: FunctionId,
+        arguments: &[Argument],
+        span: Span,
+        frame: &Frame,
+    ) -> Maybe {
+        let function = &self.interp.program().functions[id];
+        let own = self.give_all(id, arguments, span, frame);
+        let names = std::mem::replace(&mut self.names, own);
+        let locals = self.interp.layout().frames.functions.get(id);
+        let outer = (std::mem::replace(&mut self.own, locals), self.exit);
+        let end = self.block();
+        let result = function.result.map(|_| {
+            let (value, undefined) =
+                (self.b.declare_var(types::I64), self.b.declare_var(types::I8));
+            let zeros = (self.iconst(0), self.b.ins().iconst(types::I8, 0));
+            self.b.def_var(value, zeros.0);
+            self.b.def_var(undefined, zeros.1);
+            (id, value, undefined)
+        });
+        self.exit = Some(Exit { block: end, result, span });
+        self.run(&function.body, frame);
+        match function.result {
+            None => self.jump(end),
+            Some(_) => self.end_with_fault(FaultKind::Undefined, span),
+        }
+        self.go_on_at(end);
+        self.names = names;
+        (self.own, self.exit) = outer;
+        match (result, function.result) {
+            (Some((_, value, undefined)), Some(ty)) => {
+                let (low, high) = self.scalar_bounds(ty);
+                let (value, undefined) = (self.b.use_var(value), self.b.use_var(undefined));
+                Maybe::Unless(undefined, Val::int(value, low, high))
+            }
+            _ => Maybe::Undefined,
+        }
+    }
+
+    /// Binds the parameters of a function. All arguments are judged before any is stored: judging
+    /// one may call the same function.
+    fn give_all(
+        &mut self,
+        id: FunctionId,
+        arguments: &[Argument],
+        span: Span,
+        frame: &Frame,
+    ) -> Names {
+        let function = &self.interp.program().functions[id];
+        let mut given = Vec::new();
+        for (argument, parameter) in arguments.iter().zip(&function.parameters) {
+            given.push(match argument {
+                Argument::Value(value) => {
+                    let value = self.possibly_undefined(value, frame);
+                    let cell = self.shapes.cell(Shape { ty: parameter.ty, cell: None });
+                    Given::Code(self.encode_maybe(cell, value, Overflow::Fails, span))
+                }
+                Argument::Copy(place) => Given::Copy(self.at(place, frame).0),
+                Argument::Reference(place) => {
+                    let (at, shape) = self.at(place, frame);
+                    Given::Place(at, shape)
+                }
+            });
+        }
+        let mut own = Names::default();
+        for (given, parameter) in given.into_iter().zip(&function.parameters) {
+            let shape = Shape { ty: parameter.ty, cell: None };
+            let (at, shape) = match given {
+                Given::Place(at, shape) => (at, shape),
+                Given::Code(code) => {
+                    let at = self.shapes.parameter(self.interp, id, parameter.local);
+                    self.write(frame, at, self.shapes.bits(shape), code);
+                    (at, shape)
+                }
+                Given::Copy(from) => {
+                    let at = self.shapes.parameter(self.interp, id, parameter.local);
+                    self.copy_bits(frame, from, at, self.shapes.bits(shape));
+                    (at, shape)
+                }
+            };
+            own.bind(parameter.local, Bound::Place(at, shape));
+        }
+        own
+    }
+
+    /// Leaves the body.
+    pub fn leave(&mut self, value: Option<&Expr>, frame: &Frame) {
+        let exit = self.exit.unwrap_or_else(|| unreachable!("every body has an end"));
+        match (exit.result, value) {
+            (Some((id, to, none)), Some(value)) => {
+                let maybe = self.possibly_undefined(value, frame);
+                self.check_result(id, maybe, exit.span);
+                let (value, undefined) = match maybe {
+                    Maybe::Value(value) => (value, self.b.ins().iconst(types::I8, 0)),
+                    Maybe::Unless(undefined, value) => (value, undefined),
+                    Maybe::Undefined => (Val::known(0), self.b.ins().iconst(types::I8, 1)),
+                };
+                let value = self.as_int(value);
+                self.b.def_var(to, value);
+                self.b.def_var(none, undefined);
+            }
+            (None, Some(value)) => {
+                self.possibly_undefined(value, frame);
+            }
+            _ => {}
+        }
+        self.jump(exit.block);
+        self.go_on_unreachable();
+    }
+
+    /// A result must be a value of its type.
+    fn check_result(&mut self, id: FunctionId, maybe: Maybe, span: Span) {
+        let function = &self.interp.program().functions[id];
+        let (value, undefined) = match maybe {
+            Maybe::Undefined => return,
+            Maybe::Value(value) => (value, None),
+            Maybe::Unless(undefined, value) => (value, Some(undefined)),
+        };
+        let Some((low, high)) = function.result.map(|ty| self.scalar_bounds(ty)) else { return };
+        if !value.is_within(low, high) {
+            let beyond = self.beyond(value, low, high);
+            self.fail_unless_undefined(beyond, undefined, span);
+        }
+    }
+
+    /// Makes a local variable begin.
+    pub fn declare(&mut self, local: LocalId, ty: TypeId, body: &[Stmt], frame: &Frame) {
+        let own = self.own.unwrap_or_else(|| unreachable!("bodies with variables have frames"));
+        let at = self.shapes.local(self.interp.layout(), own, local);
+        let shape = Shape { ty, cell: None };
+        // Code 0 is what is unused.
+        self.fill_shape(frame, at, shape, |_| 0);
+        self.names.bind(local, Bound::Place(at, shape));
+        self.run(body, frame);
+    }
+
+    /// Runs a body with a name for a place.
+    pub fn alias(&mut self, local: LocalId, place: &Place, body: &[Stmt], frame: &Frame) {
+        let (at, shape) = self.at(place, frame);
+        self.names.bind(local, Bound::Place(at, shape));
+        self.run(body, frame);
+    }
+
+    /// Goes on if an assumption holds; else there is no such step.
+    pub fn assume(&mut self, condition: &Expr, frame: &Frame) {
+        let OnFault::Report(_, next) = self.on_fault else {
+            unreachable!("assumptions are statements of steps");
+        };
+        let holds = self.block();
+        self.branch(condition, frame, holds, next);
+        self.go_on_at(holds);
+    }
+}

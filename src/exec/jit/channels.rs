@@ -1,0 +1,189 @@
+//! Which channel is meant, where that depends on the state.
+//!
+//! Channels are few, so code is emitted for each that may be meant, and a comparison chooses. The
+//! numbers of channels are known beforehand where the pids of all processes with channels are.
+
+use super::emitter::{Emitter, Frame, Val};
+use super::shape::location_in;
+use crate::exec::FaultKind;
+use crate::exec::interp::{ChannelAt, Instance};
+use crate::ir::{ChannelId, ChannelRef, Expr, Owner, Pid, Program};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{BlockArg, InstBuilder, types};
+
+/// The pid of an instance, if it always has the same.
+pub(super) fn known_pid(program: &Program, at: Instance) -> Option<i64> {
+    match program.processes[at.process].life.pid {
+        Pid::None => Some(at.slot.into()),
+        Pid::From(first) => Some(i64::from(first + at.slot)),
+        Pid::In(_) => None,
+    }
+}
+
+fn channels_of(program: &Program, owner: Owner) -> impl Iterator<Item = ChannelId> {
+    program.channels.iter().filter(move |(_, it)| it.owner == owner).map(|(id, _)| id)
+}
+
+/// Every channel with its number, if the numbers are known: those of the program, then those of the
+/// instances in the order of their pids.
+pub(super) fn numbered(program: &Program) -> Option<Vec<(i64, ChannelAt)>> {
+    let mut all: Vec<ChannelAt> =
+        channels_of(program, Owner::Program).map(|id| ChannelAt { id, slot: 0 }).collect();
+    let own = |process| channels_of(program, Owner::Process(process));
+    if program.processes.keys().any(|process| own(process).next().is_some()) {
+        // With known pids, those before an instance's are of the same instances at all times.
+        let mut instances = Vec::new();
+        for process in program.processes.keys() {
+            for slot in 0..program.slots(process) {
+                let at = Instance { process, slot };
+                match program.processes[process].life.pid {
+                    Pid::From(_) => instances.push((known_pid(program, at)?, at)),
+                    _ => return None,
+                }
+            }
+        }
+        instances.sort_by_key(|(pid, _)| *pid);
+        for (_, at) in instances {
+            all.extend(own(at.process).map(|id| ChannelAt { id, slot: at.slot }));
+        }
+    }
+    Some(all.into_iter().zip(1..).map(|(at, number)| (number, at)).collect())
+}
+
+impl Emitter<'_, '_> {
+    /// The number of a channel, if it is known.
+    pub fn channel_number(&self, channel: ChannelAt) -> Option<i64> {
+        let program = self.interp.program();
+        if program.channels[channel.id].owner == Owner::Program {
+            let before = channels_of(program, Owner::Program).take_while(|&id| id != channel.id);
+            return Some(before.count() as i64 + 1);
+        }
+        numbered(program)?.into_iter().find(|(_, at)| *at == channel).map(|(number, _)| number)
+    }
+
+    /// Emits `body` for each channel that may be meant. The body ends its block.
+    pub fn each_channel(
+        &mut self,
+        channel: &ChannelRef,
+        frame: &Frame,
+        body: &mut dyn FnMut(&mut Self, ChannelAt),
+    ) {
+        let program = self.interp.program();
+        match channel {
+            ChannelRef::Named(id) => body(self, self.names.named(program, *id)),
+            ChannelRef::Element { first, count, index } => {
+                let row = (0..*count).map(|at| {
+                    let channel = self.names.named(program, ChannelId(first.0 + at));
+                    (i64::from(at), channel)
+                });
+                let row: Vec<_> = row.collect();
+                self.choose_channel(&row, index, FaultKind::Index, frame, body);
+            }
+            ChannelRef::Computed(number) => {
+                let all = numbered(program).unwrap_or_default();
+                self.choose_channel(&all, number, FaultKind::Undefined, frame, body);
+            }
+        }
+    }
+
+    fn choose_channel(
+        &mut self,
+        choices: &[(i64, ChannelAt)],
+        chosen: &Expr,
+        otherwise: FaultKind,
+        frame: &Frame,
+        body: &mut dyn FnMut(&mut Self, ChannelAt),
+    ) {
+        let value = self.value(chosen, frame);
+        for &(number, channel) in choices {
+            if !value.may_be(number) {
+                continue;
+            }
+            let (this_one, next) = (self.block(), self.block());
+            let equal = self.compare(IntCC::Equal, value, Val::known(number));
+            self.branch_on(equal, this_one, next);
+            self.go_on_at(this_one);
+            self.fail_unless_alive(channel, frame, otherwise, chosen);
+            body(self, channel);
+            self.go_on_at(next);
+        }
+        self.end_with_fault(otherwise, chosen.span);
+    }
+
+    /// A number means no channel if the instance that the channel belongs to is gone.
+    fn fail_unless_alive(
+        &mut self,
+        channel: ChannelAt,
+        frame: &Frame,
+        kind: FaultKind,
+        chosen: &Expr,
+    ) {
+        let Owner::Process(process) = self.interp.program().channels[channel.id].owner else {
+            return;
+        };
+        let owner = Instance { process, slot: channel.slot };
+        if self.names.mover != Some(owner) {
+            let cell = location_in(self.interp.layout(), owner);
+            let code = self.read(frame, super::bits::At::fixed(cell.bit), cell.bits);
+            let gone = self.b.ins().icmp_imm_s(IntCC::Equal, code, 0);
+            self.fail_if(gone, kind, chosen.span);
+        }
+    }
+
+    /// What `body` gives for the channel that is meant.
+    pub fn on_channel(
+        &mut self,
+        channel: &ChannelRef,
+        frame: &Frame,
+        body: &mut dyn FnMut(&mut Self, ChannelAt) -> Val,
+    ) -> Val {
+        if let ChannelRef::Named(id) = channel {
+            let at = self.names.named(self.interp.program(), *id);
+            return body(self, at);
+        }
+        let end = self.block();
+        let result = self.b.append_block_param(end, types::I64);
+        let mut range = (i64::MAX, i64::MIN);
+        self.each_channel(channel, frame, &mut |this, at| {
+            let value = body(this, at);
+            range = (range.0.min(value.low), range.1.max(value.high));
+            let value = this.as_int(value);
+            this.b.ins().jump(end, &[BlockArg::from(value)]);
+        });
+        self.go_on_at(end);
+        Val::int(result, range.0.min(range.1), range.1.max(range.0))
+    }
+
+    /// The pid of the mover.
+    pub fn pid(&mut self, frame: &Frame) -> Val {
+        let program = self.interp.program();
+        let mover = self.names.mover.unwrap_or_else(|| unreachable!("somebody moves"));
+        match (known_pid(program, mover), program.processes[mover.process].life.pid) {
+            (Some(pid), _) => Val::known(pid),
+            (None, Pid::In(variable)) => {
+                let place = crate::ir::Place::variable(variable, program.variables[variable].span);
+                let (at, shape) = self.at(&place, frame);
+                let cell = self.shapes.cell(shape);
+                self.read_cell(frame, at, cell, place.span)
+            }
+            (None, _) => unreachable!("such pids are known"),
+        }
+    }
+
+    /// The number of live processes.
+    pub fn count_processes(&mut self, frame: &Frame) -> Val {
+        let program = self.interp.program();
+        let (mut all, mut most) = (self.iconst(0), 0);
+        for process in program.processes.keys() {
+            for slot in 0..program.slots(process) {
+                most += 1;
+                let cell = location_in(self.interp.layout(), Instance { process, slot });
+                let code = self.read(frame, super::bits::At::fixed(cell.bit), cell.bits);
+                let alive = self.b.ins().icmp_imm_s(IntCC::NotEqual, code, 0);
+                let alive = self.b.ins().uextend(types::I64, alive);
+                all = self.b.ins().iadd(all, alive);
+            }
+        }
+        Val::int(all, 0, most)
+    }
+}

@@ -1,0 +1,364 @@
+//! Steps of programs whose processes come and go, and whose actions hang together.
+//!
+//! There is a function for each location of each instance. What the mover does next in the same
+//! step is emitted behind an action where it is bound to be done; otherwise the state between is
+//! handed to the run-time, which calls the function for the place the mover is then at. See
+//! [`interp::turns`](crate::exec::interp) for the rules.
+
+use super::emitter::{Emitter, Frame, OnFault};
+use super::footprint::{Footprint, own_bits};
+use super::names::Names;
+use super::runtime::Runtime;
+use super::shape::location_in;
+use super::supported::is_native_turn;
+use crate::exec::FaultKind;
+use crate::exec::interp::{ChannelAt, Instance};
+use crate::ir::{
+    Action, ActionId, Assertions, Communication, Instances, LocationId, Stmt, StmtKind, Turn,
+};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, types};
+use cranelift_frontend::Variable;
+use std::mem::offset_of;
+
+/// How a mover is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// For everything it can do.
+    All,
+    /// The same, when nothing else can be done.
+    Timeout,
+    /// In a `d_step`: for the first thing it can do.
+    First,
+}
+
+/// So many actions are emitted behind one another.
+const CHAIN_MAX: usize = 64;
+
+/// What is known, while the actions of a location are gone through, of those before.
+#[derive(Clone, Copy)]
+struct Before {
+    /// Whether one was possible (8 bits).
+    any: Variable,
+    /// The tier of the last one that was, or 0 (64 bits).
+    tier: Variable,
+    /// Whether any of this is asked.
+    asked: bool,
+}
+
+impl Emitter<'_, '_> {
+    /// All steps that an instance at a location begins, or goes on with.
+    pub fn turn(&mut self, mover: Instance, at: LocationId, mode: Mode, number: u32) {
+        let (interp, program) = (self.interp, self.interp.program());
+        let actions = interp.actions_from(mover.process, at);
+        if !is_native_turn(program, mover, actions) {
+            return self.interpreted_turn(mover, at, mode, number);
+        }
+        self.names = Names::of(mover, mode == Mode::Timeout);
+        let end = self.block();
+        let provided = program.processes[mover.process].life.provided.as_ref();
+        if let Some(condition) = provided.filter(|_| mode != Mode::First) {
+            let may = self.block();
+            let parent = self.parent();
+            // Nobody's action is at fault.
+            self.on_fault = OnFault::Report(ActionId(0), end);
+            self.branch(condition, &parent, may, end);
+            self.go_on_at(may);
+        }
+        let before = self.before(actions, mode);
+        for &id in actions {
+            self.offer(mover, number, id, mode, before, end);
+        }
+        self.jump(end);
+        self.go_on_at(end);
+    }
+
+    fn before(&mut self, actions: &[ActionId], mode: Mode) -> Before {
+        let program = self.interp.program();
+        let decides = |id: &ActionId| {
+            let control = program.actions[*id].control;
+            control.tier != 0 || control.otherwise
+        };
+        let asked = mode == Mode::First || actions.iter().any(decides);
+        let (any, tier) = (self.b.declare_var(types::I8), self.b.declare_var(types::I64));
+        let zeros = (self.b.ins().iconst(types::I8, 0), self.iconst(0));
+        self.b.def_var(any, zeros.0);
+        self.b.def_var(tier, zeros.1);
+        Before { any, tier, asked }
+    }
+
+    /// One action of the mover.
+    fn offer(
+        &mut self,
+        mover: Instance,
+        number: u32,
+        id: ActionId,
+        mode: Mode,
+        before: Before,
+        end: Block,
+    ) {
+        let action = &self.interp.program().actions[id];
+        let next = self.block();
+        if before.asked {
+            self.skip(action, mode, before, next, end);
+        }
+        let (taken, failed) = (self.block(), self.block());
+        self.on_fault = OnFault::Report(id, failed);
+        let parent = self.parent();
+        if let Some(guard) = &action.guard {
+            let holds = self.block();
+            self.branch(guard, &parent, holds, next);
+            self.go_on_at(holds);
+        }
+        match &action.communication {
+            None => {
+                self.take(mover, number, id, None, &parent);
+                self.jump(taken);
+            }
+            Some(communication) => {
+                let mut unmet = None;
+                self.each_channel(communication.channel(), &parent, &mut |this, channel| {
+                    this.names.channel = Some(channel);
+                    let capacity = this.interp.program().channels[channel.id].capacity;
+                    match communication {
+                        Communication::Receive { .. } if capacity == 0 => this.jump(next),
+                        Communication::Send { values, span, .. } if capacity == 0 => {
+                            let unmet = *unmet.get_or_insert_with(|| this.block());
+                            match mode == Mode::First || action.control.turn == Turn::First {
+                                true => this.end_with_fault(FaultKind::Error, *span),
+                                false => {
+                                    let message = this.message(channel, values, *span, &parent);
+                                    if let Some(message) = message {
+                                        this.meet_all(mover, id, channel, &message, taken, unmet);
+                                    }
+                                }
+                            }
+                        }
+                        _ => {
+                            this.wait_for(communication, channel, &parent, next);
+                            this.take(mover, number, id, Some(channel), &parent);
+                            this.jump(taken);
+                        }
+                    }
+                });
+                if let Some(unmet) = unmet {
+                    self.go_on_at(unmet);
+                    let zero = self.iconst(0);
+                    self.b.def_var(before.tier, zero);
+                    self.jump(next);
+                }
+            }
+        }
+        self.go_on_at(failed);
+        self.jump(taken);
+        self.go_on_at(taken);
+        let one = self.b.ins().iconst(types::I8, 1);
+        self.b.def_var(before.any, one);
+        let tier = self.iconst(action.control.tier.into());
+        self.b.def_var(before.tier, tier);
+        self.jump(next);
+        self.go_on_at(next);
+    }
+
+    /// Leaves the location, or passes an action by, because of those before it.
+    fn skip(&mut self, action: &Action, mode: Mode, before: Before, next: Block, end: Block) {
+        let any = self.b.use_var(before.any);
+        if mode == Mode::First {
+            let go_on = self.block();
+            self.b.ins().brif(any, end, &[], go_on, &[]);
+            self.go_on_at(go_on);
+        }
+        let (go_on, chosen) = (self.block(), self.block());
+        let tier = self.b.use_var(before.tier);
+        self.b.ins().brif(tier, chosen, &[], go_on, &[]);
+        self.go_on_at(chosen);
+        let own = i64::from(action.control.tier);
+        let other = self.b.ins().icmp_imm_s(IntCC::NotEqual, tier, own);
+        self.b.ins().brif(other, end, &[], go_on, &[]);
+        self.go_on_at(go_on);
+        if action.control.otherwise {
+            let alone = self.block();
+            self.b.ins().brif(any, next, &[], alone, &[]);
+            self.go_on_at(alone);
+        }
+    }
+
+    /// Takes an action that is possible.
+    fn take(
+        &mut self,
+        mover: Instance,
+        number: u32,
+        id: ActionId,
+        channel: Option<ChannelAt>,
+        parent: &Frame,
+    ) {
+        let chain = self.chain(mover, id);
+        let program = self.interp.program();
+        let mut footprint = Footprint::new(self.interp, self.shapes, &self.names);
+        self.step_footprint(&mut footprint, &chain);
+        let work = self.copy(&footprint.words());
+        if let (Some(communication), Some(channel)) = (&program.actions[id].communication, channel)
+        {
+            self.exchange(communication, channel, parent, &work);
+        }
+        self.go_through(mover, number, &chain, id, &work);
+    }
+
+    pub fn step_footprint(&mut self, footprint: &mut Footprint, chain: &[ActionId]) {
+        let program = self.interp.program();
+        for &id in chain {
+            footprint.action(id, &program.actions[id]);
+        }
+        if let Some(last) = program.last {
+            footprint.variable(last);
+        }
+    }
+
+    /// An action and those that the mover is bound to take after it in the same step.
+    pub fn chain(&self, mover: Instance, first: ActionId) -> Vec<ActionId> {
+        let program = self.interp.program();
+        let mut chain = vec![first];
+        let mut last = first;
+        while chain.len() < CHAIN_MAX {
+            let action = &program.actions[last];
+            let asked = action.control.turn == Turn::Atomic
+                && program.processes[mover.process].life.provided.is_some();
+            if action.control.turn == Turn::Open || asked || ends(action) {
+                break;
+            }
+            let Some(edge) = action.edge else { break };
+            let [next] = *self.interp.actions_from(mover.process, edge.to) else { break };
+            let it = &program.actions[next];
+            if it.guard.is_some()
+                || it.communication.is_some()
+                || !is_native_turn(program, mover, &[next])
+            {
+                break;
+            }
+            chain.push(next);
+            last = next;
+        }
+        chain
+    }
+
+    /// Moves and runs the bodies of a chain, and ends the step or hands it on.
+    pub fn go_through(
+        &mut self,
+        mover: Instance,
+        number: u32,
+        chain: &[ActionId],
+        first: ActionId,
+        work: &Frame,
+    ) {
+        let program = self.interp.program();
+        let OnFault::Report(_, failed) = self.on_fault else { unreachable!("steps report") };
+        let mut turn = Turn::Open;
+        for &id in chain {
+            self.on_fault = OnFault::Report(id, failed);
+            self.complete(mover, id, work);
+            turn = program.actions[id].control.turn;
+        }
+        let last = chain.last().copied().unwrap_or(first);
+        match turn {
+            Turn::Open => self.candidate(first, work, 0..0),
+            _ => self.hand_on(number, last, turn == Turn::First, work),
+        }
+    }
+
+    /// Moves and runs the body; a failed assertion may be told without failing the step.
+    pub fn complete(&mut self, mover: Instance, id: ActionId, work: &Frame) {
+        let program = self.interp.program();
+        let action = &program.actions[id];
+        if let Some(last) = program.last {
+            let pid = self.pid(work);
+            let place = crate::ir::Place::variable(last, action.span);
+            let (at, shape) = self.at(&place, work);
+            let cell = self.shapes.cell(shape);
+            self.store_value(work, at, cell, pid, crate::ir::Overflow::Wraps, action.span);
+        }
+        if let Some(edge) = action.edge {
+            self.set_location(mover, edge.to, work);
+        }
+        for stmt in &action.body {
+            match &stmt.kind {
+                StmtKind::Assert { condition, .. } if program.assertions == Assertions::GoOn => {
+                    let (fine, broken) = (self.block(), self.block());
+                    self.b.set_cold_block(broken);
+                    self.branch(condition, work, fine, broken);
+                    self.go_on_at(broken);
+                    self.tell(id, FaultKind::Assertion, stmt.span);
+                    self.jump(fine);
+                    self.go_on_at(fine);
+                }
+                StmtKind::Exit => self.end_instance(mover, work),
+                _ => self.run(std::slice::from_ref(stmt), work),
+            }
+        }
+    }
+
+    pub fn set_location(&mut self, at: Instance, to: LocationId, work: &Frame) {
+        let free = self.interp.program().processes[at.process].instances != Instances::One;
+        let cell = location_in(self.interp.layout(), at);
+        self.write_known(work, cell.bit, cell.bits, u64::from(to.0) + u64::from(free));
+    }
+
+    fn end_instance(&mut self, mover: Instance, work: &Frame) {
+        for bits in own_bits(self.interp, mover) {
+            for start in bits.clone().step_by(64) {
+                self.write_known(work, start, 64.min(bits.end - start), 0);
+            }
+        }
+    }
+
+    /// Hands a state within a step to the run-time, after which the same mover goes on.
+    fn hand_on(&mut self, number: u32, action: ActionId, first: bool, work: &Frame) {
+        let cursor = self.room();
+        self.store(work, cursor);
+        let mover = self.b.ins().iconst(types::I32, i64::from(number) << 1 | i64::from(first));
+        let action = self.b.ins().iconst(types::I32, i64::from(action.0));
+        self.b.ins().call(self.imports.hand_on, &[self.runtime, cursor, mover, action]);
+    }
+
+    /// Leaves a mover to the interpreter.
+    pub fn interpreted_turn(&mut self, mover: Instance, at: LocationId, mode: Mode, number: u32) {
+        self.interpreted += self.interp.actions_from(mover.process, at).len();
+        let cursor = self.b.use_var(self.cursor);
+        let number = self.b.ins().iconst(types::I32, i64::from(number));
+        let mode = match mode {
+            Mode::All => 0,
+            Mode::Timeout => 1,
+            Mode::First => 2,
+        };
+        let mode = self.b.ins().iconst(types::I32, mode);
+        let arguments = [self.runtime, self.state, cursor, number, mode];
+        let call = self.b.ins().call(self.imports.interpret_turn, &arguments);
+        let cursor = self.b.inst_results(call)[0];
+        self.b.def_var(self.cursor, cursor);
+    }
+
+    /// Completes the steps that have been handed on.
+    pub fn complete_steps(&mut self) {
+        let (some, end) = (self.block(), self.block());
+        let open = self.load_field(offset_of!(Runtime, open));
+        self.b.ins().brif(open, some, &[], end, &[]);
+        self.go_on_at(some);
+        let cursor = self.b.use_var(self.cursor);
+        let call = self.b.ins().call(self.imports.complete, &[self.runtime, self.state, cursor]);
+        let cursor = self.b.inst_results(call)[0];
+        self.b.def_var(self.cursor, cursor);
+        self.jump(end);
+        self.go_on_at(end);
+    }
+
+    /// The number of an instance among all.
+    pub fn number_of(&self, of: Instance) -> u32 {
+        let program = self.interp.program();
+        let before = program.processes.keys().take_while(|&process| process != of.process);
+        before.map(|process| program.slots(process)).sum::<u32>() + of.slot
+    }
+}
+
+/// Whether the mover is gone after an action.
+fn ends(action: &Action) -> bool {
+    action.body.iter().any(|stmt: &Stmt| stmt.kind == StmtKind::Exit)
+}

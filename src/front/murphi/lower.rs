@@ -1,0 +1,173 @@
+//! From the tree to the program: names, types, code, in one walk.
+//!
+//! - `scope`: what names mean;
+//! - `types`: types and declarations;
+//! - `sorts`: what expressions are values of, and how one sort passes for another;
+//! - `places`: variables and parts of them;
+//! - `expressions`: values;
+//! - `calls`: functions and calls;
+//! - `statements`: bodies;
+//! - `rules`: actions, starts and properties, with the parameters of what encloses them.
+//!
+//! Whoever lowers something wrong reports it and gives nothing; nothing lowered is used once there
+//! was an error.
+//!
+//! A function that changes the state, or gives an aggregate, is no expression of the program's.
+//! A call of one is *hoisted*: it becomes a statement before the one it stands in, and its result
+//! a local variable.
+
+mod calls;
+mod expressions;
+mod fold;
+mod places;
+mod rules;
+mod scope;
+mod sorts;
+mod statements;
+mod types;
+
+use super::Report;
+use super::ast::{Declaration, Model};
+use crate::front::Options;
+use crate::ir::{Domain, LocalId, Program, Stmt, StmtKind, Type, TypeId};
+use crate::source::Span;
+use calls::FunctionInfo;
+use scope::{Meaning, Scopes};
+use std::collections::{HashMap, HashSet};
+
+/// The program of a model; what is wrong with it is in `report`.
+pub(super) fn lower<'a>(model: &Model<'a>, options: &Options, report: &'a Report<'a>) -> Program {
+    let mut lowerer = Lowerer {
+        report,
+        program: Program::default(),
+        scopes: Scopes::default(),
+        interned: HashMap::new(),
+        indices: HashMap::new(),
+        sizes: Vec::new(),
+        functions: Vec::new(),
+        defining: None,
+        body: Body::default(),
+        defines: &options.defines,
+        defined: HashSet::new(),
+        later: model.declarations.iter().flat_map(Declaration::names).collect(),
+    };
+    lowerer.scopes.push();
+    lowerer.predefined();
+    for declaration in &model.declarations {
+        lowerer.declaration(declaration);
+    }
+    lowerer.unknown_defines();
+    lowerer.all_rules(&model.rules);
+    lowerer.program
+}
+
+/// A program in the making.
+struct Lowerer<'a, 'r> {
+    report: &'r Report<'a>,
+    program: Program,
+    scopes: Scopes<'a>,
+    /// Types by what they are; arrays also by what indexes them.
+    interned: HashMap<(Type, Option<Domain>), TypeId>,
+    /// What indexes each array type.
+    indices: HashMap<TypeId, Domain>,
+    /// The scalars in a value of each type.
+    sizes: Vec<u64>,
+    functions: Vec<FunctionInfo>,
+    /// The function whose body is being lowered.
+    defining: Option<&'a str>,
+    body: Body,
+    /// Constants that the command line replaces.
+    defines: &'r [(String, i64)],
+    /// Those among them that there are.
+    defined: HashSet<&'r str>,
+    /// What is declared outside bodies, wherever.
+    later: HashSet<&'a str>,
+}
+
+/// What is known of the piece of code being lowered.
+#[derive(Default)]
+struct Body {
+    /// How many locals it has so far.
+    locals: u32,
+    /// What must run before the statement being lowered.
+    hoisted: Vec<Hoisted>,
+    /// Whether there is a statement that something can be hoisted before.
+    hoists: bool,
+    /// Locals that stand for places of the state or of the caller.
+    outside: HashSet<LocalId>,
+    /// Whether it changes anything outside itself.
+    changes: bool,
+    /// Where a result goes, in the body of a function that has one.
+    result: Returns,
+}
+
+/// What a body returns.
+#[derive(Clone, Copy, Default)]
+enum Returns {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// One value of a type.
+    Scalar(TypeId),
+    /// An aggregate of a type, into a parameter by reference.
+    Aggregate(LocalId, TypeId),
+}
+
+/// Something that must run before a statement.
+enum Hoisted {
+    /// A local variable is needed from here on.
+    Local(LocalId, TypeId, Span),
+    /// A statement.
+    Stmt(Box<Stmt>),
+}
+
+impl<'a> Lowerer<'a, '_> {
+    fn error(&self, span: Span, message: impl Into<String>) {
+        self.report.error(span, message);
+    }
+
+    fn error_with(&self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        self.report.error_with(span, message, help);
+    }
+
+    /// A local that the body has not used yet.
+    fn fresh(&mut self) -> LocalId {
+        self.body.locals += 1;
+        LocalId(self.body.locals - 1)
+    }
+
+    /// Lowers one declaration, and lets its names be known.
+    fn declaration(&mut self, declaration: &Declaration<'a>) {
+        match declaration {
+            Declaration::Constant(name, value) => self.constant(*name, value),
+            Declaration::Type(name, ty) => {
+                if let Some(id) = self.named_type(ty, name.text) {
+                    self.declare(*name, Meaning::Type(id));
+                }
+            }
+            Declaration::Variables(names, ty) => self.variables(names, ty),
+            Declaration::Function(function) => self.function(function),
+        }
+    }
+
+    fn unknown_defines(&self) {
+        for (name, _) in self.defines.iter().filter(|(name, _)| !self.defined.contains(&**name)) {
+            let message = format!("the model has no constant `{name}` to define");
+            self.error(Span::default(), message);
+        }
+    }
+}
+
+/// Statements that run after what was hoisted before them.
+fn after(hoisted: Vec<Hoisted>, body: Vec<Stmt>) -> Vec<Stmt> {
+    hoisted.into_iter().rev().fold(body, |mut body, it| match it {
+        Hoisted::Stmt(stmt) => {
+            body.insert(0, *stmt);
+            body
+        }
+        Hoisted::Local(local, ty, span) => {
+            let kind = StmtKind::Declare { local, name: String::new(), ty, body };
+            vec![Stmt { kind, span }]
+        }
+    })
+}

@@ -1,0 +1,280 @@
+//! Functions and calls.
+
+use super::super::ast::{Expr as Tree, Function, Name, Parameters};
+use super::places::{Lowered, Part};
+use super::{Body, Hoisted, Lowerer, Meaning, Returns};
+use crate::front::murphi::quote;
+use crate::ir::{
+    Argument, Expr, ExprKind, Function as Lowering, FunctionId, FunctionParameter, LocalId, Place,
+    Stmt, StmtKind, TypeId,
+};
+use crate::source::Span;
+
+/// What callers need to know of a function.
+#[derive(Clone)]
+pub(super) struct FunctionInfo {
+    id: FunctionId,
+    /// The type of each parameter, and whether it stands for a place of the caller's.
+    parameters: Vec<(TypeId, bool)>,
+    /// What it returns. An aggregate goes into one more parameter by reference.
+    result: Option<TypeId>,
+    /// Whether it changes anything outside itself.
+    changes: bool,
+}
+
+impl<'a> Lowerer<'a, '_> {
+    /// Lowers a function, and lets its name be known.
+    pub(super) fn function(&mut self, function: &Function<'a>) {
+        let Function { name, parameters, result, body } = function;
+        self.body = Body { hoists: true, ..Body::default() };
+        self.defining = Some(name.text);
+        self.scopes.push();
+        let parameters = self.parameters(parameters);
+        let result = match result {
+            Some(ty) => self.ty(ty).map(Some),
+            None => Some(None),
+        };
+        if let (Some(mut parameters), Some(result)) = (parameters, result) {
+            let types = parameters.iter().map(|it| (it.ty, it.by_reference)).collect();
+            self.body.result = self.returns(result, &mut parameters);
+            let scalar = result.filter(|ty| self.domain(*ty).is_some());
+            let body = self.block(body);
+            let id = self.program.functions.push(Lowering {
+                name: name.text.to_owned(),
+                parameters,
+                result: scalar,
+                body,
+                span: name.span,
+            });
+            let changes = self.body.changes;
+            let info = FunctionInfo { id, parameters: types, result, changes };
+            self.functions.push(info);
+        }
+        self.scopes.pop();
+        self.defining = None;
+        // After an error the name is known all the same, as the last function there is.
+        if let Some(last) = self.functions.len().checked_sub(1) {
+            self.declare(*name, Meaning::Function(last));
+        }
+    }
+
+    fn parameters(&mut self, all: &[Parameters<'a>]) -> Option<Vec<FunctionParameter>> {
+        let mut parameters = Vec::new();
+        for Parameters { names, by_reference, ty } in all {
+            let ty = self.ty(ty)?;
+            for &name in names {
+                let (local, by_reference) = (self.fresh(), *by_reference);
+                if by_reference {
+                    self.body.outside.insert(local);
+                }
+                let place = Place::local(local, name.span);
+                self.declare(name, Meaning::Place(place, ty, by_reference));
+                let name = name.text.to_owned();
+                parameters.push(FunctionParameter { local, name, ty, by_reference });
+            }
+        }
+        Some(parameters)
+    }
+
+    /// How a body returns a result of this type; for an aggregate there is one more parameter.
+    fn returns(
+        &mut self,
+        result: Option<TypeId>,
+        parameters: &mut Vec<FunctionParameter>,
+    ) -> Returns {
+        match result {
+            None => Returns::Nothing,
+            Some(ty) if self.domain(ty).is_some() => Returns::Scalar(ty),
+            Some(ty) => {
+                let local = self.fresh();
+                self.body.outside.insert(local);
+                let name = "result".to_owned();
+                parameters.push(FunctionParameter { local, name, ty, by_reference: true });
+                Returns::Aggregate(local, ty)
+            }
+        }
+    }
+
+    /// The function of a name.
+    fn callee(&mut self, name: Name<'a>) -> Option<FunctionInfo> {
+        match self.meaning(name)? {
+            Meaning::Function(number) => Some(self.functions[number].clone()),
+            other => {
+                self.not_a(name, &other, "a function");
+                None
+            }
+        }
+    }
+
+    /// A call that stands for its result.
+    pub(super) fn call_for_value(
+        &mut self,
+        name: Name<'a>,
+        arguments: &[Tree<'a>],
+        span: Span,
+    ) -> Option<Lowered> {
+        let callee = self.callee(name)?;
+        let Some(result) = callee.result else {
+            let message = format!("{} is a procedure, which has no result", quote(name.text));
+            let help = "call it in a statement of its own, or make it a `function`";
+            self.error_with(name.span, message, help);
+            return None;
+        };
+        let sort = self.sort_of(result);
+        if let (Some(sort), false) = (&sort, callee.changes) {
+            let arguments = self.arguments(name, &callee, arguments)?;
+            let value = Expr { kind: ExprKind::Call(callee.id, arguments), span };
+            return Some(Lowered::Value(value, sort.clone()));
+        }
+        if !self.body.hoists {
+            let message = match callee.changes {
+                true => {
+                    format!("{} changes the state, which may not happen here", quote(name.text))
+                }
+                false => format!("{} gives an aggregate, which cannot be here", quote(name.text)),
+            };
+            self.error_with(name.span, message, "call it in a statement of its own");
+            return None;
+        }
+        let arguments = self.arguments(name, &callee, arguments)?;
+        let local = self.hoist_local(result, span);
+        let place = Place::local(local, span);
+        let call = self.call_into(&callee, arguments, place.clone(), sort.is_some(), span);
+        self.hoist(call);
+        Some(Lowered::Part(Part { place, ty: result, writable: false }))
+    }
+
+    /// A call whose result goes to a place.
+    pub(super) fn call_into(
+        &mut self,
+        callee: &FunctionInfo,
+        mut arguments: Vec<Argument>,
+        place: Place,
+        scalar: bool,
+        span: Span,
+    ) -> Stmt {
+        self.body.changes |= callee.changes;
+        let into = if scalar {
+            Some(place)
+        } else {
+            arguments.push(Argument::Reference(place));
+            None
+        };
+        Stmt { kind: StmtKind::Call { function: callee.id, arguments, into }, span }
+    }
+
+    /// A call for its effect alone.
+    pub(super) fn call_for_effect(
+        &mut self,
+        name: Name<'a>,
+        arguments: &[Tree<'a>],
+        span: Span,
+    ) -> Option<Vec<Stmt>> {
+        let callee = self.callee(name)?;
+        let arguments = self.arguments(name, &callee, arguments)?;
+        self.body.changes |= callee.changes;
+        let aggregate = callee.result.filter(|ty| self.domain(*ty).is_none());
+        let call = match aggregate {
+            Some(ty) => {
+                let place = Place::local(self.hoist_local(ty, span), span);
+                self.call_into(&callee, arguments, place, false, span)
+            }
+            None => {
+                let kind = StmtKind::Call { function: callee.id, arguments, into: None };
+                Stmt { kind, span }
+            }
+        };
+        Some(vec![call])
+    }
+
+    fn arguments(
+        &mut self,
+        name: Name<'a>,
+        callee: &FunctionInfo,
+        given: &[Tree<'a>],
+    ) -> Option<Vec<Argument>> {
+        let expected = callee.parameters.len();
+        if given.len() != expected {
+            let plural = if expected == 1 { "" } else { "s" };
+            let name_ = quote(name.text);
+            let message = format!("{name_} takes {expected} argument{plural}, not {}", given.len());
+            self.error_with(name.span, message, "give one for each of its parameters");
+            return None;
+        }
+        let pairs = given.iter().zip(&callee.parameters);
+        // All are lowered, so that all that is wrong is told.
+        let all: Vec<Option<Argument>> = pairs
+            .map(|(tree, (ty, by_reference))| self.argument(tree, *ty, *by_reference))
+            .collect();
+        all.into_iter().collect()
+    }
+
+    fn argument(&mut self, tree: &Tree<'a>, ty: TypeId, by_reference: bool) -> Option<Argument> {
+        if by_reference {
+            let part = self.part(tree)?;
+            if !part.writable {
+                let help = "the function may change it: declare it with `var`, or copy it first";
+                self.error_with(tree.span, "this cannot be changed here", help);
+                return None;
+            }
+            if !self.same_shape(part.ty, ty) {
+                let help = "a `var` parameter stands for a variable of its own type";
+                self.error_with(tree.span, "this is of another type than the parameter", help);
+                return None;
+            }
+            return Some(Argument::Reference(part.place));
+        }
+        match self.sort_of(ty) {
+            Some(sort) => self.given_as(tree, &sort).map(Argument::Value),
+            None => {
+                let part = self.part(tree)?;
+                if !self.same_shape(part.ty, ty) {
+                    self.error(tree.span, "this is of another type than the parameter");
+                    return None;
+                }
+                Some(Argument::Copy(part.place))
+            }
+        }
+    }
+
+    /// Whether values of both types are made of the same scalars.
+    pub(super) fn same_shape(&self, one: TypeId, other: TypeId) -> bool {
+        use crate::ir::Type::*;
+        if one == other {
+            return true;
+        }
+        match (&self.program.types[one], &self.program.types[other]) {
+            (Scalar(one), Scalar(other)) => {
+                let (left, right) = (&one.domain, &other.domain);
+                self.program.bounds(left) == self.program.bounds(right)
+                    && super::sorts::Sort::of(left) == super::sorts::Sort::of(right)
+            }
+            (
+                Array { length, element, .. },
+                Array { length: other_length, element: other_element, .. },
+            ) => length == other_length && self.same_shape(*element, *other_element),
+            (
+                Multiset { capacity, element },
+                Multiset { capacity: other_capacity, element: other_element },
+            ) => capacity == other_capacity && self.same_shape(*element, *other_element),
+            (Record { fields, .. }, Record { fields: others, .. }) => {
+                let mut pairs = fields.iter().zip(others);
+                fields.len() == others.len()
+                    && pairs.all(|((_, one), (_, other))| self.same_shape(*one, *other))
+            }
+            _ => false,
+        }
+    }
+
+    /// A local variable for the statement being lowered.
+    pub(super) fn hoist_local(&mut self, ty: TypeId, span: Span) -> LocalId {
+        let local = self.fresh();
+        self.body.hoisted.push(Hoisted::Local(local, ty, span));
+        local
+    }
+
+    /// Something that runs before the statement being lowered.
+    pub(super) fn hoist(&mut self, stmt: Stmt) {
+        self.body.hoisted.push(Hoisted::Stmt(Box::new(stmt)));
+    }
+}

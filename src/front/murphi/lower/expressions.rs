@@ -1,0 +1,308 @@
+//! Values.
+
+use super::super::ast::{Expr as Tree, ExprKind as TreeKind, Name, Quantifier, Range, TypeExpr};
+use super::fold::{binary, conditional, same, unary};
+use super::places::Lowered;
+use super::sorts::Sort;
+use super::{Lowerer, Meaning, after};
+use crate::ir::{
+    Binary, Expr, ExprKind, LocalId, Overflow, Place, Quantifier as Which, Stmt, StmtKind, TypeId,
+    Unary,
+};
+use crate::source::Span;
+
+impl<'a> Lowerer<'a, '_> {
+    /// The value of an expression.
+    pub(super) fn value(&mut self, tree: &Tree<'a>) -> Option<(Expr, Sort)> {
+        match self.lowered(tree)? {
+            Lowered::Part(part) => self.read(part),
+            Lowered::Value(value, sort) => Some((value, sort)),
+        }
+    }
+
+    /// What is stored, given or returned as a value of this sort: it may be undefined.
+    pub(super) fn given_as(&mut self, tree: &Tree<'a>, sort: &Sort) -> Option<Expr> {
+        match tree.kind {
+            TreeKind::Undefined => Some(Expr { kind: ExprKind::Undefined, span: tree.span }),
+            _ => self.value_as(tree, sort),
+        }
+    }
+
+    /// The value of an expression, as one of this sort.
+    pub(super) fn value_as(&mut self, tree: &Tree<'a>, sort: &Sort) -> Option<Expr> {
+        let (value, from) = self.value(tree)?;
+        self.converted(value, &from, sort, tree.span)
+    }
+
+    /// A condition.
+    pub(super) fn condition(&mut self, tree: &Tree<'a>) -> Option<Expr> {
+        self.value_as(tree, &Sort::Bool)
+    }
+
+    /// An expression in which nothing may be changed, and so no call hoisted.
+    pub(super) fn pure<T>(&mut self, inside: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let hoists = std::mem::replace(&mut self.body.hoists, false);
+        let result = inside(self);
+        self.body.hoists = hoists;
+        result
+    }
+
+    /// What is neither a name, a part nor a call.
+    pub(super) fn operation(&mut self, tree: &Tree<'a>) -> Option<(Expr, Sort)> {
+        let span = tree.span;
+        match &tree.kind {
+            TreeKind::Number(value) => Some((Expr::constant(*value, span), Sort::Number)),
+            TreeKind::Undefined => {
+                let help = "it can be stored and given; to ask for it, use `isundefined`";
+                self.error_with(span, "the undefined value cannot be computed with", help);
+                None
+            }
+            TreeKind::Unary(operator, operand) => {
+                let sort = if *operator == Unary::Not { Sort::Bool } else { Sort::Number };
+                let operand = self.value_as(operand, &sort)?;
+                Some((unary(*operator, operand, span), sort))
+            }
+            TreeKind::Binary(operator, left, right) => self.binary(*operator, left, right, span),
+            TreeKind::Conditional(condition, then, otherwise) => {
+                let condition = self.condition(condition)?;
+                self.choice(condition, then, otherwise, span)
+            }
+            TreeKind::Quantified(which, quantifiers, body) => {
+                let value = self.pure(|it| it.quantified(*which, quantifiers, body, span))?;
+                Some((value, Sort::Bool))
+            }
+            TreeKind::IsUndefined(of) => self.is_undefined(of, span),
+            TreeKind::IsMember(of, ty) => self.is_member(of, ty, span),
+            TreeKind::Count(name, multiset, condition) => {
+                self.count(*name, multiset, condition, span)
+            }
+            _ => unreachable!("names, parts and calls are lowered by the caller"),
+        }
+    }
+
+    fn binary(
+        &mut self,
+        operator: Binary,
+        left: &Tree<'a>,
+        right: &Tree<'a>,
+        span: Span,
+    ) -> Option<(Expr, Sort)> {
+        match operator {
+            Binary::Equal | Binary::NotEqual => {
+                let (one, from) = self.value(left)?;
+                let (other, to) = self.value(right)?;
+                let Some(common) = self.common(&from, &to) else {
+                    let (from, to) = (self.sort_name(&from), self.sort_name(&to));
+                    let help = "what is compared must be of one type";
+                    self.error_with(span, format!("{from} is compared with {to}"), help);
+                    return None;
+                };
+                let one = self.converted(one, &from, &common, left.span)?;
+                let other = self.converted(other, &to, &common, right.span)?;
+                if !common.may_be_compared_undefined() {
+                    return Some((binary(operator, one, other, span), Sort::Bool));
+                }
+                let same = same(one, other, span);
+                let differ = operator == Binary::NotEqual;
+                Some((if differ { unary(Unary::Not, same, span) } else { same }, Sort::Bool))
+            }
+            Binary::And | Binary::Or | Binary::Implies => {
+                let (one, from) = self.value(left)?;
+                if from == Sort::Number && operator != Binary::Implies {
+                    // Rumur's `&` and `|` of numbers are bitwise.
+                    let bitwise =
+                        if operator == Binary::And { Binary::BitAnd } else { Binary::BitOr };
+                    let other = self.value_as(right, &Sort::Number)?;
+                    return Some((binary(bitwise, one, other, span), Sort::Number));
+                }
+                let one = self.converted(one, &from, &Sort::Bool, left.span)?;
+                self.connected(operator, one, right, span)
+            }
+            Binary::Less | Binary::LessEqual | Binary::Greater | Binary::GreaterEqual => {
+                let one = self.value_as(left, &Sort::Number)?;
+                let other = self.value_as(right, &Sort::Number)?;
+                Some((binary(operator, one, other, span), Sort::Bool))
+            }
+            _ => {
+                let one = self.value_as(left, &Sort::Number)?;
+                let other = self.value_as(right, &Sort::Number)?;
+                Some((binary(operator, one, other, span), Sort::Number))
+            }
+        }
+    }
+
+    /// `&`, `|` or `->`, whose right side, and what is hoisted from it, may not run.
+    fn connected(
+        &mut self,
+        operator: Binary,
+        left: Expr,
+        right: &Tree<'a>,
+        span: Span,
+    ) -> Option<(Expr, Sort)> {
+        let before = std::mem::take(&mut self.body.hoisted);
+        let right = self.condition(right);
+        let hoisted = std::mem::replace(&mut self.body.hoisted, before);
+        let right = right?;
+        if hoisted.is_empty() {
+            return Some((binary(operator, left, right, span), Sort::Bool));
+        }
+        let result = match operator {
+            Binary::Implies => unary(Unary::Not, left, span),
+            _ => left,
+        };
+        // The left side is computed once, into the result; the right side runs if that asks for it.
+        let truth = self.scalar_type(crate::ir::Domain::Bool);
+        let local = self.hoist_local(truth, span);
+        let place = Place::local(local, span);
+        self.hoist(assign(place.clone(), result, span));
+        let known = Expr { kind: ExprKind::Read(place.clone()), span };
+        let runs = match operator {
+            Binary::And => known.clone(),
+            _ => unary(Unary::Not, known.clone(), span),
+        };
+        let body = after(hoisted, vec![assign(place, right, span)]);
+        self.hoist(Stmt { kind: StmtKind::If(vec![(Some(runs), body)]), span });
+        Some((known, Sort::Bool))
+    }
+
+    fn choice(
+        &mut self,
+        condition: Expr,
+        then: &Tree<'a>,
+        otherwise: &Tree<'a>,
+        span: Span,
+    ) -> Option<(Expr, Sort)> {
+        let ((one, from), (other, to)) =
+            self.pure(|it| Some((it.value(then)?, it.value(otherwise)?)))?;
+        let Some(common) = self.common(&from, &to) else {
+            let (from, to) = (self.sort_name(&from), self.sort_name(&to));
+            self.error(span, format!("this is either {from} or {to}"));
+            return None;
+        };
+        let one = self.converted(one, &from, &common, then.span)?;
+        let other = self.converted(other, &to, &common, otherwise.span)?;
+        Some((conditional(condition, one, other, span), common))
+    }
+
+    fn quantified(
+        &mut self,
+        which: Which,
+        quantifiers: &[Quantifier<'a>],
+        body: &Tree<'a>,
+        span: Span,
+    ) -> Option<Expr> {
+        let Some((first, rest)) = quantifiers.split_first() else { return self.condition(body) };
+        self.scopes.push();
+        let result = self.ranged(first).and_then(|(local, over)| {
+            let body = Box::new(self.quantified(which, rest, body, span)?);
+            let kind = ExprKind::Quantified { quantifier: which, local, over, body };
+            Some(Expr { kind, span })
+        });
+        self.scopes.pop();
+        result
+    }
+
+    /// Lets the name of a quantifier stand for its values: the local and the type it ranges over.
+    pub(super) fn ranged(&mut self, quantifier: &Quantifier<'a>) -> Option<(LocalId, TypeId)> {
+        let Quantifier { name, over } = quantifier;
+        let local = self.fresh();
+        let value = Expr { kind: ExprKind::Local(local), span: name.span };
+        match over {
+            Range::Type(ty) => {
+                let over = self.simple_type(ty, "a name")?;
+                let sort = self.sort_of(over)?;
+                self.declare(*name, Meaning::Value(value, sort));
+                Some((local, over))
+            }
+            Range::Values { first, last, step } => {
+                let (first, _) = self.known(first)?;
+                let (last, _) = self.known(last)?;
+                let step = match step {
+                    Some(step) => self.known(step)?.0,
+                    None => 1,
+                };
+                let rounds = match step {
+                    0 => None,
+                    _ => (last - first).checked_div(step).filter(|&rounds| rounds >= 0),
+                };
+                let Some(rounds) = rounds else {
+                    self.error(name.span, "this ranges over no values");
+                    return None;
+                };
+                // The local counts the steps, unless each is one ahead.
+                let (low, value) = match step {
+                    1 => (first, value),
+                    _ => {
+                        let by = Expr::constant(step, name.span);
+                        let gone = binary(Binary::Multiply, value, by, name.span);
+                        let first = Expr::constant(first, name.span);
+                        (0, binary(Binary::Add, first, gone, name.span))
+                    }
+                };
+                self.declare(*name, Meaning::Value(value, Sort::Number));
+                Some((local, self.range_type(low, low + rounds)))
+            }
+        }
+    }
+
+    fn is_undefined(&mut self, of: &Tree<'a>, span: Span) -> Option<(Expr, Sort)> {
+        match self.lowered(of)? {
+            Lowered::Part(part) => {
+                let place = match self.read(part)?.0.kind {
+                    ExprKind::Read(place) => place,
+                    _ => unreachable!("a part is read"),
+                };
+                Some((Expr { kind: ExprKind::IsUndefined(place), span }, Sort::Bool))
+            }
+            // Constants and what loops bind always have a value.
+            Lowered::Value(..) => Some((Expr::constant(0, span), Sort::Bool)),
+        }
+    }
+
+    fn is_member(&mut self, of: &Tree<'a>, ty: &TypeExpr<'a>, span: Span) -> Option<(Expr, Sort)> {
+        let (value, from) = self.value(of)?;
+        let ty = self.simple_type(ty, "membership")?;
+        let to = self.sort_of(ty)?;
+        let mut found = Expr::constant(i64::from(from == to), span);
+        if from != to {
+            for piece in self.pieces(&from, &to) {
+                let within = |operator, bound| {
+                    binary(operator, value.clone(), Expr::constant(bound, span), span)
+                };
+                let low = within(Binary::GreaterEqual, piece.low);
+                let high = within(Binary::LessEqual, piece.high);
+                let inside = binary(Binary::And, low, high, span);
+                found = binary(Binary::Or, found, inside, span);
+            }
+        }
+        // What is undefined is a member of nothing.
+        if let ExprKind::Read(place) = value.kind {
+            let undefined = Expr { kind: ExprKind::IsUndefined(place), span };
+            found = binary(Binary::And, unary(Unary::Not, undefined, span), found, span);
+        }
+        Some((found, Sort::Bool))
+    }
+
+    fn count(
+        &mut self,
+        name: Name<'a>,
+        multiset: &Tree<'a>,
+        condition: &Tree<'a>,
+        span: Span,
+    ) -> Option<(Expr, Sort)> {
+        let (part, ..) = self.multiset(multiset)?;
+        let local = self.fresh();
+        self.scopes.push();
+        let position = Expr { kind: ExprKind::Local(local), span: name.span };
+        self.declare(name, Meaning::Value(position, Sort::Number));
+        let body = self.pure(|it| it.condition(condition));
+        self.scopes.pop();
+        let kind = ExprKind::Count { multiset: part.place, local, body: Box::new(body?) };
+        Some((Expr { kind, span }, Sort::Number))
+    }
+}
+
+/// `target := value`
+pub(super) fn assign(target: Place, value: Expr, span: Span) -> Stmt {
+    Stmt { kind: StmtKind::Assign { target, value, overflow: Overflow::Fails }, span }
+}

@@ -1,0 +1,188 @@
+//! Variables and parts of them.
+
+use super::super::ast::{Expr as Tree, ExprKind as TreeKind, Name};
+use super::fold::is_stable;
+use super::sorts::Sort;
+use super::{Lowerer, Meaning};
+use crate::front::murphi::quote;
+use crate::ir::{Expr, ExprKind, Place, Root, Selector, Type, TypeId};
+
+/// A variable or a part of one.
+pub(super) struct Part {
+    /// Where it is.
+    pub(super) place: Place,
+    /// What it holds.
+    pub(super) ty: TypeId,
+    /// Whether it may be assigned.
+    pub(super) writable: bool,
+}
+
+/// What an expression stands for.
+pub(super) enum Lowered {
+    /// A place, of a scalar or an aggregate.
+    Part(Part),
+    /// A value.
+    Value(Expr, Sort),
+}
+
+impl<'a> Lowerer<'a, '_> {
+    /// Lowers what may be a place or a value.
+    pub(super) fn lowered(&mut self, tree: &Tree<'a>) -> Option<Lowered> {
+        match &tree.kind {
+            TreeKind::Name(text) => self.named(Name { text, span: tree.span }),
+            TreeKind::Field(of, field) => {
+                let of = self.part(of)?;
+                self.field(of, *field, tree).map(Lowered::Part)
+            }
+            TreeKind::Index(of, index) => {
+                let of = self.part(of)?;
+                self.element(of, index, tree).map(Lowered::Part)
+            }
+            TreeKind::Call(name, arguments) => self.call_for_value(*name, arguments, tree.span),
+            _ => self.operation(tree).map(|(value, sort)| Lowered::Value(value, sort)),
+        }
+    }
+
+    fn named(&mut self, name: Name<'a>) -> Option<Lowered> {
+        match self.meaning(name)? {
+            Meaning::Place(mut place, ty, writable) => {
+                place.span = name.span;
+                Some(Lowered::Part(Part { place, ty, writable }))
+            }
+            Meaning::Value(value, sort) => {
+                Some(Lowered::Value(Expr { span: name.span, ..value }, sort))
+            }
+            Meaning::Constant(value, sort) => {
+                Some(Lowered::Value(Expr::constant(value, name.span), sort))
+            }
+            other => {
+                self.not_a(name, &other, "something with a value");
+                None
+            }
+        }
+    }
+
+    /// A place; an error if the expression is only a value.
+    pub(super) fn part(&mut self, tree: &Tree<'a>) -> Option<Part> {
+        match self.lowered(tree)? {
+            Lowered::Part(part) => Some(part),
+            Lowered::Value(..) => {
+                let help = "store it in a variable first";
+                let message = "this is only a value, not a variable or a part of one";
+                self.error_with(tree.span, message, help);
+                None
+            }
+        }
+    }
+
+    /// A place that may be assigned.
+    pub(super) fn target(&mut self, tree: &Tree<'a>) -> Option<Part> {
+        let Lowered::Part(part) = self.lowered(tree)? else {
+            let help = "only variables and their parts can be, not constants or the parameters of \
+                        rulesets and loops";
+            self.error_with(tree.span, "this cannot be changed", help);
+            return None;
+        };
+        if !part.writable {
+            let help = "parameters can be changed if they are declared with `var`";
+            self.error_with(tree.span, "this cannot be changed here", help);
+            return None;
+        }
+        if !self.body.hoists {
+            self.error(tree.span, "nothing can be changed here");
+            return None;
+        }
+        self.body.changes |= self.is_outside(&part.place);
+        Some(part)
+    }
+
+    /// Whether a place is the state's or the caller's.
+    pub(super) fn is_outside(&self, place: &Place) -> bool {
+        match place.root {
+            Root::Variable(_) => true,
+            Root::Local(local) => self.body.outside.contains(&local),
+        }
+    }
+
+    fn field(&mut self, of: Part, field: Name<'a>, tree: &Tree<'a>) -> Option<Part> {
+        let Type::Record { fields, .. } = &self.program.types[of.ty] else {
+            let message = format!("this is no record, and has no field {}", quote(field.text));
+            self.error_with(field.span, message, "only records have fields");
+            return None;
+        };
+        let Some(number) = fields.iter().position(|(name, _)| name == field.text) else {
+            let names: Vec<String> = fields.iter().map(|(name, _)| quote(name)).collect();
+            let help = format!("its fields are {}", names.join(", "));
+            let message = format!("there is no field {} in this record", quote(field.text));
+            self.error_with(field.span, message, help);
+            return None;
+        };
+        let ty = fields[number].1;
+        let mut place = of.place;
+        place.path.push(Selector::Field(number as u32));
+        place.span = tree.span;
+        Some(Part { place, ty, writable: of.writable })
+    }
+
+    fn element(&mut self, of: Part, index: &Tree<'a>, tree: &Tree<'a>) -> Option<Part> {
+        let (value, from) = self.value(index)?;
+        let (element, by) = match &self.program.types[of.ty] {
+            Type::Array { element, .. } => (*element, Sort::of(&self.indices[&of.ty])),
+            Type::Multiset { element, .. } => (*element, Sort::Number),
+            _ => {
+                let help = "only elements of these have an index in brackets";
+                self.error_with(tree.span, "this is neither an array nor a multiset", help);
+                return None;
+            }
+        };
+        let value = self.converted(value, &from, &by, index.span)?;
+        self.check_index(of.ty, &value);
+        let mut place = of.place;
+        place.path.push(Selector::Index(value));
+        place.span = tree.span;
+        Some(Part { place, ty: element, writable: of.writable })
+    }
+
+    /// A known index must be one of the array's.
+    fn check_index(&self, array: TypeId, index: &Expr) {
+        if let (Type::Array { low, length, .. }, Some(value)) =
+            (&self.program.types[array], index.as_constant())
+        {
+            let high = low + i64::from(*length) - 1;
+            if !(*low..=high).contains(&value) {
+                let message = format!("the index is {value}, but the array has {low} to {high}");
+                self.error_with(index.span, message, "change the index or the array's type");
+            }
+        }
+    }
+
+    /// What a scalar place holds.
+    pub(super) fn read(&self, part: Part) -> Option<(Expr, Sort)> {
+        let Some(sort) = self.sort_of(part.ty) else {
+            self.error(part.place.span, "this is an aggregate, where one value is needed");
+            return None;
+        };
+        let span = part.place.span;
+        Some((Expr { kind: ExprKind::Read(part.place), span }, sort))
+    }
+
+    /// A place that is a multiset; its type and its capacity.
+    pub(super) fn multiset(&mut self, tree: &Tree<'a>) -> Option<(Part, TypeId, u32)> {
+        let part = self.part(tree)?;
+        match self.program.types[part.ty] {
+            Type::Multiset { element, capacity } => Some((part, element, capacity)),
+            _ => {
+                self.error(tree.span, "this is no multiset");
+                None
+            }
+        }
+    }
+}
+
+/// Whether a place is the same wherever its locals are known.
+pub(super) fn is_fixed(place: &Place) -> bool {
+    place.path.iter().all(|selector| match selector {
+        Selector::Field(_) => true,
+        Selector::Index(index) => is_stable(index),
+    })
+}

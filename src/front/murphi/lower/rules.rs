@@ -1,0 +1,247 @@
+//! Actions, starts and properties, with the parameters of what encloses them.
+//!
+//! What encloses a rule is lowered again for each rule inside, because each has locals of its own.
+
+use super::super::ast::{
+    Alias, Block, Expr as Tree, Name, PropertyKind as TreeProperty, Quantifier, Rule, RuleKind,
+};
+use super::fold::binary;
+use super::places::Lowered;
+use super::sorts::Sort;
+use super::statements::Found;
+use super::{Body, Lowerer, Meaning};
+use crate::diag::Diagnostic;
+use crate::ir::{
+    Action, Binary, Contains, Control, Expr, ExprKind, Parameter, Property, PropertyKind,
+    Quantifier as Which, Start, Stmt,
+};
+use crate::source::Span;
+
+/// Something that encloses rules.
+#[derive(Clone, Copy)]
+enum Enclosure<'m, 'a> {
+    Quantifier(&'m Quantifier<'a>),
+    Alias(&'m Alias<'a>),
+    Choose(Name<'a>, &'m Tree<'a>),
+}
+
+/// What enclosing a rule comes to.
+#[derive(Default)]
+struct Entered<'m, 'a> {
+    parameters: Vec<Parameter>,
+    /// What must hold of the parameters: that there are the elements chosen.
+    conditions: Vec<Expr>,
+    /// Aliases that are found in the state, for bodies to find once.
+    aliases: Vec<&'m Alias<'a>>,
+}
+
+impl<'a> Lowerer<'a, '_> {
+    /// Lowers all rules of the model.
+    pub(super) fn all_rules(&mut self, rules: &[Rule<'a>]) {
+        self.rules(rules, &mut Vec::new());
+        let end = Span::default();
+        if self.report.errors() > 0 {
+            return;
+        }
+        if self.program.actions.is_empty() {
+            self.error_with(end, "the model has no rules", "a rule is `rule guard ==> body end;`");
+        }
+        if self.program.starts.is_empty() {
+            let help = "it needs one: `startstate ... end;`";
+            self.error_with(end, "the model has no start state", help);
+        }
+    }
+
+    fn rules<'m>(&mut self, rules: &'m [Rule<'a>], around: &mut Vec<Enclosure<'m, 'a>>) {
+        for rule in rules {
+            if self.report.is_full() {
+                return;
+            }
+            let depth = around.len();
+            match &rule.kind {
+                RuleKind::Ruleset(quantifiers, rules) => {
+                    around.extend(quantifiers.iter().map(Enclosure::Quantifier));
+                    self.rules(rules, around);
+                }
+                RuleKind::Alias(aliases, rules) => {
+                    around.extend(aliases.iter().map(Enclosure::Alias));
+                    self.rules(rules, around);
+                }
+                RuleKind::Choose(name, multiset, rules) => {
+                    around.push(Enclosure::Choose(*name, multiset));
+                    self.rules(rules, around);
+                }
+                _ => self.rule(rule, around),
+            }
+            around.truncate(depth);
+        }
+    }
+
+    fn rule(&mut self, rule: &Rule<'a>, around: &[Enclosure<'_, 'a>]) {
+        self.body = Body::default();
+        let depth = self.scopes.depth();
+        self.scopes.push();
+        if let Some(entered) = self.enter(around) {
+            match &rule.kind {
+                RuleKind::Simple { name, priority, guard, block } => {
+                    let name = self.rule_name(*name, "rule", rule.span);
+                    self.action(entered, name, -priority, guard.as_ref(), block, rule.span);
+                }
+                RuleKind::Start { name, block } => {
+                    let name = self.rule_name(*name, "start state", rule.span);
+                    self.start(entered, name, block, rule.span);
+                }
+                RuleKind::Property { kind, name, condition } => {
+                    let word =
+                        if *kind == TreeProperty::Invariant { "invariant" } else { "property" };
+                    let name = self.rule_name(*name, word, rule.span);
+                    self.property(entered, *kind, name, condition, rule.span);
+                }
+                _ => unreachable!("what encloses rules is no rule"),
+            }
+        }
+        self.scopes.close(depth);
+    }
+
+    fn rule_name(&self, name: Option<&str>, what: &str, span: Span) -> String {
+        match name {
+            Some(name) => name.trim().to_owned(),
+            None => format!("{what} of line {}", self.report.line(span)),
+        }
+    }
+
+    /// Lets the names be known that stand around a rule.
+    fn enter<'m>(&mut self, around: &[Enclosure<'m, 'a>]) -> Option<Entered<'m, 'a>> {
+        let mut entered = Entered::default();
+        for enclosure in around {
+            self.scopes.push();
+            match enclosure {
+                Enclosure::Quantifier(quantifier) => {
+                    let (local, over) = self.ranged(quantifier)?;
+                    let name = quantifier.name.text.to_owned();
+                    entered.parameters.push(Parameter { local, name, over });
+                }
+                Enclosure::Alias(alias) => {
+                    // In guards and properties nothing changes: there it stands for what it says.
+                    let meaning = match self.pure(|it| it.lowered(&alias.value))? {
+                        Lowered::Part(part) => {
+                            if !super::places::is_fixed(&part.place) {
+                                entered.aliases.push(alias);
+                            }
+                            Meaning::Place(part.place, part.ty, part.writable)
+                        }
+                        Lowered::Value(value, sort) => {
+                            if !super::fold::is_stable(&value) {
+                                entered.aliases.push(alias);
+                            }
+                            Meaning::Value(value, sort)
+                        }
+                    };
+                    self.declare(alias.name, meaning);
+                }
+                Enclosure::Choose(name, multiset) => {
+                    let (part, _, capacity) = self.pure(|it| it.multiset(multiset))?;
+                    let (local, span) = (self.fresh(), name.span);
+                    let over = self.range_type(0, i64::from(capacity) - 1);
+                    let position = Expr { kind: ExprKind::Local(local), span };
+                    let there = Contains { multiset: part.place, position: position.clone() };
+                    let kind = ExprKind::Contains(Box::new(there));
+                    entered.conditions.push(Expr { kind, span });
+                    self.declare(*name, Meaning::Value(position, Sort::Number));
+                    let name = name.text.to_owned();
+                    entered.parameters.push(Parameter { local, name, over });
+                }
+            }
+        }
+        Some(entered)
+    }
+
+    /// The body of a rule, in which aliases are found once.
+    fn rule_body(&mut self, aliases: &[&Alias<'a>], block: &Block<'a>) -> Option<Vec<Stmt>> {
+        self.body.hoists = true;
+        let mut found: Vec<(Name<'a>, Found)> = Vec::new();
+        for alias in aliases {
+            let value = self.pure(|it| it.lowered(&alias.value))?;
+            self.scopes.push();
+            found.extend(self.alias(alias.name, value).map(|it| (alias.name, it)));
+        }
+        let body = self.block(block);
+        Some(found.into_iter().rev().fold(body, |body, (name, found)| {
+            vec![Stmt { kind: found.around(name, body), span: name.span }]
+        }))
+    }
+
+    fn action(
+        &mut self,
+        entered: Entered<'_, 'a>,
+        name: String,
+        priority: i32,
+        guard: Option<&Tree<'a>>,
+        block: &Block<'a>,
+        span: Span,
+    ) {
+        let guard = match guard {
+            Some(guard) => self.condition(guard),
+            None => Some(Expr::constant(1, span)),
+        };
+        let body = self.rule_body(&entered.aliases, block);
+        let (Some(guard), Some(body)) = (guard, body) else { return };
+        let guard =
+            entered.conditions.into_iter().rev().fold(guard, |guard, condition| {
+                match guard.as_constant() {
+                    Some(1) => condition,
+                    _ => binary(Binary::And, condition, guard, span),
+                }
+            });
+        self.program.actions.push(Action {
+            name,
+            edge: None,
+            parameters: entered.parameters,
+            guard: (guard.as_constant() != Some(1)).then_some(guard),
+            communication: None,
+            body,
+            priority,
+            control: Control::default(),
+            span,
+        });
+    }
+
+    fn start(&mut self, entered: Entered<'_, 'a>, name: String, block: &Block<'a>, span: Span) {
+        if !entered.conditions.is_empty() {
+            return self.error(span, "before the start, multisets have nothing to choose");
+        }
+        let Some(body) = self.rule_body(&entered.aliases, block) else { return };
+        self.program.starts.push(Start { name, parameters: entered.parameters, body, span });
+    }
+
+    fn property(
+        &mut self,
+        entered: Entered<'_, 'a>,
+        kind: TreeProperty,
+        name: String,
+        condition: &Tree<'a>,
+        span: Span,
+    ) {
+        let Some(condition) = self.condition(condition) else { return };
+        let place = condition.span;
+        let condition = entered
+            .conditions
+            .into_iter()
+            .rev()
+            .fold(condition, |all, chosen| binary(Binary::Implies, chosen, all, place));
+        let condition = entered.parameters.into_iter().rev().fold(condition, |body, it| {
+            let (local, over, body) = (it.local, it.over, Box::new(body));
+            let kind = ExprKind::Quantified { quantifier: Which::All, local, over, body };
+            Expr { kind, span: place }
+        });
+        let kind = match kind {
+            TreeProperty::Invariant => PropertyKind::Invariant(condition),
+            TreeProperty::Assume => PropertyKind::Assumption(condition),
+            TreeProperty::Cover | TreeProperty::Liveness => {
+                let message = format!("`{name}` is read, but not verified yet");
+                return self.report.add(Diagnostic::warning(span, message));
+            }
+        };
+        self.program.properties.push(Property { name, kind, span });
+    }
+}

@@ -1,0 +1,123 @@
+//! What names mean.
+
+use super::super::ast::Name;
+use super::Lowerer;
+use super::sorts::Sort;
+use crate::front::murphi::quote;
+use crate::ir::{Expr, Place, TypeId};
+use std::collections::HashMap;
+
+/// What a name means.
+#[derive(Clone, Debug)]
+pub(super) enum Meaning {
+    /// A constant.
+    Constant(i64, Sort),
+    /// A type.
+    Type(TypeId),
+    /// A variable or a part of one; whether it may be assigned.
+    Place(Place, TypeId, bool),
+    /// A value that never changes where the name is known, or an expression that stands for it.
+    Value(Expr, Sort),
+    /// A function, by its place in the list.
+    Function(usize),
+}
+
+impl Meaning {
+    fn describe(&self) -> &'static str {
+        match self {
+            Meaning::Constant(..) => "a constant",
+            Meaning::Type(_) => "a type",
+            Meaning::Place(..) => "a variable",
+            Meaning::Value(..) => "a value",
+            Meaning::Function(_) => "a function",
+        }
+    }
+}
+
+/// Names by where they are known, the innermost last.
+#[derive(Default)]
+pub(super) struct Scopes<'a> {
+    open: Vec<HashMap<&'a str, Meaning>>,
+}
+
+impl<'a> Scopes<'a> {
+    pub(super) fn push(&mut self) {
+        self.open.push(HashMap::new());
+    }
+
+    pub(super) fn pop(&mut self) {
+        self.open.pop();
+    }
+
+    /// How many scopes are open.
+    pub(super) fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Closes all scopes but the outermost `depth`.
+    pub(super) fn close(&mut self, depth: usize) {
+        self.open.truncate(depth);
+    }
+
+    /// Lets a name be known in the innermost scope; false if it was already.
+    pub(super) fn declare(&mut self, name: &'a str, meaning: Meaning) -> bool {
+        let innermost = self.open.last_mut();
+        innermost.is_some_and(|names| names.insert(name, meaning).is_none())
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<&Meaning> {
+        self.open.iter().rev().find_map(|names| names.get(name))
+    }
+
+    /// A known name that differs only in case.
+    fn similar(&self, name: &str) -> Option<&'a str> {
+        let known = self.open.iter().rev().flat_map(|names| names.keys());
+        known.copied().filter(|it| it.eq_ignore_ascii_case(name)).min()
+    }
+}
+
+impl<'a> Lowerer<'a, '_> {
+    /// Lets a name be known from here to the end of its scope.
+    pub(super) fn declare(&mut self, name: Name<'a>, meaning: Meaning) {
+        if !self.scopes.declare(name.text, meaning) {
+            let message = format!("{} is declared a second time", quote(name.text));
+            self.error_with(name.span, message, "give it another name");
+        }
+    }
+
+    /// What a name means; an error if nothing.
+    pub(super) fn meaning(&self, name: Name<'a>) -> Option<Meaning> {
+        if let Some(meaning) = self.scopes.find(name.text) {
+            return Some(meaning.clone());
+        }
+        let message = format!("{} is not declared", quote(name.text));
+        match self.scopes.similar(name.text) {
+            _ if self.defining == Some(name.text) => {
+                let message = format!("{} calls itself", quote(name.text));
+                self.error_with(name.span, message, "recursion is refused: use a loop");
+            }
+            Some(similar) => {
+                let help = format!("there is {}: names are told apart by case", quote(similar));
+                self.error_with(name.span, message, help);
+            }
+            None => {
+                let is_declared = self.later.contains(name.text);
+                let help = match (is_declared, name.text) {
+                    (true, _) => "it is declared further down: what is used comes first",
+                    (_, "not") => "`not` is written `!`",
+                    (_, "and") => "`and` is written `&`",
+                    (_, "or") => "`or` is written `|`",
+                    _ => "declare it before, as a `const`, `type`, `var`, `function` or parameter",
+                };
+                self.error_with(name.span, message, help);
+            }
+        }
+        None
+    }
+
+    /// The error that a name means something else than what is needed.
+    pub(super) fn not_a(&self, name: Name<'a>, meaning: &Meaning, needed: &str) {
+        let found = meaning.describe();
+        self.error(name.span, format!("{} is {found}, not {needed}", quote(name.text)));
+    }
+}

@@ -1,0 +1,450 @@
+//! Bodies.
+
+use super::super::ast::{
+    Alias, Block, Declaration, Expr as Tree, ExprKind as TreeKind, Name, Quantifier, Range,
+    Stmt as TreeStmt, StmtKind as TreeStmtKind,
+};
+use super::expressions::assign;
+use super::fold::{binary, is_stable, same};
+use super::places::{Lowered, is_fixed};
+use super::sorts::Sort;
+use super::{Lowerer, Meaning, Returns, after};
+use crate::ir::{
+    Argument, Binary, Contains, Domain, Expr, ExprKind, LocalId, Place, Stmt, StmtKind, TypeId,
+};
+use crate::source::Span;
+
+/// The rounds of a loop that CMurphi allows.
+const ROUNDS_MAX: u64 = 1000;
+
+impl<'a> Lowerer<'a, '_> {
+    /// Declarations and what is done with them.
+    pub(super) fn block(&mut self, block: &Block<'a>) -> Vec<Stmt> {
+        self.scopes.push();
+        let mut locals = Vec::new();
+        for declaration in &block.declarations {
+            match declaration {
+                Declaration::Variables(names, ty) => {
+                    let Some(ty) = self.ty(ty) else { continue };
+                    for &name in names {
+                        let local = self.fresh();
+                        let place = Place::local(local, name.span);
+                        self.declare(name, Meaning::Place(place, ty, true));
+                        locals.push((local, name, ty));
+                    }
+                }
+                other => self.declaration(other),
+            }
+        }
+        let body = self.statements(&block.body);
+        self.scopes.pop();
+        locals.into_iter().rev().fold(body, |body, (local, name, ty)| {
+            let kind = StmtKind::Declare { local, name: name.text.to_owned(), ty, body };
+            vec![Stmt { kind, span: name.span }]
+        })
+    }
+
+    pub(super) fn statements(&mut self, statements: &[TreeStmt<'a>]) -> Vec<Stmt> {
+        statements.iter().flat_map(|stmt| self.statement(stmt)).collect()
+    }
+
+    fn statement(&mut self, stmt: &TreeStmt<'a>) -> Vec<Stmt> {
+        let outer = std::mem::take(&mut self.body.hoisted);
+        let lowered = self.lower_statement(stmt).unwrap_or_default();
+        let hoisted = std::mem::replace(&mut self.body.hoisted, outer);
+        after(hoisted, lowered)
+    }
+
+    fn lower_statement(&mut self, stmt: &TreeStmt<'a>) -> Option<Vec<Stmt>> {
+        let span = stmt.span;
+        let kind = match &stmt.kind {
+            TreeStmtKind::Assign(target, value) => return self.assignment(target, value, span),
+            TreeStmtKind::If(branches) => return self.branches(branches, span),
+            TreeStmtKind::Switch(subject, cases) => self.switch(subject, cases)?,
+            TreeStmtKind::For(quantifiers, body) => return self.for_(quantifiers, body, span),
+            TreeStmtKind::While(condition, body) => return self.while_(condition, body, span),
+            TreeStmtKind::Alias(aliases, body) => return Some(self.aliased(aliases, body)),
+            TreeStmtKind::Call(name, arguments) => {
+                return self.call_for_effect(*name, arguments, span);
+            }
+            TreeStmtKind::Return(value) => return self.return_(value.as_ref(), span),
+            TreeStmtKind::Clear(place) => StmtKind::Clear(self.target(place)?.place),
+            TreeStmtKind::Undefine(place) => StmtKind::Undefine(self.target(place)?.place),
+            TreeStmtKind::Error(text) => StmtKind::Error((*text).to_owned()),
+            TreeStmtKind::Assert(condition, text) => {
+                let text = text.unwrap_or_else(|| self.report.text(condition.span));
+                let message = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                StmtKind::Assert { condition: self.condition(condition)?, message }
+            }
+            TreeStmtKind::Assume(condition) => {
+                self.body.changes = true;
+                StmtKind::Assume(self.condition(condition)?)
+            }
+            TreeStmtKind::Put(value) => self.put(value)?,
+            TreeStmtKind::PutText(text) => {
+                let format = text.replace("{}", "{ }");
+                StmtKind::Print { format, values: Vec::new() }
+            }
+            TreeStmtKind::Add(element, multiset) => self.add(element, multiset)?,
+            TreeStmtKind::Remove(position, multiset) => {
+                let position = self.value_as(position, &Sort::Number)?;
+                self.target(multiset)?;
+                let multiset = self.multiset(multiset)?.0.place;
+                StmtKind::MultisetRemove { multiset, position }
+            }
+            TreeStmtKind::RemoveWhere(name, multiset, condition) => {
+                self.remove_where(*name, multiset, condition, span)?
+            }
+        };
+        Some(vec![Stmt { kind, span }])
+    }
+
+    fn assignment(&mut self, target: &Tree<'a>, value: &Tree<'a>, span: Span) -> Option<Vec<Stmt>> {
+        let to = self.target(target)?;
+        if matches!(value.kind, TreeKind::Undefined) {
+            return Some(vec![Stmt { kind: StmtKind::Undefine(to.place), span }]);
+        }
+        if let Some(sort) = self.sort_of(to.ty) {
+            let value = self.value_as(value, &sort)?;
+            self.check_range(&value, to.ty);
+            return Some(vec![assign(to.place, value, span)]);
+        }
+        let from = self.part(value)?;
+        if !self.same_shape(from.ty, to.ty) {
+            let help = "arrays and records are copied whole between variables of one type";
+            self.error_with(span, "the two sides are of different types", help);
+            return None;
+        }
+        let kind = StmtKind::Copy { target: to.place, source: from.place };
+        Some(vec![Stmt { kind, span }])
+    }
+
+    /// A known value must be one of the type's.
+    fn check_range(&self, value: &Expr, ty: TypeId) {
+        if let (Some(known), Some(domain)) = (value.as_constant(), self.domain(ty)) {
+            let (low, high) = self.program.bounds(domain);
+            if !(low..=high).contains(&known) {
+                let message = format!("{known} is outside the range, which is {low} to {high}");
+                let warning = crate::diag::Diagnostic::warning(value.span, message);
+                self.report.add(warning.help("where this is executed, it is a run-time error"));
+            }
+        }
+    }
+
+    /// A branch whose condition needs something hoisted stands alone in the `else` of those before.
+    fn branches(
+        &mut self,
+        branches: &[(Option<Tree<'a>>, Vec<TreeStmt<'a>>)],
+        span: Span,
+    ) -> Option<Vec<Stmt>> {
+        let mut lowered = Vec::new();
+        for (at, (condition, body)) in branches.iter().enumerate() {
+            let before = std::mem::take(&mut self.body.hoisted);
+            let condition = match condition {
+                Some(condition) => self.condition(condition).map(Some),
+                None => Some(None),
+            };
+            let hoisted = std::mem::replace(&mut self.body.hoisted, before);
+            let Some(condition) = condition else {
+                self.statements(body);
+                continue;
+            };
+            if at == 0 {
+                self.body.hoisted.extend(hoisted);
+            } else if !hoisted.is_empty() {
+                let mut rest = vec![(condition, self.statements(body))];
+                for stmt in self.branches(&branches[at + 1..], span)? {
+                    match stmt.kind {
+                        StmtKind::If(more) => rest.extend(more),
+                        kind => rest.push((None, vec![Stmt { kind, span }])),
+                    }
+                }
+                let inner = Stmt { kind: StmtKind::If(rest), span };
+                lowered.push((None, after(hoisted, vec![inner])));
+                break;
+            }
+            lowered.push((condition, self.statements(body)));
+        }
+        match lowered.is_empty() {
+            true => Some(Vec::new()),
+            false => Some(vec![Stmt { kind: StmtKind::If(lowered), span }]),
+        }
+    }
+
+    fn switch(
+        &mut self,
+        subject: &Tree<'a>,
+        cases: &[(Vec<Tree<'a>>, Vec<TreeStmt<'a>>)],
+    ) -> Option<StmtKind> {
+        let (subject, sort) = self.value(subject)?;
+        let mut lowered = Vec::new();
+        for (values, body) in cases {
+            let values: Vec<Option<Expr>> =
+                values.iter().map(|value| self.pure(|it| it.value_as(value, &sort))).collect();
+            let body = self.statements(body);
+            lowered.extend(values.into_iter().collect::<Option<Vec<_>>>().map(|it| (it, body)));
+        }
+        if !sort.may_be_compared_undefined() {
+            return Some(StmtKind::Switch(subject, lowered));
+        }
+        let branches = lowered.into_iter().map(|(values, body)| {
+            let cases = values.into_iter().map(|value| {
+                let span = value.span;
+                same(subject.clone(), value, span)
+            });
+            let or = |all, case: Expr| {
+                let span = case.span;
+                binary(Binary::Or, all, case, span)
+            };
+            (cases.reduce(or), body)
+        });
+        Some(StmtKind::If(branches.collect()))
+    }
+
+    fn for_(
+        &mut self,
+        quantifiers: &[Quantifier<'a>],
+        body: &[TreeStmt<'a>],
+        span: Span,
+    ) -> Option<Vec<Stmt>> {
+        let Some((first, rest)) = quantifiers.split_first() else {
+            return Some(self.statements(body));
+        };
+        self.scopes.push();
+        let loop_ = match &first.over {
+            Range::Type(_) => self.ranged(first).and_then(|(local, over)| {
+                let body = self.for_(rest, body, span)?;
+                Some(StmtKind::ForEach { local, over, body })
+            }),
+            Range::Values { first: from, last, step } => {
+                self.bounds(from, last, step.as_ref()).and_then(|[from, last, step]| {
+                    let local = self.fresh();
+                    let value = Expr { kind: ExprKind::Local(local), span: first.name.span };
+                    self.declare(first.name, Meaning::Value(value, Sort::Number));
+                    let body = self.for_(rest, body, span)?;
+                    Some(StmtKind::For { local, first: from, last, step, body })
+                })
+            }
+        };
+        self.scopes.pop();
+        Some(vec![Stmt { kind: loop_?, span }])
+    }
+
+    fn bounds(
+        &mut self,
+        first: &Tree<'a>,
+        last: &Tree<'a>,
+        step: Option<&Tree<'a>>,
+    ) -> Option<[Expr; 3]> {
+        let first = self.value_as(first, &Sort::Number)?;
+        let last = self.value_as(last, &Sort::Number)?;
+        let step = match step {
+            Some(step) => self.value_as(step, &Sort::Number)?,
+            None => Expr::constant(1, first.span),
+        };
+        if step.as_constant() == Some(0) {
+            self.error(step.span, "a loop in steps of 0 does not end");
+            return None;
+        }
+        Some([first, last, step])
+    }
+
+    fn while_(
+        &mut self,
+        condition: &Tree<'a>,
+        body: &[TreeStmt<'a>],
+        span: Span,
+    ) -> Option<Vec<Stmt>> {
+        let lowered = self.condition(condition)?;
+        let limit = ROUNDS_MAX;
+        if self.body.hoisted.is_empty() {
+            let kind = StmtKind::While { condition: lowered, body: self.statements(body), limit };
+            return Some(vec![Stmt { kind, span }]);
+        }
+        // The condition is computed before each round, into a variable.
+        let first = std::mem::take(&mut self.body.hoisted);
+        let truth = self.scalar_type(Domain::Bool);
+        let place = Place::local(self.hoist_local(truth, span), span);
+        let mut stmts = after(first, vec![assign(place.clone(), lowered, span)]);
+        let mut round = self.statements(body);
+        let outer = std::mem::take(&mut self.body.hoisted);
+        let again = self.condition(condition)?;
+        let hoisted = std::mem::replace(&mut self.body.hoisted, outer);
+        round.extend(after(hoisted, vec![assign(place.clone(), again, span)]));
+        let known = Expr { kind: ExprKind::Read(place), span };
+        stmts.push(Stmt { kind: StmtKind::While { condition: known, body: round, limit }, span });
+        Some(stmts)
+    }
+
+    /// Statements that know other names for places and values.
+    fn aliased(&mut self, aliases: &[Alias<'a>], body: &[TreeStmt<'a>]) -> Vec<Stmt> {
+        let Some((first, rest)) = aliases.split_first() else { return self.statements(body) };
+        let span = first.name.span;
+        let outer = std::mem::take(&mut self.body.hoisted);
+        let value = self.lowered(&first.value);
+        let hoisted = std::mem::replace(&mut self.body.hoisted, outer);
+        self.scopes.push();
+        let stmts = match value {
+            None => Vec::new(),
+            Some(value) => match self.alias(first.name, value) {
+                None => self.aliased(rest, body),
+                Some(bound) => {
+                    let body = self.aliased(rest, body);
+                    vec![Stmt { kind: bound.around(first.name, body), span }]
+                }
+            },
+        };
+        self.scopes.pop();
+        after(hoisted, stmts)
+    }
+
+    /// Lets a name stand for a place or a value. What must be found once is bound to a local.
+    pub(super) fn alias(&mut self, name: Name<'a>, value: Lowered) -> Option<Found> {
+        match value {
+            Lowered::Part(part) if is_fixed(&part.place) => {
+                self.declare(name, Meaning::Place(part.place, part.ty, part.writable));
+                None
+            }
+            Lowered::Part(part) => {
+                let local = self.fresh();
+                if self.is_outside(&part.place) {
+                    self.body.outside.insert(local);
+                }
+                let place = Place::local(local, name.span);
+                self.declare(name, Meaning::Place(place, part.ty, part.writable));
+                Some(Found::Place(local, part.place))
+            }
+            Lowered::Value(value, sort) if is_stable(&value) => {
+                self.declare(name, Meaning::Value(value, sort));
+                None
+            }
+            Lowered::Value(value, sort) => {
+                let local = self.fresh();
+                let ty = self.widest(&sort);
+                let place = Place::local(local, name.span);
+                self.declare(name, Meaning::Place(place, ty, false));
+                Some(Found::Value(local, ty, value))
+            }
+        }
+    }
+
+    /// A type for every value of a sort.
+    fn widest(&mut self, sort: &Sort) -> TypeId {
+        self.scalar_type(match sort {
+            Sort::Number => Domain::Range { low: -(1 << 31) + 1, high: (1 << 31) - 1 },
+            Sort::Bool => Domain::Bool,
+            Sort::Enum(id) => Domain::Enum(*id),
+            Sort::Scalarset(id) => Domain::Scalarset(*id),
+            Sort::Union(parts) => Domain::Union(parts.clone()),
+        })
+    }
+
+    fn return_(&mut self, value: Option<&Tree<'a>>, span: Span) -> Option<Vec<Stmt>> {
+        let returned = |value| Stmt { kind: StmtKind::Return(value), span };
+        match (self.body.result, value) {
+            (Returns::Nothing, None) => Some(vec![returned(None)]),
+            (Returns::Nothing, Some(value)) => {
+                let help = "`return` alone ends a rule or a procedure";
+                self.error_with(value.span, "there is nothing to return a value to", help);
+                None
+            }
+            (_, None) => {
+                self.error_with(span, "a function returns a value", "write it behind `return`");
+                None
+            }
+            (Returns::Scalar(ty), Some(value)) => {
+                let sort = self.sort_of(ty)?;
+                let value = self.given_as(value, &sort)?;
+                Some(vec![returned(Some(value))])
+            }
+            (Returns::Aggregate(local, ty), Some(value)) => {
+                let from = self.part(value)?;
+                if !self.same_shape(from.ty, ty) {
+                    self.error(value.span, "this is of another type than the function");
+                    return None;
+                }
+                let target = Place::local(local, span);
+                let copy = StmtKind::Copy { target, source: from.place };
+                Some(vec![Stmt { kind: copy, span }, returned(None)])
+            }
+        }
+    }
+
+    fn put(&mut self, value: &Tree<'a>) -> Option<StmtKind> {
+        let name = self.report.text(value.span).replace("{}", "{ }");
+        match self.lowered(value)? {
+            Lowered::Part(part) if self.domain(part.ty).is_none() => {
+                Some(StmtKind::Print { format: name, values: Vec::new() })
+            }
+            Lowered::Part(part) => {
+                let (value, _) = self.read(part)?;
+                Some(StmtKind::Print { format: format!("{name}: {{}}"), values: vec![value] })
+            }
+            Lowered::Value(value, _) => {
+                Some(StmtKind::Print { format: "{}".into(), values: vec![value] })
+            }
+        }
+    }
+
+    fn add(&mut self, element: &Tree<'a>, multiset: &Tree<'a>) -> Option<StmtKind> {
+        self.target(multiset)?;
+        let (part, ty, _) = self.multiset(multiset)?;
+        let element = match self.sort_of(ty) {
+            Some(sort) => Argument::Value(self.given_as(element, &sort)?),
+            None => {
+                let from = self.part(element)?;
+                if !self.same_shape(from.ty, ty) {
+                    self.error(element.span, "this is of another type than the elements");
+                    return None;
+                }
+                Argument::Copy(from.place)
+            }
+        };
+        Some(StmtKind::MultisetAdd { multiset: part.place, element })
+    }
+
+    fn remove_where(
+        &mut self,
+        name: Name<'a>,
+        multiset: &Tree<'a>,
+        condition: &Tree<'a>,
+        span: Span,
+    ) -> Option<StmtKind> {
+        self.target(multiset)?;
+        let (part, _, capacity) = self.multiset(multiset)?;
+        let local: LocalId = self.fresh();
+        let position = Expr { kind: ExprKind::Local(local), span: name.span };
+        self.scopes.push();
+        self.declare(name, Meaning::Value(position.clone(), Sort::Number));
+        let condition = self.pure(|it| it.condition(condition));
+        self.scopes.pop();
+        let multiset = part.place;
+        let there = Contains { multiset: multiset.clone(), position: position.clone() };
+        let there = Expr { kind: ExprKind::Contains(Box::new(there)), span };
+        let chosen = binary(Binary::And, there, condition?, span);
+        let remove = Stmt { kind: StmtKind::MultisetRemove { multiset, position }, span };
+        let body = vec![Stmt { kind: StmtKind::If(vec![(Some(chosen), vec![remove])]), span }];
+        let over = self.range_type(0, i64::from(capacity) - 1);
+        Some(StmtKind::ForEach { local, over, body })
+    }
+}
+
+/// What an alias is found to be, once.
+pub(super) enum Found {
+    Place(LocalId, Place),
+    Value(LocalId, TypeId, Expr),
+}
+
+impl Found {
+    /// Statements that know it by a name.
+    pub(super) fn around(self, name: Name, mut body: Vec<Stmt>) -> StmtKind {
+        let (span, name) = (name.span, name.text.to_owned());
+        match self {
+            Found::Place(local, place) => StmtKind::Alias { local, name, place, body },
+            Found::Value(local, ty, value) => {
+                body.insert(0, assign(Place::local(local, span), value, span));
+                StmtKind::Declare { local, name, ty, body }
+            }
+        }
+    }
+}

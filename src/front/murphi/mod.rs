@@ -1,0 +1,71 @@
+//! Murphi, the language of CMurphi and Rumur.
+//!
+//! A model is constants, types, variables and functions, and rules: guarded atomic steps, start
+//! states, invariants, in `ruleset`s over parameters.
+//!
+//! [`lex`] makes tokens, [`parse`] a tree ([`ast`]), and `lower` gives names meanings, checks types
+//! and makes the program, in one walk.
+//!
+//! # Meaning
+//!
+//! - Every scalar may be undefined, and is until a start state says otherwise. Undefined values can
+//!   be stored, given and tested with `isundefined`. One of a scalarset or of a union may also be
+//!   compared: it equals only what is undefined too, and is a member of nothing. Anything else done
+//!   with an undefined value is an error. (All this as in CMurphi.)
+//! - A value outside its variable's range is an error, as is an index outside the array; so is a
+//!   loop of more than 1000 rounds. Numbers are 64 bits wide.
+//! - A rule is taken in one step. Of the enabled rules those with the least priority number are
+//!   taken.
+//! - A state is a deadlock if every rule that can be taken leads back to it, or none can: so have
+//!   CMurphi and, by default, Rumur. `--deadlock stuck` asks only whether one can be taken.
+//! - Parameters by value are copies. An alias is found once, where it stands.
+//! - The members of a union keep their own numbers; converting is done where a value passes from
+//!   one type to the other, and one that is not a member is an error.
+//! - A multiset is sorted at the end of each step. `choose` takes each element, repeats included.
+//! - States that break an `assume` are left out.
+//!
+//! Refused: real numbers, recursion, and calls that change the state where nothing may change.
+//! `cover` and `liveness` are read and checked for their types; they are not verified yet.
+
+pub mod ast;
+pub mod lex;
+mod lower;
+pub mod parse;
+
+use super::report::Report;
+use super::{Loaded, Options};
+use crate::diag::Diagnostic;
+use crate::ir::{Arithmetic, EndRule, Program};
+use crate::source::Sources;
+
+/// Parses, checks and lowers the model in file 0 of `sources`.
+pub fn load(sources: &Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
+    let file = sources.file(0);
+    let model = parse::parse(0, &file.text).map_err(|error| vec![error])?;
+    let report = Report::new(file);
+    let program = lower::lower(&model, options, &report);
+    let program = Program {
+        name: model_name(&file.name).to_owned(),
+        arithmetic: Arithmetic::Checked64,
+        end: options.deadlock.unwrap_or(EndRule::NeverStuttering),
+        ..program
+    };
+    Ok(Loaded { program, warnings: report.finish()? })
+}
+
+/// A file's name without its folder and ending.
+fn model_name(file: &str) -> &str {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    name.strip_suffix(".m").or_else(|| name.strip_suffix(".murphi")).unwrap_or(name)
+}
+
+/// The most characters of the user's text that a message repeats.
+const SHORT: usize = 60;
+
+/// A piece of the user's text, as messages show it: cut if it is long.
+fn quote(text: &str) -> String {
+    match text.char_indices().nth(SHORT) {
+        Some((end, _)) => format!("`{}...`", &text[..end]),
+        None => format!("`{text}`"),
+    }
+}

@@ -1,0 +1,429 @@
+//! From tokens to the syntax tree: declarations and types.
+//!
+//! Recursive descent with one token of look-ahead; it stops at the first error, which says what
+//! was expected and what was found. Whatever has an `end` may close with `end` or with its own
+//! (`endrule`); the message about a missing one names the line that opened it. Expressions are in
+//! `expressions`, statements in `statements`, rules in `rules`.
+
+mod expressions;
+mod rules;
+mod statements;
+
+use super::ast::*;
+use super::lex::{Lexer, Token, TokenKind};
+use crate::diag::Diagnostic;
+use crate::front::murphi::quote;
+use crate::source::Span;
+
+/// What parsing gives, or the first error.
+type Parsed<T> = Result<T, Diagnostic>;
+
+/// Parses a whole file.
+pub fn parse(file: u16, text: &str) -> Result<Model<'_>, Diagnostic> {
+    let mut lexer = Lexer::new(file, text);
+    let token = lexer.token()?;
+    Parser { lexer, token, last: token.span, depth: 0, else_if: None }.model()
+}
+
+/// A place in the tokens.
+#[derive(Clone)]
+struct Parser<'a> {
+    lexer: Lexer<'a>,
+    /// The token to look at next.
+    token: Token,
+    /// The span of the token before it.
+    last: Span,
+    /// How much is open.
+    depth: u32,
+    /// The last `if` right behind an `else`, which needs an end of its own.
+    else_if: Option<Span>,
+}
+
+/// Something that needs an end.
+#[derive(Clone, Copy)]
+struct Open {
+    /// What closes it, beside `end`.
+    closer: TokenKind,
+    /// The word that opened it.
+    span: Span,
+}
+
+impl<'a> Parser<'a> {
+    fn kind(&self) -> TokenKind {
+        self.token.kind
+    }
+
+    /// Takes the next token.
+    fn advance(&mut self) -> Parsed<Token> {
+        let token = self.token;
+        self.token = self.lexer.token()?;
+        self.last = token.span;
+        Ok(token)
+    }
+
+    /// Takes the next token if it is of this kind.
+    fn eat(&mut self, kind: TokenKind) -> Parsed<bool> {
+        let found = self.kind() == kind;
+        if found {
+            self.advance()?;
+        }
+        Ok(found)
+    }
+
+    /// Takes the next token, which must be of this kind.
+    fn expect(&mut self, kind: TokenKind) -> Parsed<Token> {
+        match self.kind() == kind {
+            true => self.advance(),
+            false => Err(self.unexpected(kind.describe())),
+        }
+    }
+
+    /// Takes a name; `what` says which.
+    fn name(&mut self, what: &str) -> Parsed<Name<'a>> {
+        match self.kind() {
+            TokenKind::Name => {
+                let span = self.advance()?.span;
+                Ok(Name { text: self.lexer.text(span), span })
+            }
+            _ => Err(self.unexpected(what)),
+        }
+    }
+
+    /// Takes a string, if one is next.
+    fn string(&mut self) -> Parsed<Option<&'a str>> {
+        match self.kind() {
+            TokenKind::String => {
+                let span = self.advance()?.span;
+                let text = self.lexer.text(span);
+                Ok(Some(&text[1..text.len() - 1]))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether the next token is a name that is this word, in any case: such words are reserved
+    /// only where they make sense.
+    fn is_word(&self, word: &str) -> bool {
+        self.kind() == TokenKind::Name
+            && self.lexer.text(self.token.span).eq_ignore_ascii_case(word)
+    }
+
+    /// What comes between commas.
+    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.eat(TokenKind::Comma)? {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// Parses something one level deeper.
+    fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            let message = format!("this nests deeper than {MAX_DEPTH} levels");
+            return Err(Diagnostic::error(self.token.span, message)
+                .help("give parts of it names, as functions or constants"));
+        }
+        let result = inside(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// The error that the next token is not what was expected. If it is on a later line, the place
+    /// is the end of the token before it, where something is missing.
+    fn unexpected(&self, expected: &str) -> Diagnostic {
+        let Token { kind, span } = self.token;
+        let found = match kind {
+            TokenKind::End_ => kind.describe().to_owned(),
+            _ => quote(self.lexer.text(span)),
+        };
+        let between = Span { start: self.last.end, end: span.start, ..span };
+        let missing = self.last.end < span.start && self.lexer.text(between).contains('\n');
+        let place = if missing { Span { end: between.start, ..between } } else { span };
+        let error = Diagnostic::error(place, format!("expected {expected}, found {found}"));
+        match self.advice(expected) {
+            Some(advice) => error.help(advice),
+            None => error,
+        }
+    }
+
+    /// What to do where the next token is not what was expected, if that is clear.
+    fn advice(&self, expected: &str) -> Option<String> {
+        let text = self.lexer.text(self.token.span);
+        let advice = match self.kind() {
+            TokenKind::DoubleEqual => "Murphi compares with `=`",
+            kind if kind.is_word() && expected.contains("name") => {
+                return Some(format!("{} is a reserved word", quote(text)));
+            }
+            _ if self.is_word("and") => "`and` is written `&`",
+            _ if self.is_word("or") => "`or` is written `|`",
+            _ if self.is_word("mod") => "the remainder is written `%`",
+            TokenKind::Greater if expected == "an expression" => "different is written `!=`",
+            TokenKind::WideArrow => "a guard has no `:=`: it compares with `=`",
+            TokenKind::End => "is an `end` before it one too many?",
+            _ => match expected {
+                "`;`" => "statements and declarations are separated by `;`",
+                "`:`" => "what is declared is `name: type`",
+                "`then`" => "an `if` is `if condition then statements end`",
+                "`do`" => "what is repeated or stands in a `ruleset` begins with `do`",
+                "`==>` after the guard" => "a rule is `rule guard ==> statements end`",
+                "`[`" => "a size or an index is in brackets, as in `array [0..3] of boolean`",
+                "`:` and the type of the result" => {
+                    "what has no result is a `procedure` instead of a `function`"
+                }
+                "`:` and a type, or `:=` and a range" => {
+                    "such as `i: 0..3 do`, or `i := 0 to 3 do`"
+                }
+                "an expression" => "a value, a variable or an operation on them belongs here",
+                _ => return None,
+            },
+        };
+        Some(advice.to_owned())
+    }
+
+    /// Takes the end of what is open.
+    fn close(&mut self, open: Open) -> Parsed<Span> {
+        match self.kind() {
+            TokenKind::End => Ok(self.advance()?.span),
+            kind if kind == open.closer => Ok(self.advance()?.span),
+            _ => Err(self.not_closed(open)),
+        }
+    }
+
+    /// The error that something open is not closed here.
+    fn not_closed(&self, open: Open) -> Diagnostic {
+        let opened = quote(self.lexer.text(open.span));
+        let line = self.lexer.line(open.span);
+        let expected = format!("`end` or {}", open.closer.describe());
+        let error = self.unexpected(&expected);
+        match self.else_if {
+            _ if self.kind() == TokenKind::WideArrow => error,
+            Some(inner) if inner.start > open.span.start => {
+                let line = self.lexer.line(inner);
+                error.help(format!(
+                    "the {opened} is still open: the `else if` of line {line} needs two ends, \
+                     `elsif` none"
+                ))
+            }
+            _ => error.help(format!("the {opened} of line {line} is still open here")),
+        }
+    }
+
+    fn model(&mut self) -> Parsed<Model<'a>> {
+        let mut model = Model::default();
+        loop {
+            match self.kind() {
+                TokenKind::End_ => break,
+                TokenKind::Semicolon => drop(self.advance()?),
+                TokenKind::Const | TokenKind::Type | TokenKind::Var => {
+                    self.declarations(&mut model.declarations)?;
+                }
+                TokenKind::Function | TokenKind::Procedure => {
+                    let function = Box::new(self.function()?);
+                    model.declarations.push(Declaration::Function(function));
+                }
+                _ => model.rules.push(self.rule()?),
+            }
+        }
+        Ok(model)
+    }
+
+    /// `const`, `type` and `var` sections, as many as there are.
+    fn declarations(&mut self, declarations: &mut Vec<Declaration<'a>>) -> Parsed<()> {
+        loop {
+            let section = self.kind();
+            match section {
+                TokenKind::Const | TokenKind::Type | TokenKind::Var => drop(self.advance()?),
+                _ => return Ok(()),
+            }
+            self.reserved_name()?;
+            while self.begins_declaration() {
+                declarations.push(self.declaration(section)?);
+                self.expect(TokenKind::Semicolon)?;
+                while self.eat(TokenKind::Semicolon)? {}
+                self.reserved_name()?;
+            }
+        }
+    }
+
+    /// The error that what a section declares has a name that is reserved.
+    fn reserved_name(&self) -> Parsed<()> {
+        let mut ahead = self.clone();
+        let is_declared = self.kind().is_word()
+            && ahead.advance().is_ok()
+            && matches!(ahead.kind(), TokenKind::Colon | TokenKind::Comma);
+        if is_declared { Err(self.unexpected("a name")) } else { Ok(()) }
+    }
+
+    /// Whether a name comes with what it is declared to be.
+    fn begins_declaration(&self) -> bool {
+        let mut ahead = self.clone();
+        let is_word_of_a_rule =
+            || ["assume", "cover", "liveness"].iter().any(|it| self.is_word(it));
+        self.kind() == TokenKind::Name
+            && (!is_word_of_a_rule()
+                || ahead.advance().is_ok()
+                    && matches!(ahead.kind(), TokenKind::Colon | TokenKind::Comma))
+    }
+
+    fn declaration(&mut self, section: TokenKind) -> Parsed<Declaration<'a>> {
+        let mut names = self.list(|parser| parser.name("a name"))?;
+        self.expect(TokenKind::Colon)?;
+        match section {
+            TokenKind::Var => Ok(Declaration::Variables(names, self.type_expr()?)),
+            _ if names.len() > 1 => {
+                Err(Diagnostic::error(names[1].span, "a constant or type has one name"))
+            }
+            TokenKind::Const => Ok(Declaration::Constant(names.remove(0), self.expression()?)),
+            _ => Ok(Declaration::Type(names.remove(0), self.type_expr()?)),
+        }
+    }
+
+    fn type_expr(&mut self) -> Parsed<TypeExpr<'a>> {
+        self.deeper(|parser| {
+            let start = parser.token.span;
+            let kind = parser.type_kind()?;
+            Ok(TypeExpr { kind, span: start.to(parser.last) })
+        })
+    }
+
+    fn type_kind(&mut self) -> Parsed<TypeKind<'a>> {
+        let start = self.token.span;
+        match self.kind() {
+            TokenKind::Enum => {
+                self.advance()?;
+                self.expect(TokenKind::BraceOpen)?;
+                let names = self.braced(|parser| parser.name("the name of a value"))?;
+                Ok(TypeKind::Enum(names))
+            }
+            TokenKind::Record => {
+                self.advance()?;
+                self.record(Open { closer: TokenKind::EndRecord, span: start })
+            }
+            TokenKind::Array => {
+                self.advance()?;
+                self.expect(TokenKind::BracketOpen)?;
+                let index = Box::new(self.type_expr()?);
+                self.expect(TokenKind::BracketClose)?;
+                self.expect(TokenKind::Of)?;
+                Ok(TypeKind::Array(index, Box::new(self.type_expr()?)))
+            }
+            TokenKind::Multiset => {
+                self.advance()?;
+                self.expect(TokenKind::BracketOpen)?;
+                let size = Box::new(self.expression()?);
+                self.expect(TokenKind::BracketClose)?;
+                self.expect(TokenKind::Of)?;
+                Ok(TypeKind::Multiset(size, Box::new(self.type_expr()?)))
+            }
+            TokenKind::Scalarset => {
+                self.advance()?;
+                self.expect(TokenKind::ParenOpen)?;
+                let size = Box::new(self.expression()?);
+                self.expect(TokenKind::ParenClose)?;
+                Ok(TypeKind::Scalarset(size))
+            }
+            TokenKind::Union => {
+                self.advance()?;
+                self.expect(TokenKind::BraceOpen)?;
+                Ok(TypeKind::Union(self.braced(Self::type_expr)?))
+            }
+            TokenKind::Real => Err(Diagnostic::error(start, "there are no real numbers here")
+                .help("a checker of finite states needs a subrange, such as 0..1000 thousandths")),
+            _ => self.range_or_name(),
+        }
+    }
+
+    /// Items between commas up to a closing brace, after which nothing more is needed.
+    fn braced<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut items = Vec::new();
+        while self.kind() != TokenKind::BraceClose {
+            items.push(item(self)?);
+            if !self.eat(TokenKind::Comma)? {
+                break;
+            }
+        }
+        self.expect(TokenKind::BraceClose)?;
+        Ok(items)
+    }
+
+    fn record(&mut self, open: Open) -> Parsed<TypeKind<'a>> {
+        let mut fields = Vec::new();
+        while self.kind() == TokenKind::Name {
+            let names = self.list(|parser| parser.name("the name of a field"))?;
+            self.expect(TokenKind::Colon)?;
+            fields.push((names, self.type_expr()?));
+            let more = self.eat(TokenKind::Semicolon)?;
+            while self.eat(TokenKind::Semicolon)? {}
+            if !more {
+                break;
+            }
+        }
+        self.close(open)?;
+        Ok(TypeKind::Record(fields))
+    }
+
+    fn range_or_name(&mut self) -> Parsed<TypeKind<'a>> {
+        let first = self.operation()?;
+        match first.kind {
+            ExprKind::Name(text) if self.kind() != TokenKind::Dots => {
+                Ok(TypeKind::Named(Name { text, span: first.span }))
+            }
+            _ => {
+                if self.kind() != TokenKind::Dots {
+                    return Err(self.unexpected("`..` and the end of a range"));
+                }
+                self.advance()?;
+                Ok(TypeKind::Range(Box::new(first), Box::new(self.operation()?)))
+            }
+        }
+    }
+
+    fn function(&mut self) -> Parsed<Function<'a>> {
+        let word = self.advance()?;
+        let closer = match word.kind {
+            TokenKind::Function => TokenKind::EndFunction,
+            _ => TokenKind::EndProcedure,
+        };
+        let name = self.name("the name of the function")?;
+        let mut parameters = Vec::new();
+        if self.eat(TokenKind::ParenOpen)? {
+            while self.kind() != TokenKind::ParenClose {
+                parameters.push(self.parameters()?);
+                if !self.eat(TokenKind::Semicolon)? && !self.eat(TokenKind::Comma)? {
+                    break;
+                }
+            }
+            self.expect(TokenKind::ParenClose)?;
+        }
+        let result = match self.eat(TokenKind::Colon)? {
+            true => Some(self.type_expr()?),
+            false if word.kind == TokenKind::Function => {
+                return Err(self.unexpected("`:` and the type of the result"));
+            }
+            false => None,
+        };
+        while self.eat(TokenKind::Semicolon)? {}
+        let body = self.block(Open { closer, span: word.span })?;
+        Ok(Function { name, parameters, result, body })
+    }
+
+    /// `var x, y: T`
+    fn parameters(&mut self) -> Parsed<Parameters<'a>> {
+        let by_reference = self.eat(TokenKind::Var)?;
+        let names = self.list(|parser| parser.name("the name of a parameter"))?;
+        self.expect(TokenKind::Colon)?;
+        Ok(Parameters { names, by_reference, ty: self.type_expr()? })
+    }
+
+    /// Declarations and statements up to the end of what is open.
+    fn block(&mut self, open: Open) -> Parsed<Block<'a>> {
+        let mut declarations = Vec::new();
+        self.declarations(&mut declarations)?;
+        self.eat(TokenKind::Begin)?;
+        let body = self.statements()?;
+        self.close(open)?;
+        Ok(Block { declarations, body })
+    }
+}

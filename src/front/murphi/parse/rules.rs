@@ -1,0 +1,153 @@
+//! Rules, start states and properties, and what encloses them.
+
+use super::{Open, Parsed, Parser};
+use crate::diag::Diagnostic;
+use crate::front::murphi::ast::*;
+use crate::front::murphi::lex::TokenKind;
+
+impl<'a> Parser<'a> {
+    /// Whether the next token is a word that begins a property, though it is not reserved.
+    pub(super) fn begins_rule(&self) -> bool {
+        self.soft_property().is_some()
+    }
+
+    /// `assume`, `cover` and `liveness` are words only before a string or an expression.
+    fn soft_property(&self) -> Option<PropertyKind> {
+        let words = [
+            ("assume", PropertyKind::Assume),
+            ("cover", PropertyKind::Cover),
+            ("liveness", PropertyKind::Liveness),
+        ];
+        let (_, kind) = words.into_iter().find(|(word, _)| self.is_word(word))?;
+        let mut ahead = self.clone();
+        let stands_alone = ahead.advance().is_ok() && ahead.kind() == TokenKind::String;
+        stands_alone.then_some(kind)
+    }
+
+    /// One rule, and the semicolons after it.
+    pub(super) fn rule(&mut self) -> Parsed<Rule<'a>> {
+        let span = self.token.span;
+        let kind = self.deeper(Self::rule_kind)?;
+        while self.eat(TokenKind::Semicolon)? {}
+        Ok(Rule { kind, span })
+    }
+
+    fn rule_kind(&mut self) -> Parsed<RuleKind<'a>> {
+        let span = self.token.span;
+        match self.kind() {
+            TokenKind::Rule => {
+                self.advance()?;
+                self.simple_rule(Open { closer: TokenKind::EndRule, span })
+            }
+            TokenKind::Startstate => {
+                self.advance()?;
+                let name = self.string()?;
+                let block = self.block(Open { closer: TokenKind::EndStartstate, span })?;
+                Ok(RuleKind::Start { name, block })
+            }
+            TokenKind::Invariant => self.property(PropertyKind::Invariant),
+            TokenKind::Ruleset => {
+                self.advance()?;
+                let quantifiers = self.quantifiers()?;
+                let rules = self.rules(Open { closer: TokenKind::EndRuleset, span })?;
+                Ok(RuleKind::Ruleset(quantifiers, rules))
+            }
+            TokenKind::Alias => {
+                self.advance()?;
+                let aliases = self.aliases()?;
+                let rules = self.rules(Open { closer: TokenKind::EndAlias, span })?;
+                Ok(RuleKind::Alias(aliases, rules))
+            }
+            TokenKind::Choose => {
+                self.advance()?;
+                let name = self.name("a name for an element")?;
+                self.expect(TokenKind::Colon)?;
+                let multiset = self.designator()?;
+                self.do_()?;
+                let rules = self.rules(Open { closer: TokenKind::EndChoose, span })?;
+                Ok(RuleKind::Choose(name, multiset, rules))
+            }
+            TokenKind::Name if self.is_word("assume") => self.property(PropertyKind::Assume),
+            TokenKind::Name if self.is_word("cover") => self.property(PropertyKind::Cover),
+            TokenKind::Name if self.is_word("liveness") => self.property(PropertyKind::Liveness),
+            TokenKind::Name | TokenKind::If | TokenKind::For | TokenKind::Switch => {
+                Err(self.unexpected("a rule, a start state or an invariant").help(
+                    "a statement stands here outside rules: is an `end` before it one too many?",
+                ))
+            }
+            _ => Err(self.unexpected("a declaration, a rule, a start state or an invariant")),
+        }
+    }
+
+    /// Rules up to the end of what encloses them.
+    fn rules(&mut self, open: Open) -> Parsed<Vec<Rule<'a>>> {
+        let mut rules = Vec::new();
+        while self.eat(TokenKind::Semicolon)? {}
+        loop {
+            match self.kind() {
+                TokenKind::End => break,
+                kind if kind == open.closer => break,
+                TokenKind::End_ => return Err(self.not_closed(open)),
+                _ => rules.push(self.rule()?),
+            }
+        }
+        self.close(open)?;
+        Ok(rules)
+    }
+
+    fn simple_rule(&mut self, open: Open) -> Parsed<RuleKind<'a>> {
+        let priority = match self.kind() {
+            TokenKind::Number => self.priority()?,
+            _ => 0,
+        };
+        let name = self.string()?;
+        let guard = self.guard()?;
+        let block = self.block(open)?;
+        Ok(RuleKind::Simple { name, priority, guard, block })
+    }
+
+    fn priority(&mut self) -> Parsed<i32> {
+        let span = self.advance()?.span;
+        self.lexer.text(span).parse().map_err(|_| {
+            Diagnostic::error(span, "this priority is too large").help("priorities fit 32 bits")
+        })
+    }
+
+    /// What stands before `==>`, if that comes at all.
+    fn guard(&mut self) -> Parsed<Option<Expr<'a>>> {
+        if self.eat(TokenKind::WideArrow)? {
+            return Ok(None);
+        }
+        let begins_body = match self.kind() {
+            TokenKind::Name => false,
+            TokenKind::Begin | TokenKind::Var | TokenKind::Const | TokenKind::Type => true,
+            TokenKind::End | TokenKind::EndRule => true,
+            _ => self.begins_statement(),
+        };
+        if begins_body {
+            return Ok(None);
+        }
+        let before = self.clone();
+        let guard = self.expression()?;
+        match self.kind() {
+            TokenKind::WideArrow => {
+                self.advance()?;
+                Ok(Some(guard))
+            }
+            TokenKind::Assign | TokenKind::Semicolon => {
+                *self = before;
+                Ok(None)
+            }
+            _ => Err(self.unexpected("`==>` after the guard")),
+        }
+    }
+
+    fn property(&mut self, kind: PropertyKind) -> Parsed<RuleKind<'a>> {
+        self.advance()?;
+        let name = self.string()?;
+        let condition = self.expression()?;
+        // Rumur has the name after the condition too.
+        let name = if name.is_some() { name } else { self.string()? };
+        Ok(RuleKind::Property { kind, name, condition })
+    }
+}

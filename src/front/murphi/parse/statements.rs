@@ -1,0 +1,207 @@
+//! Statements.
+
+use super::{Open, Parsed, Parser};
+use crate::diag::Diagnostic;
+use crate::front::murphi::ast::*;
+use crate::front::murphi::lex::TokenKind;
+
+impl<'a> Parser<'a> {
+    /// Statements with semicolons between, up to what cannot begin one.
+    pub(super) fn statements(&mut self) -> Parsed<Vec<Stmt<'a>>> {
+        let mut statements = Vec::new();
+        loop {
+            while self.eat(TokenKind::Semicolon)? {}
+            if !self.begins_statement() {
+                return Ok(statements);
+            }
+            statements.push(self.deeper(Self::statement)?);
+            if self.kind() != TokenKind::Semicolon && self.begins_statement() {
+                return Err(self.unexpected("`;`"));
+            }
+        }
+    }
+
+    /// Whether the next token can begin a statement.
+    pub(super) fn begins_statement(&self) -> bool {
+        use TokenKind::*;
+        match self.kind() {
+            Name => !self.begins_rule(),
+            If | Switch | For | While | Alias | Return | Clear | Undefine | Error | Assert
+            | Put | MultisetAdd | MultisetRemove | MultisetRemovePred => true,
+            _ => false,
+        }
+    }
+
+    fn statement(&mut self) -> Parsed<Stmt<'a>> {
+        let start = self.token.span;
+        let kind = match self.kind() {
+            TokenKind::Name if self.is_assume() => {
+                self.advance()?;
+                StmtKind::Assume(self.expression()?)
+            }
+            TokenKind::Name => self.assignment_or_call()?,
+            TokenKind::If => self.if_()?,
+            TokenKind::Switch => self.switch()?,
+            TokenKind::For => {
+                let open = Open { closer: TokenKind::EndFor, span: self.advance()?.span };
+                let quantifiers = self.quantifiers()?;
+                let body = self.statements()?;
+                self.close(open)?;
+                StmtKind::For(quantifiers, body)
+            }
+            TokenKind::While => {
+                let open = Open { closer: TokenKind::EndWhile, span: self.advance()?.span };
+                let condition = self.expression()?;
+                self.do_()?;
+                let body = self.statements()?;
+                self.close(open)?;
+                StmtKind::While(condition, body)
+            }
+            TokenKind::Alias => {
+                let open = Open { closer: TokenKind::EndAlias, span: self.advance()?.span };
+                let aliases = self.aliases()?;
+                let body = self.statements()?;
+                self.close(open)?;
+                StmtKind::Alias(aliases, body)
+            }
+            _ => self.simple()?,
+        };
+        Ok(Stmt { kind, span: start.to(self.last) })
+    }
+
+    /// Whether `assume` begins a statement here, and is not somebody's name.
+    fn is_assume(&self) -> bool {
+        let mut ahead = self.clone();
+        self.is_word("assume")
+            && ahead.advance().is_ok()
+            && !matches!(ahead.kind(), TokenKind::Assign | TokenKind::Dot | TokenKind::BracketOpen)
+    }
+
+    fn assignment_or_call(&mut self) -> Parsed<StmtKind<'a>> {
+        let target = self.designator()?;
+        if let ExprKind::Call(name, arguments) = target.kind {
+            if self.kind() == TokenKind::Assign {
+                return Err(Diagnostic::error(target.span, "a call cannot be assigned")
+                    .help("elements of an array are written with brackets: `a[i]`"));
+            }
+            return Ok(StmtKind::Call(name, arguments));
+        }
+        match self.kind() {
+            TokenKind::Assign => {
+                self.advance()?;
+                Ok(StmtKind::Assign(target, self.expression()?))
+            }
+            TokenKind::Equal => {
+                Err(Diagnostic::error(self.token.span, "`=` compares")
+                    .help("to assign, write `:=`"))
+            }
+            _ => Err(self.unexpected("`:=` and a value, or the arguments of a procedure")),
+        }
+    }
+
+    fn if_(&mut self) -> Parsed<StmtKind<'a>> {
+        let open = Open { closer: TokenKind::EndIf, span: self.advance()?.span };
+        let mut branches = Vec::new();
+        loop {
+            let condition = self.expression()?;
+            self.expect(TokenKind::Then)?;
+            branches.push((Some(condition), self.statements()?));
+            match self.kind() {
+                TokenKind::Elsif => drop(self.advance()?),
+                TokenKind::Else => {
+                    self.advance()?;
+                    if self.kind() == TokenKind::If {
+                        self.else_if = Some(self.token.span);
+                    }
+                    branches.push((None, self.statements()?));
+                    break;
+                }
+                _ => break,
+            }
+        }
+        self.close(open)?;
+        Ok(StmtKind::If(branches))
+    }
+
+    fn switch(&mut self) -> Parsed<StmtKind<'a>> {
+        let open = Open { closer: TokenKind::EndSwitch, span: self.advance()?.span };
+        let subject = self.expression()?;
+        let mut cases = Vec::new();
+        while self.eat(TokenKind::Case)? {
+            let values = self.list(Self::expression)?;
+            self.expect(TokenKind::Colon)?;
+            cases.push((values, self.statements()?));
+        }
+        if self.eat(TokenKind::Else)? {
+            self.eat(TokenKind::Colon)?;
+            cases.push((Vec::new(), self.statements()?));
+        }
+        self.close(open)?;
+        Ok(StmtKind::Switch(subject, cases))
+    }
+
+    /// `x: e; y: e do`, the `do` included.
+    pub(super) fn aliases(&mut self) -> Parsed<Vec<Alias<'a>>> {
+        let mut aliases = Vec::new();
+        loop {
+            let name = self.name("a name")?;
+            self.expect(TokenKind::Colon)?;
+            aliases.push(Alias { name, value: self.expression()? });
+            let more = self.eat(TokenKind::Semicolon)? || self.eat(TokenKind::Comma)?;
+            if !more || self.kind() == TokenKind::Do {
+                self.expect(TokenKind::Do)?;
+                return Ok(aliases);
+            }
+        }
+    }
+
+    fn simple(&mut self) -> Parsed<StmtKind<'a>> {
+        let word = self.advance()?;
+        Ok(match word.kind {
+            TokenKind::Return => StmtKind::Return(match self.kind() {
+                TokenKind::Semicolon => None,
+                kind if kind.is_word() && !begins_expression(kind) => None,
+                _ => Some(self.expression()?),
+            }),
+            TokenKind::Clear => StmtKind::Clear(self.designator()?),
+            TokenKind::Undefine => StmtKind::Undefine(self.designator()?),
+            TokenKind::Error => match self.string()? {
+                Some(text) => StmtKind::Error(text),
+                None => return Err(self.unexpected("a string")),
+            },
+            TokenKind::Assert => match self.string()? {
+                // Rumur has the message first, if it has one.
+                Some(text) => StmtKind::Assert(self.expression()?, Some(text)),
+                None => {
+                    let condition = self.expression()?;
+                    StmtKind::Assert(condition, self.string()?)
+                }
+            },
+            TokenKind::Put => match self.string()? {
+                Some(text) => StmtKind::PutText(text),
+                None => StmtKind::Put(self.expression()?),
+            },
+            TokenKind::MultisetRemovePred => {
+                let (name, multiset, condition) = self.filter()?;
+                StmtKind::RemoveWhere(name, multiset, condition)
+            }
+            kind => {
+                self.expect(TokenKind::ParenOpen)?;
+                let first = self.expression()?;
+                self.expect(TokenKind::Comma)?;
+                let multiset = self.designator()?;
+                self.expect(TokenKind::ParenClose)?;
+                match kind {
+                    TokenKind::MultisetAdd => StmtKind::Add(first, multiset),
+                    _ => StmtKind::Remove(first, multiset),
+                }
+            }
+        })
+    }
+}
+
+/// Whether a reserved word can begin an expression.
+fn begins_expression(kind: TokenKind) -> bool {
+    use TokenKind::*;
+    matches!(kind, Undefined | Forall | Exists | IsUndefined | IsMember | MultisetCount)
+}

@@ -1,0 +1,251 @@
+//! The moves of each location, and which locations there are.
+
+use super::{Act, Control, Graph, Lead, Marks, Move, NodeId, Place, SequenceId, Work};
+use crate::diag::Diagnostic;
+use crate::front::promela::ast::StmtKind;
+use crate::ir::{Entity, Turn};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+impl<'a> Graph<'a> {
+    /// The control of a process whose body is `body`.
+    pub(super) fn join(&mut self, body: SequenceId) -> Result<Control<'a>, Diagnostic> {
+        self.mark_labels();
+        let mut lists = self.all_moves();
+        self.escape(&mut lists);
+        self.pass_marks_on(&lists);
+        let start = self.start(self.sequences[body].first);
+        let places = self.reachable(start, &lists);
+        let number: HashMap<NodeId, usize> =
+            places.iter().enumerate().map(|(at, &node)| (node, at)).collect();
+        let moves = places.iter().flat_map(|&from| {
+            let (graph, number) = (&*self, &number);
+            let tiers = tiers(&lists[&from]);
+            lists[&from].iter().map(move |lead| graph.finish(from, lead, number, &tiers))
+        });
+        let moves = moves.collect();
+        Ok(Control {
+            start: number[&start],
+            moves,
+            nodes: self.nodes.len(),
+            labels: self.labels.iter().map(|label| label.name.clone()).collect(),
+            places: places.into_iter().map(|node| self.describe(node)).collect(),
+        })
+    }
+
+    fn start(&self, first: NodeId) -> NodeId {
+        match &self.nodes[first].work {
+            Work::Unless(normal, _) => self.start(self.sequences[*normal].first),
+            Work::Goto(_) | Work::Break(_) => {
+                self.jump(first).ok().flatten().map_or(first, |target| match target == first {
+                    true => first,
+                    false => self.start(target),
+                })
+            }
+            Work::Meet | Work::LoopEnd => {
+                self.nodes[first].next.map_or(first, |next| self.start(next))
+            }
+            _ => first,
+        }
+    }
+
+    fn mark_labels(&mut self) {
+        for label in &self.labels {
+            self.marks.entry(label.node).or_default().add(Marks {
+                end: label.name.starts_with("end"),
+                progress: label.name.starts_with("progress"),
+                accepting: label.name.starts_with("accept"),
+            });
+        }
+        for (id, node) in self.nodes.iter() {
+            if matches!(node.work, Work::Stop) {
+                self.marks.entry(id).or_default().end = true;
+            }
+        }
+    }
+
+    fn marks(&self, node: NodeId) -> Marks {
+        self.marks.get(&node).copied().unwrap_or_default()
+    }
+
+    /// The moves from every node, choices resolved.
+    fn all_moves(&mut self) -> BTreeMap<NodeId, Vec<Lead>> {
+        let nodes: BTreeSet<NodeId> =
+            self.leads.keys().chain(self.options.keys()).copied().collect();
+        let mut lists = BTreeMap::new();
+        for node in nodes {
+            let mut list = Vec::new();
+            self.flatten(node, Marks::default(), &mut list, 0);
+            lists.insert(node, list);
+        }
+        lists
+    }
+
+    /// Adds the moves of a node. The marks of an option's first state pass to where it leads, as
+    /// that state is never visited.
+    fn flatten(&mut self, node: NodeId, inherited: Marks, list: &mut Vec<Lead>, depth: usize) {
+        let Some(options) = self.options.get(&node).cloned() else {
+            list.extend(self.leads.get(&node).cloned());
+            return;
+        };
+        if depth > self.nodes.len() {
+            return;
+        }
+        for option in options {
+            self.marks.entry(option).or_default().add(inherited);
+            let marks = self.marks(option);
+            if self.options.contains_key(&option) {
+                self.flatten(option, marks, list, depth + 1);
+            } else if let Some(lead) = self.leads.get(&option).cloned() {
+                if let Some(to) = lead.to {
+                    self.marks.entry(to).or_default().add(marks);
+                }
+                list.push(lead);
+            }
+        }
+    }
+
+    /// Puts the moves of escapes before those they escape from.
+    fn escape(&self, lists: &mut BTreeMap<NodeId, Vec<Lead>>) {
+        let nodes: Vec<NodeId> = lists.keys().copied().collect();
+        for node in nodes {
+            let own = lists[&node].clone();
+            for start in own.iter().flat_map(|lead| lead.escapes.iter().rev().copied()) {
+                for lead in lists.get(&start).cloned().unwrap_or_default() {
+                    let Some(list) = lists.get_mut(&node) else { continue };
+                    if !list.iter().any(|there| there.node == lead.node) {
+                        list.insert(0, Lead { tier: Some(start), ..lead });
+                    }
+                }
+            }
+        }
+    }
+
+    /// A place that only jumps is as good an end as its label says, and so is where it leads.
+    fn pass_marks_on(&mut self, lists: &BTreeMap<NodeId, Vec<Lead>>) {
+        for (node, list) in lists {
+            let [only] = list.as_slice() else { continue };
+            let jumps = matches!(self.nodes[only.node].work, Work::Meet);
+            if let (true, true, Some(to)) = (jumps, self.marks(*node).end, only.to) {
+                self.marks.entry(to).or_default().end = true;
+            }
+        }
+    }
+
+    fn reachable(&self, start: NodeId, lists: &BTreeMap<NodeId, Vec<Lead>>) -> Vec<NodeId> {
+        let mut seen = BTreeSet::from([start]);
+        let mut open = vec![start];
+        while let Some(node) = open.pop() {
+            for lead in &lists[&node] {
+                let inner = match self.nodes[lead.node].work {
+                    Work::DStep(_) => self.inside(lead.node).into_iter().collect(),
+                    _ => Vec::new(),
+                };
+                for next in lead.to.into_iter().chain(inner) {
+                    if seen.insert(next) {
+                        open.push(next);
+                    }
+                }
+            }
+        }
+        seen.into_iter().collect()
+    }
+
+    /// The place to go to on entering a `d_step`, unless its first step is taken at once.
+    fn inside(&self, d_step: NodeId) -> Option<NodeId> {
+        let first = self.first_of(d_step);
+        match self.leads.get(&first) {
+            None => Some(first),
+            Some(lead) => lead.to.filter(|&to| self.nodes[to].in_d_step),
+        }
+    }
+
+    fn first_of(&self, d_step: NodeId) -> NodeId {
+        let Work::DStep(sequence) = self.nodes[d_step].work else { return d_step };
+        let mut at = self.sequences[sequence].first;
+        loop {
+            at = match (&self.nodes[at].work, self.nodes[at].next) {
+                (Work::Meet, Some(next)) => next,
+                (Work::Unless(normal, _), _) => self.sequences[*normal].first,
+                (Work::Block(inner), _) => self.sequences[*inner].first,
+                _ => return at,
+            };
+        }
+    }
+
+    fn finish(
+        &self,
+        from: NodeId,
+        lead: &Lead,
+        number: &HashMap<NodeId, usize>,
+        tiers: &[NodeId],
+    ) -> Move<'a> {
+        let tier = lead.tier.and_then(|tier| tiers.iter().position(|it| *it == tier));
+        let mut done = Move {
+            from: number[&from],
+            to: lead.to.map(|to| number[&to]),
+            act: self.act(lead.node),
+            turn: if lead.atomic { Turn::Atomic } else { Turn::Open },
+            tier: tier.map_or(0, |tier| tier as u32 + 1),
+            span: self.nodes[lead.node].span,
+            node: lead.node.index(),
+            inside_d_step: self.nodes[lead.node].in_d_step,
+        };
+        if let Work::DStep(_) = self.nodes[lead.node].work {
+            let first = self.first_of(lead.node);
+            done.act = match self.leads.get(&first) {
+                Some(_) => self.act(first),
+                None => {
+                    let mut options = Vec::new();
+                    self.first_acts(first, &mut options);
+                    Act::Enter(options)
+                }
+            };
+            if let Some(inside) = self.inside(lead.node) {
+                (done.to, done.turn) = (Some(number[&inside]), Turn::First);
+            }
+        } else if self.nodes[lead.node].in_d_step {
+            done.turn = match lead.to {
+                Some(to) if self.nodes[to].in_d_step => Turn::First,
+                // What comes after the d_step is the business of its own move.
+                _ => self.turn_after(lead.node),
+            };
+        }
+        done
+    }
+
+    /// What comes after the `d_step` that a node is in.
+    fn turn_after(&self, inner: NodeId) -> Turn {
+        match self.nodes[inner].d_step {
+            Some(d_step) if self.nodes[d_step].atomic => Turn::Atomic,
+            _ => Turn::Open,
+        }
+    }
+
+    fn first_acts(&self, node: NodeId, acts: &mut Vec<Act<'a>>) {
+        match self.options.get(&node) {
+            None => acts.push(self.act(node)),
+            Some(options) => options.iter().for_each(|&option| self.first_acts(option, acts)),
+        }
+    }
+
+    fn act(&self, node: NodeId) -> Act<'a> {
+        match self.nodes[node].work {
+            Work::Basic(stmt) if matches!(stmt.kind, StmtKind::Else) => Act::Otherwise,
+            Work::Basic(stmt) => Act::Do(stmt),
+            Work::Stop => Act::End,
+            _ => Act::Skip,
+        }
+    }
+
+    fn describe(&self, node: NodeId) -> Place {
+        let labels = self.labels_of(node).map(|label| label.name.clone()).collect();
+        Place { marks: self.marks(node), labels, span: self.nodes[node].span }
+    }
+}
+
+/// The escapes of a list, in its order.
+fn tiers(list: &[Lead]) -> Vec<NodeId> {
+    let mut tiers: Vec<NodeId> = list.iter().filter_map(|lead| lead.tier).collect();
+    tiers.dedup();
+    tiers
+}

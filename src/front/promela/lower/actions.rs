@@ -1,0 +1,403 @@
+//! From moves to actions.
+
+use super::{Lowering, Meaning, Result};
+use crate::diag::Diagnostic;
+use crate::front::promela::ast::{Expr, ExprKind, Field, Reference, Stmt, StmtKind};
+use crate::front::promela::graph::{Act, Move};
+use crate::front::promela::symbols::Basic;
+use crate::ir::{
+    self, Action, Binary, Communication, Control, Edge, Entity, LocationId, Overflow, ProcessId,
+    Unary,
+};
+use crate::source::Span;
+use std::rc::Rc;
+
+/// The most actions of a program.
+const ACTIONS_MAX: usize = 1 << 22;
+
+/// The process that an act starts.
+pub(super) fn started<'a>(act: &Act<'a>) -> Option<&'a Rc<str>> {
+    let Act::Do(stmt) = act else { return None };
+    let (StmtKind::Condition(expr) | StmtKind::Assign(_, expr)) = &stmt.kind else { return None };
+    match &expr.kind {
+        ExprKind::Run { process, .. } => Some(&process.text),
+        _ => None,
+    }
+}
+
+/// What a statement is, as an action: when it is possible and what it does.
+#[derive(Default)]
+struct Effect {
+    guard: Option<ir::Expr>,
+    communication: Option<Communication>,
+    body: Vec<ir::Stmt>,
+}
+
+impl<'m> Lowering<'m, '_> {
+    pub(super) fn actions(&mut self, number: usize) -> Result<()> {
+        let bodies = self.bodies;
+        for it in &bodies[number].1.moves {
+            if self.program.actions.len() >= ACTIONS_MAX {
+                let error = format!("with this, the model has more than {ACTIONS_MAX} actions");
+                return Err(Diagnostic::error(it.span, error));
+            }
+            self.action(number, it)?;
+        }
+        Ok(())
+    }
+
+    fn action(&mut self, number: usize, it: &Move<'m>) -> Result<()> {
+        let effect = self.effect(&it.act, it.span, number)?;
+        let from = LocationId::from_index(it.from);
+        let edge = Edge {
+            process: ProcessId::from_index(number),
+            from,
+            to: it.to.map_or(from, LocationId::from_index),
+        };
+        let process = super::process_name(self.bodies[number].0);
+        let name = format!("{process}: {}", self.text(&it.act, it.span));
+        self.program.actions.push(Action {
+            name,
+            edge: Some(edge),
+            parameters: Vec::new(),
+            guard: effect.guard,
+            communication: effect.communication,
+            body: effect.body,
+            priority: 0,
+            control: Control {
+                turn: it.turn,
+                tier: it.tier,
+                otherwise: matches!(it.act, Act::Otherwise),
+            },
+            span: it.span,
+        });
+        Ok(())
+    }
+
+    /// What the user wrote, on one line and not too long.
+    fn text(&self, act: &Act, span: Span) -> String {
+        match act {
+            Act::Skip => "goto".to_owned(),
+            Act::Otherwise => "else".to_owned(),
+            Act::Enter(_) => "d_step".to_owned(),
+            Act::End => "end".to_owned(),
+            Act::Do(_) => {
+                let start: String = self.sources.text(span).chars().take(600).collect();
+                let words: Vec<&str> = start.split_whitespace().collect();
+                crate::front::promela::shorten(&words.join(" ")).into_owned()
+            }
+        }
+    }
+
+    fn effect(&mut self, act: &Act<'m>, span: Span, number: usize) -> Result<Effect> {
+        match act {
+            Act::Do(stmt) => self.statement(stmt, number),
+            Act::Skip | Act::Otherwise => Ok(Effect::default()),
+            Act::Enter(options) => self.enter(options, span, number),
+            Act::End => {
+                // Only the youngest process can go.
+                let newest = self.binary(
+                    Binary::Subtract,
+                    ir::ExprKind::Processes,
+                    ir::ExprKind::Constant(1),
+                    span,
+                );
+                let guard = self.binary(Binary::Equal, ir::ExprKind::Self_, newest.kind, span);
+                let body = vec![ir::Stmt { kind: ir::StmtKind::Exit, span }];
+                Ok(Effect { guard: Some(guard), body, ..Effect::default() })
+            }
+        }
+    }
+
+    /// A `d_step` that begins with a choice can be entered if one of the options can be taken.
+    fn enter(&mut self, options: &[Act<'m>], span: Span, number: usize) -> Result<Effect> {
+        let mut any: Option<ir::Expr> = None;
+        for option in options {
+            let effect = self.effect(option, span, number)?;
+            let Some(possible) = self.possible(effect, span)? else { return Ok(Effect::default()) };
+            any = Some(match any {
+                None => possible,
+                Some(others) => self.binary(Binary::Or, others.kind, possible.kind, span),
+            });
+        }
+        Ok(Effect { guard: any, ..Effect::default() })
+    }
+
+    /// When an action is possible, as an expression; always if `None`.
+    fn possible(&self, effect: Effect, span: Span) -> Result<Option<ir::Expr>> {
+        let ready = match effect.communication {
+            None => None,
+            Some(it) if self.is_rendezvous(it.channel()) => {
+                return Err(Diagnostic::error(
+                    span,
+                    "this d_step begins with a choice of rendezvous",
+                )
+                .help("put the rendezvous before the d_step"));
+            }
+            Some(Communication::Send { channel, .. }) => {
+                let full = Box::new(ir::Expr { kind: ir::ExprKind::IsFull(channel), span });
+                Some(ir::ExprKind::Unary(Unary::Not, full))
+            }
+            Some(Communication::Receive { channel, patterns, anywhere, .. }) => {
+                let patterns = patterns.into_iter().map(|pattern| match pattern {
+                    ir::Pattern::Into(_) => ir::Pattern::Any,
+                    other => other,
+                });
+                Some(ir::ExprKind::CanReceive(channel, patterns.collect(), anywhere))
+            }
+        };
+        Ok(match (effect.guard, ready) {
+            (guard, None) => guard,
+            (None, Some(kind)) => Some(ir::Expr { kind, span }),
+            (Some(guard), Some(kind)) => Some(self.binary(Binary::And, guard.kind, kind, span)),
+        })
+    }
+
+    fn statement(&mut self, stmt: &'m Stmt, number: usize) -> Result<Effect> {
+        let span = stmt.span;
+        let inside = Some(number);
+        let mut effect = Effect::default();
+        match &stmt.kind {
+            StmtKind::Condition(Expr { kind: ExprKind::Run { .. }, .. }) => {
+                let StmtKind::Condition(run) = &stmt.kind else { return Ok(effect) };
+                effect.body = self.run(run, None, number)?;
+            }
+            StmtKind::Condition(condition) => {
+                let condition = self.expr(condition, inside)?;
+                if condition.as_constant().is_none_or(|value| value == 0) {
+                    effect.guard = Some(condition);
+                }
+            }
+            StmtKind::Assign(target, value) => effect.body = self.assign(target, value, number)?,
+            StmtKind::Fill(target, values) => {
+                for (at, value) in values.iter().enumerate() {
+                    let index = Expr { kind: ExprKind::Number(at as i64), span };
+                    let target = Reference { index: Some(Box::new(index)), ..target.clone() };
+                    effect.body.extend(self.assign(&target, value, number)?);
+                }
+            }
+            StmtKind::Send { channel, values, sorted } => {
+                effect.communication = Some(self.send(channel, values, *sorted, span, inside)?);
+            }
+            StmtKind::Receive { channel: name, fields, anywhere, peek } => {
+                let channel = self.channel(name, inside)?;
+                let patterns = self.patterns(name, fields, false, span, inside)?;
+                let meets = self.is_rendezvous(&channel);
+                if meets && *peek {
+                    self.warn(span, "a rendezvous channel holds no message, so this never happens");
+                    effect.guard = Some(ir::Expr::constant(0, span));
+                    return Ok(effect);
+                }
+                if let Some(expected) = self.count_of(name).filter(|_| !*peek) {
+                    effect.body.extend(self.left_out(fields, expected, span)?);
+                }
+                effect.communication = Some(Communication::Receive {
+                    channel,
+                    patterns,
+                    anywhere: *anywhere && !meets,
+                    peek: *peek,
+                    span,
+                });
+            }
+            StmtKind::Assert(condition) => {
+                let message = self.text(&Act::Do(stmt), condition.span);
+                let condition = self.expr(condition, inside)?;
+                let kind = ir::StmtKind::Assert { condition, message };
+                effect.body.push(ir::Stmt { kind, span });
+            }
+            StmtKind::Print(text, values) => {
+                let values: Result<Vec<ir::Expr>> =
+                    values.iter().map(|value| self.expr(value, inside)).collect();
+                let values = values?;
+                let format = format_of(text, values.len());
+                let kind = ir::StmtKind::Print { format, values };
+                effect.body.push(ir::Stmt { kind, span });
+            }
+            StmtKind::SetPriority(pid, priority) => {
+                effect.body = self.set_priority(pid, priority, number, span)?;
+            }
+            _ => {}
+        }
+        Ok(effect)
+    }
+
+    /// What SPIN does where a receive leaves out the last fields: it reports an error and goes on,
+    /// but ends its search if the message must match.
+    fn left_out(
+        &mut self,
+        fields: &[Field],
+        expected: usize,
+        span: Span,
+    ) -> Result<Option<ir::Stmt>> {
+        let mut given = 0;
+        for field in fields {
+            given += match field {
+                Field::Into(reference) => self.model.symbols.leaves(self.part(reference)?.0).len(),
+                Field::Match(_) | Field::Any(_) => 1,
+            };
+        }
+        if given >= expected {
+            return Ok(None);
+        }
+        let message = format!("this receives {given} of the {expected} values of a message");
+        self.warn(span, &format!("{message}, which is a run-time error"));
+        let kind = match fields.iter().any(|field| matches!(field, Field::Match(_))) {
+            true => ir::StmtKind::Error(message),
+            false => {
+                let condition = ir::Expr::constant(0, span);
+                ir::StmtKind::Assert { condition, message }
+            }
+        };
+        Ok(Some(ir::Stmt { kind, span }))
+    }
+
+    fn assign(&mut self, target: &Reference, value: &Expr, number: usize) -> Result<Vec<ir::Stmt>> {
+        let span = target.span;
+        let inside = Some(number);
+        if matches!(self.meanings.get(&target.symbol), Some(Meaning::Nothing)) {
+            return Ok(Vec::new());
+        }
+        if let ExprKind::Run { .. } = value.kind {
+            let place = self.place(target, inside)?;
+            return self.run(value, Some(place), number);
+        }
+        let (basic, _) = self.part(target)?;
+        let place = self.place(target, inside)?;
+        if let Basic::Struct(_) = basic {
+            // The initial value of a structure declared amid statements.
+            let ExprKind::Variable(source) = &value.kind else { return Ok(Vec::new()) };
+            let source = self.place(source, inside)?;
+            return Ok(vec![ir::Stmt { kind: ir::StmtKind::Copy { target: place, source }, span }]);
+        }
+        self.stored(basic, value);
+        let value = self.expr(value, inside)?;
+        let kind = ir::StmtKind::Assign { target: place, value, overflow: Overflow::Wraps };
+        Ok(vec![ir::Stmt { kind, span }])
+    }
+
+    fn send(
+        &mut self,
+        name: &Reference,
+        values: &[Expr],
+        sorted: bool,
+        span: Span,
+        inside: Option<usize>,
+    ) -> Result<Communication> {
+        let channel = self.channel(name, inside)?;
+        let mut sent = Vec::new();
+        let mut sources = Vec::new();
+        for value in values {
+            if let ExprKind::Variable(reference) = &value.kind
+                && let (basic @ Basic::Struct(_), _) = self.part(reference)?
+            {
+                let place = self.place(reference, inside)?;
+                let mut places = Vec::new();
+                self.leaves_of(basic, place, &mut places);
+                let read = |place| ir::Expr { kind: ir::ExprKind::Read(place), span: value.span };
+                sent.extend(places.into_iter().map(read));
+                sources.resize(sent.len(), None);
+            } else {
+                sent.push(self.expr(value, inside)?);
+                sources.push(Some(value));
+            }
+        }
+        self.has_fields(name, sent.len(), "sends", span)?;
+        if let Some(fields) = self.fields_of(name, sent.len()) {
+            for (&field, source) in fields.iter().zip(&sources) {
+                if let Some(source) = source {
+                    self.stored(field, source);
+                }
+            }
+        } else {
+            // Whatever channel it is, its names may be mixed with numbers.
+            self.bytes.extend(0..self.model.symbols.sets.len());
+        }
+        let sorted = sorted && !self.is_rendezvous(&channel);
+        Ok(Communication::Send { channel, values: sent, sorted, span })
+    }
+
+    fn run(
+        &mut self,
+        expr: &Expr,
+        into: Option<ir::Place>,
+        number: usize,
+    ) -> Result<Vec<ir::Stmt>> {
+        let ExprKind::Run { process, arguments, priority } = &expr.kind else {
+            return Ok(Vec::new());
+        };
+        let span = expr.span;
+        let started = self.process_named(process)?;
+        let parameters = &self.bodies[started].0.parameters;
+        if parameters.len() != arguments.len() {
+            let (expected, given) = (parameters.len(), arguments.len());
+            let error =
+                format!("{} takes {expected} arguments, but {given} are given", process.text);
+            return Err(Diagnostic::error(span, error));
+        }
+        let mut values = Vec::new();
+        for (argument, &parameter) in arguments.iter().zip(parameters) {
+            self.stored(self.model.symbols.all[parameter].basic, argument);
+            values.push(self.expr(argument, Some(number))?);
+        }
+        let id = ProcessId::from_index(started);
+        let kind = ir::StmtKind::Run { process: id, arguments: values, into };
+        let mut body = vec![ir::Stmt { kind, span }];
+        if let Some(variable) = self.program.processes[id].life.priority {
+            let value = ir::Expr::constant(priority.unwrap_or(1), span);
+            body.push(self.set_newest_priority(id, variable, value, span));
+        }
+        Ok(body)
+    }
+
+    /// Stores to the priority of whatever process has the pid.
+    fn set_priority(
+        &mut self,
+        pid: &Expr,
+        priority: &Expr,
+        number: usize,
+        span: Span,
+    ) -> Result<Vec<ir::Stmt>> {
+        let pid = self.expr(pid, Some(number))?;
+        let value = self.expr(priority, Some(number))?;
+        let mut body = Vec::new();
+        for id in self.program.processes.keys() {
+            let Some(variable) = self.program.processes[id].life.priority else { continue };
+            let slot = ir::Expr { kind: ir::ExprKind::SlotOf(id, Box::new(pid.clone())), span };
+            let slots = i64::from(self.program.slots(id));
+            let there =
+                self.binary(Binary::Less, slot.kind.clone(), ir::ExprKind::Constant(slots), span);
+            let target =
+                ir::Place { slot: Some(Box::new(slot)), ..ir::Place::variable(variable, span) };
+            let kind =
+                ir::StmtKind::Assign { target, value: value.clone(), overflow: Overflow::Wraps };
+            let store = ir::Stmt { kind, span };
+            let kind = ir::StmtKind::If(vec![(Some(there), vec![store])]);
+            body.push(ir::Stmt { kind, span });
+        }
+        Ok(body)
+    }
+}
+
+/// A text with `{}` for each value, from one with C's `%`.
+fn format_of(text: &str, values: usize) -> String {
+    let mut format = String::new();
+    let mut left = values;
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '%' if characters.peek() == Some(&'%') => {
+                characters.next();
+                format.push('%');
+            }
+            '%' if left > 0 && characters.peek().is_some() => {
+                characters.next();
+                left -= 1;
+                format.push_str("{}");
+            }
+            '{' | '}' => format.push(if character == '{' { '(' } else { ')' }),
+            other => format.push(other),
+        }
+    }
+    (0..left).for_each(|_| format.push_str(" {}"));
+    format
+}

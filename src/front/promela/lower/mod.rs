@@ -1,0 +1,529 @@
+//! From the tree to a program.
+//!
+//! Every process type becomes a process with slots; `run` starts an instance, the end of a body is
+//! an action that ends it. A channel whose variable is never stored to is referred to by name, any
+//! other by its number, which is SPIN's. Locals get their initial values in the prologue of their
+//! process where these must be computed.
+//!
+//! An `mtype` variable holds only the names of its set if all that is ever stored to variables of
+//! the set is such names; else lowering begins again with that set as bytes.
+
+mod actions;
+mod expressions;
+mod types;
+
+use super::ast::{Process, Role};
+use super::graph::{self, Control};
+use super::parse::Model;
+use super::symbols::{Basic, Initial, Symbol, SymbolId};
+use crate::diag::Diagnostic;
+use crate::front::Options;
+use crate::ir::{
+    self, Arithmetic, Assertions, ChannelId, EndRule, Entity, EnumId, ExprKind, Instances, Life,
+    Location, LocationId, Owner, Pid, ProcessId, Program, Start, Stmt, StmtKind, TypeId, VarId,
+};
+use crate::source::{Sources, Span};
+use std::collections::{BTreeSet, HashMap};
+
+/// The most instances that a `run` in a loop makes, unless the user says otherwise.
+const SLOTS_DEFAULT: u32 = 16;
+/// The most processes at one time.
+const PROCESSES_MAX: u32 = 255;
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// Lowers a model, with advice.
+pub fn lower(
+    model: &Model,
+    sources: &Sources,
+    options: &Options,
+) -> Result<(Program, Vec<Diagnostic>)> {
+    let remote: Vec<&str> = model.remote_labels.iter().map(|label| &**label).collect();
+    let mut bodies = Vec::new();
+    for process in model.processes.iter().filter(|process| process.role == Role::Process) {
+        bodies.push((process, graph::control(process, &remote)?));
+    }
+    let mut bytes = BTreeSet::new();
+    loop {
+        let mut lowering = Lowering::new(model, sources, &bodies, bytes.clone());
+        let program = lowering.whole(options)?;
+        if lowering.bytes == bytes {
+            return Ok((program, lowering.warnings));
+        }
+        bytes = lowering.bytes;
+    }
+}
+
+/// What a symbol became.
+#[derive(Clone, Copy, Debug)]
+enum Meaning {
+    Variable(VarId),
+    /// Channels that the name always stands for: the first, and how many.
+    Channels(ChannelId, u32),
+    /// Nothing: it is kept out of the state.
+    Nothing,
+}
+
+struct Lowering<'m, 'b> {
+    model: &'m Model,
+    sources: &'m Sources,
+    bodies: &'b [(&'m Process, Control<'m>)],
+    program: Program,
+    meanings: HashMap<SymbolId, Meaning>,
+    types: HashMap<ir::Type, TypeId>,
+    structs: HashMap<usize, TypeId>,
+    enums: HashMap<usize, EnumId>,
+    /// Sets of names that are kept as bytes.
+    bytes: BTreeSet<usize>,
+    last: Option<VarId>,
+    warnings: Vec<Diagnostic>,
+    uses_priorities: bool,
+}
+
+impl<'m, 'b> Lowering<'m, 'b> {
+    fn new(
+        model: &'m Model,
+        sources: &'m Sources,
+        bodies: &'b [(&'m Process, Control<'m>)],
+        bytes: BTreeSet<usize>,
+    ) -> Self {
+        Self {
+            model,
+            sources,
+            bodies,
+            program: Program::default(),
+            meanings: HashMap::new(),
+            types: HashMap::new(),
+            structs: HashMap::new(),
+            enums: HashMap::new(),
+            bytes,
+            last: None,
+            warnings: Vec::new(),
+            uses_priorities: model.uses_priorities,
+        }
+    }
+
+    fn whole(&mut self, options: &Options) -> Result<Program> {
+        self.program = Program {
+            arithmetic: Arithmetic::Wrapping32,
+            end: EndRule::AllAtValidEnd,
+            assertions: Assertions::GoOn,
+            ..Program::default()
+        };
+        if self.bodies.iter().all(|(process, _)| process.active == 0) {
+            let error = match self.bodies.first() {
+                None => Diagnostic::error(Span::default(), "the model has no process"),
+                Some((process, _)) => {
+                    Diagnostic::error(process.name.span, "no process is active at the start")
+                }
+            };
+            return Err(error.help("declare an `active proctype` or an `init`"));
+        }
+        let mut body = Vec::new();
+        self.globals(&mut body)?;
+        self.processes(options)?;
+        for number in 0..self.bodies.len() {
+            self.locals(number)?;
+        }
+        self.starts(body);
+        for number in 0..self.bodies.len() {
+            self.actions(number)?;
+        }
+        self.program.last = self.last;
+        Ok(std::mem::take(&mut self.program))
+    }
+
+    fn symbols_of(&self, owner: Option<usize>) -> Vec<(SymbolId, &'m Symbol)> {
+        let model: &'m Model = self.model;
+        model.symbols.all.iter().filter(|(_, symbol)| symbol.owner == owner).collect()
+    }
+
+    fn globals(&mut self, body: &mut Vec<Stmt>) -> Result<()> {
+        for (id, symbol) in self.symbols_of(None) {
+            self.symbol(id, symbol, Owner::Program, body)?;
+        }
+        Ok(())
+    }
+
+    /// Declares the processes: their locations and slots.
+    fn processes(&mut self, options: &Options) -> Result<()> {
+        let capacities = self.capacities(options.slots.unwrap_or(SLOTS_DEFAULT));
+        let mut pid = 0;
+        for (&(process, ref control), capacity) in self.bodies.iter().zip(capacities) {
+            let is_run = self.runs(process).next().is_some();
+            let first = pid;
+            pid += process.active;
+            let locations = control.places.iter().enumerate().map(|(at, place)| Location {
+                name: match place.labels.first() {
+                    Some(label) => label.to_string(),
+                    None => format!("at{at}"),
+                },
+                grip: ir::Grip::Free,
+                valid_end: place.marks.end,
+                progress: place.marks.progress,
+                accepting: place.marks.accepting,
+                span: place.span,
+            });
+            self.program.processes.push(ir::Process {
+                name: process_name(process).to_owned(),
+                locations: locations.collect(),
+                start: LocationId::from_index(control.start),
+                instances: Instances::Slots { capacity, active: 0 },
+                parameters: Vec::new(),
+                life: Life {
+                    pid: if is_run { Pid::None } else { Pid::From(first) },
+                    ..Life::default()
+                },
+                span: process.name.span,
+            });
+        }
+        Ok(())
+    }
+
+    /// The moves that start a process, with the number of the process that makes them.
+    fn runs<'s>(&'s self, process: &'s Process) -> impl Iterator<Item = (usize, usize)> + 's {
+        self.bodies.iter().enumerate().flat_map(move |(number, (_, control))| {
+            let starts = control.moves.iter().enumerate();
+            let starts =
+                starts.filter(|(_, it)| actions::started(&it.act) == Some(&process.name.text));
+            starts.map(move |(at, _)| (number, at))
+        })
+    }
+
+    /// How many instances of each process there can be at one time: those active at the start, and
+    /// one for each time a `run` is passed, which in a loop is taken to be `looped` times.
+    fn capacities(&self, looped: u32) -> Vec<u32> {
+        let mut most: Vec<u32> = self.bodies.iter().map(|(process, _)| process.active).collect();
+        for _ in 0..self.bodies.len() + 1 {
+            let before = most.clone();
+            for (number, (process, _)) in self.bodies.iter().enumerate() {
+                let started: u32 = self.runs(process).fold(0u32, |sum, (by, at)| {
+                    let times = if self.in_loop(by, at) { looped } else { 1 };
+                    let times =
+                        if by == number { looped } else { times.saturating_mul(before[by]) };
+                    sum.saturating_add(times)
+                });
+                most[number] = process.active.saturating_add(started).min(PROCESSES_MAX);
+            }
+        }
+        most.into_iter().map(|most| most.max(1)).collect()
+    }
+
+    /// Whether a move of a process can be taken again after it.
+    fn in_loop(&self, number: usize, at: usize) -> bool {
+        let control = &self.bodies[number].1;
+        let mut seen = BTreeSet::new();
+        let mut open: Vec<usize> = control.moves[at].to.into_iter().collect();
+        while let Some(place) = open.pop() {
+            if place == control.moves[at].from {
+                return true;
+            }
+            if seen.insert(place) {
+                let next = control.moves.iter().filter(|it| it.from == place);
+                open.extend(next.filter_map(|it| it.to));
+            }
+        }
+        false
+    }
+
+    fn locals(&mut self, number: usize) -> Result<()> {
+        let id = ProcessId::from_index(number);
+        let owner = Owner::Process(id);
+        let mut prologue = Vec::new();
+        let index = self.index_of(number);
+        for (symbol_id, symbol) in self.symbols_of(Some(index)) {
+            self.symbol(symbol_id, symbol, owner, &mut prologue)?;
+        }
+        let process = self.bodies[number].0;
+        let parameters: Result<Vec<VarId>> = (process.parameters.iter())
+            .map(|id| match self.meanings.get(id) {
+                Some(Meaning::Variable(variable)) => Ok(*variable),
+                _ => {
+                    let symbol = &self.model.symbols.all[*id];
+                    let error = format!("the parameter {} is no single value", symbol.name.text);
+                    Err(Diagnostic::error(symbol.name.span, error))
+                }
+            })
+            .collect();
+        let parameters = parameters?;
+        for (&variable, &id) in parameters.iter().zip(&process.parameters) {
+            let symbol = &self.model.symbols.all[id];
+            if symbol.length.is_some() || matches!(symbol.basic, Basic::Struct(_)) {
+                let name = &self.program.variables[variable].name;
+                let error = format!("the parameter {name} is an array or a structure");
+                return Err(Diagnostic::error(symbol.name.span, error)
+                    .help("keep it outside the process, or give its parts one by one"));
+            }
+        }
+        let span = process.name.span;
+        let own = |lowering: &mut Self, name: &str| {
+            let ty = lowering.range(0, 255);
+            lowering.program.variables.push(ir::Variable {
+                name: name.to_owned(),
+                ty,
+                owner,
+                initial: vec![Some(0)],
+                span,
+            })
+        };
+        if self.program.processes[id].life.pid == Pid::None {
+            self.program.processes[id].life.pid = Pid::In(own(self, "_pid"));
+        }
+        if self.uses_priorities {
+            let priority = own(self, "_priority");
+            self.program.processes[id].life.priority = Some(priority);
+        }
+        let provided = match &process.provided {
+            Some(condition) => Some(self.expr(condition, Some(number))?),
+            None => None,
+        };
+        let about = &mut self.program.processes[id];
+        about.parameters = parameters;
+        about.life.prologue = prologue;
+        about.life.provided = provided;
+        Ok(())
+    }
+
+    /// The number in the model of a process by its number among those that run.
+    fn index_of(&self, number: usize) -> usize {
+        let name = &self.bodies[number].0.name.text;
+        self.model.processes.iter().position(|it| it.name.text == *name).unwrap_or(number)
+    }
+
+    /// Declares what a symbol stands for; what must be computed first is stored by `stores`.
+    fn symbol(
+        &mut self,
+        id: SymbolId,
+        symbol: &'m Symbol,
+        owner: Owner,
+        stores: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        if symbol.hidden && !symbol.read && symbol.basic != Basic::Channel {
+            self.meanings.insert(id, Meaning::Nothing);
+            return Ok(());
+        }
+        let first = match &symbol.initial {
+            Initial::Channel { capacity, fields, span } => {
+                Some(self.channels(symbol, owner, *capacity, fields, *span)?)
+            }
+            _ => None,
+        };
+        if let (Some(first), false) = (first, symbol.assigned) {
+            self.meanings.insert(id, Meaning::Channels(first, symbol.length.unwrap_or(1)));
+            return Ok(());
+        }
+        let number = match owner {
+            Owner::Program => None,
+            Owner::Process(process) => Some(process.index()),
+        };
+        let ty = self.type_of(symbol)?;
+        let scalars = self.program.scalars(ty) as usize;
+        let variable = self.program.variables.push(ir::Variable {
+            name: symbol.name.text.to_string(),
+            ty,
+            owner,
+            initial: vec![Some(0); scalars],
+            span: symbol.name.span,
+        });
+        self.meanings.insert(id, Meaning::Variable(variable));
+        let span = symbol.name.span;
+        let indices: Vec<Option<u32>> = match symbol.length {
+            None => vec![None],
+            Some(length) => (0..length).map(Some).collect(),
+        };
+        if let Basic::Struct(number) = symbol.basic {
+            for index in &indices {
+                let place = element(variable, *index, span);
+                self.structure_begins(number, &place, owner, stores)?;
+            }
+        }
+        let mut store = |this: &mut Self, index: Option<u32>, value: ir::Expr| {
+            let target = element(variable, index, span);
+            let kind = StmtKind::Assign { target, value, overflow: ir::Overflow::Wraps };
+            if let (ExprKind::Constant(value), StmtKind::Assign { .. }) =
+                (&this.known(&kind), &kind)
+            {
+                let at = index.unwrap_or(0) as usize;
+                let wrapped = this.wrapped(ty, *value);
+                this.program.variables[variable].initial[at] = Some(wrapped);
+            } else {
+                stores.push(Stmt { kind, span });
+            }
+        };
+        match &symbol.initial {
+            Initial::Zero => {}
+            // SPIN ignores it, too.
+            Initial::Value(_) if matches!(symbol.basic, Basic::Struct(_)) => {}
+            Initial::Value(value) => {
+                self.stored(symbol.basic, value);
+                let value = self.expr(value, number)?;
+                indices.into_iter().for_each(|index| store(self, index, value.clone()));
+            }
+            Initial::List(values) => {
+                for (at, index) in indices.into_iter().enumerate() {
+                    let Some(value) = values.get(at).or(values.last()) else { break };
+                    self.stored(symbol.basic, value);
+                    let value = self.expr(value, number)?;
+                    store(self, index, value);
+                }
+            }
+            Initial::Channel { .. } => {
+                for (at, index) in indices.into_iter().enumerate() {
+                    let Some(first) = first else { break };
+                    let channel = ir::ChannelRef::Named(ChannelId(first.0 + at as u32));
+                    let value = ir::Expr { kind: ExprKind::ChannelNumber(channel), span };
+                    store(self, index, value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Declares the channels inside a structure, and stores what its fields begin with.
+    fn structure_begins(
+        &mut self,
+        structure: usize,
+        place: &ir::Place,
+        owner: Owner,
+        stores: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let model: &'m Model = self.model;
+        for (at, field) in model.symbols.structs[structure].fields.iter().enumerate() {
+            let mut inner = place.clone();
+            inner.path.push(ir::Selector::Field(at as u32));
+            let channels = match &field.initial {
+                Initial::Channel { capacity, fields, span } => {
+                    Some(self.channels(field, owner, *capacity, fields, *span)?)
+                }
+                _ => None,
+            };
+            for index in 0..field.length.unwrap_or(1) {
+                let mut part = inner.clone();
+                if field.length.is_some() {
+                    let index = ir::Expr::constant(index.into(), place.span);
+                    part.path.push(ir::Selector::Index(index));
+                }
+                let span = field.name.span;
+                let value = match (&field.initial, channels) {
+                    (_, Some(first)) => {
+                        let channel = ir::ChannelRef::Named(ChannelId(first.0 + index));
+                        ir::Expr { kind: ExprKind::ChannelNumber(channel), span }
+                    }
+                    (Initial::Value(value), _) => self.expr(value, None)?,
+                    _ => {
+                        if let Basic::Struct(number) = field.basic {
+                            self.structure_begins(number, &part, owner, stores)?;
+                        }
+                        continue;
+                    }
+                };
+                let overflow = ir::Overflow::Wraps;
+                let kind = StmtKind::Assign { target: part, value, overflow };
+                stores.push(Stmt { kind, span });
+            }
+        }
+        Ok(())
+    }
+
+    /// The value an assignment is known to store, at the start of the program.
+    fn known(&self, kind: &StmtKind) -> ExprKind {
+        match kind {
+            StmtKind::Assign { value, .. } => value.kind.clone(),
+            _ => ExprKind::Undefined,
+        }
+    }
+
+    fn channels(
+        &mut self,
+        symbol: &Symbol,
+        owner: Owner,
+        capacity: u32,
+        fields: &[Basic],
+        span: Span,
+    ) -> Result<ChannelId> {
+        let leaves: Vec<Basic> =
+            fields.iter().flat_map(|&field| self.model.symbols.leaves(field)).collect();
+        let mut types = Vec::new();
+        for leaf in leaves {
+            // In a message SPIN gives a bit as much room as a byte.
+            let bit = matches!(leaf, Basic::Bit | Basic::Bool);
+            types.push(self.basic(if bit { Basic::Byte } else { leaf })?);
+        }
+        let first = ChannelId::from_index(self.program.channels.len());
+        for at in 0..symbol.length.unwrap_or(1) {
+            let name = match symbol.length {
+                None => symbol.name.text.to_string(),
+                Some(_) => format!("{}[{at}]", symbol.name.text),
+            };
+            self.program.channels.push(ir::Channel {
+                name,
+                owner,
+                capacity,
+                fields: types.clone(),
+                overflow: ir::Overflow::Wraps,
+                span,
+            });
+        }
+        Ok(first)
+    }
+
+    /// The start: what globals begin with, then the active processes in their order.
+    fn starts(&mut self, mut body: Vec<Stmt>) {
+        for (number, (process, _)) in self.bodies.iter().enumerate() {
+            let id = ProcessId::from_index(number);
+            let span = process.name.span;
+            for _ in 0..process.active {
+                let zeros = self.program.processes[id].parameters.iter();
+                let mut arguments: Vec<ir::Expr> =
+                    zeros.map(|_| ir::Expr::constant(0, span)).collect();
+                arguments.truncate(process.parameters.len());
+                let kind = StmtKind::Run { process: id, arguments, into: None };
+                body.push(Stmt { kind, span });
+                if let Some(priority) = self.program.processes[id].life.priority {
+                    let value = ir::Expr::constant(process.priority.unwrap_or(1), span);
+                    body.push(self.set_newest_priority(id, priority, value, span));
+                }
+            }
+        }
+        let span = Span::default();
+        self.program.starts.push(Start {
+            name: "start".into(),
+            parameters: Vec::new(),
+            body,
+            span,
+        });
+    }
+
+    /// Stores the priority of the instance started last.
+    fn set_newest_priority(
+        &self,
+        process: ProcessId,
+        priority: VarId,
+        value: ir::Expr,
+        span: Span,
+    ) -> Stmt {
+        let number = |kind| ir::Expr { kind, span };
+        let newest = number(ExprKind::Binary(
+            ir::Binary::Subtract,
+            Box::new(number(ExprKind::Processes)),
+            Box::new(ir::Expr::constant(1, span)),
+        ));
+        let slot = number(ExprKind::SlotOf(process, Box::new(newest)));
+        let target =
+            ir::Place { slot: Some(Box::new(slot)), ..ir::Place::variable(priority, span) };
+        Stmt { kind: StmtKind::Assign { target, value, overflow: ir::Overflow::Wraps }, span }
+    }
+}
+
+fn process_name(process: &Process) -> &str {
+    match &*process.name.text {
+        ":init:" => "init",
+        name => name,
+    }
+}
+
+/// A variable, or one of its elements.
+fn element(variable: VarId, index: Option<u32>, span: Span) -> ir::Place {
+    let path = index.map(|index| ir::Selector::Index(ir::Expr::constant(index.into(), span)));
+    ir::Place { path: path.into_iter().collect(), ..ir::Place::variable(variable, span) }
+}

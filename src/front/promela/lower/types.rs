@@ -1,0 +1,147 @@
+//! Types of variables and fields.
+
+use super::{Lowering, Result};
+use crate::diag::Diagnostic;
+use crate::front::promela::ast::{Expr, ExprKind, Reference};
+use crate::front::promela::symbols::{Basic, Symbol};
+use crate::ir::{self, Domain, Enum, Scalar, Type, TypeId};
+use crate::source::Span;
+
+impl Lowering<'_, '_> {
+    /// The same type for every use of it.
+    fn intern(&mut self, ty: Type) -> TypeId {
+        match self.types.get(&ty) {
+            Some(&known) => known,
+            None => {
+                let id = self.program.types.push(ty.clone());
+                self.types.insert(ty, id);
+                id
+            }
+        }
+    }
+
+    fn scalar(&mut self, domain: Domain) -> TypeId {
+        self.intern(Type::Scalar(Scalar::defined(domain)))
+    }
+
+    pub(super) fn range(&mut self, low: i64, high: i64) -> TypeId {
+        self.scalar(Domain::Range { low, high })
+    }
+
+    pub(super) fn basic(&mut self, basic: Basic) -> Result<TypeId> {
+        Ok(match basic {
+            Basic::Bit => self.range(0, 1),
+            Basic::Bool => self.scalar(Domain::Bool),
+            Basic::Byte => self.range(0, 255),
+            Basic::Short => self.range(-32768, 32767),
+            Basic::Int => self.range(i32::MIN.into(), i32::MAX.into()),
+            Basic::Unsigned(bits) => self.range(0, (1i64 << bits) - 1),
+            Basic::Channel => self.scalar(Domain::Channel),
+            Basic::Mtype(set) if self.bytes.contains(&set) => self.range(0, 255),
+            Basic::Mtype(set) => {
+                let id = self.names_of(set);
+                self.scalar(Domain::Enum(id))
+            }
+            Basic::Struct(number) => return self.structure(number),
+        })
+    }
+
+    fn names_of(&mut self, set: usize) -> ir::EnumId {
+        if let Some(&known) = self.enums.get(&set) {
+            return known;
+        }
+        let about = &self.model.symbols.sets[set];
+        // 0 is what a variable begins with and has no name.
+        let values = std::iter::once("0".to_owned())
+            .chain(about.names.iter().map(|name| name.to_string()))
+            .collect();
+        let id = self.program.enums.push(Enum { name: about.name.to_string(), values });
+        self.enums.insert(set, id);
+        id
+    }
+
+    fn structure(&mut self, number: usize) -> Result<TypeId> {
+        if let Some(&known) = self.structs.get(&number) {
+            return Ok(known);
+        }
+        let about = &self.model.symbols.structs[number];
+        let mut fields = Vec::new();
+        for field in &about.fields {
+            fields.push((field.name.text.to_string(), self.type_of(field)?));
+        }
+        let id = self.program.types.push(Type::Record { name: about.name.to_string(), fields });
+        self.structs.insert(number, id);
+        Ok(id)
+    }
+
+    pub(super) fn type_of(&mut self, symbol: &Symbol) -> Result<TypeId> {
+        let element = self.basic(symbol.basic)?;
+        Ok(match symbol.length {
+            None => element,
+            Some(length) => self.intern(Type::Array { low: 0, length, symmetric: None, element }),
+        })
+    }
+
+    /// A value as a scalar of this type, or of the elements of an array of this type, holds it.
+    pub(super) fn wrapped(&self, ty: TypeId, value: i64) -> i64 {
+        match &self.program.types[ty] {
+            Type::Scalar(Scalar { domain, .. }) => {
+                let (low, high) = self.program.bounds(domain);
+                low + (value - low).rem_euclid(high - low + 1)
+            }
+            Type::Array { element, .. } => self.wrapped(*element, value),
+            _ => value,
+        }
+    }
+
+    /// What the part that a reference names is, and whether it is a whole array.
+    pub(super) fn part(&self, reference: &Reference) -> Result<(Basic, Option<u32>)> {
+        let symbol = &self.model.symbols.all[reference.symbol];
+        let mut part = (symbol.basic, symbol.length.filter(|_| reference.index.is_none()));
+        for (name, index) in &reference.fields {
+            let field = self.field(part.0, &name.text, name.span)?.1;
+            part = (field.basic, field.length.filter(|_| index.is_none()));
+        }
+        Ok(part)
+    }
+
+    /// A field of a structure, with its number.
+    pub(super) fn field(&self, of: Basic, name: &str, span: Span) -> Result<(u32, &Symbol)> {
+        let Basic::Struct(number) = of else {
+            return Err(Diagnostic::error(
+                span,
+                format!("there is no field {name}: this is no structure"),
+            ));
+        };
+        let about = &self.model.symbols.structs[number];
+        let found = about.fields.iter().enumerate().find(|(_, field)| &*field.name.text == name);
+        match found {
+            Some((at, field)) => Ok((at as u32, field)),
+            None => Err(Diagnostic::error(span, format!("{} has no field {name}", about.name))),
+        }
+    }
+
+    /// Notes that `value` is stored where names of a set may be kept.
+    pub(super) fn stored(&mut self, to: Basic, value: &Expr) {
+        let Basic::Mtype(set) = to else { return };
+        if !self.is_of_set(set, value) {
+            self.bytes.insert(set);
+        }
+    }
+
+    fn is_of_set(&self, set: usize, value: &Expr) -> bool {
+        match &value.kind {
+            ExprKind::Symbol(theirs, value) => {
+                *theirs == set || *value <= self.model.symbols.sets[set].names.len() as i64
+            }
+            ExprKind::Number(0) => true,
+            ExprKind::Variable(reference) => {
+                self.part(reference).is_ok_and(|(basic, _)| basic == Basic::Mtype(set))
+            }
+            ExprKind::Conditional(_, then, otherwise) => {
+                self.is_of_set(set, then) && self.is_of_set(set, otherwise)
+            }
+            _ => false,
+        }
+    }
+}

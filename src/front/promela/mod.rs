@@ -1,0 +1,51 @@
+//! Promela, the language of SPIN.
+
+pub mod ast;
+mod condition;
+pub mod graph;
+pub mod lex;
+mod lower;
+pub mod parse;
+pub mod preprocess;
+pub mod symbols;
+pub mod token;
+pub mod trail;
+
+use super::{Loaded, Options};
+use crate::diag::Diagnostic;
+use crate::ir::Program;
+use crate::source::{Sources, Span};
+use std::borrow::Cow;
+
+/// Reads, checks and lowers the model in file 0 of `sources`, which gains the files it includes.
+pub fn load(sources: &mut Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
+    let model = preprocess::preprocess(sources, &options.defines).and_then(parse::parse);
+    let model = model.map_err(|error| vec![error])?;
+    let lowered = lower::lower(&model, sources, options).map_err(|error| vec![error])?;
+    let (program, advice) = lowered;
+    let name = model_name(&sources.file(0).name).to_owned();
+    Ok(Loaded { program: Program { name, ..program }, warnings: [model.warnings, advice].concat() })
+}
+
+/// A file's name without its folder and ending.
+fn model_name(file: &str) -> &str {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+/// The most characters of the user's text that a message repeats.
+const SHORT: usize = 60;
+
+/// A piece of the user's text, cut if it is long.
+fn shorten(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHORT) {
+        Some((end, _)) => Cow::Owned(format!("{}...", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// C code inside a model is refused: only a C compiler knows what it does.
+fn refuse_c<T>(span: Span, word: &str) -> Result<T, Diagnostic> {
+    Err(Diagnostic::error(span, format!("`{word}` embeds C code, which is not supported"))
+        .help("write what it does in Promela"))
+}

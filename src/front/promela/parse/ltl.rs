@@ -1,0 +1,169 @@
+//! Formulas of linear temporal logic. They are checked and kept as text: what they mean concerns
+//! infinite runs, which a search for safety does not judge.
+
+use super::{Formula, KEYWORDS, Parsed, Parser};
+use crate::diag::Diagnostic;
+use crate::front::promela::ast::Name;
+use crate::front::promela::token::{Kind, Token};
+
+/// What stands before an operand.
+const PREFIXES: [&str; 10] = ["[]", "<>", "!", "!!", "-", "~", "X", "always", "eventually", "next"];
+/// Words between two operands.
+const INFIXES: [&str; 9] =
+    ["U", "V", "W", "until", "weakuntil", "stronguntil", "release", "implies", "equivalent"];
+/// Signs between two operands.
+const SIGNS: [&str; 22] = [
+    "<->", "/\\", "\\/", "||", "&&", "->", "|", "^", "&", "==", "!=", "<", ">", "<=", ">=", "<<",
+    ">>", "+", "-", "*", "/", "%",
+];
+/// The deepest nest of brackets and operators.
+const DEPTH_MAX: usize = 200;
+
+impl Parser {
+    /// `ltl name { formula }`.
+    pub(super) fn ltl(&mut self) -> Parsed<()> {
+        let span = self.take().span;
+        let name = match self.at_name() {
+            true => self.name("a name")?,
+            false => {
+                let text = format!("ltl_{}", self.model.formulas.len()).into();
+                Name { text, span }
+            }
+        };
+        if !self.at("{") {
+            return self.unexpected("`{` before the formula");
+        }
+        let mut tokens = self.balanced("{", "}")?.split_off(1);
+        let words: Vec<String> =
+            tokens[..tokens.len() - 1].iter().map(|token| token.kind.to_string()).collect();
+        if words.is_empty() {
+            return self.error(span, "this formula is empty");
+        }
+        if let Some(end) = tokens.last_mut() {
+            end.kind = Kind::End;
+        }
+        self.model.formulas.push(Formula { name, text: words.join(" "), tokens });
+        Ok(())
+    }
+
+    /// Checks the formulas; they may speak of what is declared after them.
+    pub(super) fn formulas(&self) -> Parsed<()> {
+        for formula in &self.model.formulas {
+            let mut reader = Reader { parser: self, tokens: &formula.tokens, at: 0 };
+            reader.formula(0)?;
+            if reader.peek().kind != Kind::End {
+                return reader.unexpected("an operator or the end of the formula");
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Reader<'a> {
+    parser: &'a Parser,
+    /// At least one, the end.
+    tokens: &'a [Token],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> &Token {
+        &self.tokens[self.at.min(self.tokens.len() - 1)]
+    }
+
+    fn accept(&mut self, text: &str) -> bool {
+        let found = self.peek().is(text);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn accept_any(&mut self, texts: &[&str]) -> bool {
+        texts.iter().any(|text| self.accept(text))
+    }
+
+    fn expect(&mut self, text: &str) -> Parsed<()> {
+        match self.accept(text) {
+            true => Ok(()),
+            false => self.unexpected(&format!("`{text}`")),
+        }
+    }
+
+    fn unexpected<T>(&self, expected: &str) -> Parsed<T> {
+        let found = match &self.peek().kind {
+            Kind::End => "the end of the formula".to_owned(),
+            kind => format!("`{kind}`"),
+        };
+        let error = format!("expected {expected}, found {found}");
+        Err(Diagnostic::error(self.peek().span, error))
+    }
+
+    fn formula(&mut self, depth: usize) -> Parsed<()> {
+        loop {
+            self.operand(depth)?;
+            if !self.accept_any(&SIGNS) && !self.accept_any(&INFIXES) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn operand(&mut self, depth: usize) -> Parsed<()> {
+        if depth > DEPTH_MAX {
+            return Err(Diagnostic::error(self.peek().span, "this formula is nested too deeply"));
+        }
+        if self.accept_any(&PREFIXES) {
+            return self.operand(depth + 1);
+        }
+        if self.accept("(") {
+            self.formula(depth + 1)?;
+            if self.accept(":") {
+                self.formula(depth + 1)?;
+            }
+            return self.expect(")");
+        }
+        match &self.peek().kind {
+            Kind::Number(_) => {
+                self.at += 1;
+                Ok(())
+            }
+            Kind::Name(_) => self.named(depth),
+            _ => self.unexpected("an operand"),
+        }
+    }
+
+    /// A variable, something about a process or a channel, or a predefined name.
+    fn named(&mut self, depth: usize) -> Parsed<()> {
+        let token = self.peek().clone();
+        let name = token.name().map_or("", |name| name);
+        self.at += 1;
+        let model = &self.parser.model;
+        let is_process = model.processes.iter().any(|process| &*process.name.text == name);
+        let known = is_process
+            || KEYWORDS.contains(&name)
+            || name.starts_with('_')
+            || self.parser.look_up(name).is_some()
+            || model.symbols.constants.contains_key(name);
+        if !known {
+            let error = format!("there is no variable {name}");
+            return Err(Diagnostic::error(token.span, error));
+        }
+        loop {
+            if self.accept("(") {
+                self.formula(depth + 1)?;
+                self.expect(")")?;
+            } else if self.accept("[") {
+                self.formula(depth + 1)?;
+                while self.accept(",") {
+                    self.formula(depth + 1)?;
+                }
+                self.expect("]")?;
+            } else if self.accept_any(&[".", "@"]) || is_process && self.accept(":") {
+                if self.peek().name().is_none() {
+                    return self.unexpected("a name");
+                }
+                self.at += 1;
+            } else if !self.accept_any(&["?", "??"]) {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,540 @@
+//! Statements. `for` and `select` become the loops that SPIN makes of them.
+
+use super::{NESTED_MAX, Parsed, Parser};
+use crate::front::promela::ast::{Expr, ExprKind, Field, Label, Name, Reference, Stmt, StmtKind};
+use crate::front::promela::symbols::{Basic, Initial, Symbol};
+use crate::front::promela::token::Kind;
+use crate::ir::Binary;
+use crate::source::Span;
+use std::collections::{HashMap, HashSet};
+
+/// A selection from plain numbers this far apart is a choice, any other a loop; so SPIN has it, for
+/// variables whose name is of letters only.
+const SELECT_MAX: i64 = 32;
+
+impl Parser {
+    /// Statements up to one of `until`, which is not taken.
+    pub(super) fn sequence(&mut self, until: &[&str]) -> Parsed<Vec<Stmt>> {
+        let start = self.span();
+        let (mut sequence, mut empty) = (Vec::new(), true);
+        loop {
+            if self.at_any(until) {
+                break;
+            }
+            self.step(&mut sequence)?;
+            empty = false;
+            if !self.separators() && !self.at_any(until) && !self.separated() {
+                return self.unexpected("`;` or `->` between statements");
+            }
+        }
+        match empty {
+            false => Ok(sequence),
+            true => self
+                .error(start, "a sequence needs at least one statement")
+                .map_err(|it| it.help("write `skip` where nothing is to be done")),
+        }
+    }
+
+    /// Whether the statement read last and the next need nothing between them: after a closing
+    /// bracket and at the start of a line SPIN does not insist.
+    fn separated(&self) -> bool {
+        let closed = ["}", "fi", "od", "else"];
+        self.peek().begins_line
+            || self.last.as_ref().is_some_and(|last| closed.iter().any(|word| last.is(word)))
+    }
+
+    /// One step: a declaration, or a statement with its escape.
+    fn step(&mut self, sequence: &mut Vec<Stmt>) -> Parsed<()> {
+        if self.at_declaration() {
+            sequence.extend(self.declaration(false)?.1);
+            return Ok(());
+        }
+        if self.at_any(&["xr", "xs"]) && self.peek_at(1).name().is_some() {
+            self.take();
+            loop {
+                let channel = self.any_reference()?;
+                if self.part_of(&channel).0 != Some(Basic::Channel) {
+                    return self.error(channel.span, "xr and xs are for channels");
+                }
+                if !self.accept(",") {
+                    return Ok(());
+                }
+            }
+        }
+        let start = self.span();
+        let statement = self.statement(sequence)?;
+        if !self.accept("unless") {
+            sequence.push(statement);
+            return Ok(());
+        }
+        if self.in_d_step {
+            return self
+                .error(self.since(start), "an unless stands in a d_step")
+                .map_err(|it| it.help("use `atomic` instead"));
+        }
+        let escape = self.alone()?;
+        let kind = StmtKind::Unless(Box::new(statement), Box::new(escape));
+        sequence.push(Stmt { kind, span: self.since(start) });
+        Ok(())
+    }
+
+    /// One statement, in a block of its own if it is made of several.
+    fn alone(&mut self) -> Parsed<Stmt> {
+        let start = self.span();
+        let mut before = Vec::new();
+        let statement = self.statement(&mut before)?;
+        if before.is_empty() {
+            return Ok(statement);
+        }
+        before.push(statement);
+        Ok(Stmt { kind: StmtKind::Block(before), span: self.since(start) })
+    }
+
+    /// One statement; what must come before it goes to `sequence`.
+    fn statement(&mut self, sequence: &mut Vec<Stmt>) -> Parsed<Stmt> {
+        self.nested += 1;
+        if self.nested > NESTED_MAX {
+            return self
+                .error(self.span(), "this statement is nested too deeply")
+                .map_err(|it| it.help("an inline that calls itself never ends"));
+        }
+        let statement = self.statement_within(sequence);
+        self.nested -= 1;
+        statement
+    }
+
+    fn statement_within(&mut self, sequence: &mut Vec<Stmt>) -> Parsed<Stmt> {
+        let start = self.span();
+        if self.at_name() && self.peek_at(1).is(":") && !self.peek_at(1).is("::") {
+            let is_variable = self.look_up(self.peek().name().map_or("", |it| it)).is_some();
+            let is_remote = self.at_remote_variable();
+            if !is_variable || !is_remote {
+                return self.labelled(sequence, start);
+            }
+        }
+        let kind = self.statement_kind(sequence, start)?;
+        self.can_initialize = false;
+        Ok(Stmt { kind, span: self.since(start) })
+    }
+
+    fn at_remote_variable(&self) -> bool {
+        let Some(name) = self.peek().name() else { return false };
+        self.model.processes.iter().any(|process| process.name.text == *name)
+    }
+
+    fn labelled(&mut self, sequence: &mut Vec<Stmt>, start: Span) -> Parsed<Stmt> {
+        let label = self.label()?;
+        self.take();
+        let text = label.name.text.clone();
+        if self.labels.last_mut().is_some_and(|labels| !labels.insert(text)) {
+            let error = format!("the label {} stands here twice", label.name.text);
+            return self.error(label.name.span, error);
+        }
+        if self.at_declaration() {
+            return self.error(
+                self.span(),
+                format!("the label {} stands before a declaration", label.name.text),
+            );
+        }
+        let empty = self.at_any(&["}", ";", "->", "::", "fi", "od"]);
+        let inner = match empty {
+            true => Stmt { kind: skip(start), span: label.name.span },
+            false => self.statement(sequence)?,
+        };
+        self.can_initialize = false;
+        let kind = StmtKind::Labelled(label, Box::new(inner));
+        Ok(Stmt { kind, span: self.since(start) })
+    }
+
+    fn label(&mut self) -> Parsed<Label> {
+        Ok(Label { name: self.name("a label")?, expansion: self.expansion })
+    }
+
+    fn statement_kind(&mut self, sequence: &mut Vec<Stmt>, start: Span) -> Parsed<StmtKind> {
+        let word = match &self.peek().kind {
+            Kind::Sign("{") => return self.block("{").map(StmtKind::Block),
+            Kind::Name(word) => word.clone(),
+            _ => return self.condition(),
+        };
+        if self.inlines.contains_key(&word) && self.look_up(&word).is_none() {
+            return self.inlined(sequence);
+        }
+        match &*word {
+            "atomic" => self.block("atomic").map(StmtKind::Atomic),
+            "d_step" => {
+                let outside = std::mem::replace(&mut self.in_d_step, true);
+                let body = self.block("d_step")?;
+                self.in_d_step = outside;
+                Ok(StmtKind::DStep(body))
+            }
+            "if" => self.options("fi").map(StmtKind::If),
+            "do" => self.options("od").map(StmtKind::Do),
+            "for" => self.for_loop(sequence, start),
+            "select" => self.select(sequence, start),
+            "goto" => {
+                self.take();
+                self.label().map(StmtKind::Goto)
+            }
+            "break" => {
+                self.take();
+                Ok(StmtKind::Break)
+            }
+            "else" => {
+                self.take();
+                Ok(StmtKind::Else)
+            }
+            "assert" => {
+                self.take();
+                self.expression().map(StmtKind::Assert)
+            }
+            "printf" => self.print(),
+            "printm" => self.print_name(),
+            "set_priority" => self.set_priority(),
+            "c_code" | "c_decl" => super::super::refuse_c(start, &word),
+            "_priority" if self.peek_at(1).is("=") => {
+                self.take();
+                self.take();
+                self.model.uses_priorities = true;
+                let pid = Expr { kind: ExprKind::Pid, span: start };
+                Ok(StmtKind::SetPriority(pid, self.expression()?))
+            }
+            "_" if self.peek_at(1).is("=") => {
+                self.take();
+                self.take();
+                // Stored nowhere, but computed, which may fail.
+                let value = self.expression()?;
+                let either = Expr { kind: ExprKind::Number(1), span: start };
+                let kind = ExprKind::Binary(Binary::Or, Box::new(value), Box::new(either));
+                Ok(StmtKind::Condition(Expr { kind, span: self.since(start) }))
+            }
+            _ if self.at_name() && self.look_up(&word).is_some() => {
+                self.begins_with_variable(start)
+            }
+            _ => self.condition(),
+        }
+    }
+
+    fn condition(&mut self) -> Parsed<StmtKind> {
+        self.expression().map(StmtKind::Condition)
+    }
+
+    /// A block after a keyword, or after nothing.
+    fn block(&mut self, word: &str) -> Parsed<Vec<Stmt>> {
+        if word != "{" {
+            self.take();
+        }
+        self.expect("{", "before the statements")?;
+        self.can_initialize = false;
+        self.scopes.push(HashMap::new());
+        self.labels.push(HashSet::new());
+        self.begins_without_label("before the bracket")?;
+        let sequence = self.sequence(&["}"])?;
+        self.expect("}", "after the statements")?;
+        self.scopes.pop();
+        self.labels.pop();
+        Ok(sequence)
+    }
+
+    /// A jump to the start of a block or an option means its choice, so SPIN wants the label there.
+    fn begins_without_label(&self, instead: &str) -> Parsed<()> {
+        let is_label = self.at_name() && self.peek_at(1).is(":") && !self.at_remote_variable();
+        match is_label {
+            false => Ok(()),
+            true => self
+                .error(
+                    self.span(),
+                    format!("the label {} stands first in its sequence", self.peek().kind),
+                )
+                .map_err(|it| it.help(format!("put it {instead}"))),
+        }
+    }
+
+    fn options(&mut self, end: &str) -> Parsed<Vec<Vec<Stmt>>> {
+        let opening = self.take();
+        let mut options = Vec::new();
+        while !self.accept(end) {
+            self.expect("::", &format!("before an option of `{}`", opening.kind))?;
+            self.can_initialize = false;
+            self.separators();
+            self.begins_without_label("at the choice, or after a `skip`")?;
+            options.push(self.sequence(&["::", end])?);
+        }
+        match options.is_empty() {
+            true => self.error(opening.span, format!("this `{}` has no option", opening.kind)),
+            false => Ok(options),
+        }
+    }
+
+    /// A call of an `inline`, whose body is a block.
+    fn inlined(&mut self, sequence: &mut Vec<Stmt>) -> Parsed<StmtKind> {
+        let name = self.name("the name of an inline")?;
+        self.can_initialize = false;
+        self.call(&name)?;
+        let outer = std::mem::replace(&mut self.expansion, self.expansions);
+        let start = self.span();
+        let kind = self.statement_kind(sequence, start)?;
+        self.expansion = outer;
+        Ok(kind)
+    }
+
+    fn begins_with_variable(&mut self, start: Span) -> Parsed<StmtKind> {
+        let reference = self.reference()?;
+        let id = reference.symbol;
+        let stores = self.at_any(&["=", "++", "--"]);
+        self.model.symbols.all[id].assigned |= stores;
+        if stores && matches!(self.part_of(&reference).0, Some(Basic::Struct(_))) {
+            return self
+                .error(reference.span, "a structure is assigned as a whole")
+                .map_err(|it| it.help("assign its fields one by one"));
+        }
+        if self.accept("=") {
+            let inline =
+                self.peek().name().filter(|name| self.inlines.contains_key(*name)).cloned();
+            if let Some(name) = inline.filter(|name| self.look_up(name).is_none()) {
+                let error = format!("the inline {name} is used as a value, which is not supported");
+                return self
+                    .error(self.span(), error)
+                    .map_err(|it| it.help("give the inline a parameter to store its result to"));
+            }
+            return Ok(StmtKind::Assign(reference, self.expression()?));
+        }
+        if self.at_any(&["++", "--"]) {
+            let operator = if self.take().is("++") { Binary::Add } else { Binary::Subtract };
+            // Counting alone does not use what is counted.
+            let used = self.model.symbols.all[id].read;
+            let value = self.changed(&reference, operator, start);
+            self.model.symbols.all[id].read = used;
+            return Ok(StmtKind::Assign(reference, value));
+        }
+        if self.at_any(&["!", "!!", "?", "??"]) {
+            self.is_channel(&reference)?;
+        }
+        if self.at_any(&["!", "!!"]) {
+            let sorted = self.take().is("!!");
+            return Ok(StmtKind::Send { channel: reference, values: self.send_values()?, sorted });
+        }
+        if self.at_any(&["?", "??"]) && !self.peek_at(1).is("[") {
+            let anywhere = self.take().is("??");
+            let peek = self.accept("<");
+            let fields = self.receive_fields(&[">"])?;
+            if peek {
+                self.expect(">", "after the fields")?;
+            }
+            return Ok(StmtKind::Receive { channel: reference, fields, anywhere, peek });
+        }
+        if self.at_any(&["?", "??"]) {
+            let anywhere = self.take().is("??");
+            self.take();
+            let fields = self.receive_fields(&["]"])?;
+            self.expect("]", "after the fields")?;
+            let kind = ExprKind::Poll { channel: reference, fields, anywhere };
+            let first = Expr { kind, span: self.since(start) };
+            return self.expression_from(first).map(StmtKind::Condition);
+        }
+        let first = self.read(reference);
+        self.expression_from(first).map(StmtKind::Condition)
+    }
+
+    /// `x + 1` or `x - 1`.
+    fn changed(&mut self, reference: &Reference, operator: Binary, span: Span) -> Expr {
+        let left = self.read(reference.clone());
+        let one = Expr { kind: ExprKind::Number(1), span };
+        let kind = ExprKind::Binary(operator, Box::new(left), Box::new(one));
+        Expr { kind, span: self.since(span) }
+    }
+
+    fn print(&mut self) -> Parsed<StmtKind> {
+        self.take();
+        self.expect("(", "before the text")?;
+        let Kind::Text(text) = self.take().kind else {
+            return self.error(
+                self.last.as_ref().map_or(Span::default(), |it| it.span),
+                "printf begins with a text",
+            );
+        };
+        let mut values = Vec::new();
+        while self.accept(",") {
+            values.push(self.expression()?);
+        }
+        self.expect(")", "after the values")?;
+        Ok(StmtKind::Print(text.to_string(), values))
+    }
+
+    fn print_name(&mut self) -> Parsed<StmtKind> {
+        self.take();
+        self.expect("(", "before the name")?;
+        let value = self.expression()?;
+        self.expect(")", "after the name")?;
+        Ok(StmtKind::Print("%e".to_owned(), vec![value]))
+    }
+
+    fn set_priority(&mut self) -> Parsed<StmtKind> {
+        self.model.uses_priorities = true;
+        self.take();
+        self.expect("(", "before the number of a process")?;
+        let pid = self.expression()?;
+        self.expect(",", "before the priority")?;
+        let priority = self.expression()?;
+        self.expect(")", "after the priority")?;
+        Ok(StmtKind::SetPriority(pid, priority))
+    }
+
+    fn for_loop(&mut self, sequence: &mut Vec<Stmt>, start: Span) -> Parsed<StmtKind> {
+        self.take();
+        self.expect("(", "after `for`")?;
+        let counter = self.target()?;
+        if self.accept("in") {
+            return self.for_each(sequence, counter, start);
+        }
+        self.expect(":", "or `in` after the variable")?;
+        let first = self.expression()?;
+        self.expect("..", "before the last value")?;
+        let last = self.expression()?;
+        self.expect(")", "after the last value")?;
+        self.single(&counter)?;
+        if let (&ExprKind::Number(low), &ExprKind::Number(high)) = (&first.kind, &last.kind)
+            && low > high
+        {
+            return self
+                .error(start, format!("this loop goes from {low} to {high}, so it never begins"));
+        }
+        self.counted(sequence, counter, (first, Binary::LessEqual, last), Vec::new(), start)
+    }
+
+    /// `for (i in a)`: the indices of an array, or the messages of a channel.
+    fn for_each(
+        &mut self,
+        sequence: &mut Vec<Stmt>,
+        counter: Reference,
+        start: Span,
+    ) -> Parsed<StmtKind> {
+        let over = self.any_reference()?;
+        self.expect(")", "after the array or channel")?;
+        let about = self.model.symbols.all[over.symbol].clone();
+        let number = |value| Expr { kind: ExprKind::Number(value), span: start };
+        let is_struct = matches!(self.model.symbols.all[counter.symbol].basic, Basic::Struct(_));
+        if let (true, Initial::Channel { capacity, .. }) = (is_struct, &about.initial) {
+            let basic = if *capacity > 255 { Basic::Short } else { Basic::Byte };
+            let position = self.position(basic, over.span)?;
+            let length = Expr { kind: ExprKind::Length(over.clone()), span: over.span };
+            let value = self.read(counter.clone());
+            // The messages are rotated: each is taken and put back at the end.
+            let take = StmtKind::Receive {
+                channel: over.clone(),
+                fields: vec![Field::Into(counter)],
+                anywhere: false,
+                peek: false,
+            };
+            let put = StmtKind::Send { channel: over, values: vec![value], sorted: false };
+            let before = [take, put].map(|kind| Stmt { kind, span: start }).to_vec();
+            return self.counted(
+                sequence,
+                position,
+                (number(0), Binary::Less, length),
+                before,
+                start,
+            );
+        }
+        let Some(length) = about.length else {
+            return self.error(
+                over.span,
+                format!("{} is neither an array nor a channel of structures", about.name.text),
+            );
+        };
+        self.single(&counter)?;
+        let range = (number(0), Binary::LessEqual, number(i64::from(length) - 1));
+        self.counted(sequence, counter, range, Vec::new(), start)
+    }
+
+    /// A variable of our own that counts the messages of a channel.
+    fn position(&mut self, basic: Basic, span: Span) -> Parsed<Reference> {
+        let name = Name { text: format!("position_{}", self.model.symbols.all.len()).into(), span };
+        let symbol = self.model.symbols.all.push(Symbol {
+            name,
+            basic,
+            length: None,
+            initial: Initial::Zero,
+            owner: self.process,
+            parameter: false,
+            hidden: false,
+            assigned: true,
+            read: true,
+        });
+        Ok(Reference { symbol, index: None, fields: Vec::new(), span })
+    }
+
+    /// A loop over a range; `before` comes first in each round.
+    fn counted(
+        &mut self,
+        sequence: &mut Vec<Stmt>,
+        counter: Reference,
+        (first, relation, last): (Expr, Binary, Expr),
+        before: Vec<Stmt>,
+        span: Span,
+    ) -> Parsed<StmtKind> {
+        sequence.push(Stmt { kind: StmtKind::Assign(counter.clone(), first), span });
+        let left = self.read(counter.clone());
+        let test = ExprKind::Binary(relation, Box::new(left), Box::new(last));
+        let test = StmtKind::Condition(Expr { kind: test, span });
+        let mut round = vec![Stmt { kind: test, span }];
+        round.extend(before);
+        self.accept(";");
+        round.extend(self.block("{")?);
+        let next = self.changed(&counter, Binary::Add, span);
+        round.push(Stmt { kind: StmtKind::Assign(counter, next), span });
+        let leave = [StmtKind::Else, StmtKind::Break].map(|kind| Stmt { kind, span }).to_vec();
+        Ok(StmtKind::Do(vec![round, leave]))
+    }
+
+    fn select(&mut self, sequence: &mut Vec<Stmt>, start: Span) -> Parsed<StmtKind> {
+        self.take();
+        self.expect("(", "after `select`")?;
+        let target = self.target()?;
+        self.single(&target)?;
+        self.expect(":", "after the variable")?;
+        let first = self.expression()?;
+        self.expect("..", "before the last value")?;
+        let last = self.expression()?;
+        self.expect(")", "after the last value")?;
+        if let (&ExprKind::Number(low), &ExprKind::Number(high)) = (&first.kind, &last.kind) {
+            if low > high {
+                return self
+                    .error(start, format!("there is nothing to select from {low} to {high}"));
+            }
+            let name = &self.model.symbols.all[target.symbol].name.text;
+            let plain = target.index.is_none()
+                && target.fields.is_empty()
+                && name.chars().all(|letter| letter.is_ascii_alphabetic());
+            if plain && low >= 0 && high - low <= SELECT_MAX {
+                let options = (low..=high).map(|value| {
+                    let value = Expr { kind: ExprKind::Number(value), span: start };
+                    vec![Stmt { kind: StmtKind::Assign(target.clone(), value), span: start }]
+                });
+                return Ok(StmtKind::If(options.collect()));
+            }
+        }
+        sequence.push(Stmt { kind: StmtKind::Assign(target.clone(), first), span: start });
+        let left = self.read(target.clone());
+        let test = ExprKind::Binary(Binary::Less, Box::new(left), Box::new(last));
+        let next = self.changed(&target, Binary::Add, start);
+        let round =
+            [StmtKind::Condition(Expr { kind: test, span: start }), StmtKind::Assign(target, next)];
+        let round = round.map(|kind| Stmt { kind, span: start }).to_vec();
+        let leave = vec![Stmt { kind: StmtKind::Break, span: start }];
+        Ok(StmtKind::Do(vec![round, leave]))
+    }
+
+    /// What counts must be a single number.
+    fn single(&self, reference: &Reference) -> Parsed<()> {
+        let symbol = &self.model.symbols.all[reference.symbol];
+        let is_number = !matches!(symbol.basic, Basic::Channel | Basic::Struct(_));
+        match is_number || !reference.fields.is_empty() {
+            true => Ok(()),
+            false => self.error(reference.span, format!("{} cannot count", symbol.name.text)),
+        }
+    }
+}
+
+fn skip(span: Span) -> StmtKind {
+    StmtKind::Condition(Expr { kind: ExprKind::Number(1), span })
+}

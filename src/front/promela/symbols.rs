@@ -1,0 +1,144 @@
+//! What names mean: variables, their types, structures and the names of `mtype`s.
+
+use super::ast::{Expr, Name};
+use crate::source::Span;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+crate::ir::entity::entity! {
+    /// Names a [`Symbol`].
+    SymbolId,
+}
+
+/// The type of a single value, or a structure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basic {
+    /// `bit` and `bool`: 0 or 1.
+    Bit,
+    /// The same, shown as true or false.
+    Bool,
+    /// `byte`, `pid`: 0 to 255.
+    Byte,
+    /// 16 bits, signed.
+    Short,
+    /// 32 bits, signed.
+    Int,
+    /// So many bits.
+    Unsigned(u32),
+    /// A name of the set with this number.
+    Mtype(usize),
+    /// The number of a channel, or 0.
+    Channel,
+    /// A structure.
+    Struct(usize),
+}
+
+/// A variable or a field of a structure.
+#[derive(Clone, Debug)]
+pub struct Symbol {
+    /// Its name.
+    pub name: Name,
+    /// What it, or each of its elements, is.
+    pub basic: Basic,
+    /// The number of elements, if it is an array.
+    pub length: Option<u32>,
+    /// What it is at the start.
+    pub initial: Initial,
+    /// Whose it is: a process by number, or nobody's.
+    pub owner: Option<usize>,
+    /// Whether it is a parameter.
+    pub parameter: bool,
+    /// Whether the user keeps it out of the state.
+    pub hidden: bool,
+    /// Whether anything ever stores to it.
+    pub assigned: bool,
+    /// Whether anything ever reads it.
+    pub read: bool,
+}
+
+/// What a variable is at the start.
+#[derive(Clone, Debug)]
+pub enum Initial {
+    /// Zero.
+    Zero,
+    /// This, computed when its process starts.
+    Value(Expr),
+    /// The elements of an array; the last is repeated.
+    List(Vec<Expr>),
+    /// A channel, or one for each element.
+    Channel {
+        /// The number of messages it has room for.
+        capacity: u32,
+        /// The types of a message.
+        fields: Vec<Basic>,
+        /// Where it is described.
+        span: Span,
+    },
+}
+
+/// A structure.
+#[derive(Clone, Debug)]
+pub struct Struct {
+    /// Its name.
+    pub name: Rc<str>,
+    /// Its fields.
+    pub fields: Vec<Symbol>,
+}
+
+/// A set of `mtype` names.
+#[derive(Clone, Debug)]
+pub struct MtypeSet {
+    /// Its name; `mtype` for the set without one.
+    pub name: Rc<str>,
+    /// The names, that with value 1 first.
+    pub names: Vec<Rc<str>>,
+}
+
+/// Everything declared.
+#[derive(Debug, Default)]
+pub struct Symbols {
+    /// Variables.
+    pub all: crate::ir::Arena<SymbolId, Symbol>,
+    /// Structures.
+    pub structs: Vec<Struct>,
+    /// Sets of names.
+    pub sets: Vec<MtypeSet>,
+    /// What each name of a set stands for.
+    pub constants: HashMap<Rc<str>, (usize, i64)>,
+}
+
+impl Symbols {
+    /// The number of the set of this name, made if there is none.
+    pub fn set(&mut self, name: &str) -> usize {
+        match self.sets.iter().position(|set| &*set.name == name) {
+            Some(found) => found,
+            None => {
+                self.sets.push(MtypeSet { name: name.into(), names: Vec::new() });
+                self.sets.len() - 1
+            }
+        }
+    }
+
+    /// Adds names to a set. SPIN numbers the last name of each declaration first.
+    pub fn extend_set(&mut self, set: usize, names: &[Rc<str>]) {
+        for name in names.iter().rev() {
+            self.sets[set].names.push(name.clone());
+            let value = self.sets[set].names.len() as i64;
+            self.constants.insert(name.clone(), (set, value));
+        }
+    }
+
+    /// The single values a type is made of, in order.
+    pub fn leaves(&self, basic: Basic) -> Vec<Basic> {
+        match basic {
+            Basic::Struct(number) => (self.structs[number].fields.iter())
+                .flat_map(|field| {
+                    let one = self.leaves(field.basic);
+                    let times = field.length.unwrap_or(1) as usize;
+                    one.iter().copied().cycle().take(one.len() * times).collect::<Vec<_>>()
+                })
+                .collect(),
+            single => vec![single],
+        }
+    }
+}

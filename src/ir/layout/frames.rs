@@ -1,0 +1,89 @@
+//! Where bodies keep what they remember while they run.
+//!
+//! No function calls itself, so each function has one frame for what it is given by value and for
+//! its local variables; so has each action and each start. The frames of actions and starts never
+//! live at the same time and begin at the same bit; those of functions follow, side by side. Within
+//! a frame, every local has cells of its own.
+
+use super::build::Builder;
+use super::{CellId, Layout};
+use crate::ir::{ActionId, Arena, Entity, FunctionId, LocalId, Stmt, StmtKind, TypeId};
+
+/// The cells of locals, by the body they are in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frames {
+    /// Of each action.
+    pub actions: Arena<ActionId, Frame>,
+    /// Of each start, in order.
+    pub starts: Vec<Frame>,
+    /// Of each function.
+    pub functions: Arena<FunctionId, Frame>,
+    /// The bytes of a state with room for all frames behind it.
+    pub bytes: usize,
+}
+
+/// The cells of one body's locals, by [`LocalId`]; nothing for a local that has none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame(Vec<Option<CellId>>);
+
+impl Frame {
+    /// The first cell of a local.
+    pub fn cell(&self, local: LocalId) -> Option<CellId> {
+        self.0.get(local.index()).copied().flatten()
+    }
+}
+
+impl Frames {
+    /// Makes the cells of all frames behind a state of `bytes` bytes.
+    pub(super) fn new(builder: &mut Builder, bytes: usize) -> Frames {
+        let program = builder.program;
+        let start = bytes as u32 * 8;
+        let mut end = start;
+        let mut overlaid = |builder: &mut Builder, body: &[Stmt]| {
+            builder.bits = start;
+            let frame = frame(builder, &[], body);
+            end = end.max(builder.bits);
+            frame
+        };
+        let actions = program.actions.values().map(|it| overlaid(builder, &it.body)).collect();
+        let starts = program.starts.iter().map(|it| overlaid(builder, &it.body)).collect();
+        builder.bits = end;
+        let functions = program.functions.values().map(|function| {
+            let given = function.parameters.iter().filter(|it| !it.by_reference);
+            let given: Vec<_> = given.map(|it| (it.local, it.ty)).collect();
+            frame(builder, &given, &function.body)
+        });
+        let functions = functions.collect();
+        Frames { actions, starts, functions, bytes: builder.bits.div_ceil(8) as usize }
+    }
+}
+
+impl Layout {
+    /// Whether any body remembers anything.
+    pub fn has_frames(&self) -> bool {
+        self.frames.bytes > self.bytes
+    }
+}
+
+fn frame(builder: &mut Builder, given: &[(LocalId, TypeId)], body: &[Stmt]) -> Frame {
+    let mut locals = given.to_vec();
+    declared(body, &mut locals);
+    let mut frame = Frame::default();
+    for (local, ty) in locals {
+        let length = frame.0.len().max(local.index() + 1);
+        frame.0.resize(length, None);
+        frame.0[local.index()] = Some(builder.next());
+        builder.cells_of(ty, None);
+    }
+    frame
+}
+
+/// Every local variable that statements declare, at any depth.
+fn declared(body: &[Stmt], locals: &mut Vec<(LocalId, TypeId)>) {
+    for stmt in body {
+        if let StmtKind::Declare { local, ty, .. } = &stmt.kind {
+            locals.push((*local, *ty));
+        }
+        stmt.kind.bodies().for_each(|body| declared(body, locals));
+    }
+}

@@ -1,0 +1,207 @@
+//! Symmetry reduction over scalarsets (Ip and Dill, "Better verification through symmetry", 1996).
+//!
+//! The values of a scalarset are interchangeable: permuting them everywhere in a state gives a
+//! state with the same future, permuted. It is enough to visit one state of each such *orbit*.
+//! [`Symmetric`] wraps a model and replaces each successor by the representative of its orbit.
+//!
+//! Comparing all permutations takes factorials. Instead, elements are told apart by what a state
+//! says of them, whatever they are called (`refine`, as graph isomorphism is decided: McKay,
+//! "Practical graph isomorphism", 1981), and the representative has them in that order. Only those
+//! that cannot be told apart are tried in turn, unless exchanging them changes nothing (`search`).
+//! That is exact: two states of one orbit have one representative. The fast way does not try, and
+//! takes one of those that cannot be told apart for the first: an orbit may then be visited more
+//! than once, which costs time and never a verdict.
+//!
+//! Multisets are sorted in all states; what is permuted here is sorted again.
+
+mod known;
+mod plan;
+mod refine;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use crate::exec::{Check, Expansion, Model, Outcome, PropertyInfo, Step};
+use crate::ir::{Layout, Program};
+use known::Known;
+use plan::Plan;
+use search::Scratch;
+use std::sync::{Mutex, PoisonError};
+
+/// How much trouble to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// One state of each orbit.
+    Exact,
+    /// At least one, in less time for each.
+    Fast,
+}
+
+impl Effort {
+    /// As reports call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Effort::Exact => "exact",
+            Effort::Fast => "fast",
+        }
+    }
+}
+
+/// A model that visits representatives of orbits only.
+pub struct Symmetric<'m> {
+    model: &'m dyn Model,
+    layout: &'m Layout,
+    plan: Box<Plan>,
+    effort: Effort,
+    /// Room that is free at the moment: as much as was ever needed at once.
+    rooms: Mutex<Vec<Room>>,
+}
+
+/// What representing candidates takes.
+struct Room {
+    scratch: Scratch,
+    known: Known,
+    candidates: Vec<u8>,
+}
+
+impl<'m> Symmetric<'m> {
+    /// Wraps the model of a program whose states are laid out so, unless the program has nothing
+    /// symmetric.
+    pub fn new(
+        model: &'m dyn Model,
+        program: &Program,
+        layout: &'m Layout,
+        effort: Effort,
+    ) -> Option<Self> {
+        let plan = Box::new(Plan::new(program, layout)?);
+        Some(Self { model, layout, plan, effort, rooms: Mutex::default() })
+    }
+
+    /// How much trouble is taken.
+    pub fn effort(&self) -> Effort {
+        self.effort
+    }
+
+    /// Runs something that needs room.
+    fn with_room<T>(&self, run: impl FnOnce(&mut Room) -> T) -> T {
+        let free = || self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = free().pop();
+        let mut room = room.unwrap_or_else(|| Room {
+            scratch: Scratch::new(&self.plan),
+            known: Known::new(self.model.width()),
+            candidates: Vec::with_capacity(CANDIDATES * self.model.width()),
+        });
+        let result = run(&mut room);
+        free().push(room);
+        result
+    }
+
+    /// Replaces states by the representatives of their orbits.
+    fn represent<'s>(&self, effort: Effort, states: impl Iterator<Item = &'s mut [u8]>) {
+        self.with_room(|room| {
+            for state in states {
+                room.scratch.represent(&self.plan, self.layout, effort, state);
+            }
+        });
+    }
+
+    /// The representative of a state's orbit, one for all its states whatever the effort.
+    fn canonical(&self, state: &[u8]) -> Vec<u8> {
+        let mut state = state.to_vec();
+        self.represent(Effort::Exact, std::iter::once(state.as_mut_slice()));
+        state
+    }
+
+    /// Passes on what `run` adds to an expansion, with candidates represented.
+    fn through(&self, out: &mut Expansion, run: impl FnOnce(&mut Expansion)) {
+        let width = self.model.width();
+        self.with_room(|Room { scratch, known, candidates }| {
+            candidates.clear();
+            let mut pass_on = |candidates: &mut Vec<u8>| {
+                for state in candidates.chunks_exact_mut(width) {
+                    known.represent(state, |state| {
+                        scratch.represent(&self.plan, self.layout, self.effort, state);
+                    });
+                    out.candidate(state);
+                }
+                candidates.clear();
+                Ok(())
+            };
+            let mut inner = Expansion::new(width, candidates, CANDIDATES * width, &mut pass_on);
+            run(&mut inner);
+            // Passing on does not fail; what the outer expansion meets it keeps to itself.
+            let findings = inner.finish().map(|(_, findings)| findings).unwrap_or_default();
+            let _ = pass_on(candidates);
+            out.findings.merge(findings);
+        });
+    }
+
+    fn represented(&self, mut steps: Vec<Step>) -> Vec<Step> {
+        let states = steps.iter_mut().filter_map(|step| match &mut step.outcome {
+            Outcome::Successor(state) => Some(state.as_mut_slice()),
+            Outcome::Fault(_) => None,
+        });
+        self.represent(self.effort, states);
+        steps
+    }
+}
+
+/// How many candidates are gathered before they are represented.
+const CANDIDATES: usize = 256;
+
+impl Model for Symmetric<'_> {
+    fn width(&self) -> usize {
+        self.model.width()
+    }
+
+    fn bits(&self) -> u32 {
+        self.model.bits()
+    }
+
+    fn initial(&self, out: &mut Expansion) {
+        self.through(out, |inner| self.model.initial(inner));
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        self.through(out, |inner| self.model.expand(states, inner));
+    }
+
+    fn steps(&self, state: &[u8]) -> Vec<Step> {
+        self.represented(self.model.steps(state))
+    }
+
+    fn starts(&self) -> Vec<Step> {
+        self.represented(self.model.starts())
+    }
+
+    fn properties(&self) -> Vec<PropertyInfo> {
+        self.model.properties()
+    }
+
+    fn action_name(&self, action: u32) -> String {
+        self.model.action_name(action)
+    }
+
+    fn violations(&self, state: &[u8]) -> Vec<Check> {
+        self.model.violations(state)
+    }
+
+    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+        self.model.describe(state)
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.model.digest());
+        hasher.update(b"symmetry ").update(self.effort.name().as_bytes());
+        *hasher.finalize().as_bytes()
+    }
+
+    fn unreduced(&self) -> Option<&dyn Model> {
+        Some(self.model)
+    }
+
+    fn stands_for(&self, representative: &[u8], state: &[u8]) -> bool {
+        self.canonical(representative) == self.canonical(state)
+    }
+}

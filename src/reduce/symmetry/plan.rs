@@ -1,0 +1,364 @@
+//! What a program's states look like to someone who permutes: found once, from the types.
+//!
+//! A *vertex* is an element of a scalarset, or a position of a multiset (whose order means nothing
+//! either). A cell is about the vertices that lead to it, as indices of arrays or as positions, and
+//! perhaps about one more, which its value names. Cells that differ only in vertices have the same
+//! *slot*: a permutation takes one to the other.
+
+use super::refine::mix;
+use crate::ir::layout::CellId;
+use crate::ir::{Domain, Layout, Program, Scalar, ScalarsetId, Type, TypeId};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// The elements of one scalarset: vertices one after another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Set {
+    pub(super) first: u32,
+    pub(super) size: u32,
+}
+
+/// Codes of a cell that name elements.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Named {
+    /// The code of the first of them.
+    pub(super) code: u32,
+    /// How many.
+    pub(super) size: u32,
+    /// The vertex that the first names.
+    pub(super) vertex: u32,
+}
+
+/// One index of an array on the way to a cell.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Index {
+    /// The element.
+    pub(super) vertex: u32,
+    /// How many cells further the next element's are.
+    pub(super) stride: u32,
+}
+
+/// Some of a list that cells share.
+pub(super) type Run = Range<u32>;
+
+/// Those of a list that a run is.
+#[inline]
+pub(super) fn of<'l, T>(list: &'l [T], run: &Run) -> &'l [T] {
+    &list[run.start as usize..run.end as usize]
+}
+
+/// A cell, as permutations see it. Cells are numbered anew: only those of the plan count, in the
+/// order of the state's. All cells of an array that elements index are among them, so that numbers
+/// differ as the state's do.
+#[derive(Clone, Debug)]
+pub(super) struct CellPlan {
+    /// The cell of the state.
+    pub(super) cell: CellId,
+    /// A number for its slot, and for which vertices that lead to it are the same.
+    pub(super) key: u64,
+    /// The elements that index the arrays it is in, in [`Plan::indices`].
+    pub(super) indices: Run,
+    /// All vertices that lead to it, from outside in, in [`Plan::roles`].
+    pub(super) roles: Run,
+    /// The cells that say whether it is there, in [`Plan::presence`].
+    pub(super) presence: Run,
+    /// What its codes name, in [`Plan::names`].
+    pub(super) names: Run,
+    /// Whether it is about one vertex, whatever its value.
+    pub(super) is_plain: bool,
+}
+
+/// Where to read a cell, and whether there is something to say about it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    /// The byte of the state that it begins in.
+    byte: u32,
+    /// Its bits, in the word that [`Reading::shift`] gives.
+    mask: u32,
+    /// How far eight bytes from there are shifted, to have its bits last.
+    shift: u8,
+    /// Whether code 0 names an element, so that it is not the same as nothing.
+    pub(super) zero_names: bool,
+}
+
+impl Reading {
+    /// The code of the cell in a state that is followed by [`BEYOND`] bytes.
+    #[inline]
+    pub(super) fn code(self, state: &[u8]) -> u32 {
+        let from = self.byte as usize;
+        let bytes = state[from..from + BEYOND].first_chunk().copied().unwrap_or_default();
+        (u64::from_be_bytes(bytes) >> self.shift) as u32 & self.mask
+    }
+}
+
+/// A multiset: its first cell, and how many positions of how many cells it has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bag {
+    pub(super) first: u32,
+    pub(super) capacity: u32,
+    pub(super) stride: u32,
+}
+
+/// All that canonicalising needs to know.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plan {
+    /// The scalarsets with more than one element.
+    pub(super) sets: Vec<Set>,
+    /// The elements of all of them; the vertices of positions come after.
+    pub(super) elements: u32,
+    /// The positions of all multisets.
+    pub(super) positions: u32,
+    /// How deep multisets lie in each other.
+    pub(super) depth: u32,
+    /// The cells that some vertex leads to or that may name one.
+    pub(super) cells: Vec<CellPlan>,
+    /// Where to read each.
+    pub(super) readings: Vec<Reading>,
+    pub(super) indices: Vec<Index>,
+    pub(super) roles: Vec<u32>,
+    pub(super) presence: Vec<u32>,
+    pub(super) names: Vec<Named>,
+    /// For each element the cells in arrays that it indexes.
+    pub(super) indexed: Vec<Vec<u32>>,
+    /// For each set the cells that may name an element.
+    pub(super) naming: Vec<Vec<u32>>,
+    /// The multisets, those inside others before them.
+    pub(super) multisets: Vec<Bag>,
+    /// Bytes of a state.
+    pub(super) width: usize,
+}
+
+/// How many bytes can be read beyond the first of a cell.
+pub(super) const BEYOND: usize = 8;
+
+impl Plan {
+    /// The plan for a program, unless it has nothing symmetric.
+    pub(super) fn new(program: &Program, layout: &Layout) -> Option<Plan> {
+        let mut plan = Plan { width: layout.bytes, ..Plan::default() };
+        let mut set_of = HashMap::new();
+        for (id, set) in program.scalarsets.iter().filter(|(_, set)| set.size > 1) {
+            set_of.insert(id, plan.sets.len());
+            plan.sets.push(Set { first: plan.elements, size: set.size });
+            plan.elements += set.size;
+        }
+        if plan.sets.is_empty() {
+            return None;
+        }
+        plan.indexed = vec![Vec::new(); plan.elements as usize];
+        plan.naming = vec![Vec::new(); plan.sets.len()];
+        let mut survey = Survey { program, layout, set_of, plan, way: Way::default() };
+        let mut slot = 0;
+        for (id, variable) in program.variables.iter() {
+            survey.visit(variable.ty, layout.variables[id].first.0, slot);
+            slot += survey.slots(variable.ty);
+        }
+        Some(survey.plan)
+    }
+
+    /// How many vertices there are.
+    pub(super) fn vertices(&self) -> usize {
+        (self.elements + self.positions) as usize
+    }
+
+    /// The vertex that a cell with this code names, if it names one.
+    #[inline]
+    pub(super) fn named(&self, names: &Run, code: u32) -> Option<u32> {
+        let inside = of(&self.names, names).iter().find(|it| code.wrapping_sub(it.code) < it.size);
+        inside.map(|it| it.vertex + (code - it.code))
+    }
+}
+
+/// Walks through the types of all variables.
+struct Survey<'a> {
+    program: &'a Program,
+    layout: &'a Layout,
+    set_of: HashMap<ScalarsetId, usize>,
+    plan: Plan,
+    way: Way,
+}
+
+/// The vertices passed on the way to where the survey stands.
+#[derive(Default)]
+struct Way {
+    indices: Vec<Index>,
+    roles: Vec<u32>,
+    presence: Vec<u32>,
+}
+
+/// A stretch of an array's indices.
+struct Stretch {
+    /// How many.
+    count: u32,
+    /// The set whose elements they are, if they can be permuted.
+    set: Option<Set>,
+}
+
+impl Survey<'_> {
+    /// Notes all cells of a value of type `ty` from cell `first` and slot `slot` on.
+    fn visit(&mut self, ty: TypeId, first: u32, slot: u64) {
+        match &self.program.types[ty] {
+            Type::Scalar(scalar) => self.scalar(scalar, first, slot),
+            Type::Record { fields, .. } => {
+                let (mut cell, mut slot) = (first, slot);
+                for (_, field) in fields {
+                    self.visit(*field, cell, slot);
+                    cell += self.layout.sizes[*field];
+                    slot += self.slots(*field);
+                }
+            }
+            Type::Array { length, symmetric, element, .. } => {
+                self.array(*length, symmetric.as_ref(), *element, first, slot);
+            }
+            Type::Multiset { capacity, element } => {
+                self.multiset(*capacity, *element, first, slot);
+            }
+        }
+    }
+
+    fn multiset(&mut self, capacity: u32, element: TypeId, first: u32, slot: u64) {
+        let stride = 1 + self.layout.sizes[element];
+        let bag = Bag { first: self.plan.cells.len() as u32, capacity, stride };
+        for at in 0..capacity {
+            let there = first + at * stride;
+            self.way.roles.push(self.plan.elements + self.plan.positions);
+            self.plan.positions += 1;
+            self.way.presence.push(self.plan.cells.len() as u32);
+            self.plan.depth = self.plan.depth.max(self.way.presence.len() as u32);
+            self.note(there, slot, &[]);
+            self.visit(element, there + 1, slot + 1);
+            self.way.roles.pop();
+            self.way.presence.pop();
+        }
+        self.plan.multisets.push(bag);
+    }
+
+    fn array(
+        &mut self,
+        length: u32,
+        symmetric: Option<&Domain>,
+        element: TypeId,
+        first: u32,
+        mut slot: u64,
+    ) {
+        let stride = self.layout.sizes[element];
+        let mut cell = first;
+        for Stretch { count, set } in self.stretches(length, symmetric) {
+            for at in 0..count {
+                if let Some(set) = set {
+                    let vertex = set.first + at;
+                    self.way.indices.push(Index { vertex, stride });
+                    self.way.roles.push(vertex);
+                    self.visit(element, cell, slot);
+                    self.way.indices.pop();
+                    self.way.roles.pop();
+                } else {
+                    self.visit(element, cell, slot);
+                    slot += self.slots(element);
+                }
+                cell += stride;
+            }
+            if set.is_some() {
+                slot += self.slots(element);
+            }
+        }
+    }
+
+    fn scalar(&mut self, Scalar { domain, undefined }: &Scalar, cell: u32, slot: u64) {
+        let (low, high) = self.program.bounds(domain);
+        let length = (high - low + 1).min(i64::from(u32::MAX)) as u32;
+        let mut code = u32::from(*undefined);
+        let mut names = Vec::new();
+        for Stretch { count, set } in self.stretches(length, Some(domain)) {
+            if let Some(set) = set {
+                names.push(Named { code, size: count, vertex: set.first });
+            }
+            code = code.saturating_add(count);
+        }
+        self.note(cell, slot, &names);
+    }
+
+    fn note(&mut self, cell: u32, slot: u64, named: &[Named]) {
+        let Way { indices, roles, presence } = &self.way;
+        if roles.is_empty() && named.is_empty() {
+            return;
+        }
+        let plan = &mut self.plan;
+        let number = plan.cells.len() as u32;
+        for index in indices {
+            // Two indices may be the same element.
+            let indexed = &mut plan.indexed[index.vertex as usize];
+            if indexed.last() != Some(&number) {
+                indexed.push(number);
+            }
+        }
+        for name in named {
+            let set = plan.sets.iter().position(|set| set.first == name.vertex);
+            set.into_iter().for_each(|set| plan.naming[set].push(number));
+        }
+        // Which roles are the same vertex as one before them.
+        let again = roles
+            .iter()
+            .enumerate()
+            .map(|(at, role)| roles.iter().position(|it| it == role).filter(|&first| first < at));
+        let key = again
+            .fold(mix(slot), |key, first| first.map_or(key, |first| mix(key ^ (1 + first as u64))));
+        plan.cells.push(CellPlan {
+            cell: CellId(cell),
+            key,
+            indices: append(&mut plan.indices, indices),
+            roles: append(&mut plan.roles, roles),
+            presence: append(&mut plan.presence, presence),
+            names: append(&mut plan.names, named),
+            is_plain: roles.len() == 1 && named.is_empty(),
+        });
+        let place = &self.layout.cells[CellId(cell)];
+        plan.readings.push(Reading {
+            byte: place.bit / 8,
+            mask: ((1u64 << place.bits) - 1) as u32,
+            // At most 63: a cell of no bits is read as 0 whatever the shift.
+            shift: (64 - place.bit % 8 - place.bits).min(63) as u8,
+            zero_names: named.iter().any(|it| it.code == 0),
+        });
+    }
+
+    /// The values of a domain, member after member.
+    fn stretches(&self, length: u32, domain: Option<&Domain>) -> Vec<Stretch> {
+        match domain {
+            Some(Domain::Scalarset(id)) => {
+                let set = self.set_of.get(id).map(|&at| self.plan.sets[at]);
+                vec![Stretch { count: length, set }]
+            }
+            Some(Domain::Union(parts)) => {
+                let stretches = parts.iter().flat_map(|part| {
+                    let (low, high) = self.program.bounds(part);
+                    self.stretches((high - low + 1) as u32, Some(part))
+                });
+                stretches.collect()
+            }
+            _ => vec![Stretch { count: length, set: None }],
+        }
+    }
+
+    /// How many slots the cells of a type have.
+    fn slots(&self, ty: TypeId) -> u64 {
+        match &self.program.types[ty] {
+            Type::Scalar(_) => 1,
+            Type::Record { fields, .. } => fields.iter().map(|(_, ty)| self.slots(*ty)).sum(),
+            Type::Multiset { element, .. } => 1 + self.slots(*element),
+            Type::Array { length, symmetric, element, .. } => {
+                let stretches = self.stretches(*length, symmetric.as_ref()).into_iter();
+                let each = self.slots(*element);
+                stretches
+                    .map(|it| if it.set.is_some() { each } else { each * u64::from(it.count) })
+                    .sum()
+            }
+        }
+    }
+}
+
+/// Adds to a list, and says where.
+fn append<T: Clone>(list: &mut Vec<T>, more: &[T]) -> Run {
+    let start = list.len() as u32;
+    list.extend_from_slice(more);
+    start..list.len() as u32
+}

@@ -1,0 +1,259 @@
+//! From colors to a representative.
+//!
+//! If refining tells all elements apart, the representative has them in the order of their colors.
+//! If not, some look alike. Where exchanging any two of those that do leaves the state as it is,
+//! any order will do. Otherwise, of the first that look alike and where it matters, one is marked,
+//! which refining goes on from; each is marked in turn, and of the states at the ends the least is
+//! the representative. Which elements come first, and which states are compared, does not depend on
+//! names; so the representative is the same for all states of an orbit.
+
+use super::Effort;
+use super::plan::{BEYOND, Plan, of};
+use super::refine::{Said, first_colors, mix, refine};
+use crate::ir::Layout;
+
+/// Room to work in, used for one state after another.
+pub(super) struct Scratch {
+    /// The state, and some bytes more.
+    bytes: Vec<u8>,
+    /// What it says.
+    said: Said,
+    /// The codes of the plan's cells under a permutation.
+    moved: Vec<u32>,
+    /// The least so far.
+    best: Vec<u32>,
+    /// Whether there is one.
+    arrived: bool,
+    /// Where each element goes.
+    to: Vec<u32>,
+    /// The elements of each set in the order of their colors.
+    order: Vec<u32>,
+    /// For one round of refining.
+    heard: Vec<u64>,
+    /// The present colors, after those before each mark.
+    colors: Vec<Vec<u64>>,
+    /// The elements to mark at each depth.
+    alike: Vec<Vec<u32>>,
+}
+
+impl Scratch {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let (cells, elements) = (plan.cells.len(), plan.elements as usize);
+        Self {
+            bytes: vec![0; plan.width + BEYOND],
+            said: Said::default(),
+            moved: vec![0; cells],
+            best: vec![0; cells],
+            arrived: false,
+            to: vec![0; elements],
+            order: (0..plan.elements).collect(),
+            heard: vec![0; plan.vertices()],
+            colors: vec![vec![0; plan.vertices()]],
+            alike: vec![Vec::new()],
+        }
+    }
+
+    /// Replaces a state by its representative.
+    pub(super) fn represent(
+        &mut self,
+        plan: &Plan,
+        layout: &Layout,
+        effort: Effort,
+        state: &mut [u8],
+    ) {
+        self.read(plan, state);
+        self.arrived = false;
+        first_colors(plan, &self.said, &mut self.colors[0]);
+        self.descend(plan, effort, 0);
+        write(plan, layout, &self.said.codes, &self.best, state);
+    }
+
+    fn read(&mut self, plan: &Plan, state: &[u8]) {
+        self.bytes[..plan.width].copy_from_slice(state);
+        self.said.read(plan, &self.bytes);
+    }
+
+    /// A state with each element moved to where `to` says.
+    #[cfg(test)]
+    pub(super) fn permuted(
+        &mut self,
+        plan: &Plan,
+        layout: &Layout,
+        state: &[u8],
+        to: &[u32],
+    ) -> Vec<u8> {
+        self.read(plan, state);
+        self.to.copy_from_slice(to);
+        self.permute(plan);
+        let mut permuted = state.to_vec();
+        write(plan, layout, &self.said.codes, &self.moved, &mut permuted);
+        permuted
+    }
+
+    /// Tries all ways on from the colors at this depth.
+    fn descend(&mut self, plan: &Plan, effort: Effort, depth: usize) {
+        loop {
+            let colors = &mut self.colors[depth];
+            refine(plan, &self.said, colors, &mut self.heard, &mut self.order);
+            let Some((first, count)) = self.undecided(plan, depth) else {
+                return self.arrive(plan);
+            };
+            match effort {
+                Effort::Fast => self.mark(depth, self.order[first]),
+                Effort::Exact => return self.branch(plan, depth, first..first + count),
+            }
+        }
+    }
+
+    /// Marks each of some elements in turn.
+    fn branch(&mut self, plan: &Plan, depth: usize, members: std::ops::Range<usize>) {
+        if self.colors.len() == depth + 1 {
+            self.colors.push(self.colors[depth].clone());
+            self.alike.push(Vec::new());
+        }
+        let mut alike = std::mem::take(&mut self.alike[depth]);
+        alike.clear();
+        alike.extend_from_slice(&self.order[members]);
+        for &member in &alike {
+            let (above, below) = self.colors.split_at_mut(depth + 1);
+            below[0].copy_from_slice(&above[depth]);
+            self.mark(depth + 1, member);
+            self.descend(plan, Effort::Exact, depth + 1);
+        }
+        self.alike[depth] = alike;
+    }
+
+    /// Makes an element different from all that look like it.
+    fn mark(&mut self, depth: usize, element: u32) {
+        let color = &mut self.colors[depth][element as usize];
+        *color = mix(*color ^ 0x6d61_726b);
+    }
+
+    /// The first elements that look alike and whose order matters, if there are any: where in the
+    /// order they begin, and how many they are.
+    fn undecided(&mut self, plan: &Plan, depth: usize) -> Option<(usize, usize)> {
+        for (number, set) in plan.sets.iter().enumerate() {
+            let (mut at, end) = (set.first as usize, (set.first + set.size) as usize);
+            while at < end {
+                let colors = &self.colors[depth];
+                let color = |element: u32| colors[element as usize];
+                let like = color(self.order[at]);
+                let run = self.order[at..end].iter();
+                let count = run.take_while(|&&element| color(element) == like).count();
+                let pairs = at + 1..at + count;
+                if pairs.into_iter().any(|it| !self.are_interchangeable(plan, number, it)) {
+                    return Some((at, count));
+                }
+                at += count;
+            }
+        }
+        None
+    }
+
+    /// Whether exchanging an element of a set with the one before it in the order leaves the state
+    /// as it is.
+    fn are_interchangeable(&mut self, plan: &Plan, set: usize, at: usize) -> bool {
+        let (one, other) = (self.order[at - 1], self.order[at]);
+        self.to.iter_mut().zip(0..).for_each(|(to, element)| *to = element);
+        self.to[one as usize] = other;
+        self.to[other as usize] = one;
+        match self.moves(plan, set, one, other) {
+            None => true,
+            Some(cell) => !plan.cells[cell as usize].presence.is_empty() && self.stays_whole(plan),
+        }
+    }
+
+    /// A cell that is another after elements of a set are exchanged, if positions of multisets
+    /// stay where they are.
+    fn moves(&self, plan: &Plan, set: usize, one: u32, other: u32) -> Option<u32> {
+        let moves = |cell: u32| {
+            let (target, code) = self.destination(plan, cell);
+            self.said.codes[target as usize] != code
+        };
+        // Where one is an index the other is at the destination.
+        let indexed = plan.indexed[one as usize].iter().copied().find(|&cell| moves(cell));
+        let names_either = |cell: u32| {
+            let names = &plan.cells[cell as usize].names;
+            let named = plan.named(names, self.said.codes[cell as usize]);
+            named.is_some_and(|it| it == one || it == other)
+        };
+        let mut naming = plan.naming[set].iter().copied();
+        indexed.or_else(|| naming.find(|&cell| names_either(cell) && moves(cell)))
+    }
+
+    /// Whether the state stays as it is, if multisets are sorted again.
+    fn stays_whole(&mut self, plan: &Plan) -> bool {
+        self.permute(plan);
+        self.moved == self.said.codes
+    }
+
+    /// The elements are in order: keeps the state with them in that order, if it is the least.
+    fn arrive(&mut self, plan: &Plan) {
+        for set in &plan.sets {
+            let members = &self.order[set.first as usize..(set.first + set.size) as usize];
+            for (&element, rank) in members.iter().zip(set.first..) {
+                self.to[element as usize] = rank;
+            }
+        }
+        self.permute(plan);
+        if !self.arrived || self.moved < self.best {
+            std::mem::swap(&mut self.moved, &mut self.best);
+            self.arrived = true;
+        }
+    }
+
+    /// Where a cell's value goes, and what becomes of it.
+    #[inline]
+    fn destination(&self, plan: &Plan, cell: u32) -> (u32, u32) {
+        let about = &plan.cells[cell as usize];
+        let code = self.said.codes[cell as usize];
+        let code = match plan.named(&about.names, code) {
+            Some(vertex) => code.wrapping_add(self.to[vertex as usize]).wrapping_sub(vertex),
+            None => code,
+        };
+        let indices = of(&plan.indices, &about.indices).iter();
+        let target = indices.fold(cell, |target, index| {
+            let ahead = self.to[index.vertex as usize].wrapping_sub(index.vertex);
+            target.wrapping_add(ahead.wrapping_mul(index.stride))
+        });
+        (target, code)
+    }
+
+    /// The state with each element moved where it goes.
+    fn permute(&mut self, plan: &Plan) {
+        self.moved.fill(0);
+        for &cell in self.said.plain.iter().chain(&self.said.related) {
+            let (target, code) = self.destination(plan, cell);
+            self.moved[target as usize] = code;
+        }
+        sort_multisets(plan, &mut self.moved);
+    }
+}
+
+/// Writes the codes that are new.
+fn write(plan: &Plan, layout: &Layout, old: &[u32], new: &[u32], state: &mut [u8]) {
+    for ((cell, old), &new) in plan.cells.iter().zip(old).zip(new) {
+        if new != *old {
+            layout.set_code(state, cell.cell, new);
+        }
+    }
+}
+
+/// Sorts the positions of every multiset: elements first, the least first.
+fn sort_multisets(plan: &Plan, codes: &mut [u32]) {
+    for bag in &plan.multisets {
+        let (first, stride) = (bag.first as usize, bag.stride as usize);
+        let positions = &mut codes[first..first + stride * bag.capacity as usize];
+        // Insertion: most are in order already.
+        for next in 1..bag.capacity as usize {
+            for later in (1..=next).rev() {
+                let (before, after) = positions.split_at_mut(later * stride);
+                let (one, other) = (&mut before[(later - 1) * stride..], &mut after[..stride]);
+                if (one[0], &other[1..]) >= (other[0], &one[1..]) {
+                    break;
+                }
+                one.swap_with_slice(other);
+            }
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! What each construct of Murphi means, by the states and verdicts of small models, and what is
+//! said of models that are wrong.
+
+use spillway::exec::{Check, FaultKind, Interp, Model, Outcome};
+use spillway::front::{self, Language, Options};
+use spillway::ir::EndRule;
+use spillway::ir::validate::validate;
+use spillway::search::{self, Limits, memory};
+use spillway::source::Sources;
+
+fn load_with(text: &str, options: &Options) -> Result<Interp, String> {
+    let mut sources = Sources::default();
+    sources.add("model.m", text);
+    let loaded = front::load(Language::Murphi, &mut sources, options).map_err(|errors| {
+        errors.iter().map(|it| it.render(&sources).to_string()).collect::<Vec<_>>().join("\n")
+    })?;
+    validate(&loaded.program).unwrap();
+    Ok(Interp::new(loaded.program).unwrap())
+}
+
+fn load(text: &str) -> Interp {
+    load_with(text, &Options::default()).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn explore(model: &Interp) -> search::Outcome {
+    memory::search(model, &Limits { stop_on_violation: false, ..Limits::default() })
+}
+
+/// The value of the variable `x` in every state of a model, in the order of exploration, once each.
+fn values_of_x(text: &str) -> Vec<String> {
+    let model = load(text);
+    let mut seen: Vec<Vec<u8>> = Vec::new();
+    let mut next: std::collections::VecDeque<_> = model.starts().into();
+    while let Some(step) = next.pop_front() {
+        let Outcome::Successor(state) = step.outcome else { panic!("{:?}", step.outcome) };
+        if !seen.contains(&state) {
+            next.extend(model.steps(&state));
+            seen.push(state);
+        }
+    }
+    let x = |state: &Vec<u8>| {
+        model.describe(state).into_iter().find(|(name, _)| name == "x").map(|(_, value)| value)
+    };
+    let mut values: Vec<String> = seen.iter().filter_map(x).collect();
+    values.dedup();
+    values
+}
+
+/// The value of `x` after a body has run at the start.
+fn computed(declarations: &str, body: &str) -> String {
+    let text = format!("{declarations} rule true ==> end; startstate {body} end;");
+    values_of_x(&text).remove(0)
+}
+
+/// The kind and message of the fault that a body meets at the start.
+fn fault(declarations: &str, body: &str) -> (FaultKind, String) {
+    let model = load(&format!("{declarations} rule true ==> end; startstate {body} end;"));
+    match model.starts().remove(0).outcome {
+        Outcome::Fault(fault) => (fault.kind, fault.message),
+        Outcome::Successor(state) => panic!("no fault: {:?}", model.describe(&state)),
+    }
+}
+
+const NUMBER: &str = "var x: 0..99; y: 0..9; a: array [0..3] of 0..9;";
+
+#[test]
+fn expressions_have_the_levels_of_the_manual() {
+    let cases = [
+        ("x := 2 + 3 * 4", "14"),
+        ("x := 7 / 2 + 7 % 4", "6"),
+        ("x := (!1 = 2) ? 5 : 6", "5"),
+        ("x := (true | false & false) ? 1 : 2", "1"),
+        ("x := (false -> false -> false) ? 1 : 2", "1"),
+        ("x := -1 + 4", "3"),
+        ("x := 12 & 10", "8"),
+        ("x := 12 | 3", "15"),
+        ("x := 12 ^ 5", "9"),
+        ("x := 1 << 4", "16"),
+        ("x := 33 >> 4", "2"),
+        ("x := 0x1F", "31"),
+        ("x := ~(-8)", "7"),
+        ("x := forall i: 0..3 do i < 4 end ? 1 : 2", "1"),
+        ("x := exists i := 1 to 9 by 4 do i = 4 end ? 1 : 2", "2"),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(computed(NUMBER, body), expected, "{body}");
+    }
+}
+
+#[test]
+fn statements_do_what_they_say() {
+    let cases = [
+        ("x := 0; for i := 0 to 6 by 3 do x := x + i; end", "9"),
+        ("x := 0; for i: 1..2; j: 1..2 do x := x * 3 + i * j; end", "55"),
+        ("x := 5; while x > 2 do x := x - 2; end", "1"),
+        ("y := 2; switch y case 0, 1: x := 1; case 2, 3: x := 2; else x := 3; end", "2"),
+        ("y := 9; switch y case 0: x := 1; end; x := 4", "4"),
+        ("if false then x := 1; elsif true then x := 2; else x := 3; end", "2"),
+        ("y := 1; a[1] := 7; alias e: a[y] do y := 2; x := e; end", "7"),
+        ("y := 1; alias e: y + 1 do y := 5; x := e; end", "2"),
+        ("x := 1; return; x := 2", "1"),
+        ("clear a; x := a[3]", "0"),
+        ("clear a; undefine a; x := isundefined(a[0]) ? 1 : 2", "1"),
+        ("x := 3; x := undefined; x := isundefined(x) ? 1 : 2", "1"),
+        ("x := y", "undefined"),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(computed(NUMBER, body), expected, "{body}");
+    }
+}
+
+#[test]
+fn faults_are_told_with_their_values() {
+    let cases = [
+        ("x := 100", FaultKind::Range, "100"),
+        ("x := 0; for i := 3 to 1 by -1 do x := x * 10 + i; end", FaultKind::Range, "321"),
+        ("x := y + 1", FaultKind::Undefined, "undefined value is read"),
+        ("x := a[y]", FaultKind::Undefined, "undefined value is read"),
+        ("y := 9; x := a[y]", FaultKind::Index, "the index is 9"),
+        ("y := 0; x := 5 / y", FaultKind::Division, "5 is divided by zero"),
+        ("while true do x := 1; end", FaultKind::Limit, "more than 1000 rounds"),
+        ("assert 1 = 2 \"one is two\"", FaultKind::Assertion, "one is two"),
+        ("assert 1 =   2", FaultKind::Assertion, "1 = 2"),
+        ("error \"stop here\"", FaultKind::Error, "stop here"),
+        ("y := 70 - 65; x := 1 << (y * 20)", FaultKind::Shift, "shifted by 100"),
+    ];
+    for (body, kind, message) in cases {
+        let (found, told) = fault(NUMBER, body);
+        assert!(found == kind && told.contains(message), "{body}: {found:?} {told}");
+    }
+}
+
+#[test]
+fn functions_have_copies_references_results_and_effects() {
+    let functions = "
+        type Pair: record l, r: 0..9; end;
+        var x: 0..99; y: 0..9; p: Pair;
+        procedure swap(var q: Pair); var old: 0..9;
+        begin old := q.l; q.l := q.r; q.r := old; end;
+        function twice(n: 0..49): 0..98; begin return 2 * n; end;
+        function pair(l, r: 0..9): Pair; var q: Pair; begin q.l := l; q.r := r; return q; end;
+        function draw(): 0..9; begin y := y + 1; return y; end;
+        function kept(q: Pair): 0..9; begin p.l := 8; return q.l; end;
+        function sign(n: 0..9): 0..2; begin if n > 0 then return 1; end; end;
+        function maybe(n: 0..9): 0..9; var nothing: 0..9;
+        begin if n = 0 then return nothing; end; return n; end;";
+    let cases = [
+        ("x := twice(twice(3)) + 1", "13"),
+        ("p.l := 1; p.r := 2; swap(p); x := 10 * p.l + p.r", "21"),
+        ("p := pair(3, 4); x := 10 * p.l + p.r", "34"),
+        ("y := 0; x := draw() * 10 + draw()", "12"),
+        ("y := 0; if draw() = 2 then x := 0; elsif draw() = 2 then x := y; else x := 9; end", "2"),
+        ("y := 0; x := 0; while draw() < 4 do x := x + 10; end; x := x + y", "34"),
+        ("y := 0; x := (y = 1 & draw() = 1) ? 1 : 2; x := 10 * x + y", "20"),
+        ("y := 0; x := (y = 0 | draw() = 1) ? 1 : 2; x := 10 * x + y", "10"),
+        ("y := 0; x := (y = 0 & draw() = 1) ? 1 : 2; x := 10 * x + y", "11"),
+        ("p := pair(1, 1); x := kept(p) * 10 + p.l", "18"),
+        ("y := maybe(0); x := isundefined(y) ? 1 : 2", "1"),
+        ("y := 3; draw(); x := y", "4"),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(computed(functions, body), expected, "{body}");
+    }
+    let (kind, message) = fault(functions, "x := sign(0)");
+    assert!(kind == FaultKind::Undefined && message.contains("sign ends"), "{message}");
+    let (kind, message) = fault(functions, "x := twice(49 + 1)");
+    assert!(kind == FaultKind::Range, "{message}");
+}
+
+#[test]
+fn unions_keep_their_members_apart() {
+    let unions = "
+        type A: enum { a0, a1 }; B: scalarset(2); C: enum { c0 };
+             U: union { A, B, C }; V: union { C, B };
+        var x: 0..99; u: U; v: V; b: B; t: array [U] of 0..9; w: array [V] of 0..9;";
+    let cases = [
+        ("u := a1; x := (u = a1 & u != a0) ? 1 : 2", "1"),
+        ("u := c0; v := u; x := (v = c0 & u = v) ? 1 : 2", "1"),
+        ("u := a0; x := ismember(u, A) & !ismember(u, B) ? 1 : 2", "1"),
+        ("x := ismember(u, A) ? 1 : 2", "2"),
+        ("x := (u = b) ? 1 : 2", "1"),
+        ("u := a0; x := (u = b) ? 1 : 2", "2"),
+        ("for i: U do t[i] := 0; end; t[c0] := 7; v := c0; x := t[v]", "7"),
+        ("x := 0; for i: V do x := x + 1; end", "3"),
+        ("u := c0; switch u case a0: x := 1; case c0: x := 2; else x := 3; end", "2"),
+        ("switch u case a0: x := 1; else x := 3; end", "3"),
+        ("for i: B do b := i; end; u := b; v := u; b := v; x := (u = b) ? 4 : 5", "4"),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(computed(unions, body), expected, "{body}");
+    }
+    let (kind, message) = fault(unions, "u := a0; v := u");
+    assert!(kind == FaultKind::Range && message.contains("another member"), "{message}");
+}
+
+#[test]
+fn multisets_are_bags_whose_positions_last_a_step() {
+    let bag = "type M: record v: 0..9; end; var x: 0..99; m: multiset [3] of M; e: M;
+        procedure add(v: 0..9); var n: M; begin n.v := v; multisetadd(n, m); end;";
+    let cases = [
+        ("add(1); add(2); x := multisetcount(i: m, m[i].v > 1)", "1"),
+        (
+            "add(1); add(2); add(1); multisetremovepred(i: m, m[i].v = 1); \
+          x := multisetcount(i: m, true)",
+            "1",
+        ),
+        ("add(5); undefine m; x := multisetcount(i: m, true)", "0"),
+        ("add(5); clear m; x := multisetcount(i: m, true)", "0"),
+        ("add(4); add(5); multisetremove(0, m); x := m[1].v", "5"),
+        ("add(4); add(5); multisetremove(0, m); add(6); x := m[0].v", "6"),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(computed(bag, body), expected, "{body}");
+    }
+    let (kind, message) = fault(bag, "add(1); add(1); add(1); add(1)");
+    assert!(kind == FaultKind::Limit && message.contains("holds its 3"), "{message}");
+    let (kind, message) = fault(bag, "add(1); x := m[1].v");
+    assert!(kind == FaultKind::Index && message.contains("no element"), "{message}");
+    // Equal bags are equal states, and each element is chosen, repeats included.
+    let text = format!(
+        "{bag} ruleset v: 1..2 do rule multisetcount(i: m, true) < 3 ==> add(v); end; end;
+         choose i: m do rule true ==> multisetremove(i, m); end; end; startstate x := 0; end;"
+    );
+    let outcome = explore(&load(&text));
+    assert_eq!((outcome.states(), outcome.transitions), (10, 2 * 6 + 2 + 3 * 2 + 4 * 3));
+}
+
+#[test]
+fn rules_parameters_priorities_and_assumptions_decide_about_steps() {
+    let rules = "var x: 0..9;
+        ruleset i: 1..3; j := 0 to 2 by 2 do rule x = 0 ==> x := i + j; end; end;
+        startstate x := 0; end;";
+    assert_eq!(values_of_x(rules), ["0", "1", "3", "2", "4", "5"]);
+    let first = "var x: 0..9;
+        rule 2 x < 9 ==> x := x + 1; end; rule x = 3 ==> x := 0; end; startstate x := 0; end;";
+    assert_eq!(values_of_x(first), ["0", "1", "2", "3"]);
+    let left_out = "var x: 0..9;
+        rule x < 9 ==> x := x + 1; end; rule x > 0 ==> x := 0; assume x = 1; end;
+        startstate x := 0; end; assume \"small\" x < 4;";
+    assert_eq!(values_of_x(left_out), ["0", "1", "2", "3"]);
+    let starts = "var x: 0..9; ruleset i: 2..4 do startstate x := i; end; end;
+        startstate x := 3; end; rule \"rest\" x := x; end;";
+    assert_eq!(values_of_x(starts), ["2", "3", "4"]);
+}
+
+#[test]
+fn a_state_that_only_stutters_is_a_deadlock_unless_told_otherwise() {
+    let text = "var x: 0..1; rule x = 0 ==> x := 1; end; rule x = 1 ==> x := 1; end;
+        startstate x := 0; end;";
+    assert_eq!(explore(&load(text)).deadlocks(), 1);
+    let stuck = Options { deadlock: Some(EndRule::Never), ..Options::default() };
+    assert_eq!(explore(&load_with(text, &stuck).unwrap()).deadlocks(), 0);
+}
+
+#[test]
+fn invariants_are_of_all_parameters_and_elements() {
+    let text = "type T: 0..2; var x: T; m: multiset [2] of T;
+        rule x < 2 ==> x := x + 1; multisetadd(x, m); end; rule x = 2 ==> x := 2; end;
+        startstate x := 0; end;
+        ruleset t: T do invariant \"not two\" x != t | t < 2; end;
+        choose i: m do invariant \"no element is 2\" m[i] < 2; end;
+        invariant \"judged\" m[x] = 0;";
+    let outcome = explore(&load(text));
+    let counts: Vec<u64> = (0..3).map(|at| outcome.findings.count(Check::Property(at))).collect();
+    // What cannot be judged does not hold.
+    assert_eq!(counts, [1, 1, 3]);
+}
+
+/// A model with a mistake, what is said of it, and the advice, if there is any.
+const WRONG: &[(&str, &str, &str)] = &[
+    ("var x: 0..1; rule x = 0 ==> x := 1; startstate end;", "model.m:1:37", "`rule` of line 1"),
+    (
+        "var x: 0..1;\nrule x = 0 ==>\n  if x = 0 then x := 1;\nend;\nstartstate x := 0; end;",
+        "expected `end` or `endrule`, found `startstate`",
+        "`rule` of line 2 is still open",
+    ),
+    ("var x: 0..1; rule x == 0 ==> end;", "found `==`", "compares with `=`"),
+    ("var x: 0..1; rule x = 0 ==> x = 1; end;", "`=` compares", "to assign, write `:=`"),
+    ("var x: 0..1; rule x = 0 ==> x := 1 x := 0; end;", "expected `;`", ""),
+    ("var x: 0..1; rule y = 0 ==> end; startstate end;", "`y` is not declared", ""),
+    (
+        "var Count: 0..1; rule count = 0 ==> end; startstate end;",
+        "`count` is not declared",
+        "there is `Count`",
+    ),
+    ("var x: 0..1; x: 0..2; rule true ==> end; startstate end;", "a second time", ""),
+    ("var x: real(6, 99); rule true ==> end; startstate end;", "no real numbers", "subrange"),
+    ("var x: 3..1; rule true ==> end; startstate end;", "the range is empty", ""),
+    (
+        "var x: 0..1; y: boolean; rule x = y ==> end; startstate end;",
+        "a number is compared with a truth value",
+        "",
+    ),
+    (
+        "type A: enum { a }; B: enum { b }; var x: A; rule x = b ==> end; startstate end;",
+        "one of `A` is compared with one of `B`",
+        "",
+    ),
+    (
+        "type S: scalarset(3); var s: S; rule s < s ==> end; startstate end;",
+        "this is one of `S`, but a number is needed",
+        "",
+    ),
+    (
+        "type S: scalarset(3); var s: S; rule true ==> s := 1; end; startstate end;",
+        "this is a number, but one of `S` is needed",
+        "",
+    ),
+    (
+        "var x: 0..1; rule x = undefined ==> end; startstate end;",
+        "cannot be computed with",
+        "isundefined",
+    ),
+    (
+        "var a: array [0..1] of 0..1; rule a[2] = 0 ==> end; startstate end;",
+        "the index is 2, but the array has 0 to 1",
+        "",
+    ),
+    (
+        "var r: record f: 0..1; end; rule r.g = 0 ==> end; startstate end;",
+        "no field `g`",
+        "its fields are `f`",
+    ),
+    (
+        "var x: 0..1; function f(n: 0..1): 0..1; begin return f(n); end; rule f(0) = 0 ==> end;
+      startstate end;",
+        "`f` calls itself",
+        "recursion is refused",
+    ),
+    (
+        "var x: 0..1; procedure p(n: 0..1); begin n := 0; end; rule true ==> end; startstate end;",
+        "cannot be changed here",
+        "declared with `var`",
+    ),
+    (
+        "var x: 0..1; function f(): 0..1; begin x := 0; return 1; end; rule f() = 0 ==> end;
+      startstate end;",
+        "changes the state",
+        "statement of its own",
+    ),
+    (
+        "var x: 0..1; procedure p(n: 0..1); begin end; rule true ==> p(); end; startstate end;",
+        "`p` takes 1 argument, not 0",
+        "",
+    ),
+    ("var x: 0..1; rule true ==> return 1; end; startstate end;", "nothing to return", ""),
+    ("var x: 0..1; startstate x := 0; end;", "no rules", "a rule is"),
+    ("var x: 0..1; rule true ==> end;", "no start state", "startstate"),
+    ("const N: 2; var x: 0..M; rule true ==> end; startstate end;", "`M` is not declared", ""),
+    ("var n: 0..1; x: 0..n; rule true ==> end; startstate end;", "must be known", ""),
+    ("var x: 0..1; rule true ==> \"x", "not closed on its line", ""),
+    ("var x: 0..1; /* rule", "never closed", "`*/`"),
+    ("var x: 0..1; rule x = 0 = 1 ==> end;", "comparisons do not chain", "`&`"),
+    (
+        "var x: 0..1; rule true ==> for i := 0 to 1 by 0 do end; end; startstate end;",
+        "steps of 0",
+        "",
+    ),
+    (
+        "var x: 0..1; rule true ==> end; startstate end; x := 1;",
+        "a statement stands here",
+        "one too many",
+    ),
+];
+
+#[test]
+fn mistakes_are_told_with_their_place_and_a_hint() {
+    for (text, message, help) in WRONG {
+        match load_with(text, &Options::default()) {
+            Ok(_) => panic!("accepted: {text}"),
+            Err(told) => {
+                assert!(told.contains(message), "{text}\nwanted: {message}\n{told}");
+                assert!(told.contains(help), "{text}\nwanted: {help}\n{told}");
+                assert!(told.contains("error: "), "{told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_prefix_of_a_model_is_refused_or_right() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("models/murphi");
+    let text = std::fs::read_to_string(folder.join("directory_net.m")).unwrap();
+    for end in (0..text.len()).step_by(7).filter(|&end| text.is_char_boundary(end)) {
+        let _ = load_with(&text[..end], &Options::default());
+        let without = text[..end].to_owned() + text.get(end + 9..).unwrap_or("");
+        let _ = load_with(&without, &Options::default());
+    }
+}
+
+#[test]
+fn constants_are_replaced_from_outside() {
+    let text = "const N: 2; var x: 0..9; rule x < N ==> x := x + 1; end; startstate x := 0; end;";
+    let defines = |name: &str, value| Options {
+        defines: vec![(name.to_owned(), value)],
+        ..Options::default()
+    };
+    assert_eq!(explore(&load_with(text, &defines("N", 5)).unwrap()).states(), 6);
+    let error = load_with(text, &defines("M", 5)).err().unwrap();
+    assert!(error.contains("no constant `M`"), "{error}");
+}

@@ -1,0 +1,186 @@
+//! Counterexamples of symmetric searches are runs of the model itself: each step is an enabled
+//! action of the unreduced model and leads to the next state, whose last breaks what is said, as
+//! soon as in a search of all states.
+//!
+//! With `SPILLWAY_CORPUS`, the same of models by others that end in errors.
+
+mod support;
+
+use spill::{Disk, RealDisk};
+use spillway::exec::{Check, Interp, Model, Outcome, Step};
+use spillway::front::{self, Language, Options};
+use spillway::reduce::symmetry::{Effort, Symmetric};
+use spillway::search::trace::{Trace, counterexample};
+use spillway::search::{self, Control, Limits};
+use spillway::source::Sources;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use support::{begin_or_resume, tiny_plan};
+
+/// Steps of a walk.
+const STEPS: usize = 300;
+
+fn load(file: &Path, defines: &[(String, i64)]) -> Interp {
+    let mut sources = Sources::default();
+    let bytes = std::fs::read(file).unwrap();
+    sources.add(file.display().to_string(), String::from_utf8_lossy(&bytes));
+    let options = Options { defines: defines.to_vec(), ..Options::default() };
+    let loaded = front::load(Language::Murphi, &mut sources, &options)
+        .unwrap_or_else(|errors| panic!("{}", errors[0].render(&sources)));
+    Interp::new(loaded.program).unwrap()
+}
+
+/// Every configuration that a header of our models promises something of, each once.
+fn configurations() -> Vec<(String, Interp)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/murphi");
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut configurations = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let mut seen = Vec::new();
+        for line in text.lines().filter_map(|line| line.strip_prefix("-- expect: ")) {
+            let defines: Vec<(String, i64)> = line
+                .split_whitespace()
+                .filter_map(|word| word.split_once('='))
+                .filter(|(name, _)| name.starts_with(|c: char| c.is_ascii_uppercase()))
+                .map(|(name, value)| (name.to_owned(), value.parse().unwrap()))
+                .collect();
+            if !seen.contains(&defines) {
+                let name = format!("{} {defines:?}", file.display());
+                configurations.push((name, load(&file, &defines)));
+                seen.push(defines);
+            }
+        }
+    }
+    configurations
+}
+
+fn symmetric(model: &Interp, effort: Effort) -> Option<Symmetric<'_>> {
+    Symmetric::new(model, model.program(), model.layout(), effort)
+}
+
+/// What a search finds, and a counterexample to each.
+fn explore(model: &dyn Model) -> (search::Outcome, Vec<Trace>) {
+    let limits = Limits { stop_on_violation: true, ..Limits::default() };
+    let dir = tempfile::tempdir().unwrap();
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk::open(dir.path()).unwrap());
+    let plan = tiny_plan(2, model.width(), 20_000, 100_000);
+    let control = Control::default();
+    let mut search = begin_or_resume(model, &disk, plan, &limits, &control).unwrap();
+    let outcome = search.run().unwrap();
+    let levels = (search.store().levels().saved(), search.store().codec());
+    let trace = |(check, finding): (Check, &spillway::exec::Finding)| {
+        counterexample(model, &*disk, levels, 2, check, finding.level, &finding.witness).unwrap()
+    };
+    let traces = outcome.findings.iter().map(trace).collect();
+    (outcome, traces)
+}
+
+/// A trace must be a run of this model.
+fn assert_is_run(name: &str, model: &Interp, trace: &Trace) {
+    let mut options = model.starts();
+    for (number, step) in trace.steps.iter().enumerate() {
+        assert!(options.contains(step), "{name}: step {number}, {}, is not enabled", step.name);
+        match &step.outcome {
+            Outcome::Successor(state) => {
+                assert_eq!(trace.states[number], *state, "{name}: step {number}");
+                options = model.steps(state);
+            }
+            Outcome::Fault(_) => assert_eq!(number + 1, trace.steps.len(), "{name}: goes on"),
+        }
+    }
+    let last = trace.steps.last().unwrap();
+    match (trace.check, &last.outcome) {
+        (Check::Fault(kind, action), Outcome::Fault(fault)) => {
+            assert_eq!((fault.kind, last.action), (kind, action), "{name}");
+        }
+        (check, Outcome::Successor(state)) => {
+            assert!(model.violations(state).contains(&check), "{name}: {check:?} holds");
+        }
+        (check, fault) => panic!("{name}: {check:?} ends in {fault:?}"),
+    }
+}
+
+fn assert_has_real_counterexamples(name: &str, model: &Interp) -> usize {
+    let (plain, shortest) = explore(model);
+    let mut traces = 0;
+    for effort in [Effort::Exact, Effort::Fast] {
+        let Some(reduced) = symmetric(model, effort) else { continue };
+        let (outcome, found) = explore(&reduced);
+        assert_eq!(outcome.verdict, plain.verdict, "{name}");
+        assert_eq!(found.len(), shortest.len(), "{name}");
+        for (trace, shortest) in found.iter().zip(&shortest) {
+            assert_is_run(name, model, trace);
+            assert_eq!((trace.check, trace.depth()), (shortest.check, shortest.depth()), "{name}");
+            traces += 1;
+        }
+    }
+    traces
+}
+
+#[test]
+fn counterexamples_are_runs_of_the_unreduced_model() {
+    let all = configurations();
+    let traces: usize =
+        all.iter().map(|(name, model)| assert_has_real_counterexamples(name, model)).sum();
+    assert!(traces >= 16, "{traces} traces");
+}
+
+/// A walk through representatives is one through the states that they stand for.
+#[test]
+fn what_representatives_do_the_states_they_stand_for_do() {
+    let mut random = 1u64;
+    let mut draw = |options: &[Step]| {
+        random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        let successors: Vec<Vec<u8>> = options
+            .iter()
+            .filter_map(|step| match &step.outcome {
+                Outcome::Successor(state) => Some(state.clone()),
+                Outcome::Fault(_) => None,
+            })
+            .collect();
+        let at = (random >> 33) as usize % successors.len().max(1);
+        successors.into_iter().nth(at)
+    };
+    let mut walked = 0;
+    for (name, model) in configurations() {
+        for effort in [Effort::Exact, Effort::Fast] {
+            let Some(reduced) = symmetric(&model, effort) else { continue };
+            let (mut options, mut concrete) = (reduced.starts(), model.starts());
+            for _ in 0..STEPS {
+                let Some(representative) = draw(&options) else { break };
+                let real = concrete.iter().find_map(|step| match &step.outcome {
+                    Outcome::Successor(state) if reduced.stands_for(&representative, state) => {
+                        Some(state.clone())
+                    }
+                    _ => None,
+                });
+                let real = real.unwrap_or_else(|| panic!("{name}: nothing goes there"));
+                assert_eq!(reduced.violations(&representative), model.violations(&real), "{name}");
+                options = reduced.steps(&representative);
+                concrete = model.steps(&real);
+                assert_eq!(options.len(), concrete.len(), "{name}");
+                walked += 1;
+            }
+        }
+    }
+    assert!(walked > 1000, "{walked} steps");
+}
+
+#[test]
+fn counterexamples_of_models_of_others_are_runs_too() {
+    let Some(folder) = std::env::var_os("SPILLWAY_CORPUS") else { return };
+    let files: [(&str, &[(&str, i64)]); 3] = [
+        ("cmurphi/adashbug.m", &[]),
+        ("cmurphi/ns.m", &[("NumInitiators", 2)]),
+        ("romp/h_MESI_werror.m", &[]),
+    ];
+    for (file, defines) in files {
+        let defines: Vec<(String, i64)> =
+            defines.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        let model = load(&PathBuf::from(&folder).join("murphi").join(file), &defines);
+        assert!(assert_has_real_counterexamples(file, &model) > 0, "{file}: nothing is wrong");
+    }
+}

@@ -1,0 +1,416 @@
+//! Promela: each point of its meaning by a small model whose counts SPIN has confirmed, and the
+//! message for each mistake.
+//!
+//! Counts are those of SPIN 6.5.2: `spin -o1 -o2 -o3 -a`, `cc -DSAFETY -DNOREDUCE`, `pan -c0`:
+//! states stored, transitions (one more than ours: the arrival at the initial state), errors.
+
+use spillway::exec::{Check, Interp, Model};
+use spillway::front::promela::trail;
+use spillway::front::{self, Language, Options};
+use spillway::ir::validate::validate;
+use spillway::search::{Limits, memory};
+use spillway::source::Sources;
+
+fn load(text: &str) -> Result<(Interp, Sources), String> {
+    let mut sources = Sources::default();
+    sources.add("model.pml", text);
+    match front::load(Language::Promela, &mut sources, &Options::default()) {
+        Ok(loaded) => {
+            validate(&loaded.program).unwrap();
+            Ok((Interp::new(loaded.program).unwrap(), sources))
+        }
+        Err(found) => {
+            let found: Vec<_> = found.iter().map(|it| it.render(&sources).to_string()).collect();
+            Err(found.join("\n"))
+        }
+    }
+}
+
+/// States, transitions and errors, as SPIN counts them.
+fn counts(text: &str) -> (u64, u64, u64) {
+    let (model, _) = load(text).unwrap();
+    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let outcome = memory::search(&model, &limits);
+    let faults = outcome.findings.iter().filter(|(check, _)| matches!(check, Check::Fault(..)));
+    let faults: u64 = faults.map(|(_, finding)| finding.count).sum();
+    (outcome.states(), outcome.transitions + 1, outcome.deadlocks() + faults)
+}
+
+#[test]
+fn jumps_are_steps_where_spin_makes_them_such() {
+    let model = "
+        byte x;
+        init { do :: x < 3 -> x++ :: x == 2 -> goto out :: else -> break od; x = 9; out: x = 0 }
+    ";
+    assert_eq!(counts(model), (12, 13, 0));
+}
+
+#[test]
+fn an_atomic_sequence_hides_its_states_and_leaves_them_where_it_blocks() {
+    let model = "
+        byte x, y;
+        active proctype A() { atomic { x = 1; if :: x = 2 :: x = 3 fi; y == 1; x = 4 } }
+        active proctype B() { y = 1; x = 0 }
+    ";
+    assert_eq!(counts(model), (17, 26, 0));
+}
+
+#[test]
+fn a_d_step_takes_the_first_option() {
+    let model = "
+        byte x, y;
+        active [2] proctype A() { d_step { x < 4 -> if :: x++ :: x = x + 2 fi; do :: y < 2 ->
+        y++ :: else -> break od } }
+    ";
+    assert_eq!(counts(model), (7, 9, 0));
+}
+
+#[test]
+fn a_d_step_may_begin_with_a_choice() {
+    let model = "
+        byte x;
+        active proctype A() { d_step { if :: x == 1 -> x = 5 :: x == 2 -> x = 6 fi } }
+        active proctype B() { x = 1; x = 2 }
+    ";
+    assert_eq!(counts(model), (11, 12, 0));
+}
+
+#[test]
+fn a_rendezvous_passes_the_turn_to_the_receiver() {
+    let model = "
+        chan c = [0] of { byte };
+        byte x, y;
+        active proctype S() { atomic { x = 1; c!3; x = 2 } }
+        active proctype R() { atomic { c?y; y = y + x; x = 7 } }
+        active proctype T() { x = 9 }
+    ";
+    assert_eq!(counts(model), (19, 25, 0));
+}
+
+#[test]
+fn escapes_come_first_and_the_innermost_before_the_others() {
+    let model = "
+        byte x;
+        active proctype A() { { { do :: x < 5 -> x++ od } unless { x == 3 -> x = 10 } } unless {
+        x >= 3 -> x = x + 20 } }
+    ";
+    assert_eq!(counts(model), (10, 10, 0));
+}
+
+#[test]
+fn processes_end_from_the_youngest() {
+    let model = "
+        byte n;
+        proctype P(byte k) { n = n + k }
+        init { run P(1); run P(2); (_nr_pr == 1); run P(3) }
+    ";
+    assert_eq!(counts(model), (18, 22, 0));
+}
+
+#[test]
+fn timeout_is_for_when_nothing_else_is_possible() {
+    let model = "
+        byte x;
+        active proctype A() { do :: timeout -> x = 1; break :: x == 2 -> x = 3 od }
+        active proctype B() { x = 2; x == 3 }
+    ";
+    assert_eq!(counts(model), (9, 9, 0));
+}
+
+#[test]
+fn else_waits_for_the_options_before_it() {
+    let model = "
+        chan c = [1] of { byte }; byte x;
+        active proctype A() { do :: x == 1 -> x = 2 :: x == 2 -> break :: else -> x = 1 od; c!x
+        }
+        active proctype B() { c?x }
+    ";
+    assert_eq!(counts(model), (10, 10, 0));
+}
+
+#[test]
+fn messages_are_stored_as_their_fields_are_wide() {
+    let model = "
+        chan c = [2] of { byte, short }; int a, b;
+        init { c!300, 70000; c?a, b; c!-1, -1; c?a, b }
+    ";
+    assert_eq!(counts(model), (6, 6, 0));
+}
+
+#[test]
+fn sorted_sends_random_receives_and_peeks() {
+    let model = "
+        chan c = [3] of { byte };
+        byte x, y;
+        init { c!!3; c!!1; c!!2; c?<x>; assert(x == 1); c??eval(2); c??[3]; c?y; assert(y == 1)
+        }
+    ";
+    assert_eq!(counts(model), (11, 11, 0));
+}
+
+#[test]
+fn channels_are_values() {
+    let model = "
+        chan hub = [1] of { chan }; byte got;
+        proctype C(byte k) { chan mine = [0] of { byte }; hub!mine; mine?got; assert(got == k) }
+        active proctype S() { chan who; byte k = 5; do :: hub?who -> who!k; k++ :: timeout ->
+        break od }
+        init { run C(5) }
+    ";
+    assert_eq!(counts(model), (14, 17, 0));
+}
+
+#[test]
+fn initial_values_amid_statements_are_statements() {
+    let model = "
+        byte g;
+        init { byte a = 2; g = a; byte b = g; byte c; g = b + c; { int d = 3; g = d } }
+    ";
+    assert_eq!(counts(model), (8, 8, 0));
+}
+
+#[test]
+fn select_and_for_are_choices_and_loops() {
+    let model = "
+        byte i, sum; int a[3];
+        init { for (i : 1 .. 3) { sum = sum + i } select (i : 1 .. 3); for (i in a) { a[i] = sum
+        } }
+    ";
+    assert_eq!(counts(model), (27, 29, 0));
+}
+
+#[test]
+fn structures_are_sent_field_by_field() {
+    let model = "
+        typedef T { byte a; bit b[2]; short c };
+        chan c = [1] of { T }; T x, y;
+        init { x.a = 3; x.b[1] = 1; x.c = -4; c!x; c?y; assert(y.a == 3 && y.b[1] && y.c == -4)
+        }
+    ";
+    assert_eq!(counts(model), (8, 8, 0));
+}
+
+#[test]
+fn a_failed_assertion_does_not_end_the_run() {
+    let model = "
+        byte x;
+        active proctype A() { x = 1; assert(x == 0); x = 2; assert(x == 2) }
+        active proctype B() { assert(x != 1) }
+    ";
+    assert_eq!(counts(model), (16, 24, 5));
+}
+
+#[test]
+fn end_labels_say_where_a_process_may_stay() {
+    let model = "
+        byte x;
+        active proctype A() { end: do :: x == 1 -> x = 0 od }
+        active proctype B() { x = 1; x == 2 }
+    ";
+    assert_eq!(counts(model), (4, 4, 1));
+}
+
+#[test]
+fn provided_and_priorities_hold_processes_back() {
+    let model = "
+        byte x;
+        active proctype A() provided (x < 2) { do :: x++ od }
+        active proctype B() { x = 0; x = 1 }
+    ";
+    assert_eq!(counts(model), (10, 15, 1));
+}
+
+#[test]
+fn a_d_step_ends_whether_its_process_may_move_or_not() {
+    let model = "
+        byte x, y;
+        active proctype A() provided (y == 0) { d_step { x = 1; y = 1; x = 2; x = 3 } }
+        active proctype B() { y = 0 }
+    ";
+    assert_eq!(counts(model), (9, 10, 0));
+}
+
+#[test]
+fn others_are_asked_about_by_pid() {
+    let model = "
+        byte x;
+        active proctype A() { byte k; k = 1; here: k = 2; k = 3 }
+        active proctype B() { A[0]@here; x = A[0]:k; assert(x == 1 || x >= 2) }
+    ";
+    assert_eq!(counts(model), (28, 34, 1));
+}
+
+#[test]
+fn inlines_and_macros_are_text() {
+    let model = "
+        #define TWICE(a) a = a + a
+        #define JOIN(a, b) a##b
+        byte xy = 1;
+        inline step(v) { byte t = v; TWICE(v); v = v + t }
+        init { step(JOIN(x, y)); step(xy) }
+    ";
+    assert_eq!(counts(model), (8, 8, 0));
+}
+
+#[test]
+fn mistakes_are_told_with_their_line() {
+    let mistakes = [
+        ("init { x = 1 }", "1:8: error: there is no variable x"),
+        ("init { int x; x = }", "expected an expression, found `}`"),
+        ("byte x;\ninit { goto out }", "2:13: error: there is no label out in this process"),
+        ("init { break }", "this break is in no loop"),
+        ("init { run P() }", "there is no process P"),
+        ("proctype P(int a) { skip }\ninit { run P() }", "P takes 1 arguments, but 0 are given"),
+        ("byte x; byte x;\ninit { skip }", "x is declared already"),
+        ("init { c_code { x } }", "`c_code` embeds C code, which is not supported"),
+        ("init { do :: np_ -> skip od }", "`np_` is not supported"),
+        ("init { if fi }", "this `if` has no option"),
+        ("init { if :: else -> skip :: else -> skip fi }", "this is the second else"),
+        ("chan c = [1] of { byte, int };\ninit { c!1 }", "2:8: error: this sends 1 values"),
+        ("#include \"nowhere.pml\"\ninit { skip }", "cannot read the included file"),
+        ("#if 1\ninit { skip }", "this condition has no #endif"),
+        ("#define F(a) a\nbyte x = F(1, 2);", "the macro F takes 1 arguments, but 2 are given"),
+        ("byte a[0]; init { skip }", "an array of 0 elements is not possible"),
+        ("init { L: byte x; skip }", "the label L stands before a declaration"),
+        ("init { d_step { goto out }; out: skip }", "this goto leaves a d_step"),
+        ("init { skip", "found the end of the file"),
+        ("/* open", "this comment is never closed"),
+        ("byte x;", "the model has no process"),
+        ("mtype = { a, a };", "the mtype a is declared twice"),
+        ("init { byte p; p = 1 + run P() }", "a run is part of a larger expression"),
+        ("typedef T { byte a };\nT t; init { t.b = 1 }", "T has no field b"),
+        (
+            "typedef T { byte a };\nT t, u; init { t = u }",
+            "2:16: error: a structure is assigned as a whole",
+        ),
+        (
+            "proctype P(byte a, byte b) { skip }\ninit { run P(1, 2) }",
+            "expected `;` between parameters",
+        ),
+        ("byte c;\ninit { c!1 }", "2:8: error: c is no channel: its type is not chan"),
+        (
+            "chan c = [1] of { byte }; byte x;\ninit { x = c + 1 }",
+            "2:12: error: a channel is no number",
+        ),
+        ("init { int a[2]; a = 3 }", "1:18: error: a is an array: an index is missing"),
+        ("typedef T { byte x[2] }; T t;\ninit { t.x = 1 }", "x is an array: an index is missing"),
+        ("init { L: skip; L: skip }", "1:17: error: the label L stands here twice"),
+        ("init { atomic { L: skip }; goto L }", "the label L stands first in its sequence"),
+        ("init { if :: L: skip fi }", "the label L stands first in its sequence"),
+        ("init { { } }", "a sequence needs at least one statement"),
+        ("init { }", "a sequence needs at least one statement"),
+        ("byte x;\ninit { xr x; skip }", "xr and xs are for channels"),
+        ("proctype P() { skip }", "1:10: error: no process is active at the start"),
+        ("active proctype P() { skip }\ninit { P[0]@L }", "2:13: error: there is no label L in P"),
+        ("ltl p { [] (x == 1) }\ninit { skip }", "1:13: error: there is no variable x"),
+        (
+            "byte x;\nltl p { x U } init { skip }",
+            "expected an operand, found the end of the formula",
+        ),
+        (
+            "byte x;\nltl p { x X x } init { skip }",
+            "expected an operator or the end of the formula, found `X`",
+        ),
+        ("inline f(a) { f(a) }\ninit { byte x; f(x) }", "this statement is nested too deeply"),
+        (
+            "active [300] proctype P() { skip }",
+            "there are 300 instances, but 0 to 255 can be active",
+        ),
+        ("init { unsigned u : 40; u = 1 }", "40 bits are asked for, but 1 to 32 can be"),
+        (
+            "init { byte x; if x == 1 -> skip fi }",
+            "expected `::` before an option of `if`, found `x`",
+        ),
+        ("proctype P { skip }", "expected `(` before the parameters, found `{`"),
+        (
+            "init { d_step { run P() } } proctype P() { skip }",
+            "1:17: error: a run stands in a d_step",
+        ),
+        ("init { d_step { skip unless skip } }", "1:17: error: an unless stands in a d_step"),
+        ("init { byte i; for (i : 3 .. 1) { skip } }", "1:16: error: this loop goes from 3 to 1"),
+        ("init { goto M; d_step { skip; M: skip } }", "1:8: error: this goto leads into a d_step"),
+        ("init { int x = run P() } proctype P() { skip }", "a variable cannot begin with a run"),
+    ];
+    for (text, expected) in mistakes {
+        match load(text) {
+            Ok(_) => panic!("{text}: no mistake found"),
+            Err(found) => assert!(found.contains(expected), "{text}:\n{found}\nnot: {expected}"),
+        }
+    }
+}
+
+#[test]
+fn formulas_are_read_as_spin_reads_them() {
+    let model = "
+        ltl a { [] (x == 1 -> <> (y || P@here)) }
+        ltl b { always (x + 1 == 2 implies eventually P[0]:k == c) && !(x U y) <-> ((x W y) V x) }
+        ltl { len(q) > 0 && q?[c] || timeout }
+        mtype = { c }; byte x, y; chan q = [1] of { mtype };
+        active proctype P() { byte k; here: k = 1 }
+    ";
+    assert_eq!(counts(model), (3, 3, 0));
+}
+
+#[test]
+fn a_receive_that_leaves_fields_out_is_an_error_and_goes_on() {
+    let model = "chan c = [1] of { byte, byte }; init { byte x; c!1, 2; c?x; x = 3 }";
+    assert_eq!(counts(model), (5, 5, 1));
+    let model = "chan c = [0] of { byte, byte };
+        active proctype A() { c!1, 2 } active proctype B() { byte x; c?x }";
+    assert_eq!(counts(model), (4, 4, 1));
+    let model = "chan c = [1] of { byte, byte }; init { byte x; c!1, 2; x = c?[1]; c?<x> }";
+    assert_eq!(counts(model), (5, 5, 0));
+}
+
+#[test]
+fn a_rendezvous_channel_has_no_message_to_ask_about() {
+    // SPIN says so too each time it looks; we say so once, when the model is read.
+    let model = "chan c = [0] of { byte }; init { byte x; if :: c?[1] :: c?<x> :: skip fi }";
+    assert_eq!(counts(model), (3, 3, 0));
+}
+
+#[test]
+fn what_a_macro_makes_is_reported_where_it_is_used() {
+    let found = load("#define BAD nothing + 1\nbyte x;\ninit { x = BAD }").err().unwrap();
+    assert!(found.starts_with("model.pml:3:12: error: there is no variable nothing"), "{found}");
+}
+
+#[test]
+fn a_process_beyond_its_slots_is_a_fault_that_names_the_flag() {
+    let (model, _) = load("proctype P() { false } init { do :: run P() od }").unwrap();
+    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let outcome = memory::search(&model, &limits);
+    let (_, finding) =
+        outcome.findings.iter().find(|(it, _)| matches!(it, Check::Fault(..))).unwrap();
+    let faults = model.steps(&finding.witness).into_iter().filter_map(|step| match step.outcome {
+        spillway::exec::Outcome::Fault(fault) => Some(fault.message),
+        spillway::exec::Outcome::Successor(_) => None,
+    });
+    let messages: Vec<String> = faults.collect();
+    assert!(messages.iter().any(|it| it.contains("`--slots 32`")), "{messages:?}");
+}
+
+#[test]
+fn a_trail_has_a_line_for_every_transition_of_spin() {
+    let text = "chan c = [0] of { byte }; byte x; \
+        active proctype S() { atomic { x = 1; c!3 } d_step { x = 2; x = 3 } } \
+        active proctype R() { c?x; assert(x == 0) }";
+    let (model, mut sources) = load(text).unwrap();
+    let numbers = trail::numbers(&mut sources, &Options::default()).unwrap();
+    let starts = model.starts();
+    let spillway::exec::Outcome::Successor(mut state) = starts[0].outcome.clone() else {
+        panic!("the start fails");
+    };
+    let mut steps = Vec::new();
+    for _ in 0..2 {
+        let step = model.steps(&state).remove(0);
+        if let spillway::exec::Outcome::Successor(next) = &step.outcome {
+            state = next.clone();
+        }
+        steps.push(step);
+    }
+    // The send is SPIN's transition 1 of process 0, the receive its 7 of process 1, then the
+    // assertion its 8.
+    let expected = "1:0:0\n2:0:1\n3:1:7\n4:1:8\n";
+    assert_eq!(trail::print(&steps, &numbers), expected);
+}
