@@ -9,7 +9,7 @@
 use super::Rebuilt;
 use super::cache::Cache;
 use super::edges::Edges;
-use super::tagged::successors;
+use super::tagged::Successors;
 use crate::exec::Model;
 use spill::{Disk, Error, Result, SavedLevels};
 
@@ -124,7 +124,7 @@ impl Rebuild<'_> {
     ) -> Result<()> {
         let width = self.model.width();
         let (mut before, mut shown) = (Stage::nothing(), 0);
-        let (mut buffer, mut states_before) = (Vec::new(), Vec::<u8>::new());
+        let (mut successors, mut states_before) = (Successors::new(self.model), Vec::<u8>::new());
         for stage in stages.into_iter().rev() {
             let mut states = Vec::with_capacity(stage.nodes.len() * width);
             let mut cached = stage.cached.chunks_exact(width);
@@ -141,11 +141,11 @@ impl Rebuild<'_> {
                             position += skipped.unwrap_or(0);
                             let from = (stage.level > 0)
                                 .then(|| &states_before[position * width..][..width]);
-                            successors(self.model, from, &mut buffer, &mut |_, _| {});
+                            successors.take(from, &mut |_, _| {});
                             expanded = Some(parent);
                         }
                         self.rebuilt.actions += u64::from(stage.level > 0);
-                        buffer.chunks_exact(width).nth(index as usize).ok_or_else(|| {
+                        successors.get(index).ok_or_else(|| {
                             let what = format!("state {parent} has no successor {index}");
                             Error::corrupt("levels", 0, what)
                         })?

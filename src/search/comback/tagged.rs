@@ -2,7 +2,7 @@
 //!
 //! A *tag* is a number of 40 bits and an index of 24, big-endian: of a state to be expanded its own
 //! number and zero, in front of the state; of a successor its parent's number and which of the
-//! parent's successors it is, behind the state. So a sorted level ascends by number, and sorted
+//! parent's successors it is in ascending order, behind the state. So a sorted level ascends by number, and sorted
 //! candidates have equal states side by side, the first of them with the least tag.
 
 use crate::exec::{Check, Expansion, Model, PropertyInfo, Step};
@@ -30,32 +30,69 @@ pub(in crate::search) struct Tagged<'a> {
     pub(in crate::search) model: &'a dyn Model,
 }
 
-/// Replaces `buffer` by the successors of a state, or the initial states if there is none, as the
-/// model gives them. What is wrong, and with which state, is told to `found`.
-pub(super) fn successors(
-    model: &dyn Model,
-    state: Option<&[u8]>,
-    buffer: &mut Vec<u8>,
-    found: &mut dyn FnMut(Check, &[u8]),
-) {
-    buffer.clear();
-    let mut never = |_: &mut Vec<u8>| Ok(());
-    let mut expansion = Expansion::new(model.width(), buffer, usize::MAX, &mut never);
-    match state {
-        Some(state) => model.expand(state, &mut expansion),
-        None => model.initial(&mut expansion),
+/// The successors of a state, ascending. Which of them one is does not depend on who runs the model,
+/// as the order in which they come about may.
+pub(super) struct Successors<'a> {
+    model: &'a dyn Model,
+    /// As they came about.
+    states: Vec<u8>,
+    /// Where they start in `states`, ascending by state, each with its index; equal states share one.
+    order: Vec<(usize, u64)>,
+}
+
+impl<'a> Successors<'a> {
+    /// Those of no state yet.
+    pub(super) fn new(model: &'a dyn Model) -> Self {
+        Successors { model, states: Vec::new(), order: Vec::new() }
     }
-    for (check, finding) in expansion.findings.iter() {
-        (0..finding.count).for_each(|_| found(check, &finding.witness));
+
+    /// Takes those of `state`, or the initial states if there is none. What is wrong, and with which
+    /// state, is told to `found`.
+    pub(super) fn take(&mut self, state: Option<&[u8]>, found: &mut dyn FnMut(Check, &[u8])) {
+        let Successors { model, states, order } = self;
+        let width = model.width();
+        states.clear();
+        let mut never = |_: &mut Vec<u8>| Ok(());
+        let mut expansion = Expansion::new(width, states, usize::MAX, &mut never);
+        match state {
+            Some(state) => model.expand(state, &mut expansion),
+            None => model.initial(&mut expansion),
+        }
+        for (check, finding) in expansion.findings.iter() {
+            (0..finding.count).for_each(|_| found(check, &finding.witness));
+        }
+        let at = |start: usize| &states[start..][..width];
+        order.clear();
+        order.extend((0..states.len()).step_by(width).map(|start| (start, 0)));
+        order.sort_unstable_by_key(|&(start, _)| at(start));
+        for next in 1..order.len() {
+            let (before, index) = order[next - 1];
+            order[next].1 = index + u64::from(at(before) != at(order[next].0));
+        }
+    }
+
+    /// All of them with their indices.
+    fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        self.order.iter().map(|&(start, index)| (index, self.at(start)))
+    }
+
+    /// The one with an index.
+    pub(super) fn get(&self, index: u64) -> Option<&[u8]> {
+        let first = self.order.partition_point(|&(_, it)| it < index);
+        self.order.get(first).filter(|it| it.1 == index).map(|&(start, _)| self.at(start))
+    }
+
+    fn at(&self, start: usize) -> &[u8] {
+        &self.states[start..][..self.model.width()]
     }
 }
 
 impl Tagged<'_> {
-    fn add(&self, number: u64, states: &[u8], key: &mut Vec<u8>, out: &mut Expansion) {
-        for (index, state) in states.chunks_exact(self.model.width()).enumerate() {
+    fn add(number: u64, successors: &Successors, key: &mut Vec<u8>, out: &mut Expansion) {
+        for (index, state) in successors.iter() {
             key.clear();
             key.extend_from_slice(state);
-            key.extend_from_slice(&tag(number, index as u64));
+            key.extend_from_slice(&tag(number, index));
             out.candidate(key);
         }
     }
@@ -71,22 +108,22 @@ impl Model for Tagged<'_> {
     }
 
     fn initial(&self, out: &mut Expansion) {
-        let (mut buffer, mut key) = (Vec::new(), Vec::new());
+        let (mut successors, mut key) = (Successors::new(self.model), Vec::new());
         // What is wrong before there is a state has no number.
         let mut found = |check, witness: &[u8]| {
             out.finding(check, &[&tag(0, 0), witness].concat());
         };
-        successors(self.model, None, &mut buffer, &mut found);
-        self.add(0, &buffer, &mut key, out);
+        successors.take(None, &mut found);
+        Tagged::add(0, &successors, &mut key, out);
     }
 
     fn expand(&self, states: &[u8], out: &mut Expansion) {
-        let (mut buffer, mut key) = (Vec::new(), Vec::new());
+        let (mut successors, mut key) = (Successors::new(self.model), Vec::new());
         for tagged in states.chunks_exact(self.width()) {
             let (tag, state) = tagged.split_at(TAG);
             let mut found = |check, _: &[u8]| out.finding(check, tagged);
-            successors(self.model, Some(state), &mut buffer, &mut found);
-            self.add(untag(tag).0, &buffer, &mut key, out);
+            successors.take(Some(state), &mut found);
+            Tagged::add(untag(tag).0, &successors, &mut key, out);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Counterexamples: the back-edges are the way.
 
 use super::edges::Edges;
-use super::tagged::{TAG, successors, untag};
+use super::tagged::{Successors, TAG, untag};
 use crate::exec::{Check, Model};
 use crate::search::trace::{Trace, replay};
 use spill::{Disk, Error, Result, SavedLevels};
@@ -24,13 +24,13 @@ pub fn counterexample(
         for level in (0..=edges.level(number)).rev() {
             let index;
             (number, index) = edges.get(disk, levels, level, number)?;
-            way.push(index as usize);
+            way.push(index);
         }
     }
-    let (mut states, mut buffer) = (Vec::<Vec<u8>>::new(), Vec::new());
+    let (mut states, mut successors) = (Vec::<Vec<u8>>::new(), Successors::new(model));
     for index in way.into_iter().rev() {
-        successors(model, states.last().map(Vec::as_slice), &mut buffer, &mut |_, _| {});
-        let state = buffer.chunks_exact(model.width()).nth(index);
+        successors.take(states.last().map(Vec::as_slice), &mut |_, _| {});
+        let state = successors.get(index);
         states.push(state.ok_or_else(|| damaged("a back-edge leads nowhere"))?.to_vec());
     }
     if states.last().is_some_and(|state| state != witness) {
