@@ -10,8 +10,8 @@ mod support;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use spill::{
-    BLOCK_KEYS, Decoder, Disk, Encoder, Merge, RealDisk, Segment, SegmentSource, SegmentSubtract,
-    SegmentWriter, SliceSource, Source, drain, sort_dedup, subtract,
+    BLOCK_KEYS, Codec, Decoder, Disk, Encoder, Merge, RealDisk, Segment, SegmentSource,
+    SegmentSubtract, SegmentWriter, SliceSource, Source, drain, sort_dedup, subtract,
 };
 use spillway::exec::Model;
 use spillway::exec::synthetic::{Shape, Synthetic};
@@ -36,9 +36,10 @@ impl Data {
         let width = model.width();
         let look = |search: &spillway::search::Search, disk: &dyn Disk, outcome: &_| {
             let outcome: &spillway::search::Outcome = outcome;
-            let saved = search.store().saved().levels;
+            let saved = search.store().levels().saved().clone();
             let keys = |levels: std::ops::Range<usize>| {
-                let segments = levels.flat_map(|level| saved.open(disk, width, level).unwrap());
+                let segments =
+                    levels.flat_map(|level| saved.open(disk, width, &Codec::Gaps, level).unwrap());
                 union(width, segments.map(|it| Box::new(SegmentSource::new(it, None, None)) as _))
             };
             let count = outcome.levels.len();

@@ -23,7 +23,7 @@
 //! in bytes a state and as a share of the packed states, and how much of the time went into the
 //! order. `--interp` runs the models in the interpreter instead of compiling them.
 
-use spill::{Disk, Merge, Metered, RealDisk, SegmentSource, SegmentWriter, Source};
+use spill::{Codec, Disk, Merge, Metered, RealDisk, SegmentSource, SegmentWriter, Source};
 use spillway::analysis::order::static_order;
 use spillway::exec::{Exec, Executor, Interp, Model};
 use spillway::front::{self, Language, Options};
@@ -305,7 +305,7 @@ fn store(model: &dyn Model, disk: &dyn Disk, search: &Search) -> spill::Result<S
     let levels = search.store().levels().saved();
     let mut sources: Vec<Box<dyn Source>> = Vec::new();
     for level in 0..levels.ends.len() {
-        for segment in levels.open(disk, model.width(), level)? {
+        for segment in levels.open(disk, model.width(), &Codec::Gaps, level)? {
             sources.push(Box::new(SegmentSource::new(segment, None, None)));
         }
     }

@@ -10,7 +10,7 @@
 //! yardstick is printed beside the figures: the CPU time of sorting 50,000,000 64-bit keys with
 //! the standard library, measured just before the model.
 
-use spill::{Decoder, Disk, Metered, RealDisk};
+use spill::{Codec, Decoder, Disk, Metered, RealDisk};
 use spillway::exec::{Exec, Executor, Expansion, Interp, Model};
 use spillway::front::{self, Language, Options};
 use spillway::search::{Control, Limits, Outcome, Plan, Search, return_large_blocks};
@@ -176,7 +176,7 @@ fn each_batch(width: usize, search: &Search, disk: &dyn Disk, mut visit: impl Fn
     let mut decoder = Decoder::new(width);
     let (mut batch, mut block) = (Vec::new(), Vec::new());
     for level in 0..levels.ends.len() {
-        for segment in levels.open(disk, width, level).unwrap_or_default() {
+        for segment in levels.open(disk, width, &Codec::Gaps, level).unwrap_or_default() {
             for number in 0..segment.blocks() {
                 if segment.decode(number, &mut decoder, &mut block).is_ok() {
                     batch.extend_from_slice(&block);

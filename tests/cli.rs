@@ -274,6 +274,9 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
         "violations",
         "state_bits",
         "key_order",
+        "store",
+        "store_parts",
+        "rebuilt",
         "exec",
         "compile_seconds",
         "code_bytes",
@@ -552,6 +555,88 @@ fn a_directory_without_permission_is_refused() {
     let closed = Path::new("/proc/spillway");
     let ran = bench.check(COUNTER, &["--dir", closed.to_str().unwrap()]);
     ran.refused(2, &["/proc/spillway"]);
+}
+
+#[test]
+fn every_store_has_the_same_counts_and_is_kept_by_the_directory() {
+    let bench = Bench::new();
+    bench.write("grid.dve", GRID);
+    bench.write("bytes.txt", "# the bytes of a state\n0 100\n1 20\n");
+    let counts = |json: &Value| {
+        ["states", "transitions", "levels", "deadlocks"].map(|name| json[name].as_u64().unwrap())
+    };
+    let expected = bench.run(&["check", "grid.dve", "--json"]);
+    let expected: Value = serde_json::from_str(&expected.out).unwrap();
+    for (number, flags) in [
+        &["--store", "raw"][..],
+        &["--store", "rle"],
+        &["--store", "huffman"],
+        &["--store", "huffman", "--huffman-table", "bytes.txt"],
+        &["--store", "comback", "--comback-cache", "heuristic:500"],
+        &["--store", "comback", "--comback-hash", "64", "--comback-cache", "stratified-5"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let dir = format!("search-{number}");
+        let stopped = ["--dir", &dir, "--max-states", "30000", "--memory", "64MiB"];
+        let stopped = bench.run(&[&["check", "grid.dve"], flags, &stopped].concat());
+        assert_eq!(stopped.code, 3, "{flags:?}: {}", stopped.err);
+        let status = bench.run(&["status", &dir, "--json"]);
+        let status: Value = serde_json::from_str(&status.out).unwrap();
+        assert_eq!(status["store"], flags[1]);
+        let ran = bench.run(&["resume", &dir, "--memory", "64MiB", "--json"]);
+        assert_eq!(ran.code, 0, "{flags:?}: {}", ran.err);
+        let found: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(counts(&found), counts(&expected), "{flags:?}");
+        assert_eq!(found["store"], flags[1]);
+        let parts = found["store_parts"].as_object().unwrap();
+        let bytes =
+            |part: &Value| part["memory"].as_u64().unwrap() + part["disk"].as_u64().unwrap();
+        assert!(parts.values().map(bytes).sum::<u64>() > 0);
+        let rebuilt = found["rebuilt"]["states"].as_u64();
+        assert_eq!(rebuilt.is_some_and(|states| states > 0), flags[1] == "comback", "{found}");
+    }
+}
+
+#[test]
+fn counterexamples_of_comback_are_as_short() {
+    let bench = Bench::new();
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve/bounded_buffer.dve");
+    let model = model.display().to_string();
+    for bug in ["BUG=1", "BUG=2"] {
+        let depth = |store: &str| {
+            let dir = format!("{bug}-{store}");
+            let ran = bench.run(&["check", &model, "-D", bug, "--store", store, "--dir", &dir]);
+            assert_eq!(ran.code, 1, "{}", ran.err);
+            assert!(ran.out.contains("counterexample:"), "{}", ran.out);
+            let traced = bench.run(&["trace", &dir, "--json"]);
+            let traced: Value = serde_json::from_str(&traced.out).unwrap();
+            let steps = traced["counterexamples"][0]["steps"].as_array().unwrap().len();
+            (traced["counterexamples"][0]["depth"].as_u64().unwrap(), steps)
+        };
+        let expected = depth("sorted");
+        assert_eq!(depth("comback"), expected, "{bug}");
+        assert_eq!(depth("huffman"), expected, "{bug}");
+    }
+}
+
+#[test]
+fn flags_of_another_store_and_bad_tables_are_refused() {
+    let bench = Bench::new();
+    bench.write("counter.dve", COUNTER);
+    bench.write("bad.txt", "0 1\n7 seven\n");
+    for (flags, message) in [
+        (&["--huffman-table", "bad.txt"][..], "--huffman-table is for --store huffman"),
+        (&["--store", "huffman", "--huffman-table", "bad.txt"], "bad.txt:2: `seven`"),
+        (&["--store", "huffman", "--huffman-table", "none.txt"], "cannot read the table none.txt"),
+        (&["--comback-hash", "64"], "are for --store comback"),
+        (&["--store", "comback", "--comback-cache", "lru"], "expected none, random, fifo"),
+        (&["--store", "comback", "--comback-cache", "fifo:900000000"], "is too large"),
+    ] {
+        let ran = bench.run(&[&["check", "counter.dve"], flags].concat());
+        assert!(ran.code == 2 && ran.err.contains(message), "{flags:?}: {}", ran.err);
+    }
 }
 
 /// Each of three processes, whose names do not matter, counts to two; the first there is an error.

@@ -6,7 +6,7 @@
 mod hostile;
 
 use hostile::support::{Random, is_large};
-use hostile::{TARGETS, Target, killed_searches, search, width_byte};
+use hostile::{TARGETS, Target, codec_bytes, killed_searches, search, width_byte};
 use spill::{Disk, Encoder, FaultDisk, SegmentWriter, block_keys_max};
 use spillway::search::checkpoint::{MANIFEST, Saved};
 use std::collections::{BTreeMap, BTreeSet};
@@ -171,6 +171,11 @@ fn blocks() -> Corpus {
             Encoder::new(width).encode(&keys, &mut input);
             corpus.insert(format!("{name}-{width:02}"), input);
         }
+    }
+    for (first, codec) in codec_bytes(9) {
+        let mut input = vec![first];
+        Encoder::new(9).coded(&codec).encode(&numbered(9, 60), &mut input);
+        corpus.insert(format!("{}-09", codec.name()), input);
     }
     corpus
 }

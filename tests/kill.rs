@@ -31,13 +31,14 @@ struct Counts {
     deadlocks: u64,
 }
 
-fn setting() -> Setting {
+fn setting(store: &str) -> Setting {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let described = std::env::var("SPILLWAY_KILL_MODEL")
         .unwrap_or_else(|_| "models/dve/two_phase_commit.dve N=8".into());
     let mut words = described.split_whitespace();
     let file = folder.join(words.next().unwrap());
     let mut model = vec![file.display().to_string(), "--keep-going".into()];
+    model.extend(["--store".into(), store.into()]);
     words.for_each(|define| model.extend(["--define".into(), define.into()]));
     let run = ["--memory", "40MiB", "--checkpoint-every", "1s", "--json"];
     let kills = std::env::var("SPILLWAY_KILLS").ok().map(|kills| kills.parse().unwrap());
@@ -149,9 +150,19 @@ fn new_dir(folder: &Path, number: usize) -> PathBuf {
 #[test]
 fn killed_and_interrupted_searches_end_with_the_same_counts() {
     let folder = tempfile::tempdir().unwrap();
-    let mut setting = setting();
+    let mut setting = setting("sorted");
     let expected = undisturbed(&setting, &folder.path().join("undisturbed"));
     for signal in ["-KILL", "-INT"] {
         assert!(survive(&mut setting, signal, &expected, folder.path()) > 0);
+    }
+}
+
+#[test]
+fn so_do_searches_that_store_states_in_other_ways() {
+    for store in ["huffman", "comback"] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut setting = setting(store);
+        let expected = undisturbed(&setting, &folder.path().join("undisturbed"));
+        assert!(survive(&mut setting, "-KILL", &expected, folder.path()) > 0);
     }
 }

@@ -160,7 +160,7 @@ fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
     for violation in &found {
         let (_, finding) =
             outcome.findings.iter().find(|(check, _)| *check == violation.check).unwrap();
-        let levels = search.store().levels().saved();
+        let levels = (search.store().levels().saved(), search.store().codec());
         let (level, witness) = (finding.level, &finding.witness);
         let trace =
             counterexample(model, &*disk, levels, 2, violation.check, level, witness).unwrap();

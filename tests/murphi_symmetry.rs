@@ -70,7 +70,7 @@ fn explore(model: &dyn Model) -> (search::Outcome, Vec<Trace>) {
     let control = Control::default();
     let mut search = begin_or_resume(model, &disk, plan, &limits, &control).unwrap();
     let outcome = search.run().unwrap();
-    let levels = search.store().levels().saved();
+    let levels = (search.store().levels().saved(), search.store().codec());
     let trace = |(check, finding): (Check, &spillway::exec::Finding)| {
         counterexample(model, &*disk, levels, 2, check, finding.level, &finding.witness).unwrap()
     };

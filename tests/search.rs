@@ -43,7 +43,7 @@ proptest! {
         let outcome = search.run().unwrap();
         prop_assert_eq!(&outcome, &expected);
         for (check, finding) in outcome.findings.iter() {
-            let levels = search.store().levels().saved();
+            let levels = (search.store().levels().saved(), search.store().codec());
             let trace =
                 counterexample(&graph, &*disk, levels, threads, check, finding.level, &finding.witness)
                     .unwrap();

@@ -14,6 +14,10 @@
 //! ones of each key. Before it comes to that, whoever fills blocks makes smaller ones, whose keys
 //! vary in fewer bits ([`Encoder::wants_fewer`]).
 //!
+//! With a [`Codec`] other than gaps, keys are written as its records instead, in key order: the
+//! length of each, then one record behind the other, never compressed. The length of a record takes
+//! as many bytes as the longest possible one needs, and none where all are as long as the keys.
+//!
 //! The result, *raw*, is kept as zstd compresses it, if that is smaller. All integers are
 //! little-endian; keys are as given. Several integers of the same length are stored as *planes*:
 //! the low bytes of all, then the next bytes of all, and so on.
@@ -23,9 +27,9 @@
 //!      0      4  checksum of everything behind it
 //!      4      2  keys: 1 to block_keys_max(width)
 //!      6      2  entries of the dictionary: 0 to 256; 0 for shared prefixes
-//!      8      1  code: 0 gaps, 1 shared prefixes
+//!      8      1  code: 0 gaps, 1 shared prefixes; records: 2 raw, 3 run-length, 4 Huffman
 //!      9      1  compression: 0 none, 1 zstd
-//!     10      1  gap bytes: 1 to 16; 0 for shared prefixes
+//!     10      1  gap bytes: 1 to 16; 0 for shared prefixes; of records, bytes of a length
 //!     11      1  zero
 //!     12      4  length of raw
 //!     16      4  length of stored
@@ -37,17 +41,19 @@
 //!                        planes of the literals
 //!                        width: bits that vary | width: first key
 //! raw, shared prefixes:  keys * 2: length shared with the key before, 0 for the first | the rests
+//! raw, records:          keys * bytes of a length: lengths | the records
 //! ```
 //!
 //! The decoder believes nothing: it checks every field against the others before it allocates or
 //! decompresses, and that the keys ascend and the bytes are used up after.
 
 use crate::checksum::checksum;
+use crate::codec::Records;
 use crate::gaps::{ENTRIES_MAX, Gaps, sum_gaps};
 use crate::keys::{PACKED_WIDTH_MAX, Shape, Wide, is_ascending};
 use crate::sort::common_prefix;
 use crate::squeeze::Squeeze;
-use crate::{Error, Result};
+use crate::{Codec, Error, Result};
 use byteorder::{ByteOrder, LittleEndian};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -119,6 +125,7 @@ pub struct Encoder {
     stored: Vec<u8>,
     narrow: Gaps<u64>,
     wide: Gaps<u128>,
+    records: Records,
     compresses: bool,
 }
 
@@ -130,8 +137,15 @@ impl Encoder {
     /// If `width` is zero or more than [`WIDTH_MAX`].
     pub fn new(width: usize) -> Self {
         assert!((1..=WIDTH_MAX).contains(&width), "a stored key has 1 to {WIDTH_MAX} bytes");
-        let (narrow, wide) = (Gaps::default(), Gaps::default());
-        Encoder { width, raw: Vec::new(), stored: Vec::new(), narrow, wide, compresses: true }
+        let (narrow, wide, records) = (Gaps::default(), Gaps::default(), Records::default());
+        let (raw, stored) = (Vec::new(), Vec::new());
+        Encoder { width, raw, stored, narrow, wide, records, compresses: true }
+    }
+
+    /// Writes keys as `codec` does.
+    pub fn coded(mut self, codec: &Codec) -> Self {
+        self.records.codec = codec.clone();
+        self
     }
 
     /// Leaves out the compression, for blocks that are soon read once and gone.
@@ -141,7 +155,8 @@ impl Encoder {
 
     /// Whether `keys` had better be encoded as two blocks, because they vary in too many bits.
     pub fn wants_fewer(&self, keys: &[u8]) -> bool {
-        self.width > PACKED_WIDTH_MAX
+        self.records.codec.number().is_none()
+            && self.width > PACKED_WIDTH_MAX
             && keys.len() / self.width > HALVED_KEYS_MIN
             && Squeeze::of(self.width, keys).bits() > SQUEEZED_BITS_MAX
     }
@@ -153,6 +168,18 @@ impl Encoder {
         assert!((1..=block_keys_max(self.width)).contains(&count), "a block of {count} keys");
         debug_assert!(is_ascending(self.width, keys));
         self.raw.clear();
+        if let Some(code) = self.records.codec.number() {
+            let bytes = length_bytes(&self.records.codec, self.width);
+            self.records.encode(self.width, keys);
+            write_records(&self.records, bytes, &mut self.raw);
+            return append_block(
+                out,
+                (count, 0),
+                (code, STORED_PLAIN, bytes),
+                &self.raw,
+                &self.raw,
+            );
+        }
         let squeeze = Squeeze::of(self.width, keys);
         let (code, entries, gap_bytes) = match squeeze.bits() {
             0..=64 => self.narrow.write(&squeeze, keys, &mut self.raw),
@@ -171,21 +198,68 @@ impl Encoder {
             Some(length) => (STORED_ZSTD, &self.stored[..length]),
             None => (STORED_PLAIN, self.raw.as_slice()),
         };
-
-        let mut header = [0; HEADER];
-        LittleEndian::write_u16(&mut header[4..], count as u16);
-        LittleEndian::write_u16(&mut header[6..], entries as u16);
-        header[8] = code;
-        header[9] = compression;
-        header[10] = gap_bytes as u8;
-        LittleEndian::write_u32(&mut header[12..], self.raw.len() as u32);
-        LittleEndian::write_u32(&mut header[16..], stored.len() as u32);
-        let start = out.len();
-        out.extend_from_slice(&header);
-        out.extend_from_slice(stored);
-        let sum = checksum(&out[start + CHECKED..]);
-        LittleEndian::write_u32(&mut out[start..], sum);
+        append_block(out, (count, entries), (code, compression, gap_bytes), &self.raw, stored);
     }
+}
+
+/// Appends a block: keys and entries of its dictionary; code, compression and bytes of a gap; what
+/// is stored of the raw bytes.
+fn append_block(
+    out: &mut Vec<u8>,
+    (count, entries): (usize, usize),
+    (code, compression, gap_bytes): (u8, u8, usize),
+    raw: &[u8],
+    stored: &[u8],
+) {
+    let mut header = [0; HEADER];
+    LittleEndian::write_u16(&mut header[4..], count as u16);
+    LittleEndian::write_u16(&mut header[6..], entries as u16);
+    header[8] = code;
+    header[9] = compression;
+    header[10] = gap_bytes as u8;
+    LittleEndian::write_u32(&mut header[12..], raw.len() as u32);
+    LittleEndian::write_u32(&mut header[16..], stored.len() as u32);
+    let start = out.len();
+    out.extend_from_slice(&header);
+    out.extend_from_slice(stored);
+    let sum = checksum(&out[start + CHECKED..]);
+    LittleEndian::write_u32(&mut out[start..], sum);
+}
+
+/// Bytes of the length of a record.
+fn length_bytes(codec: &Codec, width: usize) -> usize {
+    match codec.record_bytes_max(width) {
+        _ if matches!(codec, Codec::Raw) => 0,
+        0..=0xff => 1,
+        0x100..=0xffff => 2,
+        _ => 3,
+    }
+}
+
+/// Writes records into `raw`, which is empty.
+fn write_records(records: &Records, length_bytes: usize, raw: &mut Vec<u8>) {
+    for at in 0..records.len() {
+        raw.extend_from_slice(&(records.get(at).len() as u32).to_le_bytes()[..length_bytes]);
+    }
+    raw.extend_from_slice(&records.bytes);
+}
+
+/// Reads the records of a block from `raw`, as far as telling them apart goes.
+fn read_records(raw: &[u8], header: &Header, width: usize, records: &mut Records) -> Option<()> {
+    let (lengths, bytes) = raw.split_at_checked(header.count * header.gap_bytes)?;
+    records.ends.clear();
+    if header.gap_bytes == 0 {
+        records.ends.extend((1..=header.count).map(|key| (key * width) as u32));
+    } else {
+        let mut end = 0u32;
+        records.ends.extend(lengths.chunks_exact(header.gap_bytes).map(|length| {
+            end = end.saturating_add(LittleEndian::read_uint(length, length.len()) as u32);
+            end
+        }));
+    }
+    records.bytes.clear();
+    records.bytes.extend_from_slice(bytes);
+    (records.ends.last() == Some(&(bytes.len() as u32))).then_some(())
 }
 
 /// Front-codes `keys` into `raw`, which is empty. Of the code, the entries of its dictionary and
@@ -214,6 +288,7 @@ pub struct Decoder {
     narrow: Vec<u64>,
     wide: Vec<u128>,
     keys: Vec<u8>,
+    records: Records,
 }
 
 /// As what the keys decoded last lie in a [`Decoder`].
@@ -222,6 +297,7 @@ enum Form {
     Narrow,
     Wide,
     Keys,
+    Records,
 }
 
 /// The keys of a block in the form in which it holds them, ascending.
@@ -232,6 +308,8 @@ pub(crate) enum Block<'a> {
     Wide(&'a Squeeze, &'a [u128]),
     /// As they are.
     Keys(&'a [u8]),
+    /// As records.
+    Records(&'a Records),
 }
 
 impl Decoder {
@@ -244,7 +322,18 @@ impl Decoder {
         assert!((1..=WIDTH_MAX).contains(&width), "a stored key has 1 to {WIDTH_MAX} bytes");
         let (squeeze, form) = (Squeeze::default(), Form::Keys);
         let (raw, narrow, wide, keys) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Decoder { width, raw, squeeze, form, narrow, wide, keys }
+        let records = Records::default();
+        Decoder { width, raw, squeeze, form, narrow, wide, keys, records }
+    }
+
+    /// Reads keys that `codec` has written.
+    pub fn coded(mut self, codec: &Codec) -> Self {
+        self.set_codec(codec);
+        self
+    }
+
+    pub(crate) fn set_codec(&mut self, codec: &Codec) {
+        self.records.codec = codec.clone();
     }
 
     /// Replaces `keys` by those of `block`, which lies at `offset` in `file`.
@@ -260,8 +349,25 @@ impl Decoder {
     ) -> Result<()> {
         keys.clear();
         self.open(block, file, offset)?;
+        self.unseal(file, offset)?;
         self.block().write(self.width, keys);
         Ok(())
+    }
+
+    /// Turns records into keys, if the block that lies at `offset` in `file` has records.
+    pub(crate) fn unseal(&mut self, file: &str, offset: u64) -> Result<()> {
+        if !matches!(self.form, Form::Records) {
+            return Ok(());
+        }
+        self.close();
+        let (width, records) = (self.width, &self.records);
+        let intact = (0..records.len()).all(|at| records.decode(at, width, &mut self.keys));
+        if intact && is_ascending(width, &self.keys) {
+            return Ok(());
+        }
+        self.close();
+        let what = "a block of keys: its records are not of ascending keys";
+        Err(Error::corrupt(file, offset, what))
     }
 
     /// [`decode`](Decoder::decode), leaving the keys in their own form: [`Decoder::block`] has
@@ -285,11 +391,12 @@ impl Decoder {
             Form::Narrow => Block::Narrow(&self.squeeze, &self.narrow),
             Form::Wide => Block::Wide(&self.squeeze, &self.wide),
             Form::Keys => Block::Keys(&self.keys),
+            Form::Records => Block::Records(&self.records),
         }
     }
 
     fn open_or_why(&mut self, block: &[u8]) -> std::result::Result<(), String> {
-        let header = Header::read(self.width, block)?;
+        let header = Header::read(self.width, &self.records.codec, block)?;
         let stored = &block[HEADER..];
         self.raw.resize(header.raw_length.max(self.raw.len()), 0);
         let raw = &mut self.raw[..header.raw_length];
@@ -299,6 +406,11 @@ impl Decoder {
             }
         } else {
             raw.copy_from_slice(stored);
+        }
+        if self.records.codec.number().is_some() {
+            self.form = Form::Records;
+            let read = read_records(raw, &header, self.width, &mut self.records);
+            return read.ok_or("the lengths of its records do not add up".into());
         }
         if header.code == CODE_SHARED {
             self.form = Form::Keys;
@@ -335,6 +447,7 @@ impl Block<'_> {
             Block::Narrow(_, values) => values.len(),
             Block::Wide(_, values) => values.len(),
             Block::Keys(keys) => keys.len() / width,
+            Block::Records(records) => records.len(),
         }
     }
 
@@ -351,6 +464,12 @@ impl Block<'_> {
             Block::Keys(keys) => {
                 out.extend_from_slice(&keys[some.start * width..some.end * width]);
             }
+            Block::Records(records) => {
+                some.for_each(|at| {
+                    // Where keys are believed, records are unsealed before, and this is not met.
+                    records.decode(at, width, out);
+                });
+            }
         }
     }
 }
@@ -366,7 +485,7 @@ struct Header {
 }
 
 impl Header {
-    fn read(width: usize, block: &[u8]) -> std::result::Result<Header, String> {
+    fn read(width: usize, codec: &Codec, block: &[u8]) -> std::result::Result<Header, String> {
         if block.len() < HEADER {
             return Err(format!("{} bytes are too few for a header", block.len()));
         }
@@ -382,7 +501,18 @@ impl Header {
         }
         let (code, gap_bytes) = (block[8], block[10] as usize);
         let (raw_length, stored_length) = (word(12) as usize, word(16) as usize);
+        let written = if code <= CODE_SHARED { None } else { Some(code) };
+        if written != codec.number() {
+            return Err(format!("code {code} is not of the codec `{}`", codec.name()));
+        }
         let possible = match code {
+            _ if written.is_some() => {
+                let longest = gap_bytes + codec.record_bytes_max(width);
+                gap_bytes == length_bytes(codec, width)
+                    && entries == 0
+                    && block[9] == STORED_PLAIN
+                    && (count * gap_bytes..=count * longest).contains(&raw_length)
+            }
             CODE_GAPS => {
                 let ends = 2 * width + count - 1 + entries * gap_bytes;
                 (1..=16).contains(&gap_bytes)

@@ -5,7 +5,7 @@
 //! until [`Levels::sync`] makes it durable. A lane may be longer than its recorded length after an
 //! interruption; the excess is cut off when it is opened again.
 
-use crate::{Append, Disk, FileName, Result, Segment, SegmentRef, SegmentWriter};
+use crate::{Append, Codec, Disk, FileName, Result, Segment, SegmentRef, SegmentWriter};
 use rkyv::{Archive, Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -49,8 +49,15 @@ impl SavedLevels {
     }
 
     /// Maps the pieces of a level, all of whose bytes must have reached the files.
-    pub fn open(&self, disk: &dyn Disk, width: usize, level: usize) -> Result<Vec<Segment>> {
-        self.level(level).iter().map(|piece| piece.open(disk, width)).collect()
+    pub fn open(
+        &self,
+        disk: &dyn Disk,
+        width: usize,
+        codec: &Codec,
+        level: usize,
+    ) -> Result<Vec<Segment>> {
+        let open = |piece: &Piece| Ok(piece.open(disk, width)?.coded(codec));
+        self.level(level).iter().map(open).collect()
     }
 }
 
@@ -58,6 +65,7 @@ impl SavedLevels {
 pub struct Levels {
     disk: Arc<dyn Disk>,
     width: usize,
+    codec: Codec,
     lanes: Vec<Lane>,
     saved: SavedLevels,
 }
@@ -65,23 +73,30 @@ pub struct Levels {
 /// A file that levels are appended to.
 pub struct Lane {
     name: FileName,
+    codec: Codec,
     file: Box<dyn Append>,
 }
 
 impl Levels {
-    /// A log without levels.
-    pub fn new(disk: Arc<dyn Disk>, width: usize) -> Self {
-        Self { disk, width, lanes: Vec::new(), saved: SavedLevels::default() }
+    /// A log without levels, whose keys `codec` writes.
+    pub fn new(disk: Arc<dyn Disk>, width: usize, codec: Codec) -> Self {
+        Self { disk, width, codec, lanes: Vec::new(), saved: SavedLevels::default() }
     }
 
     /// The log as it was saved; whatever was appended since is cut off.
-    pub fn restore(disk: Arc<dyn Disk>, width: usize, saved: SavedLevels) -> Result<Self> {
+    pub fn restore(
+        disk: Arc<dyn Disk>,
+        width: usize,
+        codec: Codec,
+        saved: SavedLevels,
+    ) -> Result<Self> {
         let mut lanes = Vec::new();
         for (lane, &length) in saved.lanes.iter().enumerate() {
             let name = FileName::Levels { lane: lane as u16 };
-            lanes.push(Lane { name, file: disk.append_at(&name.to_string(), length)? });
+            let file = disk.append_at(&name.to_string(), length)?;
+            lanes.push(Lane { name, codec: codec.clone(), file });
         }
-        Ok(Self { disk, width, lanes, saved })
+        Ok(Self { disk, width, codec, lanes, saved })
     }
 
     /// The number of levels.
@@ -111,17 +126,21 @@ impl Levels {
 
     /// Maps the pieces of a level.
     pub fn open(&mut self, level: usize) -> Result<Vec<Segment>> {
-        for lane in &mut self.lanes {
-            lane.file.flush()?;
-        }
-        self.saved.open(&*self.disk, self.width, level)
+        self.flush()?;
+        self.saved.open(&*self.disk, self.width, &self.codec, level)
+    }
+
+    /// Makes every level readable.
+    pub fn flush(&mut self) -> Result<()> {
+        self.lanes.iter_mut().try_for_each(|lane| lane.file.flush())
     }
 
     /// The first `count` lanes, for `count` threads to write the pieces of the next level.
     pub fn lanes(&mut self, count: usize) -> Result<&mut [Lane]> {
         while self.lanes.len() < count {
             let name = FileName::Levels { lane: self.lanes.len() as u16 };
-            self.lanes.push(Lane { name, file: self.disk.create(&name.to_string())? });
+            let file = self.disk.create(&name.to_string())?;
+            self.lanes.push(Lane { name, codec: self.codec.clone(), file });
             self.saved.lanes.push(0);
         }
         Ok(&mut self.lanes[..count])
@@ -156,7 +175,7 @@ impl Lane {
         width: usize,
         fill: impl FnOnce(&mut SegmentWriter) -> Result<()>,
     ) -> Result<Piece> {
-        let mut writer = SegmentWriter::new(width, &mut *self.file);
+        let mut writer = SegmentWriter::new(width, &mut *self.file).coded(&self.codec);
         fill(&mut writer)?;
         let at = match writer.is_empty() {
             true => SegmentRef { offset: self.file.len(), length: 0, keys: 0 },

@@ -2,11 +2,13 @@
 
 mod block;
 mod checksum;
+mod codec;
 mod disk;
 mod error;
 pub mod fault;
 mod filter;
 mod gaps;
+mod hash;
 pub mod keys;
 mod levels;
 mod manifest;
@@ -27,9 +29,11 @@ mod subtract;
 
 pub use block::{BLOCK_BYTES, BLOCK_KEYS, Decoder, Encoder, WIDTH_MAX, block_keys_max};
 pub use checksum::checksum;
+pub use codec::{Codec, Frequencies, Huffman, SavedCodec, Tables};
 pub use disk::{Append, Disk};
 pub use error::{Error, Result};
 pub use fault::FaultDisk;
+pub use hash::hash;
 pub use levels::{Lane, Levels, Piece, SavedLevels};
 pub use manifest::{Format, commit, load};
 pub use map::Mapped;

@@ -33,6 +33,17 @@ pub enum FileName {
         /// The thread's number.
         lane: u16,
     },
+    /// The states of the last level as they are, where the levels do not hold them.
+    Frontier {
+        /// The level.
+        level: u32,
+    },
+    /// New states of the level after `level` while it is settled, in runs, where there are too many
+    /// for memory.
+    Fresh {
+        /// The level that was expanded.
+        level: u32,
+    },
 }
 
 impl fmt::Display for FileName {
@@ -43,6 +54,8 @@ impl fmt::Display for FileName {
                 write!(f, "merged-{first:08}-{last:08}-{part:03}")
             }
             FileName::Candidates { level, lane } => write!(f, "candidates-{level:08}-{lane:03}"),
+            FileName::Frontier { level } => write!(f, "frontier-{level:08}"),
+            FileName::Fresh { level } => write!(f, "fresh-{level:08}"),
         }
     }
 }
@@ -50,6 +63,8 @@ impl fmt::Display for FileName {
 impl FileName {
     /// Whether a name found in a directory is of a file of keys.
     pub fn is_one(name: &str) -> bool {
-        ["levels-", "merged-", "candidates-"].iter().any(|prefix| name.starts_with(prefix))
+        ["levels-", "merged-", "candidates-", "frontier-", "fresh-"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
     }
 }

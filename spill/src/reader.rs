@@ -59,11 +59,12 @@ impl BlockReader {
     pub(crate) fn decode(&mut self, block: usize, keys: &mut Vec<u8>) -> Result<()> {
         keys.clear();
         self.open(block)?;
+        self.segment.unseal(block, &mut self.decoder)?;
         self.decoder.block().write(self.segment.width(), keys);
         Ok(())
     }
 
-    /// Decodes `block`, which is not before the one decoded last, for [`BlockReader::block`].
+    /// Decodes `block`, but not its records, which is not before the one decoded last, for [`BlockReader::block`].
     pub(crate) fn open(&mut self, block: usize) -> Result<()> {
         debug_assert!(block + 1 >= self.end);
         if self.trail == self.end {

@@ -27,7 +27,7 @@
 use crate::block::{Block, Decoder, Encoder, HEADER, WIDTH_MAX, block_keys_max};
 use crate::checksum::checksum;
 use crate::keys::{Shape, bound, for_shape, is_ascending};
-use crate::{Append, Disk, Error, Mapped, Result};
+use crate::{Append, Codec, Disk, Error, Mapped, Result};
 use byteorder::{ByteOrder, LittleEndian};
 use rkyv::{Archive, Deserialize, Serialize};
 use std::ops::Range;
@@ -100,6 +100,11 @@ impl<'a> SegmentWriter<'a> {
     /// Leaves out the compression, for a segment that is soon read once and gone.
     pub fn uncompressed(self) -> Self {
         SegmentWriter { encoder: self.encoder.uncompressed(), ..self }
+    }
+
+    /// Writes blocks as `codec` does.
+    pub fn coded(self, codec: &Codec) -> Self {
+        SegmentWriter { encoder: self.encoder.coded(codec), ..self }
     }
 
     /// Adds `keys`, which ascend, and from what was pushed before.
@@ -200,6 +205,7 @@ impl<'a> SegmentWriter<'a> {
 #[derive(Clone, Debug)]
 pub struct Segment {
     shared: Arc<Shared>,
+    codec: Codec,
 }
 
 #[derive(Debug)]
@@ -233,7 +239,12 @@ impl Segment {
         // An index may be large, and most of it may never be needed.
         bytes.release(index.clone());
         let shared = Shared { file: file.to_owned(), at, width, blocks, index, bytes };
-        Ok(Segment { shared: Arc::new(shared) })
+        Ok(Segment { shared: Arc::new(shared), codec: Codec::Gaps })
+    }
+
+    /// The segment, if `codec` has written its blocks.
+    pub fn coded(self, codec: &Codec) -> Segment {
+        Segment { codec: codec.clone(), ..self }
     }
 
     /// The number of bytes in a key.
@@ -301,16 +312,24 @@ impl Segment {
     pub fn decode(&self, block: usize, decoder: &mut Decoder, keys: &mut Vec<u8>) -> Result<()> {
         keys.clear();
         self.open_block(block, decoder)?;
+        self.unseal(block, decoder)?;
         decoder.block().write(self.width(), keys);
         Ok(())
     }
 
-    /// Decodes a block, leaving its keys in the decoder.
+    /// Turns the records of the block in the decoder, if it has records, into keys.
+    pub(crate) fn unseal(&self, block: usize, decoder: &mut Decoder) -> Result<()> {
+        let offset = self.shared.at.offset + self.extent(block).start as u64;
+        decoder.unseal(&self.shared.file, offset)
+    }
+
+    /// Decodes a block, leaving its keys, or their records, in the decoder.
     pub(crate) fn open_block(&self, block: usize, decoder: &mut Decoder) -> Result<()> {
         let Shared { file, at, bytes, .. } = &*self.shared;
         let range = self.extent(block);
         let offset = at.offset + range.start as u64;
         bytes.note_read(range.len());
+        decoder.set_codec(&self.codec);
         decoder.open(&bytes[range], file, offset)?;
         if !self.describes(block, &decoder.block()) {
             decoder.close();

@@ -21,7 +21,7 @@ use crate::keys::gallop;
 use crate::merge::merge_disjoint;
 use crate::segment::restrict;
 use crate::{
-    Disk, FileName, Levels, Merge, Piece, Result, SavedLevels, Segment, SegmentSource,
+    Codec, Disk, FileName, Levels, Merge, Piece, Result, SavedLevels, Segment, SegmentSource,
     SegmentSubtract, SegmentWriter, SliceSource, Source, split, subtract,
 };
 use rkyv::{Archive, Deserialize, Serialize};
@@ -49,6 +49,7 @@ pub struct Shares {
 pub struct Store {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) width: usize,
+    codec: Codec,
     shares: Shares,
     pub(crate) filter: FilterChoice,
     pub(crate) levels: Levels,
@@ -115,28 +116,40 @@ impl<'a> KeyRange<'a> {
 type Sources<'a> = Vec<Box<dyn Source + 'a>>;
 
 impl Store {
-    /// A store without levels, with so much memory.
-    pub fn new(disk: Arc<dyn Disk>, width: usize, shares: Shares) -> Self {
-        let levels = Levels::new(disk.clone(), width);
-        Self::with_levels(disk, width, shares, levels)
+    /// A store without levels, with so much memory. What it has on disk `codec` writes.
+    pub fn new(disk: Arc<dyn Disk>, width: usize, codec: Codec, shares: Shares) -> Self {
+        let levels = Levels::new(disk.clone(), width, codec.clone());
+        Self::with_levels(disk, width, codec, shares, levels)
     }
 
-    fn with_levels(disk: Arc<dyn Disk>, width: usize, shares: Shares, levels: Levels) -> Self {
+    fn with_levels(
+        disk: Arc<dyn Disk>,
+        width: usize,
+        codec: Codec,
+        shares: Shares,
+        levels: Levels,
+    ) -> Self {
         let filter = FilterChoice::default();
         let (old, young, garbage) = (Vec::new(), Vec::new(), Vec::new());
-        Self { disk, width, shares, filter, levels, old, young, garbage }
+        Self { disk, width, codec, shares, filter, levels, old, young, garbage }
+    }
+
+    /// What writes its keys on disk.
+    pub fn codec(&self) -> &Codec {
+        &self.codec
     }
 
     /// The store as it was saved, its runs in memory rebuilt within their share.
     pub fn restore(
         disk: Arc<dyn Disk>,
         width: usize,
+        codec: Codec,
         shares: Shares,
         saved: SavedStore,
         threads: usize,
     ) -> Result<Self> {
-        let levels = Levels::restore(disk.clone(), width, saved.levels)?;
-        let mut store = Self::with_levels(disk, width, shares, levels);
+        let levels = Levels::restore(disk.clone(), width, codec.clone(), saved.levels)?;
+        let mut store = Self::with_levels(disk, width, codec, shares, levels);
         for run in saved.runs {
             let SavedRun { first, last, pieces } = run;
             match pieces.is_empty() {
@@ -184,6 +197,17 @@ impl Store {
     /// The number of runs on disk and in memory.
     pub fn runs(&self) -> (usize, usize) {
         (self.old.len(), self.young.len())
+    }
+
+    /// Bytes of the runs in memory and of the filter; of the levels and of the runs on disk that are
+    /// not levels.
+    pub fn bytes(&self) -> [u64; 4] {
+        let young: usize = self.young.iter().map(|run| run.keys.len()).sum();
+        let length = |piece: &Piece| piece.at.length;
+        let levels = self.levels.saved().pieces.iter().map(length).sum();
+        let merged = self.old.iter().flat_map(|run| &run.pieces);
+        let merged = merged.filter(|piece| matches!(piece.file, FileName::Merged { .. }));
+        [young as u64, self.filter.bytes() as u64, levels, merged.map(length).sum()]
     }
 
     /// What a manifest must remember; valid on disk after [`Store::sync`].
@@ -363,12 +387,12 @@ impl Store {
         keys: u64,
         threads: usize,
     ) -> Result<Vec<Piece>> {
-        let (disk, width) = (&*self.disk, self.width);
+        let (disk, width, codec) = (&*self.disk, self.width, &self.codec);
         let boundaries = split(width, slices, segments, parts(keys, threads));
         in_parallel(KeyRange::cut(&boundaries), |part, range| {
             let file = FileName::Merged { first, last, part: part as u16 };
             let mut out = disk.create(&file.to_string())?;
-            let mut writer = SegmentWriter::new(width, &mut *out);
+            let mut writer = SegmentWriter::new(width, &mut *out).coded(codec);
             let mut merge = Merge::new(width, sources(width, slices, segments, range));
             drain(&mut merge, |batch| writer.push(batch))?;
             let at = writer.finish()?;
@@ -380,7 +404,7 @@ impl Store {
     fn open_run(&self, first: u32, last: u32, pieces: Vec<Piece>) -> Result<OldRun> {
         let segments = pieces
             .iter()
-            .map(|piece| piece.open(&*self.disk, self.width))
+            .map(|piece| Ok(piece.open(&*self.disk, self.width)?.coded(&self.codec)))
             .collect::<Result<_>>()?;
         Ok(OldRun { first, last, pieces, segments })
     }

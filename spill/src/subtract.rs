@@ -8,9 +8,11 @@
 //!
 //! Of a segment ([`SegmentSubtract`]) the index tells for every candidate the one block that can
 //! hold it; blocks that can hold none are not decoded. The keys of a block are not put together:
-//! the candidates are squeezed as the block's keys are, and integers are compared.
+//! the candidates are squeezed as the block's keys are, and integers are compared. Where a block has
+//! records instead (see `codec/`), the candidates are encoded, and records are compared.
 
 use crate::block::Block;
+use crate::codec::Sought;
 use crate::keys::{Int, Shape, for_shape, is_ascending, leap};
 use crate::reader::BlockReader;
 use crate::squeeze::Squeeze;
@@ -43,6 +45,9 @@ pub struct SegmentSubtract {
     passed: usize,
     narrow: Queries<u64>,
     wide: Queries<u128>,
+    sought: Sought,
+    /// Candidates found in a block of records.
+    found: Vec<u32>,
 }
 
 impl SegmentSubtract {
@@ -50,7 +55,8 @@ impl SegmentSubtract {
     pub fn new(segment: Segment) -> Self {
         let reader = BlockReader::new(segment);
         let (narrow, wide) = (Queries::default(), Queries::default());
-        SegmentSubtract { reader, block: 0, decoded: false, passed: 0, narrow, wide }
+        let (sought, found) = (Sought::default(), Vec::new());
+        SegmentSubtract { reader, block: 0, decoded: false, passed: 0, narrow, wide, sought, found }
     }
 
     /// Removes the keys of the segment from `candidates`, which ascend, without repeats, and from
@@ -133,6 +139,13 @@ impl SegmentSubtract {
                     remove(shape, candidates, range, kept, &keys[self.passed * width..]);
                 self.passed += passed;
                 return kept;
+            }
+            Block::Records(records) => {
+                let keys = &candidates[range.start * width..range.end * width];
+                let known = self.sought.known(width, keys, records).iter().enumerate();
+                self.found.clear();
+                self.found.extend(known.filter(|(_, known)| **known).map(|(at, _)| at as u32));
+                (self.found.as_slice(), 0)
             }
         };
         self.passed += passed;

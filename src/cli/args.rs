@@ -4,6 +4,7 @@ use crate::exec::Exec;
 use crate::front::Language;
 use crate::ir::{EndRule, Overflow};
 use crate::reduce::symmetry::Effort;
+use crate::search::comback::{CacheKind, CacheSize};
 use crate::search::plan::TooSmall;
 use crate::search::{Checks, Limits, Plan, return_free_blocks};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -18,6 +19,9 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
 }
+
+/// Of which levels a stratified cache keeps states, if that is not said: every so manieth.
+const STRATUM: u16 = 10;
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 verified, 1 violated, 2 the model or the command line is wrong,
@@ -154,6 +158,40 @@ pub enum KeyOrder {
     Sampled,
 }
 
+/// How states are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum StoreArg {
+    /// As gaps between sorted states, compressed
+    #[default]
+    Sorted,
+    /// As their bytes, to measure against
+    Raw,
+    /// As run-length codes
+    Rle,
+    /// As static Huffman codes
+    Huffman,
+    /// As hashes and back-edges, for states of hundreds of bytes
+    Comback,
+}
+
+/// Bits of a hash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum HashBits {
+    /// For tests: almost every state is a suspect
+    #[value(name = "8")]
+    Bits8,
+    /// For tests: suspects abound
+    #[value(name = "16")]
+    Bits16,
+    /// Up to some thousand million states
+    #[default]
+    #[value(name = "32")]
+    Bits32,
+    /// For more
+    #[value(name = "64")]
+    Bits64,
+}
+
 /// How the model is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ExecArg {
@@ -244,6 +282,20 @@ pub struct CheckArgs {
     /// Which of the states that differ only in the names of a scalarset's elements are visited
     #[arg(long, value_enum, default_value_t)]
     pub symmetry: SymmetryArg,
+    /// How states are stored; the counts do not depend on it
+    #[arg(long, value_enum, default_value_t)]
+    pub store: StoreArg,
+    /// How often each byte is in a state, for `--store huffman` [default: from a sample]
+    #[arg(long, value_name = "FILE")]
+    pub huffman_table: Option<PathBuf>,
+    /// Bits of a hash, for `--store comback` [default: 32]
+    #[arg(long, value_name = "BITS", value_enum)]
+    pub comback_hash: Option<HashBits>,
+    /// Which states are kept to begin rebuilding at, and how many, for `--store comback`: none,
+    /// random, fifo, heuristic, stratified or stratified-K, every K-th level; such as fifo:10000
+    /// [default: fifo, as many as there is memory for]
+    #[arg(long, value_name = "KIND[:SIZE]", value_parser = cache)]
+    pub comback_cache: Option<(CacheKind, CacheSize)>,
 }
 
 /// What can be checked.
@@ -349,6 +401,33 @@ fn define(text: &str) -> Result<(String, i64), String> {
     Ok((name.trim().to_string(), value))
 }
 
+/// A cache of rebuilt states: `none`, `fifo`, `stratified-5:1000`.
+fn cache(text: &str) -> Result<(CacheKind, CacheSize), String> {
+    let (kind, size) = match text.split_once(':') {
+        None => (text, CacheSize::Share),
+        Some((kind, size)) => {
+            let states = size.parse().ok().filter(|&states| states > 0);
+            let states = states.ok_or_else(|| format!("`{size}` is not a number of states"))?;
+            (kind, CacheSize::States(states))
+        }
+    };
+    let every = kind.strip_prefix("stratified-").map(|every| every.parse().unwrap_or(0));
+    let kind = match (kind, every) {
+        ("none", _) => CacheKind::None,
+        ("random", _) => CacheKind::Random,
+        ("fifo", _) => CacheKind::Fifo,
+        ("heuristic", _) => CacheKind::Heuristic,
+        ("stratified", _) => CacheKind::Stratified(STRATUM),
+        (_, Some(every)) if every > 0 => CacheKind::Stratified(every),
+        _ => {
+            return Err("expected none, random, fifo, heuristic, stratified or stratified-K, and \
+                        perhaps a number of states, such as fifo:10000"
+                .into());
+        }
+    };
+    Ok((kind, size))
+}
+
 /// A number of bytes: `4096`, `64MiB`, `1.5GiB`, `200GB`.
 fn size(text: &str) -> Result<u64, String> {
     let units: [(&str, f64); 10] = [
@@ -418,6 +497,18 @@ mod tests {
         assert_eq!(duration("10min"), Ok(Duration::from_secs(600)));
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
         assert!(duration("soon").is_err() && duration("-1s").is_err());
+    }
+
+    #[test]
+    fn caches_have_a_kind_and_perhaps_a_size() {
+        assert_eq!(cache("none"), Ok((CacheKind::None, CacheSize::Share)));
+        assert_eq!(cache("fifo:10"), Ok((CacheKind::Fifo, CacheSize::States(10))));
+        assert_eq!(cache("stratified").map(|it| it.0), Ok(CacheKind::Stratified(STRATUM)));
+        let every_third = (CacheKind::Stratified(3), CacheSize::States(5));
+        assert_eq!(cache("stratified-3:5"), Ok(every_third));
+        for wrong in ["", "lru", "fifo:", "fifo:0", "fifo:many", "stratified-0", "stratified-x"] {
+            assert!(cache(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

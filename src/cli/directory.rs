@@ -10,7 +10,8 @@ use crate::ir::layout::GroupId;
 use crate::ir::{EndRule, Overflow};
 use crate::reduce::symmetry::Effort;
 use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
-use crate::search::{Checks, Limits};
+use crate::search::storage::SavedStorage;
+use crate::search::{Checks, Limits, Storage};
 use crate::source::Sources;
 use rkyv::{Archive, Deserialize, Serialize, rancor};
 use spill::{Disk, Error, Metered, RealDisk};
@@ -55,6 +56,8 @@ pub struct Job {
     /// Deadlock, assertions, invariants, faults.
     checks: [bool; 4],
     keep_going: bool,
+    /// How states are stored.
+    storage: SavedStorage,
 }
 
 fn kept_defines(options: &Options) -> Vec<(String, i64)> {
@@ -64,7 +67,7 @@ fn kept_defines(options: &Options) -> Vec<(String, i64)> {
 
 impl Job {
     /// The job of searching `model`.
-    pub fn new(model: &Model, limits: &Limits) -> Job {
+    pub fn new(model: &Model, limits: &Limits, storage: &Storage) -> Job {
         let Checks { deadlock, assertions, invariants, faults } = limits.checks;
         Job {
             language: model.language.name().into(),
@@ -85,6 +88,7 @@ impl Job {
             digest: model.searched().model().digest(),
             checks: [deadlock, assertions, invariants, faults],
             keep_going: !limits.stop_on_violation,
+            storage: storage.saved(),
         }
     }
 
@@ -106,6 +110,19 @@ impl Job {
             stop_on_violation: !self.keep_going,
             max_states,
         }
+    }
+
+    /// How states are stored, in a search of a model with states of `width` bytes.
+    pub fn storage(&self, dir: &Path, width: usize) -> Result<Storage, Failure> {
+        self.storage.restore(width).ok_or_else(|| {
+            let what = "its codec is none for states of this model";
+            Failure::opening(dir, Error::corrupt(JOB, 0, what))
+        })
+    }
+
+    /// What that is called.
+    pub fn storage_name(&self) -> &'static str {
+        self.storage.name()
     }
 
     /// Whether the other job's search is of the same model; its states may have another order.
@@ -289,7 +306,8 @@ impl Contents {
             true => Some(Saved::load(&disk).map_err(|error| Failure::opening(path, error))?),
             false => None,
         };
-        if saved.as_ref().is_some_and(|saved| saved.digest != job.digest) {
+        let differs = |saved: &Saved| saved.digest != job.digest || saved.storage != job.storage;
+        if saved.as_ref().is_some_and(differs) {
             let error = Error::corrupt(MANIFEST, 0, "it belongs to another model than the job");
             return Err(Failure::opening(path, error));
         }
@@ -340,7 +358,8 @@ mod tests {
         sources.add("model.dve", text);
         let (model, _) = Model::load(Language::Dve, sources, Options::default()).unwrap();
         let order: Vec<GroupId> = [2, 0, 1].into_iter().map(GroupId).collect();
-        Job::new(&model.with_order(&order).unwrap(), &Limits::default())
+        let model = model.with_order(&order).unwrap();
+        Job::new(&model, &Limits::default(), &Storage::default())
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod run;
 mod simulate;
 mod slots;
 mod status;
+mod storage;
 
 pub use directory::Job;
 

@@ -6,11 +6,13 @@ use super::failure::{self, Failure};
 use super::model::Model;
 use super::progress::Display;
 use super::slots;
-use super::{Ending, print};
+use super::{Ending, print, storage};
 use crate::exec::{Executor, Model as _};
 use crate::report::{self, Report};
 use crate::search::checkpoint::{DiskFigures, Saved};
-use crate::search::{Control, Limits, Outcome, Plan, Search, Verdict};
+use crate::search::comback::Rebuilt;
+use crate::search::visited::Part;
+use crate::search::{Control, Limits, Outcome, Plan, Search, Storage, Verdict};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -54,11 +56,13 @@ fn begin(args: &CheckArgs, model: Model, may_lack_slots: bool) -> Result<Ended, 
     let model = model.with_symmetry(args.symmetry.effort());
     let limits = args.limits();
     let executor = Executor::new(&model.interp, args.run.exec.into());
-    let plan = plan(&model, &args.run)?;
-    let job = Job::new(&model, &limits);
+    let storage = storage::wanted(args, executor.model())?;
+    let plan = plan(&model, &storage, &args.run)?;
+    storage::check_room(&storage, &plan, model.interp.width())?;
+    let job = Job::new(&model, &limits, &storage);
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
-    Sitting { model: &model, executor: &executor, limits, plan, directory, args: &args.run }
-        .run(None, may_lack_slots)
+    let (model, executor, args) = (&model, &executor, &args.run);
+    Sitting { model, executor, limits, storage, plan, directory, args }.run(None, may_lack_slots)
 }
 
 /// `spillway resume`.
@@ -67,9 +71,10 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let model = job.model(&args.dir)?;
     let limits = job.limits(args.run.max_states);
     let executor = Executor::new(&model.interp, args.run.exec.into());
-    let plan = plan(&model, &args.run)?;
-    let sitting =
-        Sitting { model: &model, executor: &executor, limits, plan, directory, args: &args.run };
+    let storage = job.storage(&args.dir, model.interp.width())?;
+    let plan = plan(&model, &storage, &args.run)?;
+    let (model, executor, args) = (&model, &executor, &args.run);
+    let sitting = Sitting { model, executor, limits, storage, plan, directory, args };
     match sitting.run(saved, false)? {
         Ended::With(code) => Ok(code),
         Ended::OutOfSlots => unreachable!("such a search reports that there are too few slots"),
@@ -77,8 +82,9 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
 }
 
 /// Called when the model is compiled: what is resident by then is not there to be shared out.
-fn plan(model: &Model, args: &RunArgs) -> Result<Plan, Failure> {
-    args::plan(args.memory, args.threads, model.interp.width()).map_err(|error| {
+fn plan(model: &Model, storage: &Storage, args: &RunArgs) -> Result<Plan, Failure> {
+    let width = model.interp.width() + storage.saved().tag_bytes();
+    args::plan(args.memory, args.threads, width).map_err(|error| {
         Failure::wrong(format!("{error}\n  help: give at least that much with --memory"))
     })
 }
@@ -88,6 +94,7 @@ struct Sitting<'a> {
     model: &'a Model,
     executor: &'a Executor<'a>,
     limits: Limits,
+    storage: Storage,
     plan: Plan,
     directory: Directory,
     args: &'a RunArgs,
@@ -98,6 +105,8 @@ struct Searched {
     outcome: Outcome,
     seconds: f64,
     disk: DiskFigures,
+    parts: Vec<Part>,
+    rebuilt: Option<Rebuilt>,
 }
 
 impl Sitting<'_> {
@@ -140,22 +149,30 @@ impl Sitting<'_> {
         let searched = self.model.searched_by(self.executor.model());
         let (model, limits) = (searched.model(), self.limits.clone());
         let mut search = match saved {
-            None => Search::begin(model, disk, self.plan, limits, control)?,
+            None => {
+                let storage = self.storage.clone();
+                Search::begin_stored(model, disk, self.plan, limits, control, storage)?
+            }
             Some(saved) => Search::resume(model, disk, saved, self.plan, limits, control)?,
         };
         let outcome = search.run()?;
-        Ok(Searched { outcome, seconds: search.seconds(), disk: search.disk_figures() })
+        let (seconds, disk) = (search.seconds(), search.disk_figures());
+        let (parts, rebuilt) = (search.store().parts(), search.store().rebuilt());
+        Ok(Searched { outcome, seconds, disk, parts, rebuilt })
     }
 
     /// Prints the result and, if there is one, the counterexample.
     fn tell(&self, searched: &Searched) -> Result<(), Failure> {
         let Sitting { model, executor, directory, limits, .. } = self;
-        let Searched { outcome, seconds, disk } = searched;
+        let Searched { outcome, seconds, disk, parts, rebuilt } = searched;
         let reduced = model.searched();
         let report = Report {
             model_name: model.name(),
             language: model.language.name(),
             key_order: model.key_order(),
+            store: self.storage.name(),
+            parts,
+            rebuilt: *rebuilt,
             compiled: Some(executor.compiled()),
             model: reduced.model(),
             reductions: reduced.reductions(),

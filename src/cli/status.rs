@@ -9,8 +9,10 @@ use crate::front::Language;
 use crate::front::promela::trail;
 use crate::report::{self, Report, Violation};
 use crate::search::checkpoint::{DiskFigures, Saved};
+use crate::search::comback::Rebuilt;
+use crate::search::storage::SavedStorage;
 use crate::search::trace::{Trace, counterexample};
-use crate::search::{Limits, Outcome};
+use crate::search::{Limits, Outcome, Storage, comback};
 use spill::{Disk, RealDisk};
 use std::path::Path;
 
@@ -29,6 +31,9 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         model_name: job.model_name(),
         language: job.language(),
         key_order: model.key_order(),
+        store: job.storage_name(),
+        parts: &[],
+        rebuilt: rebuilt(saved.as_ref()),
         compiled: None,
         model: reduced.model(),
         reductions: reduced.reductions(),
@@ -50,6 +55,12 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         }
     }
     Ok(failure::VERIFIED)
+}
+
+/// What was done to rebuild states up to a checkpoint, if states are rebuilt.
+fn rebuilt(saved: Option<&Saved>) -> Option<Rebuilt> {
+    let saved = saved.filter(|saved| matches!(saved.storage, SavedStorage::Comback(_)))?;
+    Some(saved.frontier.rebuilt)
 }
 
 /// `spillway trace`.
@@ -160,17 +171,18 @@ fn counterexample_of(
             .iter()
             .find(|(check, _)| *check == violation.check)
             .unwrap_or_else(|| unreachable!("violations are made from these findings"));
-        let levels = &saved.store.levels;
+        let (reduced, check) = (model.searched(), violation.check);
+        let model = reduced.model();
+        let codec = match saved.storage()? {
+            Storage::Sorted(codec) => codec,
+            Storage::Comback(_) => {
+                let (levels, witness) = (&saved.store.levels, &finding.witness);
+                return comback::counterexample(model, disk, levels, check, witness);
+            }
+        };
+        let levels = (&saved.store.levels, &codec);
         let (level, witness) = (finding.level, &finding.witness);
-        counterexample(
-            model.searched().model(),
-            disk,
-            levels,
-            threads,
-            violation.check,
-            level,
-            witness,
-        )
+        counterexample(model, disk, levels, threads, check, level, witness)
     };
     trace().map_err(|error| Failure::opening(dir, error))
 }

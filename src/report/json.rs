@@ -2,7 +2,9 @@
 
 use super::{Report, Violation, changes, described, violations};
 use crate::exec::{Model, Outcome as StepOutcome};
+use crate::search::comback::Rebuilt;
 use crate::search::trace::Trace;
+use crate::search::visited::Part;
 use crate::source::Sources;
 use serde_json::{Map, Value, json};
 
@@ -22,6 +24,9 @@ pub fn result(report: &Report) -> Value {
         "violations": found.iter().map(violation).collect::<Vec<_>>(),
         "state_bits": model.bits(),
         "key_order": report.key_order,
+        "store": report.store,
+        "store_parts": report.parts.iter().map(part).collect::<Map<_, _>>(),
+        "rebuilt": report.rebuilt.map(rebuilt),
         "exec": report.compiled.map(|it| if it.is_ok() { "jit" } else { "interp" }),
         "compile_seconds": code.map(|it| it.time.as_secs_f64()),
         "code_bytes": code.map(|it| it.bytes),
@@ -34,6 +39,20 @@ pub fn result(report: &Report) -> Value {
         "store_bytes": report.store_bytes,
         "reductions": report.reductions,
         "dir": report.dir,
+    })
+}
+
+/// What a part of the store takes, in bytes.
+fn part(part: &Part) -> (String, Value) {
+    (part.name.replace([' ', '-'], "_"), json!({ "memory": part.memory, "disk": part.disk }))
+}
+
+fn rebuilt(rebuilt: Rebuilt) -> Value {
+    json!({
+        "suspects": rebuilt.suspects,
+        "states": rebuilt.states,
+        "actions": rebuilt.actions,
+        "from_cache": rebuilt.cached,
     })
 }
 

@@ -9,7 +9,9 @@ pub use text::{print_compiled, print_result, print_trace};
 use crate::exec::jit::Compiled;
 use crate::exec::{Check, Model, Outcome as StepOutcome};
 use crate::search::checkpoint::DiskFigures;
+use crate::search::comback::Rebuilt;
 use crate::search::trace::{Trace, faulty};
+use crate::search::visited::Part;
 use crate::search::{Limits, Outcome};
 use crate::source::Sources;
 
@@ -21,6 +23,12 @@ pub struct Report<'a> {
     pub language: &'a str,
     /// How the order of its variables in a state was chosen: `declared`, `static`, `sampled`.
     pub key_order: &'a str,
+    /// How states are stored: `sorted`, `raw`, `rle`, `huffman`, `comback`.
+    pub store: &'a str,
+    /// What each part of the store takes; nothing if that is not known.
+    pub parts: &'a [Part],
+    /// What was done to rebuild states, if they are.
+    pub rebuilt: Option<Rebuilt>,
     /// What compiling it gave, or why it was interpreted; nothing if it was not run.
     pub compiled: Option<Result<Compiled, &'a str>>,
     /// The model, as it was searched.

@@ -6,6 +6,7 @@ use crate::exec::{Model, Outcome as StepOutcome};
 use crate::search::Verdict;
 use crate::search::plan::Bytes;
 use crate::search::trace::Trace;
+use crate::search::visited::Part;
 use crate::source::Sources;
 use std::fmt::Write;
 
@@ -48,6 +49,23 @@ pub fn print_result(report: &Report) -> String {
         each(report.disk.written, outcome.states()),
         Bytes(each(report.disk.read, outcome.levels.len() as u64) as u64),
     );
+    if !report.parts.is_empty() {
+        let part = |part: &Part| {
+            let [memory, disk] = [part.memory, part.disk].map(|it| each(it, outcome.states()));
+            format!("{} {memory:.2} + {disk:.2}", part.name)
+        };
+        let parts: Vec<_> = report.parts.iter().map(part).collect();
+        let _ = writeln!(out, "  bytes a state in memory + on disk: {}", parts.join(", "));
+    }
+    if let Some(rebuilt) = report.rebuilt {
+        let _ = writeln!(
+            out,
+            "  {} rebuilt for {}, {:.2} actions each",
+            count(rebuilt.states, "state"),
+            count(rebuilt.suspects, "suspect"),
+            each(rebuilt.actions, rebuilt.states),
+        );
+    }
     if let Some(compiled) = report.compiled {
         let _ = writeln!(out, "  {}", print_compiled(compiled));
     }

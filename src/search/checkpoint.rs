@@ -6,7 +6,9 @@
 
 mod consistency;
 
-use super::{Outcome, Plan, Verdict};
+use super::comback::SavedFrontier;
+use super::storage::SavedStorage;
+use super::{Outcome, Plan, Storage, Verdict};
 use crate::exec::{Check, FaultKind, Finding, Findings, Model};
 use consistency::contradiction;
 use rkyv::{Archive, Deserialize, Serialize, rancor};
@@ -23,10 +25,14 @@ pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 3 };
 pub struct Saved {
     /// The digest of the model that was searched.
     pub digest: [u8; 32],
-    /// Bytes of a state.
+    /// Bytes of a state, its tag included if it has one.
     pub width: u32,
+    /// How states are stored.
+    pub storage: SavedStorage,
     /// The levels and the visited store.
     pub store: SavedStore,
+    /// With ComBack, the states of the last level.
+    pub frontier: SavedFrontier,
     /// Transitions of the levels expanded whole.
     pub transitions: u64,
     /// What was found in the levels expanded whole.
@@ -110,7 +116,13 @@ impl Saved {
         }
     }
 
-    /// The findings, the open level's included.
+    /// How states are stored.
+    pub fn storage(&self) -> Result<Storage> {
+        let restored = self.storage.restore(self.width as usize - self.storage.tag_bytes());
+        restored.ok_or_else(|| Error::corrupt(MANIFEST, 0, "its codec is none for these states"))
+    }
+
+    /// The findings, the open level's included; with ComBack, witnesses have their tags in front.
     pub fn all_findings(&self) -> Result<Findings> {
         let mut all = restore_findings(&self.findings)?;
         all.merge(restore_findings(&self.open.findings)?);
@@ -128,7 +140,7 @@ impl Saved {
             },
             levels: (0..levels.ends.len()).map(|level| levels.keys(level)).collect(),
             transitions: self.transitions + self.open.transitions,
-            findings: self.all_findings()?,
+            findings: self.all_findings()?.without_tags(self.storage.tag_bytes()),
         })
     }
 
@@ -138,7 +150,7 @@ impl Saved {
         let is_known =
             |finding: &SavedFinding| finding.check != 1 || (finding.number as usize) < properties;
         let belongs = self.digest == model.digest()
-            && self.width as usize == model.width()
+            && self.width as usize == model.width() + self.storage.tag_bytes()
             && self.findings.iter().chain(&self.open.findings).all(is_known);
         match belongs {
             true => Ok(()),

@@ -9,7 +9,7 @@ use super::control::Progress;
 use super::{Control, plan::Plan};
 use crate::exec::{Expansion, Findings, Model};
 use spill::{
-    Append, Decoder, Disk, FileName, Frontier, Merge, Piece, Recent, Result, SegmentSource,
+    Append, Codec, Decoder, Disk, FileName, Frontier, Merge, Piece, Recent, Result, SegmentSource,
     SegmentWriter, Source, sort_dedup,
 };
 use std::sync::Arc;
@@ -34,6 +34,9 @@ const STATES_PER_WORKER_MIN: u64 = 4096;
 pub struct Worker {
     number: u16,
     width: usize,
+    /// Bytes at the end of a candidate that say where it comes from: of candidates that differ only
+    /// there, the first is kept.
+    tag: usize,
     /// Bytes that the buffer may always take.
     share: usize,
     /// Bytes that it may take at present.
@@ -52,6 +55,7 @@ pub struct Worker {
 struct CandidateLog {
     disk: Arc<dyn Disk>,
     width: usize,
+    codec: Codec,
     open: Option<(FileName, Box<dyn Append>)>,
     pieces: Vec<Piece>,
 }
@@ -78,12 +82,19 @@ pub struct Expanded {
 }
 
 impl Worker {
-    /// The workers of a plan.
-    pub fn crew(plan: &Plan, width: usize, disk: &Arc<dyn Disk>) -> Vec<Worker> {
+    /// The workers of a plan, for candidates that end in a tag of some of their bytes, and whose
+    /// runs `codec` writes.
+    pub fn crew(
+        plan: &Plan,
+        (width, tag): (usize, usize),
+        codec: &Codec,
+        disk: &Arc<dyn Disk>,
+    ) -> Vec<Worker> {
         (0..plan.threads)
             .map(|number| Worker {
                 number: number as u16,
                 width,
+                tag,
                 share: plan.buffer as usize,
                 limit: plan.buffer as usize / width * width,
                 fresh: Vec::new(),
@@ -92,7 +103,7 @@ impl Worker {
                 scratch: Vec::new(),
                 states: Vec::new(),
                 decoder: Decoder::new(width),
-                log: CandidateLog { disk: disk.clone(), width, open: None, pieces: Vec::new() },
+                log: CandidateLog::new(disk, width, codec),
             })
             .collect()
     }
@@ -125,6 +136,7 @@ impl Worker {
     ) -> Result<(u64, Findings)> {
         let Worker {
             width,
+            tag,
             limit,
             share: _,
             fresh,
@@ -141,6 +153,7 @@ impl Worker {
         let mut collect = |fresh: &mut Vec<u8>| {
             if buffer.len() + fresh.len() > *limit {
                 sort_dedup(*width, buffer, scratch);
+                keep_first_tags(*width, *tag, buffer);
                 if buffer.len() > *limit / 2 {
                     log.write(name, buffer)?;
                     buffer.clear();
@@ -172,6 +185,7 @@ impl Worker {
         collect(fresh)?;
         // Here, beside the other workers, whatever the buffer will be needed for.
         sort_dedup(*width, buffer, scratch);
+        keep_first_tags(*width, *tag, buffer);
         Ok(tallies)
     }
 
@@ -217,13 +231,19 @@ impl Worker {
 }
 
 impl CandidateLog {
+    fn new(disk: &Arc<dyn Disk>, width: usize, codec: &Codec) -> CandidateLog {
+        let (disk, codec) = (disk.clone(), codec.clone());
+        CandidateLog { disk, width, codec, open: None, pieces: Vec::new() }
+    }
+
     /// Appends one sorted run.
     fn write(&mut self, name: FileName, keys: &[u8]) -> Result<()> {
         let (_, file) = match &mut self.open {
             Some(open) => open,
             None => self.open.insert((name, self.disk.create(&name.to_string())?)),
         };
-        let mut writer = SegmentWriter::new(self.width, &mut **file).uncompressed();
+        let mut writer =
+            SegmentWriter::new(self.width, &mut **file).coded(&self.codec).uncompressed();
         writer.push(keys)?;
         let at = writer.finish()?;
         self.pieces.push(Piece { file: name, at });
@@ -236,16 +256,33 @@ impl CandidateLog {
         file.flush()?;
         let mut sources: Vec<Box<dyn Source>> = Vec::new();
         for piece in &self.pieces {
-            let segment = piece.open(&*self.disk, self.width)?;
+            let segment = piece.open(&*self.disk, self.width)?.coded(&self.codec);
             sources.push(Box::new(SegmentSource::new(segment, None, None)));
         }
         let mut merge = Merge::new(self.width, sources);
-        let mut writer = SegmentWriter::new(self.width, &mut **file).uncompressed();
+        let mut writer =
+            SegmentWriter::new(self.width, &mut **file).coded(&self.codec).uncompressed();
         spill::drain(&mut merge, |batch| writer.push(batch))?;
         let at = writer.finish()?;
         self.pieces = vec![Piece { file: *name, at }];
         Ok(())
     }
+}
+
+/// Of sorted candidates that differ only in their last `tag` bytes keeps the first.
+fn keep_first_tags(width: usize, tag: usize, sorted: &mut Vec<u8>) {
+    if tag == 0 || sorted.is_empty() {
+        return;
+    }
+    let state = width - tag;
+    let mut kept = width;
+    for next in (width..sorted.len()).step_by(width) {
+        if sorted[kept - width..kept - tag] != sorted[next..next + state] {
+            sorted.copy_within(next..next + width, kept);
+            kept += width;
+        }
+    }
+    sorted.truncate(kept);
 }
 
 /// Expands `level` with all workers until it ends or `pause` says so.

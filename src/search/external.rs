@@ -13,13 +13,15 @@
 //! counterexamples do not depend on threads, timing, memory or interruptions.
 
 use super::checkpoint::{DiskFigures, Saved, SavedLevel, restore_findings, save_findings};
+use super::comback::Tagged;
 use super::control::Progress;
 use super::expand::{Level, Worker, expand};
 use super::plan::Plan;
-use super::{Control, Limits, Outcome, Verdict};
+use super::visited::Visited;
+use super::{Control, Limits, Outcome, Storage, Verdict};
 use crate::exec::{Expansion, Findings, Model};
 use spill::{
-    Candidates, Disk, Error, FileName, Levels, Metered, Piece, Result, SavedStore, Settled, Store,
+    Candidates, Disk, Error, FileName, Levels, Metered, Piece, Result, SavedStore, Settled,
 };
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -36,9 +38,12 @@ pub struct Search<'a> {
     model: &'a dyn Model,
     limits: Limits,
     plan: Plan,
+    storage: Storage,
+    /// The model as it is searched, if its states carry tags.
+    tagged: Option<Tagged<'a>>,
     disk: Arc<Metered>,
     control: &'a Control,
-    store: Store,
+    store: Visited<'a>,
     workers: Vec<Worker>,
     /// Of the levels expanded whole.
     transitions: u64,
@@ -95,8 +100,20 @@ impl<'a> Search<'a> {
         limits: Limits,
         control: &'a Control,
     ) -> Result<Self> {
-        sweep(&*disk, &SavedStore::default(), &[])?;
-        Ok(Self::new(model, disk, plan, limits, control))
+        Self::begin_stored(model, disk, plan, limits, control, Storage::default())
+    }
+
+    /// [`begin`](Search::begin), with states stored in another way.
+    pub fn begin_stored(
+        model: &'a dyn Model,
+        disk: Arc<Metered>,
+        plan: Plan,
+        limits: Limits,
+        control: &'a Control,
+        storage: Storage,
+    ) -> Result<Self> {
+        sweep(&*disk, &SavedStore::default(), &[], &[])?;
+        Ok(Self::new(model, disk, plan, limits, control, storage))
     }
 
     fn new(
@@ -105,14 +122,22 @@ impl<'a> Search<'a> {
         plan: Plan,
         limits: Limits,
         control: &'a Control,
+        storage: Storage,
     ) -> Self {
         let shared: Arc<dyn Disk> = disk.clone();
-        let workers = Worker::crew(&plan, model.width(), &shared);
-        let store = Store::new(shared, model.width(), plan.shares());
+        let tagged = match storage {
+            Storage::Sorted(_) => None,
+            Storage::Comback(_) => Some(Tagged { model }),
+        };
+        let tag = storage.saved().tag_bytes();
+        let store = Visited::new(model, shared.clone(), &plan, &storage);
+        let workers = Worker::crew(&plan, (model.width() + tag, tag), store.codec(), &shared);
         Self {
             model,
             limits,
             plan,
+            storage,
+            tagged,
             disk,
             control,
             store,
@@ -139,15 +164,15 @@ impl<'a> Search<'a> {
         control: &'a Control,
     ) -> Result<Self> {
         saved.check_model(model)?;
-        sweep(&*disk, &saved.store, &saved.open.candidates)?;
-        let mut search = Search::new(model, disk.clone(), plan, limits, control);
+        let storage = saved.storage()?;
+        sweep(&*disk, &saved.store, &saved.frontier.pieces, &saved.open.candidates)?;
+        let mut search = Search::new(model, disk.clone(), plan, limits, control, storage);
         search.transitions = saved.transitions;
         search.findings = restore_findings(&saved.findings)?;
         search.verdict = saved.outcome()?.verdict;
         search.seconds_before = saved.seconds;
         search.disk_before = saved.disk;
-        let shares = plan.shares();
-        search.store = Store::restore(disk, model.width(), shares, saved.store, plan.threads)?;
+        search.store = Visited::restore(model, disk, &plan, &search.storage, &saved)?;
         search.states = levels_keys(search.store.levels()).sum();
         search.reopen(saved.open)?;
         Ok(search)
@@ -190,9 +215,12 @@ impl<'a> Search<'a> {
     /// Removes what was written since the last checkpoint, as far as it has files of its own.
     fn sweep_uncommitted(&self) -> Result<()> {
         match Saved::load(&*self.disk) {
-            Ok(saved) => sweep(&*self.disk, &saved.store, &saved.open.candidates),
+            Ok(saved) => {
+                let (frontier, candidates) = (&saved.frontier.pieces, &saved.open.candidates);
+                sweep(&*self.disk, &saved.store, frontier, candidates)
+            }
             Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
-                sweep(&*self.disk, &SavedStore::default(), &[])
+                sweep(&*self.disk, &SavedStore::default(), &[], &[])
             }
             Err(error) => Err(error),
         }
@@ -225,12 +253,22 @@ impl<'a> Search<'a> {
             verdict: self.verdict,
             levels: levels_keys(levels).collect(),
             transitions: self.transitions + self.open.transitions,
-            findings,
+            findings: findings.without_tags(self.width() - self.model.width()),
         }
     }
 
+    /// The model as it is searched.
+    fn searched(&self) -> &dyn Model {
+        self.tagged.as_ref().map_or(self.model, |tagged| tagged)
+    }
+
+    /// Bytes of a state as it is searched.
+    fn width(&self) -> usize {
+        self.searched().width()
+    }
+
     /// The levels and the visited store.
-    pub fn store(&self) -> &Store {
+    pub fn store(&self) -> &Visited<'a> {
         &self.store
     }
 
@@ -252,12 +290,13 @@ impl<'a> Search<'a> {
     fn settle_initial(&mut self) -> Result<()> {
         let mut buffer = Vec::new();
         let mut never = |_: &mut Vec<u8>| Ok(());
-        let mut expansion = Expansion::new(self.model.width(), &mut buffer, usize::MAX, &mut never);
-        self.model.initial(&mut expansion);
+        let width = self.width();
+        let mut expansion = Expansion::new(width, &mut buffer, usize::MAX, &mut never);
+        self.searched().initial(&mut expansion);
         let (_, findings) = expansion.finish()?;
         // A search without levels that is resumed comes here again.
         self.findings = findings;
-        spill::sort_dedup(self.model.width(), &mut buffer, &mut Vec::new());
+        spill::sort_dedup(width, &mut buffer, &mut Vec::new());
         let candidates = Candidates { slices: vec![&buffer], segments: Vec::new() };
         if let Settled::New(states) = self.store.settle(&candidates, 1, &|| false)? {
             self.states += states;
@@ -285,12 +324,12 @@ impl<'a> Search<'a> {
 
     /// Expands what is left of the level, with checkpoints; false if told to stop.
     fn expand_level(&mut self) -> Result<bool> {
-        self.store.choose_filter();
-        let spare = self.store.spare_bytes() / self.workers.len();
-        self.workers.iter_mut().for_each(|worker| worker.borrow(spare));
-        self.store.make_filter()?;
-        let frontier = self.store.frontier()?;
-        let states = frontier.keys(self.model.width());
+        let Search { store, workers, .. } = self;
+        let frontier = store.frontier(|spare| {
+            let spare = spare / workers.len();
+            workers.iter_mut().for_each(|worker| worker.borrow(spare));
+        })?;
+        let states = frontier.keys(self.width());
         while self.open.expanded < states {
             let (last, every) = (self.clock.last, self.control.checkpoint_every);
             let pause = || self.control.should_stop() || last.elapsed() >= every;
@@ -299,7 +338,8 @@ impl<'a> Search<'a> {
                 frontier: &frontier,
                 expanded: self.open.expanded,
             };
-            let done = expand(self.model, &level, &mut self.workers, self.control, &pause)?;
+            let model = self.tagged.as_ref().map_or(self.model, |tagged| tagged as &dyn Model);
+            let done = expand(model, &level, &mut self.workers, self.control, &pause)?;
             self.open.expanded = done.states;
             self.open.transitions += done.transitions;
             self.open.findings.merge(done.findings);
@@ -315,16 +355,16 @@ impl<'a> Search<'a> {
 
     fn settle_level(&mut self) -> Result<Settled> {
         let threads = self.plan.threads;
-        let width = self.model.width();
+        let (width, codec) = (self.width(), self.store.codec().clone());
         let mut segments = Vec::new();
         for worker in &mut self.workers {
             worker.flush()?;
             for piece in worker.pieces() {
-                segments.push(piece.open(&*self.disk, width)?);
+                segments.push(piece.open(&*self.disk, width)?.coded(&codec));
             }
         }
         for piece in &self.open.restored {
-            segments.push(piece.open(&*self.disk, width)?);
+            segments.push(piece.open(&*self.disk, width)?.coded(&codec));
         }
         let slices = self.workers.iter().map(Worker::sorted).collect();
         let candidates = Candidates { slices, segments };
@@ -403,10 +443,13 @@ impl<'a> Search<'a> {
         for worker in &self.workers {
             candidates.extend_from_slice(worker.pieces());
         }
+        let (store, frontier) = self.store.saved();
         Saved {
             digest: self.model.digest(),
-            width: self.model.width() as u32,
-            store: self.store.saved(),
+            width: self.width() as u32,
+            storage: self.storage.saved(),
+            store,
+            frontier,
             transitions: self.transitions,
             findings: save_findings(&self.findings),
             open: SavedLevel {
@@ -465,20 +508,26 @@ fn levels_keys(levels: &Levels) -> impl Iterator<Item = u64> {
     (0..levels.len()).map(|level| levels.keys(level))
 }
 
-/// Removes every file of keys that neither `store` nor `candidates` mentions, which the manifest in
-/// `disk` does.
+/// Removes every file of keys that none of `store`, `frontier` and `candidates` mentions, which the
+/// manifest in `disk` does.
 ///
 /// First the manifest's name is made durable: if the process was killed in the middle of a commit,
 /// it may not be, and a loss of power could then undo the renaming but not the removals. It would
 /// leave the manifest before this one, without files that it mentions.
-fn sweep(disk: &dyn Disk, store: &SavedStore, candidates: &[Piece]) -> Result<()> {
+fn sweep(
+    disk: &dyn Disk,
+    store: &SavedStore,
+    frontier: &[Piece],
+    candidates: &[Piece],
+) -> Result<()> {
     disk.sync_dir()?;
     let mut known: Vec<String> = Vec::new();
     known.extend(
         (0..store.levels.lanes.len())
             .map(|lane| FileName::Levels { lane: lane as u16 }.to_string()),
     );
-    let pieces = store.runs.iter().flat_map(|run| &run.pieces).chain(candidates);
+    let pieces = store.runs.iter().flat_map(|run| &run.pieces);
+    let pieces = pieces.chain(frontier).chain(candidates);
     known.extend(pieces.map(|piece| piece.file.to_string()));
     known.sort_unstable();
     for (name, _) in disk.list()? {

@@ -6,18 +6,22 @@
 
 mod allocator;
 pub mod checkpoint;
+pub mod comback;
 pub mod control;
 mod expand;
 pub mod external;
 pub mod memory;
 pub mod order;
 pub mod plan;
+pub mod storage;
 pub mod trace;
+pub mod visited;
 
 pub use allocator::{return_free_blocks, return_large_blocks};
 pub use control::Control;
 pub use external::Search;
 pub use plan::Plan;
+pub use storage::Storage;
 
 use crate::exec::{Check, Findings, Model};
 

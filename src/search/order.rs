@@ -11,7 +11,7 @@
 mod bits;
 mod climb;
 mod judge;
-mod sample;
+pub(super) mod sample;
 
 use crate::exec::Model;
 use crate::ir::Layout;

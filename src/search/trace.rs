@@ -8,7 +8,7 @@
 //! replayed forwards, step by step, by the reference semantics.
 
 use crate::exec::{Check, Expansion, Model, Outcome as StepOutcome, Step};
-use spill::{Decoder, Disk, Error, Result, SavedLevels, Segment};
+use spill::{Codec, Decoder, Disk, Error, Result, SavedLevels, Segment};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A way from an initial state to a violation.
@@ -31,11 +31,11 @@ impl Trace {
 }
 
 /// The counterexample that ends in `witness`, a state of `level`, where `check` fails. The levels
-/// must be on disk as `levels` says.
+/// must be on disk as `levels` says and `codec` writes.
 pub fn counterexample(
     model: &dyn Model,
     disk: &dyn Disk,
-    levels: &SavedLevels,
+    (levels, codec): (&SavedLevels, &Codec),
     threads: usize,
     check: Check,
     level: u64,
@@ -45,7 +45,7 @@ pub fn counterexample(
     let mut states = vec![witness.to_vec()];
     for level in (0..level as usize).rev() {
         let target = states.last().map(Vec::as_slice).unwrap_or_default();
-        let segments = levels.open(disk, model.width(), level)?;
+        let segments = levels.open(disk, model.width(), codec, level)?;
         let before = predecessor(model, &masks, &segments, threads, target)?;
         states.push(before.ok_or_else(|| {
             Error::corrupt("levels", 0, format!("no state of level {level} leads to the next"))

@@ -11,7 +11,10 @@ mod seal;
 pub mod support;
 
 use spill::fault::Plan as Faults;
-use spill::{Decoder, Disk, Error, FaultDisk, FileName, Segment, SegmentRef, block_keys_max};
+use spill::{
+    Codec, Decoder, Disk, Error, FaultDisk, FileName, Frequencies, Huffman, Segment, SegmentRef,
+    Tables, block_keys_max,
+};
 use spillway::cli::Job;
 use spillway::search::checkpoint::{FORMAT, MANIFEST, Saved};
 use spillway::search::{Control, Limits, Outcome, Plan};
@@ -41,18 +44,44 @@ pub fn width_byte(width: usize) -> u8 {
     width as u8 - 1
 }
 
-/// A byte that chooses the width of keys, then a block.
-pub fn block(input: &[u8]) -> bool {
-    let Some((&chosen, block)) = input.split_first() else { return false };
-    let width = 1 + chosen as usize % WIDTHS;
-    let mut sealed = block.to_vec();
-    seal::block(&mut sealed);
-    decode_block(width, block) | decode_block(width, &sealed)
+/// The codec of an input whose first byte is `chosen`.
+fn codec(chosen: u8) -> Codec {
+    static HUFFMAN: OnceLock<Vec<Codec>> = OnceLock::new();
+    let trained = |width| {
+        let mut uneven = Frequencies::new(width);
+        (0..width).for_each(|column| uneven.add(column, column as u8, 1000));
+        Codec::Huffman(Arc::new(Huffman::train(&uneven, Tables::Single)))
+    };
+    match usize::from(chosen) / WIDTHS {
+        1 => Codec::Raw,
+        2 => Codec::Rle,
+        3 => HUFFMAN.get_or_init(|| (1..=WIDTHS).map(trained).collect())
+            [usize::from(chosen) % WIDTHS]
+            .clone(),
+        _ => Codec::Gaps,
+    }
 }
 
-fn decode_block(width: usize, block: &[u8]) -> bool {
+/// The first bytes of inputs for keys of `width` bytes in each codec but gaps, and the codecs.
+pub fn codec_bytes(width: usize) -> [(u8, Codec); 3] {
+    [1, 2, 3].map(|number| {
+        let chosen = width_byte(width) + number * WIDTHS as u8;
+        (chosen, codec(chosen))
+    })
+}
+
+/// A byte that chooses the width of keys and their codec, then a block.
+pub fn block(input: &[u8]) -> bool {
+    let Some((&chosen, block)) = input.split_first() else { return false };
+    let (width, codec) = (1 + chosen as usize % WIDTHS, codec(chosen));
+    let mut sealed = block.to_vec();
+    seal::block(&mut sealed);
+    decode_block(width, &codec, block) | decode_block(width, &codec, &sealed)
+}
+
+fn decode_block(width: usize, codec: &Codec, block: &[u8]) -> bool {
     let mut keys = vec![3; 5];
-    let outcome = Decoder::new(width).decode(block, FILE, 0, &mut keys);
+    let outcome = Decoder::new(width).coded(codec).decode(block, FILE, 0, &mut keys);
     match &outcome {
         Ok(()) => {
             assert!((1..=block_keys_max(width)).contains(&(keys.len() / width)));

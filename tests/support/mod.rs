@@ -6,7 +6,7 @@ pub mod agree;
 use spill::{Disk, Metered, Result};
 use spillway::exec::{Check, Expansion, Model, Outcome, PropertyInfo, Step};
 use spillway::search::checkpoint::{MANIFEST, Saved};
-use spillway::search::{Control, Limits, Plan, Search};
+use spillway::search::{Control, Limits, Plan, Search, Storage};
 use spillway::source::Span;
 use std::sync::Arc;
 
@@ -181,10 +181,25 @@ pub fn begin_or_resume<'a>(
     limits: &Limits,
     control: &'a Control,
 ) -> Result<Search<'a>> {
+    begin_stored_or_resume(model, disk, plan, limits, control, &Storage::default())
+}
+
+/// The same, with states stored in another way if it begins.
+pub fn begin_stored_or_resume<'a>(
+    model: &'a dyn Model,
+    disk: &Arc<dyn Disk>,
+    plan: Plan,
+    limits: &Limits,
+    control: &'a Control,
+    storage: &Storage,
+) -> Result<Search<'a>> {
     let metered = Arc::new(Metered::new(disk.clone(), None)?);
     let begun = disk.list()?.iter().any(|(name, _)| name == MANIFEST);
     match begun {
-        false => Search::begin(model, metered, plan, limits.clone(), control),
+        false => {
+            let (limits, storage) = (limits.clone(), storage.clone());
+            Search::begin_stored(model, metered, plan, limits, control, storage)
+        }
         true => {
             let saved = Saved::load(&**disk)?;
             Search::resume(model, metered, saved, plan, limits.clone(), control)

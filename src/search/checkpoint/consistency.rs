@@ -6,6 +6,7 @@
 //! store. Whether the files agree with the manifest is checked where they are opened.
 
 use super::{DiskFigures, Saved, SavedFinding, SavedLevel};
+use crate::search::storage::SavedStorage;
 use spill::{FileName, Piece, SavedLevels, SavedRun, SavedStore, WIDTH_MAX};
 
 /// No count of a real search comes near it, and a few of them can be added.
@@ -15,10 +16,11 @@ const COUNT_MAX: u64 = 1 << 60;
 type Check = fn(&Saved) -> bool;
 
 /// The parts, each relying on those before: keys of levels are added up once the levels agree.
-const PARTS: [(Check, &str); 5] = [
+const PARTS: [(Check, &str); 6] = [
     (numbers_agree, "numbers"),
     (|saved| levels_agree(&saved.store.levels, saved.width.into()), "levels"),
     (|saved| runs_agree(&saved.store), "runs"),
+    (frontier_agrees, "frontier"),
     (|saved| open_level_agrees(&saved.open, &saved.store.levels), "half expanded level"),
     (findings_agree, "findings"),
 ];
@@ -33,6 +35,7 @@ fn numbers_agree(saved: &Saved) -> bool {
     let counts = [saved.transitions, peak, written, read, saved.peak_rss_bytes];
     (1..=WIDTH_MAX).contains(&(saved.width as usize))
         && counts.iter().all(|&count| count <= COUNT_MAX)
+        && saved.width as usize > saved.storage.tag_bytes()
         && saved.verdict <= 2
 }
 
@@ -71,8 +74,26 @@ fn runs_agree(store: &SavedStore) -> bool {
 
 fn keys_agree(run: &SavedRun, levels: &SavedLevels) -> bool {
     let keys = (run.first..=run.last).map(|level| levels.keys(level as usize)).sum();
-    let holds_levels = |piece: &Piece| !matches!(piece.file, FileName::Candidates { .. });
+    let holds_levels =
+        |piece: &Piece| matches!(piece.file, FileName::Levels { .. } | FileName::Merged { .. });
     sum_of_keys(&run.pieces) == Some(keys) && run.pieces.iter().all(holds_levels)
+}
+
+/// With ComBack, every run is on disk, and so are the states of the last level.
+fn frontier_agrees(saved: &Saved) -> bool {
+    let SavedStore { levels, runs } = &saved.store;
+    let pieces = &saved.frontier.pieces;
+    if matches!(saved.storage, SavedStorage::Sorted(_)) {
+        return pieces.is_empty();
+    }
+    let Some(last) = levels.ends.len().checked_sub(1) else { return pieces.is_empty() };
+    let is_of_last = |piece: &Piece| match piece.file {
+        FileName::Frontier { level } => level as usize == last,
+        _ => false,
+    };
+    pieces.iter().all(is_of_last)
+        && sum_of_keys(pieces) == Some(levels.keys(last))
+        && runs.iter().all(|run| !run.pieces.is_empty())
 }
 
 /// No more is expanded than there is, and the candidates are of the last level.

@@ -24,16 +24,22 @@ const STEP: usize = 256;
 /// gone far. So the sample goes on from a part of its last level, level by level, to states that
 /// are deep, but in sets that are thin. An order that does well on both is likely to do well on
 /// the whole.
-pub(super) struct Sample {
+pub(in crate::search) struct Sample {
     /// The first levels.
-    pub(super) early: Vec<u8>,
-    /// Parts of the levels after these.
-    pub(super) deep: Vec<u8>,
+    pub(in crate::search) early: Vec<u8>,
+    /// Parts of the levels after these; nothing if there are none.
+    pub(in crate::search) deep: Vec<u8>,
 }
 
 impl Sample {
     /// Takes a sample, unless `model` has no more states than that.
     pub(super) fn take(model: &dyn Model) -> Option<Sample> {
+        let (sample, is_all) = Sample::take_or_all(model);
+        (!is_all).then_some(sample)
+    }
+
+    /// Takes a sample; all states, and that they are all, if `model` has no more.
+    pub(in crate::search) fn take_or_all(model: &dyn Model) -> (Sample, bool) {
         let width = model.width();
         let states = STATES_MAX.min(BYTES_MAX / width).max(1);
         let mut walk = Walk { model, states, runs: Vec::new(), found: Vec::new(), successors: 0 };
@@ -41,15 +47,13 @@ impl Sample {
         while !level.is_empty() && walk.room() > 0 {
             level = walk.next_level(&level);
         }
-        if level.is_empty() {
-            return None;
-        }
+        let is_all = level.is_empty();
         let early = std::mem::take(&mut walk.found);
         walk.successors = 0;
         while !level.is_empty() && walk.room() > 0 {
             level = walk.next_level(middle(width, &level));
         }
-        Some(Sample { early, deep: walk.found })
+        (Sample { early, deep: walk.found }, is_all)
     }
 }
 

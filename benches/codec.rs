@@ -1,0 +1,131 @@
+//! What codecs cost a state, on one core: `cargo bench --bench codec`.
+//!
+//! States are those of models of ours, as many as there are up to a million, and of a synthetic one of
+//! ten bytes. Each codec encodes them, decodes them, and finds a tenth of them, as candidates,
+//! among the blocks of all.
+
+mod support;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use spill::{
+    Codec, Disk, Frequencies, Huffman, RealDisk, Segment, SegmentSubtract, SegmentWriter, Tables,
+};
+use spillway::exec::Model;
+use spillway::exec::synthetic::{Shape, Synthetic};
+use std::hint::black_box;
+use std::sync::Arc;
+
+const STATES_MAX: u64 = 1_000_000;
+
+/// Bytes encoded at a time: what the second-level cache has room for.
+const BATCH_BYTES: usize = 64 << 10;
+
+fn states(model: &dyn Model) -> Vec<u8> {
+    let width = model.width();
+    let look = |search: &spillway::search::Search, disk: &dyn Disk, _: &_| {
+        let levels = search.store().levels().saved().clone();
+        let mut all = Vec::new();
+        for level in 0..levels.ends.len() {
+            for segment in levels.open(disk, width, &Codec::Gaps, level).unwrap() {
+                let mut source = spill::SegmentSource::new(segment, None, None);
+                let mut batch = Vec::new();
+                while {
+                    spill::Source::next(&mut source, &mut batch).unwrap();
+                    !batch.is_empty()
+                } {
+                    all.extend_from_slice(&batch);
+                }
+            }
+        }
+        spill::sort_dedup(width, &mut all, &mut Vec::new());
+        all
+    };
+    support::explore_and(model, 4 << 30, 2, Some(STATES_MAX), look)
+}
+
+fn segment(disk: &dyn Disk, name: &str, width: usize, keys: &[u8], codec: &Codec) -> Segment {
+    let mut file = disk.create(name).unwrap();
+    let mut writer = SegmentWriter::new(width, &mut *file).coded(codec);
+    writer.push(keys).unwrap();
+    let at = writer.finish().unwrap();
+    file.flush().unwrap();
+    Segment::open(disk, name, at, width).unwrap().coded(codec)
+}
+
+fn codecs(criterion: &mut Criterion) {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = RealDisk::open(folder.path()).unwrap();
+    let synthetic = Synthetic::new(Shape { states: STATES_MAX, ..Shape::default() }).unwrap();
+    let data = [
+        ("synthetic", 10, states(&synthetic)),
+        {
+            let model = support::load("peterson", &[("N", 4)]);
+            ("peterson", model.width(), states(&model))
+        },
+        {
+            let model = support::load("sliding_window", &[("ROOM", 3)]);
+            ("sliding_window", model.width(), states(&model))
+        },
+    ];
+    for (name, width, keys) in &data {
+        let (width, count) = (*width, keys.len() / width);
+        let frequencies = Frequencies::of(width, keys);
+        let train = |tables| Arc::new(Huffman::train(&frequencies, tables));
+        let mut group = criterion.benchmark_group(format!("codec/{name}/{width}"));
+        group.sample_size(20).throughput(Throughput::Elements(count as u64));
+        let huffman = train(Tables::Columns);
+        let (mut out, mut ends) = (Vec::new(), Vec::new());
+        group.bench_function("encode/huffman-batch", |bencher| {
+            bencher.iter(|| {
+                for batch in keys.chunks(BATCH_BYTES / width * width) {
+                    huffman.encode_all(black_box(batch), &mut out, &mut ends);
+                }
+            });
+        });
+        let codecs = [
+            ("raw", Codec::Raw),
+            ("rle", Codec::Rle),
+            ("huffman-single", Codec::Huffman(train(Tables::Single))),
+            ("huffman", Codec::Huffman(huffman)),
+        ];
+        for (codec_name, codec) in &codecs {
+            let mut records = Vec::new();
+            let mut ends = Vec::new();
+            for key in keys.chunks_exact(width) {
+                codec.encode(key, &mut records);
+                ends.push(records.len());
+            }
+            let bytes = records.len() as f64 / count as f64;
+            println!("{name}: {codec_name}: {bytes:.2} bytes of {width} a state");
+            group.bench_function(format!("decode/{codec_name}"), |bencher| {
+                let mut key = vec![0; width];
+                bencher.iter(|| {
+                    let mut start = 0;
+                    for &end in &ends {
+                        assert!(codec.decode(black_box(&records[start..end]), &mut key));
+                        start = end;
+                    }
+                });
+            });
+        }
+        let candidates: Vec<u8> = keys.chunks_exact(width).step_by(10).flatten().copied().collect();
+        for (codec_name, codec) in codecs.iter().chain([&("sorted", Codec::Gaps)]) {
+            let segment = segment(&disk, &format!("{name}-{codec_name}"), width, keys, codec);
+            group.bench_function(format!("subtract/{codec_name}"), |bencher| {
+                bencher.iter(|| {
+                    let mut subtract = SegmentSubtract::new(segment.clone());
+                    let mut left = 0;
+                    for batch in candidates.chunks(BATCH_BYTES / width * width) {
+                        let mut batch = batch.to_vec();
+                        subtract.subtract(&mut batch).unwrap();
+                        left += batch.len();
+                    }
+                    assert_eq!(left, 0);
+                });
+            });
+        }
+    }
+}
+
+criterion_group!(benches, codecs);
+criterion_main!(benches);

@@ -1,0 +1,306 @@
+//! Static Huffman codes: fixed before the search, so that a key always has the same record.
+//!
+//! Every byte of a key, a *column*, has a code of its own, or shares one with others. Codes are
+//! canonical: the words follow from their lengths, shorter ones first, then lesser bytes. The words
+//! of a key lie one behind the other, the first in the lowest bits; zero bits fill the last byte. As
+//! the number of words is known and none is the start of another, records of different keys differ.
+
+use super::SavedCodec;
+use super::lengths::{LENGTH_MAX, SYMBOLS, are_complete, lengths};
+use byteorder::{ByteOrder, LittleEndian};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Words that are shifted into 64 bits before they are stored: with 7 bits left of those before,
+/// four of 12 bits fit.
+const WORDS_PER_STORE: usize = 4;
+
+/// Bytes that are read or written at a time.
+const STORE_BYTES: usize = 8;
+
+/// The most codes that the columns of a key have.
+const CODES_MAX: usize = 64;
+
+/// A word and its length, as the lower 16 bits and the next 8.
+type Word = u32;
+
+/// A byte and the length of its word.
+type Entry = (u8, u8);
+
+/// How many codes there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tables {
+    /// One for all columns, as in the paper.
+    Single,
+    /// One for each column; of wide keys, one for each group of like columns.
+    Columns,
+}
+
+/// How often each byte is in each column.
+#[derive(Clone, Debug)]
+pub struct Frequencies {
+    counts: Vec<[u64; SYMBOLS]>,
+}
+
+/// Codes for keys of some width.
+#[derive(Clone, Debug)]
+pub struct Huffman {
+    /// For each column, its code.
+    columns: Vec<u16>,
+    lengths: Vec<Vec<u8>>,
+    /// For each code, the word of each byte.
+    words: Vec<[Word; SYMBOLS]>,
+    /// For each code, what begins with these 12 bits.
+    entries: Vec<Box<[Entry; 1 << LENGTH_MAX]>>,
+    /// For each column the words of its code, if there are few columns.
+    own: Vec<[Word; SYMBOLS]>,
+    record_bytes_max: usize,
+}
+
+impl Frequencies {
+    /// Nothing counted yet, in keys of `width` bytes.
+    pub fn new(width: usize) -> Frequencies {
+        Frequencies { counts: vec![[0; SYMBOLS]; width] }
+    }
+
+    /// Those of a sample of keys.
+    pub fn of(width: usize, keys: &[u8]) -> Frequencies {
+        let mut all = Frequencies::new(width);
+        for key in keys.chunks_exact(width) {
+            for (counts, &byte) in all.counts.iter_mut().zip(key) {
+                counts[usize::from(byte)] += 1;
+            }
+        }
+        all
+    }
+
+    /// Adds `count` times `byte` in `column`.
+    pub fn add(&mut self, column: usize, byte: u8, count: u64) {
+        let counted = &mut self.counts[column][usize::from(byte)];
+        *counted = counted.saturating_add(count);
+    }
+}
+
+impl Huffman {
+    /// The best codes for keys in which bytes are so frequent.
+    pub fn train(frequencies: &Frequencies, tables: Tables) -> Huffman {
+        let counts = &frequencies.counts;
+        let columns = match tables {
+            Tables::Single => vec![0; counts.len()],
+            Tables::Columns if counts.len() <= CODES_MAX => (0..counts.len() as u16).collect(),
+            Tables::Columns => group(counts),
+        };
+        let codes = columns.iter().max().map_or(0, |&last| usize::from(last) + 1);
+        let mut sums = vec![[0u64; SYMBOLS]; codes];
+        for (&code, counts) in columns.iter().zip(counts) {
+            let sums = sums[usize::from(code)].iter_mut().zip(counts);
+            sums.for_each(|(sum, count)| *sum = sum.saturating_add(*count));
+        }
+        let lengths = sums.iter().map(|counts| lengths(counts).to_vec()).collect();
+        Huffman::new(columns, lengths)
+    }
+
+    fn new(columns: Vec<u16>, lengths: Vec<Vec<u8>>) -> Huffman {
+        let words: Vec<_> = lengths.iter().map(|lengths| canonical(lengths)).collect();
+        let entries = words.iter().map(entries).collect();
+        let longest =
+            |code: &u16| usize::from(*lengths[usize::from(*code)].iter().max().unwrap_or(&0));
+        let bits: usize = columns.iter().map(longest).sum();
+        let own = match columns.len() {
+            0..=CODES_MAX => columns.iter().map(|&code| words[usize::from(code)]).collect(),
+            _ => Vec::new(),
+        };
+        Huffman { columns, words, entries, lengths, own, record_bytes_max: bits.div_ceil(8) }
+    }
+
+    pub(super) fn saved(&self) -> SavedCodec {
+        SavedCodec::Huffman { columns: self.columns.clone(), lengths: self.lengths.clone() }
+    }
+
+    pub(super) fn restore(width: usize, columns: &[u16], lengths: &[Vec<u8>]) -> Option<Huffman> {
+        let possible = columns.len() == width
+            && lengths.len() <= CODES_MAX
+            && columns.iter().all(|&code| usize::from(code) < lengths.len())
+            && lengths.iter().all(|lengths| are_complete(lengths));
+        possible.then(|| Huffman::new(columns.to_vec(), lengths.to_vec()))
+    }
+
+    /// The number of codes.
+    pub fn codes(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// The most bytes that a record takes.
+    pub fn record_bytes_max(&self) -> usize {
+        self.record_bytes_max
+    }
+
+    /// Appends the record of `key` to `out`.
+    pub fn encode(&self, key: &[u8], out: &mut Vec<u8>) {
+        let start = out.len();
+        out.resize(start + self.record_bytes_max + STORE_BYTES, 0);
+        let length = self.encode_to(key, &mut out[start..]);
+        out.truncate(start + length);
+    }
+
+    /// Replaces `out` by the records of `keys`, one behind the other, and `ends` by where each ends.
+    pub fn encode_all(&self, keys: &[u8], out: &mut Vec<u8>, ends: &mut Vec<u32>) {
+        let width = self.columns.len();
+        let count = keys.len() / width;
+        out.resize(count * self.record_bytes_max + STORE_BYTES, 0);
+        ends.clear();
+        ends.reserve(count);
+        let mut end = 0;
+        for key in keys.chunks_exact(width) {
+            end += self.encode_to(key, &mut out[end..]);
+            ends.push(end as u32);
+        }
+        out.truncate(end);
+    }
+
+    /// Writes the record of `key`, and up to [`STORE_BYTES`] behind it; its length.
+    #[inline]
+    fn encode_to(&self, key: &[u8], out: &mut [u8]) -> usize {
+        let mut packer = Packer { filled: 0, bits: 0, end: 0, out };
+        if self.own.is_empty() {
+            let columns = self.columns.chunks(WORDS_PER_STORE);
+            for (bytes, codes) in key.chunks(WORDS_PER_STORE).zip(columns) {
+                for (&byte, &code) in bytes.iter().zip(codes) {
+                    packer.push(self.words[usize::from(code)][usize::from(byte)]);
+                }
+                packer.store();
+            }
+            return packer.finish();
+        }
+        let (bytes, rest) = key.as_chunks::<WORDS_PER_STORE>();
+        let (words, rest_words) = self.own.as_chunks::<WORDS_PER_STORE>();
+        for (bytes, words) in bytes.iter().zip(words) {
+            for (&byte, words) in bytes.iter().zip(words) {
+                packer.push(words[usize::from(byte)]);
+            }
+            packer.store();
+        }
+        for (&byte, words) in rest.iter().zip(rest_words) {
+            packer.push(words[usize::from(byte)]);
+        }
+        packer.store();
+        packer.finish()
+    }
+
+    /// Replaces `key` by the one that `record` is of; false if it is of none.
+    pub fn decode(&self, record: &[u8], key: &mut [u8]) -> bool {
+        self.decode_from(record, 0..record.len(), key)
+    }
+
+    /// [`decode`](Huffman::decode) for a record that lies among others.
+    #[inline]
+    pub(super) fn decode_from(&self, bytes: &[u8], record: Range<usize>, key: &mut [u8]) -> bool {
+        let mut bits = 8 * record.start;
+        let columns = self.columns.chunks(WORDS_PER_STORE);
+        for (bytes_of_key, codes) in key.chunks_mut(WORDS_PER_STORE).zip(columns) {
+            let mut held = load(bytes, bits / 8) >> (bits % 8);
+            for (byte, &code) in bytes_of_key.iter_mut().zip(codes) {
+                let entry = self.entries[usize::from(code)][held as usize % (1 << LENGTH_MAX)];
+                *byte = entry.0;
+                held >>= entry.1;
+                bits += usize::from(entry.1);
+            }
+        }
+        let is_filled_up = || bits.is_multiple_of(8) || bytes[bits / 8] >> (bits % 8) == 0;
+        bits.div_ceil(8) == record.end && is_filled_up()
+    }
+}
+
+/// Words on their way into a record.
+struct Packer<'a> {
+    filled: u64,
+    bits: u32,
+    end: usize,
+    out: &'a mut [u8],
+}
+
+impl Packer<'_> {
+    #[inline(always)]
+    fn push(&mut self, word: Word) {
+        self.filled |= u64::from(word as u16) << self.bits;
+        self.bits += word >> 16;
+    }
+
+    /// Writes the whole bytes; to be called before there are more than 64 bits.
+    #[inline(always)]
+    fn store(&mut self) {
+        LittleEndian::write_u64(&mut self.out[self.end..self.end + STORE_BYTES], self.filled);
+        self.end += (self.bits / 8) as usize;
+        self.filled >>= self.bits & !7;
+        self.bits &= 7;
+    }
+
+    fn finish(self) -> usize {
+        self.end + usize::from(self.bits > 0)
+    }
+}
+
+/// The eight bytes of `bytes` at `at`, zeros behind their end.
+#[inline(always)]
+fn load(bytes: &[u8], at: usize) -> u64 {
+    match bytes.get(at..at + STORE_BYTES) {
+        Some(whole) => LittleEndian::read_u64(whole),
+        None => load_last(bytes, at),
+    }
+}
+
+fn load_last(bytes: &[u8], at: usize) -> u64 {
+    let left = bytes.len().saturating_sub(at);
+    match bytes.last_chunk::<STORE_BYTES>() {
+        _ if left == 0 => 0,
+        Some(last) => u64::from_le_bytes(*last) >> (8 * (STORE_BYTES - left)),
+        None => LittleEndian::read_uint(&bytes[at..], left),
+    }
+}
+
+/// Puts columns that are alike together: those with the same most frequent byte, as frequent up to
+/// an eighth. What is left over when there are too many groups shares the last.
+fn group(counts: &[[u64; SYMBOLS]]) -> Vec<u16> {
+    let likeness = |counts: &[u64; SYMBOLS]| {
+        let most = (0..SYMBOLS).max_by_key(|&byte| (counts[byte], SYMBOLS - byte)).unwrap_or(0);
+        let all = counts.iter().sum::<u64>().max(1);
+        (most, u128::from(counts[most]) * 8 / u128::from(all))
+    };
+    let mut groups: BTreeMap<_, u64> = BTreeMap::new();
+    counts.iter().for_each(|counts| *groups.entry(likeness(counts)).or_default() += 1);
+    let mut largest: Vec<_> = groups.into_iter().collect();
+    largest.sort_by_key(|&(_, columns)| std::cmp::Reverse(columns));
+    let numbers: BTreeMap<_, u16> = largest
+        .iter()
+        .enumerate()
+        .map(|(at, (likeness, _))| (*likeness, at.min(CODES_MAX - 1) as u16))
+        .collect();
+    counts.iter().map(|counts| numbers[&likeness(counts)]).collect()
+}
+
+/// The words of a canonical code, first bit lowest.
+fn canonical(lengths: &[u8]) -> [Word; SYMBOLS] {
+    let mut order: Vec<usize> = (0..SYMBOLS).collect();
+    order.sort_by_key(|&byte| (lengths[byte], byte));
+    let mut words = [0; SYMBOLS];
+    let mut next = 0u32;
+    for byte in order {
+        let length = u32::from(lengths[byte]);
+        let word = next >> (LENGTH_MAX as u32 - length);
+        words[byte] = word.reverse_bits() >> (32 - length) | length << 16;
+        next += 1 << (LENGTH_MAX as u32 - length);
+    }
+    words
+}
+
+/// For each number of 12 bits the byte whose word is its lower bits.
+fn entries(words: &[Word; SYMBOLS]) -> Box<[Entry; 1 << LENGTH_MAX]> {
+    let mut entries = Box::new([(0, 0); 1 << LENGTH_MAX]);
+    for (byte, &word) in words.iter().enumerate() {
+        let length = word >> 16;
+        for entry in entries[usize::from(word as u16)..].iter_mut().step_by(1 << length) {
+            *entry = (byte as u8, length as u8);
+        }
+    }
+    entries
+}

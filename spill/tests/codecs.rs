@@ -1,0 +1,166 @@
+//! Records are as different as keys, come back as the keys they are of, and are compared as them.
+
+mod common;
+
+use common::*;
+use proptest::prelude::*;
+use spill::{
+    Codec, Decoder, Encoder, Error, Frequencies, Huffman, Segment, SegmentSubtract, SegmentWriter,
+    Source, Tables, block_keys_max,
+};
+use std::sync::Arc;
+
+/// Every codec, the Huffman ones trained on `sample`.
+fn codecs(width: usize, sample: &[u8]) -> Vec<Codec> {
+    let frequencies = Frequencies::of(width, sample);
+    let trained = |tables| Codec::Huffman(Arc::new(Huffman::train(&frequencies, tables)));
+    vec![Codec::Raw, Codec::Rle, trained(Tables::Single), trained(Tables::Columns)]
+}
+
+fn record(codec: &Codec, key: &[u8]) -> Vec<u8> {
+    let mut record = b"before".to_vec();
+    codec.encode(key, &mut record);
+    record.split_off(6)
+}
+
+fn coded_segment(width: usize, set: &Set, codec: &Codec) -> Segment {
+    let file = OneFile::default();
+    let mut out = file.clone();
+    let mut writer = SegmentWriter::new(width, &mut out).coded(codec);
+    writer.push(&flat(set)).unwrap();
+    let at = writer.finish().unwrap();
+    file.open(at, width).unwrap().coded(codec)
+}
+
+proptest! {
+    #[test]
+    fn records_are_as_different_as_keys_and_come_back(
+        (width, sample, keys) in any_width().prop_flat_map(|width| {
+            (Just(width), any_keys(width, 30), any_keys(width, 30))
+        }),
+    ) {
+        for codec in codecs(width, &sample.concat()) {
+            for key in &keys {
+                let its = record(&codec, key);
+                prop_assert!(its.len() <= codec.record_bytes_max(width));
+                let mut decoded = vec![1; width];
+                prop_assert!(codec.decode(&its, &mut decoded));
+                prop_assert_eq!(&decoded, key);
+                for other in &keys {
+                    prop_assert_eq!(record(&codec, other) == its, other == key);
+                }
+            }
+        }
+    }
+
+    /// So that no two records are of one key, whatever the disk holds.
+    #[test]
+    fn what_decodes_is_the_record_of_what_it_decodes_to(
+        (width, sample, mut bytes) in any_width().prop_flat_map(|width| {
+            let record = prop::collection::vec(prop_oneof![Just(0u8), 1u8..5, any::<u8>()], 0..2 * width + 2);
+            (Just(width), any_keys(width, 10), record)
+        }),
+        key in any::<u64>(),
+        flip in any::<prop::sample::Index>(),
+    ) {
+        for codec in codecs(width, &sample.concat()) {
+            let mut near = record(&codec, &common::key(width, key));
+            let bit = flip.index(8 * near.len());
+            near[bit / 8] ^= 1 << (bit % 8);
+            for hostile in [&mut bytes, &mut near] {
+                let mut decoded = vec![0; width];
+                if codec.decode(hostile, &mut decoded) {
+                    prop_assert_eq!(&record(&codec, &decoded), hostile);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_codec_is_restored_as_it_was_saved(
+        (width, sample) in any_width().prop_flat_map(|width| (Just(width), any_keys(width, 20))),
+    ) {
+        for codec in codecs(width, &sample.concat()) {
+            let saved = codec.saved();
+            let restored = Codec::restore(&saved, width).unwrap();
+            prop_assert_eq!(restored.saved(), saved.clone());
+            for key in &sample {
+                prop_assert_eq!(record(&restored, key), record(&codec, key));
+            }
+            if let spill::SavedCodec::Huffman { columns, mut lengths } = saved {
+                prop_assert!(Codec::restore(&codec.saved(), width + 1).is_none());
+                lengths[0][7] ^= 1;
+                let damaged = spill::SavedCodec::Huffman { columns, lengths };
+                prop_assert!(Codec::restore(&damaged, width).is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn segments_of_records_hold_and_subtract_what_they_were_given(
+        (width, run, candidates) in any_width().prop_flat_map(|width| {
+            (Just(width), any_set(width), any_set(width))
+        }),
+        batch_keys in 1usize..3000,
+    ) {
+        for codec in codecs(width, &flat(&run)) {
+            let segment = coded_segment(width, &run, &codec);
+            let mut source = spill::SegmentSource::new(segment.clone(), None, None);
+            let (mut all, mut batch) = (Vec::new(), Vec::new());
+            while { source.next(&mut batch).unwrap(); !batch.is_empty() } {
+                all.extend_from_slice(&batch);
+            }
+            prop_assert!(all == flat(&run));
+            let mut subtract = SegmentSubtract::new(segment);
+            let mut left = Vec::new();
+            for batch in flat(&candidates).chunks(batch_keys * width) {
+                let mut batch = batch.to_vec();
+                subtract.subtract(&mut batch).unwrap();
+                left.extend(batch);
+            }
+            let expected: Set = candidates.difference(&run).cloned().collect();
+            prop_assert!(left == flat(&expected));
+        }
+    }
+}
+
+#[test]
+fn a_damaged_block_of_records_is_refused_and_so_is_one_of_another_codec() {
+    let width = 9;
+    let keys: Vec<u8> = (0..200).flat_map(|number| key(width, 3 * number)).collect();
+    let codecs = codecs(width, &keys);
+    for codec in &codecs {
+        let mut block = Vec::new();
+        Encoder::new(width).coded(codec).encode(&keys, &mut block);
+        let decode = |codec: &Codec, block: &[u8]| {
+            let mut out = Vec::new();
+            Decoder::new(width).coded(codec).decode(block, "file", 5, &mut out).map(|()| out)
+        };
+        assert_eq!(decode(codec, &block).unwrap(), keys);
+        for bit in 0..8 * block.len() {
+            let mut damaged = block.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(matches!(decode(codec, &damaged), Err(Error::Corrupt { offset: 5, .. })));
+            // The same with a checksum that is right: refused, or keys that could have been written.
+            let sum = crc32fast::hash(&damaged[4..]).to_le_bytes();
+            damaged[..4].copy_from_slice(&sum);
+            if let Ok(keys) = decode(codec, &damaged) {
+                assert!((1..=block_keys_max(width)).contains(&(keys.len() / width)));
+                assert!(keys.chunks_exact(width).is_sorted_by(|one, next| one < next));
+            }
+        }
+        for other in codecs.iter().chain([&Codec::Gaps]).filter(|it| it.name() != codec.name()) {
+            assert!(decode(other, &block).is_err(), "{} as {}", codec.name(), other.name());
+        }
+    }
+}
+
+#[test]
+fn wide_keys_share_codes() {
+    let width = 300;
+    let keys: Vec<u8> = (0..500).flat_map(|number| key(width, number * 77_777)).collect();
+    let frequencies = Frequencies::of(width, &keys);
+    let codes = |tables| Huffman::train(&frequencies, tables).codes();
+    assert_eq!(codes(Tables::Single), 1);
+    assert!((2..=64).contains(&codes(Tables::Columns)));
+}

@@ -1,0 +1,144 @@
+//! `--store` and what belongs to it: how the states of a new search are to be stored.
+//!
+//! A table is a text of frequencies. A line has a byte of a state and how often it is there, for all
+//! columns alike, or a column, a byte and how often; columns are counted from 0. `#` begins a comment.
+
+use super::args::{CheckArgs, HashBits, StoreArg};
+use super::failure::Failure;
+use crate::exec::Model;
+use crate::search::comback::{CacheSize, Settings, cache_states_max};
+use crate::search::storage::trained;
+use crate::search::{Plan, Storage};
+use spill::{Codec, Frequencies, Huffman, Tables};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How the states of `model` are to be stored.
+pub(super) fn wanted(args: &CheckArgs, model: &dyn Model) -> Result<Storage, Failure> {
+    if args.huffman_table.is_some() && args.store != StoreArg::Huffman {
+        return Err(Failure::wrong(
+            "--huffman-table is for --store huffman\n  help: add that, or leave the table out",
+        ));
+    }
+    let for_comback = args.comback_hash.is_some() || args.comback_cache.is_some();
+    if for_comback && args.store != StoreArg::Comback {
+        return Err(Failure::wrong(
+            "--comback-hash and --comback-cache are for --store comback\n  help: add that, or leave \
+             them out",
+        ));
+    }
+    Ok(Storage::Sorted(match args.store {
+        StoreArg::Comback => return Ok(Storage::Comback(comback(args))),
+        StoreArg::Sorted => Codec::Gaps,
+        StoreArg::Raw => Codec::Raw,
+        StoreArg::Rle => Codec::Rle,
+        StoreArg::Huffman => match &args.huffman_table {
+            None => trained(model, Tables::Columns),
+            Some(path) => from_file(path, model.width())?,
+        },
+    }))
+}
+
+fn comback(args: &CheckArgs) -> Settings {
+    let hash_bits = match args.comback_hash.unwrap_or_default() {
+        HashBits::Bits8 => 8,
+        HashBits::Bits16 => 16,
+        HashBits::Bits32 => 32,
+        HashBits::Bits64 => 64,
+    };
+    let default = Settings::default();
+    Settings { hash_bits, cache: args.comback_cache.unwrap_or(default.cache), ..default }
+}
+
+/// Refuses a cache that was asked for and that the plan has no room for.
+pub(super) fn check_room(storage: &Storage, plan: &Plan, width: usize) -> Result<(), Failure> {
+    let Storage::Comback(Settings { cache: (_, CacheSize::States(wanted)), .. }) = storage else {
+        return Ok(());
+    };
+    let room = cache_states_max(plan, width);
+    match *wanted <= room as u64 {
+        true => Ok(()),
+        false => Err(Failure::wrong(format!(
+            "a cache of {wanted} states is too large: this budget has room for {room}\n  help: give \
+             more memory with --memory, or ask for fewer with --comback-cache"
+        ))),
+    }
+}
+
+fn from_file(path: &Path, width: usize) -> Result<Codec, Failure> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::wrong(format!("cannot read the table {name}: {error}")))?;
+    let (frequencies, tables) = parse(&text, width)
+        .map_err(|(line, what)| Failure::wrong(format!("{name}:{line}: {what}")))?;
+    Ok(Codec::Huffman(Arc::new(Huffman::train(&frequencies, tables))))
+}
+
+/// The frequencies in `text`, or the number of a line and what is wrong with it.
+fn parse(text: &str, width: usize) -> Result<(Frequencies, Tables), (usize, String)> {
+    let mut frequencies = Frequencies::new(width);
+    let mut tables = Tables::Single;
+    for (at, line) in text.lines().enumerate() {
+        let failed = |what: String| (at + 1, what);
+        let line = line.split('#').next().unwrap_or_default();
+        let numbers: Vec<u64> = line
+            .split_whitespace()
+            .map(|word| word.parse().map_err(|_| failed(format!("`{word}` is not a number"))))
+            .collect::<Result<_, _>>()?;
+        let (columns, byte, count) = match numbers[..] {
+            [] => continue,
+            [byte, count] => (0..width, byte, count),
+            [column, byte, count] => {
+                tables = Tables::Columns;
+                let known = usize::try_from(column).ok().filter(|column| *column < width);
+                let column = known.ok_or_else(|| {
+                    failed(format!(
+                        "there is no column {column}: a state has {width} bytes, from 0"
+                    ))
+                })?;
+                (column..column + 1, byte, count)
+            }
+            _ => {
+                return Err(failed(
+                    "expected BYTE COUNT, or COLUMN BYTE COUNT, such as `0 1500`".into(),
+                ));
+            }
+        };
+        let byte =
+            u8::try_from(byte).map_err(|_| failed(format!("{byte} is not a byte: 0 to 255")))?;
+        columns.for_each(|column| frequencies.add(column, byte, count));
+    }
+    Ok((frequencies, tables))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_for_all_columns_or_for_each() {
+        let tables = |text| parse(text, 3).unwrap().1;
+        assert_eq!(tables("# most are zero\n0 1000\n1 20 # some\n\n"), Tables::Single);
+        assert_eq!(tables("0 1000\n2 7 20\n"), Tables::Columns);
+        let (frequencies, tables) = parse("0 1000\n1 1\n", 3).unwrap();
+        let codec = Codec::Huffman(Arc::new(Huffman::train(&frequencies, tables)));
+        let mut record = Vec::new();
+        codec.encode(&[0, 0, 0], &mut record);
+        assert_eq!(record.len(), 1);
+    }
+
+    #[test]
+    fn mistakes_are_shown_with_their_line() {
+        for (text, line, what) in [
+            ("0 1\n256 1", 2, "not a byte"),
+            ("0 many", 1, "`many` is not a number"),
+            ("\n\n3 0 1", 3, "no column 3"),
+            ("1", 1, "expected BYTE COUNT"),
+            ("1 2 3 4", 1, "expected BYTE COUNT"),
+            ("-1 2", 1, "`-1` is not a number"),
+        ] {
+            let (found, message) = parse(text, 3).unwrap_err();
+            assert!(found == line && message.contains(what), "{text}: {found}: {message}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! States kept to begin rebuilding at.
+//!
+//! What is kept decides how long the ways are that are replayed. The kinds are those of Evangelista,
+//! Westergaard and Kristensen; the heuristic one is ours in their spirit. Every state that is rebuilt
+//! or found new is offered.
+
+use rkyv::{Archive, Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// Bytes that a kept state takes beside itself.
+const OVERHEAD: usize = 64;
+
+/// Kept states of which the least useful one goes.
+const COMPARED: usize = 8;
+
+/// Which states are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub enum CacheKind {
+    /// None.
+    None,
+    /// Any; a random one goes.
+    Random,
+    /// Any; the oldest one goes.
+    Fifo,
+    /// Any; of some random ones that goes at which ways began least often lately.
+    Heuristic,
+    /// Those of every so manieth level; the oldest one goes.
+    Stratified(u16),
+}
+
+/// How many states are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub enum CacheSize {
+    /// As many as the memory plan has room for.
+    Share,
+    /// So many, if there is room.
+    States(u64),
+}
+
+/// Bytes that a state of `width` bytes takes in a cache.
+pub(super) fn bytes_per_state(width: usize) -> usize {
+    width + OVERHEAD
+}
+
+/// States by their numbers.
+pub(super) struct Cache {
+    kind: CacheKind,
+    width: usize,
+    /// The most that are kept.
+    size: usize,
+    slots: HashMap<u64, u32>,
+    numbers: Vec<u64>,
+    states: Vec<u8>,
+    /// How often a way began at each lately.
+    used: Vec<u16>,
+    oldest: usize,
+    random: u64,
+}
+
+impl Cache {
+    pub(super) fn new((kind, size): (CacheKind, CacheSize), width: usize, bytes: usize) -> Cache {
+        let room = bytes / bytes_per_state(width);
+        let size = match (kind, size) {
+            (CacheKind::None, _) => 0,
+            (_, CacheSize::Share) => room,
+            (_, CacheSize::States(states)) => room.min(usize::try_from(states).unwrap_or(room)),
+        };
+        let (numbers, states, used) = (Vec::new(), Vec::new(), Vec::new());
+        let slots = HashMap::new();
+        Cache { kind, width, size, slots, numbers, states, used, oldest: 0, random: 1 }
+    }
+
+    /// What it takes now.
+    pub(super) fn bytes(&self) -> usize {
+        self.numbers.len() * bytes_per_state(self.width)
+    }
+
+    /// The state `number`, if it is kept.
+    pub(super) fn get(&mut self, number: u64) -> Option<&[u8]> {
+        let slot = *self.slots.get(&number)? as usize;
+        self.used[slot] = self.used[slot].saturating_add(1);
+        Some(&self.states[slot * self.width..][..self.width])
+    }
+
+    /// Keeps a state of `level`, if it is of those that are kept.
+    pub(super) fn offer(&mut self, number: u64, level: usize, state: &[u8]) {
+        let wanted = match self.kind {
+            CacheKind::Stratified(every) => level.is_multiple_of(usize::from(every)),
+            _ => true,
+        };
+        if !wanted || self.size == 0 || self.slots.contains_key(&number) {
+            return;
+        }
+        let slot = self.numbers.len();
+        if slot < self.size {
+            self.numbers.push(number);
+            self.used.push(0);
+            self.states.extend_from_slice(state);
+            self.slots.insert(number, slot as u32);
+            return;
+        }
+        let slot = self.worst();
+        self.slots.remove(&self.numbers[slot]);
+        self.numbers[slot] = number;
+        self.used[slot] = 0;
+        self.states[slot * self.width..][..self.width].copy_from_slice(state);
+        self.slots.insert(number, slot as u32);
+    }
+
+    /// The slot whose state goes.
+    fn worst(&mut self) -> usize {
+        match self.kind {
+            CacheKind::Random => self.any(),
+            CacheKind::Heuristic => {
+                let some: [usize; COMPARED] = std::array::from_fn(|_| self.any());
+                let worst = some.into_iter().min_by_key(|&slot| self.used[slot]).unwrap_or(0);
+                // Those that stay must go on being useful.
+                some.into_iter().for_each(|slot| self.used[slot] /= 2);
+                worst
+            }
+            _ => {
+                let oldest = self.oldest;
+                self.oldest = (oldest + 1) % self.size;
+                oldest
+            }
+        }
+    }
+
+    fn any(&mut self) -> usize {
+        // Marsaglia's xorshift; every search has the same sequence.
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        (self.random % self.size as u64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KINDS: [CacheKind; 5] = [
+        CacheKind::None,
+        CacheKind::Random,
+        CacheKind::Fifo,
+        CacheKind::Heuristic,
+        CacheKind::Stratified(3),
+    ];
+
+    #[test]
+    fn what_is_kept_is_what_was_offered_and_no_more_than_fits() {
+        for kind in KINDS {
+            let mut cache = Cache::new((kind, CacheSize::States(10)), 4, 1 << 20);
+            for number in 0..1000u32 {
+                cache.offer(number.into(), number as usize, &number.to_be_bytes());
+                if number % 7 == 0 {
+                    cache.get(number.into());
+                }
+            }
+            let kept: Vec<u32> =
+                (0..1000).filter(|&number| cache.get(u64::from(number)).is_some()).collect();
+            assert_eq!(kept.len(), if kind == CacheKind::None { 0 } else { 10 });
+            for &number in &kept {
+                assert_eq!(cache.get(number.into()), Some(&number.to_be_bytes()[..]));
+            }
+            match kind {
+                CacheKind::Fifo => assert_eq!(kept, (990..1000).collect::<Vec<_>>()),
+                CacheKind::Stratified(every) => {
+                    assert!(kept.iter().all(|number| number % u32::from(every) == 0));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn a_cache_keeps_within_its_share() {
+        let cache = Cache::new((CacheKind::Fifo, CacheSize::States(1000)), 36, 1000);
+        assert_eq!(cache.size, 10);
+        assert_eq!(Cache::new((CacheKind::Fifo, CacheSize::Share), 36, 1000).size, 10);
+    }
+}

@@ -1,0 +1,130 @@
+//! The back-edge table: by which successor of which parent a state was found.
+//!
+//! A level's back-edges are a sorted segment of tags; a state's number is the level's first number
+//! plus the position of its tag. Reading ascending numbers decodes each block once.
+
+use super::tagged::untag;
+use spill::{Codec, Decoder, Disk, Error, Result, SavedLevels, Segment};
+
+use super::TAG;
+
+/// Levels that are open at a time: a way that is followed alone goes through many.
+const OPEN_MAX: usize = 32;
+
+/// Where levels begin, and the levels read last.
+#[derive(Default)]
+pub(super) struct Edges {
+    /// The first number of each level, and the number after the last one.
+    first: Vec<u64>,
+    open: Vec<OpenLevel>,
+    /// Which of these is closed next.
+    oldest: usize,
+}
+
+struct OpenLevel {
+    level: usize,
+    segments: Vec<Segment>,
+    /// Of each block, its segment, its number there, and the first position.
+    blocks: Vec<(usize, usize, u64)>,
+    /// The block decoded, by its position in `blocks`.
+    decoded: Option<usize>,
+    decoder: Decoder,
+    tags: Vec<u8>,
+}
+
+impl Edges {
+    /// Those of a log of levels.
+    pub(super) fn of(levels: &SavedLevels) -> Edges {
+        let mut edges = Edges::default();
+        (0..levels.ends.len()).for_each(|level| edges.push(levels.keys(level)));
+        edges
+    }
+
+    /// Takes note of a new level of so many states.
+    pub(super) fn push(&mut self, states: u64) {
+        let next = self.next();
+        if self.first.is_empty() {
+            self.first.push(0);
+        }
+        self.first.push(next + states);
+    }
+
+    /// The number that comes next.
+    pub(super) fn next(&self) -> u64 {
+        self.first.last().copied().unwrap_or(0)
+    }
+
+    /// The level of the state `number`.
+    pub(super) fn level(&self, number: u64) -> usize {
+        self.first.partition_point(|&first| first <= number) - 1
+    }
+
+    /// The first number of a level.
+    pub(super) fn first(&self, level: usize) -> u64 {
+        self.first[level]
+    }
+
+    /// The parent's number and the index of the state `number`, which is of `level`.
+    pub(super) fn get(
+        &mut self,
+        disk: &dyn Disk,
+        levels: &SavedLevels,
+        level: usize,
+        number: u64,
+    ) -> Result<(u64, u64)> {
+        let at = match self.open.iter().position(|open| open.level == level) {
+            Some(at) => at,
+            None => self.open(OpenLevel::new(disk, levels, level)?),
+        };
+        let (parent, index) = self.open[at].get(number - self.first[level])?;
+        let is_before = match level.checked_sub(1) {
+            None => parent == 0,
+            Some(before) => (self.first[before]..self.first[level]).contains(&parent),
+        };
+        if !is_before {
+            let what = format!("state {number} of level {level} cannot come from state {parent}");
+            return Err(Error::corrupt("levels", 0, what));
+        }
+        Ok((parent, index))
+    }
+
+    /// Keeps a level open, in the place of the oldest if there are too many; where it is.
+    fn open(&mut self, level: OpenLevel) -> usize {
+        if self.open.len() < OPEN_MAX {
+            self.open.push(level);
+            return self.open.len() - 1;
+        }
+        let at = self.oldest;
+        self.open[at] = level;
+        self.oldest = (at + 1) % OPEN_MAX;
+        at
+    }
+}
+
+impl OpenLevel {
+    fn new(disk: &dyn Disk, levels: &SavedLevels, level: usize) -> Result<OpenLevel> {
+        let segments = levels.open(disk, TAG, &Codec::Gaps, level)?;
+        let (mut blocks, mut position) = (Vec::new(), 0);
+        for (at, segment) in segments.iter().enumerate() {
+            for block in 0..segment.blocks() {
+                blocks.push((at, block, position));
+                position += segment.keys_in(block) as u64;
+            }
+        }
+        let (decoder, tags) = (Decoder::new(TAG), Vec::new());
+        Ok(OpenLevel { level, segments, blocks, decoded: None, decoder, tags })
+    }
+
+    fn get(&mut self, position: u64) -> Result<(u64, u64)> {
+        let at = self.blocks.partition_point(|&(_, _, first)| first <= position) - 1;
+        let (segment, block, first) = self.blocks[at];
+        if self.decoded != Some(at) {
+            self.decoded = None;
+            self.segments[segment].decode(block, &mut self.decoder, &mut self.tags)?;
+            self.segments[segment].release(block..block + 1);
+            self.decoded = Some(at);
+        }
+        let start = (position - first) as usize * TAG;
+        Ok(untag(&self.tags[start..start + TAG]))
+    }
+}

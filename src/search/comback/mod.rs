@@ -1,0 +1,260 @@
+//! ComBack: states as hashes and back-edges, rebuilt where hashes collide.
+//!
+//! Westergaard, Kristensen, Brodal and Arge ("The ComBack method: extending hash compaction with
+//! backtracking", 2007) keep of a state only a hash, a number, and the *back-edge* over which it was
+//! found: its parent's number and which of the parent's successors it is. A candidate whose hash is
+//! not in the *state table* is new. Where it is, the states with that hash are *suspects*, and each is
+//! rebuilt, by replaying successors from a start, and compared: the search stays exact. Evangelista,
+//! Westergaard and Kristensen ("The ComBack method revisited", 2009) add caches of rebuilt states, and
+//! delayed duplicate detection: suspects are collected and rebuilt together, so that what their
+//! ways have in common is replayed once.
+//!
+//! Here both tables lie on disk, and numbers make them small and their reading sequential. New states
+//! of a level are numbered in the order of their back-edges. So within a level back-edges ascend, and
+//! are kept as a sorted segment without the numbers, which are positions; the parents of ascending
+//! states ascend; and the ways of suspects are found level by level in single passes.
+//!
+//! ```text
+//! candidates  state | parent, index      sorted; of equal states the first is kept
+//!   chunk     hash, join with the table  suspects: number, candidate
+//!             rebuild, compare           what is left is new
+//! new         sorted by parent, index    numbered: back-edges, table, frontier
+//! ```
+
+mod cache;
+mod edges;
+mod rebuild;
+mod settings;
+mod settle;
+mod table;
+mod tagged;
+mod trace;
+
+pub use cache::{CacheKind, CacheSize};
+pub use settings::Settings;
+pub use tagged::TAG;
+pub(super) use tagged::Tagged;
+pub use trace::counterexample;
+
+use super::Plan;
+use super::visited::Part;
+use crate::exec::Model;
+use cache::Cache;
+use edges::Edges;
+use rebuild::Rebuild;
+use rkyv::{Archive, Deserialize, Serialize};
+use spill::{Codec, Disk, FileName, Frontier, Levels, Piece, Result, SavedStore, SegmentWriter};
+use std::sync::Arc;
+use table::Table;
+
+/// What was done to rebuild states, over all sittings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct Rebuilt {
+    /// Pairs of a candidate and a state with its hash.
+    pub suspects: u64,
+    /// States rebuilt, each once for all candidates of a chunk with its hash.
+    pub states: u64,
+    /// Actions executed to that end.
+    pub actions: u64,
+    /// Ways that began at a cached state.
+    pub cached: u64,
+}
+
+/// What a manifest remembers beside the tables.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct SavedFrontier {
+    /// The states of the last level.
+    pub pieces: Vec<Piece>,
+    /// What was done so far.
+    pub rebuilt: Rebuilt,
+}
+
+/// How the memory of a store is shared out, in bytes.
+#[derive(Clone, Copy)]
+struct Share {
+    /// The state table's youngest runs, with the room to merge them.
+    table: usize,
+    /// A chunk of candidates and its suspects.
+    chunk: usize,
+    /// States being rebuilt.
+    rebuild: usize,
+    /// The last level.
+    frontier: usize,
+    /// States rebuilt before.
+    cache: usize,
+}
+
+impl Share {
+    fn of(plan: &Plan) -> Share {
+        let all = (plan.young + plan.filter) as usize;
+        let (table, chunk, rebuild) = (all / 4, all / 4, all / 4);
+        Share { table, chunk, rebuild, frontier: all / 8, cache: all / 8 }
+    }
+}
+
+/// The most states that the cache of a search with this plan holds, for states of `width` bytes.
+pub fn cache_states_max(plan: &Plan, width: usize) -> usize {
+    Share::of(plan).cache / cache::bytes_per_state(width)
+}
+
+/// All states found so far, as hashes and back-edges, and the last level's as they are.
+pub struct Comback<'a> {
+    model: &'a dyn Model,
+    disk: Arc<dyn Disk>,
+    settings: Settings,
+    share: Share,
+    table: Table,
+    levels: Levels,
+    edges: Edges,
+    cache: Cache,
+    frontier: LastLevel,
+    rebuilt: Rebuilt,
+    /// Files that the next manifest no longer mentions.
+    garbage: Vec<FileName>,
+}
+
+/// The states of the last level, in memory or on disk or both.
+#[derive(Default)]
+struct LastLevel {
+    keys: Option<Arc<Vec<u8>>>,
+    pieces: Vec<Piece>,
+}
+
+impl<'a> Comback<'a> {
+    /// A store without levels.
+    pub fn new(
+        model: &'a dyn Model,
+        disk: Arc<dyn Disk>,
+        plan: &Plan,
+        settings: Settings,
+    ) -> Comback<'a> {
+        let levels = Levels::new(disk.clone(), tagged::TAG, Codec::Gaps);
+        Comback::with_levels(model, disk, plan, settings, levels)
+    }
+
+    fn with_levels(
+        model: &'a dyn Model,
+        disk: Arc<dyn Disk>,
+        plan: &Plan,
+        settings: Settings,
+        levels: Levels,
+    ) -> Comback<'a> {
+        let share = Share::of(plan);
+        Comback {
+            model,
+            share,
+            table: Table::new(disk.clone(), settings.hash_bytes(), share.table),
+            levels,
+            edges: Edges::default(),
+            cache: Cache::new(settings.cache, model.width(), share.cache),
+            frontier: LastLevel::default(),
+            rebuilt: Rebuilt::default(),
+            garbage: Vec::new(),
+            disk,
+            settings,
+        }
+    }
+
+    /// The store as it was saved.
+    pub fn restore(
+        model: &'a dyn Model,
+        disk: Arc<dyn Disk>,
+        plan: &Plan,
+        settings: Settings,
+        saved: SavedStore,
+        frontier: SavedFrontier,
+    ) -> Result<Comback<'a>> {
+        let SavedStore { levels, runs } = saved;
+        let levels = Levels::restore(disk.clone(), tagged::TAG, Codec::Gaps, levels)?;
+        let mut store = Comback::with_levels(model, disk, plan, settings, levels);
+        store.edges = Edges::of(store.levels.saved());
+        store.table.restore(runs)?;
+        store.frontier = LastLevel { keys: None, pieces: frontier.pieces };
+        store.rebuilt = frontier.rebuilt;
+        Ok(store)
+    }
+
+    /// The back-edges.
+    pub fn levels(&self) -> &Levels {
+        &self.levels
+    }
+
+    /// What was done to rebuild states.
+    pub fn rebuilt(&self) -> Rebuilt {
+        self.rebuilt
+    }
+
+    /// What each part takes now.
+    pub fn parts(&self) -> Vec<Part> {
+        let length = |pieces: &[Piece]| pieces.iter().map(|piece| piece.at.length).sum();
+        let held = self.frontier.keys.as_ref().map_or(0, |keys| keys.len()) as u64;
+        let [young, old] = self.table.bytes();
+        vec![
+            Part { name: "state table", memory: young, disk: old },
+            Part { name: "back-edges", memory: 0, disk: length(&self.levels.saved().pieces) },
+            Part { name: "last level", memory: held, disk: length(&self.frontier.pieces) },
+            Part { name: "cache", memory: self.cache.bytes() as u64, disk: 0 },
+        ]
+    }
+
+    /// The last level, to be expanded, as keys of [`Tagged`].
+    pub fn frontier(&self) -> Result<Frontier> {
+        if let Some(keys) = &self.frontier.keys {
+            return Ok(Frontier::Raw(keys.clone()));
+        }
+        let width = self.model.width() + TAG;
+        let pieces = self.frontier.pieces.iter();
+        let segments = pieces.map(|piece| piece.open(&*self.disk, width)).collect::<Result<_>>()?;
+        Ok(Frontier::Encoded(segments))
+    }
+
+    /// Writes what is only in memory and makes everything that a manifest speaks of durable.
+    pub fn sync(&mut self) -> Result<()> {
+        self.levels.sync()?;
+        self.table.persist()?;
+        let Some(level) = self.levels.len().checked_sub(1) else { return Ok(()) };
+        if let (Some(keys), true) = (&self.frontier.keys, self.frontier.pieces.is_empty()) {
+            let file = FileName::Frontier { level: level as u32 };
+            let mut out = self.disk.create(&file.to_string())?;
+            let mut writer = SegmentWriter::new(self.model.width() + TAG, &mut *out);
+            writer.push(keys)?;
+            let at = writer.finish()?;
+            out.sync()?;
+            self.frontier.pieces = vec![Piece { file, at }];
+        }
+        Ok(())
+    }
+
+    /// What a manifest must remember; valid on disk after [`Comback::sync`].
+    pub fn saved(&self) -> (SavedStore, SavedFrontier) {
+        let store = SavedStore { levels: self.levels.saved().clone(), runs: self.table.saved() };
+        let pieces = self.frontier.pieces.clone();
+        (store, SavedFrontier { pieces, rebuilt: self.rebuilt })
+    }
+
+    /// Removes the files that no longer belong to the store. To be called when a manifest without
+    /// them is durable.
+    pub fn sweep(&mut self) -> Result<()> {
+        let files = self.garbage.drain(..).chain(self.table.garbage());
+        for file in files.collect::<Vec<_>>() {
+            self.disk.remove(&file.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Rebuilds the states with the ascending numbers `wanted`, and shows each, by its index in
+    /// `wanted`.
+    fn rebuild(&mut self, wanted: &[u64], show: &mut dyn FnMut(usize, &[u8])) -> Result<()> {
+        self.levels.flush()?;
+        let mut rebuild = Rebuild {
+            model: self.model,
+            disk: &*self.disk,
+            levels: self.levels.saved(),
+            edges: &mut self.edges,
+            cache: &mut self.cache,
+            rebuilt: &mut self.rebuilt,
+        };
+        let grouped = if self.settings.groups { self.share.rebuild } else { 0 };
+        rebuild.all(wanted, grouped, show)
+    }
+}

@@ -1,0 +1,182 @@
+//! Rebuilding states by replay, many at a time.
+//!
+//! From the last level down, the back-edges of all states wanted are followed, until they end at a
+//! cached state or at the start; where two ways meet they go on as one. Then the ways are replayed
+//! from the start up, level by level: of each state on them the successors are generated once, and
+//! those kept to which a way leads. Of each level there are no more states on the ways than are
+//! wanted in all, which bounds the memory.
+
+use super::Rebuilt;
+use super::cache::Cache;
+use super::edges::Edges;
+use super::tagged::Successors;
+use crate::exec::Model;
+use spill::{Disk, Error, Result, SavedLevels};
+
+/// Rebuilds states.
+pub(super) struct Rebuild<'r> {
+    pub(super) model: &'r dyn Model,
+    pub(super) disk: &'r dyn Disk,
+    pub(super) levels: &'r SavedLevels,
+    pub(super) edges: &'r mut Edges,
+    pub(super) cache: &'r mut Cache,
+    pub(super) rebuilt: &'r mut Rebuilt,
+}
+
+/// The states of one level that are on a way.
+struct Stage {
+    level: usize,
+    /// Ascending by number.
+    nodes: Vec<Node>,
+    /// Those that were cached, in this order.
+    cached: Vec<u8>,
+}
+
+struct Node {
+    number: u64,
+    /// The parent's number, and which of its successors this is; none if it was cached.
+    edge: Option<(u64, u64)>,
+}
+
+impl Rebuild<'_> {
+    /// Shows the states with the ascending numbers `wanted`, each with its index there. As many are
+    /// rebuilt together as fit `bytes` bytes, but at least one.
+    pub(super) fn all(
+        &mut self,
+        wanted: &[u64],
+        bytes: usize,
+        show: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<()> {
+        // Of two levels the states are held, and those that were cached of all.
+        let together = (bytes / (4 * self.model.width() + size_of::<Node>())).max(1);
+        let nodes_max = bytes / 4 / size_of::<Node>();
+        let mut start = 0;
+        while start < wanted.len() {
+            let mut end = wanted.len().min(start + together);
+            let stages = loop {
+                match self.stages(&wanted[start..end], nodes_max)? {
+                    Some(stages) => break stages,
+                    // Their ways are too long to be held together.
+                    None => end = start + (end - start) / 2,
+                }
+            };
+            self.replay(stages, &wanted[start..end], &mut |at, state| show(start + at, state))?;
+            self.rebuilt.states += (end - start) as u64;
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// The ways to `wanted`, from the last level to the first; none if they have more than
+    /// `nodes_max` states and there is more than one way.
+    fn stages(&mut self, wanted: &[u64], nodes_max: usize) -> Result<Option<Vec<Stage>>> {
+        let Some(&last) = wanted.last() else { return Ok(Some(Vec::new())) };
+        let (mut stages, mut nodes) = (Vec::new(), 0);
+        let (mut rest, mut parents) = (wanted, Vec::new());
+        let mut level = self.edges.level(last);
+        loop {
+            let first = self.edges.first(level);
+            let here;
+            (rest, here) = rest.split_at(rest.partition_point(|&number| number < first));
+            let stage = self.stage(level, union(here, &parents), &mut parents)?;
+            nodes += stage.nodes.len();
+            stages.push(stage);
+            if nodes > nodes_max && wanted.len() > 1 {
+                return Ok(None);
+            }
+            level = match (parents.is_empty(), rest.last()) {
+                (false, _) => level - 1,
+                (true, Some(&last)) => self.edges.level(last),
+                (true, None) => return Ok(Some(stages)),
+            };
+        }
+    }
+
+    /// The states `numbers` of a level; replaces `parents` by where the ways to them come from.
+    fn stage(&mut self, level: usize, numbers: Vec<u64>, parents: &mut Vec<u64>) -> Result<Stage> {
+        let mut stage =
+            Stage { level, nodes: Vec::with_capacity(numbers.len()), cached: Vec::new() };
+        parents.clear();
+        for number in numbers {
+            let edge = match self.cache.get(number) {
+                Some(state) => {
+                    stage.cached.extend_from_slice(state);
+                    None
+                }
+                None => Some(self.edges.get(self.disk, self.levels, level, number)?),
+            };
+            if let Some((parent, _)) = edge
+                && level > 0
+                && parents.last() != Some(&parent)
+            {
+                parents.push(parent);
+            }
+            stage.nodes.push(Node { number, edge });
+        }
+        Ok(stage)
+    }
+
+    fn replay(
+        &mut self,
+        stages: Vec<Stage>,
+        wanted: &[u64],
+        show: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<()> {
+        let width = self.model.width();
+        let (mut before, mut shown) = (Stage::nothing(), 0);
+        let (mut successors, mut states_before) = (Successors::new(self.model), Vec::<u8>::new());
+        for stage in stages.into_iter().rev() {
+            let mut states = Vec::with_capacity(stage.nodes.len() * width);
+            let mut cached = stage.cached.chunks_exact(width);
+            let (mut expanded, mut position) = (None, 0);
+            for node in &stage.nodes {
+                let state = match node.edge {
+                    None => cached.next().unwrap_or_default(),
+                    Some((parent, index)) => {
+                        if expanded != Some(parent) {
+                            // Parents ascend as their children do.
+                            let skipped = before.nodes[position..]
+                                .iter()
+                                .position(|node| node.number == parent);
+                            position += skipped.unwrap_or(0);
+                            let from = (stage.level > 0)
+                                .then(|| &states_before[position * width..][..width]);
+                            successors.take(from, &mut |_, _| {});
+                            expanded = Some(parent);
+                        }
+                        self.rebuilt.actions += u64::from(stage.level > 0);
+                        successors.get(index).ok_or_else(|| {
+                            let what = format!("state {parent} has no successor {index}");
+                            Error::corrupt("levels", 0, what)
+                        })?
+                    }
+                };
+                if wanted.get(shown) == Some(&node.number) {
+                    show(shown, state);
+                    shown += 1;
+                }
+                match node.edge {
+                    None => self.rebuilt.cached += 1,
+                    Some(_) => self.cache.offer(node.number, stage.level, state),
+                }
+                states.extend_from_slice(state);
+            }
+            (before, states_before) = (stage, states);
+        }
+        Ok(())
+    }
+}
+
+impl Stage {
+    fn nothing() -> Stage {
+        Stage { level: 0, nodes: Vec::new(), cached: Vec::new() }
+    }
+}
+
+/// The numbers in either of two ascending lists.
+fn union(one: &[u64], other: &[u64]) -> Vec<u64> {
+    let mut all = [one, other].concat();
+    all.sort_unstable();
+    all.dedup();
+    all
+}

@@ -1,0 +1,262 @@
+//! Delayed duplicate detection with rebuilt states.
+//!
+//! The merged candidates are taken in chunks that fit their share of memory. Nothing changes before
+//! the last chunk is sifted, so settling can be abandoned between two of them and done again.
+
+use super::table::{Query, Suspect};
+use super::tagged::{TAG, tag};
+use super::{Comback, LastLevel};
+use spill::{
+    Append, Candidates, FileName, Merge, Piece, Result, SegmentSource, SegmentWriter, Settled,
+    SliceSource, Source, drain, hash, sort_dedup,
+};
+use std::sync::Arc;
+
+/// Bytes of a chunk for each candidate beside its state: tag, hash, what is known.
+const CANDIDATE_BYTES: usize = 40;
+
+/// Candidates merged at a time.
+const BATCH_MAX: usize = 4096;
+
+/// Candidates, each once, in memory.
+#[derive(Default)]
+struct Chunk {
+    /// The state added last, perhaps to the chunk before.
+    last: Vec<u8>,
+    states: Vec<u8>,
+    tags: Vec<[u8; TAG]>,
+    known: Vec<bool>,
+}
+
+/// New states with their tags in front, in sorted runs.
+struct Fresh {
+    width: usize,
+    /// Bytes of a run.
+    most: usize,
+    name: FileName,
+    keys: Vec<u8>,
+    file: Option<Box<dyn Append>>,
+    pieces: Vec<Piece>,
+}
+
+impl Comback<'_> {
+    /// Makes those of the candidates that are new the next level, if there are any. Asks `stop`
+    /// now and then whether to give up.
+    pub fn settle(
+        &mut self,
+        candidates: &Candidates,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Settled> {
+        let width = self.model.width() + TAG;
+        let most = (self.share.chunk / 2 / (width + CANDIDATE_BYTES)).max(1);
+        let mut fresh = Fresh {
+            width,
+            most: (self.share.frontier / 4).max(width),
+            name: FileName::Fresh { level: self.levels.len() as u32 },
+            keys: Vec::new(),
+            file: None,
+            pieces: Vec::new(),
+        };
+        let mut merge = Merge::new(width, sources(width, candidates));
+        let (mut chunk, mut batch) = (Chunk::default(), Vec::new());
+        loop {
+            merge.next(&mut batch, most.min(BATCH_MAX))?;
+            if chunk.tags.len() >= most || batch.is_empty() {
+                self.sift(&mut chunk, &mut fresh)?;
+            }
+            if batch.is_empty() {
+                break;
+            }
+            if stop() {
+                self.discard(fresh)?;
+                return Ok(Settled::Stopped);
+            }
+            chunk.push_all(width, &batch);
+        }
+        let states = self.number(&mut fresh)?;
+        self.discard(fresh)?;
+        Ok(Settled::New(states))
+    }
+
+    /// Adds those of a chunk that are new to `fresh`, and empties the chunk.
+    fn sift(&mut self, chunk: &mut Chunk, fresh: &mut Fresh) -> Result<()> {
+        let width = self.model.width();
+        let states = chunk.states.chunks_exact(width).enumerate();
+        let mut queries: Vec<Query> = states.map(|(at, state)| (hash(state), at as u32)).collect();
+        queries.sort_unstable();
+        self.mark_known(chunk, &queries)?;
+        let Chunk { states, tags, known, .. } = &*chunk;
+        for ((state, tag), _) in
+            states.chunks_exact(width).zip(tags).zip(known).filter(|(_, known)| !**known)
+        {
+            fresh.push(tag, state, &*self.disk)?;
+        }
+        *chunk = Chunk { last: std::mem::take(&mut chunk.last), ..Chunk::default() };
+        Ok(())
+    }
+
+    /// Marks the candidates that are states of the store.
+    fn mark_known(&mut self, chunk: &mut Chunk, queries: &[Query]) -> Result<()> {
+        let most = (self.share.chunk / 2 / size_of::<Suspect>()).max(1);
+        let mut suspects = Vec::new();
+        let (mut start, mut size) = (0, queries.len());
+        while start < queries.len() {
+            let end = queries.len().min(start + size.max(1));
+            suspects.clear();
+            // The suspects of a single hash are taken however many they are.
+            let most = if end - start == 1 { usize::MAX } else { most };
+            if !self.table.find(&queries[start..end], most, &mut suspects)? {
+                size = (end - start) / 2;
+                continue;
+            }
+            self.compare(chunk, &mut suspects)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Rebuilds the suspects and marks the candidates that are equal to one of theirs.
+    fn compare(&mut self, chunk: &mut Chunk, suspects: &mut [Suspect]) -> Result<()> {
+        suspects.sort_unstable();
+        self.rebuilt.suspects += suspects.len() as u64;
+        let width = self.model.width();
+        let mut numbers: Vec<u64> = suspects.iter().map(|&(number, _)| number).collect();
+        numbers.dedup();
+        let groups: Vec<&[Suspect]> = suspects.chunk_by(|one, next| one.0 == next.0).collect();
+        let Chunk { states, known, .. } = chunk;
+        self.rebuild(&numbers, &mut |at, state| {
+            for &(_, candidate) in groups[at] {
+                let candidate = candidate as usize;
+                known[candidate] |= &states[candidate * width..][..width] == state;
+            }
+        })
+    }
+
+    /// Numbers the new states in the order of their tags and makes them the last level.
+    fn number(&mut self, fresh: &mut Fresh) -> Result<u64> {
+        let count = fresh.count();
+        if count == 0 {
+            return Ok(0);
+        }
+        let width = fresh.width;
+        let level = self.levels.len() as u32;
+        let first = self.edges.next();
+        let in_memory = count as usize * width <= self.share.frontier / 4;
+        let name = FileName::Frontier { level };
+        let mut file = match in_memory {
+            true => None,
+            false => Some(self.disk.create(&name.to_string())?),
+        };
+        let mut frontier = file.as_mut().map(|file| SegmentWriter::new(width, &mut **file));
+        let mut growing = self.table.begin(level);
+        let (mut kept, mut keys, mut tags) = (Vec::new(), Vec::new(), Vec::new());
+        let mut merge = Merge::new(width, fresh.sources(&*self.disk)?);
+        let mut next = first;
+        let (table, cache) = (&self.table, &mut self.cache);
+        let edges = self.levels.lanes(1)?[0].write(TAG, |edges| {
+            drain(&mut merge, |batch| {
+                keys.clear();
+                tags.clear();
+                for key in batch.chunks_exact(width) {
+                    let (edge, state) = key.split_at(TAG);
+                    tags.extend_from_slice(edge);
+                    keys.extend_from_slice(&tag(next, 0));
+                    keys.extend_from_slice(state);
+                    table.add(&mut growing, hash(state), next)?;
+                    cache.offer(next, level as usize, state);
+                    next += 1;
+                }
+                edges.push(&tags)?;
+                match &mut frontier {
+                    Some(frontier) => frontier.push(&keys)?,
+                    None => kept.extend_from_slice(&keys),
+                }
+                Ok(())
+            })
+        })?;
+        let at = frontier.map(SegmentWriter::finish).transpose()?;
+        if let Some(file) = &mut file {
+            file.sync()?;
+        }
+        self.garbage.extend(self.frontier.pieces.drain(..).map(|piece| piece.file));
+        self.frontier = LastLevel {
+            keys: in_memory.then(|| Arc::new(kept)),
+            pieces: at.map(|at| Piece { file: name, at }).into_iter().collect(),
+        };
+        self.table.end(growing)?;
+        self.levels.push([edges]);
+        self.edges.push(count);
+        Ok(count)
+    }
+
+    fn discard(&self, fresh: Fresh) -> Result<()> {
+        match fresh.file {
+            Some(_) => self.disk.remove(&fresh.name.to_string()),
+            None => Ok(()),
+        }
+    }
+}
+
+fn sources<'a>(width: usize, candidates: &Candidates<'a>) -> Vec<Box<dyn Source + 'a>> {
+    let slices = candidates.slices.iter();
+    let slices = slices.map(|keys| Box::new(SliceSource::new(width, keys, None, None)) as _);
+    let segments = candidates.segments.iter().cloned();
+    slices.chain(segments.map(|it| Box::new(SegmentSource::new(it, None, None)) as _)).collect()
+}
+
+impl Chunk {
+    /// Adds candidates, of equal states the first.
+    fn push_all(&mut self, width: usize, candidates: &[u8]) {
+        for key in candidates.chunks_exact(width) {
+            let (state, tag) = key.split_at(width - TAG);
+            if self.last != state {
+                self.last.clear();
+                self.last.extend_from_slice(state);
+                self.states.extend_from_slice(state);
+                self.tags.push(tag.try_into().expect("a tag has its length"));
+                self.known.push(false);
+            }
+        }
+    }
+}
+
+impl Fresh {
+    fn push(&mut self, tag: &[u8], state: &[u8], disk: &dyn spill::Disk) -> Result<()> {
+        self.keys.extend_from_slice(tag);
+        self.keys.extend_from_slice(state);
+        if self.keys.len() < self.most {
+            return Ok(());
+        }
+        sort_dedup(self.width, &mut self.keys, &mut Vec::new());
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(disk.create(&self.name.to_string())?),
+        };
+        let mut writer = SegmentWriter::new(self.width, &mut **file).uncompressed();
+        writer.push(&self.keys)?;
+        let at = writer.finish()?;
+        self.pieces.push(Piece { file: self.name, at });
+        self.keys.clear();
+        Ok(())
+    }
+
+    fn count(&self) -> u64 {
+        let written: u64 = self.pieces.iter().map(|piece| piece.at.keys).sum();
+        written + (self.keys.len() / self.width) as u64
+    }
+
+    /// All runs.
+    fn sources(&mut self, disk: &dyn spill::Disk) -> Result<Vec<Box<dyn Source + '_>>> {
+        sort_dedup(self.width, &mut self.keys, &mut Vec::new());
+        if let Some(file) = &mut self.file {
+            file.flush()?;
+        }
+        let mut sources: Vec<Box<dyn Source>> = Vec::new();
+        for piece in &self.pieces {
+            let segment = piece.open(disk, self.width)?;
+            sources.push(Box::new(SegmentSource::new(segment, None, None)));
+        }
+        sources.push(Box::new(SliceSource::new(self.width, &self.keys, None, None)));
+        Ok(sources)
+    }
+}

@@ -1,0 +1,322 @@
+//! The state table: from hashes to the numbers of the states with that hash.
+//!
+//! Its keys are a hash and a number, big-endian, in sorted runs as the store of states has them (see
+//! `spill/src/store.rs`): young ones in memory, old ones on disk, sizes kept geometric. Unlike that
+//! store's, runs in memory cannot be made again from the levels without rebuilding every state, so
+//! a checkpoint moves them to disk.
+
+use spill::keys::{gallop, lower_bound};
+use spill::{
+    Decoder, Disk, FileName, Merge, Piece, Result, SavedRun, Segment, SegmentSource, SegmentWriter,
+    SliceSource, Source, drain, sort_dedup,
+};
+use std::sync::Arc;
+
+/// Bytes of a number in a key.
+const NUMBER: usize = 5;
+
+/// Hashes to numbers.
+pub(super) struct Table {
+    disk: Arc<dyn Disk>,
+    hash_bytes: usize,
+    /// Bytes for runs in memory, with the room to merge them.
+    share: usize,
+    /// Oldest first, those in memory last.
+    runs: Vec<Run>,
+    garbage: Vec<FileName>,
+}
+
+/// The keys of levels `first` to `last`: in memory, or in pieces on disk.
+struct Run {
+    first: u32,
+    last: u32,
+    count: u64,
+    keys: Option<Vec<u8>>,
+    pieces: Vec<Piece>,
+    segments: Vec<Segment>,
+}
+
+/// The keys of a level, as they come.
+pub(super) struct Growing {
+    level: u32,
+    width: usize,
+    most: usize,
+    keys: Vec<u8>,
+    pieces: Vec<Piece>,
+}
+
+/// A hash that is looked for, and whose it is.
+pub(super) type Query = (u64, u32);
+
+/// A number found, and whose hash it has.
+pub(super) type Suspect = (u64, u32);
+
+impl Table {
+    pub(super) fn new(disk: Arc<dyn Disk>, hash_bytes: usize, share: usize) -> Table {
+        Table { disk, hash_bytes, share, runs: Vec::new(), garbage: Vec::new() }
+    }
+
+    fn width(&self) -> usize {
+        self.hash_bytes + NUMBER
+    }
+
+    pub(super) fn restore(&mut self, runs: Vec<SavedRun>) -> Result<()> {
+        for SavedRun { first, last, pieces } in runs {
+            self.push_old(first, last, pieces)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn saved(&self) -> Vec<SavedRun> {
+        let saved =
+            |run: &Run| SavedRun { first: run.first, last: run.last, pieces: run.pieces.clone() };
+        self.runs.iter().map(saved).collect()
+    }
+
+    /// Bytes in memory and on disk.
+    pub(super) fn bytes(&self) -> [u64; 2] {
+        let held =
+            self.runs.iter().filter_map(|run| run.keys.as_ref()).map(Vec::len).sum::<usize>();
+        let pieces = self.runs.iter().flat_map(|run| &run.pieces);
+        [held as u64, pieces.map(|piece| piece.at.length).sum()]
+    }
+
+    /// The files that no manifest need mention any longer.
+    pub(super) fn garbage(&mut self) -> Vec<FileName> {
+        std::mem::take(&mut self.garbage)
+    }
+
+    /// Begins to take the keys of a level.
+    pub(super) fn begin(&self, level: u32) -> Growing {
+        let (keys, pieces, width) = (Vec::new(), Vec::new(), self.width());
+        Growing { level, width, most: self.share / 4, keys, pieces }
+    }
+
+    /// Adds a key. Some are written out if they take too much memory.
+    pub(super) fn add(&self, level: &mut Growing, hash: u64, number: u64) -> Result<()> {
+        level.keys.extend_from_slice(&hash.to_be_bytes()[..self.hash_bytes]);
+        level.keys.extend_from_slice(&number.to_be_bytes()[8 - NUMBER..]);
+        if level.keys.len() > level.most { self.write_part(level) } else { Ok(()) }
+    }
+
+    /// Makes a level's keys the youngest run.
+    pub(super) fn end(&mut self, mut level: Growing) -> Result<()> {
+        if level.pieces.is_empty() {
+            level.sort();
+            let (first, last) = (level.level, level.level);
+            let count = (level.keys.len() / level.width) as u64;
+            let (keys, pieces, segments) = (Some(level.keys), Vec::new(), Vec::new());
+            self.runs.push(Run { first, last, count, keys, pieces, segments });
+        } else {
+            if !level.keys.is_empty() {
+                self.write_part(&mut level)?;
+            }
+            self.push_old(level.level, level.level, level.pieces)?;
+        }
+        self.tidy()
+    }
+
+    /// Makes every run durable.
+    pub(super) fn persist(&mut self) -> Result<()> {
+        match self.runs.last() {
+            Some(Run { keys: Some(_), .. }) => self.compact(),
+            _ => Ok(()),
+        }
+    }
+
+    fn write_part(&self, level: &mut Growing) -> Result<()> {
+        level.sort();
+        let part = level.pieces.len() as u16;
+        let file = FileName::Merged { first: level.level, last: level.level, part };
+        let slice = SliceSource::new(level.width, &level.keys, None, None);
+        level.pieces.push(self.write(file, vec![Box::new(slice)])?);
+        level.keys.clear();
+        Ok(())
+    }
+
+    fn write(&self, file: FileName, sources: Vec<Box<dyn Source + '_>>) -> Result<Piece> {
+        let mut out = self.disk.create(&file.to_string())?;
+        let mut writer = SegmentWriter::new(self.width(), &mut *out);
+        drain(&mut Merge::new(self.width(), sources), |batch| writer.push(batch))?;
+        let at = writer.finish()?;
+        out.sync()?;
+        Ok(Piece { file, at })
+    }
+
+    fn push_old(&mut self, first: u32, last: u32, pieces: Vec<Piece>) -> Result<()> {
+        let open = |piece: &Piece| piece.open(&*self.disk, self.width());
+        let segments = pieces.iter().map(open).collect::<Result<Vec<_>>>()?;
+        let count = segments.iter().map(Segment::keys).sum();
+        self.runs.push(Run { first, last, count, keys: None, pieces, segments });
+        Ok(())
+    }
+
+    /// Keeps the sizes of runs geometric and those in memory within their share.
+    fn tidy(&mut self) -> Result<()> {
+        while let [.., elder, younger] = self.runs.as_slice()
+            && let (Some(old), Some(young)) = (&elder.keys, &younger.keys)
+            && old.len() < 2 * young.len()
+        {
+            let mut keys = Vec::with_capacity(old.len() + young.len());
+            let width = self.width();
+            let slices = [old, young].map(|keys| SliceSource::new(width, keys, None, None));
+            let sources = slices.map(|slice| Box::new(slice) as Box<dyn Source>).into();
+            drain(&mut Merge::new(width, sources), |batch| {
+                keys.extend_from_slice(batch);
+                Ok(())
+            })?;
+            let (first, last, count) = (elder.first, younger.last, elder.count + younger.count);
+            self.drop_runs(self.runs.len() - 2);
+            let (keys, pieces, segments) = (Some(keys), Vec::new(), Vec::new());
+            self.runs.push(Run { first, last, count, keys, pieces, segments });
+        }
+        let held = self.bytes()[0] as usize;
+        let last_is_old = self.runs.last().is_some_and(|run| run.keys.is_none());
+        if 2 * held > self.share || last_is_old { self.compact() } else { Ok(()) }
+    }
+
+    /// Merges all runs in memory, and those on disk that are not twice as large as what comes after
+    /// them, to a run on disk.
+    fn compact(&mut self) -> Result<()> {
+        let newest = self.runs.len() - 1;
+        let mut kept = self.runs.iter().position(|run| run.keys.is_some()).unwrap_or(newest);
+        let mut count: u64 = self.runs[kept..].iter().map(|run| run.count).sum();
+        while kept > 0 && self.runs[kept - 1].count < 2 * count {
+            kept -= 1;
+            count += self.runs[kept].count;
+        }
+        if kept == newest && self.runs[newest].keys.is_none() {
+            return Ok(());
+        }
+        let merged = &self.runs[kept..];
+        let (first, last) = (merged[0].first, merged[merged.len() - 1].last);
+        let mut sources: Vec<Box<dyn Source>> = Vec::new();
+        for run in merged {
+            match &run.keys {
+                Some(keys) => {
+                    sources.push(Box::new(SliceSource::new(self.width(), keys, None, None)));
+                }
+                None => sources.extend(run.segments.iter().map(|segment| {
+                    Box::new(SegmentSource::new(segment.clone(), None, None)) as Box<dyn Source>
+                })),
+            }
+        }
+        let piece = self.write(FileName::Merged { first, last, part: 0 }, sources)?;
+        self.drop_runs(kept);
+        self.push_old(first, last, vec![piece])
+    }
+
+    /// Drops the runs from `kept` on, and their files once no manifest mentions them.
+    fn drop_runs(&mut self, kept: usize) {
+        let dropped = self.runs.drain(kept..);
+        self.garbage.extend(dropped.flat_map(|run| run.pieces).map(|piece| piece.file));
+    }
+
+    /// Appends to `found` the states that have one of the hashes of `queries`, which ascend; false
+    /// if they are more than `most`, and then not all.
+    pub(super) fn find(
+        &self,
+        queries: &[Query],
+        most: usize,
+        found: &mut Vec<Suspect>,
+    ) -> Result<bool> {
+        let shift = 64 - 8 * self.hash_bytes as u32;
+        let groups: Vec<&[Query]> =
+            queries.chunk_by(|one, next| one.0 >> shift == next.0 >> shift).collect();
+        for run in &self.runs {
+            match &run.keys {
+                Some(keys) => self.find_in_keys(keys, &groups, most, found),
+                None => {
+                    for segment in &run.segments {
+                        self.find_in_segment(segment, &groups, most, found)?;
+                    }
+                }
+            }
+            if found.len() > most {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn find_in_keys(
+        &self,
+        keys: &[u8],
+        groups: &[&[Query]],
+        most: usize,
+        found: &mut Vec<Suspect>,
+    ) {
+        let mut at = 0;
+        for group in groups {
+            if found.len() > most {
+                return;
+            }
+            at = gallop(self.width(), keys, at, &self.least_key(group));
+            at = self.take(keys, at, group, found);
+        }
+    }
+
+    fn find_in_segment(
+        &self,
+        segment: &Segment,
+        groups: &[&[Query]],
+        most: usize,
+        found: &mut Vec<Suspect>,
+    ) -> Result<()> {
+        let (mut decoder, mut keys, mut decoded) = (Decoder::new(self.width()), Vec::new(), None);
+        for group in groups {
+            let least = self.least_key(group);
+            let has_hash = |key: &[u8]| key[..self.hash_bytes] == least[..self.hash_bytes];
+            let mut block = segment.find(&least);
+            loop {
+                if found.len() > most {
+                    return Ok(());
+                }
+                if decoded != Some(block) {
+                    segment.decode(block, &mut decoder, &mut keys)?;
+                    segment.release(block..block + 1);
+                    decoded = Some(block);
+                }
+                let at = lower_bound(self.width(), &keys, &least);
+                let end = self.take(&keys, at, group, found);
+                block += 1;
+                let goes_on = end * self.width() == keys.len()
+                    && block < segment.blocks()
+                    && has_hash(segment.first_key(block));
+                if !goes_on {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The least key that has the hash of a group.
+    fn least_key(&self, group: &[Query]) -> Vec<u8> {
+        let mut key = group[0].0.to_be_bytes()[..self.hash_bytes].to_vec();
+        key.resize(self.width(), 0);
+        key
+    }
+
+    /// Takes the keys from index `at` on that have the hash of a group; the index after them.
+    fn take(&self, keys: &[u8], at: usize, group: &[Query], found: &mut Vec<Suspect>) -> usize {
+        let hash = &group[0].0.to_be_bytes()[..self.hash_bytes];
+        let mut end = at;
+        for key in keys[at * self.width()..].chunks_exact(self.width()) {
+            if &key[..self.hash_bytes] != hash {
+                break;
+            }
+            let number = key[self.hash_bytes..].iter();
+            let number = number.fold(0, |number, &byte| number << 8 | u64::from(byte));
+            found.extend(group.iter().map(|&(_, whose)| (number, whose)));
+            end += 1;
+        }
+        end
+    }
+}
+
+impl Growing {
+    fn sort(&mut self) {
+        sort_dedup(self.width, &mut self.keys, &mut Vec::new());
+    }
+}

@@ -1,0 +1,157 @@
+//! States that carry their number, and successors that say where they come from.
+//!
+//! A *tag* is a number of 40 bits and an index of 24, big-endian: of a state to be expanded its own
+//! number and zero, in front of the state; of a successor its parent's number and which of the
+//! parent's successors it is in ascending order, behind the state. So a sorted level ascends by number, and sorted
+//! candidates have equal states side by side, the first of them with the least tag.
+
+use crate::exec::{Check, Expansion, Model, PropertyInfo, Step};
+
+/// Bytes of a tag.
+pub const TAG: usize = 8;
+
+/// Bits of an index.
+const INDEX_BITS: u32 = 24;
+
+/// The tag of a number and an index.
+pub(super) fn tag(number: u64, index: u64) -> [u8; TAG] {
+    assert!(number < 1 << (64 - INDEX_BITS) && index < 1 << INDEX_BITS, "a tag has 40 and 24 bits");
+    (number << INDEX_BITS | index).to_be_bytes()
+}
+
+/// The number and the index of a tag.
+pub(super) fn untag(tag: &[u8]) -> (u64, u64) {
+    let tag = tag.iter().fold(0, |tag: u64, &byte| tag << 8 | u64::from(byte));
+    (tag >> INDEX_BITS, tag % (1 << INDEX_BITS))
+}
+
+/// A model whose states carry tags.
+pub(in crate::search) struct Tagged<'a> {
+    pub(in crate::search) model: &'a dyn Model,
+}
+
+/// The successors of a state, ascending. Which of them one is does not depend on who runs the model,
+/// as the order in which they come about may.
+pub(super) struct Successors<'a> {
+    model: &'a dyn Model,
+    /// As they came about.
+    states: Vec<u8>,
+    /// Where they start in `states`, ascending by state, each with its index; equal states share one.
+    order: Vec<(usize, u64)>,
+}
+
+impl<'a> Successors<'a> {
+    /// Those of no state yet.
+    pub(super) fn new(model: &'a dyn Model) -> Self {
+        Successors { model, states: Vec::new(), order: Vec::new() }
+    }
+
+    /// Takes those of `state`, or the initial states if there is none. What is wrong, and with which
+    /// state, is told to `found`.
+    pub(super) fn take(&mut self, state: Option<&[u8]>, found: &mut dyn FnMut(Check, &[u8])) {
+        let Successors { model, states, order } = self;
+        let width = model.width();
+        states.clear();
+        let mut never = |_: &mut Vec<u8>| Ok(());
+        let mut expansion = Expansion::new(width, states, usize::MAX, &mut never);
+        match state {
+            Some(state) => model.expand(state, &mut expansion),
+            None => model.initial(&mut expansion),
+        }
+        for (check, finding) in expansion.findings.iter() {
+            (0..finding.count).for_each(|_| found(check, &finding.witness));
+        }
+        let at = |start: usize| &states[start..][..width];
+        order.clear();
+        order.extend((0..states.len()).step_by(width).map(|start| (start, 0)));
+        order.sort_unstable_by_key(|&(start, _)| at(start));
+        for next in 1..order.len() {
+            let (before, index) = order[next - 1];
+            order[next].1 = index + u64::from(at(before) != at(order[next].0));
+        }
+    }
+
+    /// All of them with their indices.
+    fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        self.order.iter().map(|&(start, index)| (index, self.at(start)))
+    }
+
+    /// The one with an index.
+    pub(super) fn get(&self, index: u64) -> Option<&[u8]> {
+        let first = self.order.partition_point(|&(_, it)| it < index);
+        self.order.get(first).filter(|it| it.1 == index).map(|&(start, _)| self.at(start))
+    }
+
+    fn at(&self, start: usize) -> &[u8] {
+        &self.states[start..][..self.model.width()]
+    }
+}
+
+impl Tagged<'_> {
+    fn add(number: u64, successors: &Successors, key: &mut Vec<u8>, out: &mut Expansion) {
+        for (index, state) in successors.iter() {
+            key.clear();
+            key.extend_from_slice(state);
+            key.extend_from_slice(&tag(number, index));
+            out.candidate(key);
+        }
+    }
+}
+
+impl Model for Tagged<'_> {
+    fn width(&self) -> usize {
+        self.model.width() + TAG
+    }
+
+    fn bits(&self) -> u32 {
+        self.model.bits()
+    }
+
+    fn initial(&self, out: &mut Expansion) {
+        let (mut successors, mut key) = (Successors::new(self.model), Vec::new());
+        // What is wrong before there is a state has no number.
+        let mut found = |check, witness: &[u8]| {
+            out.finding(check, &[&tag(0, 0), witness].concat());
+        };
+        successors.take(None, &mut found);
+        Tagged::add(0, &successors, &mut key, out);
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        let (mut successors, mut key) = (Successors::new(self.model), Vec::new());
+        for tagged in states.chunks_exact(self.width()) {
+            let (tag, state) = tagged.split_at(TAG);
+            let mut found = |check, _: &[u8]| out.finding(check, tagged);
+            successors.take(Some(state), &mut found);
+            Tagged::add(untag(tag).0, &successors, &mut key, out);
+        }
+    }
+
+    fn steps(&self, state: &[u8]) -> Vec<Step> {
+        self.model.steps(&state[TAG..])
+    }
+
+    fn starts(&self) -> Vec<Step> {
+        self.model.starts()
+    }
+
+    fn properties(&self) -> Vec<PropertyInfo> {
+        self.model.properties()
+    }
+
+    fn action_name(&self, action: u32) -> String {
+        self.model.action_name(action)
+    }
+
+    fn violations(&self, state: &[u8]) -> Vec<Check> {
+        self.model.violations(&state[TAG..])
+    }
+
+    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+        self.model.describe(&state[TAG..])
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        self.model.digest()
+    }
+}

@@ -1,0 +1,155 @@
+//! The states found so far, however they are stored: what the level loop asks of them.
+
+use super::checkpoint::Saved;
+use super::comback::{Comback, Rebuilt, SavedFrontier};
+use super::{Plan, Storage};
+use crate::exec::Model;
+use spill::{Candidates, Codec, Disk, Frontier, Levels, Result, SavedStore, Settled, Store};
+use std::sync::Arc;
+
+/// All states found so far.
+pub enum Visited<'a> {
+    /// In sorted runs.
+    Sorted(Box<Store>),
+    /// As hashes and back-edges.
+    Comback(Box<Comback<'a>>),
+}
+
+/// What a part of a store takes, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What it is.
+    pub name: &'static str,
+    /// In memory.
+    pub memory: u64,
+    /// On disk.
+    pub disk: u64,
+}
+
+impl<'a> Visited<'a> {
+    pub(super) fn new(
+        model: &'a dyn Model,
+        disk: Arc<dyn Disk>,
+        plan: &Plan,
+        storage: &Storage,
+    ) -> Visited<'a> {
+        match storage {
+            Storage::Sorted(codec) => {
+                let store = Store::new(disk, model.width(), codec.clone(), plan.shares());
+                Visited::Sorted(Box::new(store))
+            }
+            Storage::Comback(settings) => {
+                Visited::Comback(Box::new(Comback::new(model, disk, plan, *settings)))
+            }
+        }
+    }
+
+    pub(super) fn restore(
+        model: &'a dyn Model,
+        disk: Arc<dyn Disk>,
+        plan: &Plan,
+        storage: &Storage,
+        saved: &Saved,
+    ) -> Result<Visited<'a>> {
+        let store = saved.store.clone();
+        Ok(match storage {
+            Storage::Sorted(codec) => {
+                let (width, codec, shares) = (model.width(), codec.clone(), plan.shares());
+                let store = Store::restore(disk, width, codec, shares, store, plan.threads)?;
+                Visited::Sorted(Box::new(store))
+            }
+            Storage::Comback(settings) => {
+                let frontier = saved.frontier.clone();
+                let store = Comback::restore(model, disk, plan, *settings, store, frontier)?;
+                Visited::Comback(Box::new(store))
+            }
+        })
+    }
+
+    /// The levels: the states of each, or their back-edges.
+    pub fn levels(&self) -> &Levels {
+        match self {
+            Visited::Sorted(store) => store.levels(),
+            Visited::Comback(store) => store.levels(),
+        }
+    }
+
+    /// What writes the blocks of levels and runs.
+    pub fn codec(&self) -> &Codec {
+        match self {
+            Visited::Sorted(store) => store.codec(),
+            Visited::Comback(_) => &Codec::Gaps,
+        }
+    }
+
+    /// What a manifest must remember.
+    pub fn saved(&self) -> (SavedStore, SavedFrontier) {
+        match self {
+            Visited::Sorted(store) => (store.saved(), SavedFrontier::default()),
+            Visited::Comback(store) => store.saved(),
+        }
+    }
+
+    /// What each part takes now.
+    pub fn parts(&self) -> Vec<Part> {
+        match self {
+            Visited::Sorted(store) => {
+                let [young, filter, levels, merged] = store.bytes();
+                vec![
+                    Part { name: "levels", memory: 0, disk: levels },
+                    Part { name: "runs", memory: young, disk: merged },
+                    Part { name: "filter", memory: filter, disk: 0 },
+                ]
+            }
+            Visited::Comback(store) => store.parts(),
+        }
+    }
+
+    /// What was done to rebuild states, if states are rebuilt.
+    pub fn rebuilt(&self) -> Option<Rebuilt> {
+        match self {
+            Visited::Sorted(_) => None,
+            Visited::Comback(store) => Some(store.rebuilt()),
+        }
+    }
+
+    pub(super) fn sync(&mut self) -> Result<()> {
+        match self {
+            Visited::Sorted(store) => store.sync(),
+            Visited::Comback(store) => store.sync(),
+        }
+    }
+
+    pub(super) fn sweep(&mut self) -> Result<()> {
+        match self {
+            Visited::Sorted(store) => store.sweep(),
+            Visited::Comback(store) => store.sweep(),
+        }
+    }
+
+    /// The last level, to be expanded. What of its memory the store does not need meanwhile is told
+    /// to `lend`.
+    pub(super) fn frontier(&mut self, lend: impl FnOnce(usize)) -> Result<Frontier> {
+        match self {
+            Visited::Sorted(store) => {
+                store.choose_filter();
+                lend(store.spare_bytes());
+                store.make_filter()?;
+                store.frontier()
+            }
+            Visited::Comback(store) => store.frontier(),
+        }
+    }
+
+    pub(super) fn settle(
+        &mut self,
+        candidates: &Candidates,
+        threads: usize,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Settled> {
+        match self {
+            Visited::Sorted(store) => store.settle(candidates, threads, stop),
+            Visited::Comback(store) => store.settle(candidates, stop),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Every way of storing states gives what the oracle gives: on pseudo-random graphs, on models we
+//! ship, across stops, on disks that fail, and through the command line.
+
+mod support;
+
+use proptest::prelude::*;
+use spill::{Codec, Disk, FaultDisk, Frequencies, Huffman, Tables};
+use spillway::exec::{Check, Finding, Findings, Interp, Model};
+use spillway::front::{Language, Options, load};
+use spillway::search::checkpoint::Saved;
+use spillway::search::comback::{self, CacheKind, CacheSize, Settings};
+use spillway::search::storage::trained;
+use spillway::search::trace::counterexample;
+use spillway::search::{Control, Limits, Outcome, Plan, Storage, memory};
+use spillway::source::Sources;
+use std::sync::Arc;
+use std::time::Duration;
+use support::{Graph, begin_or_resume, begin_stored_or_resume, tiny_plan};
+
+/// ComBack with every kind of cache, some too small to hold anything useful, and with hashes so
+/// short that every state has the hash of many others.
+fn combacks() -> impl Iterator<Item = Storage> {
+    let settings = |hash_bits, kind, states, groups| {
+        let cache = (kind, CacheSize::States(states));
+        Storage::Comback(Settings { hash_bits, cache, groups })
+    };
+    [
+        settings(8, CacheKind::None, 1, true),
+        settings(8, CacheKind::Fifo, 20, false),
+        settings(16, CacheKind::Random, 5, true),
+        settings(16, CacheKind::Stratified(3), 100, false),
+        settings(32, CacheKind::Heuristic, 30, true),
+        settings(32, CacheKind::None, 1, false),
+        Storage::Comback(Settings { hash_bits: 64, ..Settings::default() }),
+    ]
+    .into_iter()
+}
+
+/// Every way of storing states, for the states of `model`.
+fn storages(model: &dyn Model) -> Vec<Storage> {
+    let mut uneven = Frequencies::new(model.width());
+    (0..model.width()).for_each(|column| uneven.add(column, column as u8, 1000));
+    let codecs = [
+        Codec::Raw,
+        Codec::Rle,
+        trained(model, Tables::Single),
+        trained(model, Tables::Columns),
+        // Of a table that has nothing to do with the model.
+        Codec::Huffman(Arc::new(Huffman::train(&uneven, Tables::Columns))),
+    ];
+    codecs.into_iter().map(Storage::Sorted).chain(combacks()).collect()
+}
+
+fn graphs() -> impl Strategy<Value = Graph> {
+    let width = prop_oneof![Just(3usize), Just(8), Just(11), Just(24), Just(90)];
+    (1u64..8_000, 1u64..5, 1u64..2_000, width, 0u64..500).prop_map(
+        |(nodes, degree, spread, width, broken)| Graph { nodes, degree, spread, width, broken },
+    )
+}
+
+/// Searches to the end, stopping at a checkpoint after each of `pauses` states.
+fn search(
+    model: &dyn Model,
+    storage: &Storage,
+    plans: &[Plan],
+    pauses: &[u64],
+    limits: &Limits,
+) -> (Outcome, Arc<dyn Disk>) {
+    let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+    // Checkpoints without end, inside levels too, if there are pauses.
+    let every = if pauses.is_empty() { 3600 } else { 0 };
+    let mut last = Outcome::default();
+    for (sitting, pause) in pauses.iter().chain([&u64::MAX]).enumerate() {
+        let control = Control::new(Duration::from_secs(every), None);
+        let limits = Limits { max_states: Some(*pause), ..limits.clone() };
+        let plan = plans[sitting % plans.len()];
+        let mut search = match sitting {
+            0 => begin_stored_or_resume(model, &disk, plan, &limits, &control, storage),
+            // The manifest knows.
+            _ => begin_or_resume(model, &disk, plan, &limits, &control),
+        };
+        last = search.as_mut().unwrap().run().unwrap();
+    }
+    (last, disk)
+}
+
+fn assert_traces_replay(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) {
+    let saved = Saved::load(disk).unwrap();
+    let (storage, tagged) = (saved.storage().unwrap(), saved.all_findings().unwrap());
+    for (check, finding) in outcome.findings.iter() {
+        let trace = match &storage {
+            Storage::Sorted(codec) => {
+                let levels = (&saved.store.levels, codec);
+                let (level, witness) = (finding.level, &finding.witness);
+                counterexample(model, disk, levels, 2, check, level, witness)
+            }
+            Storage::Comback(_) => {
+                let (_, tagged) = tagged.iter().find(|(other, _)| *other == check).unwrap();
+                comback::counterexample(model, disk, &saved.store.levels, check, &tagged.witness)
+            }
+        };
+        let trace = trace.unwrap();
+        let faulty = matches!(check, Check::Fault(..));
+        assert_eq!(trace.depth() as u64, finding.level + u64::from(faulty));
+        assert_eq!(trace.states.last(), Some(&finding.witness));
+    }
+}
+
+/// All that does not depend on how states are stored: ComBack shows another witness, as deep.
+fn comparable(outcome: &Outcome, storage: &Storage) -> (Outcome, Vec<(Check, u64, u64)>) {
+    let found = |(check, finding): (Check, &Finding)| (check, finding.count, finding.level);
+    let found = outcome.findings.iter().map(found).collect();
+    let mut rest = outcome.clone();
+    if matches!(storage, Storage::Comback(_)) {
+        rest.findings = Findings::default();
+    }
+    (rest, found)
+}
+
+fn assert_same(found: &Outcome, expected: &Outcome, storage: &Storage, what: &str) {
+    let [found, expected] = [found, expected].map(|it| comparable(it, storage));
+    let name = match storage {
+        Storage::Comback(settings) => format!("{settings:?}"),
+        Storage::Sorted(codec) => codec.name().to_owned(),
+    };
+    assert_eq!(found, expected, "{what}: {name}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_store_agrees_with_the_oracle_across_stops(
+        graph in graphs(),
+        plans in prop::collection::vec((1usize..4, 4u64..2_000, 16u64..10_000), 1..3),
+        pauses in prop::collection::vec(0u64..4, 0..4),
+        keep_going: bool,
+    ) {
+        let limits = Limits { stop_on_violation: !keep_going, ..Limits::default() };
+        let expected = memory::search(&graph, &limits);
+        let plans: Vec<Plan> =
+            plans.iter().map(|&(threads, buffer, young)| tiny_plan(threads, graph.width, buffer, young)).collect();
+        let pauses: Vec<u64> = pauses.iter().map(|pause| pause * graph.nodes / 4).collect();
+        for storage in storages(&graph) {
+            let (outcome, disk) = search(&graph, &storage, &plans, &pauses, &limits);
+            assert_same(&outcome, &expected, &storage, "a graph");
+            assert_traces_replay(&graph, &*disk, &outcome);
+        }
+    }
+}
+
+/// A model's language, its file, and its constants.
+type Config = (Language, &'static str, &'static [(&'static str, i64)]);
+
+/// Models of every language we have, small ones.
+const MODELS: [Config; 4] = [
+    (Language::Dve, "models/dve/peterson.dve", &[]),
+    (Language::Dve, "models/dve/needham_schroeder.dve", &[]),
+    (Language::Dve, "models/dve/bounded_buffer.dve", &[("BUG", 2)]),
+    (Language::Dve, "models/dve/alternating_bit.dve", &[]),
+];
+
+fn interp(language: Language, file: &str, defines: &[(&str, i64)]) -> Interp {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let mut sources = Sources::default();
+    sources.add(file, std::fs::read_to_string(path).unwrap());
+    let defines = defines.iter().map(|&(name, value)| (name.into(), value)).collect();
+    let options = Options { defines, ..Options::default() };
+    Interp::new(load(language, &mut sources, &options).unwrap().program).unwrap()
+}
+
+#[test]
+fn every_store_explores_our_models() {
+    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    for (language, file, defines) in MODELS {
+        let model = interp(language, file, defines);
+        let expected = memory::search(&model, &limits);
+        let plan = tiny_plan(2, model.width(), 500, 20_000);
+        for storage in storages(&model) {
+            for pauses in [&[][..], &[100, 300]] {
+                let (outcome, disk) = search(&model, &storage, &[plan], pauses, &limits);
+                assert_same(&outcome, &expected, &storage, file);
+                assert_traces_replay(&model, &*disk, &outcome);
+            }
+        }
+    }
+}
+
+/// The disk fails at every operation in turn; what is there then is gone on with.
+#[test]
+fn every_store_survives_failures() {
+    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let graph = Graph { nodes: 300, degree: 3, spread: 60, width: 9, broken: 40 };
+    let plan = tiny_plan(1, graph.width, 20, 60);
+    let expected = memory::search(&graph, &limits);
+    for storage in storages(&graph) {
+        let run = |disk: &FaultDisk| {
+            let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+            let control = Control::new(Duration::ZERO, None);
+            begin_stored_or_resume(&graph, &disk, plan, &limits, &control, &storage)?.run()
+        };
+        let undisturbed = FaultDisk::new();
+        assert_same(&run(&undisturbed).unwrap(), &expected, &storage, "undisturbed");
+        let step = if support::is_large() { 1 } else { 7 };
+        for operation in (0..undisturbed.operations()).step_by(step) {
+            let disk = FaultDisk::with_plan(spill::fault::Plan::new().crash_at(operation));
+            assert!(run(&disk).is_err());
+            let outcome = run(&disk.restart()).unwrap();
+            assert_same(&outcome, &expected, &storage, &format!("operation {operation}"));
+        }
+    }
+}
