@@ -6,13 +6,17 @@
 //!
 //! Every operation over keys is written once, generic over a [`Shape`], and compiled for each
 //! width that a machine integer holds: a big-endian load of up to 8 bytes is a `u64`
-//! ([`Narrow`]), of up to 16 a `u128` ([`Medium`]), and comparing those integers is comparing the
-//! bytes. Longer keys stay slices ([`Wide`]). The choice is made once per call of a bulk
+//! ([`Narrow`]), of up to 16 a `u128` ([`Medium`]), of up to 64 a few of them ([`Long`]), and
+//! comparing those integers is comparing the bytes. Longer keys stay slices ([`Wide`]). The choice is made once per call of a bulk
 //! operation, by `for_shape!`, never once per key.
 //!
 //! A width such as 10 is loaded as two *overlapping* words, bytes 0..8 and 2..10: the bytes they
 //! share agree, so shifting the first into place and or-ing the second gives the key without any
 //! byte loop. Stores mirror this.
+
+mod long;
+
+pub use long::Long;
 
 use byteorder::{BigEndian, ByteOrder};
 use std::fmt::Debug;
@@ -316,14 +320,35 @@ macro_rules! for_packed {
     }};
 }
 
+/// Of keys that fit no integer, evaluates `$packed` with `$shape` bound to the shape of `$width` bytes
+/// with numbers of several, or, for wider keys, `$wide`.
+macro_rules! for_long {
+    ($width:expr, $shape:ident => $packed:expr, else $wide:expr) => {{
+        use $crate::keys::Long;
+        match $width {
+            width @ 17..=32 => {
+                let $shape = Long::<2>(width);
+                $packed
+            }
+            width @ 33..=64 => {
+                let $shape = Long::<4>(width);
+                $packed
+            }
+            _ => $wide,
+        }
+    }};
+}
+
 /// Evaluates `$body` with `$shape` bound to the [`Shape`] of `$width` bytes.
 macro_rules! for_shape {
     ($width:expr, $shape:ident => $body:expr) => {
-        $crate::keys::for_packed!($width, $shape => $body, else $body)
+        $crate::keys::for_packed!($width, $shape => $body, else {
+            $crate::keys::for_long!($width, $shape => $body, else $body)
+        })
     };
 }
 
-pub(crate) use {for_packed, for_shape};
+pub(crate) use {for_long, for_packed, for_shape};
 
 /// The number of keys of `width` bytes in a flat set.
 #[inline]

@@ -16,14 +16,15 @@
 //! that slip through meet their equals after the sort.
 //!
 //! Every level of the recursion consumes `DIGIT_BITS` bits, so whatever the input there are at
-//! most 12 levels of a 16 kB frame, and no input is quadratic.
+//! most 12 levels of a 16 kB frame for integers, 47 for numbers of several, and no input is quadratic.
 //!
 //! Bits in which all keys agree need not be moved about. Where leaving them out makes keys shorter,
 //! and so wherever that makes them integers, they are squeezed (see `squeeze.rs`) on the way to the
 //! second buffer, sorted there, and put together again on the way back. Keys that vary in too many
-//! bits are not moved while they are sorted: see [`sort_wide`].
+//! bits for that are sorted as numbers of several integers, and wider ones still not moved while they
+//! are sorted: see [`sort_wide`].
 
-use crate::keys::{Int, PACKED_WIDTH_MAX, Packed, Shape, Wide, for_packed};
+use crate::keys::{Int, PACKED_WIDTH_MAX, Packed, Shape, Wide, for_long, for_packed};
 use crate::squeeze::Squeeze;
 use byteorder::{BigEndian, ByteOrder};
 
@@ -65,7 +66,8 @@ pub fn sort_dedup(width: usize, keys: &mut Vec<u8>, scratch: &mut Vec<u8>) {
                     else unreachable!("squeezed keys of width {:?} are integers", shape.0))
     } else {
         for_packed!(width, shape => sort_packed(shape, keys, scratch),
-                    else sort_wide(shape, squeeze, keys, scratch))
+                    else for_long!(width, long => sort_packed(long, keys, scratch),
+                                   else sort_wide(shape, squeeze, keys, scratch)))
     };
     keys.truncate(kept * width);
 }
