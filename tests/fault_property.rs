@@ -79,12 +79,14 @@ fn graphs() -> impl Strategy<Value = Graph> {
     let nodes = if is_large() { 30_000u64..250_000 } else { 30_000u64..60_000 };
     let broad = (nodes, 3u64..8, Just(250_000u64), 3usize..10);
     let shape = prop_oneof![300 => small, 75 => wide, 24 => bushy, 1 => broad];
-    (shape, 0u64..500).prop_map(|((nodes, degree, spread, width), broken)| Graph {
+    let dense = prop_oneof![Just(0), 1u64..3_000, Just(u64::MAX)];
+    (shape, 0u64..500, dense).prop_map(|((nodes, degree, spread, width), broken, dense)| Graph {
         nodes,
         degree,
         spread,
         width,
         broken,
+        dense,
     })
 }
 

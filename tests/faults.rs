@@ -25,8 +25,8 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    let wide = Graph { nodes: 900, degree: 4, spread: 900, width: 900, broken: 40 };
-    let deep = Graph { nodes: 700, degree: 3, spread: 40, width: 9, broken: 0 };
+    let wide = Graph { nodes: 900, degree: 4, spread: 900, width: 900, broken: 40, dense: 100 };
+    let deep = Graph { nodes: 700, degree: 3, spread: 40, width: 9, broken: 0, dense: 500 };
     let case = |graph: &Graph, threads, buffer, young, incessant| Case {
         graph: graph.clone(),
         plan: tiny_plan(threads, graph.width, buffer, young),

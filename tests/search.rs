@@ -12,8 +12,16 @@ use support::{Graph, begin_or_resume, tiny_plan};
 
 fn graphs() -> impl Strategy<Value = Graph> {
     let width = prop_oneof![Just(3usize), Just(8), Just(11), Just(16), Just(24), Just(90)];
-    (1u64..30_000, 1u64..5, 1u64..2_000, width, 0u64..500).prop_map(
-        |(nodes, degree, spread, width, broken)| Graph { nodes, degree, spread, width, broken },
+    let dense = prop_oneof![Just(0), 1u64..30_000, Just(u64::MAX)];
+    (1u64..30_000, 1u64..5, 1u64..2_000, width, 0u64..500, dense).prop_map(
+        |(nodes, degree, spread, width, broken, dense)| Graph {
+            nodes,
+            degree,
+            spread,
+            width,
+            broken,
+            dense,
+        },
     )
 }
 
@@ -77,7 +85,8 @@ proptest! {
 
 #[test]
 fn a_stopped_search_is_incomplete_and_says_so() {
-    let graph = Graph { nodes: 100_000, degree: 3, spread: 50, width: 9, broken: 0 };
+    let graph =
+        Graph { nodes: 100_000, degree: 3, spread: 50, width: 9, broken: 0, dense: u64::MAX };
     let (_dir, disk) = real_disk();
     let control = Control::default();
     control.stop();

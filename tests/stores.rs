@@ -53,8 +53,16 @@ fn storages(model: &dyn Model) -> Vec<Storage> {
 
 fn graphs() -> impl Strategy<Value = Graph> {
     let width = prop_oneof![Just(3usize), Just(8), Just(11), Just(24), Just(90)];
-    (1u64..8_000, 1u64..5, 1u64..2_000, width, 0u64..500).prop_map(
-        |(nodes, degree, spread, width, broken)| Graph { nodes, degree, spread, width, broken },
+    let dense = prop_oneof![Just(0), 1u64..8_000, Just(u64::MAX)];
+    (1u64..8_000, 1u64..5, 1u64..2_000, width, 0u64..500, dense).prop_map(
+        |(nodes, degree, spread, width, broken, dense)| Graph {
+            nodes,
+            degree,
+            spread,
+            width,
+            broken,
+            dense,
+        },
     )
 }
 
@@ -190,7 +198,7 @@ fn every_store_explores_our_models() {
 #[test]
 fn every_store_survives_failures() {
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
-    let graph = Graph { nodes: 300, degree: 3, spread: 60, width: 9, broken: 40 };
+    let graph = Graph { nodes: 300, degree: 3, spread: 60, width: 9, broken: 40, dense: 200 };
     let plan = tiny_plan(1, graph.width, 20, 60);
     let expected = memory::search(&graph, &limits);
     for storage in storages(&graph) {

@@ -53,10 +53,11 @@ use crate::gaps::{ENTRIES_MAX, Gaps, sum_gaps};
 use crate::keys::{PACKED_WIDTH_MAX, Shape, Wide, is_ascending};
 use crate::sort::common_prefix;
 use crate::squeeze::Squeeze;
-use crate::{Codec, Error, Result};
+use crate::{Codec, Error, Projection, Result};
 use byteorder::{ByteOrder, LittleEndian};
 use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::Arc;
 use zstd::bulk::{Compressor, Decompressor};
 
 /// The largest number of keys in a block.
@@ -93,6 +94,9 @@ pub const fn block_keys_max(width: usize) -> usize {
         _ => BLOCK_KEYS,
     }
 }
+
+/// What is wrong with a block whose keys vary where no key of the search does.
+const STRANGE: &str = "its keys vary in bits in which no key of the search does";
 
 thread_local! {
     // A context takes longer to make than a block to decode, and there are many readers a thread.
@@ -153,20 +157,32 @@ impl Encoder {
         Encoder { compresses: false, ..self }
     }
 
+    /// Bytes of the keys that it is given: of projected ones, if its codec has them projected.
+    pub(crate) fn key_width(&self) -> usize {
+        self.records.codec.key_width(self.width)
+    }
+
+    /// On what those keys are projected, if they are.
+    pub(crate) fn projection(&self) -> Option<&Arc<Projection>> {
+        self.records.codec.projection()
+    }
+
     /// Whether `keys` had better be encoded as two blocks, because they vary in too many bits.
     pub fn wants_fewer(&self, keys: &[u8]) -> bool {
+        let width = self.key_width();
         self.records.codec.number().is_none()
-            && self.width > PACKED_WIDTH_MAX
-            && keys.len() / self.width > HALVED_KEYS_MIN
-            && Squeeze::of(self.width, keys).bits() > SQUEEZED_BITS_MAX
+            && width > PACKED_WIDTH_MAX
+            && keys.len() / width > HALVED_KEYS_MIN
+            && Squeeze::of(width, keys).bits() > SQUEEZED_BITS_MAX
     }
 
     /// Appends the block of `keys`, ascending, at least one and at most [`block_keys_max`], to
     /// `out`.
     pub fn encode(&mut self, keys: &[u8], out: &mut Vec<u8>) {
-        let count = keys.len() / self.width;
+        let width = self.key_width();
+        let count = keys.len() / width;
         assert!((1..=block_keys_max(self.width)).contains(&count), "a block of {count} keys");
-        debug_assert!(is_ascending(self.width, keys));
+        debug_assert!(is_ascending(width, keys));
         self.raw.clear();
         if let Some(code) = self.records.codec.number() {
             let bytes = length_bytes(&self.records.codec, self.width);
@@ -180,15 +196,29 @@ impl Encoder {
                 &self.raw,
             );
         }
-        let squeeze = Squeeze::of(self.width, keys);
-        let (code, entries, gap_bytes) = match squeeze.bits() {
-            0..=64 => self.narrow.write(&squeeze, keys, &mut self.raw),
-            65..=SQUEEZED_BITS_MAX => self.wide.write(&squeeze, keys, &mut self.raw),
-            _ => write_shared(Wide(self.width), keys, &mut self.raw),
+        let squeeze = Squeeze::of(width, keys);
+        let projection = self.records.codec.projection();
+        let (code, entries, gap_bytes) = match (squeeze.bits(), projection) {
+            (0..=64, _) => self.narrow.write(&squeeze, keys, &mut self.raw),
+            (65..=SQUEEZED_BITS_MAX, _) => self.wide.write(&squeeze, keys, &mut self.raw),
+            (_, None) => write_shared(Wide(self.width), keys, &mut self.raw),
+            (_, Some(projection)) => {
+                let mut whole = Vec::new();
+                projection.lift(keys, &mut whole);
+                write_shared(Wide(self.width), &whole, &mut self.raw)
+            }
         };
         if code == CODE_GAPS {
-            self.raw.extend_from_slice(&squeeze.varying());
-            self.raw.extend_from_slice(&keys[..self.width]);
+            match projection {
+                None => {
+                    self.raw.extend_from_slice(&squeeze.varying());
+                    self.raw.extend_from_slice(&keys[..width]);
+                }
+                Some(projection) => {
+                    self.raw.extend_from_slice(&projection.lift_mask(&squeeze.varying()));
+                    projection.lift(&keys[..width], &mut self.raw);
+                }
+            }
         }
         let compressed = match self.compresses {
             true => compress(&self.raw, &mut self.stored),
@@ -350,7 +380,7 @@ impl Decoder {
         keys.clear();
         self.open(block, file, offset)?;
         self.unseal(file, offset)?;
-        self.block().write(self.width, keys);
+        self.block().write(self.records.codec.key_width(self.width), keys);
         Ok(())
     }
 
@@ -412,14 +442,28 @@ impl Decoder {
             let read = read_records(raw, &header, self.width, &mut self.records);
             return read.ok_or("the lengths of its records do not add up".into());
         }
+        let projection = self.records.codec.projection();
         if header.code == CODE_SHARED {
             self.form = Form::Keys;
             self.keys.resize(header.count * self.width, 0);
-            return read_shared(Wide(self.width), raw, &mut self.keys);
+            read_shared(Wide(self.width), raw, &mut self.keys)?;
+            let Some(projection) = projection else { return Ok(()) };
+            let (whole, mut strangers) = (std::mem::take(&mut self.keys), Vec::new());
+            projection.project(&whole, &mut self.keys, &mut strangers);
+            return if strangers.is_empty() { Ok(()) } else { Err(STRANGE.into()) };
         }
         // The header says that there is room for them.
         let (gaps, ends) = raw.split_at(raw.len() - 2 * self.width);
         let (varying, first) = ends.split_at(self.width);
+        let projected = match projection {
+            None => None,
+            Some(projection) if projection.keeps(varying) && projection.knows(first) => {
+                Some((projection.pick(varying), projection.pick(first)))
+            }
+            Some(_) => return Err(STRANGE.into()),
+        };
+        let (varying, first) =
+            projected.as_ref().map_or((varying, first), |(varying, first)| (varying, first));
         self.squeeze = Squeeze::new(first, varying);
         let Header { count, entries, gap_bytes, .. } = header;
         let (squeeze, bits) = (&self.squeeze, self.squeeze.bits());

@@ -8,7 +8,8 @@
 //! nothing, and what it costs in memory can be any number of bits a key.
 
 use crate::keys::{Shape, for_shape};
-use crate::{Decoder, Result, Segment};
+use crate::{Codec, Projection, Result, Segment};
+use std::borrow::Cow;
 
 /// Bits of a key in its line.
 const PROBES: u32 = 6;
@@ -103,7 +104,7 @@ impl FilterChoice {
         }
         self.of_use = 0;
         if self.filter.is_some() {
-            self.forget();
+            self.filter = None;
             self.not_before = self.level + PAUSE_LEVELS;
         }
     }
@@ -113,9 +114,15 @@ impl FilterChoice {
         self.filter.iter_mut().for_each(|filter| filter.insert(keys));
     }
 
-    /// Drops the filter, because keys join the store that it is not told.
-    pub(crate) fn forget(&mut self) {
-        self.filter = None;
+    /// Puts in the keys of a level that joins the store and lies on disk.
+    pub(crate) fn insert_segments(&mut self, level: &[Segment]) -> Result<()> {
+        let Some(filter) = &mut self.filter else { return Ok(()) };
+        level.iter().try_for_each(|segment| filter.insert_segment(segment))
+    }
+
+    /// Is told of keys of `whole` bytes from now on as another codec has them.
+    pub(crate) fn change_codec(&mut self, old: &Codec, new: &Codec, whole: usize) {
+        self.filter.iter_mut().for_each(|filter| filter.change_codec(old, new, whole));
     }
 }
 
@@ -127,9 +134,22 @@ struct Line([u64; 8]);
 /// A set of keys that may seem to hold more than it does.
 #[derive(Debug)]
 pub(crate) struct Filter {
+    /// Bytes of a key as it is hashed.
     width: usize,
+    /// Takes what is hashed out of keys, if that is not all.
+    view: Option<View>,
     lines: Vec<Line>,
     keys: u64,
+}
+
+/// What a filter looks at of keys that have got more bits since it was made. Keys that differ only
+/// in those are alike to it.
+#[derive(Debug)]
+struct View {
+    /// The bits of whole keys.
+    bits: Vec<u8>,
+    /// The same, of keys as they are now.
+    picks: Projection,
 }
 
 impl Filter {
@@ -145,7 +165,7 @@ impl Filter {
     /// An empty filter of keys of `width` bytes in so many bytes.
     fn new(width: usize, bytes: usize) -> Filter {
         let lines = (bytes / size_of::<Line>()).max(1);
-        Filter { width, lines: vec![Line::default(); lines], keys: 0 }
+        Filter { width, view: None, lines: vec![Line::default(); lines], keys: 0 }
     }
 
     /// The memory it takes.
@@ -160,11 +180,23 @@ impl Filter {
         self.bytes() as u64 * 8 < self.keys.saturating_mul(least)
     }
 
+    fn change_codec(&mut self, old: &Codec, new: &Codec, whole: usize) {
+        let bits = match (self.view.take(), old.projection()) {
+            (Some(view), _) => view.bits,
+            (None, Some(projection)) => projection.parts().1.to_vec(),
+            (None, None) => vec![0xff; whole],
+        };
+        let kept = new.projection().map_or(bits.clone(), |projection| projection.pick(&bits));
+        let picks = Projection::new(&vec![0; kept.len()], &kept);
+        self.view = Some(View { bits, picks });
+    }
+
     /// Puts `keys` in.
     pub(crate) fn insert(&mut self, keys: &[u8]) {
-        self.keys += (keys.len() / self.width) as u64;
+        let seen = seen(&self.view, keys);
+        self.keys += (seen.len() / self.width) as u64;
         for_shape!(self.width, shape => {
-            for key in keys.chunks_exact(self.width) {
+            for key in seen.chunks_exact(self.width) {
                 let (line, probes) = self.place(shape.hash(shape.key(key)));
                 let line = &mut self.lines[line];
                 for (word, bit) in bits_of(probes) {
@@ -175,7 +207,7 @@ impl Filter {
     }
 
     fn insert_segment(&mut self, segment: &Segment) -> Result<()> {
-        let (mut decoder, mut keys) = (Decoder::new(self.width), Vec::new());
+        let (mut decoder, mut keys) = (segment.decoder(), Vec::new());
         for block in 0..segment.blocks() {
             segment.decode(block, &mut decoder, &mut keys)?;
             segment.release(block..block + 1);
@@ -184,11 +216,12 @@ impl Filter {
         Ok(())
     }
 
-    /// Appends those of `keys` that it seems to hold to `out`.
-    pub(crate) fn select(&self, keys: &[u8], out: &mut Vec<u8>) {
+    /// Appends those of `keys`, of `width` bytes, that it seems to hold to `out`.
+    pub(crate) fn select(&self, width: usize, keys: &[u8], out: &mut Vec<u8>) {
+        let seen = seen(&self.view, keys);
         for_shape!(self.width, shape => {
-            for key in keys.chunks_exact(self.width) {
-                let (line, probes) = self.place(shape.hash(shape.key(key)));
+            for (key, seen) in keys.chunks_exact(width).zip(seen.chunks_exact(self.width)) {
+                let (line, probes) = self.place(shape.hash(shape.key(seen)));
                 let line = &self.lines[line];
                 if bits_of(probes).all(|(word, bit)| line.0[word] & bit != 0) {
                     out.extend_from_slice(key);
@@ -207,6 +240,14 @@ impl Filter {
     }
 }
 
+/// What is hashed of `keys`.
+fn seen<'a>(view: &Option<View>, keys: &'a [u8]) -> Cow<'a, [u8]> {
+    match view {
+        None => Cow::Borrowed(keys),
+        Some(view) => Cow::Owned(view.picks.pick(keys)),
+    }
+}
+
 /// The words and bits of a line that stand for a key.
 #[inline(always)]
 fn bits_of(probes: u64) -> impl Iterator<Item = (usize, u64)> {
@@ -219,6 +260,7 @@ fn bits_of(probes: u64) -> impl Iterator<Item = (usize, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
     fn keys(width: usize, range: std::ops::Range<u64>) -> Vec<u8> {
         let key = |number: u64| {
@@ -236,12 +278,35 @@ mod tests {
             let mut filter = Filter::new(width, Filter::bytes_for(10_000, 10_000));
             filter.insert(&keys(width, 0..10_000));
             let mut found = Vec::new();
-            filter.select(&keys(width, 0..10_000), &mut found);
+            filter.select(width, &keys(width, 0..10_000), &mut found);
             assert_eq!(found, keys(width, 0..10_000));
             found.clear();
-            filter.select(&keys(width, 10_000..30_000), &mut found);
+            filter.select(width, &keys(width, 10_000..30_000), &mut found);
             let wrong = found.len() / width;
             assert!(wrong < 2_000, "{wrong} of 20000 at {width} bytes");
+        }
+    }
+
+    #[test]
+    fn nothing_is_missed_once_keys_have_more_bits() {
+        let whole = 20;
+        let (early, late) = (keys(whole, 0..1000), keys(whole, 0..5000));
+        let [few, more] = [&early, &late].map(|keys| Projection::of(whole, keys));
+        let codecs = [few, more].map(|projection| Codec::Projected(Arc::new(projection)));
+        let mut choice = FilterChoice::default();
+        let mut filter = Filter::new(codecs[0].key_width(whole), Filter::bytes_for(5000, 40_000));
+        filter.insert(&codecs[0].adopt(&Codec::Gaps, whole, &early));
+        choice.filter = Some(filter);
+        let mut before = codecs[0].clone();
+        for codec in [codecs[1].clone(), Codec::Gaps] {
+            choice.change_codec(&before, &codec, whole);
+            let late = codec.adopt(&Codec::Gaps, whole, &late);
+            choice.insert(&late[late.len() / 2..]);
+            let mut found = Vec::new();
+            choice.filter().unwrap().select(codec.key_width(whole), &late, &mut found);
+            assert!(found.starts_with(&late[..1000 * codec.key_width(whole)]));
+            assert!(found.ends_with(&late[late.len() / 2..]));
+            before = codec;
         }
     }
 

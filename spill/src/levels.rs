@@ -78,7 +78,7 @@ pub struct Lane {
 }
 
 impl Levels {
-    /// A log without levels, whose keys `codec` writes.
+    /// A log without levels, whose keys of `width` bytes, if whole, `codec` writes.
     pub fn new(disk: Arc<dyn Disk>, width: usize, codec: Codec) -> Self {
         Self { disk, width, codec, lanes: Vec::new(), saved: SavedLevels::default() }
     }
@@ -97,6 +97,12 @@ impl Levels {
             lanes.push(Lane { name, codec: codec.clone(), file });
         }
         Ok(Self { disk, width, codec, lanes, saved })
+    }
+
+    /// Lets `codec` read and write from now on, one that has what is there in the same blocks.
+    pub(crate) fn set_codec(&mut self, codec: &Codec) {
+        self.codec = codec.clone();
+        self.lanes.iter_mut().for_each(|lane| lane.codec = codec.clone());
     }
 
     /// The number of levels.
@@ -168,7 +174,8 @@ impl Levels {
 }
 
 impl Lane {
-    /// Writes one piece: `fill` is given a writer to push ascending keys to. A piece without keys
+    /// Writes one piece: `fill` is given a writer to push ascending keys to, whole ones of `width` bytes
+    /// unless the codec has them projected. A piece without keys
     /// takes no bytes, so that what is on disk at the end depends on the levels alone.
     pub fn write(
         &mut self,

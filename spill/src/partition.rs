@@ -7,6 +7,7 @@
 
 use crate::Segment;
 use crate::keys::count;
+use std::borrow::Cow;
 
 /// Samples taken of a set for each range wanted: the error of a range is at most about one in
 /// so many for each set.
@@ -18,14 +19,14 @@ pub fn split(width: usize, slices: &[&[u8]], segments: &[Segment], ranges: usize
     if ranges <= 1 {
         return Vec::new();
     }
-    let mut samples: Vec<(&[u8], u64)> = Vec::new();
+    let mut samples: Vec<(Cow<[u8]>, u64)> = Vec::new();
     let per_set = ranges.saturating_mul(SAMPLES_PER_RANGE);
     for keys in slices {
         let count = count(width, keys);
         let step = count.div_ceil(per_set).max(1);
         for start in (0..count).step_by(step) {
             let weight = step.min(count - start) as u64;
-            samples.push((&keys[start * width..][..width], weight));
+            samples.push((Cow::Borrowed(&keys[start * width..][..width]), weight));
         }
     }
     for segment in segments {
@@ -41,15 +42,16 @@ pub fn split(width: usize, slices: &[&[u8]], segments: &[Segment], ranges: usize
 }
 
 /// The boundaries, given ascending samples and what each stands for.
-fn boundaries(samples: &[(&[u8], u64)], ranges: usize) -> Vec<Vec<u8>> {
+fn boundaries(samples: &[(Cow<[u8]>, u64)], ranges: usize) -> Vec<Vec<u8>> {
     let total: u64 = samples.iter().map(|(_, weight)| weight).sum();
     let share = |range: usize| (u128::from(total) * range as u128 / ranges as u128) as u64;
     let mut chosen: Vec<Vec<u8>> = Vec::new();
     let mut range = 1;
     let mut before = 0;
-    let Some(&(mut floor, _)) = samples.first() else { return chosen };
-    for &(key, weight) in samples {
-        if range < ranges && before >= share(range) && key > floor {
+    let Some((floor, _)) = samples.first() else { return chosen };
+    let mut floor: &[u8] = floor;
+    for (key, weight) in samples {
+        if range < ranges && before >= share(range) && **key > *floor {
             chosen.push(key.to_vec());
             floor = key;
             while range < ranges && before >= share(range) {

@@ -30,7 +30,7 @@ pub(crate) struct BlockReader {
 
 impl BlockReader {
     pub(crate) fn new(segment: Segment) -> Self {
-        let decoder = Decoder::new(segment.width());
+        let decoder = segment.decoder();
         BlockReader { segment, decoder, trail: 0, end: 0, ahead: 0 }
     }
 

@@ -30,6 +30,7 @@ use crate::keys::{Shape, bound, for_shape, is_ascending};
 use crate::{Append, Codec, Disk, Error, Mapped, Result};
 use byteorder::{ByteOrder, LittleEndian};
 use rkyv::{Archive, Deserialize, Serialize};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -78,7 +79,7 @@ pub struct SegmentWriter<'a> {
 }
 
 impl<'a> SegmentWriter<'a> {
-    /// A writer of a segment of keys of `width` bytes to the end of `out`.
+    /// A writer of a segment of keys of `width` bytes, whole ones, to the end of `out`.
     ///
     /// # Panics
     ///
@@ -109,13 +110,14 @@ impl<'a> SegmentWriter<'a> {
 
     /// Adds `keys`, which ascend, and from what was pushed before.
     pub fn push(&mut self, mut keys: &[u8]) -> Result<()> {
-        debug_assert!(is_ascending(self.width, keys));
+        let width = self.encoder.key_width();
+        debug_assert!(is_ascending(width, keys));
         debug_assert!(
             self.pending.is_empty() || keys.is_empty() || {
-                self.pending[self.pending.len() - self.width..] < keys[..self.width]
+                self.pending[self.pending.len() - width..] < keys[..width]
             }
         );
-        let block_bytes = block_keys_max(self.width) * self.width;
+        let block_bytes = block_keys_max(self.width) * width;
         if !self.pending.is_empty() {
             let missing = (block_bytes - self.pending.len()).min(keys.len());
             self.pending.extend_from_slice(&keys[..missing]);
@@ -171,19 +173,23 @@ impl<'a> SegmentWriter<'a> {
 
     /// Encodes one block, or several if the keys differ too much, and enters it in the index.
     fn encode(&mut self, keys: &[u8]) -> Result<()> {
+        let width = self.encoder.key_width();
+        let count = keys.len() / width;
         if self.encoder.wants_fewer(keys) {
-            let half = keys.len() / self.width / 2;
-            let (low, high) = keys.split_at(half * self.width);
+            let (low, high) = keys.split_at(count / 2 * width);
             self.encode(low)?;
             return self.encode(high);
         }
         let offset = self.written + self.blocks.len() as u64;
-        let count = keys.len() / self.width;
-        debug_assert!(self.last_first_key().is_none_or(|first| first < &keys[..self.width]));
+        let first = self.index.len();
+        match self.encoder.projection() {
+            None => self.index.extend_from_slice(&keys[..width]),
+            Some(projection) => projection.lift(&keys[..width], &mut self.index),
+        }
+        debug_assert!(self.entry_before(first).is_none_or(|before| *before < self.index[first..]));
         let mut tail = [0; ENTRY_TAIL];
         LittleEndian::write_u64(&mut tail, offset);
         LittleEndian::write_u32(&mut tail[8..], count as u32);
-        self.index.extend_from_slice(&keys[..self.width]);
         self.index.extend_from_slice(&tail);
         self.keys += count as u64;
         self.encoder.encode(keys, &mut self.blocks);
@@ -195,9 +201,10 @@ impl<'a> SegmentWriter<'a> {
         Ok(())
     }
 
-    /// The first key of the block encoded last.
-    fn last_first_key(&self) -> Option<&[u8]> {
-        self.index.rchunks_exact(self.width + ENTRY_TAIL).next().map(|entry| &entry[..self.width])
+    /// The first key of the block whose entry ends at `end` of the index.
+    fn entry_before(&self, end: usize) -> Option<&[u8]> {
+        let start = end.checked_sub(self.width + ENTRY_TAIL)?;
+        Some(&self.index[start..start + self.width])
     }
 }
 
@@ -242,14 +249,25 @@ impl Segment {
         Ok(Segment { shared: Arc::new(shared), codec: Codec::Gaps })
     }
 
-    /// The segment, if `codec` has written its blocks.
+    /// The segment, if `codec` has written its blocks. Keys are then as the codec has them outside
+    /// blocks.
     pub fn coded(self, codec: &Codec) -> Segment {
         Segment { codec: codec.clone(), ..self }
     }
 
+    /// The same keys, whole.
+    pub fn unprojected(&self) -> Segment {
+        self.clone().coded(&self.codec.unprojected())
+    }
+
     /// The number of bytes in a key.
     pub fn width(&self) -> usize {
-        self.shared.width
+        self.codec.key_width(self.shared.width)
+    }
+
+    /// A decoder for its blocks.
+    pub fn decoder(&self) -> Decoder {
+        Decoder::new(self.shared.width)
     }
 
     /// Where the segment is.
@@ -268,13 +286,23 @@ impl Segment {
     }
 
     /// The first key of a block.
-    pub fn first_key(&self, block: usize) -> &[u8] {
-        &self.entry(block)[..self.width()]
+    pub fn first_key(&self, block: usize) -> Cow<'_, [u8]> {
+        let whole = self.first_whole_key(block);
+        match self.codec.projection() {
+            None => Cow::Borrowed(whole),
+            // Whether it has the constant bits is seen when its block is decoded.
+            Some(projection) => Cow::Owned(projection.pick(whole)),
+        }
+    }
+
+    /// The first key of a block as the index has it.
+    fn first_whole_key(&self, block: usize) -> &[u8] {
+        &self.entry(block)[..self.shared.width]
     }
 
     /// The number of keys in a block: at least one.
     pub fn keys_in(&self, block: usize) -> usize {
-        LittleEndian::read_u32(&self.entry(block)[self.width() + 8..]) as usize
+        LittleEndian::read_u32(&self.entry(block)[self.shared.width + 8..]) as usize
     }
 
     /// The block that holds `key` if any does: the last whose first key is not greater, or else
@@ -286,11 +314,19 @@ impl Segment {
     /// [`find`](Segment::find) among some blocks, of which the first is taken if all are greater;
     /// fast if the answer is near the front.
     pub(crate) fn find_in(&self, blocks: Range<usize>, key: &[u8]) -> usize {
+        let mut whole = Vec::new();
+        let key = match self.codec.projection() {
+            None => key,
+            Some(projection) => {
+                projection.lift(key, &mut whole);
+                &whole
+            }
+        };
         let (mut low, mut high, mut step) = (blocks.start, blocks.end, 1);
         // All before `low` have first keys not greater than `key`, all from `high` on greater.
         while low < high {
             let probe = (low + step - 1).min(high - 1);
-            if self.first_key(probe) > key {
+            if self.first_whole_key(probe) > key {
                 high = probe;
                 break;
             }
@@ -299,7 +335,7 @@ impl Segment {
         }
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.first_key(middle) > key {
+            if self.first_whole_key(middle) > key {
                 high = middle;
             } else {
                 low = middle + 1;
@@ -347,8 +383,8 @@ impl Segment {
         keys.write_some(count - 1..count, width, &mut ends);
         let (first, last) = ends.split_at(width);
         count == self.keys_in(block)
-            && first == self.first_key(block)
-            && (block + 1 == self.blocks() || last < self.first_key(block + 1))
+            && *first == *self.first_key(block)
+            && (block + 1 == self.blocks() || *last < *self.first_key(block + 1))
     }
 
     /// Tells the system that these blocks, and what the index says of them, will not be read again
@@ -385,7 +421,7 @@ impl Segment {
     }
 
     fn entry(&self, block: usize) -> &[u8] {
-        let entry = self.width() + ENTRY_TAIL;
+        let entry = self.shared.width + ENTRY_TAIL;
         &self.shared.bytes[self.shared.index.clone()][block * entry..][..entry]
     }
 }

@@ -39,7 +39,7 @@ impl Store {
         threads: usize,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Settled> {
-        let width = self.width;
+        let (whole, width) = (self.whole, self.width);
         let boundaries = self.next_level_boundaries(threads)?;
         let ranges = KeyRange::cut(&boundaries);
         let kept = Kept { bytes: AtomicUsize::new(0), most: self.last_level_bytes_max() };
@@ -52,7 +52,7 @@ impl Store {
         let failed = AtomicBool::new(false);
         let stop = || stop() || failed.load(Relaxed);
         let settled = in_parallel(items, |_, (lane, range)| {
-            settle_range(width, candidates, store(), range, lane, (&kept, &stop))
+            settle_range((whole, width), candidates, store(), range, lane, (&kept, &stop))
                 .inspect_err(|_| failed.store(true, Relaxed))
         })?;
         let Some(parts) = settled.into_iter().collect::<Option<Vec<Part>>>() else {
@@ -120,7 +120,7 @@ fn join(parts: Vec<Vec<u8>>) -> Vec<u8> {
 /// Settles one range of keys, keeping the new ones in memory if there is room; nothing if told to
 /// stop.
 fn settle_range(
-    width: usize,
+    (whole, width): (usize, usize),
     candidates: &Candidates,
     mut store: StoreSubtract,
     range: KeyRange,
@@ -132,7 +132,7 @@ fn settle_range(
     let mut batch = Vec::new();
     let mut stopped = false;
     let mut kept = Some(Vec::new());
-    let piece = lane.write(width, |level| {
+    let piece = lane.write(whole, |level| {
         loop {
             merge.next(&mut batch, batch_keys(width))?;
             stopped = stop();

@@ -309,7 +309,7 @@ loops!(bmi2, std::arch::x86_64::_pext_u64, std::arch::x86_64::_pdep_u64, "bmi2")
 
 /// The bits of `word` where `mask` is set, moved together at the low end.
 #[inline]
-fn extract(word: u64, mut mask: u64) -> u64 {
+pub(crate) fn extract(word: u64, mut mask: u64) -> u64 {
     let (mut bits, mut at) = (0, 0);
     while mask != 0 {
         bits |= (word >> mask.trailing_zeros() & 1) << at;
@@ -321,7 +321,7 @@ fn extract(word: u64, mut mask: u64) -> u64 {
 
 /// The low bits of `bits`, moved to where `mask` is set.
 #[inline]
-fn deposit(bits: u64, mut mask: u64) -> u64 {
+pub(crate) fn deposit(bits: u64, mut mask: u64) -> u64 {
     let (mut word, mut at) = (0, 0);
     while mask != 0 {
         word |= (bits >> at & 1) << mask.trailing_zeros();

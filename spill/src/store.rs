@@ -16,13 +16,16 @@
 //! together: a key is rewritten about log1.5(keys / keys in memory) times at most, and there are
 //! log3 of that many runs to look through.
 
-use crate::filter::{Filter, FilterChoice};
-use crate::keys::gallop;
+mod known;
+
+pub(crate) use known::StoreSubtract;
+
+use crate::filter::FilterChoice;
 use crate::merge::merge_disjoint;
 use crate::segment::restrict;
 use crate::{
     Codec, Disk, FileName, Levels, Merge, Piece, Result, SavedLevels, Segment, SegmentSource,
-    SegmentSubtract, SegmentWriter, SliceSource, Source, split, subtract,
+    SegmentWriter, SliceSource, Source, split,
 };
 use rkyv::{Archive, Deserialize, Serialize};
 use std::sync::Arc;
@@ -48,6 +51,9 @@ pub struct Shares {
 /// All keys found so far.
 pub struct Store {
     pub(crate) disk: Arc<dyn Disk>,
+    /// Bytes of a whole key.
+    pub(crate) whole: usize,
+    /// Bytes of a key in memory: of a projected one, if the codec has keys projected.
     pub(crate) width: usize,
     codec: Codec,
     shares: Shares,
@@ -116,22 +122,23 @@ impl<'a> KeyRange<'a> {
 type Sources<'a> = Vec<Box<dyn Source + 'a>>;
 
 impl Store {
-    /// A store without levels, with so much memory. What it has on disk `codec` writes.
-    pub fn new(disk: Arc<dyn Disk>, width: usize, codec: Codec, shares: Shares) -> Self {
-        let levels = Levels::new(disk.clone(), width, codec.clone());
-        Self::with_levels(disk, width, codec, shares, levels)
+    /// A store without levels, with so much memory, of keys of `whole` bytes. What it has on disk
+    /// `codec` writes; candidates are as the codec has keys outside blocks.
+    pub fn new(disk: Arc<dyn Disk>, whole: usize, codec: Codec, shares: Shares) -> Self {
+        let levels = Levels::new(disk.clone(), whole, codec.clone());
+        Self::with_levels(disk, whole, codec, shares, levels)
     }
 
     fn with_levels(
         disk: Arc<dyn Disk>,
-        width: usize,
+        whole: usize,
         codec: Codec,
         shares: Shares,
         levels: Levels,
     ) -> Self {
-        let filter = FilterChoice::default();
+        let (width, filter) = (codec.key_width(whole), FilterChoice::default());
         let (old, young, garbage) = (Vec::new(), Vec::new(), Vec::new());
-        Self { disk, width, codec, shares, filter, levels, old, young, garbage }
+        Self { disk, whole, width, codec, shares, filter, levels, old, young, garbage }
     }
 
     /// What writes its keys on disk.
@@ -142,14 +149,14 @@ impl Store {
     /// The store as it was saved, its runs in memory rebuilt within their share.
     pub fn restore(
         disk: Arc<dyn Disk>,
-        width: usize,
+        whole: usize,
         codec: Codec,
         shares: Shares,
         saved: SavedStore,
         threads: usize,
     ) -> Result<Self> {
-        let levels = Levels::restore(disk.clone(), width, codec.clone(), saved.levels)?;
-        let mut store = Self::with_levels(disk, width, codec, shares, levels);
+        let levels = Levels::restore(disk.clone(), whole, codec.clone(), saved.levels)?;
+        let mut store = Self::with_levels(disk, whole, codec, shares, levels);
         for run in saved.runs {
             let SavedRun { first, last, pieces } = run;
             match pieces.is_empty() {
@@ -158,6 +165,26 @@ impl Store {
             }
         }
         Ok(store)
+    }
+
+    /// Has `codec` read and write from now on, one that has what is on disk in the same blocks, and
+    /// keys in memory as it has them. It knows all keys there are.
+    pub fn change_codec(&mut self, codec: &Codec, threads: usize) -> Result<()> {
+        let width = codec.key_width(self.whole);
+        let bytes: usize = self.young.iter().map(|run| run.keys.len() / self.width * width).sum();
+        // The largest run is in memory twice for a moment.
+        if 2 * bytes > self.young_bytes() {
+            self.flush(self.young.len(), threads)?;
+        }
+        for run in &mut self.young {
+            run.keys = Arc::new(codec.adopt(&self.codec, self.whole, &run.keys));
+        }
+        let segments = self.old.iter_mut().flat_map(|run| &mut run.segments);
+        segments.for_each(|segment| *segment = segment.clone().coded(codec));
+        self.levels.set_codec(codec);
+        self.filter.change_codec(&self.codec, codec, self.whole);
+        (self.codec, self.width) = (codec.clone(), width);
+        Ok(())
     }
 
     /// Puts back a run that was in memory: in memory if it still fits, else on disk.
@@ -260,7 +287,7 @@ impl Store {
         let level = self.levels.len() as u32 - 1;
         match keys {
             None => {
-                self.filter.forget();
+                self.filter.insert_segments(&self.levels.open(level as usize)?)?;
                 self.adopt_last_level(threads)
             }
             Some(mut keys) => {
@@ -388,11 +415,12 @@ impl Store {
         threads: usize,
     ) -> Result<Vec<Piece>> {
         let (disk, width, codec) = (&*self.disk, self.width, &self.codec);
+        let whole = self.whole;
         let boundaries = split(width, slices, segments, parts(keys, threads));
         in_parallel(KeyRange::cut(&boundaries), |part, range| {
             let file = FileName::Merged { first, last, part: part as u16 };
             let mut out = disk.create(&file.to_string())?;
-            let mut writer = SegmentWriter::new(width, &mut *out).coded(codec);
+            let mut writer = SegmentWriter::new(whole, &mut *out).coded(codec);
             let mut merge = Merge::new(width, sources(width, slices, segments, range));
             drain(&mut merge, |batch| writer.push(batch))?;
             let at = writer.finish()?;
@@ -404,7 +432,7 @@ impl Store {
     fn open_run(&self, first: u32, last: u32, pieces: Vec<Piece>) -> Result<OldRun> {
         let segments = pieces
             .iter()
-            .map(|piece| Ok(piece.open(&*self.disk, self.width)?.coded(&self.codec)))
+            .map(|piece| Ok(piece.open(&*self.disk, self.whole)?.coded(&self.codec)))
             .collect::<Result<_>>()?;
         Ok(OldRun { first, last, pieces, segments })
     }
@@ -432,83 +460,6 @@ impl Frontier {
             Frontier::Raw(keys) => (keys.len() / width) as u64,
             Frontier::Encoded(segments) => segments.iter().map(Segment::keys).sum(),
         }
-    }
-}
-
-/// How far a run in memory has been subtracted from ascending batches.
-pub(crate) struct YoungSubtract<'a> {
-    width: usize,
-    rest: &'a [u8],
-}
-
-impl<'a> YoungSubtract<'a> {
-    pub(crate) fn new(width: usize, keys: &'a [u8]) -> Self {
-        Self { width, rest: keys }
-    }
-
-    /// Removes the run's keys from the next batch.
-    pub(crate) fn subtract(&mut self, batch: &mut Vec<u8>) {
-        if batch.is_empty() || self.rest.is_empty() {
-            return;
-        }
-        let skipped = gallop(self.width, self.rest, 0, &batch[..self.width]);
-        self.rest = &self.rest[skipped * self.width..];
-        // The key found is the last candidate's equal or lies behind it: then it may be in the
-        // next batch, so it stays.
-        let last = gallop(self.width, self.rest, 0, &batch[batch.len() - self.width..]);
-        let end = ((last + 1) * self.width).min(self.rest.len());
-        subtract(self.width, batch, &self.rest[..end]);
-        self.rest = &self.rest[last * self.width..];
-    }
-}
-
-/// Subtracts every run of a store from ascending batches.
-pub(crate) struct StoreSubtract<'a> {
-    width: usize,
-    young: Vec<YoungSubtract<'a>>,
-    filter: Option<&'a Filter>,
-    old: Vec<SegmentSubtract>,
-    /// Candidates that were in old runs; with a filter, that it let pass to them.
-    pub(crate) looked_up: u64,
-}
-
-impl<'a> StoreSubtract<'a> {
-    pub(crate) fn new(
-        width: usize,
-        young: &'a [YoungRun],
-        filter: Option<&'a Filter>,
-        old: &[OldRun],
-    ) -> Self {
-        let young = young.iter().rev().map(|run| YoungSubtract::new(width, &run.keys)).collect();
-        let old = old
-            .iter()
-            .rev()
-            .flat_map(|run| &run.segments)
-            .map(|segment| SegmentSubtract::new(segment.clone()))
-            .collect();
-        Self { width, young, filter, old, looked_up: 0 }
-    }
-
-    pub(crate) fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
-        let Some(filter) = self.filter else {
-            self.young.iter_mut().for_each(|run| run.subtract(batch));
-            let asked = batch.len();
-            self.old.iter_mut().try_for_each(|run| run.subtract(batch))?;
-            self.looked_up += ((asked - batch.len()) / self.width) as u64;
-            return Ok(());
-        };
-        let mut known = Vec::new();
-        filter.select(batch, &mut known);
-        if known.is_empty() {
-            return Ok(());
-        }
-        let mut new = known.clone();
-        self.young.iter_mut().for_each(|run| run.subtract(&mut new));
-        self.looked_up += (new.len() / self.width) as u64;
-        self.old.iter_mut().try_for_each(|run| run.subtract(&mut new))?;
-        subtract(self.width, &mut known, &new);
-        subtract(self.width, batch, &known);
-        Ok(())
     }
 }
 
@@ -592,31 +543,4 @@ pub fn in_parallel<I: Send, T: Send>(
         results.push(own?);
         Ok(results)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeSet;
-
-    proptest! {
-        #[test]
-        fn a_young_run_is_subtracted_from_batches_however_they_are_cut(
-            run in prop::collection::btree_set(0u8..60, 0..40),
-            candidates in prop::collection::btree_set(0u8..60, 0..40),
-            batch_keys in 1usize..8,
-        ) {
-            let keys: Vec<u8> = run.iter().copied().collect();
-            let mut subtract = YoungSubtract::new(1, &keys);
-            let mut left = Vec::new();
-            for batch in candidates.iter().copied().collect::<Vec<_>>().chunks(batch_keys) {
-                let mut batch = batch.to_vec();
-                subtract.subtract(&mut batch);
-                left.extend(batch);
-            }
-            let expected: BTreeSet<u8> = candidates.difference(&run).copied().collect();
-            prop_assert_eq!(left, expected.into_iter().collect::<Vec<_>>());
-        }
-    }
 }

@@ -79,13 +79,13 @@ impl SegmentSubtract {
             self.seek(&candidates[next * width..][..width]);
             let segment = self.reader.segment();
             let end = if self.block + 1 < segment.blocks() {
-                let bound = shape.key(segment.first_key(self.block + 1));
-                leap(shape, candidates, next, count, bound)
+                let bound = segment.first_key(self.block + 1);
+                leap(shape, candidates, next, count, shape.key(&bound))
             } else {
                 count
             };
             let greatest = shape.at(candidates, end - 1);
-            if !self.decoded && greatest < shape.key(segment.first_key(self.block)) {
+            if !self.decoded && greatest < shape.key(&segment.first_key(self.block)) {
                 // Only before the first block of all.
                 kept = keep(width, candidates, next..end, kept);
             } else {

@@ -183,7 +183,7 @@ proptest! {
             for block in 0..segment.blocks() {
                 segment.decode(block, &mut decoder, &mut keys).unwrap();
                 prop_assert_eq!(segment.keys_in(block), keys.len() / width);
-                prop_assert_eq!(segment.first_key(block), &keys[..width]);
+                prop_assert_eq!(&*segment.first_key(block), &keys[..width]);
                 prop_assert_eq!(segment.find(&keys[..width]), block);
                 prop_assert_eq!(segment.find(&keys[keys.len() - width..]), block);
                 all.extend_from_slice(&keys);

@@ -18,7 +18,7 @@ use spill::{Disk, Error, Format, Piece, Result, SavedStore};
 pub const MANIFEST: &str = "manifest";
 
 /// The manifest's format. The version covers every file of a search directory.
-pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 3 };
+pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 4 };
 
 /// A search at rest.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]

@@ -17,11 +17,12 @@ use super::comback::Tagged;
 use super::control::Progress;
 use super::expand::{Level, Worker, expand};
 use super::plan::Plan;
+use super::project;
 use super::visited::Visited;
 use super::{Control, Limits, Outcome, Storage, Verdict};
 use crate::exec::{Expansion, Findings, Model};
 use spill::{
-    Candidates, Disk, Error, FileName, Levels, Metered, Piece, Result, SavedStore, Settled,
+    Candidates, Codec, Disk, Error, FileName, Levels, Metered, Piece, Result, SavedStore, Settled,
 };
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -297,11 +298,37 @@ impl<'a> Search<'a> {
         // A search without levels that is resumed comes here again.
         self.findings = findings;
         spill::sort_dedup(width, &mut buffer, &mut Vec::new());
+        if let Some(codec) = project::first(&self.storage, width, &buffer) {
+            self.change_codec(codec)?;
+        }
+        let buffer = self.store.codec().adopt(&Codec::Gaps, width, &buffer);
         let candidates = Candidates { slices: vec![&buffer], segments: Vec::new() };
         if let Settled::New(states) = self.store.settle(&candidates, 1, &|| false)? {
             self.states += states;
         }
         Ok(())
+    }
+
+    /// Has the store and the workers read and write with another codec.
+    fn change_codec(&mut self, codec: Codec) -> Result<()> {
+        let level = self.level_number();
+        for worker in &mut self.workers {
+            worker.change_codec(&codec, level)?;
+        }
+        self.store.change_codec(&codec, self.plan.threads)?;
+        if let Storage::Sorted(old) = &mut self.storage {
+            *old = codec;
+        }
+        Ok(())
+    }
+
+    /// The codec that knows all candidates, if the store's does not.
+    fn wider_codec(&self) -> Option<Codec> {
+        let strange = self.workers.iter().filter_map(Worker::strange_bits);
+        let strange = strange
+            .reduce(|one, other| one.iter().zip(other).map(|(one, other)| one | other).collect())?;
+        let known = strange.iter().all(|&bits| bits == 0);
+        (!known).then(|| project::wider(self.store.codec(), &strange))
     }
 
     /// Expands the last level and settles the next.
@@ -314,6 +341,9 @@ impl<'a> Search<'a> {
         }
         if self.limits.stop_on_violation && self.is_violated() {
             return Ok(Left::Finished);
+        }
+        if let Some(codec) = self.wider_codec() {
+            self.change_codec(codec)?;
         }
         let Settled::New(states) = self.settle_level()? else { return Ok(Left::Stopped) };
         self.states += states;
@@ -329,13 +359,15 @@ impl<'a> Search<'a> {
             let spare = spare / workers.len();
             workers.iter_mut().for_each(|worker| worker.borrow(spare));
         })?;
-        let states = frontier.keys(self.width());
+        let codec = self.store.codec().clone();
+        let states = frontier.keys(codec.key_width(self.width()));
         while self.open.expanded < states {
             let (last, every) = (self.clock.last, self.control.checkpoint_every);
             let pause = || self.control.should_stop() || last.elapsed() >= every;
             let level = Level {
                 number: self.level_number(),
                 frontier: &frontier,
+                codec: &codec,
                 expanded: self.open.expanded,
             };
             let model = self.tagged.as_ref().map_or(self.model, |tagged| tagged as &dyn Model);
@@ -441,13 +473,13 @@ impl<'a> Search<'a> {
     fn saved(&self) -> Saved {
         let mut candidates = self.open.restored.clone();
         for worker in &self.workers {
-            candidates.extend_from_slice(worker.pieces());
+            candidates.extend(worker.pieces());
         }
         let (store, frontier) = self.store.saved();
         Saved {
             digest: self.model.digest(),
             width: self.width() as u32,
-            storage: self.storage.saved(),
+            storage: self.wider_codec().map_or(self.storage.clone(), Storage::Sorted).saved(),
             store,
             frontier,
             transitions: self.transitions,

@@ -13,6 +13,7 @@ pub mod external;
 pub mod memory;
 pub mod order;
 pub mod plan;
+mod project;
 pub mod storage;
 pub mod trace;
 pub mod visited;

@@ -45,7 +45,7 @@ pub fn counterexample(
     let mut states = vec![witness.to_vec()];
     for level in (0..level as usize).rev() {
         let target = states.last().map(Vec::as_slice).unwrap_or_default();
-        let segments = levels.open(disk, model.width(), codec, level)?;
+        let segments = levels.open(disk, model.width(), &codec.unprojected(), level)?;
         let before = predecessor(model, &masks, &segments, threads, target)?;
         states.push(before.ok_or_else(|| {
             Error::corrupt("levels", 0, format!("no state of level {level} leads to the next"))

@@ -82,6 +82,14 @@ impl<'a> Visited<'a> {
         }
     }
 
+    /// Has another codec read and write from now on; see [`Store::change_codec`].
+    pub(super) fn change_codec(&mut self, codec: &Codec, threads: usize) -> Result<()> {
+        match self {
+            Visited::Sorted(store) => store.change_codec(codec, threads),
+            Visited::Comback(_) => Ok(()),
+        }
+    }
+
     /// What a manifest must remember.
     pub fn saved(&self) -> (SavedStore, SavedFrontier) {
         match self {

@@ -136,7 +136,7 @@ fn read_blocks(segment: &Segment, file_length: u64) -> bool {
     let (mut decoder, mut keys, mut last) = (Decoder::new(width), Vec::new(), Vec::new());
     let mut believed = true;
     for block in 0..segment.blocks() {
-        assert_eq!(segment.find(segment.first_key(block)), block);
+        assert_eq!(segment.find(&segment.first_key(block)), block);
         match segment.decode(block, &mut decoder, &mut keys) {
             Ok(()) => {
                 assert_eq!(keys.len(), segment.keys_in(block) * width);
@@ -213,7 +213,7 @@ fn as_it_is_and_sealed(
 
 /// The graph whose search the manifests of the corpus are of.
 pub fn graph() -> Graph {
-    Graph { nodes: 120, degree: 3, spread: 60, width: 5, broken: 50 }
+    Graph { nodes: 120, degree: 3, spread: 60, width: 12, broken: 50, dense: 110 }
 }
 
 /// Searches [`graph`] in `disk` until `max_states`, with checkpoints at every chance and so little

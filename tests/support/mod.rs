@@ -23,11 +23,16 @@ pub struct Graph {
     pub width: usize,
     /// Nodes divisible by this break the property; 0 for none.
     pub broken: u64,
+    /// The states of the nodes from this on vary in all their bits, those before in few.
+    pub dense: u64,
 }
 
 impl Graph {
     fn state(&self, node: u64) -> Vec<u8> {
         let mut state = vec![(mix(node) % 7) as u8; self.width];
+        if node >= self.dense {
+            (0u64..).zip(&mut state).for_each(|(at, byte)| *byte = mix(node ^ at << 32) as u8);
+        }
         let bytes = node.to_be_bytes();
         let used = self.width.min(8);
         state[self.width - used..].copy_from_slice(&bytes[8 - used..]);
@@ -130,11 +135,10 @@ impl Model for Graph {
 
     fn digest(&self) -> [u8; 32] {
         let mut digest = [0; 32];
-        for (at, number) in [self.nodes, self.degree, self.spread, self.width as u64, self.broken]
-            .into_iter()
-            .enumerate()
-        {
-            digest[at * 6..at * 6 + 6].copy_from_slice(&number.to_be_bytes()[2..]);
+        let width = self.width as u64;
+        let numbers = [self.nodes, self.degree, self.spread, width, self.broken, self.dense];
+        for (place, number) in digest.chunks_exact_mut(5).zip(numbers) {
+            place.copy_from_slice(&number.to_be_bytes()[3..]);
         }
         digest
     }

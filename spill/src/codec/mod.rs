@@ -12,8 +12,12 @@ mod rle;
 pub use huffman::{Frequencies, Huffman, Tables};
 pub(crate) use records::{Records, Sought};
 
+use crate::Projection;
 use rkyv::{Archive, Deserialize, Serialize};
 use std::sync::Arc;
+
+/// Keys turned into another form at a time.
+const ADOPTED_KEYS: usize = 512;
 
 /// How the blocks of a store hold keys.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +25,8 @@ pub enum Codec {
     /// As gaps between neighbours, compressed: no records.
     #[default]
     Gaps,
+    /// As gaps, of keys that are projected wherever they are not in blocks.
+    Projected(Arc<Projection>),
     /// As they are.
     Raw,
     /// As pairs of a length and a byte.
@@ -35,6 +41,13 @@ pub enum SavedCodec {
     /// [`Codec::Gaps`].
     #[default]
     Gaps,
+    /// [`Codec::Projected`].
+    Projected {
+        /// A key with the constant bits.
+        key: Vec<u8>,
+        /// The bits that are kept.
+        varying: Vec<u8>,
+    },
     /// [`Codec::Raw`].
     Raw,
     /// [`Codec::Rle`].
@@ -52,7 +65,7 @@ impl Codec {
     /// As flags and reports call it.
     pub fn name(&self) -> &'static str {
         match self {
-            Codec::Gaps => "sorted",
+            Codec::Gaps | Codec::Projected(_) => "sorted",
             Codec::Raw => "raw",
             Codec::Rle => "rle",
             Codec::Huffman(_) => "huffman",
@@ -63,6 +76,10 @@ impl Codec {
     pub fn saved(&self) -> SavedCodec {
         match self {
             Codec::Gaps => SavedCodec::Gaps,
+            Codec::Projected(projection) => {
+                let (key, varying) = projection.parts();
+                SavedCodec::Projected { key: key.to_vec(), varying: varying.to_vec() }
+            }
             Codec::Raw => SavedCodec::Raw,
             Codec::Rle => SavedCodec::Rle,
             Codec::Huffman(huffman) => huffman.saved(),
@@ -73,6 +90,10 @@ impl Codec {
     pub fn restore(saved: &SavedCodec, width: usize) -> Option<Codec> {
         Some(match saved {
             SavedCodec::Gaps => Codec::Gaps,
+            SavedCodec::Projected { key, varying } => {
+                let fits = key.len() == width && varying.len() == width;
+                fits.then(|| Codec::Projected(Arc::new(Projection::new(key, varying))))?
+            }
             SavedCodec::Raw => Codec::Raw,
             SavedCodec::Rle => Codec::Rle,
             SavedCodec::Huffman { columns, lengths } => {
@@ -81,10 +102,52 @@ impl Codec {
         })
     }
 
+    /// On what keys are projected outside blocks, if they are.
+    pub fn projection(&self) -> Option<&Arc<Projection>> {
+        match self {
+            Codec::Projected(projection) => Some(projection),
+            _ => None,
+        }
+    }
+
+    /// The codec of the same blocks that gives whole keys.
+    pub fn unprojected(&self) -> Codec {
+        match self {
+            Codec::Projected(_) => Codec::Gaps,
+            other => other.clone(),
+        }
+    }
+
+    /// Bytes of a key outside blocks, if whole ones have `width`.
+    pub fn key_width(&self, width: usize) -> usize {
+        self.projection().map_or(width, |projection| projection.width())
+    }
+
+    /// Turns `keys` of `width` bytes, if they are whole, as another codec has them into keys as
+    /// this one has them. None of them may be a stranger to this one's projection.
+    pub fn adopt(&self, other: &Codec, width: usize, keys: &[u8]) -> Vec<u8> {
+        let count = keys.len() / other.key_width(width);
+        let mut adopted = Vec::with_capacity(count * self.key_width(width));
+        let (mut whole, mut strangers) = (Vec::new(), Vec::new());
+        for some in keys.chunks(other.key_width(width) * ADOPTED_KEYS) {
+            whole.clear();
+            match other.projection() {
+                Some(projection) => projection.lift(some, &mut whole),
+                None => whole.extend_from_slice(some),
+            }
+            match self.projection() {
+                Some(projection) => projection.project(&whole, &mut adopted, &mut strangers),
+                None => adopted.extend_from_slice(&whole),
+            }
+        }
+        assert!(strangers.is_empty(), "a wider projection has all bits of the one before");
+        adopted
+    }
+
     /// The codec's number in blocks; none for gaps.
     pub(crate) fn number(&self) -> Option<u8> {
         match self {
-            Codec::Gaps => None,
+            Codec::Gaps | Codec::Projected(_) => None,
             Codec::Raw => Some(2),
             Codec::Rle => Some(3),
             Codec::Huffman(_) => Some(4),
@@ -94,7 +157,7 @@ impl Codec {
     /// The most bytes that the record of a key of `width` bytes takes.
     pub fn record_bytes_max(&self, width: usize) -> usize {
         match self {
-            Codec::Gaps | Codec::Raw => width,
+            Codec::Gaps | Codec::Projected(_) | Codec::Raw => width,
             Codec::Rle => 2 * width,
             Codec::Huffman(huffman) => huffman.record_bytes_max(),
         }
@@ -103,7 +166,7 @@ impl Codec {
     /// Appends the record of `key` to `out`.
     pub fn encode(&self, key: &[u8], out: &mut Vec<u8>) {
         match self {
-            Codec::Gaps | Codec::Raw => out.extend_from_slice(key),
+            Codec::Gaps | Codec::Projected(_) | Codec::Raw => out.extend_from_slice(key),
             Codec::Rle => rle::encode(key, out),
             Codec::Huffman(huffman) => huffman.encode(key, out),
         }
@@ -112,7 +175,7 @@ impl Codec {
     /// Replaces `key` by the one that `record` is of; false if it is of none.
     pub fn decode(&self, record: &[u8], key: &mut [u8]) -> bool {
         match self {
-            Codec::Gaps | Codec::Raw => {
+            Codec::Gaps | Codec::Projected(_) | Codec::Raw => {
                 let fits = record.len() == key.len();
                 if fits {
                     key.copy_from_slice(record);

@@ -282,7 +282,7 @@ impl Table {
                 block += 1;
                 let goes_on = end * self.width() == keys.len()
                     && block < segment.blocks()
-                    && has_hash(segment.first_key(block));
+                    && has_hash(&segment.first_key(block));
                 if !goes_on {
                     break;
                 }

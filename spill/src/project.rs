@@ -1,0 +1,373 @@
+//! Keys of a search without the bits in which none of them differs.
+//!
+//! A layout has room for every value that a variable may have and for every message that a channel
+//! may hold; the states that are reached use a part of it. Two thousand bits of which four hundred
+//! ever vary are dear to sort, compare and move. A [`Projection`] names the bits that vary among the
+//! keys met so far, and *projecting* a key takes them out of it, in order, as a shorter key;
+//! *lifting* puts them back between those that are constant. The order of keys stays.
+//!
+//! It is exact because nobody is believed: every key is compared with the constant bits. One that
+//! differs there is a *stranger*; it is set aside as it is, and a projection that has its bits too
+//! takes the place of this one. On disk, keys are always whole, so a projection can change without
+//! a file being touched.
+
+use byteorder::{BigEndian, ByteOrder};
+
+/// Which bits of keys are kept.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Projection {
+    /// A whole key in which the bits that are kept are zero.
+    constants: Vec<u8>,
+    /// A whole key in which exactly the bits that are kept are set.
+    varying: Vec<u8>,
+    /// Where those are, from the end.
+    windows: Vec<Window>,
+    /// Bytes of a projected key.
+    width: usize,
+}
+
+/// Eight bytes of a whole key, as a big-endian number; of a shorter key all, as the first of eight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Window {
+    /// The first byte.
+    at: usize,
+    /// The bits that are kept and in no window behind.
+    bits: u64,
+    /// How many those are.
+    count: u32,
+}
+
+impl Projection {
+    /// Keeps the bits set in `varying`; in the others, whole keys are to be as `key` is.
+    ///
+    /// # Panics
+    ///
+    /// If `key` and `varying` are not of the same length.
+    pub fn new(key: &[u8], varying: &[u8]) -> Projection {
+        assert_eq!(key.len(), varying.len(), "a bit of a key varies or not");
+        let constants = key.iter().zip(varying).map(|(byte, bits)| byte & !bits).collect();
+        let (mut windows, mut before) = (Vec::new(), varying.to_vec());
+        while let Some(last) = before.iter().rposition(|&bits| bits != 0) {
+            let at = last.saturating_sub(7);
+            let bits = load(&before, at);
+            windows.push(Window { at, bits, count: bits.count_ones() });
+            before[at..=last].fill(0);
+        }
+        let bits: u32 = windows.iter().map(|window| window.count).sum();
+        let width = (bits as usize).div_ceil(8).max(1);
+        Projection { constants, varying: varying.to_vec(), windows, width }
+    }
+
+    /// Keeps the bits in which `keys` of `whole` bytes differ. There is at least one key.
+    pub fn of(whole: usize, keys: &[u8]) -> Projection {
+        let first = Projection::new(&keys[..whole], &vec![0; whole]);
+        first.with(&first.strange_bits(keys))
+    }
+
+    /// Keeps the bits set in `more` as well.
+    pub fn with(&self, more: &[u8]) -> Projection {
+        let both: Vec<u8> = self.varying.iter().zip(more).map(|(one, other)| one | other).collect();
+        Projection::new(&self.constants, &both)
+    }
+
+    /// The bits, not kept, in which some of `keys`, whole ones, are not as they should be.
+    pub fn strange_bits(&self, keys: &[u8]) -> Vec<u8> {
+        let mut strange = vec![0; self.whole_width()];
+        for key in keys.chunks_exact(strange.len()) {
+            let bits = key.iter().zip(&self.constants).zip(&self.varying);
+            for (strange, ((byte, constant), varying)) in strange.iter_mut().zip(bits) {
+                *strange |= (byte ^ constant) & !varying;
+            }
+        }
+        strange
+    }
+
+    /// Bytes of a projected key, at least 1.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Bytes of a whole key.
+    pub fn whole_width(&self) -> usize {
+        self.varying.len()
+    }
+
+    /// A whole key with the constant bits, and the bits that are kept: what
+    /// [`new`](Projection::new) makes this of.
+    pub fn parts(&self) -> (&[u8], &[u8]) {
+        (&self.constants, &self.varying)
+    }
+
+    /// Appends whole `keys`, projected, to `projected`, but strangers to `strangers`.
+    pub fn project(&self, keys: &[u8], projected: &mut Vec<u8>, strangers: &mut Vec<u8>) {
+        let start = projected.len();
+        projected.resize(start + keys.len() / self.whole_width() * self.width, 0);
+        #[cfg(target_arch = "x86_64")]
+        if has_bmi2() {
+            // SAFETY: the processor has BMI2 and AVX2, all that the function asks for.
+            let kept = unsafe { bmi2::project(self, keys, &mut projected[start..], strangers) };
+            return projected.truncate(start + kept);
+        }
+        let kept = portable::project(self, keys, &mut projected[start..], strangers);
+        projected.truncate(start + kept);
+    }
+
+    /// Takes the bits that are kept out of whole keys, or masks of keys, whatever the others are.
+    pub(crate) fn pick(&self, keys: &[u8]) -> Vec<u8> {
+        let mut picked = vec![0; keys.len() / self.whole_width() * self.width];
+        #[cfg(target_arch = "x86_64")]
+        if has_bmi2() {
+            // SAFETY: the processor has BMI2 and AVX2, all that the function asks for.
+            unsafe { bmi2::pick(self, keys, &mut picked) };
+            return picked;
+        }
+        portable::pick(self, keys, &mut picked);
+        picked
+    }
+
+    /// Whether `key`, a whole one, has the constant bits.
+    pub(crate) fn knows(&self, key: &[u8]) -> bool {
+        self.strange_bits(key).iter().all(|&bits| bits == 0)
+    }
+
+    /// Whether all bits set in `mask`, of a whole key, are kept.
+    pub(crate) fn keeps(&self, mask: &[u8]) -> bool {
+        mask.iter().zip(&self.varying).all(|(mask, varying)| mask & !varying == 0)
+    }
+
+    /// Appends projected `keys` to `whole` as they were.
+    pub fn lift(&self, keys: &[u8], whole: &mut Vec<u8>) {
+        let start = whole.len();
+        for _ in 0..keys.len() / self.width {
+            whole.extend_from_slice(&self.constants);
+        }
+        self.put(keys, &mut whole[start..]);
+    }
+
+    /// The bits of a whole key that are set in `mask`, of a projected one.
+    pub(crate) fn lift_mask(&self, mask: &[u8]) -> Vec<u8> {
+        let mut whole = vec![0; self.whole_width()];
+        self.put(mask, &mut whole);
+        whole
+    }
+
+    /// Puts the bits of `keys` into `whole`, where they are zero.
+    fn put(&self, keys: &[u8], whole: &mut [u8]) {
+        #[cfg(target_arch = "x86_64")]
+        if has_bmi2() {
+            // SAFETY: the processor has BMI2 and AVX2, all that the function asks for.
+            return unsafe { bmi2::lift(self, keys, whole) };
+        }
+        portable::lift(self, keys, whole);
+    }
+}
+
+/// The number in the eight bytes from `at` on.
+#[inline(always)]
+fn load(key: &[u8], at: usize) -> u64 {
+    match key.get(at..at + 8) {
+        Some(eight) => BigEndian::read_u64(eight),
+        None => {
+            let mut eight = [0; 8];
+            eight[..key.len()].copy_from_slice(key);
+            u64::from_be_bytes(eight)
+        }
+    }
+}
+
+/// Writes a number to the eight bytes from `at` on.
+#[inline(always)]
+fn store(key: &mut [u8], at: usize, number: u64) {
+    match key.get_mut(at..at + 8) {
+        Some(eight) => BigEndian::write_u64(eight, number),
+        None => key.copy_from_slice(&number.to_be_bytes()[..key.len()]),
+    }
+}
+
+/// Whether the processor has BMI2, and AVX2, which those that have it have too.
+#[cfg(target_arch = "x86_64")]
+fn has_bmi2() -> bool {
+    std::arch::is_x86_feature_detected!("bmi2") && std::arch::is_x86_feature_detected!("avx2")
+}
+
+/// The loops over keys, with a way to take bits out of a word and one to put them back.
+macro_rules! loops {
+    ($name:ident, $extract:path, $deposit:path $(, $feature:literal)?) => {
+        mod $name {
+            use super::{Projection, Window, load, store};
+            use byteorder::{BigEndian, ByteOrder};
+
+            /// Gives the bytes written to `projected`.
+            $(#[target_feature(enable = $feature)])?
+            pub(super) fn project(
+                projection: &Projection,
+                keys: &[u8],
+                projected: &mut [u8],
+                strangers: &mut Vec<u8>,
+            ) -> usize {
+                let (constants, varying) = projection.parts();
+                let mut kept = 0;
+                for key in keys.chunks_exact(varying.len()) {
+                    let bits = key.iter().zip(constants).zip(varying);
+                    let strange =
+                        bits.fold(0, |all, ((byte, constant), kept)| all | (byte ^ constant) & !kept);
+                    if strange != 0 {
+                        strangers.extend_from_slice(key);
+                        continue;
+                    }
+                    pack(projection, key, &mut projected[kept..kept + projection.width]);
+                    kept += projection.width;
+                }
+                kept
+            }
+
+            /// Gives all keys, whatever their constant bits.
+            $(#[target_feature(enable = $feature)])?
+            pub(super) fn pick(projection: &Projection, keys: &[u8], picked: &mut [u8]) {
+                let keys = keys.chunks_exact(projection.whole_width());
+                for (key, picked) in keys.zip(picked.chunks_exact_mut(projection.width)) {
+                    pack(projection, key, picked);
+                }
+            }
+
+            /// Takes the bits that are kept out of `key`.
+            $(#[target_feature(enable = $feature)])?
+            #[inline]
+            fn pack(projection: &Projection, key: &[u8], out: &mut [u8]) {
+                // From the end, as integers have their lowest bits there; `waiting` bits wait.
+                let (mut bits, mut waiting, mut end) = (0u64, 0, out.len());
+                for &Window { at, bits: kept, count } in &projection.windows {
+                    let word = $extract(load(key, at), kept);
+                    bits |= word << waiting;
+                    waiting += count;
+                    if waiting >= u64::BITS {
+                        waiting -= u64::BITS;
+                        end -= 8;
+                        BigEndian::write_u64(&mut out[end..], bits);
+                        // Of the word, all but the `waiting` highest bits are in place.
+                        bits = word.checked_shr(count - waiting).unwrap_or(0);
+                    }
+                }
+                out[..end].copy_from_slice(&bits.to_be_bytes()[8 - end..]);
+            }
+
+            $(#[target_feature(enable = $feature)])?
+            pub(super) fn lift(projection: &Projection, keys: &[u8], whole: &mut [u8]) {
+                let wholes = whole.chunks_exact_mut(projection.whole_width());
+                for (key, whole) in keys.chunks_exact(projection.width).zip(wholes) {
+                    unpack(projection, key, whole);
+                }
+            }
+
+            /// Puts the bits of `key` into `whole`, where they are zero.
+            $(#[target_feature(enable = $feature)])?
+            #[inline]
+            fn unpack(projection: &Projection, mut key: &[u8], whole: &mut [u8]) {
+                // From the end; the `waiting` lowest of `bits` are read and not put back yet.
+                let (mut bits, mut waiting) = (0u64, 0);
+                for &Window { at, bits: kept, count } in &projection.windows {
+                    let mut word = bits;
+                    if waiting < count {
+                        let (rest, last) = key.split_at(key.len().saturating_sub(8));
+                        let next = match last.len() {
+                            8 => BigEndian::read_u64(last),
+                            _ => load(last, 0) >> (64 - 8 * last.len()),
+                        };
+                        word |= next << waiting;
+                        bits = next.checked_shr(count - waiting).unwrap_or(0);
+                        waiting += u64::BITS;
+                        key = rest;
+                    } else {
+                        bits >>= count;
+                    }
+                    waiting -= count;
+                    let there = load(whole, at);
+                    store(whole, at, there | $deposit(word, kept));
+                }
+            }
+        }
+    };
+}
+
+loops!(portable, crate::squeeze::extract, crate::squeeze::deposit);
+#[cfg(target_arch = "x86_64")]
+loops!(bmi2, std::arch::x86_64::_pext_u64, std::arch::x86_64::_pdep_u64, "bmi2,avx2");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Keys that differ from one of them within a mask, and others that may not.
+    fn related() -> impl Strategy<Value = (usize, Vec<u8>, Vec<u8>)> {
+        (1usize..60).prop_flat_map(|whole| {
+            let bytes = || prop::collection::vec(any::<u8>(), whole);
+            let masks = prop_oneof![
+                Just(vec![0; whole]),
+                Just(vec![255; whole]),
+                bytes(),
+                (bytes(), bytes(), bytes()).prop_map(|(a, b, c)| {
+                    a.iter().zip(b).zip(c).map(|((a, b), c)| a & b & c).collect::<Vec<u8>>()
+                }),
+            ];
+            let rows = || prop::collection::vec(bytes(), 1..20);
+            (bytes(), masks, rows(), rows()).prop_map(move |(key, mask, rows, others)| {
+                let within = |row: &Vec<u8>| -> Vec<u8> {
+                    (0..whole).map(|i| key[i] ^ row[i] & mask[i]).collect()
+                };
+                (whole, rows.iter().flat_map(within).collect(), others.concat())
+            })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn projecting_keeps_the_order_and_can_be_undone((whole, keys, others) in related()) {
+            let projection = Projection::of(whole, &keys);
+            let (mut projected, mut strangers) = (Vec::new(), Vec::new());
+            projection.project(&keys, &mut projected, &mut strangers);
+            prop_assert!(strangers.is_empty());
+            let width = projection.width();
+            prop_assert_eq!(projected.len() / width, keys.len() / whole);
+            let rows = || keys.chunks(whole).zip(projected.chunks(width));
+            for (a, x) in rows() {
+                prop_assert_eq!(&projection.pick(a), x);
+                for (b, y) in rows() {
+                    prop_assert_eq!(a.cmp(b), x.cmp(y));
+                }
+            }
+            let mut back = vec![7];
+            projection.lift(&projected, &mut back);
+            prop_assert_eq!(&back[1..], &keys);
+
+            let mut portable = vec![0; projected.len()];
+            let kept = portable::project(&projection, &keys, &mut portable, &mut strangers);
+            prop_assert_eq!((kept, &portable), (projected.len(), &projected));
+            let constants = projection.parts().0;
+            let mut back = constants.repeat(keys.len() / whole);
+            portable::lift(&projection, &projected, &mut back);
+            prop_assert_eq!(&back, &keys);
+
+            // A key is a stranger or comes back; with its bits too, none is.
+            projected.clear();
+            projection.project(&others, &mut projected, &mut strangers);
+            let known = others.chunks(whole).filter(|key| projection.knows(key));
+            let known: Vec<u8> = known.flatten().copied().collect();
+            back.clear();
+            projection.lift(&projected, &mut back);
+            prop_assert_eq!(&back, &known);
+            prop_assert_eq!(strangers.len() + known.len(), others.len());
+            let wider = projection.with(&projection.strange_bits(&strangers));
+            for key in keys.chunks(whole).chain(others.chunks(whole)) {
+                prop_assert!(wider.knows(key));
+            }
+            let (key, varying) = wider.parts();
+            prop_assert_eq!(&Projection::new(key, varying), &wider);
+            for mask in others.chunks(whole).filter(|mask| projection.keeps(mask)) {
+                prop_assert_eq!(projection.lift_mask(&projection.pick(mask)), mask);
+            }
+            let varying = projection.parts().1;
+            prop_assert_eq!(projection.lift_mask(&projection.pick(varying)), varying);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What of a batch of candidates the store knows.
+
+use super::{OldRun, YoungRun};
+use crate::filter::Filter;
+use crate::keys::gallop;
+use crate::{Result, SegmentSubtract, subtract};
+
+/// How far a run in memory has been subtracted from ascending batches.
+struct YoungSubtract<'a> {
+    width: usize,
+    rest: &'a [u8],
+}
+
+impl<'a> YoungSubtract<'a> {
+    fn new(width: usize, keys: &'a [u8]) -> Self {
+        Self { width, rest: keys }
+    }
+
+    /// Removes the run's keys from the next batch.
+    fn subtract(&mut self, batch: &mut Vec<u8>) {
+        if batch.is_empty() || self.rest.is_empty() {
+            return;
+        }
+        let skipped = gallop(self.width, self.rest, 0, &batch[..self.width]);
+        self.rest = &self.rest[skipped * self.width..];
+        // The key found is the last candidate's equal or lies behind it: then it may be in the
+        // next batch, so it stays.
+        let last = gallop(self.width, self.rest, 0, &batch[batch.len() - self.width..]);
+        let end = ((last + 1) * self.width).min(self.rest.len());
+        subtract(self.width, batch, &self.rest[..end]);
+        self.rest = &self.rest[last * self.width..];
+    }
+}
+
+/// Subtracts every run of a store from ascending batches.
+pub(crate) struct StoreSubtract<'a> {
+    width: usize,
+    young: Vec<YoungSubtract<'a>>,
+    filter: Option<&'a Filter>,
+    old: Vec<SegmentSubtract>,
+    /// Candidates that were in old runs; with a filter, that it let pass to them.
+    pub(crate) looked_up: u64,
+}
+
+impl<'a> StoreSubtract<'a> {
+    pub(crate) fn new(
+        width: usize,
+        young: &'a [YoungRun],
+        filter: Option<&'a Filter>,
+        old: &[OldRun],
+    ) -> Self {
+        let young = young.iter().rev().map(|run| YoungSubtract::new(width, &run.keys)).collect();
+        let old = old
+            .iter()
+            .rev()
+            .flat_map(|run| &run.segments)
+            .map(|segment| SegmentSubtract::new(segment.clone()))
+            .collect();
+        Self { width, young, filter, old, looked_up: 0 }
+    }
+
+    pub(crate) fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
+        let Some(filter) = self.filter else {
+            self.young.iter_mut().for_each(|run| run.subtract(batch));
+            let asked = batch.len();
+            self.old.iter_mut().try_for_each(|run| run.subtract(batch))?;
+            self.looked_up += ((asked - batch.len()) / self.width) as u64;
+            return Ok(());
+        };
+        let mut known = Vec::new();
+        filter.select(self.width, batch, &mut known);
+        if known.is_empty() {
+            return Ok(());
+        }
+        let mut new = known.clone();
+        self.young.iter_mut().for_each(|run| run.subtract(&mut new));
+        self.looked_up += (new.len() / self.width) as u64;
+        self.old.iter_mut().try_for_each(|run| run.subtract(&mut new))?;
+        subtract(self.width, &mut known, &new);
+        subtract(self.width, batch, &known);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn a_young_run_is_subtracted_from_batches_however_they_are_cut(
+            run in prop::collection::btree_set(0u8..60, 0..40),
+            candidates in prop::collection::btree_set(0u8..60, 0..40),
+            batch_keys in 1usize..8,
+        ) {
+            let keys: Vec<u8> = run.iter().copied().collect();
+            let mut subtract = YoungSubtract::new(1, &keys);
+            let mut left = Vec::new();
+            for batch in candidates.iter().copied().collect::<Vec<_>>().chunks(batch_keys) {
+                let mut batch = batch.to_vec();
+                subtract.subtract(&mut batch);
+                left.extend(batch);
+            }
+            let expected: BTreeSet<u8> = candidates.difference(&run).copied().collect();
+            prop_assert_eq!(left, expected.into_iter().collect::<Vec<_>>());
+        }
+    }
+}

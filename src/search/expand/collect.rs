@@ -1,0 +1,181 @@
+//! Candidates, from where they come about to where they lie sorted.
+
+use super::log::CandidateLog;
+use spill::{Codec, FileName, Recent, Result, sort_dedup};
+
+/// Bytes of a thread's table of recent candidates; with a batch they fit the second-level cache.
+const RECENT_BYTES: usize = 256 << 10;
+
+/// Strangers may take this part of what the buffer may take, as a divisor, before they go to disk.
+const STRANGERS_SHARE: usize = 8;
+
+/// The candidates of a worker: those generated lately, a buffer that is sorted when it is full, and
+/// runs on disk.
+pub(super) struct Collector {
+    /// Bytes of a candidate as the model gives it.
+    whole: usize,
+    /// Bytes of a candidate in the buffer: of a projected one, if the codec has keys projected.
+    width: usize,
+    /// Bytes at the end of a candidate that say where it comes from: of candidates that differ only
+    /// there, the first is kept.
+    tag: usize,
+    /// Bytes that the buffer may take at present.
+    limit: usize,
+    recent: Recent,
+    /// Candidates just projected.
+    projected: Vec<u8>,
+    buffer: Vec<u8>,
+    scratch: Vec<u8>,
+    /// Candidates that are strangers to the projection, as the model gives them.
+    strangers: Vec<u8>,
+    /// The bits that are strange in those that are on disk.
+    strange_bits: Vec<u8>,
+    pub(super) log: CandidateLog,
+}
+
+impl Collector {
+    /// No candidates, in a buffer of `limit` bytes.
+    pub(super) fn new((whole, tag): (usize, usize), limit: usize, log: CandidateLog) -> Collector {
+        let width = log.codec().key_width(whole);
+        Collector {
+            whole,
+            width,
+            tag,
+            limit,
+            recent: Recent::new(width, RECENT_BYTES),
+            projected: Vec::new(),
+            buffer: Vec::new(),
+            scratch: Vec::new(),
+            strangers: Vec::new(),
+            strange_bits: vec![0; whole],
+            log,
+        }
+    }
+
+    /// Lets the buffer take `limit` bytes.
+    pub(super) fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+        if self.buffer.is_empty() && self.buffer.capacity() > limit {
+            (self.buffer, self.scratch) = (Vec::new(), Vec::new());
+        }
+    }
+
+    /// Bytes that the buffer may take at present.
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Makes room for as many candidates as there may be.
+    pub(super) fn reserve(&mut self) {
+        self.buffer.reserve_exact(self.limit.saturating_sub(self.buffer.len()));
+    }
+
+    /// Takes candidates as the model gives them. Runs are written to the file `name`.
+    pub(super) fn take(&mut self, name: FileName, fresh: &mut Vec<u8>) -> Result<()> {
+        let candidates = match self.log.codec().projection() {
+            None => &*fresh,
+            Some(projection) => {
+                self.projected.clear();
+                projection.project(fresh, &mut self.projected, &mut self.strangers);
+                &self.projected
+            }
+        };
+        if self.buffer.len() + candidates.len() > self.limit / self.width * self.width {
+            sort_and_thin(self.width, self.tag, &mut self.buffer, &mut self.scratch);
+            if self.buffer.len() > self.limit / 2 {
+                self.log.write(name, &self.buffer)?;
+                self.buffer.clear();
+            }
+        }
+        self.recent.append_new(candidates, &mut self.buffer);
+        fresh.clear();
+        if self.strangers.len() > self.limit / STRANGERS_SHARE {
+            self.write_strangers(name)?;
+        }
+        Ok(())
+    }
+
+    /// Sorts what there is.
+    pub(super) fn sort(&mut self) {
+        sort_and_thin(self.width, self.tag, &mut self.buffer, &mut self.scratch);
+    }
+
+    /// What is in the buffer, once it is sorted.
+    pub(super) fn sorted(&self) -> &[u8] {
+        &self.buffer
+    }
+
+    /// The bits in which some candidate is a stranger.
+    pub(super) fn strange_bits(&self) -> Option<Vec<u8>> {
+        let projection = self.log.codec().projection()?;
+        let here = projection.strange_bits(&self.strangers);
+        Some(here.iter().zip(&self.strange_bits).map(|(one, other)| one | other).collect())
+    }
+
+    /// Has another codec write from now on, to which there are no strangers. The buffer is sorted
+    /// before and after.
+    pub(super) fn change_codec(&mut self, codec: &Codec, name: FileName) -> Result<()> {
+        let width = codec.key_width(self.whole);
+        let count = self.buffer.len() / self.width + self.strangers.len() / self.whole;
+        // For a moment there are both, and both sorts' scratch.
+        if self.buffer.len() + count * width > self.limit {
+            self.save(name)?;
+        }
+        let mut buffer = codec.adopt(self.log.codec(), self.whole, &self.buffer);
+        buffer.append(&mut codec.adopt(&Codec::Gaps, self.whole, &self.strangers));
+        self.strangers.clear();
+        self.strange_bits.fill(0);
+        (self.buffer, self.width) = (buffer, width);
+        self.recent = Recent::new(width, RECENT_BYTES);
+        self.log.set_codec(codec);
+        self.sort();
+        Ok(())
+    }
+
+    /// Writes all candidates out; the buffer is sorted.
+    pub(super) fn save(&mut self, name: FileName) -> Result<()> {
+        if !self.buffer.is_empty() {
+            self.log.write(name, &self.buffer)?;
+            self.buffer.clear();
+        }
+        if !self.strangers.is_empty() {
+            self.write_strangers(name)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the strangers out.
+    fn write_strangers(&mut self, name: FileName) -> Result<()> {
+        self.strange_bits = self.strange_bits().unwrap_or_default();
+        sort_dedup(self.whole, &mut self.strangers, &mut self.scratch);
+        self.log.write_strange(name, &self.strangers)?;
+        self.strangers.clear();
+        Ok(())
+    }
+
+    /// Forgets all candidates; gives the file to remove, if there is one.
+    pub(super) fn clear(&mut self) -> Option<FileName> {
+        self.buffer.clear();
+        self.strangers.clear();
+        self.strange_bits.fill(0);
+        self.log.clear()
+    }
+}
+
+/// Sorts candidates and leaves out repeats. Of those that differ only in their last `tag` bytes the
+/// first is kept.
+fn sort_and_thin(width: usize, tag: usize, candidates: &mut Vec<u8>, scratch: &mut Vec<u8>) {
+    sort_dedup(width, candidates, scratch);
+    if tag == 0 || candidates.is_empty() {
+        return;
+    }
+    let state = width - tag;
+    let mut kept = width;
+    for next in (width..candidates.len()).step_by(width) {
+        if candidates[kept - width..kept - tag] != candidates[next..next + state] {
+            candidates.copy_within(next..next + width, kept);
+            kept += width;
+        }
+    }
+    candidates.truncate(kept);
+}

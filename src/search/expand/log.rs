@@ -1,0 +1,119 @@
+//! Candidate runs on disk.
+
+use spill::{
+    Append, Codec, Disk, FileName, Merge, Piece, Result, SegmentSource, SegmentWriter, Source,
+};
+use std::sync::Arc;
+
+/// So many candidate runs of a worker are merged into one: each that is read takes memory.
+const RUNS_MAX: usize = 16;
+
+/// The file that a worker's candidate runs are appended to, and the runs.
+pub(super) struct CandidateLog {
+    disk: Arc<dyn Disk>,
+    /// Bytes of a candidate as the model gives it.
+    whole: usize,
+    codec: Codec,
+    open: Option<(FileName, Box<dyn Append>)>,
+    runs: Vec<Piece>,
+    /// Runs of strangers to the codec's projection.
+    strange: Vec<Piece>,
+}
+
+impl CandidateLog {
+    pub(super) fn new(disk: &Arc<dyn Disk>, whole: usize, codec: &Codec) -> CandidateLog {
+        let (disk, codec) = (disk.clone(), codec.clone());
+        CandidateLog { disk, whole, codec, open: None, runs: Vec::new(), strange: Vec::new() }
+    }
+
+    /// What writes the runs.
+    pub(super) fn codec(&self) -> &Codec {
+        &self.codec
+    }
+
+    /// Has another codec write from now on, to which there are no strangers.
+    pub(super) fn set_codec(&mut self, codec: &Codec) {
+        self.codec = codec.clone();
+        self.runs.append(&mut self.strange);
+    }
+
+    /// Goes on after the first `length` bytes of a file.
+    pub(super) fn restore(&mut self, name: FileName, length: u64) -> Result<()> {
+        self.open = Some((name, self.disk.append_at(&name.to_string(), length)?));
+        Ok(())
+    }
+
+    /// Appends a sorted run.
+    pub(super) fn write(&mut self, name: FileName, keys: &[u8]) -> Result<()> {
+        let codec = self.codec.clone();
+        let piece = self.append(name, &codec, keys)?;
+        self.runs.push(piece);
+        let runs = std::mem::take(&mut self.runs);
+        self.runs = self.merge_if_many(runs, &codec)?;
+        Ok(())
+    }
+
+    /// Appends a sorted run of strangers.
+    pub(super) fn write_strange(&mut self, name: FileName, keys: &[u8]) -> Result<()> {
+        let codec = self.codec.unprojected();
+        let piece = self.append(name, &codec, keys)?;
+        self.strange.push(piece);
+        let strange = std::mem::take(&mut self.strange);
+        self.strange = self.merge_if_many(strange, &codec)?;
+        Ok(())
+    }
+
+    fn append(&mut self, name: FileName, codec: &Codec, keys: &[u8]) -> Result<Piece> {
+        let (_, file) = match &mut self.open {
+            Some(open) => open,
+            None => self.open.insert((name, self.disk.create(&name.to_string())?)),
+        };
+        let mut writer = SegmentWriter::new(self.whole, &mut **file).coded(codec).uncompressed();
+        writer.push(keys)?;
+        Ok(Piece { file: name, at: writer.finish()? })
+    }
+
+    /// Makes one run of `runs` if they are many.
+    fn merge_if_many(&mut self, runs: Vec<Piece>, codec: &Codec) -> Result<Vec<Piece>> {
+        let Some((name, file)) = self.open.as_mut().filter(|_| runs.len() >= RUNS_MAX) else {
+            return Ok(runs);
+        };
+        file.flush()?;
+        let mut sources: Vec<Box<dyn Source>> = Vec::new();
+        for piece in &runs {
+            let segment = piece.open(&*self.disk, self.whole)?.coded(codec);
+            sources.push(Box::new(SegmentSource::new(segment, None, None)));
+        }
+        let mut merge = Merge::new(codec.key_width(self.whole), sources);
+        let mut writer = SegmentWriter::new(self.whole, &mut **file).coded(codec).uncompressed();
+        spill::drain(&mut merge, |batch| writer.push(batch))?;
+        Ok(vec![Piece { file: *name, at: writer.finish()? }])
+    }
+
+    /// All runs.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = &Piece> {
+        self.runs.iter().chain(&self.strange)
+    }
+
+    /// The length of the file in bytes; absent if there is none.
+    pub(super) fn length(&self) -> Option<u64> {
+        self.open.as_ref().map(|(_, file)| file.len())
+    }
+
+    /// Makes the runs readable.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        self.open.as_mut().map_or(Ok(()), |(_, file)| file.flush())
+    }
+
+    /// Makes the runs durable.
+    pub(super) fn sync(&mut self) -> Result<()> {
+        self.open.as_mut().map_or(Ok(()), |(_, file)| file.sync())
+    }
+
+    /// Forgets the runs; gives the file to remove, if there is one.
+    pub(super) fn clear(&mut self) -> Option<FileName> {
+        self.runs.clear();
+        self.strange.clear();
+        self.open.take().map(|(name, _)| name)
+    }
+}
