@@ -221,6 +221,27 @@ fn a_claim_asks_for_timeout_after_it_could_move() {
 }
 
 #[test]
+fn where_no_process_asks_for_timeout_neither_does_a_claim() {
+    let model = "
+        byte x;
+        active proctype P() { do :: x < 3 -> x++ :: x == 3 -> break od; x = 0; false }
+        never { do :: true :: timeout od }
+    ";
+    assert_eq!(counts(model), (9, 10, 0));
+}
+
+#[test]
+fn a_claim_that_can_do_nothing_else_has_timeout() {
+    let model = "
+        byte x;
+        active proctype P() { do :: x < 3 -> x++ :: x == 3 -> break od; x = 0; false }
+        active proctype Q() { x == 7; timeout }
+        never { do :: x < 2 :: x == 3 :: timeout od }
+    ";
+    assert_eq!(counts(model), (9, 13, 0));
+}
+
+#[test]
 fn the_last_mover_is_never_the_claim() {
     let model = "
         byte x;

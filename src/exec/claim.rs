@@ -134,16 +134,21 @@ impl<'m> Claimed<'m> {
         self.interp.claim_ways((self.claim, &self.from), at, system, timeout)
     }
 
+    /// Whether `timeout` means anything to the claim: to SPIN it does only where a process asks, too.
+    fn knows_timeout(&self) -> bool {
+        self.claim.asks_for_timeout() && self.interp.asks_for_timeout()
+    }
+
     /// Whether `timeout` holds once the claim has been found able to move.
     fn is_timeout(&self, system: &[u8]) -> bool {
-        self.claim.asks_for_timeout() && !self.interp.can_move_at_once(system)
+        self.knows_timeout() && !self.interp.can_move_at_once(system)
     }
 
     /// The first move of the claim from a state.
     fn turn(&self, system: &[u8], at: At) -> Turn {
         let mut ways = self.ways(system, at.location, false);
-        // Only a claim that can move otherwise is asked again.
-        if (at.still || !ways.all.is_empty()) && self.is_timeout(system) {
+        // It is asked again where it can do nothing without `timeout`, as well as where the system can.
+        if (ways.all.is_empty() && self.knows_timeout()) || self.is_timeout(system) {
             ways = self.ways(system, at.location, true);
         }
         let Ways { all, mut ends, faults } = ways;

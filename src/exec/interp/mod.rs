@@ -226,6 +226,11 @@ impl Interp {
         &self.from[process.index()][at.index()]
     }
 
+    /// Whether any action asks whether nothing else can be done.
+    pub(in crate::exec) fn asks_for_timeout(&self) -> bool {
+        self.has_timeout
+    }
+
     /// The actions of no process.
     pub(in crate::exec) fn free_actions(&self) -> &[ActionId] {
         &self.free
