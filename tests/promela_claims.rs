@@ -221,6 +221,16 @@ fn a_claim_asks_for_timeout_after_it_could_move() {
 }
 
 #[test]
+fn without_a_pid_the_oldest_process_is_asked_about() {
+    let model = "
+        byte x;
+        active [2] proctype P() { byte k; x++; k = x; here: x = 0; false }
+        never { do :: P@here && P:k == 2 -> break :: else od }
+    ";
+    assert_eq!(counts(model), (38, 46, 9));
+}
+
+#[test]
 fn where_no_process_asks_for_timeout_neither_does_a_claim() {
     let model = "
         byte x;

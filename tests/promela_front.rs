@@ -253,6 +253,19 @@ fn inlines_and_macros_are_text() {
 }
 
 #[test]
+fn a_parameter_at_the_start_of_a_line_needs_nothing_before_it() {
+    let model = "
+        inline put(v, w) {
+            if :: w > 1 -> skip :: else fi
+            v = w
+        }
+        byte a;
+        init { put(a, 1); put(a, 2) }
+    ";
+    assert_eq!(counts(model), (7, 7, 0));
+}
+
+#[test]
 fn mistakes_are_told_with_their_line() {
     let mistakes = [
         ("init { x = 1 }", "1:8: error: there is no variable x"),

@@ -55,7 +55,7 @@ enum Round {
 }
 
 /// What can follow a state, before it is known which steps the system takes.
-struct Turn {
+struct Opening {
     /// The ways of the claim that the system's steps follow.
     ways: Vec<Way>,
     /// What is found while the claim goes on.
@@ -103,8 +103,11 @@ impl<'m> Claimed<'m> {
         if self.claim.is_end(at.location) {
             return Some(Vec::new());
         }
-        let turn = self.turn(system, at);
-        let last = turn.ends.first()?;
+        let mut opening = self.opening(system, at);
+        if self.model.steps(system).is_empty() {
+            self.stand_still(system, at, &mut opening);
+        }
+        let last = opening.ends.first()?;
         Some(last.iter().map(|&number| self.number(number)).collect())
     }
 
@@ -145,7 +148,7 @@ impl<'m> Claimed<'m> {
     }
 
     /// The first move of the claim from a state.
-    fn turn(&self, system: &[u8], at: At) -> Turn {
+    fn opening(&self, system: &[u8], at: At) -> Opening {
         let mut ways = self.ways(system, at.location, false);
         // It is asked again where it can do nothing without `timeout`, as well as where the system can.
         if (ways.all.is_empty() && self.knows_timeout()) || self.is_timeout(system) {
@@ -156,26 +159,26 @@ impl<'m> Claimed<'m> {
             let at_end = all.iter().filter(|way| self.claim.is_end(way.to));
             ends.extend(at_end.map(|way| way.moves.clone()));
         }
-        Turn { ways: all, ends, faults }
+        Opening { ways: all, ends, faults }
     }
 
     /// Where a claim comes to while the system stands still, and what is found on the way, for each
     /// of its first ways.
-    fn stand_still(&self, system: &[u8], at: At, turn: &mut Turn) -> Vec<(Way, At)> {
+    fn stand_still(&self, system: &[u8], at: At, opening: &mut Opening) -> Vec<(Way, At)> {
         if at.still || self.round(system, at.location) == Round::Odd {
             let arrive = |way: &Way| (way.clone(), self.settled(system, way.to));
-            return turn.ways.iter().map(arrive).collect();
+            return opening.ways.iter().map(arrive).collect();
         }
         let timeout = self.is_timeout(system);
         let mut arrivals = Vec::new();
-        for first in &turn.ways {
+        for first in &opening.ways {
             let Ways { all, ends, faults } = self.ways(system, first.to, timeout);
             let after = |moves: Vec<u32>| [first.moves.clone(), moves].concat();
             for Way { moves, to } in all {
                 arrivals.push((Way { moves: after(moves), to }, self.settled(system, to)));
             }
-            turn.ends.extend(ends.into_iter().map(after));
-            turn.faults.extend(faults.into_iter().map(|(moves, fault)| (after(moves), fault)));
+            opening.ends.extend(ends.into_iter().map(after));
+            opening.faults.extend(faults.into_iter().map(|(moves, fault)| (after(moves), fault)));
         }
         arrivals
     }
@@ -215,26 +218,26 @@ impl<'m> Claimed<'m> {
         if self.claim.is_end(at.location) {
             out.finding(self.check(), state);
         }
-        let mut turn = self.turn(system, at);
-        if !turn.ways.is_empty() {
+        let mut opening = self.opening(system, at);
+        if !opening.ways.is_empty() {
             let Room { successors, key } = room;
-            let moved = self.expand_system((system, state), turn.ways.len(), successors, out);
+            let moved = self.expand_system((system, state), opening.ways.len(), successors, out);
             if moved {
-                for way in &turn.ways {
+                for way in &opening.ways {
                     for successor in successors.chunks_exact(self.model.width()) {
                         self.join(successor, At { location: way.to, still: false }, key);
                         out.candidate(key);
                     }
                 }
             } else {
-                for (_, to) in self.stand_still(system, at, &mut turn) {
+                for (_, to) in self.stand_still(system, at, &mut opening) {
                     self.join(system, to, key);
                     out.candidate(key);
                 }
             }
         }
-        turn.ends.iter().for_each(|_| out.finding(self.check(), state));
-        for (moves, fault) in &turn.faults {
+        opening.ends.iter().for_each(|_| out.finding(self.check(), state));
+        for (moves, fault) in &opening.faults {
             let last = moves.last().map_or(0, |&last| self.number(last));
             out.finding(Check::Fault(fault.kind, last), state);
         }
@@ -350,23 +353,23 @@ impl Model for Claimed<'_> {
 
     fn steps(&self, state: &[u8]) -> Vec<Step> {
         let (system, at) = self.split(state);
-        let mut turn = self.turn(system, at);
-        if turn.ways.is_empty() {
-            return self.faulty(&turn);
+        let mut opening = self.opening(system, at);
+        if opening.ways.is_empty() {
+            return self.faulty(&opening);
         }
         let steps = self.model.steps(system);
         let mut all: Vec<Step> = Vec::new();
         if steps.is_empty() {
-            for (way, to) in self.stand_still(system, at, &mut turn) {
+            for (way, to) in self.stand_still(system, at, &mut opening) {
                 let mut key = Vec::new();
                 self.join(system, to, &mut key);
                 all.push(self.alone(&way.moves, Outcome::Successor(key)));
             }
         }
-        for way in &turn.ways {
+        for way in &opening.ways {
             all.extend(steps.iter().map(|step| self.after(way, step)));
         }
-        all.extend(self.faulty(&turn));
+        all.extend(self.faulty(&opening));
         all
     }
 
@@ -420,10 +423,10 @@ impl Model for Claimed<'_> {
 
 impl Claimed<'_> {
     /// The claim's own faults, as steps.
-    fn faulty(&self, turn: &Turn) -> Vec<Step> {
+    fn faulty(&self, opening: &Opening) -> Vec<Step> {
         let fault = |(moves, fault): &(Vec<u32>, super::Fault)| {
             self.alone(moves, Outcome::Fault(fault.clone()))
         };
-        turn.faults.iter().map(fault).collect()
+        opening.faults.iter().map(fault).collect()
     }
 }

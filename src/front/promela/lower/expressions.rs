@@ -407,13 +407,8 @@ impl Lowering<'_, '_> {
         inside: Option<usize>,
     ) -> Result<ir::Expr> {
         let id = ProcessId::from_index(process);
-        let Some(pid) = pid else {
-            return match self.program.slots(id) {
-                1 => Ok(ir::Expr::constant(0, name.span)),
-                _ => Err(Diagnostic::error(name.span, format!("there are several {}", name.text))
-                    .help(format!("say which by its pid: `{}[pid]`", name.text))),
-            };
-        };
+        // Without a pid it is the oldest, as in SPIN.
+        let Some(pid) = pid else { return Ok(ir::Expr::constant(0, name.span)) };
         let pid = self.expr(pid, inside)?;
         let slots = i64::from(self.program.slots(id));
         if let (Some(pid), Pid::From(first)) =

@@ -490,8 +490,12 @@ impl Parser {
                             format!("with this, more than {TOKENS_MAX} tokens wait to be read");
                         return self.error(name.span, error);
                     }
-                    for token in arguments[number].iter().rev() {
-                        self.input.push_front(token.clone());
+                    for argument in arguments[number].iter().rev() {
+                        self.input.push_front(argument.clone());
+                    }
+                    // What stands for the parameter stands on its line.
+                    if !arguments[number].is_empty() {
+                        self.input[0].begins_line = token.begins_line;
                     }
                 }
             }
