@@ -180,6 +180,12 @@ fn select_and_for_are_choices_and_loops() {
 }
 
 #[test]
+fn a_range_to_select_from_may_begin_at_nothing() {
+    let model = "byte i, n; init { select (i : .. 3); n = i; select (n : .. 40) }";
+    assert_eq!(counts(model), (661, 661, 0));
+}
+
+#[test]
 fn structures_are_sent_field_by_field() {
     let model = "
         typedef T { byte a; bit b[2]; short c };
