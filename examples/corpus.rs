@@ -26,7 +26,7 @@
 use spill::{Codec, Disk, Merge, Metered, RealDisk, SegmentSource, SegmentWriter, Source};
 use spillway::analysis::order::static_order;
 use spillway::exec::{Exec, Executor, Interp, Model};
-use spillway::front::{self, Language, Options};
+use spillway::front::{self, ClaimChoice, Language, Options};
 use spillway::ir::Overflow;
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::order::sampled;
@@ -331,7 +331,9 @@ fn load(path: &Path, settings: &Settings) -> Result<Interp, String> {
     let mut sources = Sources::default();
     sources.add(path.display().to_string(), String::from_utf8_lossy(&bytes));
     let overflow = Some(settings.overflow);
-    let options = Options { overflow, slots: settings.slots, ..Options::default() };
+    // The references are counts without claims.
+    let claim = ClaimChoice::Leave;
+    let options = Options { overflow, slots: settings.slots, claim, ..Options::default() };
     let by_name = Language::of_file(&path.to_string_lossy());
     let language = settings.language.or(by_name).unwrap_or(Language::Dve);
     let loaded = front::load(language, &mut sources, &options).map_err(|diagnostics| {

@@ -14,7 +14,7 @@
 
 use spillway::exec::{Check, Interp, Model, Outcome, Step};
 use spillway::front::promela::trail;
-use spillway::front::{self, Language, Options};
+use spillway::front::{self, ClaimChoice, Language, Options};
 use spillway::source::Sources;
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
@@ -82,14 +82,14 @@ fn shortest(path: &Path) -> Result<(Option<u64>, Option<u64>), String> {
     let text = std::fs::read(path).map_err(|error| error.to_string())?;
     let mut sources = Sources::default();
     sources.add(path.display().to_string(), String::from_utf8_lossy(&text));
-    let options = Options::default();
+    let options = Options { claim: ClaimChoice::Leave, ..Options::default() };
     let loaded = front::load(Language::Promela, &mut sources, &options)
         .map_err(|found| found[0].render(&sources).to_string())?;
     let model = Interp::new(loaded.program).map_err(|it| it.render(&sources).to_string())?;
     let numbers =
         trail::numbers(&mut sources, &options).map_err(|it| it.render(&sources).to_string())?;
     let transitions = |step: &Step| -> u64 {
-        let known = |action: u32| numbers.get(action as usize).is_some_and(Option::is_some);
+        let known = |action: u32| numbers.actions.get(action as usize).is_some_and(Option::is_some);
         step.actions.iter().filter(|(action, _)| known(*action)).count() as u64
     };
     Ok((nearest(&model, transitions), nearest(&model, |_| 1)))

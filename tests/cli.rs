@@ -296,6 +296,7 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
         "disk_bytes_read",
         "store_bytes",
         "reductions",
+        "claim",
         "dir",
     ];
     for json in [ran.json(), bench.run(&["status", "d", "--json"]).json()] {
@@ -452,6 +453,65 @@ fn models_are_explained() {
     assert_eq!(ran.code, 0);
     for words in ["process", "x", "bits", "location of P", "memory budget"] {
         assert!(ran.out.contains(words), "{words}: {}", ran.out);
+    }
+}
+
+#[test]
+fn the_claim_is_chosen_by_name_or_left_out_and_kept_by_the_directory() {
+    let bench = Bench::new();
+    bench.write(
+        "model.pml",
+        "byte x;
+        active proctype P() { x = 1; x = 2; x = 3 }
+        never one { do :: x == 2 -> break :: else od }
+        never two { do :: x == 3 -> break :: else od }",
+    );
+    let first = bench.run(&["check", "model.pml", "--keep-going", "--json"]);
+    assert!(first.err.contains("only the first, one, is searched"), "{}", first.err);
+    assert_eq!((first.code, &first.json()["claim"]), (1, &"one".into()));
+    assert_eq!(first.json()["states"], 4);
+    let second = bench.run(&["check", "model.pml", "--claim", "two", "--dir", "d"]);
+    assert!(second.err.is_empty(), "{}", second.err);
+    assert!(second.out.contains("with the claim two"), "{}", second.out);
+    assert!(second.out.contains("here the claim `two` of model.pml:4:15 comes to its end"));
+    for again in [bench.run(&["status", "d"]), bench.run(&["trace", "d"])] {
+        assert!(again.out.contains("two"), "{}", again.out);
+    }
+    assert_eq!(bench.run(&["trace", "d", "--json"]).json()["counterexamples"][0]["depth"], 3);
+    let without = bench.run(&["check", "model.pml", "--no-claim", "--json"]);
+    assert_eq!((without.code, &without.json()["claim"]), (0, &Value::Null));
+    assert_eq!(without.json()["states"], 5);
+    let only = bench.run(&["check", "model.pml", "--only", "deadlock", "--claim", "two"]);
+    assert_eq!(only.code, 0, "{}", only.out);
+    let unknown = bench.run(&["check", "model.pml", "--claim", "three"]);
+    unknown.refused(2, &["there is no never claim `three`", "the model has: one, two"]);
+    bench.run(&["check", "model.pml", "--claim", "two", "--no-claim"]).refused(2, &["--no-claim"]);
+    let elsewhere = bench.check(COUNTER, &["--no-claim"]);
+    elsewhere.refused(2, &["--claim and --no-claim are for models in Promela"]);
+    let walk = bench.run(&["simulate", "model.pml", "--claim", "two"]);
+    assert_eq!(walk.code, 1);
+    assert!(walk.out.contains("the claim `two` comes to its end here"), "{}", walk.out);
+}
+
+#[test]
+fn a_search_with_a_claim_resumes_to_the_same_counts() {
+    let bench = Bench::new();
+    bench.write(
+        "model.pml",
+        "byte x, y, z;
+        active proctype P() { do :: x < 20 -> x++ :: x == 20 -> x = 0 od }
+        active proctype Q() { do :: y < 20 -> y++ :: y == 20 -> y = 0 od }
+        active proctype R() { do :: z < 20 -> z++ :: z == 20 -> z = 0 od }
+        never { do :: true :: x == 3 && y == 7 -> goto late od; late: do :: z < 11 od }",
+    );
+    let whole = bench.run(&["check", "model.pml", "--json"]).json();
+    for store in ["sorted", "comback"] {
+        let args = ["check", "model.pml", "--store", store, "--dir", store, "--max-states", "900"];
+        assert_eq!(bench.run(&args).code, 3);
+        let resumed = bench.run(&["resume", store, "--json", "--exec", "interp"]).json();
+        for field in ["states", "transitions", "levels", "verdict", "claim"] {
+            assert_eq!(resumed[field], whole[field], "{store} {field}");
+        }
     }
 }
 

@@ -454,6 +454,41 @@ fn ends(m: &mut Model) {
     let kind = PropertyKind::AssertionAt { process, location, condition };
     m.program.properties.push(property("assert 1", kind));
     m.program.properties.push(property("never", PropertyKind::Automaton(m.watch)));
+    claims(m);
+}
+
+/// Waits for a turn, asserts something about it and is at its end.
+fn claims(m: &mut Model) {
+    let at = |from, to, action| ClaimMove { from: LocationId(from), to: LocationId(to), action };
+    let done = Location { valid_end: true, ..location("done") };
+    let locations = [location("1:2"), done].into_iter().collect();
+    let first = bin(Binary::Equal, read(m.turn), c(3));
+    let said = StmtKind::Assert { condition: first.clone(), message: "turn".into() };
+    let plain = |guard, body, control| Action {
+        name: "watch".into(),
+        edge: None,
+        parameters: vec![],
+        guard,
+        communication: None,
+        body,
+        priority: 0,
+        control,
+        span: NOWHERE,
+    };
+    let taken = plain(Some(first), vec![s(said)], Control::default());
+    let other = plain(None, vec![], Control { otherwise: true, ..Control::default() });
+    let moves = vec![at(0, 1, taken), at(0, 0, other)];
+    let claim = Claim { locations, start: LocationId(0), moves };
+    m.program.properties.push(property("never_0", PropertyKind::Claim(Box::new(claim))));
+}
+
+/// The claim of the model.
+fn claim(m: &mut Model) -> &mut Claim {
+    let last = m.program.properties.keys().last().unwrap();
+    match &mut m.program.properties[last].kind {
+        PropertyKind::Claim(claim) => claim,
+        other => panic!("{other:?}"),
+    }
 }
 
 const GOLDEN: &str = r#"program base
@@ -548,6 +583,13 @@ invariant few: timeout ? false : processes < 9
 assertion `assert 1`: Worker@work -> mine == 0
 
 automaton never: Watch
+
+claim never_0 {
+  locations `1:2` (start), done (end)
+
+  `1:2` -> done { guard turn == 3; assert turn == 3, "turn"; }
+  `1:2` -> `1:2` otherwise { }
+}
 "#;
 
 #[test]
@@ -788,6 +830,13 @@ const BREACHES: &[(Rule, Change)] = &[
         m.action("move", Some((m.watch, 0, 0)));
     }),
     (Rule::Starts, |m| m.program.starts.clear()),
+    (Rule::Claims, |m| claim(m).start = LocationId(2)),
+    (Rule::Claims, |m| claim(m).moves[0].to = LocationId(2)),
+    (Rule::Claims, |m| {
+        let writes = assign(place(m.turn), c(1));
+        claim(m).moves[1].action.body.push(writes);
+    }),
+    (Rule::Claims, |m| claim(m).moves[1].action.control.turn = Turn::First),
 ];
 
 #[test]

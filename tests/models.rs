@@ -8,7 +8,7 @@
 //! ```
 //!
 //! (`--` instead of `//` in Murphi.) Symmetric states are all visited, unless the line says
-//! `symmetry=exact` or `symmetry=fast`.
+//! `symmetry=exact` or `symmetry=fast`. A model with a never claim is searched with it.
 //! Counts are those of the whole space; kind and depth are of the shallowest violation. Each
 //! configuration is explored by the oracle and by the external search with little memory, and its
 //! counterexample replayed. Lines that begin with `scale:` are larger configurations, explored by
@@ -17,7 +17,7 @@
 mod support;
 
 use spill::{Disk, RealDisk};
-use spillway::exec::{Interp, Model};
+use spillway::exec::{Claimed, Interp, Model};
 use spillway::front::{self, Language, Options};
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::report::{Violation, violations};
@@ -139,9 +139,11 @@ fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
         let symmetric = Symmetric::new(&interp, interp.program(), interp.layout(), effort);
         symmetric.unwrap_or_else(|| panic!("{}: nothing is symmetric", promise.place))
     });
-    let model: &dyn Model = match &symmetric {
-        Some(symmetric) => symmetric,
-        None => &interp,
+    let claimed = Claimed::new(&interp, &interp);
+    let model: &dyn Model = match (&symmetric, &claimed) {
+        (Some(symmetric), _) => symmetric,
+        (None, Some(claimed)) => claimed,
+        (None, None) => &interp,
     };
     let dir = tempfile::tempdir().unwrap();
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::open(dir.path()).unwrap());

@@ -180,6 +180,12 @@ fn select_and_for_are_choices_and_loops() {
 }
 
 #[test]
+fn a_range_to_select_from_may_begin_at_nothing() {
+    let model = "byte i, n; init { select (i : .. 3); n = i; select (n : .. 40) }";
+    assert_eq!(counts(model), (661, 661, 0));
+}
+
+#[test]
 fn structures_are_sent_field_by_field() {
     let model = "
         typedef T { byte a; bit b[2]; short c };
@@ -253,6 +259,19 @@ fn inlines_and_macros_are_text() {
 }
 
 #[test]
+fn a_parameter_at_the_start_of_a_line_needs_nothing_before_it() {
+    let model = "
+        inline put(v, w) {
+            if :: w > 1 -> skip :: else fi
+            v = w
+        }
+        byte a;
+        init { put(a, 1); put(a, 2) }
+    ";
+    assert_eq!(counts(model), (7, 7, 0));
+}
+
+#[test]
 fn mistakes_are_told_with_their_line() {
     let mistakes = [
         ("init { x = 1 }", "1:8: error: there is no variable x"),
@@ -262,8 +281,32 @@ fn mistakes_are_told_with_their_line() {
         ("init { run P() }", "there is no process P"),
         ("proctype P(int a) { skip }\ninit { run P() }", "P takes 1 arguments, but 0 are given"),
         ("byte x; byte x;\ninit { skip }", "x is declared already"),
+        ("init { byte x;\n{ byte x; skip } }", "2:8: error: x is declared already"),
+        ("byte x;\nproctype P(byte x) { skip }\ninit { run P(1) }", "x is declared already"),
+        ("init { goto L; L: d_step { skip; skip } }", "this goto leads into a d_step"),
+        ("byte x;\ninit { if :: true fi x = 1 }", "expected `;` or `->` between statements"),
+        (
+            "byte x;\nactive proctype P() { skip }\nnever { x = 1 }",
+            "3:9: error: a never claim that changes the state",
+        ),
+        (
+            "active proctype P() { skip }\nnever { byte x; skip }",
+            "2:14: error: a never claim with variables",
+        ),
+        (
+            "active proctype P() { skip }\nnever { d_step { skip; skip } }",
+            "a never claim with a d_step",
+        ),
+        (
+            "chan c = [1] of { bit };\nactive proctype P() { skip }\nnever { c?1 }",
+            "a never claim sends and receives nothing",
+        ),
+        (
+            "never a { skip }\nnever a { skip }\ninit { skip }",
+            "2:7: error: there is a process or a claim a already",
+        ),
         ("init { c_code { x } }", "`c_code` embeds C code, which is not supported"),
-        ("init { do :: np_ -> skip od }", "`np_` is not supported"),
+        ("init { do :: np_ -> skip od }", "`np_` is used outside a never claim"),
         ("init { if fi }", "this `if` has no option"),
         ("init { if :: else -> skip :: else -> skip fi }", "this is the second else"),
         ("chan c = [1] of { byte, int };\ninit { c!1 }", "2:8: error: this sends 1 values"),
@@ -412,5 +455,5 @@ fn a_trail_has_a_line_for_every_transition_of_spin() {
     // The send is SPIN's transition 1 of process 0, the receive its 7 of process 1, then the
     // assertion its 8.
     let expected = "1:0:0\n2:0:1\n3:1:7\n4:1:8\n";
-    assert_eq!(trail::print(&steps, &numbers), expected);
+    assert_eq!(trail::print(&steps, &[], &numbers), expected);
 }

@@ -33,7 +33,8 @@ fn replayed(model: &Path) -> Option<(String, String)> {
         .arg(model)
         .current_dir(&folder));
     // SPIN stops early, and says another number, where it cannot follow.
-    let ends = format!("trail ends after {} steps", lines.lines().count());
+    let steps = lines.lines().filter(|line| !line.starts_with('-')).count();
+    let ends = format!("trail ends after {steps} steps");
     assert!(said.contains(&ends), "{lines}\n{said}");
     Some((lines, said))
 }
@@ -88,5 +89,67 @@ fn sequences_rendezvous_and_processes_that_come_and_go_are_followed() {
     if let Some((_, said)) = replayed(&model) {
         assert!(said.contains("assertion violated"), "{said}");
         assert!(said.contains("sum = 8"), "{said}");
+    }
+}
+
+/// A model, and what SPIN says when it replays its counterexample.
+fn replayed_text(text: &str) -> Option<(String, String)> {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("model.pml");
+    std::fs::write(&model, text).unwrap();
+    replayed(&model)
+}
+
+#[test]
+fn a_claim_comes_to_its_end_again() {
+    let text = "
+        byte x;
+        proctype Q(byte k) { x = k; x = k + 1 }
+        active proctype P() { run Q(1); x == 2; run Q(5); (x == 6) }
+        never { do :: x == 2 -> break :: else od; do :: x == 6 -> goto fin :: else od; fin: skip }
+    ";
+    if let Some((lines, said)) = replayed_text(text) {
+        // Processes and claims are numbered as they stand.
+        assert!(lines.starts_with("-2:2:-2\n"), "{lines}");
+        assert!(said.contains("x = 6"), "{said}");
+        assert!(said.contains("Never claim moves to line 5"), "{said}");
+    }
+}
+
+#[test]
+fn a_claim_goes_on_alone_where_the_system_stands_still_again() {
+    let text = "
+        byte x;
+        active proctype P() { x = 1; false }
+        never { x == 0; A: x == 1; B: x == 1; C: x == 1; D: x == 1; E: x == 1 }
+    ";
+    if let Some((lines, said)) = replayed_text(text) {
+        assert_eq!(
+            lines.lines().last().map(|line| line.starts_with("7:0:")),
+            Some(true),
+            "{lines}"
+        );
+        assert!(said.contains("x = 1"), "{said}");
+    }
+}
+
+#[test]
+fn assertions_fail_again_under_a_claim() {
+    let process = "
+        chan c = [0] of { byte };
+        byte x;
+        active proctype S() { c!1; c!2; c!3 }
+        active proctype R() { do :: atomic { c?x; assert(x != 3) } od }
+        never { do :: x < 3 -> assert(x < 4) :: x == 2 od }
+    ";
+    let claim = "
+        byte x;
+        active proctype P() { do :: x < 5 -> x++ od }
+        never { do :: assert(x != 4) od }
+    ";
+    for text in [process, claim] {
+        if let Some((_, said)) = replayed_text(text) {
+            assert!(said.contains("assertion violated"), "{said}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Commands and flags.
 
 use crate::exec::Exec;
-use crate::front::Language;
+use crate::front::{ClaimChoice, Language};
 use crate::ir::{EndRule, Overflow};
 use crate::reduce::symmetry::Effort;
 use crate::search::comback::{CacheKind, CacheSize};
@@ -64,6 +64,23 @@ pub struct ModelArgs {
     /// How many instances of a process a `run` in a loop may make (Promela)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
     pub slots: Option<u32>,
+    /// Search with this never claim of the model (Promela) [default: the first, if there is one]
+    #[arg(long, value_name = "NAME", conflicts_with = "no_claim")]
+    pub claim: Option<String>,
+    /// Leave out the model's never claims (Promela)
+    #[arg(long)]
+    pub no_claim: bool,
+}
+
+impl ModelArgs {
+    /// Which of the model's claims is searched with.
+    pub fn claim(&self) -> ClaimChoice {
+        match &self.claim {
+            _ if self.no_claim => ClaimChoice::Leave,
+            None => ClaimChoice::First,
+            Some(name) => ClaimChoice::Named(name.clone()),
+        }
+    }
 }
 
 /// A modelling language.
@@ -309,6 +326,8 @@ pub enum CheckKind {
     Invariant,
     /// Run-time errors
     Error,
+    /// Never claims
+    Claim,
 }
 
 impl CheckArgs {
@@ -321,6 +340,7 @@ impl CheckArgs {
                 assertions: wanted(CheckKind::Assert),
                 invariants: wanted(CheckKind::Invariant),
                 faults: wanted(CheckKind::Error),
+                claims: wanted(CheckKind::Claim),
             },
             stop_on_violation: !self.keep_going,
             max_states: self.run.max_states,

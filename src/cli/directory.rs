@@ -5,7 +5,7 @@
 
 use super::failure::Failure;
 use super::model::Model;
-use crate::front::{Language, Options};
+use crate::front::{ClaimChoice, Language, Options};
 use crate::ir::layout::GroupId;
 use crate::ir::{EndRule, Overflow};
 use crate::reduce::symmetry::Effort;
@@ -20,9 +20,6 @@ use std::sync::Arc;
 
 /// The name of the job's file.
 const JOB: &str = "job";
-
-/// What `--slots` is kept as among the definitions: no model can define such a name.
-const SLOTS: &str = "--slots";
 
 /// Files that may lie in a directory in which no search has begun.
 const HARMLESS: [&str; 2] = ["lock", "job.new"];
@@ -44,6 +41,12 @@ pub struct Job {
     /// Names and texts of the model's files.
     files: Vec<(String, String)>,
     defines: Vec<(String, i64)>,
+    /// How many instances a `run` in a loop may make, if that is said.
+    slots: Option<u32>,
+    /// Whether the model is searched with a claim, if it has one.
+    with_claim: bool,
+    /// Which that is, if that is said.
+    claim: Option<String>,
     wraps: bool,
     /// What counts as a deadlock: 0 as the language has it, 1 stuck, 2 stuttering.
     deadlock: u8,
@@ -53,26 +56,27 @@ pub struct Job {
     order: Vec<u32>,
     /// Of the model with that order.
     digest: [u8; 32],
-    /// Deadlock, assertions, invariants, faults.
-    checks: [bool; 4],
+    /// Deadlock, assertions, invariants, faults, claims.
+    checks: [bool; 5],
     keep_going: bool,
     /// How states are stored.
     storage: SavedStorage,
 }
 
-fn kept_defines(options: &Options) -> Vec<(String, i64)> {
-    let slots = options.slots.map(|slots| (SLOTS.to_owned(), i64::from(slots)));
-    options.defines.iter().cloned().chain(slots).collect()
-}
-
 impl Job {
     /// The job of searching `model`.
     pub fn new(model: &Model, limits: &Limits, storage: &Storage) -> Job {
-        let Checks { deadlock, assertions, invariants, faults } = limits.checks;
+        let Checks { deadlock, assertions, invariants, faults, claims } = limits.checks;
         Job {
             language: model.language.name().into(),
             files: model.sources.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
-            defines: kept_defines(&model.options),
+            defines: model.options.defines.clone(),
+            slots: model.options.slots,
+            with_claim: model.options.claim != ClaimChoice::Leave,
+            claim: match &model.options.claim {
+                ClaimChoice::Named(name) => Some(name.clone()),
+                ClaimChoice::First | ClaimChoice::Leave => None,
+            },
             wraps: model.options.overflow == Some(Overflow::Wraps),
             deadlock: match model.options.deadlock {
                 None => 0,
@@ -86,7 +90,7 @@ impl Job {
             },
             order: model.interp.layout().order.iter().map(|group| group.0).collect(),
             digest: model.searched().model().digest(),
-            checks: [deadlock, assertions, invariants, faults],
+            checks: [deadlock, assertions, invariants, faults, claims],
             keep_going: !limits.stop_on_violation,
             storage: storage.saved(),
         }
@@ -104,9 +108,9 @@ impl Job {
 
     /// What to look for; `max_states` is each sitting's own.
     pub fn limits(&self, max_states: Option<u64>) -> Limits {
-        let [deadlock, assertions, invariants, faults] = self.checks;
+        let [deadlock, assertions, invariants, faults, claims] = self.checks;
         Limits {
-            checks: Checks { deadlock, assertions, invariants, faults },
+            checks: Checks { deadlock, assertions, invariants, faults, claims },
             stop_on_violation: !self.keep_going,
             max_states,
         }
@@ -127,7 +131,10 @@ impl Job {
 
     /// Whether the other job's search is of the same model; its states may have another order.
     fn is_of_same_model(&self, other: &Job) -> bool {
-        let of = |job: &Job| (job.language.clone(), job.defines.clone(), job.wraps, job.deadlock);
+        let of = |job: &Job| {
+            let read = (job.language.clone(), job.defines.clone(), job.slots);
+            (read, job.claim.clone(), job.with_claim, job.wraps, job.deadlock)
+        };
         let texts = |job: &Job| job.files.iter().map(|(_, text)| text.clone()).collect::<Vec<_>>();
         of(self) == of(other) && texts(self) == texts(other)
     }
@@ -144,10 +151,13 @@ impl Job {
             1 => Some(EndRule::Never),
             _ => Some(EndRule::NeverStuttering),
         };
-        let (slots, defines): (Vec<_>, Vec<_>) =
-            self.defines.iter().cloned().partition(|(name, _)| name == SLOTS);
-        let slots = slots.first().and_then(|(_, slots)| u32::try_from(*slots).ok());
-        let options = Options { defines, overflow: Some(overflow), deadlock, slots };
+        let claim = match &self.claim {
+            _ if !self.with_claim => ClaimChoice::Leave,
+            None => ClaimChoice::First,
+            Some(name) => ClaimChoice::Named(name.clone()),
+        };
+        let (defines, slots) = (self.defines.clone(), self.slots);
+        let options = Options { defines, overflow: Some(overflow), deadlock, slots, claim };
         let symmetry = match self.symmetry {
             0 => None,
             1 => Some(Effort::Exact),

@@ -4,7 +4,7 @@ use super::args::{self, ExplainArgs, KeyOrder};
 use super::failure::{Failure, VERIFIED};
 use super::model::Model;
 use super::{Ending, print};
-use crate::exec::{Exec, Executor, Interp, Model as _};
+use crate::exec::{Exec, Executor, Interp};
 use crate::ir::layout::Part;
 use crate::ir::{Owner, Program, text};
 use crate::report;
@@ -21,7 +21,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Ending {
     print(&format!("{}\n", text::print(model.interp.program())));
     print(&format!("{}{}\n", layout(&model.interp), order(&model, args.key_order, share)));
     print(&format!("{}\n\n", report::print_compiled(executor.compiled())));
-    match args::plan(args.memory, args.threads, model.interp.width()) {
+    match args::plan(args.memory, args.threads, model.searched().model().width()) {
         Ok(plan) => print(&format!("{plan}\n")),
         Err(error) => print(&format!("{error}\n")),
     }

@@ -3,8 +3,8 @@
 use super::args::{KeyOrder, ModelArgs};
 use super::failure::Failure;
 use crate::analysis::order::static_order;
-use crate::exec::{self, Interp};
-use crate::front::{self, Language, Options};
+use crate::exec::{self, Claimed, Interp};
+use crate::front::{self, ClaimChoice, Language, Options};
 use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::{EndRule, Overflow, validate};
 use crate::reduce::symmetry::{Effort, Symmetric};
@@ -32,6 +32,8 @@ pub enum Searched<'m> {
     Plain(&'m dyn exec::Model),
     /// Reduced by symmetry.
     Symmetric(Symmetric<'m>),
+    /// Together with a claim.
+    Claimed(Claimed<'m>),
 }
 
 impl Searched<'_> {
@@ -40,14 +42,23 @@ impl Searched<'_> {
         match self {
             Searched::Plain(model) => *model,
             Searched::Symmetric(model) => model,
+            Searched::Claimed(model) => model,
         }
     }
 
     /// How it is reduced, as reports call it.
     pub fn reductions(&self) -> Vec<String> {
         match self {
-            Searched::Plain(_) => Vec::new(),
+            Searched::Plain(_) | Searched::Claimed(_) => Vec::new(),
             Searched::Symmetric(model) => vec![format!("symmetry {}", model.effort().name())],
+        }
+    }
+
+    /// The product with the claim, if it is searched with one.
+    pub fn claimed(&self) -> Option<&Claimed<'_>> {
+        match self {
+            Searched::Claimed(model) => Some(model),
+            _ => None,
         }
     }
 }
@@ -70,12 +81,19 @@ impl Model {
                 language.name()
             )));
         }
+        if args.claim() != ClaimChoice::First && language != Language::Promela {
+            return Err(Failure::wrong(format!(
+                "--claim and --no-claim are for models in Promela, and {name} is in {}",
+                language.name()
+            )));
+        }
         let text = read_text(&args.model)?;
         let options = Options {
             defines: args.defines.clone(),
             overflow: Some(Overflow::from(args.overflow)),
             deadlock: args.deadlock.map(EndRule::from),
             slots: args.slots,
+            claim: args.claim(),
         };
         let mut sources = Sources::default();
         sources.add(name, text);
@@ -119,6 +137,9 @@ impl Model {
 
     /// The same, with the steps of an executor of this model.
     pub fn searched_by<'m>(&'m self, model: &'m dyn exec::Model) -> Searched<'m> {
+        if let Some(claimed) = Claimed::new(model, &self.interp) {
+            return Searched::Claimed(claimed);
+        }
         let (program, layout) = (self.interp.program(), self.interp.layout());
         let symmetric =
             self.symmetry.and_then(|effort| Symmetric::new(model, program, layout, effort));

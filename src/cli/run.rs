@@ -7,7 +7,7 @@ use super::model::Model;
 use super::progress::Display;
 use super::slots;
 use super::{Ending, print, storage};
-use crate::exec::{Executor, Model as _};
+use crate::exec::{Claimed, Executor};
 use crate::report::{self, Report};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::Rebuilt;
@@ -56,9 +56,11 @@ fn begin(args: &CheckArgs, model: Model, may_lack_slots: bool) -> Result<Ended, 
     let model = model.with_symmetry(args.symmetry.effort());
     let limits = args.limits();
     let executor = Executor::new(&model.interp, args.run.exec.into());
-    let storage = storage::wanted(args, executor.model())?;
-    let plan = plan(&model, &storage, &args.run)?;
-    storage::check_room(&storage, &plan, model.interp.width())?;
+    let searched = model.searched_by(executor.model());
+    let (storage, width) = (storage::wanted(args, searched.model())?, searched.model().width());
+    drop(searched);
+    let plan = plan(width, &storage, &args.run)?;
+    storage::check_room(&storage, &plan, width)?;
     let job = Job::new(&model, &limits, &storage);
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
     let (model, executor, args) = (&model, &executor, &args.run);
@@ -71,8 +73,9 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let model = job.model(&args.dir)?;
     let limits = job.limits(args.run.max_states);
     let executor = Executor::new(&model.interp, args.run.exec.into());
-    let storage = job.storage(&args.dir, model.interp.width())?;
-    let plan = plan(&model, &storage, &args.run)?;
+    let width = model.searched().model().width();
+    let storage = job.storage(&args.dir, width)?;
+    let plan = plan(width, &storage, &args.run)?;
     let (model, executor, args) = (&model, &executor, &args.run);
     let sitting = Sitting { model, executor, limits, storage, plan, directory, args };
     match sitting.run(saved, false)? {
@@ -82,8 +85,8 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
 }
 
 /// Called when the model is compiled: what is resident by then is not there to be shared out.
-fn plan(model: &Model, storage: &Storage, args: &RunArgs) -> Result<Plan, Failure> {
-    let width = model.interp.width() + storage.saved().tag_bytes();
+fn plan(width: usize, storage: &Storage, args: &RunArgs) -> Result<Plan, Failure> {
+    let width = width + storage.saved().tag_bytes();
     args::plan(args.memory, args.threads, width).map_err(|error| {
         Failure::wrong(format!("{error}\n  help: give at least that much with --memory"))
     })
@@ -176,6 +179,7 @@ impl Sitting<'_> {
             compiled: Some(executor.compiled()),
             model: reduced.model(),
             reductions: reduced.reductions(),
+            claim: reduced.claimed().map(Claimed::name),
             sources: &model.sources,
             limits,
             outcome,

@@ -4,7 +4,7 @@ use super::args::SimulateArgs;
 use super::failure::{VERIFIED, VIOLATED};
 use super::model::Model;
 use super::{Ending, print};
-use crate::exec::{Check, Model as _, Outcome, Step};
+use crate::exec::{self, Check, Outcome, Step};
 use std::io::BufRead;
 
 /// `spillway simulate`.
@@ -14,7 +14,9 @@ pub(super) fn simulate(args: &SimulateArgs) -> Ending {
         true => Chooser::Person,
         false => Chooser::Random(args.seed),
     };
-    let mut options = model.interp.starts();
+    let searched = model.searched();
+    let walked = searched.model();
+    let mut options = walked.starts();
     let mut before: Option<Vec<(String, String)>> = None;
     for number in 0..=args.steps {
         let Some(step) = chooser.choose(&model, &options) else { return Ok(VERIFIED) };
@@ -28,14 +30,14 @@ pub(super) fn simulate(args: &SimulateArgs) -> Ending {
                 return Ok(VIOLATED);
             }
         };
-        let after = model.interp.describe(&state);
+        let after = walked.describe(&state);
         show(before.as_deref(), &after);
         before = Some(after);
-        if let Some(wrong) = wrong_in(&model, &state) {
+        if let Some(wrong) = wrong_in(&model, walked, &state) {
             print(&format!("       {wrong}\n"));
             return Ok(VIOLATED);
         }
-        options = model.interp.steps(&state);
+        options = walked.steps(&state);
         if options.is_empty() {
             return Ok(VERIFIED);
         }
@@ -55,13 +57,16 @@ fn show(before: Option<&[(String, String)]>, after: &[(String, String)]) {
 }
 
 /// What is violated in a state, in words.
-fn wrong_in(model: &Model, state: &[u8]) -> Option<String> {
-    let check = model.interp.violations(state).into_iter().next()?;
+fn wrong_in(model: &Model, walked: &dyn exec::Model, state: &[u8]) -> Option<String> {
+    let check = walked.violations(state).into_iter().next()?;
     Some(match check {
         Check::Property(number) => {
-            let info = &model.interp.properties()[number as usize];
+            let info = &walked.properties()[number as usize];
             let place = model.sources.locate(info.span).unwrap_or_default();
-            format!("the {} `{}` does not hold here ({place})", info.kind, info.name)
+            match info.kind {
+                "claim" => format!("the claim `{}` comes to its end here ({place})", info.name),
+                kind => format!("the {kind} `{}` does not hold here ({place})", info.name),
+            }
         }
         _ => "deadlock: no step can be taken here".to_string(),
     })

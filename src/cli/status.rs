@@ -5,6 +5,7 @@ use super::directory::Contents;
 use super::failure::{self, Failure};
 use super::model::Model;
 use super::{Ending, print};
+use crate::exec::{Check, Claimed};
 use crate::front::Language;
 use crate::front::promela::trail;
 use crate::report::{self, Report, Violation};
@@ -37,6 +38,7 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         compiled: None,
         model: reduced.model(),
         reductions: reduced.reductions(),
+        claim: reduced.claimed().map(Claimed::name),
         sources: &model.sources,
         limits: &limits,
         outcome: &outcome,
@@ -118,7 +120,11 @@ fn write_spin_trail(path: &Path, model: &Model, trace: &Trace) -> Result<(), Fai
     let mut sources = model.sources.clone();
     let numbers = trail::numbers(&mut sources, &model.options)
         .map_err(|diagnostic| Failure::model(&[diagnostic], &sources))?;
-    std::fs::write(path, trail::print(&trace.steps, &numbers)).map_err(|error| {
+    let (searched, ends) = (model.searched(), trace.states.last());
+    // The claim's moves to its end come after the last state.
+    let last = searched.claimed().zip(ends).filter(|_| matches!(trace.check, Check::Property(_)));
+    let last = last.and_then(|(claimed, state)| claimed.last_moves(state)).unwrap_or_default();
+    std::fs::write(path, trail::print(&trace.steps, &last, &numbers)).map_err(|error| {
         Failure::wrong(format!("cannot write the trail {}: {error}", path.display()))
     })
 }

@@ -5,12 +5,14 @@
 //! else; explaining a counterexample, simulating and testing use [`steps`](Model::steps), which
 //! says more and may be slower. Both give the same successors in the same order.
 
+mod claim;
 mod executor;
 mod expansion;
 pub mod interp;
 pub mod jit;
 pub mod synthetic;
 
+pub use claim::Claimed;
 pub use executor::{Exec, Executor};
 pub use expansion::{Check, Expansion, FaultKind, Finding, Findings};
 pub use interp::Interp;

@@ -60,6 +60,20 @@ pub struct Options {
     /// How many instances a `run` in a loop may make, if the language has processes that come and
     /// go.
     pub slots: Option<u32>,
+    /// Which of the model's claims belongs to the program, if the language has claims.
+    pub claim: ClaimChoice,
+}
+
+/// Which claim of a model is searched with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ClaimChoice {
+    /// The first, if there is one.
+    #[default]
+    First,
+    /// None.
+    Leave,
+    /// That of this name.
+    Named(String),
 }
 
 /// A program and all that its messages need.

@@ -7,6 +7,7 @@
 //! bits of a state.
 
 pub mod action;
+pub mod claim;
 pub mod entity;
 pub mod expr;
 pub mod interval;
@@ -17,6 +18,7 @@ pub mod validate;
 pub mod walk;
 
 pub use action::{Action, Communication, Control, Edge, Overflow, Parameter, Stmt, StmtKind, Turn};
+pub use claim::{Claim, ClaimMove};
 pub use entity::{Arena, Entity};
 pub use expr::{
     Argument, Binary, ChannelRef, Contains, Convert, Expr, ExprKind, Pattern, Piece, Place,
@@ -349,7 +351,9 @@ pub enum PropertyKind {
     },
     /// States in which it does not hold are left out, as if no step led there (Murphi `assume`).
     Assumption(Expr),
-    /// A process that watches the others (DVE `property`, Promela `never`). It is parsed and
-    /// printed; it does not move in a search for safety.
+    /// A process that watches the others (DVE `property`). It is parsed and printed; it does not
+    /// move in a search for safety.
     Automaton(ProcessId),
+    /// No run brings this to its end (Promela `never`).
+    Claim(Box<Claim>),
 }

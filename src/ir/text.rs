@@ -106,7 +106,8 @@ impl Scope {
             PropertyKind::AssertionAt { process, .. } => Self::inside(process),
             PropertyKind::Invariant(_)
             | PropertyKind::Assumption(_)
-            | PropertyKind::Automaton(_) => Self::default(),
+            | PropertyKind::Automaton(_)
+            | PropertyKind::Claim(_) => Self::default(),
         }
     }
 }

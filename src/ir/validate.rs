@@ -48,6 +48,7 @@
 //! 32. In lockstep there is no rendezvous and no action outside the processes.
 //! 33. A property automaton has no actions.
 //! 34. There is at least one start.
+//! 35. A claim begins and moves at locations of its own, and its moves only ask and assert.
 //!
 //! Types are checked first, then what is declared, then what is executed; each part only if those
 //! before it were right, so that a fault is not reported again through all that is built on it.
@@ -153,6 +154,8 @@ rules! {
     Automata = 33,
     /// There is a beginning.
     Starts = 34,
+    /// Claims watch.
+    Claims = 35,
 }
 
 impl Rule {

@@ -38,6 +38,7 @@ pub fn result(report: &Report) -> Value {
         "disk_bytes_read": report.disk.read,
         "store_bytes": report.store_bytes,
         "reductions": report.reductions,
+        "claim": report.claim,
         "dir": report.dir,
     })
 }

@@ -35,6 +35,8 @@ pub struct Report<'a> {
     pub model: &'a dyn Model,
     /// How fewer states were visited: `symmetry exact`.
     pub reductions: Vec<String>,
+    /// The never claim that it was searched with.
+    pub claim: Option<&'a str>,
     /// Its texts.
     pub sources: &'a Sources,
     /// What was looked for.
@@ -58,7 +60,7 @@ pub struct Report<'a> {
 pub struct Violation {
     /// What was violated.
     pub check: Check,
-    /// `deadlock`, `assert`, `invariant` or `error`.
+    /// `deadlock`, `assert`, `invariant`, `claim` or `error`.
     pub kind: &'static str,
     /// The property's name, or the sort of error.
     pub name: String,

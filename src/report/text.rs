@@ -35,6 +35,9 @@ pub fn print_result(report: &Report) -> String {
     if !report.reductions.is_empty() {
         let _ = writeln!(out, "  reduced by {}", report.reductions.join(", "));
     }
+    if let Some(claim) = report.claim {
+        let _ = writeln!(out, "  with the claim {claim}, which leaves deadlocks out");
+    }
     let _ = writeln!(
         out,
         "  {seconds:.1} s, {rate:.0} states/s, {} bits a state; at most {} of memory and {} of disk",
@@ -137,6 +140,10 @@ pub fn print_trace(
     let ending = match violation.kind {
         "deadlock" => "no step can be taken here".to_string(),
         "error" => String::new(),
+        "claim" => {
+            let place = violation.place.as_deref().unwrap_or("the model");
+            format!("here the claim `{}` of {place} comes to its end", violation.name)
+        }
         kind => {
             let place = violation.place.as_deref().unwrap_or("the model");
             format!("here the {kind} `{}` of {place} does not hold", violation.name)

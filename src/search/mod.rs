@@ -54,11 +54,13 @@ pub struct Checks {
     pub invariants: bool,
     /// Run-time errors.
     pub faults: bool,
+    /// Never claims of the model.
+    pub claims: bool,
 }
 
 impl Default for Checks {
     fn default() -> Self {
-        Checks { deadlock: true, assertions: true, invariants: true, faults: true }
+        Checks { deadlock: true, assertions: true, invariants: true, faults: true, claims: true }
     }
 }
 
@@ -70,6 +72,7 @@ impl Checks {
             Check::Fault(..) => self.faults,
             Check::Property(number) => match model.properties()[number as usize].kind {
                 "invariant" => self.invariants,
+                "claim" => self.claims,
                 _ => self.assertions,
             },
         }

@@ -11,12 +11,14 @@
 //! - `steps`: which actions can be taken in a state, in which order;
 //! - `turns`: the same for programs whose processes come and go, with actions that hang together;
 //! - `slots`: processes that come and go; `channels`: channels as values;
+//! - `claims`: which moves a claim can take in a state;
 //! - `masks`: which bits of a state a step can change;
 //! - `describe`: a state in the user's words;
 //! - `supported`: what is refused before a search begins.
 
 mod apply;
 mod channels;
+mod claims;
 mod describe;
 mod eval;
 mod frames;
@@ -40,6 +42,7 @@ use crate::ir::{
 };
 use crate::source::Span;
 pub(in crate::exec) use channels::ChannelAt;
+pub(in crate::exec) use claims::{Way, Ways};
 use frames::Locals;
 pub(in crate::exec) use slots::Instance;
 use steps::Taken;
@@ -148,7 +151,9 @@ impl Interp {
                     id.0,
                     Judged { at: Some((*process, *location)), condition: condition.clone() },
                 )),
-                PropertyKind::Automaton(_) | PropertyKind::Assumption(_) => None,
+                PropertyKind::Automaton(_)
+                | PropertyKind::Assumption(_)
+                | PropertyKind::Claim(_) => None,
             })
             .collect();
         let assumptions = (program.properties.values())
@@ -219,6 +224,11 @@ impl Interp {
     /// The actions of a process from one of its locations.
     pub(in crate::exec) fn actions_from(&self, process: ProcessId, at: LocationId) -> &[ActionId] {
         &self.from[process.index()][at.index()]
+    }
+
+    /// Whether any action asks whether nothing else can be done.
+    pub(in crate::exec) fn asks_for_timeout(&self) -> bool {
+        self.has_timeout
     }
 
     /// The actions of no process.
@@ -377,6 +387,7 @@ impl Model for Interp {
             PropertyKind::Assumption(_) => "assumption",
             PropertyKind::AssertionAt { .. } => "assert",
             PropertyKind::Automaton(_) => "automaton",
+            PropertyKind::Claim(_) => "claim",
         };
         (self.program.properties.values())
             .map(|property| PropertyInfo {

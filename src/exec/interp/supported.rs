@@ -50,6 +50,9 @@ fn find_unsupported(program: &Program) -> Found {
             | PropertyKind::Assumption(condition)
             | PropertyKind::AssertionAt { condition, .. } => look.expr(condition),
             PropertyKind::Automaton(_) => {}
+            PropertyKind::Claim(claim) => {
+                claim.moves.iter().for_each(|it| walk::action(&mut look, &it.action));
+            }
         }
     }
     look.found

@@ -6,39 +6,79 @@
 //! that of `pan`'s own trails.)
 
 use super::ast::Role;
-use super::{graph, parse, preprocess};
+use super::{graph, lower, parse, preprocess};
 use crate::diag::Diagnostic;
 use crate::exec::Step;
 use crate::front::Options;
 use crate::source::Sources;
 use std::fmt::Write;
 
-/// The number that SPIN has for each action of a program; none for the inside of a `d_step`.
-pub fn numbers(sources: &mut Sources, options: &Options) -> Result<Vec<Option<usize>>, Diagnostic> {
+/// The numbers that SPIN has for the moves of a model.
+#[derive(Clone, Debug, Default)]
+pub struct Numbers {
+    /// Of each action of the program; none for the inside of a `d_step`.
+    pub actions: Vec<Option<usize>>,
+    /// Of each move of the claim, if there is one.
+    pub claim: Option<ClaimNumbers>,
+}
+
+/// The numbers of a claim.
+#[derive(Clone, Debug, Default)]
+pub struct ClaimNumbers {
+    /// The claim's own, among processes and claims.
+    pub own: usize,
+    /// Of each of its moves.
+    pub moves: Vec<Option<usize>>,
+}
+
+/// SPIN's numbers for a model, read as `options` say.
+pub fn numbers(sources: &mut Sources, options: &Options) -> Result<Numbers, Diagnostic> {
     let model = parse::parse(preprocess::preprocess(sources, &options.defines)?)?;
     let remote: Vec<&str> = model.remote_labels.iter().map(|label| &**label).collect();
-    let (mut before, mut numbers) = (0, Vec::new());
-    for process in &model.processes {
+    let claim = lower::chosen_claim(&model, &options.claim, &remote)?.map(|(claim, _)| claim);
+    let (mut before, mut numbers) = (0, Numbers::default());
+    for (own, process) in model.processes.iter().enumerate() {
         let control = graph::control(process, &remote)?;
+        let number = |it: &graph::Move| (!it.inside_d_step).then_some(before + it.node);
         if process.role == Role::Process {
-            let number = |it: &graph::Move| (!it.inside_d_step).then_some(before + it.node);
-            numbers.extend(control.moves.iter().map(number));
+            numbers.actions.extend(control.moves.iter().map(number));
+        } else if claim.is_some_and(|claim| std::ptr::eq(claim, process)) {
+            let moves = control.moves.iter().filter(|it| !matches!(it.act, graph::Act::End));
+            numbers.claim = Some(ClaimNumbers { own, moves: moves.map(number).collect() });
         }
         before += control.nodes;
     }
     Ok(numbers)
 }
 
-/// A trail of these steps, the start not among them.
-pub fn print(steps: &[Step], numbers: &[Option<usize>]) -> String {
+/// A trail of these steps, the start not among them, and then of the claim's `last` moves. With a
+/// claim a first line says which, and the claim has pid 0 and the processes those from 1 on.
+pub fn print(steps: &[Step], last: &[u32], numbers: &Numbers) -> String {
     let mut trail = String::new();
-    let taken = steps.iter().flat_map(|step| &step.actions);
-    let known = taken.filter_map(|&(action, pid)| {
-        numbers.get(action as usize).copied().flatten().map(|number| (pid, number))
-    });
-    for (depth, (pid, number)) in known.enumerate() {
+    if let Some(claim) = &numbers.claim {
         // Writing to a string does not fail.
+        let _ = writeln!(trail, "-2:{}:-2", claim.own);
+    }
+    let taken = steps.iter().flat_map(|step| step.actions.iter().copied());
+    let known = taken
+        .chain(last.iter().map(|&last| (last, 0)))
+        .filter_map(|(action, pid)| numbers.number(action as usize, pid));
+    for (depth, (pid, number)) in known.enumerate() {
         let _ = writeln!(trail, "{}:{pid}:{number}", depth + 1);
     }
     trail
+}
+
+impl Numbers {
+    /// The pid and the number that a trail has for an action of a process with this pid.
+    fn number(&self, action: usize, pid: u32) -> Option<(u32, usize)> {
+        let is_claimed = u32::from(self.claim.is_some());
+        if let Some(number) = self.actions.get(action) {
+            return number.map(|number| (pid + is_claimed, number));
+        }
+        // The moves of the claim come after the actions and the start.
+        let number = action.checked_sub(self.actions.len() + 1)?;
+        let number = self.claim.as_ref()?.moves.get(number).copied().flatten()?;
+        Some((0, number))
+    }
 }

@@ -145,7 +145,8 @@ impl<'a> Names<'a> {
         };
         let records = program.types.values().map(&mut add_record).collect();
         let fields = program.types.values().map(field_names).collect();
-        let locations = program.processes.values().map(location_names).collect();
+        let locations =
+            program.processes.values().map(|it| location_names(&it.locations)).collect();
         let mut names = Self {
             program,
             common,
@@ -294,8 +295,8 @@ fn field_names(ty: &Type) -> Vec<String> {
     }
 }
 
-fn location_names(process: &crate::ir::Process) -> Vec<String> {
-    Namespace::add_all(process.locations.values().map(|location| location.name.as_str()))
+pub(super) fn location_names(locations: &Arena<LocationId, crate::ir::Location>) -> Vec<String> {
+    Namespace::add_all(locations.values().map(|location| location.name.as_str()))
 }
 
 #[cfg(test)]

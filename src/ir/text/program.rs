@@ -2,12 +2,12 @@
 
 use super::Scope;
 use super::expr::{Emitter, TRUTH};
-use super::names::quoted;
+use super::names::{location_names, quoted};
 use super::stmt::is_simple;
 use crate::ir::{
-    Action, ActionId, Arithmetic, Assertions, Channel, ChannelId, Domain, EndRule, EnumId, Grip,
-    Instances, LocalId, Overflow, Owner, Parameter, Process, ProcessId, Property, PropertyKind,
-    Scalar, Schedule, Start, StmtKind, Type, TypeId, VarId, Variable,
+    Action, ActionId, Arithmetic, Assertions, Channel, ChannelId, Claim, Domain, EndRule, EnumId,
+    Grip, Instances, LocalId, Location, Overflow, Owner, Parameter, Process, ProcessId, Property,
+    PropertyKind, Scalar, Schedule, Start, StmtKind, Type, TypeId, VarId, Variable,
 };
 
 /// Lines are kept to this many bytes where that is easy.
@@ -299,22 +299,7 @@ impl Emitter<'_> {
     }
 
     fn location(&self, id: ProcessId, process: &Process, at: crate::ir::LocationId) -> String {
-        let location = &process.locations[at];
-        let marks = [
-            (process.start == at, "start"),
-            (location.grip == Grip::Committed, "committed"),
-            (location.grip == Grip::Atomic, "atomic"),
-            (location.valid_end, "end"),
-            (location.progress, "progress"),
-            (location.accepting, "accepting"),
-        ];
-        let marks: Vec<&str> =
-            marks.into_iter().filter(|(has, _)| *has).map(|(_, mark)| mark).collect();
-        let name = self.names.location(id, at);
-        match marks.is_empty() {
-            true => name,
-            false => format!("{name} ({})", marks.join(" ")),
-        }
+        marked(self.names.location(id, at), process.start == at, &process.locations[at])
     }
 
     pub(super) fn action(&mut self, id: ActionId, sequence: &mut Sequence) {
@@ -428,8 +413,57 @@ impl Emitter<'_> {
                 self.put(": ");
                 self.put(&self.names.process(*process));
             }
+            PropertyKind::Claim(claim) => self.claim(&name, claim),
         }
         self.put("\n");
+    }
+
+    /// Like a process, but its moves have neither name nor number of their own.
+    fn claim(&mut self, name: &str, claim: &Claim) {
+        let names = location_names(&claim.locations);
+        let at = |id: crate::ir::LocationId| {
+            let name = names.get(id.0 as usize).cloned();
+            name.unwrap_or_else(|| format!("?location{}", id.0))
+        };
+        self.put("\nclaim ");
+        self.put(name);
+        self.put(" {\n  locations");
+        let locations: Vec<String> = (claim.locations.iter())
+            .map(|(id, location)| marked(at(id), claim.start == id, location))
+            .collect();
+        self.indent += 2;
+        self.wrapped(locations.iter().map(String::as_str), "");
+        self.put("\n");
+        for it in &claim.moves {
+            self.line();
+            self.put(&at(it.from));
+            self.put(" -> ");
+            self.put(&at(it.to));
+            self.control(it.action.control);
+            self.put(" {");
+            self.action_items(&it.action, |this| this.put(" "));
+            self.put(" }");
+        }
+        self.indent -= 2;
+        self.put("\n}");
+    }
+}
+
+/// The name of a location and what is special about it.
+fn marked(name: String, is_start: bool, location: &Location) -> String {
+    let marks = [
+        (is_start, "start"),
+        (location.grip == Grip::Committed, "committed"),
+        (location.grip == Grip::Atomic, "atomic"),
+        (location.valid_end, "end"),
+        (location.progress, "progress"),
+        (location.accepting, "accepting"),
+    ];
+    let marks: Vec<&str> =
+        marks.into_iter().filter(|(has, _)| *has).map(|(_, mark)| mark).collect();
+    match marks.is_empty() {
+        true => name,
+        false => format!("{name} ({})", marks.join(" ")),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::{Checker, Rule, Scope};
 use crate::ir::{
-    Action, Argument, ChannelRef, Communication, Expr, Function, FunctionId, LocalId, Parameter,
-    Place, Process, ProcessId, Property, PropertyKind, Schedule, Start, Stmt, StmtKind, TypeId,
+    Action, Argument, ChannelRef, Claim, ClaimMove, Communication, Entity, Expr, Function,
+    FunctionId, LocalId, Parameter, Place, Process, ProcessId, Property, PropertyKind, Schedule,
+    Start, Stmt, StmtKind, Turn, TypeId,
 };
 use crate::source::Span;
 
@@ -93,6 +94,31 @@ impl Checker<'_> {
                 }
             }
             PropertyKind::Automaton(_) => {}
+            PropertyKind::Claim(claim) => self.claim(claim, property),
+        }
+    }
+
+    /// Rule 35.
+    fn claim(&mut self, claim: &Claim, property: &Property) {
+        let count = claim.locations.len();
+        self.require(count > 0 && claim.start.index() < count, Rule::Claims, property.span, || {
+            format!("the claim {} begins nowhere", property.name)
+        });
+        for ClaimMove { from, to, action } in &claim.moves {
+            let inside = from.index() < count && to.index() < count;
+            let plain = action.edge.is_none()
+                && action.parameters.is_empty()
+                && action.communication.is_none()
+                && action.control.turn != Turn::First;
+            let only_says =
+                |stmt: &Stmt| matches!(stmt.kind, StmtKind::Assert { .. } | StmtKind::Print { .. });
+            let watches = inside && plain && action.body.iter().all(only_says);
+            self.require(watches, Rule::Claims, action.span, || {
+                format!("the claim {} does more than watch", property.name)
+            });
+            self.enter(None, None);
+            action.guard.iter().for_each(|guard| self.expr(guard));
+            self.body(&action.body);
         }
     }
 

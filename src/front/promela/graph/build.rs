@@ -125,11 +125,15 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    /// No jump leads into a `d_step`.
+    /// No jump leads into a `d_step`, nor to its start, for which SPIN takes it too.
     fn stays_outside(&self) -> Result<(), Diagnostic> {
         for node in self.nodes.values().filter(|node| !node.in_d_step) {
             let Work::Goto(label) = &node.work else { continue };
-            if self.find_label(label).is_ok_and(|target| self.nodes[target].in_d_step) {
+            let inside = |target: NodeId| {
+                let target = &self.nodes[target];
+                target.in_d_step || matches!(target.work, Work::DStep(_))
+            };
+            if self.find_label(label).is_ok_and(inside) {
                 return Err(Diagnostic::error(node.span, "this goto leads into a d_step")
                     .help("a d_step begins only at its opening bracket"));
             }

@@ -239,7 +239,8 @@ impl<'a> Graph<'a> {
 
     fn describe(&self, node: NodeId) -> Place {
         let labels = self.labels_of(node).map(|label| label.name.clone()).collect();
-        Place { marks: self.marks(node), labels, span: self.nodes[node].span }
+        let number = node.index();
+        Place { marks: self.marks(node), labels, span: self.nodes[node].span, node: number }
     }
 }
 

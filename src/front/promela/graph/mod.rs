@@ -109,6 +109,8 @@ pub struct Place {
     pub labels: Vec<Rc<str>>,
     /// Where it stands.
     pub span: Span,
+    /// The number of its node in the process.
+    pub node: usize,
 }
 
 /// A move from one place to another.

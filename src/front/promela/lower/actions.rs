@@ -27,10 +27,10 @@ pub(super) fn started<'a>(act: &Act<'a>) -> Option<&'a Rc<str>> {
 
 /// What a statement is, as an action: when it is possible and what it does.
 #[derive(Default)]
-struct Effect {
-    guard: Option<ir::Expr>,
+pub(super) struct Effect {
+    pub(super) guard: Option<ir::Expr>,
     communication: Option<Communication>,
-    body: Vec<ir::Stmt>,
+    pub(super) body: Vec<ir::Stmt>,
 }
 
 impl<'m> Lowering<'m, '_> {
@@ -75,7 +75,7 @@ impl<'m> Lowering<'m, '_> {
     }
 
     /// What the user wrote, on one line and not too long.
-    fn text(&self, act: &Act, span: Span) -> String {
+    pub(super) fn text(&self, act: &Act, span: Span) -> String {
         match act {
             Act::Skip => "goto".to_owned(),
             Act::Otherwise => "else".to_owned(),
@@ -91,7 +91,7 @@ impl<'m> Lowering<'m, '_> {
 
     fn effect(&mut self, act: &Act<'m>, span: Span, number: usize) -> Result<Effect> {
         match act {
-            Act::Do(stmt) => self.statement(stmt, number),
+            Act::Do(stmt) => self.statement(stmt, Some(number)),
             Act::Skip | Act::Otherwise => Ok(Effect::default()),
             Act::Enter(options) => self.enter(options, span, number),
             Act::End => {
@@ -153,9 +153,11 @@ impl<'m> Lowering<'m, '_> {
         })
     }
 
-    fn statement(&mut self, stmt: &'m Stmt, number: usize) -> Result<Effect> {
+    /// What a statement of a process, or of a claim, does.
+    pub(super) fn statement(&mut self, stmt: &'m Stmt, inside: Option<usize>) -> Result<Effect> {
         let span = stmt.span;
-        let inside = Some(number);
+        // A claim has no statement that asks for it.
+        let number = inside.unwrap_or_default();
         let mut effect = Effect::default();
         match &stmt.kind {
             StmtKind::Condition(Expr { kind: ExprKind::Run { .. }, .. }) => {

@@ -56,6 +56,8 @@ impl Lowering<'_, '_> {
                 ir::ExprKind::CanReceive(channel, patterns, *anywhere)
             }
             ExprKind::Timeout => ir::ExprKind::Timeout,
+            // A claim's own pid says nothing about the processes.
+            ExprKind::Pid if self.in_claim => ir::ExprKind::Constant(0),
             ExprKind::Pid => ir::ExprKind::Self_,
             ExprKind::Processes => ir::ExprKind::Processes,
             ExprKind::Last => ir::ExprKind::Read(Place::variable(self.last_mover(), span)),
@@ -69,8 +71,16 @@ impl Lowering<'_, '_> {
                 ir::ExprKind::PriorityOf(Box::new(self.expr(pid, inside)?))
             }
             ExprKind::Priority(_) => ir::ExprKind::Constant(1),
-            ExprKind::NonProgress => return self.refuse(span, "np_"),
-            ExprKind::PcValue(_) => return self.refuse(span, "pc_value"),
+            ExprKind::NonProgress if self.in_claim => return Ok(self.no_progress(span)),
+            ExprKind::NonProgress => {
+                let error = "`np_` is used outside a never claim";
+                return Err(Diagnostic::error(span, error));
+            }
+            ExprKind::PcValue(pid) if self.in_claim => return self.place_number(pid, span),
+            ExprKind::PcValue(_) => {
+                let error = "`pc_value` is supported in never claims only";
+                return Err(Diagnostic::error(span, error).help("ask for a label: `P[pid]@label`"));
+            }
             ExprKind::At { process, pid, label } => {
                 return self.at(process, pid.as_deref(), label, span, inside);
             }
@@ -86,10 +96,6 @@ impl Lowering<'_, '_> {
         if self.warnings.iter().all(|known| known.span != span) {
             self.warnings.push(Diagnostic::warning(span, message));
         }
-    }
-
-    fn refuse<T>(&self, span: Span, what: &str) -> Result<T> {
-        Err(Diagnostic::error(span, format!("`{what}` is not supported")))
     }
 
     fn last_mover(&mut self) -> ir::VarId {
@@ -401,13 +407,8 @@ impl Lowering<'_, '_> {
         inside: Option<usize>,
     ) -> Result<ir::Expr> {
         let id = ProcessId::from_index(process);
-        let Some(pid) = pid else {
-            return match self.program.slots(id) {
-                1 => Ok(ir::Expr::constant(0, name.span)),
-                _ => Err(Diagnostic::error(name.span, format!("there are several {}", name.text))
-                    .help(format!("say which by its pid: `{}[pid]`", name.text))),
-            };
-        };
+        // Without a pid it is the oldest, as in SPIN.
+        let Some(pid) = pid else { return Ok(ir::Expr::constant(0, name.span)) };
         let pid = self.expr(pid, inside)?;
         let slots = i64::from(self.program.slots(id));
         if let (Some(pid), Pid::From(first)) =

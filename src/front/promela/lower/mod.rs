@@ -9,8 +9,11 @@
 //! the set is such names; else lowering begins again with that set as bytes.
 
 mod actions;
+mod claim;
 mod expressions;
 mod types;
+
+pub(super) use claim::chosen as chosen_claim;
 
 use super::ast::{Process, Role};
 use super::graph::{self, Control};
@@ -43,12 +46,14 @@ pub fn lower(
     for process in model.processes.iter().filter(|process| process.role == Role::Process) {
         bodies.push((process, graph::control(process, &remote)?));
     }
+    let claim = claim::chosen(model, &options.claim, &remote)?;
     let mut bytes = BTreeSet::new();
     loop {
         let mut lowering = Lowering::new(model, sources, &bodies, bytes.clone());
-        let program = lowering.whole(options)?;
+        let program = lowering.whole(options, claim.as_ref())?;
         if lowering.bytes == bytes {
-            return Ok((program, lowering.warnings));
+            let advice = claim::advice(model, &options.claim);
+            return Ok((program, [lowering.warnings, advice].concat()));
         }
         bytes = lowering.bytes;
     }
@@ -78,6 +83,8 @@ struct Lowering<'m, 'b> {
     last: Option<VarId>,
     warnings: Vec<Diagnostic>,
     uses_priorities: bool,
+    /// Whether what is being lowered belongs to a claim.
+    in_claim: bool,
 }
 
 impl<'m, 'b> Lowering<'m, 'b> {
@@ -100,10 +107,15 @@ impl<'m, 'b> Lowering<'m, 'b> {
             last: None,
             warnings: Vec::new(),
             uses_priorities: model.uses_priorities,
+            in_claim: false,
         }
     }
 
-    fn whole(&mut self, options: &Options) -> Result<Program> {
+    fn whole(
+        &mut self,
+        options: &Options,
+        claim: Option<&(&'m Process, Control<'m>)>,
+    ) -> Result<Program> {
         self.program = Program {
             arithmetic: Arithmetic::Wrapping32,
             end: EndRule::AllAtValidEnd,
@@ -128,6 +140,9 @@ impl<'m, 'b> Lowering<'m, 'b> {
         self.starts(body);
         for number in 0..self.bodies.len() {
             self.actions(number)?;
+        }
+        if let Some((claim, control)) = claim {
+            self.claim(claim, control)?;
         }
         self.program.last = self.last;
         Ok(std::mem::take(&mut self.program))

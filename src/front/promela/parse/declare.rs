@@ -235,7 +235,8 @@ impl Parser {
     /// Makes a variable known. Inside a body its initial value is stored by a statement.
     fn declare(&mut self, mut symbol: Symbol) -> Parsed<(SymbolId, Option<Stmt>)> {
         let Name { text, span } = symbol.name.clone();
-        if self.scopes.last().is_some_and(|scope| scope.contains_key(&text)) {
+        // An inner block hides nothing: SPIN refuses the same name there, too.
+        if self.look_up(&text).is_some() {
             return self.error(span, format!("{text} is declared already"));
         }
         if self.model.symbols.constants.contains_key(&text) {

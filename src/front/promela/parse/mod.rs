@@ -376,8 +376,17 @@ impl Parser {
     fn claim(&mut self, role: Role) -> Parsed<()> {
         let word = self.take();
         let mut name = Name { text: format!("{}", word.kind).into(), span: word.span };
-        if role == Role::Never && self.at_name() {
-            name = self.name("a name")?;
+        if role == Role::Never {
+            // SPIN's name for one that has none.
+            let claims = self.model.processes.iter().filter(|it| it.role == Role::Never);
+            name.text = format!("never_{}", claims.count()).into();
+            if self.at_name() {
+                name = self.name("a name")?;
+            }
+            if self.model.processes.iter().any(|process| process.name.text == name.text) {
+                let error = format!("there is a process or a claim {} already", name.text);
+                return self.error(name.span, error);
+            }
         }
         self.enter_process();
         self.body(without_parameters(name, role, 0, None))
@@ -481,8 +490,12 @@ impl Parser {
                             format!("with this, more than {TOKENS_MAX} tokens wait to be read");
                         return self.error(name.span, error);
                     }
-                    for token in arguments[number].iter().rev() {
-                        self.input.push_front(token.clone());
+                    for argument in arguments[number].iter().rev() {
+                        self.input.push_front(argument.clone());
+                    }
+                    // What stands for the parameter stands on its line.
+                    if !arguments[number].is_empty() {
+                        self.input[0].begins_line = token.begins_line;
                     }
                 }
             }

@@ -36,9 +36,9 @@ impl Parser {
     }
 
     /// Whether the statement read last and the next need nothing between them: after a closing
-    /// bracket and at the start of a line SPIN does not insist.
+    /// bracket and at the start of a line SPIN does not insist, after `fi` and `od` it does.
     fn separated(&self) -> bool {
-        let closed = ["}", "fi", "od", "else"];
+        let closed = ["}", "else"];
         self.peek().begins_line
             || self.last.as_ref().is_some_and(|last| closed.iter().any(|word| last.is(word)))
     }
@@ -492,7 +492,11 @@ impl Parser {
         let target = self.target()?;
         self.single(&target)?;
         self.expect(":", "after the variable")?;
-        let first = self.expression()?;
+        // A range without a first value begins at 0.
+        let first = match self.at("..") {
+            true => Expr { kind: ExprKind::Number(0), span: start },
+            false => self.expression()?,
+        };
         self.expect("..", "before the last value")?;
         let last = self.expression()?;
         self.expect(")", "after the last value")?;

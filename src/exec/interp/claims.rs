@@ -1,0 +1,116 @@
+//! Which moves a claim can take in a state.
+//!
+//! A claim moves as a process does, but alone: a move, or, after one that says so, several that
+//! belong together. Where such a sequence blocks there is no way at all, as in SPIN.
+
+use super::eval::fault;
+use super::frames::Locals;
+use super::{Failure, Interp};
+use crate::exec::{Fault, FaultKind};
+use crate::ir::{Claim, LocationId, StmtKind, Turn};
+
+/// The most moves of a claim that belong together.
+const MOVES_MAX: usize = 1000;
+
+/// A way for a claim to go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::exec) struct Way {
+    /// The moves, by number.
+    pub moves: Vec<u32>,
+    /// Where it comes to.
+    pub to: LocationId,
+}
+
+/// Everything that a claim can do in a state.
+#[derive(Debug, Default)]
+pub(in crate::exec) struct Ways {
+    /// Every way to where it rests.
+    pub all: Vec<Way>,
+    /// The moves up to where it is at its end without resting there.
+    pub ends: Vec<Vec<u32>>,
+    /// The moves up to a run-time error, the faulty one last.
+    pub faults: Vec<(Vec<u32>, Fault)>,
+}
+
+impl Interp {
+    /// Everything that a claim, whose moves from each location are `from`, can do at a location.
+    pub(in crate::exec) fn claim_ways(
+        &self,
+        (claim, from): (&Claim, &[Vec<u32>]),
+        at: LocationId,
+        state: &[u8],
+        timeout: bool,
+    ) -> Ways {
+        let mut locals = Locals::default();
+        locals.timeout = timeout;
+        let mut ways = Ways::default();
+        let look = Look { interp: self, claim, from, state, locals };
+        look.go_on(at, &mut Vec::new(), &mut ways);
+        ways
+    }
+}
+
+struct Look<'a> {
+    interp: &'a Interp,
+    claim: &'a Claim,
+    from: &'a [Vec<u32>],
+    state: &'a [u8],
+    locals: Locals<'a>,
+}
+
+impl Look<'_> {
+    /// Adds every way on from a location, come to by the moves in `taken`.
+    fn go_on(&self, at: LocationId, taken: &mut Vec<u32>, ways: &mut Ways) {
+        let (mut any, mut tier) = (false, 0);
+        for &number in &self.from[at.0 as usize] {
+            let control = self.claim.moves[number as usize].action.control;
+            if (tier != 0 && tier != control.tier) || (control.otherwise && any) {
+                continue;
+            }
+            taken.push(number);
+            match self.can_take(number) {
+                Ok(false) => {}
+                Ok(true) => {
+                    (any, tier) = (true, control.tier);
+                    self.take(number, taken, ways);
+                }
+                Err(failure) => {
+                    (any, tier) = (true, control.tier);
+                    ways.faults.push((taken.clone(), *failure));
+                }
+            }
+            taken.pop();
+        }
+    }
+
+    fn can_take(&self, number: u32) -> Result<bool, Failure> {
+        let guard = self.claim.moves[number as usize].action.guard.as_ref();
+        self.interp.holds(guard, self.state, &self.locals)
+    }
+
+    /// Takes a move, the last in `taken`. An assertion that fails does not keep it from going on.
+    fn take(&self, number: u32, taken: &mut Vec<u32>, ways: &mut Ways) {
+        let it = &self.claim.moves[number as usize];
+        for stmt in &it.action.body {
+            let StmtKind::Assert { condition, message } = &stmt.kind else { continue };
+            let failure = match self.interp.eval(condition, self.state, &self.locals) {
+                Ok(0) => fault(FaultKind::Assertion, stmt.span, message.clone()),
+                Ok(_) => continue,
+                Err(failure) => failure,
+            };
+            ways.faults.push((taken.clone(), *failure));
+        }
+        if it.action.control.turn == Turn::Open {
+            ways.all.push(Way { moves: taken.clone(), to: it.to });
+        } else if taken.len() >= MOVES_MAX {
+            let message = "this sequence of the claim does not end";
+            let failure = fault(FaultKind::Limit, it.action.span, message);
+            ways.faults.push((taken.clone(), *failure));
+        } else {
+            if self.claim.is_end(it.to) {
+                ways.ends.push(taken.clone());
+            }
+            self.go_on(it.to, taken, ways);
+        }
+    }
+}

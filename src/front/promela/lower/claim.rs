@@ -1,0 +1,235 @@
+//! The never claim that the model is searched with, if it has one.
+
+use super::actions::Effect;
+use super::{Lowering, Result};
+use crate::diag::Diagnostic;
+use crate::front::ClaimChoice;
+use crate::front::promela::ast::{Expr, ExprKind, Process, Role, StmtKind};
+use crate::front::promela::graph::{self, Act, Control, Move};
+use crate::front::promela::parse::Model;
+use crate::ir::{
+    self, Action, Arena, Claim, ClaimMove, Entity, Location, LocationId, ProcessId, Property,
+    PropertyKind, Turn, Unary,
+};
+use crate::source::Span;
+
+/// How a claim is left out.
+const LEAVE_OUT: &str = "say it without, or leave the claim out with `--no-claim`";
+
+/// The claim that is chosen, with its control.
+pub(in crate::front::promela) fn chosen<'m>(
+    model: &'m Model,
+    choice: &ClaimChoice,
+    remote: &[&str],
+) -> Result<Option<(&'m Process, Control<'m>)>> {
+    let mut claims = model.processes.iter().filter(|process| process.role == Role::Never);
+    let claim = match choice {
+        ClaimChoice::Leave => None,
+        ClaimChoice::First => claims.next(),
+        ClaimChoice::Named(name) => match claims.find(|claim| *claim.name.text == **name) {
+            Some(claim) => Some(claim),
+            None => return Err(unknown(model, name)),
+        },
+    };
+    claim.map(|claim| Ok((claim, graph::control(claim, remote)?))).transpose()
+}
+
+fn unknown(model: &Model, name: &str) -> Diagnostic {
+    if let Some(formula) = model.formulas.iter().find(|formula| *formula.name.text == *name) {
+        let error = format!("`{name}` is an ltl formula, which is not searched");
+        return Diagnostic::error(formula.name.span, error)
+            .help("`spin -f` makes a never claim of a formula");
+    }
+    let claims = model.processes.iter().filter(|process| process.role == Role::Never);
+    let names: Vec<&str> = claims.map(|claim| &*claim.name.text).collect();
+    let help = match names.is_empty() {
+        true => "the model has no never claim".to_owned(),
+        false => format!("the model has: {}", names.join(", ")),
+    };
+    Diagnostic::error(Span::default(), format!("there is no never claim `{name}`")).help(help)
+}
+
+/// What of the model's claims and formulas is not searched.
+pub(super) fn advice(model: &Model, choice: &ClaimChoice) -> Vec<Diagnostic> {
+    let mut advice = Vec::new();
+    if *choice == ClaimChoice::Leave {
+        return advice;
+    }
+    let claims: Vec<&Process> =
+        model.processes.iter().filter(|process| process.role == Role::Never).collect();
+    if let ([first, second, ..], ClaimChoice::First) = (claims.as_slice(), choice) {
+        let text = format!(
+            "of the model's never claims only the first, {}, is searched with",
+            first.name.text
+        );
+        let help = format!("`--claim {}` chooses another", second.name.text);
+        advice.push(Diagnostic::warning(second.name.span, text).help(help));
+    }
+    if let Some(formula) = model.formulas.first() {
+        let text = format!("the ltl formula {} is not searched", formula.name.text);
+        advice.push(Diagnostic::warning(formula.name.span, text));
+    }
+    advice
+}
+
+impl<'m> Lowering<'m, '_> {
+    pub(super) fn claim(&mut self, claim: &'m Process, control: &Control<'m>) -> Result<()> {
+        self.has_no_variables(claim)?;
+        let mut locations: Arena<LocationId, Location> = Arena::default();
+        for place in &control.places {
+            locations.push(Location {
+                name: match place.labels.first() {
+                    Some(label) => label.to_string(),
+                    None => self.place_name(place.span),
+                },
+                grip: ir::Grip::Free,
+                valid_end: place.marks.end,
+                progress: place.marks.progress,
+                accepting: place.marks.accepting,
+                span: place.span,
+            });
+        }
+        self.in_claim = true;
+        let mut moves = Vec::new();
+        for it in &control.moves {
+            // At its end there is nothing more for it to do.
+            if !matches!(it.act, Act::End) {
+                moves.push(self.claim_move(claim, it)?);
+            }
+        }
+        self.in_claim = false;
+        let claim_made = Claim { locations, start: LocationId::from_index(control.start), moves };
+        self.program.properties.push(Property {
+            name: claim.name.text.to_string(),
+            kind: PropertyKind::Claim(Box::new(claim_made)),
+            span: claim.name.span,
+        });
+        Ok(())
+    }
+
+    /// Line and column, for a location without a label.
+    fn place_name(&self, span: Span) -> String {
+        let place = self.sources.locate(span).unwrap_or_default();
+        let mut parts = place.rsplitn(3, ':');
+        match (parts.next(), parts.next()) {
+            (Some(column), Some(line)) => format!("{line}:{column}"),
+            _ => "start".to_owned(),
+        }
+    }
+
+    fn has_no_variables(&self, claim: &Process) -> Result<()> {
+        let index = self.model.processes.iter().position(|it| std::ptr::eq(it, claim));
+        match self.symbols_of(index).first() {
+            None => Ok(()),
+            Some((_, symbol)) => {
+                let error = "a never claim with variables of its own is not supported";
+                Err(Diagnostic::error(symbol.name.span, error).help(LEAVE_OUT))
+            }
+        }
+    }
+
+    fn claim_move(&mut self, claim: &Process, it: &Move<'m>) -> Result<ClaimMove> {
+        let effect = self.watching(it)?;
+        let from = LocationId::from_index(it.from);
+        let name = format!("claim {}: {}", claim.name.text, self.text(&it.act, it.span));
+        let action = Action {
+            name,
+            edge: None,
+            parameters: Vec::new(),
+            guard: effect.guard,
+            communication: None,
+            body: effect.body,
+            priority: 0,
+            control: ir::Control {
+                turn: it.turn,
+                tier: it.tier,
+                otherwise: matches!(it.act, Act::Otherwise),
+            },
+            span: it.span,
+        };
+        Ok(ClaimMove { from, to: it.to.map_or(from, LocationId::from_index), action })
+    }
+
+    /// What a move asks and asserts; it may do nothing else.
+    fn watching(&mut self, it: &Move<'m>) -> Result<Effect> {
+        let refuse = |what: &str| {
+            let error = format!("a never claim {what} is not supported");
+            Err(Diagnostic::error(it.span, error).help(LEAVE_OUT))
+        };
+        if it.inside_d_step || it.turn == Turn::First || matches!(it.act, Act::Enter(_)) {
+            return refuse("with a d_step");
+        }
+        let Act::Do(stmt) = &it.act else { return Ok(Effect::default()) };
+        match &stmt.kind {
+            StmtKind::Send { .. } | StmtKind::Receive { .. } => {
+                let error = "a never claim sends and receives nothing";
+                Err(Diagnostic::error(it.span, error).help("`c?[...]` asks about a message"))
+            }
+            StmtKind::Condition(condition) if matches!(condition.kind, ExprKind::Run { .. }) => {
+                refuse("that starts a process")
+            }
+            StmtKind::Condition(_) | StmtKind::Assert(_) | StmtKind::Print(..) => {
+                self.statement(stmt, None)
+            }
+            _ => refuse("that changes the state"),
+        }
+    }
+
+    /// SPIN's number of the place where a process is: 1 for its first node. 0 if there is no such
+    /// process.
+    pub(super) fn place_number(&mut self, pid: &Expr, span: Span) -> Result<ir::Expr> {
+        let pid = self.expr(pid, None)?;
+        let mut parts = Vec::new();
+        for (number, (_, control)) in self.bodies.iter().enumerate() {
+            let process = ProcessId::from_index(number);
+            for (at, place) in control.places.iter().enumerate() {
+                let slot = ir::ExprKind::SlotOf(process, Box::new(pid.clone()));
+                let is_there = ir::ExprKind::At {
+                    process,
+                    slot: Some(Box::new(ir::Expr { kind: slot, span })),
+                    location: LocationId::from_index(at),
+                };
+                let value = ir::ExprKind::Constant(place.node as i64 + 1);
+                parts.push(self.binary(ir::Binary::Multiply, is_there, value, span));
+            }
+        }
+        // Added in pairs, so that the sum is not nested as deep as there are places.
+        while parts.len() > 1 {
+            let pairs = parts.chunks(2).map(|pair| match pair {
+                [one, other] => {
+                    let (one, other) = (one.kind.clone(), other.kind.clone());
+                    self.binary(ir::Binary::Add, one, other, span)
+                }
+                _ => pair[0].clone(),
+            });
+            parts = pairs.collect();
+        }
+        Ok(parts.pop().unwrap_or_else(|| ir::Expr::constant(0, span)))
+    }
+
+    /// Whether no process is at a `progress` label.
+    pub(super) fn no_progress(&self, span: Span) -> ir::Expr {
+        let mut any = ir::Expr::constant(0, span);
+        for (number, (_, control)) in self.bodies.iter().enumerate() {
+            let process = ProcessId::from_index(number);
+            let marked = control.places.iter().enumerate().filter(|(_, it)| it.marks.progress);
+            for (at, _) in marked {
+                for slot in 0..self.program.slots(process) {
+                    let kind = ir::ExprKind::At {
+                        process,
+                        slot: Some(Box::new(ir::Expr::constant(slot.into(), span))),
+                        location: LocationId::from_index(at),
+                    };
+                    any = match any.as_constant() {
+                        Some(_) => ir::Expr { kind, span },
+                        None => self.binary(ir::Binary::Or, any.kind, kind, span),
+                    };
+                }
+            }
+        }
+        match any.as_constant() {
+            Some(_) => ir::Expr::constant(1, span),
+            None => ir::Expr { kind: ir::ExprKind::Unary(Unary::Not, Box::new(any)), span },
+        }
+    }
+}
