@@ -24,8 +24,12 @@ impl<const N: usize> Default for Parts<N> {
 
 impl<const N: usize> Parts<N> {
     #[inline(always)]
-    fn with(self, other: Self, join: impl Fn(u128, u128) -> u128) -> Self {
-        Parts(std::array::from_fn(|i| join(self.0[i], other.0[i])))
+    fn with(mut self, other: Self, join: impl Fn(u128, u128) -> u128) -> Self {
+        // Loops: what the closures of `array::map` become is not always inlined.
+        for i in 0..N {
+            self.0[i] = join(self.0[i], other.0[i]);
+        }
+        self
     }
 
     /// The 128 bits that end `by` bits before the number's end.
@@ -69,16 +73,22 @@ impl<const N: usize> Int for Parts<N> {
     #[inline(always)]
     fn shl(self, by: u32) -> Self {
         let parts = (by / 128) as usize;
-        Parts(std::array::from_fn(|i| {
-            let part = |at: usize| self.0.get(at).copied().unwrap_or(0);
+        let part = |at: usize| self.0.get(at).copied().unwrap_or(0);
+        let mut shifted = [0; N];
+        for (i, shifted) in shifted.iter_mut().enumerate() {
             let low = part(i + parts + 1).checked_shr(128 - by % 128).unwrap_or(0);
-            part(i + parts) << (by % 128) | low
-        }))
+            *shifted = part(i + parts) << (by % 128) | low;
+        }
+        Parts(shifted)
     }
 
     #[inline(always)]
     fn shr(self, by: u32) -> Self {
-        Parts(std::array::from_fn(|i| self.bits_before(by + 128 * (N - 1 - i) as u32)))
+        let mut shifted = [0; N];
+        for (shifted, from_end) in shifted.iter_mut().rev().zip(0..) {
+            *shifted = self.bits_before(by + 128 * from_end);
+        }
+        Parts(shifted)
     }
 
     #[inline(always)]
@@ -94,7 +104,11 @@ impl<const N: usize> Int for Parts<N> {
 
     #[inline(always)]
     fn mix(self) -> u64 {
-        self.0.into_iter().fold(0, |hash, part| (part ^ u128::from(hash)).mix())
+        let mut hash = 0;
+        for part in self.0 {
+            hash = (part ^ u128::from(hash)).mix();
+        }
+        hash
     }
 
     #[inline(always)]
@@ -106,10 +120,10 @@ impl<const N: usize> Int for Parts<N> {
 }
 
 impl<const N: usize> Long<N> {
-    /// Where the integers are.
+    /// Where an integer is.
     #[inline(always)]
-    fn places(self) -> [usize; N] {
-        std::array::from_fn(|i| (16 * i).min(self.0 - 16))
+    fn place(self, part: usize) -> usize {
+        (16 * part).min(self.0 - 16)
     }
 }
 
@@ -124,10 +138,11 @@ impl<const N: usize> Shape for Long<N> {
     #[inline(always)]
     fn key(self, bytes: &[u8]) -> Parts<N> {
         let bytes = &bytes[..self.0];
-        Parts(self.places().map(|at| {
-            let (head, tail) = (BigEndian::read_u64(&bytes[at..]), &bytes[at + 8..]);
-            u128::from(head) << 64 | u128::from(BigEndian::read_u64(tail))
-        }))
+        let mut parts = [0; N];
+        for (i, part) in parts.iter_mut().enumerate() {
+            *part = BigEndian::read_u128(&bytes[self.place(i)..][..16]);
+        }
+        Parts(parts)
     }
 
     #[inline(always)]
@@ -155,9 +170,8 @@ impl<const N: usize> Packed for Long<N> {
     #[inline(always)]
     fn store(self, key: Parts<N>, bytes: &mut [u8]) {
         let bytes = &mut bytes[..self.0];
-        for (at, part) in self.places().into_iter().zip(key.0) {
-            BigEndian::write_u64(&mut bytes[at..], (part >> 64) as u64);
-            BigEndian::write_u64(&mut bytes[at + 8..], part as u64);
+        for i in 0..N {
+            BigEndian::write_u128(&mut bytes[self.place(i)..][..16], key.0[i]);
         }
     }
 }
