@@ -49,9 +49,18 @@ fn unknown(model: &Model, name: &str) -> Diagnostic {
     Diagnostic::error(Span::default(), format!("there is no never claim `{name}`")).help(help)
 }
 
-/// What of the model's claims and formulas is not searched.
+/// What of the model's claims, formulas and trace assertions is not searched.
 pub(super) fn advice(model: &Model, choice: &ClaimChoice) -> Vec<Diagnostic> {
     let mut advice = Vec::new();
+    for process in &model.processes {
+        let kind = match process.role {
+            Role::Trace => "trace",
+            Role::NoTrace => "notrace",
+            Role::Process | Role::Never => continue,
+        };
+        let text = format!("the {kind} assertion is not checked");
+        advice.push(Diagnostic::warning(process.name.span, text));
+    }
     if *choice == ClaimChoice::Leave {
         return advice;
     }
@@ -75,6 +84,11 @@ pub(super) fn advice(model: &Model, choice: &ClaimChoice) -> Vec<Diagnostic> {
 impl<'m> Lowering<'m, '_> {
     pub(super) fn claim(&mut self, claim: &'m Process, control: &Control<'m>) -> Result<()> {
         self.has_no_variables(claim)?;
+        if control.places.iter().any(|place| place.marks.accepting) {
+            let text =
+                "cycles through the claim's accept labels are not looked for, only runs to its end";
+            self.warn(claim.name.span, text);
+        }
         let mut locations: Arena<LocationId, Location> = Arena::default();
         for place in &control.places {
             locations.push(Location {
