@@ -8,6 +8,7 @@ mod consistency;
 
 use super::comback::SavedFrontier;
 use super::storage::SavedStorage;
+use super::visited::Part;
 use super::{Outcome, Plan, Storage, Verdict};
 use crate::exec::{Check, FaultKind, Finding, Findings, Model};
 use consistency::contradiction;
@@ -18,7 +19,7 @@ use spill::{Disk, Error, Format, Piece, Result, SavedStore};
 pub const MANIFEST: &str = "manifest";
 
 /// The manifest's format. The version covers every file of a search directory.
-pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 3 };
+pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 4 };
 
 /// A search at rest.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
@@ -49,6 +50,8 @@ pub struct Saved {
     pub peak_rss_bytes: u64,
     /// How the last sitting shared out its memory.
     pub plan: Plan,
+    /// What each part of the store took then.
+    pub parts: Vec<Part>,
 }
 
 /// What a search asked of its disk, in bytes, all sittings together.

@@ -37,7 +37,7 @@ pub(super) use tagged::Tagged;
 pub use trace::counterexample;
 
 use super::Plan;
-use super::visited::Part;
+use super::visited::{Part, PartKind};
 use crate::exec::Model;
 use cache::Cache;
 use edges::Edges;
@@ -168,6 +168,7 @@ impl<'a> Comback<'a> {
         let levels = Levels::restore(disk.clone(), tagged::TAG, Codec::Gaps, levels)?;
         let mut store = Comback::with_levels(model, disk, plan, settings, levels);
         store.edges = Edges::of(store.levels.saved());
+        store.cache.grow(store.edges.next());
         store.table.restore(runs)?;
         store.frontier = LastLevel { keys: None, pieces: frontier.pieces };
         store.rebuilt = frontier.rebuilt;
@@ -190,10 +191,14 @@ impl<'a> Comback<'a> {
         let held = self.frontier.keys.as_ref().map_or(0, |keys| keys.len()) as u64;
         let [young, old] = self.table.bytes();
         vec![
-            Part { name: "state table", memory: young, disk: old },
-            Part { name: "back-edges", memory: 0, disk: length(&self.levels.saved().pieces) },
-            Part { name: "last level", memory: held, disk: length(&self.frontier.pieces) },
-            Part { name: "cache", memory: self.cache.bytes() as u64, disk: 0 },
+            Part { kind: PartKind::StateTable, memory: young, disk: old },
+            Part {
+                kind: PartKind::BackEdges,
+                memory: 0,
+                disk: length(&self.levels.saved().pieces),
+            },
+            Part { kind: PartKind::LastLevel, memory: held, disk: length(&self.frontier.pieces) },
+            Part { kind: PartKind::Cache, memory: self.cache.bytes() as u64, disk: 0 },
         ]
     }
 

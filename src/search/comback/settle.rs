@@ -160,7 +160,7 @@ impl Comback<'_> {
                 for key in batch.chunks_exact(width) {
                     let (edge, state) = key.split_at(TAG);
                     tags.extend_from_slice(edge);
-                    keys.extend_from_slice(&tag(next, 0));
+                    keys.extend_from_slice(&tag(next, 0)?);
                     keys.extend_from_slice(state);
                     table.add(&mut growing, hash(state), next)?;
                     cache.offer(next, level as usize, state);
@@ -186,6 +186,7 @@ impl Comback<'_> {
         self.table.end(growing)?;
         self.levels.push([edges]);
         self.edges.push(count);
+        self.cache.grow(self.edges.next());
         Ok(count)
     }
 
