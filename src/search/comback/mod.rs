@@ -43,6 +43,7 @@ use cache::Cache;
 use edges::Edges;
 use rebuild::Rebuild;
 use rkyv::{Archive, Deserialize, Serialize};
+use settle::Chunk;
 use spill::{Codec, Disk, FileName, Frontier, Levels, Piece, Result, SavedStore, SegmentWriter};
 use std::sync::Arc;
 use table::Table;
@@ -109,6 +110,10 @@ pub struct Comback<'a> {
     cache: Cache,
     frontier: LastLevel,
     rebuilt: Rebuilt,
+    /// Room for a chunk of candidates, and for states being rebuilt: taken once, as fresh pages cost
+    /// more than what is done with them.
+    chunk: Chunk,
+    room: [Vec<u8>; 2],
     /// Files that the next manifest no longer mentions.
     garbage: Vec<FileName>,
 }
@@ -149,6 +154,8 @@ impl<'a> Comback<'a> {
             cache: Cache::new(settings.cache, model.width(), share.cache),
             frontier: LastLevel::default(),
             rebuilt: Rebuilt::default(),
+            chunk: Chunk::default(),
+            room: Default::default(),
             garbage: Vec::new(),
             disk,
             settings,
@@ -258,6 +265,7 @@ impl<'a> Comback<'a> {
             edges: &mut self.edges,
             cache: &mut self.cache,
             rebuilt: &mut self.rebuilt,
+            room: &mut self.room,
         };
         let grouped = if self.settings.groups { self.share.rebuild } else { 0 };
         rebuild.all(wanted, grouped, show)
