@@ -1,7 +1,7 @@
 //! The tables of `docs/storage.md`: ways of storing states, measured against each other.
 //!
 //! ```text
-//! cargo run --release --example stores -- [--memory MIB] [--comback | --wide] MODEL[,NAME=VALUE...] ...
+//! cargo run --release --example stores -- [--memory MIB] [--comback | --wide | --grouping] MODEL[,NAME=VALUE...] ...
 //! ```
 //!
 //! For each model, as rows of Markdown: the table of Holzmann, Godefroid and Pirottin (1992) in kind.
@@ -9,12 +9,14 @@
 //! time is relative to `none` in memory and to `sorted` on disk. With `--comback`, the table of
 //! Evangelista, Westergaard and Kristensen (2009) in kind: kinds and sizes of caches, with and
 //! without grouping, CPU time relative to `sorted`. With `--wide`, what each part of ComBack's store
-//! takes in default settings. The exit code is 1 if any count differs.
+//! takes in default settings. With `--grouping`, the actions that are
+//! executed without a cache, and those that ComBack would execute if it looked up each successor as it
+//! is generated. The exit code is 1 if any count differs.
 
 use spill::{Codec, Metered, RealDisk, Tables, hash};
 use spillway::exec::{Exec, Executor, Expansion, Interp, Model};
 use spillway::front::{self, Language, Options};
-use spillway::search::comback::{CacheKind, CacheSize, Settings};
+use spillway::search::comback::{CacheKind, CacheSize, Rebuilt, Settings};
 use spillway::search::storage::trained;
 use spillway::search::visited::{Part, PartKind};
 use spillway::search::{Control, Limits, Outcome, Plan, Search, Storage, return_large_blocks};
@@ -51,6 +53,7 @@ fn main() -> Result<ExitCode, Failed> {
             "--memory" => memory = args.next().ok_or("--memory MIB")?.parse()?,
             "--comback" => table = combacks,
             "--wide" => table = parts,
+            "--grouping" => table = grouping,
             _ => models.push(arg),
         }
     }
@@ -106,8 +109,8 @@ impl HashTable {
         &self.records[start..self.ends[at]]
     }
 
-    /// Adds a state unless it is there.
-    fn insert(&mut self, state: &[u8]) {
+    /// Adds a state unless it is there; its number.
+    fn insert(&mut self, state: &[u8]) -> usize {
         if 2 * (self.ends.len() + 1) > self.slots.len() {
             self.grow();
         }
@@ -116,14 +119,17 @@ impl HashTable {
         let mask = self.slots.len() - 1;
         let mut slot = hash(&self.records[start..]) as usize & mask;
         while self.slots[slot] != u32::MAX {
-            if self.get(self.slots[slot] as usize) == &self.records[start..] {
+            let number = self.slots[slot] as usize;
+            if self.get(number) == &self.records[start..] {
                 self.records.truncate(start);
-                return;
+                return number;
             }
             slot = (slot + 1) & mask;
         }
-        self.slots[slot] = self.ends.len() as u32;
+        let number = self.ends.len();
+        self.slots[slot] = number as u32;
         self.ends.push(self.records.len());
+        number
     }
 
     fn grow(&mut self) {
@@ -139,31 +145,53 @@ impl HashTable {
     }
 }
 
-/// Searches in memory; the counts, and bytes of records.
-fn in_memory(model: &dyn Model, codec: Codec) -> (Counts, usize) {
+/// One search in memory.
+struct InMemory {
+    counts: Counts,
+    /// Bytes of records.
+    bytes: usize,
+    /// Actions that ComBack would execute if it looked up each successor as it is generated, without
+    /// a cache: for each that is known, as many as its level has before it.
+    plain_actions: u64,
+}
+
+fn in_memory(model: &dyn Model, codec: Codec) -> InMemory {
     let (records, ends, slots) = (Vec::new(), Vec::new(), Vec::new());
     let mut table = HashTable { codec, records, ends, slots };
     let (mut buffer, mut state) = (Vec::new(), vec![0; model.width()]);
-    let (mut transitions, mut levels, mut begun) = (0, 0, 0);
+    let (mut transitions, mut begun, mut plain_actions) = (0, 0, 0);
+    let mut first_of_level = Vec::new();
     let mut never = |_: &mut Vec<u8>| Ok(());
     let mut expansion = Expansion::new(model.width(), &mut buffer, usize::MAX, &mut never);
     model.initial(&mut expansion);
     drop(expansion);
-    buffer.chunks_exact(model.width()).for_each(|state| table.insert(state));
+    buffer.chunks_exact(model.width()).for_each(|state| {
+        table.insert(state);
+    });
     while begun < table.ends.len() {
         let end = table.ends.len();
-        levels += 1;
+        first_of_level.push(begun);
         for at in begun..end {
             assert!(table.codec.decode(table.get(at), &mut state), "a record is of a state");
             buffer.clear();
             let mut expansion = Expansion::new(model.width(), &mut buffer, usize::MAX, &mut never);
             model.expand(&state, &mut expansion);
             transitions += expansion.transitions;
-            buffer.chunks_exact(model.width()).for_each(|state| table.insert(state));
+            for state in buffer.chunks_exact(model.width()) {
+                let known = table.ends.len();
+                let number = table.insert(state);
+                if number < known {
+                    let new_level = usize::from(number >= end);
+                    let level = first_of_level.partition_point(|&first| first <= number) - 1;
+                    plain_actions += (level + new_level) as u64;
+                }
+            }
         }
         begun = end;
     }
-    (Counts { states: begun as u64, transitions, levels }, table.records.len())
+    let (states, levels) = (begun as u64, first_of_level.len());
+    let counts = Counts { states, transitions, levels };
+    InMemory { counts, bytes: table.records.len(), plain_actions }
 }
 
 /// One search on disk.
@@ -174,8 +202,7 @@ struct Searched {
     parts: Vec<Part>,
     /// The most bytes on disk, candidates included.
     peak: u64,
-    /// Actions executed for each state rebuilt.
-    actions: f64,
+    rebuilt: Rebuilt,
 }
 
 impl Searched {
@@ -185,6 +212,11 @@ impl Searched {
         let sums =
             parts.fold([0, 0], |[memory, disk], part| [memory + part.memory, disk + part.disk]);
         sums.map(|bytes| bytes as f64 / self.counts.states as f64)
+    }
+
+    /// Actions executed for each state rebuilt.
+    fn actions(&self) -> f64 {
+        self.rebuilt.actions as f64 / self.rebuilt.states.max(1) as f64
     }
 
     /// Bytes for each state, in memory and on disk together.
@@ -203,13 +235,12 @@ fn on_disk(model: &dyn Model, budget: u64, storage: Storage) -> Result<Searched,
     let mut search = Search::begin_stored(model, disk.clone(), plan, limits, &control, storage)?;
     let outcome = search.run()?;
     let seconds = (cpu_seconds() - begun).max(0.01);
-    let rebuilt = search.store().rebuilt().unwrap_or_default();
     Ok(Searched {
         counts: Counts::of(&outcome),
         seconds,
         parts: search.store().parts(),
         peak: disk.usage().peak,
-        actions: rebuilt.actions as f64 / rebuilt.states.max(1) as f64,
+        rebuilt: search.store().rebuilt().unwrap_or_default(),
     })
 }
 
@@ -225,7 +256,7 @@ fn codecs(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
     let (mut expected, mut first, mut agree) = (None, 0.0, true);
     for (what, codec) in each.clone() {
         let begun = cpu_seconds();
-        let (counts, bytes) = in_memory(model, codec);
+        let InMemory { counts, bytes, .. } = in_memory(model, codec);
         let seconds = (cpu_seconds() - begun).max(0.01);
         agree &= *expected.get_or_insert(counts) == counts;
         first = if what == "none" { seconds } else { first };
@@ -280,11 +311,22 @@ fn combacks(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
         agree &= [grouped.counts, single.counts] == [sorted.counts; 2];
         print!("| {name} | {:.2} |", grouped.all_bytes());
         for found in [grouped, single] {
-            print!(" {:.2} | {:.2} |", found.seconds / sorted.seconds, found.actions);
+            print!(" {:.2} | {:.2} |", found.seconds / sorted.seconds, found.actions());
         }
         println!();
     }
     Ok(agree)
+}
+
+fn grouping(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
+    let plain = in_memory(model, Codec::Raw);
+    let cache = (CacheKind::None, CacheSize::default());
+    let settings = Settings { hash_bits: 32, cache, groups: true };
+    let grouped = on_disk(model, budget, Storage::Comback(settings))?;
+    let (states, actions) = (plain.counts.states, grouped.rebuilt.actions);
+    let ratio = actions as f64 / plain.plain_actions.max(1) as f64;
+    println!("| {states} | {} | {actions} | {ratio:.2} |", plain.plain_actions);
+    Ok(grouped.counts == plain.counts)
 }
 
 fn parts(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
