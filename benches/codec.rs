@@ -1,11 +1,14 @@
-//! What codecs cost a state, on one core: `cargo bench --bench codec`.
+//! What codecs cost a state, in CPU time of one core: `cargo bench --bench codec`.
 //!
 //! States are those of models of ours, as many as there are up to a million, and of a synthetic one of
 //! ten bytes. Each codec encodes them, decodes them, and finds a tenth of them, as candidates,
 //! among the blocks of all.
 
+#[path = "support/cpu.rs"]
+mod cpu;
 mod support;
 
+use cpu::CpuTime;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use spill::{
     Codec, Disk, Frequencies, Huffman, RealDisk, Segment, SegmentSubtract, SegmentWriter, Tables,
@@ -52,7 +55,7 @@ fn segment(disk: &dyn Disk, name: &str, width: usize, keys: &[u8], codec: &Codec
     Segment::open(disk, name, at, width).unwrap().coded(codec)
 }
 
-fn codecs(criterion: &mut Criterion) {
+fn codecs(criterion: &mut Criterion<CpuTime>) {
     let folder = tempfile::tempdir().unwrap();
     let disk = RealDisk::open(folder.path()).unwrap();
     let synthetic = Synthetic::new(Shape { states: STATES_MAX, ..Shape::default() }).unwrap();
@@ -126,5 +129,9 @@ fn codecs(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, codecs);
+criterion_group! {
+    name = benches;
+    config = Criterion::default().with_measurement(CpuTime);
+    targets = codecs
+}
 criterion_main!(benches);
