@@ -1,11 +1,14 @@
-//! What codecs cost a state, on one core: `cargo bench --bench codec`.
+//! What codecs cost a state, in CPU time of one core: `cargo bench --bench codec`.
 //!
 //! States are those of models of ours, as many as there are up to a million, and of a synthetic one of
 //! ten bytes. Each codec encodes them, decodes them, and finds a tenth of them, as candidates,
 //! among the blocks of all.
 
+#[path = "support/cpu.rs"]
+mod cpu;
 mod support;
 
+use cpu::CpuTime;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use spill::{
     Codec, Disk, Frequencies, Huffman, RealDisk, Segment, SegmentSubtract, SegmentWriter, Tables,
@@ -52,7 +55,7 @@ fn segment(disk: &dyn Disk, name: &str, width: usize, keys: &[u8], codec: &Codec
     Segment::open(disk, name, at, width).unwrap().coded(codec)
 }
 
-fn codecs(criterion: &mut Criterion) {
+fn codecs(criterion: &mut Criterion<CpuTime>) {
     let folder = tempfile::tempdir().unwrap();
     let disk = RealDisk::open(folder.path()).unwrap();
     let synthetic = Synthetic::new(Shape { states: STATES_MAX, ..Shape::default() }).unwrap();
@@ -73,22 +76,21 @@ fn codecs(criterion: &mut Criterion) {
         let train = |tables| Arc::new(Huffman::train(&frequencies, tables));
         let mut group = criterion.benchmark_group(format!("codec/{name}/{width}"));
         group.sample_size(20).throughput(Throughput::Elements(count as u64));
-        let huffman = train(Tables::Columns);
-        let (mut out, mut ends) = (Vec::new(), Vec::new());
-        group.bench_function("encode/huffman-batch", |bencher| {
-            bencher.iter(|| {
-                for batch in keys.chunks(BATCH_BYTES / width * width) {
-                    huffman.encode_all(black_box(batch), &mut out, &mut ends);
-                }
-            });
-        });
         let codecs = [
             ("raw", Codec::Raw),
             ("rle", Codec::Rle),
             ("huffman-single", Codec::Huffman(train(Tables::Single))),
-            ("huffman", Codec::Huffman(huffman)),
+            ("huffman", Codec::Huffman(train(Tables::Columns))),
         ];
         for (codec_name, codec) in &codecs {
+            let (mut out, mut ends) = (Vec::new(), Vec::new());
+            group.bench_function(format!("encode/{codec_name}"), |bencher| {
+                bencher.iter(|| {
+                    for batch in keys.chunks(BATCH_BYTES / width * width) {
+                        codec.encode_all(width, black_box(batch), &mut out, &mut ends);
+                    }
+                });
+            });
             let mut records = Vec::new();
             let mut ends = Vec::new();
             for key in keys.chunks_exact(width) {
@@ -127,5 +129,9 @@ fn codecs(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, codecs);
+criterion_group! {
+    name = benches;
+    config = Criterion::default().with_measurement(CpuTime);
+    targets = codecs
+}
 criterion_main!(benches);

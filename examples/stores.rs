@@ -1,26 +1,33 @@
 //! The tables of `docs/storage.md`: ways of storing states, measured against each other.
 //!
 //! ```text
-//! cargo run --release --example stores -- [--memory MIB] [--comback] MODEL[,NAME=VALUE...] ...
+//! cargo run --release --example stores -- [--memory MIB] [--comback | --wide | --grouping] MODEL[,NAME=VALUE...] ...
 //! ```
 //!
-//! Without `--comback`: for each model the table of Holzmann, Godefroid and Pirottin (1992) in kind.
+//! For each model, as rows of Markdown: the table of Holzmann, Godefroid and Pirottin (1992) in kind.
 //! States are kept in a hash table in memory, and on disk by the search itself with one thread; CPU
-//! time is relative to `none` in memory and to `sorted` on disk. With `--comback`: the table of
+//! time is relative to `none` in memory and to `sorted` on disk. With `--comback`, the table of
 //! Evangelista, Westergaard and Kristensen (2009) in kind: kinds and sizes of caches, with and
-//! without grouping, CPU time relative to `sorted`. The exit code is 1 if any count differs.
+//! without grouping, CPU time relative to `sorted`. With `--wide`, what each part of ComBack's store
+//! takes in default settings. With `--grouping`, the actions that are
+//! executed without a cache, and those that ComBack would execute if it looked up each successor as it
+//! is generated. The exit code is 1 if any count differs.
 
 use spill::{Codec, Metered, RealDisk, Tables, hash};
 use spillway::exec::{Exec, Executor, Expansion, Interp, Model};
 use spillway::front::{self, Language, Options};
-use spillway::search::comback::{CacheKind, CacheSize, Settings};
+use spillway::search::comback::{CacheKind, CacheSize, Rebuilt, Settings};
 use spillway::search::storage::trained;
+use spillway::search::visited::{Part, PartKind};
 use spillway::search::{Control, Limits, Outcome, Plan, Search, Storage, return_large_blocks};
 use spillway::source::Sources;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 type Failed = Box<dyn std::error::Error>;
+
+/// Prints the table of a model, searched with so many bytes of memory; whether all counts agree.
+type Table = fn(&dyn Model, u64) -> Result<bool, Failed>;
 
 /// What every search of a model must agree on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,12 +46,14 @@ impl Counts {
 
 fn main() -> Result<ExitCode, Failed> {
     return_large_blocks();
-    let (mut memory, mut comback, mut models) = (256, false, Vec::new());
+    let (mut memory, mut table, mut models): (_, Table, _) = (256, codecs, Vec::new());
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--memory" => memory = args.next().ok_or("--memory MIB")?.parse()?,
-            "--comback" => comback = true,
+            "--comback" => table = combacks,
+            "--wide" => table = parts,
+            "--grouping" => table = grouping,
             _ => models.push(arg),
         }
     }
@@ -52,11 +61,10 @@ fn main() -> Result<ExitCode, Failed> {
     for described in &models {
         let interp = load(described)?;
         let executor = Executor::new(&interp, Exec::Jit);
-        let (model, budget) = (executor.model(), memory << 20);
-        agree &= match comback {
-            false => codecs(described, model, budget)?,
-            true => combacks(described, model, budget)?,
-        };
+        println!("\n{described}: {} bytes a state\n", executor.model().width());
+        let all_agree = table(executor.model(), memory << 20)?;
+        println!("\n{}", if all_agree { "all agree" } else { "THEY DIFFER" });
+        agree &= all_agree;
     }
     Ok(if agree { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -88,21 +96,21 @@ fn cpu_seconds() -> f64 {
 }
 
 /// A hash table of records, as the paper has it: compared as they are.
-struct Table {
+struct HashTable {
     codec: Codec,
     records: Vec<u8>,
     ends: Vec<usize>,
     slots: Vec<u32>,
 }
 
-impl Table {
+impl HashTable {
     fn get(&self, at: usize) -> &[u8] {
         let start = if at == 0 { 0 } else { self.ends[at - 1] };
         &self.records[start..self.ends[at]]
     }
 
-    /// Adds a state unless it is there.
-    fn insert(&mut self, state: &[u8]) {
+    /// Adds a state unless it is there; its number.
+    fn insert(&mut self, state: &[u8]) -> usize {
         if 2 * (self.ends.len() + 1) > self.slots.len() {
             self.grow();
         }
@@ -111,14 +119,17 @@ impl Table {
         let mask = self.slots.len() - 1;
         let mut slot = hash(&self.records[start..]) as usize & mask;
         while self.slots[slot] != u32::MAX {
-            if self.get(self.slots[slot] as usize) == &self.records[start..] {
+            let number = self.slots[slot] as usize;
+            if self.get(number) == &self.records[start..] {
                 self.records.truncate(start);
-                return;
+                return number;
             }
             slot = (slot + 1) & mask;
         }
-        self.slots[slot] = self.ends.len() as u32;
+        let number = self.ends.len();
+        self.slots[slot] = number as u32;
         self.ends.push(self.records.len());
+        number
     }
 
     fn grow(&mut self) {
@@ -134,42 +145,84 @@ impl Table {
     }
 }
 
-/// Searches in memory; the counts, and bytes of records.
-fn in_memory(model: &dyn Model, codec: Codec) -> (Counts, usize) {
+/// One search in memory.
+struct InMemory {
+    counts: Counts,
+    /// Bytes of records.
+    bytes: usize,
+    /// Actions that ComBack would execute if it looked up each successor as it is generated, without
+    /// a cache: for each that is known, as many as its level has before it.
+    plain_actions: u64,
+}
+
+fn in_memory(model: &dyn Model, codec: Codec) -> InMemory {
     let (records, ends, slots) = (Vec::new(), Vec::new(), Vec::new());
-    let mut table = Table { codec, records, ends, slots };
+    let mut table = HashTable { codec, records, ends, slots };
     let (mut buffer, mut state) = (Vec::new(), vec![0; model.width()]);
-    let (mut transitions, mut levels, mut begun) = (0, 0, 0);
+    let (mut transitions, mut begun, mut plain_actions) = (0, 0, 0);
+    let mut first_of_level = Vec::new();
     let mut never = |_: &mut Vec<u8>| Ok(());
     let mut expansion = Expansion::new(model.width(), &mut buffer, usize::MAX, &mut never);
     model.initial(&mut expansion);
     drop(expansion);
-    buffer.chunks_exact(model.width()).for_each(|state| table.insert(state));
+    buffer.chunks_exact(model.width()).for_each(|state| {
+        table.insert(state);
+    });
     while begun < table.ends.len() {
         let end = table.ends.len();
-        levels += 1;
+        first_of_level.push(begun);
         for at in begun..end {
             assert!(table.codec.decode(table.get(at), &mut state), "a record is of a state");
             buffer.clear();
             let mut expansion = Expansion::new(model.width(), &mut buffer, usize::MAX, &mut never);
             model.expand(&state, &mut expansion);
             transitions += expansion.transitions;
-            buffer.chunks_exact(model.width()).for_each(|state| table.insert(state));
+            for state in buffer.chunks_exact(model.width()) {
+                let known = table.ends.len();
+                let number = table.insert(state);
+                if number < known {
+                    let new_level = usize::from(number >= end);
+                    let level = first_of_level.partition_point(|&first| first <= number) - 1;
+                    plain_actions += (level + new_level) as u64;
+                }
+            }
         }
         begun = end;
     }
-    (Counts { states: begun as u64, transitions, levels }, table.records.len())
+    let (states, levels) = (begun as u64, first_of_level.len());
+    let counts = Counts { states, transitions, levels };
+    InMemory { counts, bytes: table.records.len(), plain_actions }
 }
 
 /// One search on disk.
 struct Searched {
     counts: Counts,
     seconds: f64,
-    /// Bytes of the store at the end, in memory and on disk.
-    store: [u64; 2],
+    /// Parts of the store at the end.
+    parts: Vec<Part>,
+    /// The most bytes on disk, candidates included.
     peak: u64,
-    /// Suspects rebuilt, and actions executed for them.
-    rebuilt: Option<(u64, u64)>,
+    rebuilt: Rebuilt,
+}
+
+impl Searched {
+    /// Bytes of the parts that are of these kinds, for each state: in memory and on disk.
+    fn bytes(&self, kinds: impl Fn(PartKind) -> bool) -> [f64; 2] {
+        let parts = self.parts.iter().filter(|part| kinds(part.kind));
+        let sums =
+            parts.fold([0, 0], |[memory, disk], part| [memory + part.memory, disk + part.disk]);
+        sums.map(|bytes| bytes as f64 / self.counts.states as f64)
+    }
+
+    /// Actions executed for each state rebuilt.
+    fn actions(&self) -> f64 {
+        self.rebuilt.actions as f64 / self.rebuilt.states.max(1) as f64
+    }
+
+    /// Bytes for each state, in memory and on disk together.
+    fn all_bytes(&self) -> f64 {
+        self.bytes(|_| true).iter().sum()
+    }
 }
 
 fn on_disk(model: &dyn Model, budget: u64, storage: Storage) -> Result<Searched, Failed> {
@@ -181,98 +234,117 @@ fn on_disk(model: &dyn Model, budget: u64, storage: Storage) -> Result<Searched,
     let begun = cpu_seconds();
     let mut search = Search::begin_stored(model, disk.clone(), plan, limits, &control, storage)?;
     let outcome = search.run()?;
-    let seconds = cpu_seconds() - begun;
-    let parts = search.store().parts();
-    let rebuilt = search.store().rebuilt().map(|it| (it.states, it.actions));
+    let seconds = (cpu_seconds() - begun).max(0.01);
     Ok(Searched {
         counts: Counts::of(&outcome),
         seconds,
-        store: [
-            parts.iter().map(|part| part.memory).sum(),
-            parts.iter().map(|part| part.disk).sum(),
-        ],
+        parts: search.store().parts(),
         peak: disk.usage().peak,
-        rebuilt,
+        rebuilt: search.store().rebuilt().unwrap_or_default(),
     })
 }
 
-fn codecs(name: &str, model: &dyn Model, budget: u64) -> Result<bool, Failed> {
+fn codecs(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
     let each = [
         ("none", Codec::Raw),
         ("run-length", Codec::Rle),
         ("huffman, one code", trained(model, Tables::Single)),
         ("huffman", trained(model, Tables::Columns)),
     ];
-    println!("\n{name}: {} bytes a state\n", model.width());
     println!("| in memory | CPU s | time | B a state | of none |");
     println!("| --- | --- | --- | --- | --- |");
     let (mut expected, mut first, mut agree) = (None, 0.0, true);
     for (what, codec) in each.clone() {
         let begun = cpu_seconds();
-        let (counts, bytes) = in_memory(model, codec);
-        let seconds = cpu_seconds() - begun;
+        let InMemory { counts, bytes, .. } = in_memory(model, codec);
+        let seconds = (cpu_seconds() - begun).max(0.01);
         agree &= *expected.get_or_insert(counts) == counts;
         first = if what == "none" { seconds } else { first };
         let bytes = bytes as f64 / counts.states as f64;
-        let (time, share) = (seconds / first.max(0.01), bytes / model.width() as f64);
+        let (time, share) = (seconds / first, bytes / model.width() as f64);
         println!("| {what} | {seconds:.2} | {time:.2} | {bytes:.2} | {share:.2} |");
     }
-    println!("\n| on disk | CPU s | time | B a state | at most on disk |");
-    println!("| --- | --- | --- | --- | --- |");
+    println!("\n| on disk | CPU s | time | levels, B a state | merged | at most on disk |");
+    println!("| --- | --- | --- | --- | --- | --- |");
     let sorted = [("sorted", Codec::Gaps)];
     for (what, codec) in sorted.into_iter().chain(each) {
         let found = on_disk(model, budget, Storage::Sorted(codec))?;
         agree &= expected == Some(found.counts);
         first = if what == "sorted" { found.seconds } else { first };
-        let each = |bytes: u64| bytes as f64 / found.counts.states as f64;
-        let (seconds, time) = (found.seconds, found.seconds / first.max(0.01));
-        let (store, peak) = (each(found.store[1]), each(found.peak));
-        println!("| {what} | {seconds:.2} | {time:.2} | {store:.2} | {peak:.2} |");
+        let [_, levels] = found.bytes(|kind| kind == PartKind::Levels);
+        let [_, merged] = found.bytes(|kind| kind == PartKind::MergedRuns);
+        let peak = found.peak as f64 / found.counts.states as f64;
+        let (seconds, time) = (found.seconds, found.seconds / first);
+        println!("| {what} | {seconds:.2} | {time:.2} | {levels:.2} | {merged:.2} | {peak:.2} |");
     }
-    println!("\n{:?}, {}", expected, if agree { "all agree" } else { "THEY DIFFER" });
+    println!("\n{expected:?}");
     Ok(agree)
 }
 
-fn combacks(name: &str, model: &dyn Model, budget: u64) -> Result<bool, Failed> {
+fn combacks(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
     let sorted = on_disk(model, budget, Storage::default())?;
-    let counts = sorted.counts;
-    println!("\n{name}: {} bytes a state, {counts:?}\n", model.width());
-    println!("| cache | states | grouped | CPU s | time | B a state | actions a rebuilt state |");
-    println!("| --- | --- | --- | --- | --- | --- | --- |");
-    let each = |bytes: [u64; 2]| bytes.iter().sum::<u64>() as f64 / counts.states as f64;
-    let (seconds, store) = (sorted.seconds, each(sorted.store));
-    println!("| sorted | | | {seconds:.2} | 1.00 | {store:.2} | |");
-    let sizes = [100, 1000, 10_000].map(CacheSize::States);
+    println!("{:?}\n", sorted.counts);
+    println!("| cache | B a state | time, grouped | actions | time, not | actions |");
+    println!("| --- | --- | --- | --- | --- | --- |");
+    println!("| (sorted: {:.2} s) | {:.2} | 1 | | | |", sorted.seconds, sorted.all_bytes());
+    let sizes = [1000, 10_000].map(|states| (states.to_string(), CacheSize::States(states)));
     let kinds = [
         ("random", CacheKind::Random),
         ("fifo", CacheKind::Fifo),
         ("heuristic", CacheKind::Heuristic),
         ("stratified-10", CacheKind::Stratified(10)),
     ];
-    let none = [("none", CacheKind::None, CacheSize::States(1))];
-    let some = kinds.iter().flat_map(|&(name, kind)| sizes.map(|size| (name, kind, size)));
-    let caches: Vec<_> = none.into_iter().chain(some).collect();
-    let mut agree = true;
-    for groups in [true, false] {
-        for &(what, kind, size) in &caches {
-            let settings = Settings { hash_bits: 32, cache: (kind, size), groups };
-            let found = on_disk(model, budget, Storage::Comback(settings))?;
-            agree &= counts == found.counts;
-            let (rebuilt, actions) = found.rebuilt.unwrap_or_default();
-            let states = match (kind, size) {
-                (CacheKind::None, _) | (_, CacheSize::Share) => 0,
-                (_, CacheSize::States(states)) => states,
-            };
-            println!(
-                "| {what} | {states} | {} | {:.2} | {:.2} | {:.2} | {:.2} |",
-                if groups { "yes" } else { "no" },
-                found.seconds,
-                found.seconds / sorted.seconds.max(0.01),
-                each(found.store),
-                actions as f64 / rebuilt.max(1) as f64,
-            );
-        }
+    let mut caches = vec![("none".to_string(), (CacheKind::None, CacheSize::default()))];
+    caches.push(("default".to_string(), Settings::default().cache));
+    for (name, kind) in kinds {
+        let sized =
+            |(states, size): &(String, CacheSize)| (format!("{name}:{states}"), (kind, *size));
+        caches.extend(sizes.iter().map(sized));
     }
-    println!("\n{}", if agree { "all agree" } else { "THEY DIFFER" });
+    let mut agree = true;
+    for (name, cache) in caches {
+        let [grouped, single] = [true, false].map(|groups| {
+            let settings = Settings { hash_bits: 32, cache, groups };
+            on_disk(model, budget, Storage::Comback(settings))
+        });
+        let (grouped, single) = (grouped?, single?);
+        agree &= [grouped.counts, single.counts] == [sorted.counts; 2];
+        print!("| {name} | {:.2} |", grouped.all_bytes());
+        for found in [grouped, single] {
+            print!(" {:.2} | {:.2} |", found.seconds / sorted.seconds, found.actions());
+        }
+        println!();
+    }
     Ok(agree)
+}
+
+fn grouping(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
+    let plain = in_memory(model, Codec::Raw);
+    let cache = (CacheKind::None, CacheSize::default());
+    let settings = Settings { hash_bits: 32, cache, groups: true };
+    let grouped = on_disk(model, budget, Storage::Comback(settings))?;
+    let (states, actions) = (plain.counts.states, grouped.rebuilt.actions);
+    let ratio = actions as f64 / plain.plain_actions.max(1) as f64;
+    println!("| {states} | {} | {actions} | {ratio:.2} |", plain.plain_actions);
+    Ok(grouped.counts == plain.counts)
+}
+
+fn parts(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
+    let sorted = on_disk(model, budget, Storage::default())?;
+    let found = on_disk(model, budget, Storage::Comback(Settings::default()))?;
+    println!("{:?}\n", sorted.counts);
+    println!("| | CPU s | in memory + on disk, B a state | together | at most on disk |");
+    println!("| --- | --- | --- | --- | --- |");
+    for (name, searched) in [("sorted", &sorted), ("comback", &found)] {
+        let each = searched.parts.iter().map(|part| {
+            let [memory, disk] = searched.bytes(|kind| kind == part.kind);
+            format!("{} {memory:.2} + {disk:.2}", part.kind.name())
+        });
+        let (seconds, each) = (searched.seconds, each.collect::<Vec<_>>().join(", "));
+        let (all, peak) =
+            (searched.all_bytes(), searched.peak as f64 / sorted.counts.states as f64);
+        println!("| {name} | {seconds:.2} | {each} | {all:.2} | {peak:.2} |");
+    }
+    println!("\ntime {:.2}", found.seconds / sorted.seconds);
+    Ok(sorted.counts == found.counts)
 }

@@ -412,8 +412,9 @@ fn another_format_version_is_refused_by_name() {
     let disk = spill::RealDisk::open(bench.path("d")).unwrap();
     let format = spillway::search::checkpoint::FORMAT;
     let newer = spill::Format { version: format.version + 1, ..format };
+    let [ours, theirs] = [format, newer].map(|it| format!("version {}", it.version));
     spill::commit(&disk, "manifest", newer, b"whatever").unwrap();
-    bench.run(&["resume", "d"]).refused(2, &["manifest", "version 5", "version 4", "help"]);
+    bench.run(&["resume", "d"]).refused(2, &["manifest", &ours, &theirs, "help"]);
 }
 
 #[test]
@@ -657,15 +658,23 @@ fn every_store_has_the_same_counts_and_is_kept_by_the_directory() {
         let status = bench.run(&["status", &dir, "--json"]);
         let status: Value = serde_json::from_str(&status.out).unwrap();
         assert_eq!(status["store"], flags[1]);
+        let parts = |json: &Value| json["store_parts"].as_object().unwrap().clone();
+        let bytes = |part: &Value| ["memory", "disk"].map(|it| part[it].as_u64().unwrap());
+        let names: &[&str] = match flags[1] {
+            "comback" => &["state table", "back-edges", "last level", "cache"],
+            _ => &["levels", "young runs", "merged runs", "filter"],
+        };
+        let has = |name: &&str| parts(&status).contains_key(&name.replace([' ', '-'], "_"));
+        assert!(names.iter().all(has), "{status}");
+        assert!(parts(&status).values().map(bytes).any(|[_, disk]| disk > 0), "{status}");
+        let text = bench.run(&["status", &dir]).out;
+        assert!(names.iter().all(|name| text.contains(name)), "{text}");
         let ran = bench.run(&["resume", &dir, "--memory", "64MiB", "--json"]);
         assert_eq!(ran.code, 0, "{flags:?}: {}", ran.err);
         let found: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(counts(&found), counts(&expected), "{flags:?}");
         assert_eq!(found["store"], flags[1]);
-        let parts = found["store_parts"].as_object().unwrap();
-        let bytes =
-            |part: &Value| part["memory"].as_u64().unwrap() + part["disk"].as_u64().unwrap();
-        assert!(parts.values().map(bytes).sum::<u64>() > 0);
+        assert!(parts(&found).values().flat_map(bytes).sum::<u64>() > 0);
         let rebuilt = found["rebuilt"]["states"].as_u64();
         assert_eq!(rebuilt.is_some_and(|states| states > 0), flags[1] == "comback", "{found}");
     }
@@ -698,6 +707,7 @@ fn flags_of_another_store_and_bad_tables_are_refused() {
     let bench = Bench::new();
     bench.write("counter.dve", COUNTER);
     bench.write("bad.txt", "0 1\n7 seven\n");
+    bench.write("wide.txt", "1 0 10\n");
     for (flags, message) in [
         (&["--huffman-table", "bad.txt"][..], "--huffman-table is for --store huffman"),
         (&["--store", "huffman", "--huffman-table", "bad.txt"], "bad.txt:2: `seven`"),
@@ -705,6 +715,14 @@ fn flags_of_another_store_and_bad_tables_are_refused() {
         (&["--comback-hash", "64"], "are for --store comback"),
         (&["--store", "comback", "--comback-cache", "lru"], "expected none, random, fifo"),
         (&["--store", "comback", "--comback-cache", "fifo:900000000"], "is too large"),
+        (&["--store", "huffman", "--comback-cache", "none"], "are for --store comback"),
+        (&["--store", "comback", "--huffman-table", "bad.txt"], "is for --store huffman"),
+        (&["--store", "comback", "--comback-hash", "12"], "possible values: 8, 16, 32, 64"),
+        (&["--store", "comback", "--comback-cache", "none:5"], "none has no size"),
+        (
+            &["--store", "huffman", "--huffman-table", "wide.txt"],
+            "wide.txt:1: there is no column 1",
+        ),
     ] {
         let ran = bench.run(&[&["check", "counter.dve"], flags].concat());
         assert!(ran.code == 2 && ran.err.contains(message), "{flags:?}: {}", ran.err);

@@ -1,90 +1,24 @@
-//! Every model we ship keeps the promises of its header.
+//! Every model we ship keeps the promises of its header (`tests/support/promises.rs`).
 //!
-//! A header has one line for each configuration:
-//!
-//! ```text
-//! // expect: [NAME=VALUE ...] [symmetry=...] verdict=... [kind=... depth=...] states=...
-//! //         transitions=... levels=... deadlocks=...                              (on one line)
-//! ```
-//!
-//! (`--` instead of `//` in Murphi.) Symmetric states are all visited, unless the line says
-//! `symmetry=exact` or `symmetry=fast`. A model with a never claim is searched with it.
-//! Counts are those of the whole space; kind and depth are of the shallowest violation. Each
-//! configuration is explored by the oracle and by the external search with little memory, and its
-//! counterexample replayed. Lines that begin with `scale:` are larger configurations, explored by
-//! the external search alone when `SPILLWAY_LARGE` is set.
+//! Each configuration is explored by the oracle and by the external search with little memory, and
+//! its counterexample replayed. Larger ones are explored by the external search alone when
+//! `SPILLWAY_LARGE` is set.
 
 mod support;
 
 use spill::{Disk, RealDisk};
 use spillway::exec::{Claimed, Interp, Model};
 use spillway::front::{self, Language, Options};
-use spillway::reduce::symmetry::{Effort, Symmetric};
+use spillway::reduce::symmetry::Symmetric;
 use spillway::report::{Violation, violations};
 use spillway::search::trace::counterexample;
 use spillway::search::{Control, Limits, Outcome, Plan, memory};
 use spillway::source::Sources;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
+use support::promises::{Promise, models, promises};
 use support::{begin_or_resume, tiny_plan};
-
-/// One line of a header.
-struct Promise {
-    /// File and line, for messages.
-    place: String,
-    large: bool,
-    symmetry: Option<Effort>,
-    defines: Vec<(String, i64)>,
-    fields: BTreeMap<String, String>,
-}
-
-fn models() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
-    let folders = ["dve", "murphi", "promela"].map(|language| folder.join(language));
-    let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| Language::of_file(&file.to_string_lossy()).is_some());
-    files.sort();
-    files
-}
-
-fn promises(file: &Path, text: &str) -> Vec<Promise> {
-    let promises: Vec<Promise> = text
-        .lines()
-        .enumerate()
-        .filter_map(|(number, line)| {
-            let place = format!("{}:{}", file.display(), number + 1);
-            let line = line.strip_prefix("// ").or_else(|| line.strip_prefix("-- "))?;
-            match (line.strip_prefix("expect: "), line.strip_prefix("scale: ")) {
-                (Some(promise), _) => Some(parse(place, promise, false)),
-                (_, Some(promise)) => Some(parse(place, promise, true)),
-                _ => None,
-            }
-        })
-        .collect();
-    assert!(!promises.is_empty(), "{}: the header has no `// expect:` line", file.display());
-    promises
-}
-
-fn parse(place: String, line: &str, large: bool) -> Promise {
-    let mut promise =
-        Promise { place, large, symmetry: None, defines: vec![], fields: BTreeMap::new() };
-    for word in line.split_whitespace() {
-        let (name, value) =
-            word.split_once('=').unwrap_or_else(|| panic!("{}: `{word}`?", promise.place));
-        match name.starts_with(|c: char| c.is_ascii_uppercase()) {
-            _ if word == "symmetry=exact" => promise.symmetry = Some(Effort::Exact),
-            _ if word == "symmetry=fast" => promise.symmetry = Some(Effort::Fast),
-            true => promise.defines.push((name.into(), value.parse().unwrap())),
-            false => drop(promise.fields.insert(name.into(), value.into())),
-        }
-    }
-    for name in ["verdict", "states", "transitions", "levels", "deadlocks"] {
-        assert!(promise.fields.contains_key(name), "{}: no {name}", promise.place);
-    }
-    promise
-}
 
 fn load(file: &Path, text: &str, defines: &[(String, i64)]) -> (Interp, Sources) {
     let mut sources = Sources::default();
@@ -118,7 +52,7 @@ fn fields(outcome: &Outcome, found: &[Violation]) -> BTreeMap<String, String> {
 
 #[test]
 fn every_model_keeps_its_promises() {
-    let large = std::env::var_os("SPILLWAY_LARGE").is_some();
+    let large = support::is_large();
     let (mut configurations, mut states) = (0, 0);
     for file in models() {
         let text = std::fs::read_to_string(&file).unwrap();

@@ -5,8 +5,9 @@ mod support;
 
 use proptest::prelude::*;
 use spill::{Codec, Disk, FaultDisk, Frequencies, Huffman, Tables};
-use spillway::exec::{Check, Finding, Findings, Interp, Model};
+use spillway::exec::{Check, Exec, Executor, Finding, Findings, Interp, Model};
 use spillway::front::{Language, Options, load};
+use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::checkpoint::Saved;
 use spillway::search::comback::{self, CacheKind, CacheSize, Settings};
 use spillway::search::storage::trained;
@@ -66,9 +67,10 @@ fn graphs() -> impl Strategy<Value = Graph> {
     )
 }
 
-/// Searches to the end, stopping at a checkpoint after each of `pauses` states.
+/// Searches to the end, stopping at a checkpoint after each of `pauses` states. The sittings are
+/// those of `models` in turn.
 fn search(
-    model: &dyn Model,
+    models: &[&dyn Model],
     storage: &Storage,
     plans: &[Plan],
     pauses: &[u64],
@@ -81,7 +83,7 @@ fn search(
     for (sitting, pause) in pauses.iter().chain([&u64::MAX]).enumerate() {
         let control = Control::new(Duration::from_secs(every), None);
         let limits = Limits { max_states: Some(*pause), ..limits.clone() };
-        let plan = plans[sitting % plans.len()];
+        let (model, plan) = (models[sitting % models.len()], plans[sitting % plans.len()]);
         let mut search = match sitting {
             0 => begin_stored_or_resume(model, &disk, plan, &limits, &control, storage),
             // The manifest knows.
@@ -110,7 +112,8 @@ fn assert_traces_replay(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) {
         let trace = trace.unwrap();
         let faulty = matches!(check, Check::Fault(..));
         assert_eq!(trace.depth() as u64, finding.level + u64::from(faulty));
-        assert_eq!(trace.states.last(), Some(&finding.witness));
+        let last = trace.states.last().expect("a violation is in a state");
+        assert!(model.stands_for(&finding.witness, last));
     }
 }
 
@@ -150,48 +153,100 @@ proptest! {
             plans.iter().map(|&(threads, buffer, young)| tiny_plan(threads, graph.width, buffer, young)).collect();
         let pauses: Vec<u64> = pauses.iter().map(|pause| pause * graph.nodes / 4).collect();
         for storage in storages(&graph) {
-            let (outcome, disk) = search(&graph, &storage, &plans, &pauses, &limits);
+            let (outcome, disk) = search(&[&graph], &storage, &plans, &pauses, &limits);
             assert_same(&outcome, &expected, &storage, "a graph");
             assert_traces_replay(&graph, &*disk, &outcome);
         }
     }
 }
 
-/// A model's language, its file, and its constants.
-type Config = (Language, &'static str, &'static [(&'static str, i64)]);
+/// A model's file, its constants, and how symmetric states are reduced.
+type Config = (&'static str, &'static [(&'static str, i64)], Option<Effort>);
 
-/// Models of every language we have, small ones.
-const MODELS: [Config; 4] = [
-    (Language::Dve, "models/dve/peterson.dve", &[]),
-    (Language::Dve, "models/dve/needham_schroeder.dve", &[]),
-    (Language::Dve, "models/dve/bounded_buffer.dve", &[("BUG", 2)]),
-    (Language::Dve, "models/dve/alternating_bit.dve", &[]),
+/// Small models of every language: processes that come and go, channels with and without room,
+/// atomic sequences, multisets, symmetry, every kind of violation.
+const MODELS: [Config; 15] = [
+    ("models/dve/peterson.dve", &[], None),
+    ("models/dve/needham_schroeder.dve", &[], None),
+    ("models/dve/bounded_buffer.dve", &[("BUG", 2)], None),
+    ("models/dve/alternating_bit.dve", &[], None),
+    ("models/murphi/directory_net.m", &[("BUG", 1)], None),
+    ("models/murphi/directory_net.m", &[("BUG", 1)], Some(Effort::Exact)),
+    ("models/murphi/mesi_bus.m", &[("BUG", 1)], Some(Effort::Exact)),
+    ("models/murphi/mesi_bus.m", &[], Some(Effort::Fast)),
+    ("models/murphi/two_phase_commit.m", &[("BUG", 1)], None),
+    ("models/promela/client_server.pml", &[("CLIENTS", 3)], None),
+    ("models/promela/philosophers.pml", &[], None),
+    ("models/promela/sieve.pml", &[("LAST", 11)], None),
+    ("models/promela/lost_update.pml", &[("TIMES", 2)], None),
+    ("models/promela/traffic_lights.pml", &[], None),
+    ("models/promela/readers_writers.pml", &[("READERS", 2)], None),
 ];
 
-fn interp(language: Language, file: &str, defines: &[(&str, i64)]) -> Interp {
+fn interp(file: &str, defines: &[(&str, i64)]) -> Interp {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let mut sources = Sources::default();
     sources.add(file, std::fs::read_to_string(path).unwrap());
     let defines = defines.iter().map(|&(name, value)| (name.into(), value)).collect();
     let options = Options { defines, ..Options::default() };
+    let language = Language::of_file(file).unwrap();
     Interp::new(load(language, &mut sources, &options).unwrap().program).unwrap()
+}
+
+/// Shows each configuration's model, run by the interpreter and compiled.
+fn for_each_model(test: &dyn Fn(&str, [&dyn Model; 2])) {
+    for (file, defines, symmetry) in MODELS {
+        let interp = interp(file, defines);
+        let executors = [Exec::Interp, Exec::Jit].map(|exec| Executor::new(&interp, exec));
+        assert!(executors[1].compiled().is_ok(), "{file} is not compiled");
+        let models = executors.each_ref().map(Executor::model);
+        let what = format!("{file} {defines:?} {symmetry:?}");
+        match symmetry {
+            None => test(&what, models),
+            Some(effort) => {
+                let (program, layout) = (interp.program(), interp.layout());
+                let [one, other] =
+                    models.map(|model| Symmetric::new(model, program, layout, effort).unwrap());
+                test(&what, [&one, &other]);
+            }
+        }
+    }
 }
 
 #[test]
 fn every_store_explores_our_models() {
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
-    for (language, file, defines) in MODELS {
-        let model = interp(language, file, defines);
-        let expected = memory::search(&model, &limits);
+    for_each_model(&|what, [model, _]| {
+        let expected = memory::search(model, &limits);
         let plan = tiny_plan(2, model.width(), 500, 20_000);
-        for storage in storages(&model) {
+        for storage in storages(model) {
             for pauses in [&[][..], &[100, 300]] {
-                let (outcome, disk) = search(&model, &storage, &[plan], pauses, &limits);
-                assert_same(&outcome, &expected, &storage, file);
-                assert_traces_replay(&model, &*disk, &outcome);
+                let (outcome, disk) = search(&[model], &storage, &[plan], pauses, &limits);
+                assert_same(&outcome, &expected, &storage, what);
+                assert_traces_replay(model, &*disk, &outcome);
             }
         }
-    }
+    });
+}
+
+/// What one executor leaves in a directory, the other goes on with: nothing there may depend on the
+/// order in which successors come about.
+#[test]
+fn a_search_is_begun_compiled_and_ended_interpreted_or_the_other_way_round() {
+    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    for_each_model(&|what, [interpreted, compiled]| {
+        let expected = memory::search(interpreted, &limits);
+        let plan = tiny_plan(2, compiled.width(), 60, 2_000);
+        let third = (expected.states() / 3).max(1);
+        for models in [[compiled, interpreted], [interpreted, compiled]] {
+            for storage in storages(compiled) {
+                let pauses = [third, 2 * third];
+                let (outcome, disk) = search(&models, &storage, &[plan], &pauses, &limits);
+                assert_same(&outcome, &expected, &storage, what);
+                models.iter().for_each(|model| assert_traces_replay(*model, &*disk, &outcome));
+            }
+        }
+    });
 }
 
 /// The disk fails at every operation in turn; what is there then is gone on with.

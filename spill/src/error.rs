@@ -45,6 +45,11 @@ pub enum Error {
         /// The version this build reads and writes.
         expected: u32,
     },
+    /// There is more of something than numbers in files have room for.
+    Limit {
+        /// What there is too much of, and how much there may be.
+        what: String,
+    },
     /// Another process holds the directory's lock.
     Locked {
         /// The lock file.
@@ -87,6 +92,7 @@ impl fmt::Display for Error {
                 f,
                 "{file} has format version {found}, but this build reads version {expected}"
             ),
+            Error::Limit { what } => write!(f, "there is no room for {what}"),
             Error::Locked { file } => write!(f, "{file} is locked by another running process"),
         }
     }

@@ -48,5 +48,5 @@ pub use recent::Recent;
 pub use segment::{SEGMENT_VERSION, Segment, SegmentRef, SegmentWriter};
 pub use settle::{Candidates, Settled};
 pub use sort::sort_dedup;
-pub use store::{Frontier, SavedRun, SavedStore, Shares, Store, drain, in_parallel};
+pub use store::{Frontier, SavedRun, SavedStore, Shares, Store, batch_keys, drain, in_parallel};
 pub use subtract::{SegmentSubtract, subtract};

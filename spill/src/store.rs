@@ -515,7 +515,7 @@ pub fn drain(merge: &mut Merge, mut take: impl FnMut(&[u8]) -> Result<()>) -> Re
 }
 
 /// Keys of `width` bytes handled at a time while merging.
-pub(crate) fn batch_keys(width: usize) -> usize {
+pub fn batch_keys(width: usize) -> usize {
     (BATCH_BYTES / width).max(1)
 }
 

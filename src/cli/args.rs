@@ -309,8 +309,8 @@ pub struct CheckArgs {
     #[arg(long, value_name = "BITS", value_enum)]
     pub comback_hash: Option<HashBits>,
     /// Which states are kept to begin rebuilding at, and how many, for `--store comback`: none,
-    /// random, fifo, heuristic, stratified or stratified-K, every K-th level; such as fifo:10000
-    /// [default: fifo, as many as there is memory for]
+    /// random, fifo, heuristic, stratified or stratified-K, every K-th level; such as fifo:10000 or
+    /// fifo:max, as many as there is memory for [default: fifo, 4 bytes for each state found]
     #[arg(long, value_name = "KIND[:SIZE]", value_parser = cache)]
     pub comback_cache: Option<(CacheKind, CacheSize)>,
 }
@@ -424,13 +424,17 @@ fn define(text: &str) -> Result<(String, i64), String> {
 /// A cache of rebuilt states: `none`, `fifo`, `stratified-5:1000`.
 fn cache(text: &str) -> Result<(CacheKind, CacheSize), String> {
     let (kind, size) = match text.split_once(':') {
-        None => (text, CacheSize::Share),
+        None => (text, CacheSize::default()),
+        Some((kind, "max")) => (kind, CacheSize::Max),
         Some((kind, size)) => {
             let states = size.parse().ok().filter(|&states| states > 0);
             let states = states.ok_or_else(|| format!("`{size}` is not a number of states"))?;
             (kind, CacheSize::States(states))
         }
     };
+    if kind == "none" && text != "none" {
+        return Err("none has no size".into());
+    }
     let every = kind.strip_prefix("stratified-").map(|every| every.parse().unwrap_or(0));
     let kind = match (kind, every) {
         ("none", _) => CacheKind::None,
@@ -441,7 +445,7 @@ fn cache(text: &str) -> Result<(CacheKind, CacheSize), String> {
         (_, Some(every)) if every > 0 => CacheKind::Stratified(every),
         _ => {
             return Err("expected none, random, fifo, heuristic, stratified or stratified-K, and \
-                        perhaps a number of states, such as fifo:10000"
+                        perhaps a number of states or `max`, such as fifo:10000"
                 .into());
         }
     };
@@ -521,12 +525,15 @@ mod tests {
 
     #[test]
     fn caches_have_a_kind_and_perhaps_a_size() {
-        assert_eq!(cache("none"), Ok((CacheKind::None, CacheSize::Share)));
+        assert_eq!(cache("none"), Ok((CacheKind::None, CacheSize::default())));
+        assert_eq!(cache("random:max"), Ok((CacheKind::Random, CacheSize::Max)));
         assert_eq!(cache("fifo:10"), Ok((CacheKind::Fifo, CacheSize::States(10))));
         assert_eq!(cache("stratified").map(|it| it.0), Ok(CacheKind::Stratified(STRATUM)));
         let every_third = (CacheKind::Stratified(3), CacheSize::States(5));
         assert_eq!(cache("stratified-3:5"), Ok(every_third));
-        for wrong in ["", "lru", "fifo:", "fifo:0", "fifo:many", "stratified-0", "stratified-x"] {
+        for wrong in
+            ["", "lru", "fifo:", "fifo:0", "fifo:many", "none:5", "stratified-0", "stratified-x"]
+        {
             assert!(cache(wrong).is_err(), "{wrong}");
         }
     }

@@ -79,6 +79,12 @@ impl Failure {
         }
         let help = match &error {
             spill::Error::Corrupt { .. } => return Self::opening(dir, error),
+            spill::Error::Limit { .. } => {
+                return Self::wrong(format!(
+                    "{}: {error}\n  help: check the model again with another --store",
+                    dir.display()
+                ));
+            }
             spill::Error::Full { limit: Some(_), .. } => "with a larger --disk-limit",
             spill::Error::Full { .. } => "once there is more room",
             _ => "once the disk works again",

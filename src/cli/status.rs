@@ -33,7 +33,7 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         language: job.language(),
         key_order: model.key_order(),
         store: job.storage_name(),
-        parts: &[],
+        parts: saved.as_ref().map_or(&[], |saved| &saved.parts),
         rebuilt: rebuilt(saved.as_ref()),
         compiled: None,
         model: reduced.model(),

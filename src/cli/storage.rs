@@ -77,7 +77,7 @@ fn from_file(path: &Path, width: usize) -> Result<Codec, Failure> {
 /// The frequencies in `text`, or the number of a line and what is wrong with it.
 fn parse(text: &str, width: usize) -> Result<(Frequencies, Tables), (usize, String)> {
     let mut frequencies = Frequencies::new(width);
-    let mut tables = Tables::Single;
+    let (mut tables, mut counted) = (Tables::Single, false);
     for (at, line) in text.lines().enumerate() {
         let failed = |what: String| (at + 1, what);
         let line = line.split('#').next().unwrap_or_default();
@@ -107,8 +107,15 @@ fn parse(text: &str, width: usize) -> Result<(Frequencies, Tables), (usize, Stri
         let byte =
             u8::try_from(byte).map_err(|_| failed(format!("{byte} is not a byte: 0 to 255")))?;
         columns.for_each(|column| frequencies.add(column, byte, count));
+        counted |= count > 0;
     }
-    Ok((frequencies, tables))
+    match counted {
+        true => Ok((frequencies, tables)),
+        false => {
+            let last = text.lines().count().max(1);
+            Err((last, "the table ends, and no byte in it is frequent, as in `0 1500`".into()))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -136,6 +143,8 @@ mod tests {
             ("1", 1, "expected BYTE COUNT"),
             ("1 2 3 4", 1, "expected BYTE COUNT"),
             ("-1 2", 1, "`-1` is not a number"),
+            ("", 1, "no byte in it is frequent"),
+            ("# none\n0 0\n", 2, "no byte in it is frequent"),
         ] {
             let (found, message) = parse(text, 3).unwrap_err();
             assert!(found == line && message.contains(what), "{text}: {found}: {message}");

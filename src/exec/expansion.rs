@@ -85,17 +85,22 @@ impl<'a> Expansion<'a> {
         }
     }
 
+    /// Gives up: what cannot be done is told by [`finish`](Expansion::finish).
+    pub fn fail(&mut self, error: spill::Error) {
+        self.failed.get_or_insert(error);
+    }
+
     /// Records that `check` fails in (or right after) `state`.
     pub fn finding(&mut self, check: Check, state: &[u8]) {
         self.findings.record(check, state);
     }
 
-    /// Whether making room met an error; then candidates are no longer collected.
+    /// Whether there was an error; then candidates are no longer collected.
     pub fn has_failed(&self) -> bool {
         self.failed.is_some()
     }
 
-    /// The tallies, or the error that making room met. What is in the buffer stays there.
+    /// The tallies, or the first error, such as making room met. What is in the buffer stays there.
     pub fn finish(self) -> Result<(u64, Findings)> {
         match self.failed {
             Some(error) => Err(error),

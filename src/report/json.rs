@@ -45,7 +45,7 @@ pub fn result(report: &Report) -> Value {
 
 /// What a part of the store takes, in bytes.
 fn part(part: &Part) -> (String, Value) {
-    (part.name.replace([' ', '-'], "_"), json!({ "memory": part.memory, "disk": part.disk }))
+    (part.kind.name().replace([' ', '-'], "_"), json!({ "memory": part.memory, "disk": part.disk }))
 }
 
 fn rebuilt(rebuilt: Rebuilt) -> Value {

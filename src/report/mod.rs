@@ -25,7 +25,7 @@ pub struct Report<'a> {
     pub key_order: &'a str,
     /// How states are stored: `sorted`, `raw`, `rle`, `huffman`, `comback`.
     pub store: &'a str,
-    /// What each part of the store takes; nothing if that is not known.
+    /// What each part of the store takes; nothing if there is no store yet.
     pub parts: &'a [Part],
     /// What was done to rebuild states, if they are.
     pub rebuilt: Option<Rebuilt>,

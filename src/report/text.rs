@@ -55,7 +55,7 @@ pub fn print_result(report: &Report) -> String {
     if !report.parts.is_empty() {
         let part = |part: &Part| {
             let [memory, disk] = [part.memory, part.disk].map(|it| each(it, outcome.states()));
-            format!("{} {memory:.2} + {disk:.2}", part.name)
+            format!("{} {memory:.2} + {disk:.2}", part.kind.name())
         };
         let parts: Vec<_> = report.parts.iter().map(part).collect();
         let _ = writeln!(out, "  bytes a state in memory + on disk: {}", parts.join(", "));

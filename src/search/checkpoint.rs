@@ -8,6 +8,7 @@ mod consistency;
 
 use super::comback::SavedFrontier;
 use super::storage::SavedStorage;
+use super::visited::Part;
 use super::{Outcome, Plan, Storage, Verdict};
 use crate::exec::{Check, FaultKind, Finding, Findings, Model};
 use consistency::contradiction;
@@ -49,6 +50,8 @@ pub struct Saved {
     pub peak_rss_bytes: u64,
     /// How the last sitting shared out its memory.
     pub plan: Plan,
+    /// What each part of the store took then.
+    pub parts: Vec<Part>,
 }
 
 /// What a search asked of its disk, in bytes, all sittings together.

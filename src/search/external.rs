@@ -12,27 +12,21 @@
 //! candidates and the store are sorted runs. A level is a *set*, so levels, counts and
 //! counterexamples do not depend on threads, timing, memory or interruptions.
 
-use super::checkpoint::{DiskFigures, Saved, SavedLevel, restore_findings, save_findings};
+mod saving;
+
+use super::checkpoint::DiskFigures;
 use super::comback::Tagged;
 use super::control::Progress;
 use super::expand::{Level, Worker, expand};
-use super::plan::Plan;
 use super::project;
 use super::visited::Visited;
-use super::{Control, Limits, Outcome, Storage, Verdict};
+use super::{Control, Limits, Outcome, Plan, Storage, Verdict};
 use crate::exec::{Expansion, Findings, Model};
+use saving::{CheckpointClock, sweep};
 use spill::{
     Candidates, Codec, Disk, Error, FileName, Levels, Metered, Piece, Result, SavedStore, Settled,
 };
-use std::io::ErrorKind;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// The least time between two checkpoints at ends of levels.
-const LEVEL_CHECKPOINT_MIN: Duration = Duration::from_secs(1);
-
-/// Checkpoints at ends of levels may take this part of the time, as a divisor.
-const CHECKPOINT_SHARE: u32 = 50;
 
 /// A search in a directory, between two steps of it.
 pub struct Search<'a> {
@@ -72,13 +66,6 @@ struct OpenLevel {
     restored_files: Vec<FileName>,
     /// Whether the manifest mentions candidate runs of this level.
     in_manifest: bool,
-}
-
-/// When checkpoints were made, and what they cost.
-struct CheckpointClock {
-    started: Instant,
-    last: Instant,
-    cost: Duration,
 }
 
 /// Why a level was left.
@@ -155,49 +142,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The search that `saved` left in `disk`. Whatever the manifest does not mention is swept.
-    pub fn resume(
-        model: &'a dyn Model,
-        disk: Arc<Metered>,
-        saved: Saved,
-        plan: Plan,
-        limits: Limits,
-        control: &'a Control,
-    ) -> Result<Self> {
-        saved.check_model(model)?;
-        let storage = saved.storage()?;
-        sweep(&*disk, &saved.store, &saved.frontier.pieces, &saved.open.candidates)?;
-        let mut search = Search::new(model, disk.clone(), plan, limits, control, storage);
-        search.transitions = saved.transitions;
-        search.findings = restore_findings(&saved.findings)?;
-        search.verdict = saved.outcome()?.verdict;
-        search.seconds_before = saved.seconds;
-        search.disk_before = saved.disk;
-        search.store = Visited::restore(model, disk, &plan, &search.storage, &saved)?;
-        search.states = levels_keys(search.store.levels()).sum();
-        search.reopen(saved.open)?;
-        Ok(search)
-    }
-
-    fn reopen(&mut self, saved: SavedLevel) -> Result<()> {
-        let level = self.level_number();
-        for (lane, &length) in saved.logs.iter().enumerate().filter(|(_, length)| **length > 0) {
-            match self.workers.get_mut(lane) {
-                Some(worker) => worker.restore(level, length)?,
-                None => {
-                    let file = FileName::Candidates { level, lane: lane as u16 };
-                    self.open.restored_files.push(file);
-                }
-            }
-        }
-        self.open.expanded = saved.expanded;
-        self.open.transitions = saved.transitions;
-        self.open.findings = restore_findings(&saved.findings)?;
-        self.open.in_manifest = !saved.candidates.is_empty();
-        self.open.restored = saved.candidates;
-        Ok(())
-    }
-
     /// Searches to the end, or until told to stop; either way the directory then holds a
     /// checkpoint of all that was done.
     ///
@@ -211,20 +155,6 @@ impl<'a> Search<'a> {
             let _ = self.sweep_uncommitted();
         }
         searched
-    }
-
-    /// Removes what was written since the last checkpoint, as far as it has files of its own.
-    fn sweep_uncommitted(&self) -> Result<()> {
-        match Saved::load(&*self.disk) {
-            Ok(saved) => {
-                let (frontier, candidates) = (&saved.frontier.pieces, &saved.open.candidates);
-                sweep(&*self.disk, &saved.store, frontier, candidates)
-            }
-            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
-                sweep(&*self.disk, &SavedStore::default(), &[], &[])
-            }
-            Err(error) => Err(error),
-        }
     }
 
     fn search(&mut self) -> Result<Outcome> {
@@ -445,78 +375,6 @@ impl<'a> Search<'a> {
         self.store.levels().len().saturating_sub(1) as u32
     }
 
-    fn checkpoint_if_due(&mut self) -> Result<()> {
-        let wait = LEVEL_CHECKPOINT_MIN.max(self.clock.cost * CHECKPOINT_SHARE);
-        let wait = wait.min(self.control.checkpoint_every);
-        if self.clock.last.elapsed() >= wait { self.checkpoint() } else { Ok(()) }
-    }
-
-    /// Makes all that was done durable.
-    fn checkpoint(&mut self) -> Result<()> {
-        let begun = Instant::now();
-        let level = self.level_number();
-        for worker in &mut self.workers {
-            worker.save(level)?;
-        }
-        self.store.sync()?;
-        let saved = self.saved();
-        self.open.in_manifest = !saved.open.candidates.is_empty();
-        saved.commit(&*self.disk)?;
-        self.store.sweep()?;
-        self.stale.drain(..).try_for_each(|file| self.disk.remove(&file.to_string()))?;
-        self.clock.last = Instant::now();
-        self.clock.cost = begun.elapsed();
-        Progress::add(&self.control.progress.checkpoints, 1);
-        Ok(())
-    }
-
-    fn saved(&self) -> Saved {
-        let mut candidates = self.open.restored.clone();
-        for worker in &self.workers {
-            candidates.extend(worker.pieces());
-        }
-        let (store, frontier) = self.store.saved();
-        Saved {
-            digest: self.model.digest(),
-            width: self.width() as u32,
-            storage: self.wider_codec().map_or(self.storage.clone(), Storage::Sorted).saved(),
-            store,
-            frontier,
-            transitions: self.transitions,
-            findings: save_findings(&self.findings),
-            open: SavedLevel {
-                expanded: self.open.expanded,
-                transitions: self.open.transitions,
-                findings: save_findings(&self.open.findings),
-                candidates,
-                logs: self.logs(),
-            },
-            verdict: match self.verdict {
-                Verdict::Incomplete => 0,
-                Verdict::Verified => 1,
-                Verdict::Violated => 2,
-            },
-            seconds: self.seconds(),
-            disk: self.disk_figures(),
-            peak_rss_bytes: Plan::peak_resident(),
-            plan: self.plan,
-        }
-    }
-
-    /// The length of each lane's file of candidate runs, lanes of earlier sittings included.
-    fn logs(&self) -> Vec<u64> {
-        let mut logs: Vec<u64> =
-            self.workers.iter().map(|worker| worker.log_length().unwrap_or(0)).collect();
-        for piece in &self.open.restored {
-            if let FileName::Candidates { lane, .. } = piece.file {
-                let lane = usize::from(lane);
-                logs.resize(logs.len().max(lane + 1), 0);
-                logs[lane] = logs[lane].max(piece.at.offset + piece.at.length);
-            }
-        }
-        logs
-    }
-
     fn show_progress(&self) {
         let levels = self.store.levels();
         let progress = &self.control.progress;
@@ -528,45 +386,7 @@ impl<'a> Search<'a> {
     }
 }
 
-impl CheckpointClock {
-    fn new() -> Self {
-        let now = Instant::now();
-        Self { started: now, last: now, cost: Duration::ZERO }
-    }
-}
-
 /// The number of states of each level.
 fn levels_keys(levels: &Levels) -> impl Iterator<Item = u64> {
     (0..levels.len()).map(|level| levels.keys(level))
-}
-
-/// Removes every file of keys that none of `store`, `frontier` and `candidates` mentions, which the
-/// manifest in `disk` does.
-///
-/// First the manifest's name is made durable: if the process was killed in the middle of a commit,
-/// it may not be, and a loss of power could then undo the renaming but not the removals. It would
-/// leave the manifest before this one, without files that it mentions.
-fn sweep(
-    disk: &dyn Disk,
-    store: &SavedStore,
-    frontier: &[Piece],
-    candidates: &[Piece],
-) -> Result<()> {
-    disk.sync_dir()?;
-    let mut known: Vec<String> = Vec::new();
-    known.extend(
-        (0..store.levels.lanes.len())
-            .map(|lane| FileName::Levels { lane: lane as u16 }.to_string()),
-    );
-    let pieces = store.runs.iter().flat_map(|run| &run.pieces);
-    let pieces = pieces.chain(frontier).chain(candidates);
-    known.extend(pieces.map(|piece| piece.file.to_string()));
-    known.sort_unstable();
-    for (name, _) in disk.list()? {
-        let temporary = name.ends_with(".new");
-        if temporary || FileName::is_one(&name) && known.binary_search(&name).is_err() {
-            disk.remove(&name)?;
-        }
-    }
-    Ok(())
 }

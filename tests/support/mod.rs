@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod agree;
+pub mod promises;
 
 use spill::{Disk, Metered, Result};
 use spillway::exec::{Check, Expansion, Model, Outcome, PropertyInfo, Step};

@@ -172,6 +172,19 @@ impl Codec {
         }
     }
 
+    /// Replaces `out` by the records of `keys`, one behind the other, and `ends` by where each ends.
+    pub fn encode_all(&self, width: usize, keys: &[u8], out: &mut Vec<u8>, ends: &mut Vec<u32>) {
+        if let Codec::Huffman(huffman) = self {
+            return huffman.encode_all(keys, out, ends);
+        }
+        out.clear();
+        ends.clear();
+        for key in keys.chunks_exact(width) {
+            self.encode(key, out);
+            ends.push(out.len() as u32);
+        }
+    }
+
     /// Replaces `key` by the one that `record` is of; false if it is of none.
     pub fn decode(&self, record: &[u8], key: &mut [u8]) -> bool {
         match self {

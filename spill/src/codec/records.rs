@@ -35,15 +35,7 @@ impl Records {
 
     /// Replaces them by those of `keys`.
     pub(crate) fn encode(&mut self, width: usize, keys: &[u8]) {
-        self.bytes.clear();
-        self.ends.clear();
-        if let Codec::Huffman(huffman) = &self.codec {
-            return huffman.encode_all(keys, &mut self.bytes, &mut self.ends);
-        }
-        for key in keys.chunks_exact(width) {
-            self.codec.encode(key, &mut self.bytes);
-            self.ends.push(self.bytes.len() as u32);
-        }
+        self.codec.encode_all(width, keys, &mut self.bytes, &mut self.ends);
     }
 
     /// Appends the key of one of the records to `out`; false if it is of none.

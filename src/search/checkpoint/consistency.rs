@@ -33,8 +33,9 @@ pub(super) fn contradiction(saved: &Saved) -> Option<&'static str> {
 fn numbers_agree(saved: &Saved) -> bool {
     let DiskFigures { peak, written, read } = saved.disk;
     let counts = [saved.transitions, peak, written, read, saved.peak_rss_bytes];
+    let parts = saved.parts.iter().flat_map(|part| [part.memory, part.disk]);
     (1..=WIDTH_MAX).contains(&(saved.width as usize))
-        && counts.iter().all(|&count| count <= COUNT_MAX)
+        && counts.into_iter().chain(parts).all(|count| count <= COUNT_MAX)
         && saved.width as usize > saved.storage.tag_bytes()
         && saved.verdict <= 2
 }

@@ -31,10 +31,19 @@ pub enum CacheKind {
 /// How many states are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub enum CacheSize {
-    /// As many as the memory plan has room for.
-    Share,
+    /// As many as take so many bytes for each state found, if there is room.
+    BytesAState(u8),
     /// So many, if there is room.
     States(u64),
+    /// As many as the memory plan has room for.
+    Max,
+}
+
+impl Default for CacheSize {
+    /// Less than the tables take, however wide states are.
+    fn default() -> Self {
+        CacheSize::BytesAState(4)
+    }
 }
 
 /// Bytes that a state of `width` bytes takes in a cache.
@@ -46,7 +55,13 @@ pub(super) fn bytes_per_state(width: usize) -> usize {
 pub(super) struct Cache {
     kind: CacheKind,
     width: usize,
-    /// The most that are kept.
+    /// The most that are ever kept.
+    room: usize,
+    /// How many more are kept as more are found, if they are.
+    grows: Option<u8>,
+    /// The most that are to be kept now.
+    wanted: usize,
+    /// The most that are kept: those wanted, as soon as the order of age allows.
     size: usize,
     slots: HashMap<u64, u32>,
     numbers: Vec<u64>,
@@ -59,15 +74,46 @@ pub(super) struct Cache {
 
 impl Cache {
     pub(super) fn new((kind, size): (CacheKind, CacheSize), width: usize, bytes: usize) -> Cache {
-        let room = bytes / bytes_per_state(width);
-        let size = match (kind, size) {
-            (CacheKind::None, _) => 0,
-            (_, CacheSize::Share) => room,
-            (_, CacheSize::States(states)) => room.min(usize::try_from(states).unwrap_or(room)),
+        let fits = bytes / bytes_per_state(width);
+        let (room, grows) = match (kind, size) {
+            (CacheKind::None, _) => (0, None),
+            (_, CacheSize::BytesAState(bytes)) => (fits, Some(bytes)),
+            (_, CacheSize::States(states)) => {
+                (fits.min(usize::try_from(states).unwrap_or(fits)), None)
+            }
+            (_, CacheSize::Max) => (fits, None),
         };
-        let (numbers, states, used) = (Vec::new(), Vec::new(), Vec::new());
-        let slots = HashMap::new();
-        Cache { kind, width, size, slots, numbers, states, used, oldest: 0, random: 1 }
+        let size = if grows.is_some() { 0 } else { room };
+        Cache {
+            kind,
+            width,
+            room,
+            grows,
+            wanted: size,
+            size,
+            slots: HashMap::new(),
+            numbers: Vec::new(),
+            states: Vec::new(),
+            used: Vec::new(),
+            oldest: 0,
+            random: 1,
+        }
+    }
+
+    /// Takes note that `found` states are known, for the sake of which more may be kept.
+    pub(super) fn grow(&mut self, found: u64) {
+        if let Some(bytes) = self.grows {
+            let states = u64::from(bytes) * found / bytes_per_state(self.width) as u64;
+            self.wanted = self.room.min(usize::try_from(states).unwrap_or(self.room));
+        }
+        self.resize();
+    }
+
+    /// Keeps as many as are wanted, if the youngest state is in the last slot: more are put behind it.
+    fn resize(&mut self) {
+        if self.oldest == 0 {
+            self.size = self.wanted;
+        }
     }
 
     /// What it takes now.
@@ -95,6 +141,11 @@ impl Cache {
         if slot < self.size {
             self.numbers.push(number);
             self.used.push(0);
+            if self.states.len() == self.states.capacity() {
+                // No more room than its share is taken, for a little more copying.
+                let more = (self.numbers.len() / 8).clamp(1, self.size - slot);
+                self.states.reserve_exact(more * self.width);
+            }
             self.states.extend_from_slice(state);
             self.slots.insert(number, slot as u32);
             return;
@@ -121,6 +172,7 @@ impl Cache {
             _ => {
                 let oldest = self.oldest;
                 self.oldest = (oldest + 1) % self.size;
+                self.resize();
                 oldest
             }
         }
@@ -177,6 +229,27 @@ mod tests {
     fn a_cache_keeps_within_its_share() {
         let cache = Cache::new((CacheKind::Fifo, CacheSize::States(1000)), 36, 1000);
         assert_eq!(cache.size, 10);
-        assert_eq!(Cache::new((CacheKind::Fifo, CacheSize::Share), 36, 1000).size, 10);
+        assert_eq!(Cache::new((CacheKind::Fifo, CacheSize::Max), 36, 1000).size, 10);
+    }
+
+    #[test]
+    fn a_cache_grows_with_what_is_found() {
+        for kind in KINDS {
+            let mut cache = Cache::new((kind, CacheSize::BytesAState(4)), 36, 100 * 1000);
+            for number in 0..30_000u32 {
+                cache.grow(number.into());
+                cache.offer(number.into(), number as usize, &[7; 36]);
+                let most = (4 * number as usize).min(100 * 1000);
+                assert!(cache.bytes() <= most, "{kind:?}: {} after {number}", cache.bytes());
+                if kind == CacheKind::Fifo && number > 1000 {
+                    let kept = cache.numbers.len() as u32;
+                    assert!(
+                        (number - kept + 1..=number).all(|it| cache.slots.contains_key(&it.into()))
+                    );
+                }
+            }
+            let most = if kind == CacheKind::None { 0 } else { 1000 };
+            assert_eq!(cache.numbers.len(), most);
+        }
     }
 }

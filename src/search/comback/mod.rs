@@ -37,12 +37,13 @@ pub(super) use tagged::Tagged;
 pub use trace::counterexample;
 
 use super::Plan;
-use super::visited::Part;
+use super::visited::{Part, PartKind};
 use crate::exec::Model;
 use cache::Cache;
 use edges::Edges;
 use rebuild::Rebuild;
 use rkyv::{Archive, Deserialize, Serialize};
+use settle::Chunk;
 use spill::{Codec, Disk, FileName, Frontier, Levels, Piece, Result, SavedStore, SegmentWriter};
 use std::sync::Arc;
 use table::Table;
@@ -109,6 +110,10 @@ pub struct Comback<'a> {
     cache: Cache,
     frontier: LastLevel,
     rebuilt: Rebuilt,
+    /// Room for a chunk of candidates, and for states being rebuilt: taken once, as fresh pages cost
+    /// more than what is done with them.
+    chunk: Chunk,
+    room: [Vec<u8>; 2],
     /// Files that the next manifest no longer mentions.
     garbage: Vec<FileName>,
 }
@@ -149,6 +154,8 @@ impl<'a> Comback<'a> {
             cache: Cache::new(settings.cache, model.width(), share.cache),
             frontier: LastLevel::default(),
             rebuilt: Rebuilt::default(),
+            chunk: Chunk::default(),
+            room: Default::default(),
             garbage: Vec::new(),
             disk,
             settings,
@@ -168,6 +175,7 @@ impl<'a> Comback<'a> {
         let levels = Levels::restore(disk.clone(), tagged::TAG, Codec::Gaps, levels)?;
         let mut store = Comback::with_levels(model, disk, plan, settings, levels);
         store.edges = Edges::of(store.levels.saved());
+        store.cache.grow(store.edges.next());
         store.table.restore(runs)?;
         store.frontier = LastLevel { keys: None, pieces: frontier.pieces };
         store.rebuilt = frontier.rebuilt;
@@ -190,10 +198,14 @@ impl<'a> Comback<'a> {
         let held = self.frontier.keys.as_ref().map_or(0, |keys| keys.len()) as u64;
         let [young, old] = self.table.bytes();
         vec![
-            Part { name: "state table", memory: young, disk: old },
-            Part { name: "back-edges", memory: 0, disk: length(&self.levels.saved().pieces) },
-            Part { name: "last level", memory: held, disk: length(&self.frontier.pieces) },
-            Part { name: "cache", memory: self.cache.bytes() as u64, disk: 0 },
+            Part { kind: PartKind::StateTable, memory: young, disk: old },
+            Part {
+                kind: PartKind::BackEdges,
+                memory: 0,
+                disk: length(&self.levels.saved().pieces),
+            },
+            Part { kind: PartKind::LastLevel, memory: held, disk: length(&self.frontier.pieces) },
+            Part { kind: PartKind::Cache, memory: self.cache.bytes() as u64, disk: 0 },
         ]
     }
 
@@ -253,6 +265,7 @@ impl<'a> Comback<'a> {
             edges: &mut self.edges,
             cache: &mut self.cache,
             rebuilt: &mut self.rebuilt,
+            room: &mut self.room,
         };
         let grouped = if self.settings.groups { self.share.rebuild } else { 0 };
         rebuild.all(wanted, grouped, show)

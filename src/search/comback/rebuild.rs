@@ -21,6 +21,8 @@ pub(super) struct Rebuild<'r> {
     pub(super) edges: &'r mut Edges,
     pub(super) cache: &'r mut Cache,
     pub(super) rebuilt: &'r mut Rebuilt,
+    /// The states of a level on a way, and of the one before.
+    pub(super) room: &'r mut [Vec<u8>; 2],
 }
 
 /// The states of one level that are on a way.
@@ -124,9 +126,11 @@ impl Rebuild<'_> {
     ) -> Result<()> {
         let width = self.model.width();
         let (mut before, mut shown) = (Stage::nothing(), 0);
-        let (mut successors, mut states_before) = (Successors::new(self.model), Vec::<u8>::new());
+        let mut successors = Successors::new(self.model);
+        let [states, states_before] = &mut *self.room;
         for stage in stages.into_iter().rev() {
-            let mut states = Vec::with_capacity(stage.nodes.len() * width);
+            states.clear();
+            states.reserve_exact(stage.nodes.len() * width);
             let mut cached = stage.cached.chunks_exact(width);
             let (mut expanded, mut position) = (None, 0);
             for node in &stage.nodes {
@@ -161,7 +165,8 @@ impl Rebuild<'_> {
                 }
                 states.extend_from_slice(state);
             }
-            (before, states_before) = (stage, states);
+            before = stage;
+            std::mem::swap(states, states_before);
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        let cache = (CacheKind::Fifo, CacheSize::Share);
+        let cache = (CacheKind::Fifo, CacheSize::default());
         Settings { hash_bits: 32, cache, groups: true }
     }
 }

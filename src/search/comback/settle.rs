@@ -8,19 +8,16 @@ use super::tagged::{TAG, tag};
 use super::{Comback, LastLevel};
 use spill::{
     Append, Candidates, FileName, Merge, Piece, Result, SegmentSource, SegmentWriter, Settled,
-    SliceSource, Source, drain, hash, sort_dedup,
+    SliceSource, Source, batch_keys, drain, hash, sort_dedup,
 };
 use std::sync::Arc;
 
 /// Bytes of a chunk for each candidate beside its state: tag, hash, what is known.
 const CANDIDATE_BYTES: usize = 40;
 
-/// Candidates merged at a time.
-const BATCH_MAX: usize = 4096;
-
 /// Candidates, each once, in memory.
 #[derive(Default)]
-struct Chunk {
+pub(super) struct Chunk {
     /// The state added last, perhaps to the chunk before.
     last: Vec<u8>,
     states: Vec<u8>,
@@ -58,9 +55,11 @@ impl Comback<'_> {
             pieces: Vec::new(),
         };
         let mut merge = Merge::new(width, sources(width, candidates));
-        let (mut chunk, mut batch) = (Chunk::default(), Vec::new());
+        let (mut chunk, mut batch) = (std::mem::take(&mut self.chunk), Vec::new());
+        chunk.clear();
+        chunk.last.clear();
         loop {
-            merge.next(&mut batch, most.min(BATCH_MAX))?;
+            merge.next(&mut batch, most.min(batch_keys(width)))?;
             if chunk.tags.len() >= most || batch.is_empty() {
                 self.sift(&mut chunk, &mut fresh)?;
             }
@@ -73,6 +72,7 @@ impl Comback<'_> {
             }
             chunk.push_all(width, &batch);
         }
+        self.chunk = chunk;
         let states = self.number(&mut fresh)?;
         self.discard(fresh)?;
         Ok(Settled::New(states))
@@ -91,7 +91,7 @@ impl Comback<'_> {
         {
             fresh.push(tag, state, &*self.disk)?;
         }
-        *chunk = Chunk { last: std::mem::take(&mut chunk.last), ..Chunk::default() };
+        chunk.clear();
         Ok(())
     }
 
@@ -160,7 +160,7 @@ impl Comback<'_> {
                 for key in batch.chunks_exact(width) {
                     let (edge, state) = key.split_at(TAG);
                     tags.extend_from_slice(edge);
-                    keys.extend_from_slice(&tag(next, 0));
+                    keys.extend_from_slice(&tag(next, 0)?);
                     keys.extend_from_slice(state);
                     table.add(&mut growing, hash(state), next)?;
                     cache.offer(next, level as usize, state);
@@ -186,6 +186,7 @@ impl Comback<'_> {
         self.table.end(growing)?;
         self.levels.push([edges]);
         self.edges.push(count);
+        self.cache.grow(self.edges.next());
         Ok(count)
     }
 
@@ -205,6 +206,13 @@ fn sources<'a>(width: usize, candidates: &Candidates<'a>) -> Vec<Box<dyn Source 
 }
 
 impl Chunk {
+    /// Forgets all candidates; what was added last is still known.
+    fn clear(&mut self) {
+        self.states.clear();
+        self.tags.clear();
+        self.known.clear();
+    }
+
     /// Adds candidates, of equal states the first.
     fn push_all(&mut self, width: usize, candidates: &[u8]) {
         for key in candidates.chunks_exact(width) {

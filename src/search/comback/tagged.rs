@@ -2,21 +2,31 @@
 //!
 //! A *tag* is a number of 40 bits and an index of 24, big-endian: of a state to be expanded its own
 //! number and zero, in front of the state; of a successor its parent's number and which of the
-//! parent's successors it is in ascending order, behind the state. So a sorted level ascends by number, and sorted
-//! candidates have equal states side by side, the first of them with the least tag.
+//! parent's successors it is in ascending order, behind the state. So a sorted level ascends by
+//! number, and sorted candidates have equal states side by side, the first with the least tag.
 
 use crate::exec::{Check, Expansion, Model, PropertyInfo, Step};
+use spill::{Error, Result};
 
 /// Bytes of a tag.
 pub const TAG: usize = 8;
+
+/// Bits of a number.
+const NUMBER_BITS: u32 = 40;
 
 /// Bits of an index.
 const INDEX_BITS: u32 = 24;
 
 /// The tag of a number and an index.
-pub(super) fn tag(number: u64, index: u64) -> [u8; TAG] {
-    assert!(number < 1 << (64 - INDEX_BITS) && index < 1 << INDEX_BITS, "a tag has 40 and 24 bits");
-    (number << INDEX_BITS | index).to_be_bytes()
+pub(super) fn tag(number: u64, index: u64) -> Result<[u8; TAG]> {
+    let too_many = |what: &str| Err(Error::Limit { what: what.into() });
+    if number >> NUMBER_BITS > 0 {
+        return too_many("more than 2^40 states as hashes and back-edges");
+    }
+    if index >> INDEX_BITS > 0 {
+        return too_many("back-edges to states with more than 2^24 successors");
+    }
+    Ok((number << INDEX_BITS | index).to_be_bytes())
 }
 
 /// The number and the index of a tag.
@@ -92,7 +102,10 @@ impl Tagged<'_> {
         for (index, state) in successors.iter() {
             key.clear();
             key.extend_from_slice(state);
-            key.extend_from_slice(&tag(number, index));
+            match tag(number, index) {
+                Ok(tag) => key.extend_from_slice(&tag),
+                Err(error) => return out.fail(error),
+            }
             out.candidate(key);
         }
     }
@@ -111,7 +124,7 @@ impl Model for Tagged<'_> {
         let (mut successors, mut key) = (Successors::new(self.model), Vec::new());
         // What is wrong before there is a state has no number.
         let mut found = |check, witness: &[u8]| {
-            out.finding(check, &[&tag(0, 0), witness].concat());
+            out.finding(check, &[&[0; TAG], witness].concat());
         };
         successors.take(None, &mut found);
         Tagged::add(0, &successors, &mut key, out);
@@ -153,5 +166,20 @@ impl Model for Tagged<'_> {
 
     fn digest(&self) -> [u8; 32] {
         self.model.digest()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_come_back_and_what_does_not_fit_is_refused() {
+        for (number, index) in [(0, 0), (7, 1), ((1 << 40) - 1, (1 << 24) - 1)] {
+            assert_eq!(untag(&tag(number, index).unwrap()), (number, index));
+        }
+        for (number, index, what) in [(1 << 40, 0, "2^40 states"), (0, 1 << 24, "successors")] {
+            assert!(tag(number, index).unwrap_err().to_string().contains(what));
+        }
     }
 }

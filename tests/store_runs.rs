@@ -1,0 +1,294 @@
+//! Every way of storing states at the command line, at 64MiB, undisturbed and killed: the same
+//! counts, verdicts and lengths of counterexamples.
+//!
+//! A model is checked whole. Then it is checked again: stopped at a checkpoint when half of its
+//! states are found, resumed, killed at a random instant, resumed to the end. Always done for a few
+//! models of ours; `SPILLWAY_LARGE` takes every configuration in their headers, and
+//! `SPILLWAY_CORPUS=FOLDER` a hundred models of other people, of each language about a third, that have a
+//! row with 5,000 to 500,000 states in `FOLDER/LANGUAGE/reference.tsv`. Those are of the whole space,
+//! and all of it is visited, unless a verdict there is that of a tool that stopped at an error.
+
+mod support;
+
+use serde_json::Value;
+use spillway::reduce::symmetry::Effort;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use support::Random;
+use support::promises::{Promise, models, promises};
+
+const SPILLWAY: &str = env!("CARGO_BIN_EXE_spillway");
+
+const STORES: [&str; 5] = ["sorted", "raw", "rle", "huffman", "comback"];
+
+/// Configurations of ours that are always taken have so many states.
+const QUICK: std::ops::Range<u64> = 5_000..5_300;
+
+/// Larger configurations of ours are not taken.
+const OURS_MAX: u64 = 700_000;
+
+/// Models of other people have so many states.
+const THEIRS: std::ops::RangeInclusive<u64> = 5_000..=500_000;
+
+/// A model and the flags that say what it is.
+struct Case {
+    name: String,
+    flags: Vec<String>,
+    /// Whether the whole space is visited, violations or not.
+    keep_going: bool,
+    /// What its header promises.
+    states: Option<u64>,
+}
+
+/// What must not depend on how states are stored, nor on interruptions.
+#[derive(Clone, Debug, PartialEq)]
+struct Found {
+    /// Verdict, states, transitions, levels, deadlocks.
+    counts: [Value; 5],
+    /// Kind, name, depth and count of each violation.
+    violations: Vec<[Value; 4]>,
+    /// The length of each counterexample, replayed.
+    lengths: Vec<usize>,
+}
+
+/// What came of all cases.
+#[derive(Default)]
+struct Tally {
+    searches: usize,
+    killed: usize,
+    states: u64,
+}
+
+impl Case {
+    fn ours(file: &Path, promise: &Promise) -> Case {
+        let mut flags = vec![file.display().to_string()];
+        for (name, value) in &promise.defines {
+            flags.extend(["--define".into(), format!("{name}={value}")]);
+        }
+        let symmetry = match promise.symmetry {
+            None => "off",
+            Some(Effort::Exact) => "exact",
+            Some(Effort::Fast) => "fast",
+        };
+        flags.extend(["--symmetry".into(), symmetry.into()]);
+        let states = promise.fields["states"].parse().ok();
+        Case { name: promise.place.clone(), flags, keep_going: true, states }
+    }
+
+    fn theirs(folder: &Path, language: &str, file: &str, keep_going: bool) -> Option<Case> {
+        let paths = [folder.join(language).join(file), folder.join(file)];
+        let path = paths.into_iter().find(|path| path.is_file())?;
+        let flags = vec![path.display().to_string(), "--language".into(), language.into()];
+        Some(Case { name: format!("{language}/{file}"), flags, keep_going, states: None })
+    }
+
+    fn check(&self, store: &str, dir: &Path) -> Command {
+        let mut command = Command::new(SPILLWAY);
+        command.arg("check").args(&self.flags).args(["--store", store]);
+        command.args(self.keep_going.then_some("--keep-going"));
+        command.arg("--dir").arg(dir);
+        at_64mib(command)
+    }
+}
+
+fn resume(dir: &Path) -> Command {
+    let mut command = Command::new(SPILLWAY);
+    command.arg("resume").arg(dir);
+    at_64mib(command)
+}
+
+fn at_64mib(mut command: Command) -> Command {
+    command.args(["--memory", "64MiB", "--checkpoint-every", "1s", "--json"]);
+    command
+}
+
+/// Runs a command to its end: its exit code and what it printed, or what it complained of.
+fn run(mut command: Command) -> (Option<i32>, String) {
+    let output = command.output().unwrap();
+    let code = output.status.code();
+    let said = if matches!(code, Some(0 | 1 | 3)) { output.stdout } else { output.stderr };
+    (code, String::from_utf8_lossy(&said).into_owned())
+}
+
+/// What the search in `dir`, which printed `said`, found.
+fn found(case: &Case, said: &str, dir: &Path) -> (Found, Value) {
+    let json: Value = serde_json::from_str(said).unwrap();
+    let counts = ["verdict", "states", "transitions", "levels", "deadlocks"];
+    let counts = counts.map(|name| json[name].clone());
+    let fields = ["kind", "name", "depth", "count"];
+    let violations = json["violations"].as_array().unwrap();
+    let violations: Vec<[Value; 4]> =
+        violations.iter().map(|it| fields.map(|name| it[name].clone())).collect();
+    let mut trace = Command::new(SPILLWAY);
+    trace.arg("trace").arg(dir).arg("--json");
+    let (code, said) = run(trace);
+    assert_eq!(code, Some(i32::from(!violations.is_empty())), "{}: {said}", case.name);
+    let traces: Value = serde_json::from_str(&said).unwrap();
+    let traces = traces["counterexamples"].as_array().unwrap().iter();
+    let lengths = traces.map(|it| it["steps"].as_array().unwrap().len()).collect();
+    (Found { counts, violations, lengths }, json)
+}
+
+/// Checks a model in every store; false if 64MiB are refused as too little for it, be it by one store.
+fn all_stores_agree(case: &Case, random: &mut Random, tally: &mut Tally) -> bool {
+    let mut expected: Option<Found> = None;
+    for store in STORES {
+        let folder = tempfile::tempdir().unwrap();
+        let [whole, disturbed] = ["whole", "disturbed"].map(|name| folder.path().join(name));
+        let begun = Instant::now();
+        let (code, said) = run(case.check(store, &whole));
+        let time = begun.elapsed();
+        if is_too_little(code, &said) {
+            println!("{}, {store}: {said}", case.name);
+            return false;
+        }
+        assert!(matches!(code, Some(0 | 1)), "{}, {store}: {said}", case.name);
+        let (found_whole, json) = found(case, &said, &whole);
+        std::fs::remove_dir_all(&whole).unwrap();
+        let states = json["states"].as_u64().unwrap();
+        assert!(case.states.is_none_or(|it| it == states), "{}, {store}: {states}", case.name);
+        let expected = expected.get_or_insert_with(|| found_whole.clone());
+        assert_eq!(&found_whole, expected, "{}, {store}", case.name);
+
+        let was_killed = disturb(case, store, &disturbed, (states, time), random);
+        let (code, said) = run(resume(&disturbed));
+        if was_killed.is_none() || is_too_little(code, &said) {
+            println!("{}, {store}, disturbed: 64MiB are too little", case.name);
+            return false;
+        }
+        let was_killed = was_killed.unwrap_or(false);
+        assert!(matches!(code, Some(0 | 1)), "{}, {store}, resumed: {said}", case.name);
+        let (found_disturbed, _) = found(case, &said, &disturbed);
+        assert_eq!(&found_disturbed, expected, "{}, {store}, killed: {was_killed}", case.name);
+
+        tally.searches += 1;
+        tally.killed += usize::from(was_killed);
+        tally.states += states;
+        let peak = json["peak_rss_bytes"].as_u64().unwrap();
+        if peak > 64 << 20 {
+            println!("{}, {store}: {} MiB resident", case.name, peak >> 20);
+        }
+    }
+    println!("{}: all stores agree", case.name);
+    true
+}
+
+/// Whether a command refused its memory: what the process holds before it searches differs a little
+/// from one to the next, so that a resumption may be refused what was enough for the beginning.
+fn is_too_little(code: Option<i32>, said: &str) -> bool {
+    code == Some(2) && said.contains("a memory budget of 64MiB is too small")
+}
+
+/// Searches half of `states`, goes on, and is killed within the `time` that all of them took: false
+/// if it was too late to be killed, nothing if its memory was refused.
+fn disturb(
+    case: &Case,
+    store: &str,
+    dir: &Path,
+    (states, time): (u64, Duration),
+    random: &mut Random,
+) -> Option<bool> {
+    let mut half = case.check(store, dir);
+    half.arg("--max-states").arg((states / 2).max(1).to_string());
+    let (code, said) = run(half);
+    if is_too_little(code, &said) {
+        return None;
+    }
+    assert!(matches!(code, Some(0 | 1 | 3)), "{}, {store}, half: {said}", case.name);
+    let mut child = resume(dir).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(time.mul_f64(random.below(600) as f64 / 1000.0));
+    let _ = child.kill();
+    // By a signal, so without an exit code.
+    Some(child.wait().unwrap().code().is_none())
+}
+
+fn ours(wanted: impl Fn(u64) -> bool) -> Vec<Case> {
+    let of_file = |file: PathBuf| {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let all = promises(&file, &text);
+        all.iter().map(|promise| Case::ours(&file, promise)).collect::<Vec<_>>()
+    };
+    let cases = models().into_iter().flat_map(of_file);
+    cases.filter(|case| case.states.is_some_and(&wanted)).collect()
+}
+
+/// The models of other people in one language, smallest first.
+fn theirs(folder: &Path, language: &str) -> Vec<Case> {
+    let table = folder.join(language).join("reference.tsv");
+    let table = std::fs::read_to_string(&table)
+        .unwrap_or_else(|error| panic!("{}: {error}", table.display()));
+    let mut rows: Vec<(u64, &str, bool)> = table
+        .lines()
+        .skip(1)
+        .filter_map(|row| {
+            let mut fields = row.split('\t');
+            let (file, states) = (fields.next()?, fields.next()?);
+            let is_whole = !fields.any(|field| field.starts_with("ERR"));
+            Some((states.parse().ok()?, file, is_whole))
+        })
+        .filter(|(states, ..)| THEIRS.contains(states))
+        .collect();
+    rows.sort_unstable();
+    let case = |(_, file, is_whole)| Case::theirs(folder, language, file, is_whole);
+    rows.into_iter().filter_map(case).collect()
+}
+
+fn report(what: &str, cases: usize, tally: &Tally) {
+    let Tally { searches, killed, states } = tally;
+    println!(
+        "{what}: {cases} models, {searches} searches of {states} states in all; each again, \
+         stopped halfway, resumed, {killed} of them killed, resumed"
+    );
+}
+
+#[test]
+fn all_stores_find_the_same_in_our_models() {
+    let large = support::is_large();
+    let cases = ours(|states| if large { states <= OURS_MAX } else { QUICK.contains(&states) });
+    let (mut random, mut tally) = (Random::new(5), Tally::default());
+    for case in &cases {
+        assert!(all_stores_agree(case, &mut random, &mut tally), "{}", case.name);
+    }
+    assert!(cases.len() >= 4);
+    report("ours", cases.len(), &tally);
+}
+
+/// Of a hundred models of other people, those in one language.
+fn all_stores_agree_on(language: &str, wanted: usize) {
+    let Some(folder) = std::env::var_os("SPILLWAY_CORPUS") else {
+        return println!("skipped: SPILLWAY_CORPUS is not set");
+    };
+    let cases = theirs(Path::new(&folder), language);
+    let (mut random, mut tally) = (Random::new(6), Tally::default());
+    let taken = some_of(cases, wanted)
+        .filter(|case| all_stores_agree(case, &mut random, &mut tally))
+        .take(wanted)
+        .count();
+    assert_eq!(taken, wanted);
+    report(language, taken, &tally);
+}
+
+#[test]
+fn so_they_do_in_models_of_others_in_dve() {
+    all_stores_agree_on("dve", 34);
+}
+
+#[test]
+fn so_they_do_in_models_of_others_in_murphi() {
+    all_stores_agree_on("murphi", 31);
+}
+
+#[test]
+fn so_they_do_in_models_of_others_in_promela() {
+    all_stores_agree_on("promela", 35);
+}
+
+/// All cases: first `wanted` that are evenly spaced, then those that can stand in for one.
+fn some_of(cases: Vec<Case>, wanted: usize) -> impl Iterator<Item = Case> {
+    let all = cases.len();
+    let first = |at: usize| at * wanted / all != (at + 1) * wanted / all;
+    let (first, others): (Vec<_>, Vec<_>) =
+        cases.into_iter().enumerate().partition(|&(at, _)| first(at));
+    first.into_iter().chain(others).map(|(_, case)| case)
+}

@@ -1,0 +1,78 @@
+//! What the headers of our models promise, a line for each configuration:
+//!
+//! ```text
+//! // expect: [NAME=VALUE ...] [symmetry=...] verdict=... [kind=... depth=...] states=...
+//! //         transitions=... levels=... deadlocks=...                              (on one line)
+//! ```
+//!
+//! (`--` instead of `//` in Murphi.) Symmetric states are all visited, unless the line says
+//! `symmetry=exact` or `symmetry=fast`. A model with a never claim is searched with it. Counts are those of the whole space; kind and depth are of
+//! the shallowest violation. Lines that begin with `scale:` are larger configurations.
+
+use spillway::front::Language;
+use spillway::reduce::symmetry::Effort;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// One line of a header.
+pub struct Promise {
+    /// File and line, for messages.
+    pub place: String,
+    /// Whether it is a larger one.
+    pub large: bool,
+    /// How symmetric states are reduced.
+    pub symmetry: Option<Effort>,
+    /// Its constants.
+    pub defines: Vec<(String, i64)>,
+    /// What is promised, by name.
+    pub fields: BTreeMap<String, String>,
+}
+
+/// The files of our models.
+pub fn models() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let folders = ["dve", "murphi", "promela"].map(|language| folder.join(language));
+    let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| Language::of_file(&file.to_string_lossy()).is_some());
+    files.sort();
+    files
+}
+
+/// The promises in the text of a model.
+pub fn promises(file: &Path, text: &str) -> Vec<Promise> {
+    let promises: Vec<Promise> = text
+        .lines()
+        .enumerate()
+        .filter_map(|(number, line)| {
+            let place = format!("{}:{}", file.display(), number + 1);
+            let line = line.strip_prefix("// ").or_else(|| line.strip_prefix("-- "))?;
+            match (line.strip_prefix("expect: "), line.strip_prefix("scale: ")) {
+                (Some(promise), _) => Some(parse(place, promise, false)),
+                (_, Some(promise)) => Some(parse(place, promise, true)),
+                _ => None,
+            }
+        })
+        .collect();
+    assert!(!promises.is_empty(), "{}: the header has no `// expect:` line", file.display());
+    promises
+}
+
+fn parse(place: String, line: &str, large: bool) -> Promise {
+    let mut promise =
+        Promise { place, large, symmetry: None, defines: vec![], fields: BTreeMap::new() };
+    for word in line.split_whitespace() {
+        let (name, value) =
+            word.split_once('=').unwrap_or_else(|| panic!("{}: `{word}`?", promise.place));
+        match name.starts_with(|c: char| c.is_ascii_uppercase()) {
+            _ if word == "symmetry=exact" => promise.symmetry = Some(Effort::Exact),
+            _ if word == "symmetry=fast" => promise.symmetry = Some(Effort::Fast),
+            true => promise.defines.push((name.into(), value.parse().unwrap())),
+            false => drop(promise.fields.insert(name.into(), value.into())),
+        }
+    }
+    for name in ["verdict", "states", "transitions", "levels", "deadlocks"] {
+        assert!(promise.fields.contains_key(name), "{}: no {name}", promise.place);
+    }
+    promise
+}
