@@ -113,7 +113,7 @@ impl Projection {
     }
 
     /// Takes the bits that are kept out of whole keys, or masks of keys, whatever the others are.
-    pub(crate) fn pick(&self, keys: &[u8]) -> Vec<u8> {
+    pub fn pick(&self, keys: &[u8]) -> Vec<u8> {
         let mut picked = vec![0; keys.len() / self.whole_width() * self.width];
         #[cfg(target_arch = "x86_64")]
         if has_bmi2() {

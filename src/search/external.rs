@@ -228,7 +228,8 @@ impl<'a> Search<'a> {
         // A search without levels that is resumed comes here again.
         self.findings = findings;
         spill::sort_dedup(width, &mut buffer, &mut Vec::new());
-        if let Some(codec) = project::first(&self.storage, width, &buffer) {
+        let tag = self.width() - self.model.width();
+        if let Some(codec) = project::first(&self.storage, (width, tag), &buffer) {
             self.change_codec(codec)?;
         }
         let buffer = self.store.codec().adopt(&Codec::Gaps, width, &buffer);
@@ -289,7 +290,7 @@ impl<'a> Search<'a> {
             let spare = spare / workers.len();
             workers.iter_mut().for_each(|worker| worker.borrow(spare));
         })?;
-        let codec = self.store.codec().clone();
+        let codec = self.store.frontier_codec().clone();
         let states = frontier.keys(codec.key_width(self.width()));
         while self.open.expanded < states {
             let (last, every) = (self.clock.last, self.control.checkpoint_every);

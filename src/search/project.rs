@@ -15,30 +15,38 @@ const WHOLE_MAX: usize = 8;
 /// Projected keys are to be at least so much shorter: at most these parts of so many.
 const SHORTER: (usize, usize) = (3, 4);
 
-/// The codec to begin with instead of the one asked for, if the initial states, of `whole` bytes each,
-/// are `keys`.
-pub(super) fn first(storage: &Storage, whole: usize, keys: &[u8]) -> Option<Codec> {
-    match storage {
-        Storage::Sorted(Codec::Gaps) if whole > WHOLE_MAX && !keys.is_empty() => {
-            Some(worthwhile(Projection::of(whole, keys)))
-        }
-        _ => None,
+/// The codec to begin with instead of the one asked for, if the initial states are `keys`, of `whole`
+/// bytes each, of which the last `tag` are not the state's.
+pub(super) fn first(storage: &Storage, (whole, tag): (usize, usize), keys: &[u8]) -> Option<Codec> {
+    let projects = matches!(storage, Storage::Sorted(Codec::Gaps) | Storage::Comback(_));
+    if !projects || whole <= WHOLE_MAX || keys.is_empty() {
+        return None;
     }
+    // The bits of tags vary from one level to the next.
+    let tags = [vec![0; whole - tag], vec![0xff; tag]].concat();
+    Some(worthwhile(&Projection::of(whole, keys).with(&tags), tag + 1))
 }
 
 /// The codec that knows the strangers that `codec` does not, which differ in the bits `more`.
 pub(super) fn wider(codec: &Codec, more: &[u8]) -> Codec {
     match codec.projection() {
-        Some(projection) => worthwhile(projection.with(more)),
+        Some(projection) => worthwhile(&projection.with(more), 1),
         None => codec.clone(),
     }
 }
 
-fn worthwhile(projection: Projection) -> Codec {
+/// The codec with this projection, and as many more bits as fill whole bytes, `least` at least, or with
+/// none, if it spares little.
+fn worthwhile(projection: &Projection, least: usize) -> Codec {
     let (parts, of) = SHORTER;
-    if projection.width() * of <= projection.whole_width() * parts {
-        Codec::Projected(Arc::new(projection))
-    } else {
-        Codec::Gaps
+    if projection.width() * of > projection.whole_width() * parts {
+        return Codec::Gaps;
     }
+    let (key, varying) = projection.parts();
+    let mut kept = varying.to_vec();
+    let missing = 8 * projection.width().max(least)
+        - varying.iter().map(|bits| bits.count_ones() as usize).sum::<usize>();
+    let unused = (0..8 * kept.len()).filter(|bit| varying[bit / 8] >> (bit % 8) & 1 == 0);
+    unused.take(missing).for_each(|bit| kept[bit / 8] |= 1 << (bit % 8));
+    Codec::Projected(Arc::new(Projection::new(key, &kept)))
 }

@@ -112,20 +112,29 @@ impl<'a> Visited<'a> {
         }
     }
 
-    /// What writes the blocks of levels and runs.
+    /// What candidates are written with, and levels and runs of states.
     pub fn codec(&self) -> &Codec {
         match self {
             Visited::Sorted(store) => store.codec(),
-            Visited::Comback(_) => &Codec::Gaps,
+            Visited::Comback(store) => store.codec(),
+        }
+    }
+
+    /// What the level to be expanded is written with.
+    pub fn frontier_codec(&self) -> &Codec {
+        match self {
+            Visited::Sorted(store) => store.codec(),
+            Visited::Comback(store) => store.frontier_codec(),
         }
     }
 
     /// Has another codec read and write from now on; see [`Store::change_codec`].
     pub(super) fn change_codec(&mut self, codec: &Codec, threads: usize) -> Result<()> {
         match self {
-            Visited::Sorted(store) => store.change_codec(codec, threads),
-            Visited::Comback(_) => Ok(()),
+            Visited::Sorted(store) => store.change_codec(codec, threads)?,
+            Visited::Comback(store) => store.change_codec(codec),
         }
+        Ok(())
     }
 
     /// What a manifest must remember.

@@ -23,6 +23,7 @@
 
 mod cache;
 mod edges;
+mod form;
 mod rebuild;
 mod settings;
 mod settle;
@@ -41,10 +42,14 @@ use super::visited::{Part, PartKind};
 use crate::exec::Model;
 use cache::Cache;
 use edges::Edges;
+use form::Form;
 use rebuild::Rebuild;
 use rkyv::{Archive, Deserialize, Serialize};
 use settle::Chunk;
-use spill::{Codec, Disk, FileName, Frontier, Levels, Piece, Result, SavedStore, SegmentWriter};
+use spill::{
+    Codec, Disk, Error, FileName, Frontier, Levels, Piece, Result, SavedCodec, SavedStore,
+    SegmentWriter,
+};
 use std::sync::Arc;
 use table::Table;
 
@@ -66,6 +71,8 @@ pub struct Rebuilt {
 pub struct SavedFrontier {
     /// The states of the last level.
     pub pieces: Vec<Piece>,
+    /// What candidates are written with.
+    pub codec: SavedCodec,
     /// What was done so far.
     pub rebuilt: Rebuilt,
 }
@@ -108,6 +115,7 @@ pub struct Comback<'a> {
     levels: Levels,
     edges: Edges,
     cache: Cache,
+    form: Form,
     frontier: LastLevel,
     rebuilt: Rebuilt,
     /// Room for a chunk of candidates, and for states being rebuilt: taken once, as fresh pages cost
@@ -152,6 +160,7 @@ impl<'a> Comback<'a> {
             levels,
             edges: Edges::default(),
             cache: Cache::new(settings.cache, model.width(), share.cache),
+            form: Form::of(Codec::Gaps, model.width()),
             frontier: LastLevel::default(),
             rebuilt: Rebuilt::default(),
             chunk: Chunk::default(),
@@ -177,6 +186,10 @@ impl<'a> Comback<'a> {
         store.edges = Edges::of(store.levels.saved());
         store.cache.grow(store.edges.next());
         store.table.restore(runs)?;
+        let codec = Codec::restore(&frontier.codec, model.width() + TAG);
+        let none =
+            || Error::corrupt("manifest", 0, "its candidates' codec is none for these states");
+        store.form = Form::of(codec.ok_or_else(none)?, model.width());
         store.frontier = LastLevel { keys: None, pieces: frontier.pieces };
         store.rebuilt = frontier.rebuilt;
         Ok(store)
@@ -209,15 +222,34 @@ impl<'a> Comback<'a> {
         ]
     }
 
+    /// What candidates are written with.
+    pub fn codec(&self) -> &Codec {
+        &self.form.candidates
+    }
+
+    /// What the last level is written with.
+    pub fn frontier_codec(&self) -> &Codec {
+        &self.form.numbered
+    }
+
+    /// Has candidates written with another codec, to which no state of the last level is a stranger.
+    pub fn change_codec(&mut self, codec: &Codec) {
+        let form = Form::of(codec.clone(), self.model.width());
+        if let Some(keys) = &mut self.frontier.keys {
+            let whole = self.model.width() + TAG;
+            *keys = Arc::new(form.numbered.adopt(&self.form.numbered, whole, keys));
+        }
+        self.form = form;
+    }
+
     /// The last level, to be expanded, as keys of [`Tagged`].
     pub fn frontier(&self) -> Result<Frontier> {
         if let Some(keys) = &self.frontier.keys {
             return Ok(Frontier::Raw(keys.clone()));
         }
-        let width = self.model.width() + TAG;
-        let pieces = self.frontier.pieces.iter();
-        let segments = pieces.map(|piece| piece.open(&*self.disk, width)).collect::<Result<_>>()?;
-        Ok(Frontier::Encoded(segments))
+        let (width, codec) = (self.model.width() + TAG, &self.form.numbered);
+        let open = |piece: &Piece| Ok(piece.open(&*self.disk, width)?.coded(codec));
+        Ok(Frontier::Encoded(self.frontier.pieces.iter().map(open).collect::<Result<_>>()?))
     }
 
     /// Writes what is only in memory and makes everything that a manifest speaks of durable.
@@ -228,7 +260,8 @@ impl<'a> Comback<'a> {
         if let (Some(keys), true) = (&self.frontier.keys, self.frontier.pieces.is_empty()) {
             let file = FileName::Frontier { level: level as u32 };
             let mut out = self.disk.create(&file.to_string())?;
-            let mut writer = SegmentWriter::new(self.model.width() + TAG, &mut *out);
+            let mut writer =
+                SegmentWriter::new(self.model.width() + TAG, &mut *out).coded(&self.form.numbered);
             writer.push(keys)?;
             let at = writer.finish()?;
             out.sync()?;
@@ -241,7 +274,7 @@ impl<'a> Comback<'a> {
     pub fn saved(&self) -> (SavedStore, SavedFrontier) {
         let store = SavedStore { levels: self.levels.saved().clone(), runs: self.table.saved() };
         let pieces = self.frontier.pieces.clone();
-        (store, SavedFrontier { pieces, rebuilt: self.rebuilt })
+        (store, SavedFrontier { pieces, codec: self.codec().saved(), rebuilt: self.rebuilt })
     }
 
     /// Removes the files that no longer belong to the store. To be called when a manifest without
@@ -255,7 +288,7 @@ impl<'a> Comback<'a> {
     }
 
     /// Rebuilds the states with the ascending numbers `wanted`, and shows each, by its index in
-    /// `wanted`.
+    /// `wanted`, in the form that candidates have.
     fn rebuild(&mut self, wanted: &[u64], show: &mut dyn FnMut(usize, &[u8])) -> Result<()> {
         self.levels.flush()?;
         let mut rebuild = Rebuild {
@@ -268,6 +301,7 @@ impl<'a> Comback<'a> {
             room: &mut self.room,
         };
         let grouped = if self.settings.groups { self.share.rebuild } else { 0 };
-        rebuild.all(wanted, grouped, show)
+        let form = &self.form;
+        rebuild.all(wanted, grouped, &mut |at, state| show(at, &form.project(state)))
     }
 }

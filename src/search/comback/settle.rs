@@ -44,7 +44,7 @@ impl Comback<'_> {
         candidates: &Candidates,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Settled> {
-        let width = self.model.width() + TAG;
+        let width = self.form.width() + TAG;
         let most = (self.share.chunk / 2 / (width + CANDIDATE_BYTES)).max(1);
         let mut fresh = Fresh {
             width,
@@ -80,9 +80,10 @@ impl Comback<'_> {
 
     /// Adds those of a chunk that are new to `fresh`, and empties the chunk.
     fn sift(&mut self, chunk: &mut Chunk, fresh: &mut Fresh) -> Result<()> {
-        let width = self.model.width();
-        let states = chunk.states.chunks_exact(width).enumerate();
-        let mut queries: Vec<Query> = states.map(|(at, state)| (hash(state), at as u32)).collect();
+        let (width, mut room) = (self.form.width(), Vec::new());
+        let states = chunk.states.chunks_exact(width).zip(0..);
+        let query = |(state, at)| (hash(self.form.lift(state, &mut room)), at);
+        let mut queries: Vec<Query> = states.map(query).collect();
         queries.sort_unstable();
         self.mark_known(chunk, &queries)?;
         let Chunk { states, tags, known, .. } = &*chunk;
@@ -119,7 +120,7 @@ impl Comback<'_> {
     fn compare(&mut self, chunk: &mut Chunk, suspects: &mut [Suspect]) -> Result<()> {
         suspects.sort_unstable();
         self.rebuilt.suspects += suspects.len() as u64;
-        let width = self.model.width();
+        let width = self.form.width();
         let mut numbers: Vec<u64> = suspects.iter().map(|&(number, _)| number).collect();
         numbers.dedup();
         let groups: Vec<&[Suspect]> = suspects.chunk_by(|one, next| one.0 == next.0).collect();
@@ -147,9 +148,13 @@ impl Comback<'_> {
             true => None,
             false => Some(self.disk.create(&name.to_string())?),
         };
-        let mut frontier = file.as_mut().map(|file| SegmentWriter::new(width, &mut **file));
+        let form = &self.form;
+        let mut frontier = file.as_mut().map(|file| {
+            SegmentWriter::new(self.model.width() + TAG, &mut **file).coded(&form.numbered)
+        });
         let mut growing = self.table.begin(level);
         let (mut kept, mut keys, mut tags) = (Vec::new(), Vec::new(), Vec::new());
+        let mut room = Vec::new();
         let mut merge = Merge::new(width, fresh.sources(&*self.disk)?);
         let mut next = first;
         let (table, cache) = (&self.table, &mut self.cache);
@@ -162,6 +167,7 @@ impl Comback<'_> {
                     tags.extend_from_slice(edge);
                     keys.extend_from_slice(&tag(next, 0)?);
                     keys.extend_from_slice(state);
+                    let state = form.lift(state, &mut room);
                     table.add(&mut growing, hash(state), next)?;
                     cache.offer(next, level as usize, state);
                     next += 1;

@@ -43,6 +43,8 @@ impl<'a> Search<'a> {
         search.disk_before = saved.disk;
         search.store = Visited::restore(model, disk, &plan, &search.storage, &saved)?;
         search.states = levels_keys(search.store.levels()).sum();
+        let (codec, level) = (search.store.codec().clone(), search.level_number());
+        search.workers.iter_mut().try_for_each(|worker| worker.change_codec(&codec, level))?;
         search.reopen(saved.open)?;
         Ok(search)
     }
@@ -110,11 +112,21 @@ impl<'a> Search<'a> {
         for worker in &self.workers {
             candidates.extend(worker.pieces());
         }
-        let (store, frontier) = self.store.saved();
+        let (store, mut frontier) = self.store.saved();
+        // Candidates may be on disk that are strangers to the store's codec.
+        let wider = self.wider_codec();
+        let storage = match (&self.storage, wider) {
+            (Storage::Sorted(_), Some(codec)) => Storage::Sorted(codec).saved(),
+            (storage, None) => storage.saved(),
+            (storage, Some(codec)) => {
+                frontier.codec = codec.saved();
+                storage.saved()
+            }
+        };
         Saved {
             digest: self.model.digest(),
             width: self.width() as u32,
-            storage: self.wider_codec().map_or(self.storage.clone(), Storage::Sorted).saved(),
+            storage,
             store,
             frontier,
             transitions: self.transitions,

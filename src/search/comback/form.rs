@@ -1,0 +1,60 @@
+//! How states lie between being found and being forgotten: whole, or projected.
+//!
+//! Of a candidate its tag stands behind the state, of a state of the last level in front (see
+//! `tagged.rs`). The codec that candidates have is that of keys with tags; what it says of the states
+//! alone, and of keys with the tag in front, is taken from it here.
+
+use super::tagged::TAG;
+use spill::{Codec, Projection};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The form of states in memory.
+pub(super) struct Form {
+    /// Of candidates.
+    pub(super) candidates: Codec,
+    /// Of states of the last level.
+    pub(super) numbered: Codec,
+    /// Of states without tags, if they are projected.
+    states: Option<Projection>,
+    /// Bytes of a whole state.
+    whole: usize,
+}
+
+impl Form {
+    /// The form of states of `whole` bytes if candidates have a codec. If that has them projected,
+    /// the bits of tags are kept, and those of states fill bytes.
+    pub(super) fn of(candidates: Codec, whole: usize) -> Form {
+        let Some(projection) = candidates.projection() else {
+            return Form { numbered: candidates.clone(), candidates, states: None, whole };
+        };
+        let (key, varying) = projection.parts();
+        let in_front = |key: &[u8]| [&key[whole..], &key[..whole]].concat();
+        let numbered = Projection::new(&in_front(key), &in_front(varying));
+        let states = Projection::new(&key[..whole], &varying[..whole]);
+        assert_eq!(states.width() + TAG, projection.width(), "states and tags fill bytes");
+        let numbered = Codec::Projected(Arc::new(numbered));
+        Form { candidates, numbered, states: Some(states), whole }
+    }
+
+    /// Bytes of a state.
+    pub(super) fn width(&self) -> usize {
+        self.states.as_ref().map_or(self.whole, Projection::width)
+    }
+
+    /// A whole state.
+    pub(super) fn lift<'s>(&self, state: &'s [u8], room: &'s mut Vec<u8>) -> &'s [u8] {
+        let Some(projection) = &self.states else { return state };
+        room.clear();
+        projection.lift(state, room);
+        room
+    }
+
+    /// A whole state of the store, as it lies here.
+    pub(super) fn project<'s>(&self, state: &'s [u8]) -> Cow<'s, [u8]> {
+        match &self.states {
+            None => Cow::Borrowed(state),
+            Some(projection) => Cow::Owned(projection.pick(state)),
+        }
+    }
+}
