@@ -22,19 +22,23 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// The form of states of `whole` bytes if candidates have a codec. If that has them projected,
-    /// the bits of tags are kept, and those of states fill bytes.
-    pub(super) fn of(candidates: Codec, whole: usize) -> Form {
+    /// The form of states of `whole` bytes if candidates have a codec; none if that has them projected
+    /// and does not keep the bits of tags, or if those of states do not fill bytes.
+    pub(super) fn of(candidates: Codec, whole: usize) -> Option<Form> {
         let Some(projection) = candidates.projection() else {
-            return Form { numbered: candidates.clone(), candidates, states: None, whole };
+            return Some(Form { numbered: candidates.clone(), candidates, states: None, whole });
         };
         let (key, varying) = projection.parts();
         let in_front = |key: &[u8]| [&key[whole..], &key[..whole]].concat();
         let numbered = Projection::new(&in_front(key), &in_front(varying));
         let states = Projection::new(&key[..whole], &varying[..whole]);
-        assert_eq!(states.width() + TAG, projection.width(), "states and tags fill bytes");
+        let bits: u32 = varying.iter().map(|bits| bits.count_ones()).sum();
+        let fills = bits as usize == 8 * (states.width() + TAG);
+        if !fills || varying[whole..] != [0xff; TAG] {
+            return None;
+        }
         let numbered = Codec::Projected(Arc::new(numbered));
-        Form { candidates, numbered, states: Some(states), whole }
+        Some(Form { candidates, numbered, states: Some(states), whole })
     }
 
     /// Bytes of a state.

@@ -160,7 +160,7 @@ impl<'a> Comback<'a> {
             levels,
             edges: Edges::default(),
             cache: Cache::new(settings.cache, model.width(), share.cache),
-            form: Form::of(Codec::Gaps, model.width()),
+            form: Form::of(Codec::Gaps, model.width()).expect("whole states are a form"),
             frontier: LastLevel::default(),
             rebuilt: Rebuilt::default(),
             chunk: Chunk::default(),
@@ -187,9 +187,10 @@ impl<'a> Comback<'a> {
         store.cache.grow(store.edges.next());
         store.table.restore(runs)?;
         let codec = Codec::restore(&frontier.codec, model.width() + TAG);
-        let none =
-            || Error::corrupt("manifest", 0, "its candidates' codec is none for these states");
-        store.form = Form::of(codec.ok_or_else(none)?, model.width());
+        let form = codec.and_then(|codec| Form::of(codec, model.width()));
+        store.form = form.ok_or_else(|| {
+            Error::corrupt("manifest", 0, "its candidates' codec is none for these states")
+        })?;
         store.frontier = LastLevel { keys: None, pieces: frontier.pieces };
         store.rebuilt = frontier.rebuilt;
         Ok(store)
@@ -235,6 +236,7 @@ impl<'a> Comback<'a> {
     /// Has candidates written with another codec, to which no state of the last level is a stranger.
     pub fn change_codec(&mut self, codec: &Codec) {
         let form = Form::of(codec.clone(), self.model.width());
+        let form = form.expect("a search keeps the bits of tags and fills bytes");
         if let Some(keys) = &mut self.frontier.keys {
             let whole = self.model.width() + TAG;
             *keys = Arc::new(form.numbered.adopt(&self.form.numbered, whole, keys));
