@@ -5,8 +5,11 @@
 //! outcome; with damage, with that or with an error that names the damaged file and where.
 //! `SPILLWAY_LARGE` tries as many as take minutes.
 
+#[path = "support/graphs.rs"]
+mod graphs;
 mod support;
 
+use graphs::graphs_of;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use spill::fault::Plan as Faults;
@@ -79,15 +82,7 @@ fn graphs() -> impl Strategy<Value = Graph> {
     let nodes = if is_large() { 30_000u64..250_000 } else { 30_000u64..60_000 };
     let broad = (nodes, 3u64..8, Just(250_000u64), 3usize..10);
     let shape = prop_oneof![300 => small, 75 => wide, 24 => bushy, 1 => broad];
-    let dense = prop_oneof![Just(0), 1u64..3_000, Just(u64::MAX)];
-    (shape, 0u64..500, dense).prop_map(|((nodes, degree, spread, width), broken, dense)| Graph {
-        nodes,
-        degree,
-        spread,
-        width,
-        broken,
-        dense,
-    })
+    graphs_of(shape, 3_000)
 }
 
 fn faults() -> impl Strategy<Value = (Kind, f64)> {

@@ -1,7 +1,10 @@
 //! The external search against the oracle, on pseudo-random graphs.
 
+#[path = "support/graphs.rs"]
+mod graphs;
 mod support;
 
+use graphs::graphs_of;
 use proptest::prelude::*;
 use spill::{Disk, FaultDisk, RealDisk};
 use spillway::search::trace::counterexample;
@@ -12,17 +15,7 @@ use support::{Graph, begin_or_resume, tiny_plan};
 
 fn graphs() -> impl Strategy<Value = Graph> {
     let width = prop_oneof![Just(3usize), Just(8), Just(11), Just(16), Just(24), Just(90)];
-    let dense = prop_oneof![Just(0), 1u64..30_000, Just(u64::MAX)];
-    (1u64..30_000, 1u64..5, 1u64..2_000, width, 0u64..500, dense).prop_map(
-        |(nodes, degree, spread, width, broken, dense)| Graph {
-            nodes,
-            degree,
-            spread,
-            width,
-            broken,
-            dense,
-        },
-    )
+    graphs_of((1u64..30_000, 1u64..5, 1u64..2_000, width), 30_000)
 }
 
 fn real_disk() -> (tempfile::TempDir, Arc<dyn Disk>) {

@@ -1,8 +1,11 @@
 //! Every way of storing states gives what the oracle gives: on pseudo-random graphs, on models we
 //! ship, across stops, on disks that fail, and through the command line.
 
+#[path = "support/graphs.rs"]
+mod graphs;
 mod support;
 
+use graphs::graphs_of;
 use proptest::prelude::*;
 use spill::{Codec, Disk, FaultDisk, Frequencies, Huffman, Tables};
 use spillway::exec::{Check, Exec, Executor, Finding, Findings, Interp, Model};
@@ -54,17 +57,7 @@ fn storages(model: &dyn Model) -> Vec<Storage> {
 
 fn graphs() -> impl Strategy<Value = Graph> {
     let width = prop_oneof![Just(3usize), Just(8), Just(11), Just(24), Just(90)];
-    let dense = prop_oneof![Just(0), 1u64..8_000, Just(u64::MAX)];
-    (1u64..8_000, 1u64..5, 1u64..2_000, width, 0u64..500, dense).prop_map(
-        |(nodes, degree, spread, width, broken, dense)| Graph {
-            nodes,
-            degree,
-            spread,
-            width,
-            broken,
-            dense,
-        },
-    )
+    graphs_of((1u64..8_000, 1u64..5, 1u64..2_000, width), 8_000)
 }
 
 /// Searches to the end, stopping at a checkpoint after each of `pauses` states. The sittings are
