@@ -42,7 +42,7 @@ pub use merge::{Merge, SegmentSource, SliceSource, Source};
 pub use metered::{Metered, Usage};
 pub use names::FileName;
 pub use partition::split;
-pub use project::Projection;
+pub use project::{Projection, SavedProjection};
 pub use real::RealDisk;
 pub use recent::Recent;
 pub use segment::{SEGMENT_VERSION, Segment, SegmentRef, SegmentWriter};

@@ -12,6 +12,7 @@
 //! a file being touched.
 
 use byteorder::{BigEndian, ByteOrder};
+use rkyv::{Archive, Deserialize, Serialize};
 
 /// Which bits of keys are kept.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,6 +25,15 @@ pub struct Projection {
     windows: Vec<Window>,
     /// Bytes of a projected key.
     width: usize,
+}
+
+/// A projection as manifests keep it.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct SavedProjection {
+    /// A whole key with the constant bits.
+    pub key: Vec<u8>,
+    /// The bits that are kept.
+    pub varying: Vec<u8>,
 }
 
 /// Eight bytes of a whole key, as a big-endian number; of a shorter key all, as the first of eight.
@@ -96,6 +106,18 @@ impl Projection {
     /// [`new`](Projection::new) makes this of.
     pub fn parts(&self) -> (&[u8], &[u8]) {
         (&self.constants, &self.varying)
+    }
+
+    /// What a manifest remembers.
+    pub fn saved(&self) -> SavedProjection {
+        SavedProjection { key: self.constants.clone(), varying: self.varying.clone() }
+    }
+
+    /// The projection that was saved, of keys of `whole` bytes; none if there is no such.
+    pub fn restore(saved: &SavedProjection, whole: usize) -> Option<Projection> {
+        let SavedProjection { key, varying } = saved;
+        let fits = key.len() == whole && varying.len() == whole;
+        fits.then(|| Projection::new(key, varying))
     }
 
     /// Appends whole `keys`, projected, to `projected`, but strangers to `strangers`.
@@ -361,8 +383,9 @@ mod tests {
             for key in keys.chunks(whole).chain(others.chunks(whole)) {
                 prop_assert!(wider.knows(key));
             }
-            let (key, varying) = wider.parts();
-            prop_assert_eq!(&Projection::new(key, varying), &wider);
+            let saved = wider.saved();
+            prop_assert_eq!(Projection::restore(&saved, whole + 1), None);
+            prop_assert_eq!(Projection::restore(&saved, whole), Some(wider));
             for mask in others.chunks(whole).filter(|mask| projection.keeps(mask)) {
                 prop_assert_eq!(projection.lift_mask(&projection.pick(mask)), mask);
             }

@@ -316,8 +316,7 @@ impl Contents {
             true => Some(Saved::load(&disk).map_err(|error| Failure::opening(path, error))?),
             false => None,
         };
-        let differs =
-            |saved: &Saved| saved.digest != job.digest || saved.storage.asked() != job.storage;
+        let differs = |saved: &Saved| saved.digest != job.digest || saved.storage != job.storage;
         if saved.as_ref().is_some_and(differs) {
             let error = Error::corrupt(MANIFEST, 0, "it belongs to another model than the job");
             return Err(Failure::opening(path, error));

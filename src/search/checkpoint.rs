@@ -13,7 +13,8 @@ use super::{Outcome, Plan, Storage, Verdict};
 use crate::exec::{Check, FaultKind, Finding, Findings, Model};
 use consistency::contradiction;
 use rkyv::{Archive, Deserialize, Serialize, rancor};
-use spill::{Disk, Error, Format, Piece, Result, SavedStore};
+use spill::{Codec, Disk, Error, Format, Piece, Projection, Result, SavedProjection, SavedStore};
+use std::sync::Arc;
 
 /// The name of the manifest in a search directory.
 pub const MANIFEST: &str = "manifest";
@@ -30,6 +31,8 @@ pub struct Saved {
     pub width: u32,
     /// How states are stored.
     pub storage: SavedStorage,
+    /// On what keys are projected in memory, if they are.
+    pub projection: Option<SavedProjection>,
     /// The levels and the visited store.
     pub store: SavedStore,
     /// With ComBack, the states of the last level.
@@ -123,6 +126,21 @@ impl Saved {
     pub fn storage(&self) -> Result<Storage> {
         let restored = self.storage.restore(self.width as usize - self.storage.tag_bytes());
         restored.ok_or_else(|| Error::corrupt(MANIFEST, 0, "its codec is none for these states"))
+    }
+
+    /// What candidates are written with, and the levels and runs of the sorted store.
+    pub fn codec(&self) -> Result<Codec> {
+        let asked = match self.storage()? {
+            Storage::Sorted(codec) => codec,
+            Storage::Comback(_) => Codec::Gaps,
+        };
+        let projected = match (&self.projection, asked) {
+            (None, asked) => return Ok(asked),
+            (Some(saved), Codec::Gaps) => Projection::restore(saved, self.width as usize),
+            (Some(_), _) => None,
+        };
+        let none = || Error::corrupt(MANIFEST, 0, "its projection is none for these states");
+        Ok(Codec::Projected(Arc::new(projected.ok_or_else(none)?)))
     }
 
     /// The findings, the open level's included; with ComBack, witnesses have their tags in front.

@@ -246,11 +246,7 @@ impl<'a> Search<'a> {
         for worker in &mut self.workers {
             worker.change_codec(&codec, level)?;
         }
-        self.store.change_codec(&codec, self.plan.threads)?;
-        if let Storage::Sorted(old) = &mut self.storage {
-            *old = codec;
-        }
-        Ok(())
+        self.store.change_codec(&codec, self.plan.threads)
     }
 
     /// The codec that knows all candidates, if the store's does not.

@@ -60,17 +60,6 @@ impl SavedStorage {
         }
     }
 
-    /// What was asked for, of which this may be what it has become: a search chooses itself on what it
-    /// projects keys.
-    pub fn asked(&self) -> SavedStorage {
-        match self {
-            SavedStorage::Sorted(SavedCodec::Projected { .. }) => {
-                SavedStorage::Sorted(SavedCodec::Gaps)
-            }
-            other => other.clone(),
-        }
-    }
-
     /// Bytes before a state where a manifest speaks of one.
     pub fn tag_bytes(&self) -> usize {
         match self {
@@ -82,7 +71,7 @@ impl SavedStorage {
     /// As flags and reports call it.
     pub fn name(&self) -> &'static str {
         match self {
-            SavedStorage::Sorted(SavedCodec::Gaps | SavedCodec::Projected { .. }) => "sorted",
+            SavedStorage::Sorted(SavedCodec::Gaps) => "sorted",
             SavedStorage::Sorted(SavedCodec::Raw) => "raw",
             SavedStorage::Sorted(SavedCodec::Rle) => "rle",
             SavedStorage::Sorted(SavedCodec::Huffman { .. }) => "huffman",

@@ -89,16 +89,16 @@ impl<'a> Visited<'a> {
         storage: &Storage,
         saved: &Saved,
     ) -> Result<Visited<'a>> {
-        let store = saved.store.clone();
+        let (store, codec) = (saved.store.clone(), saved.codec()?);
         Ok(match storage {
-            Storage::Sorted(codec) => {
-                let (width, codec, shares) = (model.width(), codec.clone(), plan.shares());
+            Storage::Sorted(_) => {
+                let (width, shares) = (model.width(), plan.shares());
                 let store = Store::restore(disk, width, codec, shares, store, plan.threads)?;
                 Visited::Sorted(Box::new(store))
             }
             Storage::Comback(settings) => {
-                let frontier = saved.frontier.clone();
-                let store = Comback::restore(model, disk, plan, *settings, store, frontier)?;
+                let saved = (store, saved.frontier.clone());
+                let store = Comback::restore(model, disk, plan, *settings, codec, saved)?;
                 Visited::Comback(Box::new(store))
             }
         })

@@ -38,16 +38,9 @@ pub enum Codec {
 /// A codec as manifests keep it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub enum SavedCodec {
-    /// [`Codec::Gaps`].
+    /// [`Codec::Gaps`] and [`Codec::Projected`].
     #[default]
     Gaps,
-    /// [`Codec::Projected`].
-    Projected {
-        /// A key with the constant bits.
-        key: Vec<u8>,
-        /// The bits that are kept.
-        varying: Vec<u8>,
-    },
     /// [`Codec::Raw`].
     Raw,
     /// [`Codec::Rle`].
@@ -72,14 +65,10 @@ impl Codec {
         }
     }
 
-    /// What a manifest remembers.
+    /// What a manifest remembers of how blocks are written; a [`Projection`] is saved by itself.
     pub fn saved(&self) -> SavedCodec {
         match self {
-            Codec::Gaps => SavedCodec::Gaps,
-            Codec::Projected(projection) => {
-                let (key, varying) = projection.parts();
-                SavedCodec::Projected { key: key.to_vec(), varying: varying.to_vec() }
-            }
+            Codec::Gaps | Codec::Projected(_) => SavedCodec::Gaps,
             Codec::Raw => SavedCodec::Raw,
             Codec::Rle => SavedCodec::Rle,
             Codec::Huffman(huffman) => huffman.saved(),
@@ -90,10 +79,6 @@ impl Codec {
     pub fn restore(saved: &SavedCodec, width: usize) -> Option<Codec> {
         Some(match saved {
             SavedCodec::Gaps => Codec::Gaps,
-            SavedCodec::Projected { key, varying } => {
-                let fits = key.len() == width && varying.len() == width;
-                fits.then(|| Codec::Projected(Arc::new(Projection::new(key, varying))))?
-            }
             SavedCodec::Raw => Codec::Raw,
             SavedCodec::Rle => Codec::Rle,
             SavedCodec::Huffman { columns, lengths } => {

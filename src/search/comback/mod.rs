@@ -47,8 +47,7 @@ use rebuild::Rebuild;
 use rkyv::{Archive, Deserialize, Serialize};
 use settle::Chunk;
 use spill::{
-    Codec, Disk, Error, FileName, Frontier, Levels, Piece, Result, SavedCodec, SavedStore,
-    SegmentWriter,
+    Codec, Disk, Error, FileName, Frontier, Levels, Piece, Result, SavedStore, SegmentWriter,
 };
 use std::sync::Arc;
 use table::Table;
@@ -71,8 +70,6 @@ pub struct Rebuilt {
 pub struct SavedFrontier {
     /// The states of the last level.
     pub pieces: Vec<Piece>,
-    /// What candidates are written with.
-    pub codec: SavedCodec,
     /// What was done so far.
     pub rebuilt: Rebuilt,
 }
@@ -177,19 +174,17 @@ impl<'a> Comback<'a> {
         disk: Arc<dyn Disk>,
         plan: &Plan,
         settings: Settings,
-        saved: SavedStore,
-        frontier: SavedFrontier,
+        codec: Codec,
+        (store, frontier): (SavedStore, SavedFrontier),
     ) -> Result<Comback<'a>> {
-        let SavedStore { levels, runs } = saved;
+        let SavedStore { levels, runs } = store;
         let levels = Levels::restore(disk.clone(), tagged::TAG, Codec::Gaps, levels)?;
         let mut store = Comback::with_levels(model, disk, plan, settings, levels);
         store.edges = Edges::of(store.levels.saved());
         store.cache.grow(store.edges.next());
         store.table.restore(runs)?;
-        let codec = Codec::restore(&frontier.codec, model.width() + TAG);
-        let form = codec.and_then(|codec| Form::of(codec, model.width()));
-        store.form = form.ok_or_else(|| {
-            Error::corrupt("manifest", 0, "its candidates' codec is none for these states")
+        store.form = Form::of(codec, model.width()).ok_or_else(|| {
+            Error::corrupt("manifest", 0, "its projection is none for states with tags")
         })?;
         store.frontier = LastLevel { keys: None, pieces: frontier.pieces };
         store.rebuilt = frontier.rebuilt;
@@ -276,7 +271,7 @@ impl<'a> Comback<'a> {
     pub fn saved(&self) -> (SavedStore, SavedFrontier) {
         let store = SavedStore { levels: self.levels.saved().clone(), runs: self.table.saved() };
         let pieces = self.frontier.pieces.clone();
-        (store, SavedFrontier { pieces, codec: self.codec().saved(), rebuilt: self.rebuilt })
+        (store, SavedFrontier { pieces, rebuilt: self.rebuilt })
     }
 
     /// Removes the files that no longer belong to the store. To be called when a manifest without

@@ -10,7 +10,7 @@ use crate::exec::Model;
 use crate::search::checkpoint::{Saved, SavedLevel, restore_findings, save_findings};
 use crate::search::control::Progress;
 use crate::search::visited::Visited;
-use crate::search::{Control, Limits, Plan, Storage, Verdict};
+use crate::search::{Control, Limits, Plan, Verdict};
 use spill::{Disk, Error, FileName, Metered, Piece, Result, SavedStore};
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -112,21 +112,15 @@ impl<'a> Search<'a> {
         for worker in &self.workers {
             candidates.extend(worker.pieces());
         }
-        let (store, mut frontier) = self.store.saved();
+        let (store, frontier) = self.store.saved();
         // Candidates may be on disk that are strangers to the store's codec.
         let wider = self.wider_codec();
-        let storage = match (&self.storage, wider) {
-            (Storage::Sorted(_), Some(codec)) => Storage::Sorted(codec).saved(),
-            (storage, None) => storage.saved(),
-            (storage, Some(codec)) => {
-                frontier.codec = codec.saved();
-                storage.saved()
-            }
-        };
+        let projection = wider.as_ref().unwrap_or(self.store.codec()).projection();
         Saved {
             digest: self.model.digest(),
             width: self.width() as u32,
-            storage,
+            storage: self.storage.saved(),
+            projection: projection.map(|projection| projection.saved()),
             store,
             frontier,
             transitions: self.transitions,
