@@ -1,0 +1,206 @@
+//! What the documents say of the code is true: which way the arrows between folders point, where
+//! there is `unsafe`, that files they name are there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Who uses whom: pairs of folders (or files) right under `src/`.
+type Arrows = BTreeSet<(String, String)>;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Every file of Rust below a folder, with its path from the root, and its text.
+fn sources(folder: &str) -> Vec<(String, String)> {
+    let (mut files, mut open) = (Vec::new(), vec![root().join(folder)]);
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                let name = path.strip_prefix(root()).unwrap().display().to_string();
+                files.push((name, std::fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The code of a file: without its module of tests and without comments.
+fn code(name: &str, text: &str) -> String {
+    if name.ends_with("/tests.rs") {
+        return String::new();
+    }
+    let own = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let lines = own.lines().map(|line| line.split("//").next().unwrap_or_default());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The names that stand after each `prefix`, in braces or alone, as in `use crate::{a, b::c}`.
+fn named_after<'t>(text: &'t str, prefix: &str) -> Vec<&'t str> {
+    let word = |text: &'t str| {
+        let end = text.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(text.len());
+        &text[..end]
+    };
+    let mut names = Vec::new();
+    for rest in text.split(prefix).skip(1) {
+        match rest.strip_prefix('{') {
+            None => names.push(word(rest)),
+            Some(list) => {
+                let (mut depth, mut start) = (0, true);
+                for (at, it) in list.char_indices() {
+                    match it {
+                        '{' => depth += 1,
+                        '}' if depth == 0 => break,
+                        '}' => depth -= 1,
+                        ',' if depth == 0 => start = true,
+                        it if start && it.is_alphabetic() => {
+                            names.push(word(&list[at..]));
+                            start = false;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    names
+}
+
+/// The arrows that the code of some files has. `spill` is a crate; all else is below `src/`.
+fn arrows_of(files: &[(String, String)]) -> Arrows {
+    let below = |name: &str| {
+        let rest = name.strip_prefix("src/").unwrap_or(name);
+        rest.split('/').next().unwrap_or(rest).trim_end_matches(".rs").to_string()
+    };
+    let mut arrows = Arrows::new();
+    for (name, text) in files {
+        let (from, code) = (below(name), code(name, text));
+        let mut to: Vec<_> =
+            named_after(&code, "crate::").into_iter().map(str::to_string).collect();
+        to.extend(code.contains("spill::").then(|| "spill".to_string()));
+        arrows.extend(to.into_iter().filter(|to| *to != from).map(|to| (from.clone(), to)));
+    }
+    arrows
+}
+
+/// The arrows that a document tells: lines in a block after `arrows:`, each `from -> to, to`.
+fn arrows_told(document: &str) -> Arrows {
+    let lines = document.lines().skip_while(|line| *line != "```arrows");
+    let lines = lines.skip(1).take_while(|line| *line != "```");
+    let pairs = lines.flat_map(|line| {
+        let (from, to) = line.split_once("->").unwrap_or_else(|| panic!("no arrow: {line}"));
+        let from: Vec<_> = from.split(',').map(str::trim).collect();
+        let each = move |from: &str| {
+            let from = from.to_string();
+            to.split(',').map(move |to| (from.clone(), to.trim().to_string())).collect::<Vec<_>>()
+        };
+        from.into_iter().flat_map(each).collect::<Vec<_>>()
+    });
+    pairs.collect()
+}
+
+/// Files that anybody may use and that use nobody, as the document says.
+const BELOW_ALL: [&str; 2] = ["source", "diag"];
+
+fn without_base(arrows: Arrows) -> Arrows {
+    arrows.into_iter().filter(|(_, to)| !BELOW_ALL.contains(&to.as_str())).collect()
+}
+
+#[test]
+fn arrows_are_as_the_architecture_says() {
+    let files: Vec<_> = sources("src")
+        .into_iter()
+        .filter(|(name, _)| !["src/lib.rs", "src/main.rs"].contains(&name.as_str()))
+        .collect();
+    let found = without_base(arrows_of(&files));
+    let told = arrows_told(&read("docs/architecture.md"));
+    let secret: Vec<_> = found.difference(&told).collect();
+    let idle: Vec<_> = told.difference(&found).collect();
+    assert!(secret.is_empty(), "arrows that docs/architecture.md does not tell: {secret:?}");
+    assert!(idle.is_empty(), "arrows of docs/architecture.md that are not there: {idle:?}");
+    for (from, to) in &found {
+        let back = (to.clone(), from.clone());
+        assert!(!found.contains(&back), "{from} and {to} use each other");
+    }
+    let base = arrows_of(&files).into_iter().filter(|(from, to)| {
+        BELOW_ALL.contains(&from.as_str()) && !BELOW_ALL.contains(&to.as_str())
+    });
+    assert_eq!(base.collect::<Vec<_>>(), [], "what lies below all uses something above");
+}
+
+#[test]
+fn a_planted_arrow_is_found() {
+    let file = |name: &str, text: &str| (name.to_string(), text.to_string());
+    let planted = [
+        file("src/ir/mod.rs", "use crate::{source::Span, search::{Limits, memory}, cli};"),
+        file("src/exec/a.rs", "fn f() { spill::sort() } // crate::report"),
+        file("src/exec/b.rs", "fn f() {}\n#[cfg(test)]\nmod tests {\n use crate::front; }"),
+    ];
+    let pair = |from: &str, to: &str| (from.to_string(), to.to_string());
+    let expected = [pair("ir", "search"), pair("ir", "cli"), pair("exec", "spill")];
+    assert_eq!(without_base(arrows_of(&planted)), expected.into());
+    let told = arrows_told("x\n```arrows\na, b -> c, d\n```\ne -> f");
+    assert_eq!(told, [pair("a", "c"), pair("a", "d"), pair("b", "c"), pair("b", "d")].into());
+}
+
+/// How many uses of the keyword the code of each file has.
+fn unsafe_in(files: &[(String, String)]) -> BTreeMap<String, usize> {
+    let counts = files.iter().map(|(name, text)| {
+        let code = code(name, text);
+        let words = code.split(|it: char| !it.is_alphanumeric() && it != '_');
+        (name.clone(), words.filter(|word| *word == "unsafe").count())
+    });
+    counts.filter(|(_, count)| *count > 0).collect()
+}
+
+#[test]
+fn unsafe_is_where_contributing_says() {
+    let text = read("CONTRIBUTING.md");
+    let rule = text.split("\n- ").find(|rule| rule.starts_with("**`unsafe`**")).unwrap();
+    let told: BTreeSet<&str> = rule.split('`').filter(|word| word.contains("src/")).collect();
+    let mut idle = told.clone();
+    for (file, _) in unsafe_in(&[sources("src"), sources("spill/src")].concat()) {
+        let place = told.iter().find(|&&place| Path::new(&file).starts_with(place));
+        let place =
+            place.unwrap_or_else(|| panic!("CONTRIBUTING.md does not tell of `unsafe` in {file}"));
+        idle.remove(place);
+    }
+    assert!(idle.is_empty(), "CONTRIBUTING.md tells of `unsafe` that is not there: {idle:?}");
+}
+
+#[test]
+fn a_planted_unsafe_is_found() {
+    let file = |name: &str, text: &str| (name.to_string(), text.to_string());
+    let planted = [
+        file("src/a.rs", "fn f() { unsafe { g() } }"),
+        file("src/b.rs", "// unsafe\n#![deny(unsafe_op_in_unsafe_fn)]"),
+    ];
+    assert_eq!(unsafe_in(&planted).into_keys().collect::<Vec<_>>(), ["src/a.rs"]);
+}
+
+#[test]
+fn files_that_documents_name_are_there() {
+    let documents = ["README.md", "CONTRIBUTING.md"].map(str::to_string).into_iter();
+    let folder = std::fs::read_dir(root().join("docs")).unwrap();
+    let folder = folder.map(|it| format!("docs/{}", it.unwrap().file_name().display()));
+    for document in documents.chain(folder) {
+        for word in read(&document).split('`').skip(1).step_by(2) {
+            let folders = ["src/", "spill/", "tests/", "docs/", "examples/", "benches/", "models/"];
+            let is_path = folders.iter().any(|it| word.starts_with(it))
+                && !word.contains(['*', '{', ' ', '<', '…'])
+                && !word.contains(char::is_uppercase);
+            if is_path {
+                let there = root().join(word).exists();
+                assert!(there, "{document} names `{word}`, which is not there");
+            }
+        }
+    }
+}
