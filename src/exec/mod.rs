@@ -10,6 +10,7 @@ mod executor;
 mod expansion;
 pub mod interp;
 pub mod jit;
+pub mod stop;
 pub mod synthetic;
 
 pub use claim::Claimed;
@@ -28,11 +29,13 @@ pub trait Model: Send + Sync {
     /// Bits of a state that carry information.
     fn bits(&self) -> u32;
 
-    /// Adds every initial state to `out` as a candidate. Faults of start-up code are findings.
+    /// Adds every initial state to `out` as a candidate. Faults of start-up code are findings. It may
+    /// leave early like [`Model::expand`].
     fn initial(&self, out: &mut Expansion);
 
     /// Adds every successor of every state in `states` (whole states, one after another) to
-    /// `out`, tallies transitions and deadlocks, and records what is violated in each state.
+    /// `out`, tallies transitions and deadlocks, and records what is violated in each state. It may
+    /// leave early once [`stop::is_asked`]: then all that it gave is dropped.
     fn expand(&self, states: &[u8], out: &mut Expansion);
 
     /// Every step out of `state`, faulty ones included, in the order of [`Model::expand`].

@@ -3,6 +3,7 @@
 //! Signals, deadlines and progress displays live in other threads; they meet the search in a few
 //! atomic numbers.
 
+use crate::exec::stop::{Heeding, Stop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 /// Requests to a search, and its progress.
 #[derive(Debug)]
 pub struct Control {
-    stop: Arc<AtomicBool>,
+    stop: Stop,
     deadline: Option<Instant>,
     /// The longest time between checkpoints while a level is expanded.
     pub checkpoint_every: Duration,
@@ -36,26 +37,40 @@ pub struct Progress {
 }
 
 impl Control {
-    /// A search that runs until `deadline`, if there is one, or until it is told to stop.
+    /// A search that runs until `deadline`, if there is one, or until it is told to stop. Deadlines are
+    /// looked at between states; work on one state is only broken off by a request.
     pub fn new(checkpoint_every: Duration, deadline: Option<Instant>) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        Self { stop, deadline, checkpoint_every, progress: Progress::default() }
+        Self { stop: Stop::default(), deadline, checkpoint_every, progress: Progress::default() }
     }
 
-    /// Asks the search to stop at its next checkpoint.
+    /// Asks the search to stop, leaving a checkpoint.
     pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop.ask();
     }
 
     /// Set by whoever wants the search to stop, a signal handler for one.
     pub fn stop_flag(&self) -> Arc<AtomicBool> {
-        self.stop.clone()
+        self.stop.flag()
     }
 
-    /// Whether the search should stop now.
+    /// Whether the search should stop now. A deadline that has passed is a request from then on.
     pub fn should_stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            self.stop();
+        }
+        self.is_stopped()
+    }
+
+    /// Whether the search has been asked to stop, or a passed deadline has been noticed.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_asked()
+    }
+
+    /// Has the models that this thread runs look at the request while they are at work. What they
+    /// have given is to be dropped if [`is_stopped`](Control::is_stopped) when they return.
+    #[must_use = "it is heeded for as long as this lives"]
+    pub fn heed(&self) -> Heeding {
+        self.stop.heed()
     }
 }
 

@@ -1,0 +1,87 @@
+//! A request to stop, and how those at work see it.
+//!
+//! Expanding one state can take long: it may have millions of successors, or an orbit that is slow to
+//! canonicalise. Whoever begins such work has its thread *heed* a request for as long as it goes on;
+//! loops deep inside look at [`is_asked`] now and then, and leave early. What an abandoned piece of
+//! work has given is incomplete and may be wrong, so whoever began it drops all of it: once the work
+//! has returned, a request that has been made by then says so.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+thread_local! {
+    /// The request that this thread heeds.
+    static HEEDED: RefCell<Option<Stop>> = const { RefCell::new(None) };
+}
+
+/// A request to stop, made at most once and never taken back.
+#[derive(Clone, Debug, Default)]
+pub struct Stop {
+    asked: Arc<AtomicBool>,
+}
+
+impl Stop {
+    /// Makes the request.
+    pub fn ask(&self) {
+        self.asked.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it has been made.
+    pub fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// What is set to make it, by a signal handler for one.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.asked.clone()
+    }
+
+    /// Has this thread heed the request, in place of any other, while the result lives.
+    #[must_use = "it is heeded for as long as this lives"]
+    pub fn heed(&self) -> Heeding {
+        Heeding { before: HEEDED.replace(Some(self.clone())) }
+    }
+}
+
+/// For as long as this lives, its thread heeds a request.
+#[derive(Debug)]
+pub struct Heeding {
+    /// What it heeded before.
+    before: Option<Stop>,
+}
+
+impl Drop for Heeding {
+    fn drop(&mut self) {
+        HEEDED.set(self.before.take());
+    }
+}
+
+/// Whether the request that this thread heeds, if it heeds one, has been made. Takes some
+/// nanoseconds.
+pub fn is_asked() -> bool {
+    HEEDED.with_borrow(|stop| stop.as_ref().is_some_and(Stop::is_asked))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_heeds_one_request_at_a_time() {
+        let (outer, inner) = (Stop::default(), Stop::default());
+        outer.ask();
+        assert!(!is_asked());
+        let heeding = outer.heed();
+        assert!(is_asked());
+        {
+            let _inner = inner.heed();
+            assert!(!is_asked());
+            inner.ask();
+            assert!(is_asked());
+        }
+        assert!(std::thread::spawn(is_asked).join().is_ok_and(|asked| !asked));
+        drop(heeding);
+        assert!(!is_asked());
+    }
+}
