@@ -257,7 +257,10 @@ fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, Strin
         None => executor.model(),
     };
     if settings.oracle {
-        return Ok(Explored { outcome: memory::search(model, &limits), store: String::new() });
+        return Ok(Explored {
+            outcome: memory::search(model, &limits).map_err(|error| error.to_string())?,
+            store: String::new(),
+        });
     }
     let base = Plan::resident();
     let plan = |memory| Plan::new(memory, base, settings.threads, model.width());
@@ -291,10 +294,12 @@ fn ordered(model: Interp, order: Option<&str>) -> Result<Interp, String> {
     let order = match order {
         None | Some("declared") => return Ok(model),
         Some("static") => fixed,
-        Some("sampled") => match sampled(&model, model.layout(), &fixed) {
-            Some(better) => better.order,
-            None => return Ok(model),
-        },
+        Some("sampled") => {
+            match sampled(&model, model.layout(), &fixed).map_err(|error| error.to_string())? {
+                Some(better) => better.order,
+                None => return Ok(model),
+            }
+        }
         Some(other) => return Err(format!("there is no key order `{other}`")),
     };
     model.with_order(&order).map_err(|error| error.to_string())

@@ -155,15 +155,16 @@ fn expansion_alone(
     each_batch(model.width(), search, disk, |states| {
         for (_, model, seconds, transitions) in &mut executors {
             let mut buffer = Vec::new();
-            let mut forget = |buffer: &mut Vec<u8>| {
+            let forget = |buffer: &mut Vec<u8>| {
                 buffer.clear();
                 Ok(())
             };
-            let mut out = Expansion::new(model.width(), &mut buffer, 32 << 10, &mut forget);
             let began = cpu_seconds();
-            model.expand(states, &mut out);
+            let run = |out: &mut Expansion| model.expand(states, out);
+            let collected =
+                Expansion::collect_in_batches(model.width(), &mut buffer, 32 << 10, forget, run);
             *seconds += cpu_seconds() - began;
-            *transitions += out.finish().map_or(0, |(transitions, _)| transitions);
+            *transitions += collected.map_or(0, |it| it.transitions);
         }
     });
     let each = |(what, _, seconds, transitions)| (what, 1e9 * seconds / transitions as f64);

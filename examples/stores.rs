@@ -155,16 +155,13 @@ struct InMemory {
     plain_actions: u64,
 }
 
-fn in_memory(model: &dyn Model, codec: Codec) -> InMemory {
+fn in_memory(model: &dyn Model, codec: Codec) -> spill::Result<InMemory> {
     let (records, ends, slots) = (Vec::new(), Vec::new(), Vec::new());
     let mut table = HashTable { codec, records, ends, slots };
     let (mut buffer, mut state) = (Vec::new(), vec![0; model.width()]);
     let (mut transitions, mut begun, mut plain_actions) = (0, 0, 0);
     let mut first_of_level = Vec::new();
-    let mut never = |_: &mut Vec<u8>| Ok(());
-    let mut expansion = Expansion::new(model.width(), &mut buffer, usize::MAX, &mut never);
-    model.initial(&mut expansion);
-    drop(expansion);
+    let _ = Expansion::collect(model.width(), &mut buffer, |out| model.initial(out))?;
     buffer.chunks_exact(model.width()).for_each(|state| {
         table.insert(state);
     });
@@ -174,9 +171,8 @@ fn in_memory(model: &dyn Model, codec: Codec) -> InMemory {
         for at in begun..end {
             assert!(table.codec.decode(table.get(at), &mut state), "a record is of a state");
             buffer.clear();
-            let mut expansion = Expansion::new(model.width(), &mut buffer, usize::MAX, &mut never);
-            model.expand(&state, &mut expansion);
-            transitions += expansion.transitions;
+            let run = |out: &mut Expansion| model.expand(&state, out);
+            transitions += Expansion::collect(model.width(), &mut buffer, run)?.transitions;
             for state in buffer.chunks_exact(model.width()) {
                 let known = table.ends.len();
                 let number = table.insert(state);
@@ -191,7 +187,7 @@ fn in_memory(model: &dyn Model, codec: Codec) -> InMemory {
     }
     let (states, levels) = (begun as u64, first_of_level.len());
     let counts = Counts { states, transitions, levels };
-    InMemory { counts, bytes: table.records.len(), plain_actions }
+    Ok(InMemory { counts, bytes: table.records.len(), plain_actions })
 }
 
 /// One search on disk.
@@ -248,15 +244,15 @@ fn codecs(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
     let each = [
         ("none", Codec::Raw),
         ("run-length", Codec::Rle),
-        ("huffman, one code", trained(model, Tables::Single)),
-        ("huffman", trained(model, Tables::Columns)),
+        ("huffman, one code", trained(model, Tables::Single)?),
+        ("huffman", trained(model, Tables::Columns)?),
     ];
     println!("| in memory | CPU s | time | B a state | of none |");
     println!("| --- | --- | --- | --- | --- |");
     let (mut expected, mut first, mut agree) = (None, 0.0, true);
     for (what, codec) in each.clone() {
         let begun = cpu_seconds();
-        let InMemory { counts, bytes, .. } = in_memory(model, codec);
+        let InMemory { counts, bytes, .. } = in_memory(model, codec)?;
         let seconds = (cpu_seconds() - begun).max(0.01);
         agree &= *expected.get_or_insert(counts) == counts;
         first = if what == "none" { seconds } else { first };
@@ -319,7 +315,7 @@ fn combacks(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
 }
 
 fn grouping(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
-    let plain = in_memory(model, Codec::Raw);
+    let plain = in_memory(model, Codec::Raw)?;
     let cache = (CacheKind::None, CacheSize::default());
     let settings = Settings { hash_bits: 32, cache, groups: true };
     let grouped = on_disk(model, budget, Storage::Comback(settings))?;

@@ -1,7 +1,7 @@
 //! What every executor must keep: both ways of asking give the same steps, and every step stays
 //! within the masks it announces. On random walks through every model we ship.
 
-use spillway::exec::{Check, Expansion, Interp, Model, Outcome};
+use spillway::exec::{Check, Collected, Expansion, Interp, Model, Outcome};
 use spillway::front::{self, Language, Options};
 use spillway::ir::{ChannelRef, Expr, ExprKind, Program, Property, PropertyKind, Unary};
 use spillway::source::{Sources, Span};
@@ -56,10 +56,9 @@ fn expanding_and_stepping_give_the_same() {
     for (file, model) in models() {
         walk(&model, |state| {
             let mut buffer = Vec::new();
-            let mut never = |_: &mut Vec<u8>| Ok(());
-            let mut expansion = Expansion::new(model.width(), &mut buffer, usize::MAX, &mut never);
-            model.expand(state, &mut expansion);
-            let (transitions, findings) = expansion.finish().unwrap();
+            let run = |out: &mut Expansion| model.expand(state, out);
+            let Collected { transitions, findings } =
+                Expansion::collect(model.width(), &mut buffer, run).unwrap();
             let steps = model.steps(state);
             let stepped: Vec<u8> = steps
                 .iter()

@@ -203,7 +203,7 @@ impl Run<'_> {
         let limits = Limits { stop_on_violation: !schedule.keep_going, ..Limits::default() };
         Run {
             schedule,
-            expected: memory::search(&schedule.graph, &limits),
+            expected: memory::search(&schedule.graph, &limits).unwrap(),
             limits,
             disk: FaultDisk::new(),
             damaged: BTreeSet::new(),

@@ -54,7 +54,7 @@ impl Case {
     }
 
     fn expected(&self) -> Outcome {
-        memory::search(&self.graph, &limits())
+        memory::search(&self.graph, &limits()).unwrap()
     }
 
     /// The operations of an undisturbed search.

@@ -89,7 +89,7 @@ fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
     let mut search = begin_or_resume(model, &disk, plan, &limits, &control).unwrap();
     let outcome = search.run().unwrap();
     if !promise.large {
-        assert_eq!(outcome, memory::search(model, &limits), "{}", promise.place);
+        assert_eq!(outcome, memory::search(model, &limits).unwrap(), "{}", promise.place);
     }
     let found = violations(model, &sources, &limits, &outcome);
     assert_eq!(fields(&outcome, &found), promise.fields, "{}", promise.place);

@@ -52,9 +52,8 @@ fn walk(model: &Interp) {
             .collect();
         let Some(state) = successors.get(at * 7 % successors.len().max(1)) else { return };
         let mut buffer = Vec::new();
-        let mut never = |_: &mut Vec<u8>| Ok(());
-        let mut out = Expansion::new(model.width(), &mut buffer, usize::MAX, &mut never);
-        model.expand(state, &mut out);
+        let run = |out: &mut Expansion| model.expand(state, out);
+        let _ = Expansion::collect(model.width(), &mut buffer, run).unwrap();
         options = model.steps(state);
         let stepped: Vec<u8> = options
             .iter()

@@ -23,7 +23,7 @@ fn load(text: &str) -> Interp {
 }
 
 fn explore(model: &Interp) -> search::Outcome {
-    memory::search(model, &Limits { stop_on_violation: false, ..Limits::default() })
+    memory::search(model, &Limits { stop_on_violation: false, ..Limits::default() }).unwrap()
 }
 
 /// The value of the variable `x` in every state of a model, in the order of exploration, once each.

@@ -180,7 +180,7 @@ fn mistakes_met_at_run_time_are_violations_with_a_way_there() {
             "var x: 0..3; y: 0..3; a: array [0..3] of 0..3; {rule} startstate {start}; end;"
         );
         let model = load(&text).unwrap_or_else(|errors| panic!("{}", errors.join("\n")));
-        let outcome = memory::search(&model, &Limits::default());
+        let outcome = memory::search(&model, &Limits::default()).unwrap();
         let (check, finding) = outcome
             .findings
             .iter()

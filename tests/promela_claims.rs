@@ -30,10 +30,10 @@ fn counts_with(text: &str, claim: ClaimChoice) -> (u64, u64, u64) {
     let interp = load(text, claim);
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
     let model = Claimed::new(&interp, &interp).unwrap();
-    let outcome = memory::search(&model, &limits);
+    let outcome = memory::search(&model, &limits).unwrap();
     let jit = Jit::new(&interp).unwrap();
     let compiled = Claimed::new(&jit, &interp).unwrap();
-    assert_eq!(memory::search(&compiled, &limits), outcome, "compiled and interpreted");
+    assert_eq!(memory::search(&compiled, &limits).unwrap(), outcome, "compiled and interpreted");
     assert_eq!(outcome.deadlocks(), 0, "under a claim there are none");
     for (check, finding) in outcome.findings.iter() {
         tells_of(&model, check, &finding.witness);
@@ -367,7 +367,7 @@ fn one_of_several_claims_is_searched_with() {
     assert_eq!(named("two"), (4, 4, 1));
     let without = load(TWO, ClaimChoice::Leave);
     assert!(Claimed::new(&without, &without).is_none());
-    assert_eq!(memory::search(&without, &Limits::default()).states(), 4);
+    assert_eq!(memory::search(&without, &Limits::default()).unwrap().states(), 4);
 }
 
 #[test]

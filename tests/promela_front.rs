@@ -30,7 +30,7 @@ fn load(text: &str) -> Result<(Interp, Sources), String> {
 fn counts(text: &str) -> (u64, u64, u64) {
     let (model, _) = load(text).unwrap();
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
-    let outcome = memory::search(&model, &limits);
+    let outcome = memory::search(&model, &limits).unwrap();
     let faults = outcome.findings.iter().filter(|(check, _)| matches!(check, Check::Fault(..)));
     let faults: u64 = faults.map(|(_, finding)| finding.count).sum();
     (outcome.states(), outcome.transitions + 1, outcome.deadlocks() + faults)
@@ -422,7 +422,7 @@ fn what_a_macro_makes_is_reported_where_it_is_used() {
 fn a_process_beyond_its_slots_is_a_fault_that_names_the_flag() {
     let (model, _) = load("proctype P() { false } init { do :: run P() od }").unwrap();
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
-    let outcome = memory::search(&model, &limits);
+    let outcome = memory::search(&model, &limits).unwrap();
     let (_, finding) =
         outcome.findings.iter().find(|(it, _)| matches!(it, Check::Fault(..))).unwrap();
     let faults = model.steps(&finding.witness).into_iter().filter_map(|step| match step.outcome {

@@ -36,7 +36,7 @@ proptest! {
         keep_going: bool,
     ) {
         let limits = Limits { stop_on_violation: !keep_going, ..Limits::default() };
-        let expected = memory::search(&graph, &limits);
+        let expected = memory::search(&graph, &limits).unwrap();
         let (_dir, disk) = real_disk();
         let plan = tiny_plan(threads, graph.width, buffer, young);
         let control = Control::default();
@@ -59,7 +59,7 @@ proptest! {
         pauses in prop::collection::vec(0u64..4, 1..12),
     ) {
         let limits = Limits { stop_on_violation: false, ..Limits::default() };
-        let expected = memory::search(&graph, &limits);
+        let expected = memory::search(&graph, &limits).unwrap();
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
         let mut last = Outcome::default();
         for (sitting, pause) in pauses.iter().chain([&u64::MAX]).enumerate() {

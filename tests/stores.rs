@@ -47,8 +47,8 @@ fn storages(model: &dyn Model) -> Vec<Storage> {
     let codecs = [
         Codec::Raw,
         Codec::Rle,
-        trained(model, Tables::Single),
-        trained(model, Tables::Columns),
+        trained(model, Tables::Single).unwrap(),
+        trained(model, Tables::Columns).unwrap(),
         // Of a table that has nothing to do with the model.
         Codec::Huffman(Arc::new(Huffman::train(&uneven, Tables::Columns))),
     ];
@@ -141,7 +141,7 @@ proptest! {
         keep_going: bool,
     ) {
         let limits = Limits { stop_on_violation: !keep_going, ..Limits::default() };
-        let expected = memory::search(&graph, &limits);
+        let expected = memory::search(&graph, &limits).unwrap();
         let plans: Vec<Plan> =
             plans.iter().map(|&(threads, buffer, young)| tiny_plan(threads, graph.width, buffer, young)).collect();
         let pauses: Vec<u64> = pauses.iter().map(|pause| pause * graph.nodes / 4).collect();
@@ -210,7 +210,7 @@ fn for_each_model(test: &dyn Fn(&str, [&dyn Model; 2])) {
 fn every_store_explores_our_models() {
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
     for_each_model(&|what, [model, _]| {
-        let expected = memory::search(model, &limits);
+        let expected = memory::search(model, &limits).unwrap();
         let plan = tiny_plan(2, model.width(), 500, 20_000);
         for storage in storages(model) {
             for pauses in [&[][..], &[100, 300]] {
@@ -228,7 +228,7 @@ fn every_store_explores_our_models() {
 fn a_search_is_begun_compiled_and_ended_interpreted_or_the_other_way_round() {
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
     for_each_model(&|what, [interpreted, compiled]| {
-        let expected = memory::search(interpreted, &limits);
+        let expected = memory::search(interpreted, &limits).unwrap();
         let plan = tiny_plan(2, compiled.width(), 60, 2_000);
         let third = (expected.states() / 3).max(1);
         for models in [[compiled, interpreted], [interpreted, compiled]] {
@@ -248,7 +248,7 @@ fn every_store_survives_failures() {
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
     let graph = Graph { nodes: 300, degree: 3, spread: 60, width: 9, broken: 40, dense: 200 };
     let plan = tiny_plan(1, graph.width, 20, 60);
-    let expected = memory::search(&graph, &limits);
+    let expected = memory::search(&graph, &limits).unwrap();
     for storage in storages(&graph) {
         let run = |disk: &FaultDisk| {
             let disk: Arc<dyn Disk> = Arc::new(disk.clone());

@@ -45,8 +45,7 @@ pub fn explore(model: &dyn Model, memory: u64, threads: usize) -> Outcome {
 /// The successors of `states`, in their order.
 pub fn successors(model: &dyn Model, states: &[u8]) -> Vec<u8> {
     let mut buffer = Vec::new();
-    let mut never = |_: &mut Vec<u8>| Ok(());
-    let mut expansion = Expansion::new(model.width(), &mut buffer, usize::MAX, &mut never);
-    model.expand(states, &mut expansion);
+    let collected = Expansion::collect(model.width(), &mut buffer, |out| model.expand(states, out));
+    assert!(collected.is_ok(), "the model does not fail");
     buffer
 }

@@ -50,6 +50,11 @@ pub enum Error {
         /// What there is too much of, and how much there may be.
         what: String,
     },
+    /// Whoever gives the keys cannot go on; the disk is not to blame.
+    Source {
+        /// Why.
+        reason: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// Another process holds the directory's lock.
     Locked {
         /// The lock file.
@@ -93,6 +98,7 @@ impl fmt::Display for Error {
                 "{file} has format version {found}, but this build reads version {expected}"
             ),
             Error::Limit { what } => write!(f, "there is no room for {what}"),
+            Error::Source { reason } => write!(f, "the model failed: {reason}"),
             Error::Locked { file } => write!(f, "{file} is locked by another running process"),
         }
     }
@@ -102,6 +108,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Io { source, .. } => Some(source),
+            Error::Source { reason } => Some(&**reason),
             _ => None,
         }
     }

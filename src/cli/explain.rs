@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 /// `spillway explain`.
 pub(super) fn explain(args: &ExplainArgs) -> Ending {
-    let (model, share) = Model::open(&args.model)?.in_key_order(args.key_order);
+    let (model, share) = Model::open(&args.model)?.in_key_order(args.key_order)?;
     let executor = Executor::new(&model.interp, Exec::Jit);
     if let Some(wanted) = &args.asm {
         print(&assembly(&executor, &model, wanted)?);

@@ -79,6 +79,13 @@ impl Failure {
         }
         let help = match &error {
             spill::Error::Corrupt { .. } => return Self::opening(dir, error),
+            spill::Error::Source { .. } => {
+                let dir = dir.display();
+                return Self::wrong(format!(
+                    "{dir}: {error}\n  the search stopped at its last checkpoint\n  help: \
+                     `spillway resume {dir}` goes on once the model can"
+                ));
+            }
             spill::Error::Limit { .. } => {
                 return Self::wrong(format!(
                     "{}: {error}\n  help: check the model again with another --store",

@@ -148,18 +148,23 @@ impl Model {
 
     /// The same model with its states' variables in the order asked for. Where a sample is judged,
     /// gives also what another order than the declared one takes of the declared one's bytes.
-    pub fn in_key_order(self, wanted: KeyOrder) -> (Model, Option<f64>) {
+    pub fn in_key_order(self, wanted: KeyOrder) -> Result<(Model, Option<f64>), Failure> {
         let fixed = static_order(self.interp.program(), self.interp.layout());
         let (order, share) = match wanted {
-            KeyOrder::Declared => return (self, None),
+            KeyOrder::Declared => return Ok((self, None)),
             KeyOrder::Static => (fixed, None),
-            KeyOrder::Sampled => match sampled(&self.interp, self.interp.layout(), &fixed) {
-                None => return (self, None),
-                Some(better) => (better.order, Some(better.share)),
-            },
+            KeyOrder::Sampled => {
+                let better = sampled(&self.interp, self.interp.layout(), &fixed);
+                match better.map_err(|error| Failure::wrong(error.to_string()))? {
+                    None => return Ok((self, None)),
+                    Some(better) => (better.order, Some(better.share)),
+                }
+            }
         };
         let model = self.with_order(&order);
-        (model.unwrap_or_else(|error| unreachable!("an order made for this model: {error}")), share)
+        let model =
+            model.unwrap_or_else(|error| unreachable!("an order made for this model: {error}"));
+        Ok((model, share))
     }
 
     /// The same model with its states' variables in this order.

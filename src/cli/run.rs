@@ -52,7 +52,7 @@ fn search_all(args: &CheckArgs, model: Model) -> Ending {
 }
 
 fn begin(args: &CheckArgs, model: Model, may_lack_slots: bool) -> Result<Ended, Failure> {
-    let (model, _) = model.in_key_order(args.key_order);
+    let (model, _) = model.in_key_order(args.key_order)?;
     let model = model.with_symmetry(args.symmetry.effort());
     let limits = args.limits();
     let executor = Executor::new(&model.interp, args.run.exec.into());

@@ -33,7 +33,8 @@ pub(super) fn wanted(args: &CheckArgs, model: &dyn Model) -> Result<Storage, Fai
         StoreArg::Raw => Codec::Raw,
         StoreArg::Rle => Codec::Rle,
         StoreArg::Huffman => match &args.huffman_table {
-            None => trained(model, Tables::Columns),
+            None => trained(model, Tables::Columns)
+                .map_err(|error| Failure::wrong(error.to_string()))?,
             Some(path) => from_file(path, model.width())?,
         },
     }))

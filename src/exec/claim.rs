@@ -14,7 +14,7 @@
 //! which of the two it does depends on the order of its search.
 
 use super::interp::{Way, Ways};
-use super::{Check, Expansion, Interp, Model, Outcome, PropertyInfo, Step};
+use super::{Check, Collected, Expansion, Interp, Model, Outcome, PropertyInfo, Step};
 use crate::ir::{Claim, Entity, LocationId, PropertyKind};
 use std::collections::BTreeSet;
 
@@ -222,17 +222,21 @@ impl<'m> Claimed<'m> {
         if !opening.ways.is_empty() {
             let Room { successors, key } = room;
             let moved = self.expand_system((system, state), opening.ways.len(), successors, out);
-            if moved {
-                for way in &opening.ways {
-                    for successor in successors.chunks_exact(self.model.width()) {
-                        self.join(successor, At { location: way.to, still: false }, key);
-                        out.candidate(key);
+            match moved {
+                None => return,
+                Some(true) => {
+                    for way in &opening.ways {
+                        for successor in successors.chunks_exact(self.model.width()) {
+                            self.join(successor, At { location: way.to, still: false }, key);
+                            out.candidate(key);
+                        }
                     }
                 }
-            } else {
-                for (_, to) in self.stand_still(system, at, &mut opening) {
-                    self.join(system, to, key);
-                    out.candidate(key);
+                Some(false) => {
+                    for (_, to) in self.stand_still(system, at, &mut opening) {
+                        self.join(system, to, key);
+                        out.candidate(key);
+                    }
                 }
             }
         }
@@ -243,20 +247,18 @@ impl<'m> Claimed<'m> {
         }
     }
 
-    /// The system's successors, and whether it moved. What is wrong with its steps is found as often
-    /// as the claim has ways.
+    /// The system's successors, and whether it moved; none if it failed. What is wrong with its steps
+    /// is found as often as the claim has ways.
     fn expand_system(
         &self,
         (system, state): (&[u8], &[u8]),
         ways: usize,
         successors: &mut Vec<u8>,
         out: &mut Expansion,
-    ) -> bool {
+    ) -> Option<bool> {
         successors.clear();
-        let mut never = |_: &mut Vec<u8>| Ok(());
-        let mut inner = Expansion::new(self.model.width(), successors, usize::MAX, &mut never);
-        self.model.expand(system, &mut inner);
-        let (transitions, findings) = (inner.transitions, std::mem::take(&mut inner.findings));
+        let run = |inner: &mut Expansion| self.model.expand(system, inner);
+        let Collected { transitions, findings } = out.wrap(self.model.width(), successors, run)?;
         let mut moved = transitions > 0;
         for (check, finding) in findings.iter() {
             let times = match check {
@@ -269,7 +271,7 @@ impl<'m> Claimed<'m> {
             };
             (0..times).for_each(|_| out.finding(check, state));
         }
-        moved
+        Some(moved)
     }
 
     /// A step of the system, after a way of the claim.
@@ -329,16 +331,14 @@ impl Model for Claimed<'_> {
 
     fn initial(&self, out: &mut Expansion) {
         let (mut states, mut key) = (Vec::new(), Vec::new());
-        let mut never = |_: &mut Vec<u8>| Ok(());
-        let mut inner = Expansion::new(self.model.width(), &mut states, usize::MAX, &mut never);
-        self.model.initial(&mut inner);
-        let findings = std::mem::take(&mut inner.findings);
+        let run = |inner: &mut Expansion| self.model.initial(inner);
+        let Some(collected) = out.wrap(self.model.width(), &mut states, run) else { return };
         let at = At { location: self.claim.start, still: false };
         for state in states.chunks_exact(self.model.width()) {
             self.join(state, at, &mut key);
             out.candidate(&key);
         }
-        for (check, finding) in findings.iter() {
+        for (check, finding) in collected.findings.iter() {
             self.join(&finding.witness, at, &mut key);
             (0..finding.count).for_each(|_| out.finding(check, &key));
         }
@@ -389,11 +389,20 @@ impl Model for Claimed<'_> {
     }
 
     fn violations(&self, state: &[u8]) -> Vec<Check> {
-        let (mut buffer, mut never) = (Vec::new(), |_: &mut Vec<u8>| Ok(()));
-        let mut out = Expansion::new(self.width(), &mut buffer, usize::MAX, &mut never);
-        self.expand_one(state, &mut Room::default(), &mut out);
-        let found = out.findings.iter().map(|(check, _)| check);
-        found.filter(|check| !matches!(check, Check::Fault(..))).collect()
+        let (system, at) = self.split(state);
+        let mut found = BTreeSet::new();
+        let mut opening = self.opening(system, at);
+        if !opening.ways.is_empty() {
+            let violated = self.model.violations(system).into_iter();
+            found.extend(violated.filter(|check| matches!(check, Check::Property(_))));
+            if self.model.steps(system).is_empty() {
+                self.stand_still(system, at, &mut opening);
+            }
+        }
+        if self.claim.is_end(at.location) || !opening.ends.is_empty() {
+            found.insert(self.check());
+        }
+        found.into_iter().collect()
     }
 
     fn describe(&self, state: &[u8]) -> Vec<(String, String)> {

@@ -11,29 +11,96 @@ const ROOM_BYTES_MAX: usize = 64 << 10;
 ///
 /// Candidates go into a flat buffer; when it is full, whoever owns the expansion is called to make
 /// room (sort it, drop repeats, write it out). Tallies only grow.
+///
+/// There is none without an end: those who collect hand a closure to [`collect`](Expansion::collect)
+/// or [`collect_in_batches`](Expansion::collect_in_batches), and those who wrap a model to
+/// [`wrap`](Expansion::wrap) or [`wrap_in_batches`](Expansion::wrap_in_batches). What failed inside is
+/// then told, and cannot be dropped by forgetting to ask.
 pub struct Expansion<'a> {
     width: usize,
     buffer: &'a mut Vec<u8>,
     limit: usize,
     on_full: &'a mut (dyn FnMut(&mut Vec<u8>) -> Result<()> + 'a),
     failed: Option<spill::Error>,
+    transitions: u64,
+    findings: Findings,
+}
+
+/// What expanding came to, beside the candidates in the buffer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use]
+pub struct Collected {
     /// Candidates generated, repeats included: the transitions of the states expanded.
     pub transitions: u64,
     /// What was found wrong.
     pub findings: Findings,
 }
 
-impl<'a> Expansion<'a> {
-    /// Collects candidates of `width` bytes in `buffer`, calling `on_full` whenever the next one
-    /// would make it longer than `limit` bytes.
-    pub fn new(
+impl Expansion<'_> {
+    /// Collects in `buffer`, which grows as it must, the candidates of `width` bytes that `run` adds.
+    /// Gives the tallies, or the first failure; after a failure what is in the buffer means nothing.
+    pub fn collect(
         width: usize,
-        buffer: &'a mut Vec<u8>,
+        buffer: &mut Vec<u8>,
+        run: impl FnOnce(&mut Expansion),
+    ) -> Result<Collected> {
+        Expansion::collect_in_batches(width, buffer, usize::MAX, |_| Ok(()), run)
+    }
+
+    /// The same, but calls `on_full` whenever the next candidate would make the buffer longer than
+    /// `limit` bytes. What is in the buffer at the end stays there.
+    pub fn collect_in_batches(
+        width: usize,
+        buffer: &mut Vec<u8>,
         limit: usize,
-        on_full: &'a mut (dyn FnMut(&mut Vec<u8>) -> Result<()> + 'a),
-    ) -> Self {
-        let findings = Findings::default();
-        Self { width, buffer, limit, on_full, failed: None, transitions: 0, findings }
+        mut on_full: impl FnMut(&mut Vec<u8>) -> Result<()>,
+        run: impl FnOnce(&mut Expansion),
+    ) -> Result<Collected> {
+        let (on_full, findings) = (&mut on_full, Findings::default());
+        let mut out =
+            Expansion { width, buffer, limit, on_full, failed: None, transitions: 0, findings };
+        run(&mut out);
+        let Expansion { failed, transitions, findings, .. } = out;
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(Collected { transitions, findings }),
+        }
+    }
+
+    /// Collects in `buffer` what a model that this one wraps adds. None if that failed; then this
+    /// expansion has failed, too. What was found is for the caller to hand on.
+    #[must_use]
+    pub fn wrap(
+        &mut self,
+        width: usize,
+        buffer: &mut Vec<u8>,
+        run: impl FnOnce(&mut Expansion),
+    ) -> Option<Collected> {
+        self.wrap_in_batches(width, buffer, usize::MAX, |_, _| {}, run)
+    }
+
+    /// The same, but calls `pass_on` with the buffer, which it empties, and with this expansion,
+    /// whenever the next candidate would make it longer than `limit` bytes.
+    #[must_use]
+    pub fn wrap_in_batches(
+        &mut self,
+        width: usize,
+        buffer: &mut Vec<u8>,
+        limit: usize,
+        mut pass_on: impl FnMut(&mut Vec<u8>, &mut Self),
+        run: impl FnOnce(&mut Expansion),
+    ) -> Option<Collected> {
+        let on_full = |buffer: &mut Vec<u8>| {
+            pass_on(buffer, self);
+            Ok(())
+        };
+        match Expansion::collect_in_batches(width, buffer, limit, on_full, run) {
+            Ok(collected) => Some(collected),
+            Err(error) => {
+                self.give_up(error);
+                None
+            }
+        }
     }
 
     /// Adds one candidate.
@@ -85,8 +152,14 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Gives up: what cannot be done is told by [`finish`](Expansion::finish).
-    pub fn fail(&mut self, error: spill::Error) {
+    /// Gives up, for a reason that the model has: it cannot tell the successors of a state. The search
+    /// ends with an error that says so, and its last checkpoint stands. Only the first is told.
+    pub fn fail(&mut self, reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) {
+        self.give_up(spill::Error::Source { reason: reason.into() });
+    }
+
+    /// Gives up for another reason than the model's.
+    pub(crate) fn give_up(&mut self, error: spill::Error) {
         self.failed.get_or_insert(error);
     }
 
@@ -95,17 +168,19 @@ impl<'a> Expansion<'a> {
         self.findings.record(check, state);
     }
 
-    /// Whether there was an error; then candidates are no longer collected.
-    pub fn has_failed(&self) -> bool {
-        self.failed.is_some()
+    /// Adds what was found by a model that this one wraps.
+    pub fn add_findings(&mut self, findings: Findings) {
+        self.findings.merge(findings);
     }
 
-    /// The tallies, or the first error, such as making room met. What is in the buffer stays there.
-    pub fn finish(self) -> Result<(u64, Findings)> {
-        match self.failed {
-            Some(error) => Err(error),
-            None => Ok((self.transitions, self.findings)),
-        }
+    /// Candidates added so far, repeats included.
+    pub fn transitions(&self) -> u64 {
+        self.transitions
+    }
+
+    /// Whether there was a failure; then candidates are no longer collected, and a model may stop.
+    pub fn has_failed(&self) -> bool {
+        self.failed.is_some()
     }
 }
 

@@ -15,7 +15,7 @@ pub mod synthetic;
 
 pub use claim::Claimed;
 pub use executor::{Exec, Executor};
-pub use expansion::{Check, Expansion, FaultKind, Finding, Findings};
+pub use expansion::{Check, Collected, Expansion, FaultKind, Finding, Findings};
 pub use interp::Interp;
 pub use jit::Jit;
 
@@ -34,7 +34,8 @@ pub trait Model: Send + Sync {
     fn initial(&self, out: &mut Expansion);
 
     /// Adds every successor of every state in `states` (whole states, one after another) to
-    /// `out`, tallies transitions and deadlocks, and records what is violated in each state. It may
+    /// `out`, tallies transitions and deadlocks, and records what is violated in each state. A model
+    /// that cannot says why by [`Expansion::fail`], which ends the search with an error. It may
     /// leave early once [`stop::is_asked`]: then all that it gave is dropped.
     fn expand(&self, states: &[u8], out: &mut Expansion);
 

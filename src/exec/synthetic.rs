@@ -294,7 +294,7 @@ mod tests {
             let shape = Shape { states, levels, degree, width, ..Shape::default() };
             let shape = Shape { noise: 3, reach: 5, ..shape };
             let model = Synthetic::new(shape.clone()).unwrap();
-            let outcome = memory::search(&model, &Limits::default());
+            let outcome = memory::search(&model, &Limits::default()).unwrap();
             assert_eq!(outcome.states(), states, "{shape:?}");
             assert_eq!(outcome.levels.len(), levels as usize, "{shape:?}");
             assert_eq!(outcome.transitions, states * u64::from(degree), "{shape:?}");

@@ -21,7 +21,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use crate::exec::{Check, Expansion, Model, Outcome, PropertyInfo, Step};
+use crate::exec::{Check, Collected, Expansion, Model, Outcome, PropertyInfo, Step};
 use crate::ir::{Layout, Program};
 use known::Known;
 use plan::Plan;
@@ -117,7 +117,7 @@ impl<'m> Symmetric<'m> {
         let width = self.model.width();
         self.with_room(|Room { scratch, known, candidates }| {
             candidates.clear();
-            let mut pass_on = |candidates: &mut Vec<u8>| {
+            let mut pass_on = |candidates: &mut Vec<u8>, out: &mut Expansion| {
                 for state in candidates.chunks_exact_mut(width) {
                     known.represent(state, |state| {
                         scratch.represent(&self.plan, self.layout, self.effort, state);
@@ -125,14 +125,15 @@ impl<'m> Symmetric<'m> {
                     out.candidate(state);
                 }
                 candidates.clear();
-                Ok(())
             };
-            let mut inner = Expansion::new(width, candidates, CANDIDATES * width, &mut pass_on);
-            run(&mut inner);
-            // Passing on does not fail; what the outer expansion meets it keeps to itself.
-            let findings = inner.finish().map(|(_, findings)| findings).unwrap_or_default();
-            let _ = pass_on(candidates);
-            out.findings.merge(findings);
+            let limit = CANDIDATES * width;
+            let Some(Collected { findings, .. }) =
+                out.wrap_in_batches(width, candidates, limit, &mut pass_on, run)
+            else {
+                return;
+            };
+            pass_on(candidates, out);
+            out.add_findings(findings);
         });
     }
 

@@ -12,7 +12,7 @@ mod worker;
 pub use worker::Worker;
 
 use super::Control;
-use crate::exec::{Findings, Model};
+use crate::exec::{Collected, Findings, Model};
 use spill::{Codec, Decoder, Frontier, Result};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -62,7 +62,7 @@ pub fn expand(
         worker.run(model, level, &units, control, pause)
     })?;
     let mut all = Expanded { states: units.done(), ..Expanded::default() };
-    for (transitions, findings) in tallies {
+    for Collected { transitions, findings } in tallies {
         all.transitions += transitions;
         all.findings.merge(findings.at_level(u64::from(level.number)));
     }

@@ -220,13 +220,11 @@ impl<'a> Search<'a> {
 
     fn settle_initial(&mut self) -> Result<()> {
         let mut buffer = Vec::new();
-        let mut never = |_: &mut Vec<u8>| Ok(());
         let width = self.width();
-        let mut expansion = Expansion::new(width, &mut buffer, usize::MAX, &mut never);
-        self.searched().initial(&mut expansion);
-        let (_, findings) = expansion.finish()?;
+        let run = |out: &mut Expansion| self.searched().initial(out);
+        let collected = Expansion::collect(width, &mut buffer, run)?;
         // A search without levels that is resumed comes here again.
-        self.findings = findings;
+        self.findings = collected.findings;
         spill::sort_dedup(width, &mut buffer, &mut Vec::new());
         let tag = self.width() - self.model.width();
         if let Some(codec) = project::first(&self.storage, (width, tag), &buffer) {

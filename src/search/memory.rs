@@ -5,21 +5,24 @@
 //! fast: one ordered set for all states, one vector for the level.
 
 use super::{Limits, Outcome, Verdict};
-use crate::exec::{Expansion, Findings, Model};
+use crate::exec::{Collected, Expansion, Model};
+use spill::Result;
 use std::collections::BTreeSet;
 
 /// Explores `model` with no bound on memory but the machine's.
-pub fn search(model: &dyn Model, limits: &Limits) -> Outcome {
+///
+/// It is an error if the model fails.
+pub fn search(model: &dyn Model, limits: &Limits) -> Result<Outcome> {
     let mut visited = BTreeSet::new();
     let mut outcome = Outcome::default();
-    let (initial, _, findings) = candidates(model, |out| model.initial(out));
+    let (initial, Collected { findings, .. }) = candidates(model, |out| model.initial(out))?;
     outcome.findings.merge(findings);
     let mut frontier = unvisited(initial, &mut visited);
     while !frontier.is_empty() {
         let level = outcome.levels.len() as u64;
         outcome.levels.push(frontier.len() as u64);
-        let (next, transitions, findings) =
-            candidates(model, |out| frontier.iter().for_each(|state| model.expand(state, out)));
+        let (next, Collected { transitions, findings }) =
+            candidates(model, |out| frontier.iter().for_each(|state| model.expand(state, out)))?;
         outcome.transitions += transitions;
         outcome.findings.merge(findings.at_level(level));
         if limits.stop_on_violation && limits.checks.any_selected(model, &outcome.findings) {
@@ -31,20 +34,17 @@ pub fn search(model: &dyn Model, limits: &Limits) -> Outcome {
         true => Verdict::Violated,
         false => Verdict::Verified,
     };
-    outcome
+    Ok(outcome)
 }
 
 /// What `run` adds to an expansion, and its tallies.
 fn candidates(
     model: &dyn Model,
     run: impl FnOnce(&mut Expansion),
-) -> (Vec<Vec<u8>>, u64, Findings) {
+) -> Result<(Vec<Vec<u8>>, Collected)> {
     let mut buffer = Vec::new();
-    let mut never = |_: &mut Vec<u8>| Ok(());
-    let mut expansion = Expansion::new(model.width(), &mut buffer, usize::MAX, &mut never);
-    run(&mut expansion);
-    let (transitions, findings) = expansion.finish().expect("an unbounded buffer is never full");
-    (buffer.chunks_exact(model.width()).map(<[u8]>::to_vec).collect(), transitions, findings)
+    let collected = Expansion::collect(model.width(), &mut buffer, run)?;
+    Ok((buffer.chunks_exact(model.width()).map(<[u8]>::to_vec).collect(), collected))
 }
 
 /// The candidates seen for the first time, in order.

@@ -19,6 +19,7 @@ use crate::ir::layout::GroupId;
 use climb::climb;
 use judge::{Packed, Varying};
 use sample::Sample;
+use spill::Result;
 
 /// States of each part of the sample that every order is tried on: fewer where a state is much
 /// work, so that it takes about as long for each model.
@@ -51,14 +52,14 @@ pub struct Better {
 
 /// An order clearly better than the declared one for storing the states of `model`, whose
 /// `layout` is the declared one: `given` or one made from it. None if there is none, or if the
-/// model has no more states than the sample.
-pub fn sampled(model: &dyn Model, layout: &Layout, given: &[GroupId]) -> Option<Better> {
+/// model has no more states than the sample. It is an error if the model fails.
+pub fn sampled(model: &dyn Model, layout: &Layout, given: &[GroupId]) -> Result<Option<Better>> {
     if layout.groups.len() < 2 {
-        return None;
+        return Ok(None);
     }
-    let sample = Sample::take(model)?;
+    let Some(sample) = Sample::take(model)? else { return Ok(None) };
     let parts = [sample.early.as_slice(), &sample.deep];
-    let varying = Varying::of(layout, &parts)?;
+    let Some(varying) = Varying::of(layout, &parts) else { return Ok(None) };
     let tried = (TRIED_WORK / varying.work()).clamp(TRIED_MIN, TRIED_MAX) * layout.bytes;
     let tried = parts.map(|states| &states[..states.len().min(tried)]);
     let fitted = fit(&Judge::new(&varying, layout, tried), given);
@@ -67,7 +68,7 @@ pub fn sampled(model: &dyn Model, layout: &Layout, given: &[GroupId]) -> Option<
     let shares = candidates.map(|(order, max)| (order, judge.largest_share(order), max));
     let acceptable = shares.into_iter().filter(|(_, share, max)| share <= max);
     let best = acceptable.min_by(|(_, one, _), (_, other, _)| one.total_cmp(other));
-    best.map(|(order, share, _)| Better { order: order.to_vec(), share })
+    Ok(best.map(|(order, share, _)| Better { order: order.to_vec(), share }))
 }
 
 /// The best order near `given` or the declared one.
@@ -141,15 +142,15 @@ mod tests {
     fn a_small_space_needs_no_order() {
         let model = interp(1);
         let layout = model.layout();
-        assert_eq!(sampled(&model, layout, &layout.order), None);
+        assert_eq!(sampled(&model, layout, &layout.order).unwrap(), None);
     }
 
     #[test]
     fn the_order_is_the_same_each_time_and_one_of_the_layout() {
         let model = interp(30);
         let layout = model.layout();
-        let first = sampled(&model, layout, &layout.order);
-        assert_eq!(first, sampled(&model, layout, &layout.order));
+        let first = sampled(&model, layout, &layout.order).unwrap();
+        assert_eq!(first, sampled(&model, layout, &layout.order).unwrap());
         let order = first.map_or(layout.order.clone(), |better| better.order);
         assert!(layout.clone().reordered(&order).is_ok());
     }
@@ -157,7 +158,7 @@ mod tests {
     #[test]
     fn packed_states_are_measured_as_if_they_were_laid_out_anew() {
         let model = interp(30);
-        let sample = Sample::take(&model).unwrap();
+        let sample = Sample::take(&model).unwrap().unwrap();
         let varying = Varying::of(model.layout(), &[&sample.early]).unwrap();
         let packed = Packed::new(&varying, &model.layout().order, &sample.early);
         let reversed: Vec<GroupId> = model.layout().order.iter().rev().copied().collect();

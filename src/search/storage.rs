@@ -4,7 +4,7 @@ use super::comback::{Settings, TAG};
 use super::order::sample::Sample;
 use crate::exec::Model;
 use rkyv::{Archive, Deserialize, Serialize};
-use spill::{Codec, Frequencies, Huffman, SavedCodec, Tables};
+use spill::{Codec, Frequencies, Huffman, Result, SavedCodec, Tables};
 use std::sync::Arc;
 
 /// How the states of a search are stored.
@@ -82,9 +82,10 @@ impl SavedStorage {
 
 /// A Huffman codec for the states of `model`, trained on the first levels and some deeper states.
 /// Nothing here depends on time or chance: the same model gets the same codes.
-pub fn trained(model: &dyn Model, tables: Tables) -> Codec {
-    let (sample, _) = Sample::take_or_all(model);
+/// It is an error if the model fails.
+pub fn trained(model: &dyn Model, tables: Tables) -> Result<Codec> {
+    let (sample, _) = Sample::take_or_all(model)?;
     let states = [sample.early, sample.deep].concat();
     let frequencies = Frequencies::of(model.width(), &states);
-    Codec::Huffman(Arc::new(Huffman::train(&frequencies, tables)))
+    Ok(Codec::Huffman(Arc::new(Huffman::train(&frequencies, tables))))
 }

@@ -123,7 +123,11 @@ fn predecessor(
             segment.decode(block, &mut decoder, &mut states)?;
             segment.release(block..block + 1);
             let mut near = states.chunks(width).filter(|state| can_lead_to(masks, state, target));
-            if let Some(state) = near.find(|state| leads_to(model, state, target)) {
+            let mut found = None;
+            while let (Some(state), None) = (near.next(), found) {
+                found = leads_to(model, state, target)?.then_some(state);
+            }
+            if let Some(state) = found {
                 best.fetch_min(at, Ordering::Relaxed);
                 return Ok(Some((at, state.to_vec())));
             }
@@ -140,10 +144,8 @@ fn can_lead_to(masks: &[Vec<u8>], state: &[u8], target: &[u8]) -> bool {
     })
 }
 
-fn leads_to(model: &dyn Model, state: &[u8], target: &[u8]) -> bool {
+fn leads_to(model: &dyn Model, state: &[u8], target: &[u8]) -> Result<bool> {
     let mut buffer = Vec::new();
-    let mut never = |_: &mut Vec<u8>| Ok(());
-    let mut expansion = Expansion::new(model.width(), &mut buffer, usize::MAX, &mut never);
-    model.expand(state, &mut expansion);
-    buffer.chunks(model.width()).any(|successor| successor == target)
+    let _ = Expansion::collect(model.width(), &mut buffer, |out| model.expand(state, out))?;
+    Ok(buffer.chunks(model.width()).any(|successor| successor == target))
 }

@@ -1,7 +1,7 @@
 //! Two executors that must agree: the interpreter, and the code compiled from the same program.
 
 use spillway::exec::jit::CompiledStep;
-use spillway::exec::{Expansion, Findings, Interp, Jit, Model, Outcome};
+use spillway::exec::{Collected, Expansion, Findings, Interp, Jit, Model, Outcome};
 
 /// Random reachable states: of walks that begin anew where they end or have gone on for long.
 pub fn random_states(model: &Interp, count: usize, seed: u64) -> Vec<u8> {
@@ -31,13 +31,13 @@ pub fn random_states(model: &Interp, count: usize, seed: u64) -> Vec<u8> {
 /// Everything that expanding states gives.
 pub fn expanded(model: &dyn Model, states: &[u8], limit: usize) -> (Vec<u8>, u64, Findings) {
     let (mut all, mut buffer) = (Vec::new(), Vec::new());
-    let mut keep = |buffer: &mut Vec<u8>| {
+    let keep = |buffer: &mut Vec<u8>| {
         all.append(buffer);
         Ok(())
     };
-    let mut expansion = Expansion::new(model.width(), &mut buffer, limit, &mut keep);
-    model.expand(states, &mut expansion);
-    let (transitions, findings) = expansion.finish().unwrap();
+    let run = |out: &mut Expansion| model.expand(states, out);
+    let Collected { transitions, findings } =
+        Expansion::collect_in_batches(model.width(), &mut buffer, limit, keep, run).unwrap();
     all.append(&mut buffer);
     (all, transitions, findings)
 }

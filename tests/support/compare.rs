@@ -4,7 +4,9 @@
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spillway::exec::jit::CompiledStep;
-use spillway::exec::{Check, Expansion, Findings, Interp, Jit, Model, Outcome, PropertyInfo, Step};
+use spillway::exec::{
+    Check, Collected, Expansion, Findings, Interp, Jit, Model, Outcome, PropertyInfo, Step,
+};
 
 /// That whatever executes programs does as the interpreter does, in these states (whole states, one
 /// after another). An executor more is added here.
@@ -95,13 +97,13 @@ fn expand(model: &dyn Model, states: &[u8], limit: usize) -> Expanded {
 
 fn collect(model: &dyn Model, limit: usize, ask: impl FnOnce(&mut Expansion)) -> Expanded {
     let (mut all, mut buffer) = (Vec::new(), Vec::new());
-    let mut on_full = |buffer: &mut Vec<u8>| {
+    let on_full = |buffer: &mut Vec<u8>| {
         all.append(buffer);
         Ok(())
     };
-    let mut expansion = Expansion::new(model.width(), &mut buffer, limit, &mut on_full);
-    ask(&mut expansion);
-    let (transitions, findings) = expansion.finish().expect("room is always made");
+    let Collected { transitions, findings } =
+        Expansion::collect_in_batches(model.width(), &mut buffer, limit, on_full, ask)
+            .expect("room is always made");
     all.append(&mut buffer);
     (all, transitions, findings)
 }

@@ -129,14 +129,16 @@ impl<'a> Jit<'a> {
         let code = self.numbered.get_or_init(|| compile(self.interp, true, TIME_MAX).ok());
         let Some(code) = code else { return Vec::new() };
         let mut successors = Vec::new();
-        let mut keep = |buffer: &mut Vec<u8>| {
+        let keep = |buffer: &mut Vec<u8>| {
             successors.append(buffer);
             Ok(())
         };
         let (mut buffer, mut noted) = (Vec::new(), Vec::new());
+        let run = |out: &mut Expansion| self.run(code, state, out, Some(&mut noted));
         // Little room, so that it is often made anew.
-        let mut out = Expansion::new(self.width(), &mut buffer, 3 * self.width(), &mut keep);
-        self.run(code, state, &mut out, Some(&mut noted));
+        let room = 3 * self.width();
+        let collected = Expansion::collect_in_batches(self.width(), &mut buffer, room, keep, run);
+        debug_assert!(collected.is_ok(), "making room does not fail");
         successors.append(&mut buffer);
         let mut successors = successors.chunks_exact(self.width());
         let step = |noted| match noted {

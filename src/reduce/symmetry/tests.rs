@@ -57,12 +57,11 @@ fn states(model: &dyn Model) -> Option<BTreeSet<Vec<u8>>> {
 
 fn successors(model: &dyn Model, of: Option<&[u8]>) -> Vec<Vec<u8>> {
     let mut buffer = Vec::new();
-    let mut never = |_: &mut Vec<u8>| Ok(());
-    let mut out = Expansion::new(model.width(), &mut buffer, usize::MAX, &mut never);
-    match of {
-        None => model.initial(&mut out),
-        Some(state) => model.expand(state, &mut out),
-    }
+    let run = |out: &mut Expansion| match of {
+        None => model.initial(out),
+        Some(state) => model.expand(state, out),
+    };
+    let _ = Expansion::collect(model.width(), &mut buffer, run).unwrap();
     buffer.chunks(model.width()).map(<[u8]>::to_vec).collect()
 }
 
@@ -121,10 +120,10 @@ fn each_orbit_has_one_representative_and_is_whole() {
 fn both_efforts_have_the_verdict_and_the_depth_of_none() {
     for (name, model) in symmetric_models() {
         let limits = Limits::default();
-        let plain = memory::search(&model, &limits);
+        let plain = memory::search(&model, &limits).unwrap();
         for effort in [Effort::Exact, Effort::Fast] {
             let reduced = Symmetric::new(&model, model.program(), model.layout(), effort).unwrap();
-            let outcome = memory::search(&reduced, &limits);
+            let outcome = memory::search(&reduced, &limits).unwrap();
             assert_eq!(outcome.verdict, plain.verdict, "{name}");
             assert_eq!(outcome.levels.len(), plain.levels.len(), "{name}");
             let checks = |outcome: &crate::search::Outcome| -> Vec<_> {

@@ -5,7 +5,7 @@
 //! parent's successors it is in ascending order, behind the state. So a sorted level ascends by
 //! number, and sorted candidates have equal states side by side, the first with the least tag.
 
-use crate::exec::{Check, Expansion, Model, PropertyInfo, Step};
+use crate::exec::{Check, Expansion, Findings, Model, PropertyInfo, Step};
 use spill::{Error, Result};
 
 /// Bytes of a tag.
@@ -56,21 +56,31 @@ impl<'a> Successors<'a> {
         Successors { model, states: Vec::new(), order: Vec::new() }
     }
 
-    /// Takes those of `state`, or the initial states if there is none. What is wrong, and with which
-    /// state, is told to `found`.
-    pub(super) fn take(&mut self, state: Option<&[u8]>, found: &mut dyn FnMut(Check, &[u8])) {
+    /// Takes those of `state`, or the initial states if there is none. Gives what is wrong with it.
+    pub(super) fn take(&mut self, state: Option<&[u8]>) -> Result<Findings> {
+        let (width, model) = (self.model.width(), self.model);
+        let run = |out: &mut Expansion| give(model, state, out);
+        self.states.clear();
+        let collected = Expansion::collect(width, &mut self.states, run)?;
+        self.arrange();
+        Ok(collected.findings)
+    }
+
+    /// The same for a model that wraps this one, into whose expansion a failure goes: then gives
+    /// nothing.
+    fn take_for(&mut self, state: Option<&[u8]>, out: &mut Expansion) -> Option<Findings> {
+        let (width, model) = (self.model.width(), self.model);
+        let run = |out: &mut Expansion| give(model, state, out);
+        self.states.clear();
+        let collected = out.wrap(width, &mut self.states, run)?;
+        self.arrange();
+        Some(collected.findings)
+    }
+
+    /// Orders those that have come about.
+    fn arrange(&mut self) {
         let Successors { model, states, order } = self;
         let width = model.width();
-        states.clear();
-        let mut never = |_: &mut Vec<u8>| Ok(());
-        let mut expansion = Expansion::new(width, states, usize::MAX, &mut never);
-        match state {
-            Some(state) => model.expand(state, &mut expansion),
-            None => model.initial(&mut expansion),
-        }
-        for (check, finding) in expansion.findings.iter() {
-            (0..finding.count).for_each(|_| found(check, &finding.witness));
-        }
         let at = |start: usize| &states[start..][..width];
         order.clear();
         order.extend((0..states.len()).step_by(width).map(|start| (start, 0)));
@@ -97,6 +107,14 @@ impl<'a> Successors<'a> {
     }
 }
 
+/// The successors of `state`, or the initial states if there is none.
+fn give(model: &dyn Model, state: Option<&[u8]>, out: &mut Expansion) {
+    match state {
+        Some(state) => model.expand(state, out),
+        None => model.initial(out),
+    }
+}
+
 impl Tagged<'_> {
     fn add(number: u64, successors: &Successors, key: &mut Vec<u8>, out: &mut Expansion) {
         for (index, state) in successors.iter() {
@@ -104,7 +122,7 @@ impl Tagged<'_> {
             key.extend_from_slice(state);
             match tag(number, index) {
                 Ok(tag) => key.extend_from_slice(&tag),
-                Err(error) => return out.fail(error),
+                Err(error) => return out.give_up(error),
             }
             out.candidate(key);
         }
@@ -122,11 +140,12 @@ impl Model for Tagged<'_> {
 
     fn initial(&self, out: &mut Expansion) {
         let (mut successors, mut key) = (Successors::new(self.model), Vec::new());
+        let Some(findings) = successors.take_for(None, out) else { return };
         // What is wrong before there is a state has no number.
-        let mut found = |check, witness: &[u8]| {
-            out.finding(check, &[&[0; TAG], witness].concat());
-        };
-        successors.take(None, &mut found);
+        for (check, finding) in findings.iter() {
+            let witness = [&[0; TAG], &*finding.witness].concat();
+            (0..finding.count).for_each(|_| out.finding(check, &witness));
+        }
         Tagged::add(0, &successors, &mut key, out);
     }
 
@@ -134,8 +153,10 @@ impl Model for Tagged<'_> {
         let (mut successors, mut key) = (Successors::new(self.model), Vec::new());
         for tagged in states.chunks_exact(self.width()) {
             let (tag, state) = tagged.split_at(TAG);
-            let mut found = |check, _: &[u8]| out.finding(check, tagged);
-            successors.take(Some(state), &mut found);
+            let Some(findings) = successors.take_for(Some(state), out) else { return };
+            for (check, finding) in findings.iter() {
+                (0..finding.count).for_each(|_| out.finding(check, tagged));
+            }
             Tagged::add(untag(tag).0, &successors, &mut key, out);
         }
     }

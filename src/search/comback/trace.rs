@@ -29,7 +29,7 @@ pub fn counterexample(
     }
     let (mut states, mut successors) = (Vec::<Vec<u8>>::new(), Successors::new(model));
     for index in way.into_iter().rev() {
-        successors.take(states.last().map(Vec::as_slice), &mut |_, _| {});
+        let _ = successors.take(states.last().map(Vec::as_slice))?;
         let state = successors.get(index);
         states.push(state.ok_or_else(|| damaged("a back-edge leads nowhere"))?.to_vec());
     }

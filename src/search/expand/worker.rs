@@ -3,7 +3,7 @@
 use super::collect::Collector;
 use super::log::CandidateLog;
 use super::{Level, Units};
-use crate::exec::{Expansion, Findings, Model};
+use crate::exec::{Collected, Expansion, Model};
 use crate::search::control::Progress;
 use crate::search::{Control, Plan};
 use spill::{Codec, Decoder, Disk, FileName, Piece, Result};
@@ -69,28 +69,33 @@ impl Worker {
         units: &Units,
         control: &Control,
         pause: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(u64, Findings)> {
+    ) -> Result<Collected> {
         let (name, whole) = (self.file(level.number), model.width());
         let Worker { fresh, states, decoder, candidates, .. } = self;
         candidates.reserve();
         let staged = STAGED_BYTES.min(candidates.limit() / 2).max(whole);
-        let mut collect = |fresh: &mut Vec<u8>| candidates.take(name, fresh);
-        let mut expansion = Expansion::new(whole, fresh, staged, &mut collect);
-        // A unit is taken before anything else, so that even incessant pauses let the level end.
-        while let Some(unit) = units.take() {
-            let keys = units.load(unit, level, decoder, states).inspect_err(|_| units.abandon())?;
-            let before = expansion.transitions;
-            model.expand(keys, &mut expansion);
-            Progress::add(&control.progress.expanded, (keys.len() / whole) as u64);
-            Progress::add(&control.progress.transitions, expansion.transitions - before);
-            if expansion.has_failed() {
-                units.abandon();
+        let collect = |fresh: &mut Vec<u8>| candidates.take(name, fresh);
+        let run = |out: &mut Expansion| {
+            // A unit is taken before anything else, so that even incessant pauses let the level end.
+            while let Some(unit) = units.take() {
+                match units.load(unit, level, decoder, states) {
+                    Ok(keys) => {
+                        let before = out.transitions();
+                        model.expand(keys, out);
+                        Progress::add(&control.progress.expanded, (keys.len() / whole) as u64);
+                        Progress::add(&control.progress.transitions, out.transitions() - before);
+                    }
+                    Err(error) => out.give_up(error),
+                }
+                if out.has_failed() {
+                    units.abandon();
+                }
+                if pause() {
+                    break;
+                }
             }
-            if pause() {
-                break;
-            }
-        }
-        let tallies = expansion.finish()?;
+        };
+        let tallies = Expansion::collect_in_batches(whole, fresh, staged, collect, run)?;
         candidates.take(name, fresh)?;
         // Here, beside the other workers, whatever the buffer will be needed for.
         candidates.sort();

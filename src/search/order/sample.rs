@@ -1,7 +1,7 @@
 //! A sample of a model's states, small enough to be judged in many orders.
 
 use crate::exec::{Expansion, Model};
-use spill::{sort_dedup, subtract};
+use spill::{Result, sort_dedup, subtract};
 
 /// States of each of the two parts of a sample, if they are not too wide.
 const STATES_MAX: usize = 25_000;
@@ -33,27 +33,27 @@ pub(in crate::search) struct Sample {
 
 impl Sample {
     /// Takes a sample, unless `model` has no more states than that.
-    pub(super) fn take(model: &dyn Model) -> Option<Sample> {
-        let (sample, is_all) = Sample::take_or_all(model);
-        (!is_all).then_some(sample)
+    pub(super) fn take(model: &dyn Model) -> Result<Option<Sample>> {
+        let (sample, is_all) = Sample::take_or_all(model)?;
+        Ok((!is_all).then_some(sample))
     }
 
     /// Takes a sample; all states, and that they are all, if `model` has no more.
-    pub(in crate::search) fn take_or_all(model: &dyn Model) -> (Sample, bool) {
+    pub(in crate::search) fn take_or_all(model: &dyn Model) -> Result<(Sample, bool)> {
         let width = model.width();
         let states = STATES_MAX.min(BYTES_MAX / width).max(1);
         let mut walk = Walk { model, states, runs: Vec::new(), found: Vec::new(), successors: 0 };
-        let mut level = walk.initial();
+        let mut level = walk.initial()?;
         while !level.is_empty() && walk.room() > 0 {
-            level = walk.next_level(&level);
+            level = walk.next_level(&level)?;
         }
         let is_all = level.is_empty();
         let early = std::mem::take(&mut walk.found);
         walk.successors = 0;
         while !level.is_empty() && walk.room() > 0 {
-            level = walk.next_level(middle(width, &level));
+            level = walk.next_level(middle(width, &level))?;
         }
-        (Sample { early, deep: walk.found }, is_all)
+        Ok((Sample { early, deep: walk.found }, is_all))
     }
 }
 
@@ -79,18 +79,18 @@ impl Walk<'_> {
         }
     }
 
-    fn initial(&mut self) -> Vec<u8> {
+    fn initial(&mut self) -> Result<Vec<u8>> {
         let mut level = Vec::new();
-        self.add(&mut level, |model, out| model.initial(out));
-        self.meet(level)
+        self.add(&mut level, |model, out| model.initial(out))?;
+        Ok(self.meet(level))
     }
 
     /// The states first met from `level`, as far as there is room.
-    fn next_level(&mut self, level: &[u8]) -> Vec<u8> {
+    fn next_level(&mut self, level: &[u8]) -> Result<Vec<u8>> {
         let width = self.model.width();
         let (mut next, mut distinct) = (Vec::new(), 0);
         for some in level.chunks(STEP * width) {
-            self.add(&mut next, |model, out| model.expand(some, out));
+            self.add(&mut next, |model, out| model.expand(some, out))?;
             if next.len() > 2 * distinct {
                 self.thin_out(&mut next);
                 distinct = next.len();
@@ -99,15 +99,19 @@ impl Walk<'_> {
                 break;
             }
         }
-        self.meet(next)
+        Ok(self.meet(next))
     }
 
     /// Adds to `level` what `give` gives.
-    fn add(&mut self, level: &mut Vec<u8>, give: impl FnOnce(&dyn Model, &mut Expansion)) {
-        let mut never = |_: &mut Vec<u8>| Ok(());
-        let mut out = Expansion::new(self.model.width(), level, usize::MAX, &mut never);
-        give(self.model, &mut out);
-        self.successors += out.transitions;
+    fn add(
+        &mut self,
+        level: &mut Vec<u8>,
+        give: impl FnOnce(&dyn Model, &mut Expansion),
+    ) -> Result<()> {
+        let model = self.model;
+        let collected = Expansion::collect(model.width(), level, |out| give(model, out))?;
+        self.successors += collected.transitions;
+        Ok(())
     }
 
     /// Sorts `level` and takes out what was met before.
