@@ -5,7 +5,7 @@
 //!                                         [--oracle] [--wrap] [--only NAME] [--min-states N]
 //!                                         [--order declared|static|sampled] [--skip NAME]
 //!                                         [--interp] [--language NAME] [--slots N]
-//!                                         [--symmetry exact|fast|off]
+//!                                         [--symmetry exact|fast|off] [--no-deadlock]
 //! ```
 //!
 //! `FOLDER` holds the models and a `reference.tsv` with the columns `file`, `states`,
@@ -31,7 +31,7 @@ use spillway::ir::Overflow;
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::order::sampled;
 use spillway::search::{
-    Control, Limits, Outcome, Plan, Search, Verdict, memory, return_large_blocks,
+    Checks, Control, Limits, Outcome, Plan, Search, Verdict, memory, return_large_blocks,
 };
 use spillway::source::Sources;
 use std::collections::HashMap;
@@ -53,6 +53,7 @@ struct Settings {
     order: Option<String>,
     exec: Exec,
     symmetry: Option<Effort>,
+    deadlock: bool,
     language: Option<Language>,
     slots: Option<u32>,
 }
@@ -133,6 +134,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
         order: None,
         exec: Exec::Jit,
         symmetry: None,
+        deadlock: true,
         language: None,
         slots: None,
     };
@@ -147,6 +149,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
             "--memory" => settings.memory = number()?,
             "--threads" => settings.threads = number()? as usize,
             "--oracle" => settings.oracle = true,
+            "--no-deadlock" => settings.deadlock = false,
             "--interp" => settings.exec = Exec::Interp,
             "--wrap" => settings.overflow = Overflow::Wraps,
             "--only" => settings.only = args.next(),
@@ -225,12 +228,20 @@ fn murphi_reference(fields: &HashMap<&str, &str>, symmetry: Option<Effort>) -> O
         Some(Effort::Exact) => &["cmurphi_canonical"],
         Some(Effort::Fast) => &["cmurphi_sym3"],
     };
-    let column = columns.iter().find(|it| number(fields, &format!("{it}_states")).is_some())?;
     let whole = verified != Some(false);
+    let has_states = |column: &&&str| number(fields, &format!("{column}_states")).is_some();
+    let column = match columns.iter().find(has_states) {
+        Some(column) => column,
+        // Where the tool ended with an error, and said no counts, there is the verdict.
+        None if verdict("cmurphi") == Some(false) && fields.get("cmurphi_states") == Some(&"") => {
+            columns[0]
+        }
+        None => return None,
+    };
     let fired = number(fields, &format!("{column}_rules_fired"));
     Some(Reference {
         file: fields.get("file")?.to_string(),
-        states: number(fields, &format!("{column}_states"))?,
+        states: number(fields, &format!("{column}_states")).unwrap_or_default(),
         whole,
         at_most: symmetry == Some(Effort::Fast),
         transitions: fired.filter(|_| whole && symmetry != Some(Effort::Fast)),
@@ -247,7 +258,8 @@ fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, Strin
     let began = Instant::now();
     let interp = ordered(model, settings.order.as_deref())?;
     let ordering = began.elapsed().as_secs_f64();
-    let limits = Limits { stop_on_violation: !reference.whole, ..Limits::default() };
+    let checks = Checks { deadlock: settings.deadlock, ..Checks::default() };
+    let limits = Limits { checks, stop_on_violation: !reference.whole, ..Limits::default() };
     let executor = Executor::new(&interp, settings.exec);
     let symmetric = settings.symmetry.and_then(|effort| {
         Symmetric::new(executor.model(), interp.program(), interp.layout(), effort)

@@ -287,6 +287,17 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("var x: real(6, 99); rule true ==> end; startstate end;", "no real numbers", "subrange"),
     ("var x: 3..1; rule true ==> end; startstate end;", "the range is empty", ""),
     (
+        "type S: scalarset(2); var s: array [0..1] of S; rule true ==> end; startstate clear s; end;",
+        "elements have no order",
+        "`undefine`",
+    ),
+    (
+        "type S: scalarset(2); E: enum { e }; U: union { S, E };
+         var r: record a: E; b: U; end; rule true ==> end; startstate clear r; end;",
+        "elements have no order",
+        "`undefine`",
+    ),
+    (
         "var x: 0..1; y: boolean; rule x = y ==> end; startstate end;",
         "a number is compared with a truth value",
         "",

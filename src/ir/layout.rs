@@ -4,8 +4,8 @@
 //! states as byte strings compares them by their cells in *key order*. Every scalar of the program
 //! is a *cell*: as many bits as its values need, holding the value's code (its distance from the
 //! least value, one more if it may also be undefined, whose code is 0). Its values are those of its
-//! domain, or fewer, where an analysis rules the others out ([`Ranges`]). Bits after the last cell
-//! are 0.
+//! domain, or fewer, where an analysis rules the others out ([`Ranges`]); of a scalarset's elements
+//! they are all or none ([`Program::whole_scalarsets`]). Bits after the last cell are 0.
 //!
 //! Cells in declaration order: the program's variables and channels, then for each process (and
 //! each of its slots) its location and its own variables and channels. A buffered channel is the
@@ -32,6 +32,7 @@ use super::{
     entity,
 };
 use std::fmt;
+use std::ops::Range;
 
 entity::entity! {
     /// Names a cell of the state.
@@ -79,11 +80,36 @@ impl Cell {
         Cell { bits, least, most, ..self }
     }
 
+    /// How far values are from their codes: code 0 would be this value, if it were one. How codes
+    /// stand to values is said here and nowhere else.
+    #[inline]
+    pub fn base(&self) -> i64 {
+        self.least.wrapping_sub(self.undefined.into())
+    }
+
     /// The code of a value that is stored.
     #[inline]
     pub fn code(&self, value: i64) -> i64 {
-        // Compiled code asks for what to add to a value, which may be more than the distance.
-        value.wrapping_sub(self.least).wrapping_add(self.undefined.into())
+        value.wrapping_sub(self.base())
+    }
+
+    /// The value of a code, or `None` if that means undefined.
+    #[inline]
+    pub fn value(&self, code: u32) -> Option<i64> {
+        let is_value = code != 0 || !self.undefined;
+        is_value.then(|| self.base().wrapping_add(code.into()))
+    }
+
+    /// The codes of the values from `first` to `last`, if all of them have one.
+    pub fn codes(&self, first: i64, last: i64) -> Option<Range<u32>> {
+        let has_all = self.least <= first && first <= last && last <= self.most;
+        has_all.then(|| self.code(first) as u32..self.code(last) as u32 + 1)
+    }
+
+    /// The greatest value whose code fits into the bits, whether it is ever stored or not.
+    pub fn last(&self) -> i64 {
+        let codes = ((1i64 << self.bits) - 1) - i64::from(self.undefined);
+        self.least.saturating_add(codes)
     }
 
     /// Whether `value` can be stored.
@@ -195,7 +221,8 @@ impl Layout {
         build::declared(program, None)
     }
 
-    /// Lays out a valid program whose values all lie in these ranges, in declaration order.
+    /// Lays out a valid program whose values all lie in these ranges, or are permuted from such, in
+    /// declaration order.
     pub fn with_ranges(program: &Program, ranges: &Ranges) -> Layout {
         build::declared(program, Some(ranges))
     }
@@ -235,12 +262,7 @@ impl Layout {
     #[inline]
     pub fn get(&self, state: &[u8], cell: CellId) -> Option<i64> {
         let cell = &self.cells[cell];
-        let code = i64::from(read_bits(state, cell.bit, cell.bits));
-        match cell.undefined {
-            false => Some(cell.least + code),
-            true if code == 0 => None,
-            true => Some(cell.least + (code - 1)),
-        }
+        cell.value(read_bits(state, cell.bit, cell.bits))
     }
 
     /// The code in a cell.
@@ -333,6 +355,38 @@ impl Program {
                 let slots = self.processes.keys().map(|process| i64::from(self.slots(process)));
                 (0, slots.sum::<i64>() - 1)
             }
+        }
+    }
+
+    /// The least range around one of a domain's values that has all elements of each scalarset it
+    /// has any of.
+    ///
+    /// A cell that holds one element must have codes for the others too: permuting a state, which
+    /// symmetry reduction does, puts any element where another was, though no step ever stores it
+    /// there. Other values are not permuted, so a range of them may end anywhere. If no element is
+    /// in the range, none comes there by permuting: an element is put only where one was.
+    pub fn whole_scalarsets(&self, domain: &Domain, range: Interval) -> Interval {
+        match domain {
+            _ if range.0 > range.1 => range,
+            Domain::Scalarset(_) => {
+                let (low, high) = self.bounds(domain);
+                (range.0.min(low), range.1.max(high))
+            }
+            Domain::Union(parts) => {
+                let (mut whole, mut next) = (range, 0);
+                for part in parts {
+                    let (low, high) = self.bounds(part);
+                    let (by, last) = (next - low, next + (high - low));
+                    let inside = (range.0.max(next) - by, range.1.min(last) - by);
+                    if inside.0 <= inside.1 {
+                        let inside = self.whole_scalarsets(part, inside);
+                        whole = (whole.0.min(inside.0 + by), whole.1.max(inside.1 + by));
+                    }
+                    next = last + 1;
+                }
+                whole
+            }
+            _ => range,
         }
     }
 

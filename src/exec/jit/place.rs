@@ -76,10 +76,9 @@ impl Emitter<'_, '_> {
 
     /// The value in a cell whose bits are at `at`; `None` if that is code 0.
     pub fn decode(&mut self, code: Value, cell: Cell) -> Val {
-        let base = cell.least.wrapping_sub(cell.undefined.into());
-        let value = match base {
+        let value = match cell.base() {
             0 => code,
-            _ => self.b.ins().iadd_imm_s(code, base),
+            base => self.b.ins().iadd_imm_s(code, base),
         };
         Val::int(value, cell.least, cell.most)
     }
@@ -133,14 +132,12 @@ impl Emitter<'_, '_> {
             }
         };
         let int = self.as_int(value);
-        let code = match cell.code(0) {
+        let code = match cell.base() {
             0 => int,
-            base => self.b.ins().iadd_imm_s(int, base),
+            base => self.b.ins().iadd_imm_s(int, base.wrapping_neg()),
         };
-        let greatest = mask(cell.bits);
-        let last = cell.least.saturating_add(greatest - i64::from(cell.undefined));
-        if !value.is_within(cell.least, last) {
-            self.trust(code, greatest);
+        if !value.is_within(cell.least, cell.last()) {
+            self.trust(code, mask(cell.bits));
         }
         code
     }

@@ -125,6 +125,7 @@ impl<'a> Builder<'a> {
         match &self.program.types[ty] {
             Type::Scalar(Scalar { domain, undefined }) => {
                 let (low, high) = self.program.bounds(domain);
+                let range = range.map(|range| self.program.whole_scalarsets(domain, range));
                 self.cell(low, high, *undefined, range);
             }
             Type::Array { length, element, .. } => {

@@ -7,7 +7,7 @@
 
 use super::refine::mix;
 use crate::ir::layout::CellId;
-use crate::ir::{Domain, Layout, Program, Scalar, ScalarsetId, Type, TypeId};
+use crate::ir::{Domain, Layout, Program, ScalarsetId, Type, TypeId};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -197,7 +197,7 @@ impl Survey<'_> {
     /// Notes all cells of a value of type `ty` from cell `first` and slot `slot` on.
     fn visit(&mut self, ty: TypeId, first: u32, slot: u64) {
         match &self.program.types[ty] {
-            Type::Scalar(scalar) => self.scalar(scalar, first, slot),
+            Type::Scalar(scalar) => self.scalar(&scalar.domain, first, slot),
             Type::Record { fields, .. } => {
                 let (mut cell, mut slot) = (first, slot);
                 for (_, field) in fields {
@@ -263,16 +263,18 @@ impl Survey<'_> {
         }
     }
 
-    fn scalar(&mut self, Scalar { domain, undefined }: &Scalar, cell: u32, slot: u64) {
+    fn scalar(&mut self, domain: &Domain, cell: u32, slot: u64) {
         let (low, high) = self.program.bounds(domain);
         let length = (high - low + 1).min(i64::from(u32::MAX)) as u32;
-        let mut code = u32::from(*undefined);
-        let mut names = Vec::new();
+        let (mut first, mut names) = (low, Vec::new());
         for Stretch { count, set } in self.stretches(length, Some(domain)) {
-            if let Some(set) = set {
-                names.push(Named { code, size: count, vertex: set.first });
+            let next = first + i64::from(count);
+            // A cell has codes for all elements or for none, which it then never holds.
+            let codes = self.layout.cells[CellId(cell)].codes(first, next - 1);
+            if let (Some(set), Some(codes)) = (set, codes) {
+                names.push(Named { code: codes.start, size: count, vertex: set.first });
             }
-            code = code.saturating_add(count);
+            first = next;
         }
         self.note(cell, slot, &names);
     }

@@ -1,15 +1,23 @@
-//! Representatives against all permutations, on all states of our models that have few.
+//! Representatives against all permutations, on all states of our models that have few, and of
+//! random ones. `SPILLWAY_LARGE` tries many more of those.
+
+mod permute;
+mod random;
 
 use super::plan::Plan;
 use super::search::Scratch;
 use super::{Effort, Symmetric};
-use crate::exec::{Expansion, Interp, Model};
+use crate::exec::{Expansion, Interp, Jit, Model};
 use crate::front::{self, Language, Options};
-use crate::ir::layout::CellId;
+use crate::ir::layout::{CellId, Layout, Ranges};
 use crate::ir::validate::validate;
-use crate::search::{Limits, memory};
+use crate::ir::{Domain, Program, Type};
+use crate::search::{Checks, Limits, Outcome, memory};
 use crate::source::Sources;
-use std::collections::BTreeSet;
+use permute::{permutations as all_permutations, permuted};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The most states of a model that is looked at.
@@ -33,12 +41,17 @@ fn symmetric_models() -> Vec<(String, Interp)> {
 }
 
 fn load(text: &str, defines: Vec<(String, i64)>) -> Interp {
+    Interp::new(program(text, defines)).unwrap()
+}
+
+fn program(text: &str, defines: Vec<(String, i64)>) -> Program {
     let mut sources = Sources::default();
     sources.add("model.m", text);
     let options = Options { defines, ..Options::default() };
-    let loaded = front::load(Language::Murphi, &mut sources, &options).unwrap();
+    let loaded = front::load(Language::Murphi, &mut sources, &options)
+        .unwrap_or_else(|errors| panic!("{}\n{text}", errors[0].render(&sources)));
     validate(&loaded.program).unwrap();
-    Interp::new(loaded.program).unwrap()
+    loaded.program
 }
 
 /// All states, if there are not too many.
@@ -170,5 +183,189 @@ fn what_refining_cannot_tell_apart_is_tried() {
         for equivalent in orbit(&plan, &model, &state) {
             assert_eq!(exact.canonical(&equivalent), representative);
         }
+    }
+}
+
+/// The most states of a random model that is looked at.
+const RANDOM_STATES_MAX: usize = 600;
+
+/// All that a search finds, whatever is wrong; deadlocks are no errors.
+fn explore(model: &dyn Model) -> Outcome {
+    let checks = Checks { deadlock: false, ..Checks::default() };
+    let limits = Limits { checks, stop_on_violation: false, ..Limits::default() };
+    memory::search(model, &limits).unwrap()
+}
+
+/// The states of each orbit, by its least one, and which orbit each state is in.
+fn orbits(model: &Interp, all: &BTreeSet<Vec<u8>>) -> BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>> {
+    let every_way = all_permutations(model.program());
+    let mut orbits = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    for state in all {
+        if !seen.contains(state) {
+            let orbit: BTreeSet<Vec<u8>> =
+                every_way.iter().map(|to| permuted(model, to, state)).collect();
+            seen.extend(orbit.iter().cloned());
+            orbits.insert(state.clone(), orbit);
+        }
+    }
+    orbits
+}
+
+/// That an executor of a model, reduced, visits what permuting by meaning says it should, and finds
+/// what the model itself does.
+fn reduces_as_permuting_says(
+    interp: &Interp,
+    executor: &dyn Model,
+    all: &BTreeSet<Vec<u8>>,
+) -> Result<(), TestCaseError> {
+    let orbits = orbits(interp, all);
+    let plain = explore(executor);
+    prop_assert_eq!(plain.states(), all.len() as u64);
+    for effort in [Effort::Exact, Effort::Fast] {
+        let Some(reduced) = Symmetric::new(executor, interp.program(), interp.layout(), effort)
+        else {
+            return Ok(());
+        };
+        let Some(visited) = states(&reduced) else {
+            return Err(TestCaseError::fail(format!("{effort:?}: more states than there are")));
+        };
+        for state in &visited {
+            prop_assert!(all.contains(state), "{effort:?}: {state:?} is not reachable");
+        }
+        let mut stepped = 0;
+        for orbit in orbits.values() {
+            let here: Vec<_> = orbit.iter().filter(|state| visited.contains(*state)).collect();
+            prop_assert!(!here.is_empty(), "{effort:?}: nobody stands for {orbit:?}");
+            for state in orbit {
+                prop_assert!(all.contains(state), "the model is not symmetric");
+                let representative = reduced.canonical(state);
+                prop_assert_eq!(&representative, &reduced.canonical(here[0]));
+                prop_assert!(reduced.stands_for(here[0], state));
+            }
+            if effort == Effort::Exact {
+                prop_assert_eq!(here.len(), 1, "two states stand for one orbit");
+                stepped += orbit.len() * successors(executor, Some(here[0])).len();
+            }
+        }
+        let outcome = explore(&reduced);
+        prop_assert_eq!(outcome.states(), visited.len() as u64);
+        prop_assert_eq!(outcome.verdict, plain.verdict);
+        prop_assert_eq!(outcome.levels.len(), plain.levels.len());
+        let checks = |outcome: &Outcome| -> Vec<_> {
+            outcome.findings.iter().map(|(check, finding)| (check, finding.level)).collect()
+        };
+        prop_assert_eq!(checks(&outcome), checks(&plain));
+        if effort == Effort::Exact {
+            prop_assert_eq!(stepped as u64, plain.transitions);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a model was small enough, and how many of its cells hold fewer values than declared.
+fn is_reduced_right(text: &str) -> Result<Option<usize>, TestCaseError> {
+    let program = program(text, Vec::new());
+    let narrow = Interp::new(program.clone()).unwrap();
+    let declared = Interp::as_declared(program).unwrap();
+    for interp in [&narrow, &declared] {
+        let Some(all) = states(interp).filter(|all| all.len() <= RANDOM_STATES_MAX) else {
+            return Ok(None);
+        };
+        reduces_as_permuting_says(interp, interp, &all)?;
+        if let Ok(jit) = Jit::new(interp) {
+            reduces_as_permuting_says(interp, &jit, &all)?;
+        }
+    }
+    let cells = narrow.layout().cells.values();
+    Ok(Some(cells.filter(|it| (it.least, it.most) != (it.low, it.high)).count()))
+}
+
+#[test]
+fn random_models_are_reduced_as_permuting_says() {
+    let cases = if std::env::var_os("SPILLWAY_LARGE").is_some() { 20_000 } else { 150 };
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let numbers = prop::collection::vec(any::<u16>(), 20..160);
+    let (looked_at, narrowed) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+    let result = TestRunner::new(config).run(&numbers.prop_map(|it| random::model(&it)), |text| {
+        if let Some(cells) = is_reduced_right(&text)? {
+            looked_at.set(looked_at.get() + 1);
+            narrowed.set(narrowed.get() + u32::from(cells > 0));
+        }
+        Ok(())
+    });
+    if let Err(failure) = result {
+        panic!("{}", failure.to_string().replace("\\n", "\n"));
+    }
+    println!("{} of {cases} models, {} of them narrowed", looked_at.get(), narrowed.get());
+    assert!(looked_at.get() > cases / 2 && narrowed.get() > cases / 5);
+}
+
+/// A union of which only constants are ever stored; one whose range begins inside; elements that
+/// are stored one at a time; a scalarset that never has a value.
+const NARROWED: [&str; 4] = [
+    "type S: scalarset(2); E: enum {e0, e1}; U: union {S, E}; var b: array [S] of boolean; u: U;
+     startstate begin for z: S do b[z] := true; end; u := e0; end;
+     rule \"never\" u = e1 ==> begin u := e1; end;
+     ruleset r: S do rule \"hit\" u = e0 & b[r] ==> begin error \"hit\"; end; end;",
+    "type S: scalarset(3); E: enum {e0, e1, e2}; U: union {E, S}; var u: array [S] of U;
+     startstate begin for z: S do u[z] := e2; end; end;
+     ruleset r: S; t: S do rule u[r] = e2 ==> begin u[r] := t; end; end;
+     ruleset r: S do rule u[r] != e2 ==> begin undefine u[r]; end; end;",
+    "type S: scalarset(3); var s: S; t: S; b: array [S] of boolean;
+     startstate begin for z: S do b[z] := false; end; end;
+     ruleset r: S do rule !b[r] ==> begin b[r] := true; t := r; end; end;
+     rule isundefined(s) & !isundefined(t) ==> begin s := t; undefine t; end;",
+    "type S: scalarset(3); E: enum {e0, e1}; U: union {S, E}; var s: S; u: U; v: array [U] of S;
+     startstate begin end;
+     ruleset r: S do rule isundefined(s) & isundefined(v[e0]) ==> begin v[e0] := r; end; end;",
+];
+
+#[test]
+fn models_whose_cells_are_narrowed_are_reduced_as_permuting_says() {
+    for text in NARROWED {
+        match is_reduced_right(text) {
+            Ok(cells) => assert!(cells.is_some()),
+            Err(failure) => panic!("{failure}\n{text}"),
+        }
+    }
+}
+
+/// A layout may be given any ranges: a cell has codes for all elements of a scalarset or, where
+/// none is in the range, for none.
+#[test]
+fn cells_are_narrowed_by_whole_scalarsets() {
+    let program = program(NARROWED[1], Vec::new());
+    let (id, variable) = program.variables.iter().next().unwrap();
+    let Type::Array { element, .. } = program.types[variable.ty] else { unreachable!() };
+    let Type::Scalar(scalar) = &program.types[element] else { unreachable!() };
+    let Domain::Union(_) = scalar.domain else { unreachable!() };
+    let cases = [
+        ((0, 5), (0, 5)),
+        ((0, 0), (0, 0)),
+        ((1, 2), (1, 2)),
+        ((2, 3), (2, 5)),
+        ((4, 4), (3, 5)),
+        ((5, 5), (3, 5)),
+        ((1, 4), (1, 5)),
+    ];
+    for (range, expected) in cases {
+        let mut ranges = Ranges {
+            variables: program.variables.values().map(|_| None).collect(),
+            channels: program.channels.values().map(|_| Vec::new()).collect(),
+        };
+        ranges.variables[id] = Some(range);
+        let layout = Layout::with_ranges(&program, &ranges);
+        let cell = layout.cells[layout.variables[id].first];
+        assert_eq!((cell.least, cell.most), expected, "{range:?}");
+        for value in cell.least..=cell.most {
+            let code = cell.code(value) as u32;
+            assert!(code > 0 && code >> cell.bits == 0);
+            assert_eq!(cell.value(code), Some(value));
+            assert_eq!(cell.codes(value, value), Some(code..code + 1));
+        }
+        assert_eq!(cell.value(0), None);
+        assert_eq!(cell.codes(cell.least, cell.most + 1), None);
+        assert!(cell.last() >= cell.most);
     }
 }

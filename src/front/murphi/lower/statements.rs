@@ -10,7 +10,8 @@ use super::places::{Lowered, is_fixed};
 use super::sorts::Sort;
 use super::{Lowerer, Meaning, Returns, after};
 use crate::ir::{
-    Argument, Binary, Contains, Domain, Expr, ExprKind, LocalId, Place, Stmt, StmtKind, TypeId,
+    Argument, Binary, Contains, Domain, Expr, ExprKind, LocalId, Place, Stmt, StmtKind, Type,
+    TypeId,
 };
 use crate::source::Span;
 
@@ -68,7 +69,7 @@ impl<'a> Lowerer<'a, '_> {
                 return self.call_for_effect(*name, arguments, span);
             }
             TreeStmtKind::Return(value) => return self.return_(value.as_ref(), span),
-            TreeStmtKind::Clear(place) => StmtKind::Clear(self.target(place)?.place),
+            TreeStmtKind::Clear(place) => self.clear(place)?,
             TreeStmtKind::Undefine(place) => StmtKind::Undefine(self.target(place)?.place),
             TreeStmtKind::Error(text) => StmtKind::Error((*text).to_owned()),
             TreeStmtKind::Assert(condition, text) => {
@@ -117,6 +118,43 @@ impl<'a> Lowerer<'a, '_> {
         }
         let kind = StmtKind::Copy { target: to.place, source: from.place };
         Some(vec![Stmt { kind, span }])
+    }
+
+    /// Sets every value in a place to the least of its type, which none of the elements of a
+    /// scalarset is: to take the first of them would tell it from the others.
+    fn clear(&mut self, tree: &Tree<'a>) -> Option<StmtKind> {
+        let part = self.target(tree)?;
+        if self.begins_with_an_element(part.ty) {
+            let message =
+                "`clear` stores the least value, but a scalarset's elements have no order";
+            let help = "use `undefine`, or assign one of the elements";
+            self.error_with(tree.span, message, help);
+            return None;
+        }
+        Some(StmtKind::Clear(part.place))
+    }
+
+    /// Whether the least value of any scalar of a type, multisets apart, is one of several elements.
+    fn begins_with_an_element(&self, ty: TypeId) -> bool {
+        match &self.program.types[ty] {
+            Type::Scalar(scalar) => self.least_is_an_element(&scalar.domain),
+            Type::Array { element, .. } => self.begins_with_an_element(*element),
+            Type::Record { fields, .. } => {
+                fields.iter().any(|(_, ty)| self.begins_with_an_element(*ty))
+            }
+            // It is emptied.
+            Type::Multiset { .. } => false,
+        }
+    }
+
+    fn least_is_an_element(&self, domain: &Domain) -> bool {
+        match domain {
+            Domain::Scalarset(id) => self.program.scalarsets[*id].size > 1,
+            Domain::Union(parts) => {
+                parts.first().is_some_and(|first| self.least_is_an_element(first))
+            }
+            _ => false,
+        }
     }
 
     /// A known value must be one of the type's.
