@@ -258,7 +258,9 @@ impl<'m> Claimed<'m> {
     ) -> Option<bool> {
         successors.clear();
         let run = |inner: &mut Expansion| self.model.expand(system, inner);
-        let Collected { transitions, findings } = out.wrap(self.model.width(), successors, run)?;
+        let Collected { transitions, left_out, findings } =
+            out.wrap(self.model.width(), successors, run)?;
+        out.leave_out(left_out * ways as u64);
         let mut moved = transitions > 0;
         for (check, finding) in findings.iter() {
             let times = match check {

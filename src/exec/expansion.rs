@@ -23,6 +23,7 @@ pub struct Expansion<'a> {
     on_full: &'a mut (dyn FnMut(&mut Vec<u8>) -> Result<()> + 'a),
     failed: Option<spill::Error>,
     transitions: u64,
+    left_out: u64,
     findings: Findings,
 }
 
@@ -30,8 +31,11 @@ pub struct Expansion<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Collected {
-    /// Candidates generated, repeats included: the transitions of the states expanded.
+    /// The transitions of the states expanded: candidates generated, repeats included, and steps to
+    /// states that are left out.
     pub transitions: u64,
+    /// How many of them lead to states that are left out, and so are no candidates.
+    pub left_out: u64,
     /// What was found wrong.
     pub findings: Findings,
 }
@@ -57,13 +61,21 @@ impl Expansion<'_> {
         run: impl FnOnce(&mut Expansion),
     ) -> Result<Collected> {
         let (on_full, findings) = (&mut on_full, Findings::default());
-        let mut out =
-            Expansion { width, buffer, limit, on_full, failed: None, transitions: 0, findings };
+        let mut out = Expansion {
+            width,
+            buffer,
+            limit,
+            on_full,
+            failed: None,
+            transitions: 0,
+            left_out: 0,
+            findings,
+        };
         run(&mut out);
-        let Expansion { failed, transitions, findings, .. } = out;
+        let Expansion { failed, transitions, left_out, findings, .. } = out;
         match failed {
             Some(error) => Err(error),
-            None => Ok(Collected { transitions, findings }),
+            None => Ok(Collected { transitions, left_out, findings }),
         }
     }
 
@@ -168,12 +180,18 @@ impl Expansion<'_> {
         self.findings.record(check, state);
     }
 
+    /// Counts steps to states that are left out: an assumption does not hold in them.
+    pub fn leave_out(&mut self, steps: u64) {
+        self.transitions += steps;
+        self.left_out += steps;
+    }
+
     /// Adds what was found by a model that this one wraps.
     pub fn add_findings(&mut self, findings: Findings) {
         self.findings.merge(findings);
     }
 
-    /// Candidates added so far, repeats included.
+    /// Candidates added so far, repeats included, and steps to states that are left out.
     pub fn transitions(&self) -> u64 {
         self.transitions
     }

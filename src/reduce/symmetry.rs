@@ -127,13 +127,14 @@ impl<'m> Symmetric<'m> {
                 candidates.clear();
             };
             let limit = CANDIDATES * width;
-            let Some(Collected { findings, .. }) =
+            let Some(Collected { findings, left_out, .. }) =
                 out.wrap_in_batches(width, candidates, limit, &mut pass_on, run)
             else {
                 return;
             };
             pass_on(candidates, out);
             out.add_findings(findings);
+            out.leave_out(left_out);
         });
     }
 

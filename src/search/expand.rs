@@ -62,7 +62,7 @@ pub fn expand(
         worker.run(model, level, &units, control, pause)
     })?;
     let mut all = Expanded { states: units.done(), ..Expanded::default() };
-    for Collected { transitions, findings } in tallies {
+    for Collected { transitions, findings, .. } in tallies {
         all.transitions += transitions;
         all.findings.merge(findings.at_level(u64::from(level.number)));
     }

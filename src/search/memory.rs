@@ -21,7 +21,7 @@ pub fn search(model: &dyn Model, limits: &Limits) -> Result<Outcome> {
     while !frontier.is_empty() {
         let level = outcome.levels.len() as u64;
         outcome.levels.push(frontier.len() as u64);
-        let (next, Collected { transitions, findings }) =
+        let (next, Collected { transitions, findings, .. }) =
             candidates(model, |out| frontier.iter().for_each(|state| model.expand(state, out)))?;
         outcome.transitions += transitions;
         outcome.findings.merge(findings.at_level(level));

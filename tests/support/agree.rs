@@ -36,7 +36,7 @@ pub fn expanded(model: &dyn Model, states: &[u8], limit: usize) -> (Vec<u8>, u64
         Ok(())
     };
     let run = |out: &mut Expansion| model.expand(states, out);
-    let Collected { transitions, findings } =
+    let Collected { transitions, findings, .. } =
         Expansion::collect_in_batches(model.width(), &mut buffer, limit, keep, run).unwrap();
     all.append(&mut buffer);
     (all, transitions, findings)

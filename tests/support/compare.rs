@@ -88,7 +88,8 @@ fn blocks_agree(
     Ok(())
 }
 
-/// What an expansion gave: all successors, how many, and the findings.
+/// What an expansion gave: all successors, how many, and the findings. Steps to states that are left
+/// out are no steps that are told.
 type Expanded = (Vec<u8>, u64, Findings);
 
 fn expand(model: &dyn Model, states: &[u8], limit: usize) -> Expanded {
@@ -101,11 +102,11 @@ fn collect(model: &dyn Model, limit: usize, ask: impl FnOnce(&mut Expansion)) ->
         all.append(buffer);
         Ok(())
     };
-    let Collected { transitions, findings } =
+    let Collected { transitions, left_out, findings } =
         Expansion::collect_in_batches(model.width(), &mut buffer, limit, on_full, ask)
             .expect("room is always made");
     all.append(&mut buffer);
-    (all, transitions, findings)
+    (all, transitions - left_out, findings)
 }
 
 /// What there is to tell of a state: the steps out of it and what is wrong with it.

@@ -266,7 +266,10 @@ impl Interp {
         visit: &mut Outcomes,
     ) {
         let mut work = Vec::with_capacity(self.width());
-        self.steps_of(action, only_committed, state, &mut work, &mut |_, result| visit(result));
+        // Programs that leave states out are not compiled, and nobody else asks.
+        self.steps_of(action, only_committed, state, &mut work, &mut |_, result| {
+            result.transpose().into_iter().for_each(&mut *visit);
+        });
     }
 
     pub(in crate::exec) fn is_valid_end(&self, state: &[u8]) -> bool {
@@ -336,9 +339,13 @@ impl Model for Interp {
         for state in states.chunks_exact(self.width()) {
             let mut stuck = true;
             self.each_step(state, &mut work, &mut |taken, result| match result {
-                Ok(successor) => {
+                Ok(Some(successor)) => {
                     stuck &= !self.leads_on(state, successor);
                     out.candidate(successor);
+                }
+                Ok(None) => {
+                    stuck = false;
+                    out.leave_out(1);
                 }
                 Err(fault) => {
                     stuck = false;
@@ -358,7 +365,8 @@ impl Model for Interp {
         let mut work = Vec::with_capacity(self.width());
         self.each_step(state, &mut work, &mut |taken, result| {
             let outcome = match result {
-                Ok(successor) => Outcome::Successor(successor.to_vec()),
+                Ok(Some(successor)) => Outcome::Successor(successor.to_vec()),
+                Ok(None) => return,
                 Err(fault) => Outcome::Fault(*fault),
             };
             steps.push(self.step(state, taken, outcome));
@@ -413,7 +421,7 @@ impl Model for Interp {
         let mut found = Vec::new();
         let mut stuck = true;
         self.each_step(state, &mut Vec::new(), &mut |_, result| {
-            stuck &= matches!(result, Ok(successor) if !self.leads_on(state, successor));
+            stuck &= matches!(result, Ok(Some(successor)) if !self.leads_on(state, successor));
         });
         if stuck && !self.is_valid_end(state) {
             found.push(Check::Deadlock);

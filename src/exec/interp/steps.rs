@@ -24,6 +24,21 @@ pub(super) struct Taken {
 /// Told of every step: its actions, and the successor or the fault.
 pub(super) type Visitor<'a> = dyn FnMut(&[Taken], Result<&[u8], Failure>) + 'a;
 
+/// The same, and of steps to states that are left out: these have no successor.
+pub(super) type StepVisitor<'a> = dyn FnMut(&[Taken], Result<Option<&[u8]>, Failure>) + 'a;
+
+/// Where actions that are taken lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Arrival {
+    /// To a state.
+    State,
+    /// To one that is left out: an assumption about all states does not hold there.
+    LeftOut,
+    /// Nowhere: the message does not match, or an assumption of a body does not hold. There is no
+    /// such step.
+    Nowhere,
+}
+
 /// A step of one action.
 fn alone(action: ActionId) -> [Taken; 1] {
     [Taken { action, slot: 0 }]
@@ -39,9 +54,11 @@ type Choice<'a> = (ActionId, Locals<'a>);
 
 impl Interp {
     /// Tells `visit` every step out of `state`, using `work` for the successors.
-    pub(super) fn each_step(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut Visitor) {
+    pub(super) fn each_step(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut StepVisitor) {
         match self.program.schedule {
-            Schedule::Interleaved if self.has_slots => self.turns(state, visit),
+            Schedule::Interleaved if self.has_slots => {
+                self.turns(state, &mut |taken, result| visit(taken, result.map(Some)));
+            }
             Schedule::Interleaved => self.interleaved(state, work, visit),
             Schedule::Lockstep => self.lockstep(state, work, visit),
         }
@@ -56,9 +73,13 @@ impl Interp {
             self.each_binding(&start.parameters, &locals, &mut |locals| {
                 self.load(&zero, &mut work);
                 let started = self.finish(&start.body, &mut work, locals);
-                match started.and_then(|started| Ok(started && self.arrive(&mut work)?)) {
-                    Ok(true) => visit(number as u32, Ok(&work[..self.layout.bytes])),
-                    Ok(false) => {}
+                let arrived = started.and_then(|started| match started {
+                    true => self.arrive(&mut work),
+                    false => Ok(Arrival::Nowhere),
+                });
+                match arrived {
+                    Ok(Arrival::State) => visit(number as u32, Ok(&work[..self.layout.bytes])),
+                    Ok(Arrival::LeftOut | Arrival::Nowhere) => {}
                     Err(fault) => visit(number as u32, Err(fault)),
                 }
             });
@@ -95,7 +116,7 @@ impl Interp {
         }
     }
 
-    fn interleaved(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut Visitor) {
+    fn interleaved(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut StepVisitor) {
         if self.has_priorities {
             return self.by_priority(state, work, visit);
         }
@@ -117,7 +138,7 @@ impl Interp {
     }
 
     /// The steps of the enabled actions of the highest priority, where only free actions have one.
-    fn by_priority(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut Visitor) {
+    fn by_priority(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut StepVisitor) {
         let mut highest = None;
         for &id in &self.free {
             let action = &self.program.actions[id];
@@ -152,7 +173,7 @@ impl Interp {
         only_committed: bool,
         state: &[u8],
         work: &mut Vec<u8>,
-        visit: &mut Visitor,
+        visit: &mut StepVisitor,
     ) {
         let action = &self.program.actions[id];
         let locals = Locals::new(&self.layout.frames.actions[id]);
@@ -164,14 +185,29 @@ impl Interp {
             }
             _ => match self.is_enabled(action, state, locals) {
                 Ok(false) => {}
-                Ok(true) => match self.take(action, state, locals, work) {
-                    Ok(true) => visit(&alone(id), Ok(&work[..self.layout.bytes])),
-                    Ok(false) => {}
-                    Err(fault) => visit(&alone(id), Err(fault)),
-                },
+                Ok(true) => {
+                    let arrived = self.take(action, state, locals, work);
+                    self.tell(&alone(id), arrived, work, visit);
+                }
                 Err(fault) => visit(&alone(id), Err(fault)),
             },
         });
+    }
+
+    /// Tells `visit` what came of a step.
+    fn tell(
+        &self,
+        taken: &[Taken],
+        arrived: Result<Arrival, Failure>,
+        work: &[u8],
+        visit: &mut StepVisitor,
+    ) {
+        match arrived {
+            Ok(Arrival::State) => visit(taken, Ok(Some(&work[..self.layout.bytes]))),
+            Ok(Arrival::LeftOut) => visit(taken, Ok(None)),
+            Ok(Arrival::Nowhere) => {}
+            Err(fault) => visit(taken, Err(fault)),
+        }
     }
 
     pub(in crate::exec) fn is_rendezvous(&self, communication: &Communication) -> bool {
@@ -188,20 +224,22 @@ impl Interp {
         }
     }
 
-    /// Takes an enabled action alone: the message, the move, the body. False if an assumption
-    /// keeps it from being one.
+    /// Takes an enabled action alone: the message, the move, the body.
     fn take(
         &self,
         action: &Action,
         state: &[u8],
         locals: &Locals,
         work: &mut Vec<u8>,
-    ) -> Result<bool, Failure> {
+    ) -> Result<Arrival, Failure> {
         self.load(state, work);
         if let Some(communication) = &action.communication {
             self.exchange(communication, state, work, locals)?;
         }
-        Ok(self.move_and_run(action, work, locals)? && self.arrive(work)?)
+        match self.move_and_run(action, work, locals)? {
+            true => self.arrive(work),
+            false => Ok(Arrival::Nowhere),
+        }
     }
 
     /// Moves and runs the body. False if an assumption fails.
@@ -223,15 +261,15 @@ impl Interp {
         Ok(!matches!(self.run(body, state, locals)?, Flow::Dropped))
     }
 
-    /// Ends a step, when all its bodies have run. False if the state is left out.
-    fn arrive(&self, state: &mut [u8]) -> Result<bool, Failure> {
+    /// Ends a step, when all its bodies have run.
+    fn arrive(&self, state: &mut [u8]) -> Result<Arrival, Failure> {
         self.settle(state);
         for assumption in &self.assumptions {
             if self.eval(assumption, state, &Locals::default())? == 0 {
-                return Ok(false);
+                return Ok(Arrival::LeftOut);
             }
         }
-        Ok(true)
+        Ok(Arrival::State)
     }
 
     /// Every rendezvous of one receiving action: one for each sender.
@@ -242,7 +280,7 @@ impl Interp {
         state: &[u8],
         locals: &Locals,
         work: &mut Vec<u8>,
-        visit: &mut Visitor,
+        visit: &mut StepVisitor,
     ) {
         let receiver = &self.program.actions[id];
         match self.holds(receiver.guard.as_ref(), state, locals) {
@@ -260,12 +298,9 @@ impl Interp {
         for sender_id in self.senders(id, only_committed, state) {
             let sender = &self.program.actions[sender_id];
             let theirs = Locals::new(&self.layout.frames.actions[sender_id]);
-            self.each_binding(&sender.parameters, &theirs, &mut |theirs| match self
-                .rendezvous(receiver, sender, state, locals, theirs, work)
-            {
-                Ok(false) => {}
-                Ok(true) => visit(&joint(id, sender_id), Ok(&work[..self.layout.bytes])),
-                Err(fault) => visit(&joint(id, sender_id), Err(fault)),
+            self.each_binding(&sender.parameters, &theirs, &mut |theirs| {
+                let arrived = self.rendezvous(receiver, sender, state, locals, theirs, work);
+                self.tell(&joint(id, sender_id), arrived, work, visit);
             });
         }
     }
@@ -306,31 +341,31 @@ impl Interp {
         locals: &Locals,
         theirs: &Locals,
         work: &mut Vec<u8>,
-    ) -> Result<bool, Failure> {
+    ) -> Result<Arrival, Failure> {
         let (
             Some(Communication::Receive { patterns, channel, span, .. }),
             Some(Communication::Send { values, .. }),
         ) = (&receiver.communication, &sender.communication)
         else {
-            return Ok(false);
+            return Ok(Arrival::Nowhere);
         };
         if !self.holds(sender.guard.as_ref(), state, theirs)? {
-            return Ok(false);
+            return Ok(Arrival::Nowhere);
         }
         let message = self.message(values, state, theirs)?;
         if !self.matches(patterns, &message, state, locals)? {
-            return Ok(false);
+            return Ok(Arrival::Nowhere);
         }
         self.load(state, work);
         let channel = ChannelAt { id: self.named(channel), slot: 0 };
         self.deliver(channel, patterns, &message, *span, work, locals)?;
-        Ok(self.move_and_run(receiver, work, locals)?
-            && self.move_and_run(sender, work, theirs)?
-            && self.arrive(work)?)
+        let moved = self.move_and_run(receiver, work, locals)?
+            && self.move_and_run(sender, work, theirs)?;
+        if moved { self.arrive(work) } else { Ok(Arrival::Nowhere) }
     }
 
     /// Tells `visit` every combination of one enabled action for each process.
-    fn lockstep(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut Visitor) {
+    fn lockstep(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut StepVisitor) {
         let mut choices = Vec::new();
         for process in self.program.processes.keys().filter(|&id| self.moves(id)) {
             let at = self.location(state, process);
@@ -355,13 +390,9 @@ impl Interp {
         loop {
             let actions: Vec<&Choice> =
                 choices.iter().zip(&chosen).map(|(enabled, &at)| &enabled[at]).collect();
-            let result = self.take_all(&actions, state, work);
+            let arrived = self.take_all(&actions, state, work);
             if let Some(&(first, _)) = actions.first() {
-                match result {
-                    Ok(true) => visit(&alone(*first), Ok(&work[..self.layout.bytes])),
-                    Ok(false) => {}
-                    Err(fault) => visit(&alone(*first), Err(fault)),
-                }
+                self.tell(&alone(*first), arrived, work, visit);
             }
             if !advance(&mut chosen, &choices) {
                 return;
@@ -383,7 +414,7 @@ impl Interp {
         actions: &[&Choice],
         state: &[u8],
         work: &mut Vec<u8>,
-    ) -> Result<bool, Failure> {
+    ) -> Result<Arrival, Failure> {
         self.load(state, work);
         for (id, locals) in actions {
             let action = &self.program.actions[*id];
@@ -394,7 +425,7 @@ impl Interp {
                 return Err(fault(FaultKind::Limit, communication.span(), message));
             }
             if !self.move_and_run(action, work, locals)? {
-                return Ok(false);
+                return Ok(Arrival::Nowhere);
             }
         }
         self.arrive(work)

@@ -73,6 +73,7 @@ impl<'a> Successors<'a> {
         let run = |out: &mut Expansion| give(model, state, out);
         self.states.clear();
         let collected = out.wrap(width, &mut self.states, run)?;
+        out.leave_out(collected.left_out);
         self.arrange();
         Some(collected.findings)
     }
