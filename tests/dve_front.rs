@@ -2,8 +2,11 @@
 
 use proptest::prelude::*;
 use spillway::diag::Diagnostic;
+use spillway::exec::{Check, Exec, Executor, FaultKind, Interp, Model};
 use spillway::front::{Language, Loaded, Options, load};
+use spillway::ir::validate::validate;
 use spillway::ir::*;
+use spillway::search::{self, Limits, memory};
 use spillway::source::Sources;
 
 // ---- helpers ----
@@ -523,7 +526,95 @@ fn a_define_must_name_a_global_constant() {
     assert!(errors_with(RING, &defining("N", 300)).contains("`N` is a byte (0 to 255)"));
 }
 
+// ---- what happens ----
+
+/// What is found in all states of a model, interpreted and compiled, deadlocks aside.
+fn found(text: &str, options: &Options) -> (search::Outcome, Vec<(Check, u64, u64)>) {
+    let program = loaded_with(text, options).program;
+    validate(&program).unwrap();
+    let interp = Interp::new(program).unwrap();
+    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let [interpreted, compiled] = [Exec::Interp, Exec::Jit]
+        .map(|exec| memory::search(Executor::new(&interp, exec).model(), &limits).unwrap());
+    assert_eq!(interpreted, compiled);
+    let all = compiled.findings.iter().filter(|(check, _)| *check != Check::Deadlock);
+    let all = all.map(|(check, finding)| (check, finding.level, finding.count)).collect();
+    (compiled, all)
+}
+
+#[test]
+fn values_sent_by_rendezvous_must_fit_the_fields() {
+    let model = |channel: &str, expected: i64| {
+        format!(
+            "channel {channel};
+            process P {{ state a, b; init a; trans a -> b {{ sync c!300; }}; }}
+            process Q {{ int x; state a, b; init a; assert b x == {expected};
+                trans a -> b {{ sync c?x; }}; }}
+            system async;"
+        )
+    };
+    let plain = Options::default();
+    for channel in ["{byte} c[0]", "{byte} c"] {
+        let (outcome, found) = found(&model(channel, 44), &plain);
+        // The receiver's action is the second.
+        assert_eq!(found, [(Check::Fault(FaultKind::Range, 1), 0, 1)], "{channel}");
+        assert_eq!((outcome.states(), outcome.transitions), (1, 0));
+    }
+    for (channel, expected, options) in [
+        ("{byte} c[0]", 44, wrapping()),
+        ("{int} c[0]", 300, wrapping()),
+        ("{int} c[0]", 300, plain.clone()),
+        ("c", 300, plain),
+    ] {
+        let (outcome, found) = found(&model(channel, expected), &options);
+        assert_eq!((found, outcome.states()), (vec![], 2), "{channel}");
+    }
+}
+
+#[test]
+fn an_error_in_an_assertion_is_an_error() {
+    let text = "byte zero; byte one = 1; byte a[2];
+        process P { state s, t, u; init s;
+            assert s 1 / zero == 0, t a[one + 1] == 0, u a[one] == 1;
+            trans s -> t {}, t -> u {}; }
+        system async;";
+    let (outcome, found) = found(text, &Options::default());
+    // Judging is numbered behind the actions and the start.
+    let expected = [
+        (Check::Property(2), 2, 1),
+        (Check::Fault(FaultKind::Index, 4), 1, 1),
+        (Check::Fault(FaultKind::Division, 3), 0, 1),
+    ];
+    assert!(expected.iter().all(|it| found.contains(it)) && found.len() == 3, "{found:?}");
+    assert_eq!((outcome.states(), outcome.deadlocks()), (3, 1));
+    let interp = Interp::new(loaded_with(text, &Options::default()).program).unwrap();
+    assert_eq!(interp.action_name(3), "1 / zero == 0");
+}
+
 // ---- diagnostics ----
+
+#[test]
+fn where_all_move_at_once_there_is_no_rendezvous() {
+    let process = "process P { state a; init a; }\nsystem sync;";
+    for (channel, at, name) in
+        [("channel c;", (1, 9), "c"), ("channel {byte} ch[2], d[0];", (1, 23), "d")]
+    {
+        let text = format!("{channel}\n{process}");
+        assert_error(&text, at, name, "is a rendezvous, which a `system sync` cannot have");
+    }
+    let family = format!("channel link[i < 3];\n{process}");
+    assert_eq!(errors(&family).matches("error:").count(), 1);
+    assert!(errors(&family).contains("write `system async;`"));
+}
+
+#[test]
+fn a_define_of_any_size_wraps() {
+    let options = |value| Options { overflow: Some(Overflow::Wraps), ..defining("N", value) };
+    for (value, wrapped) in [(i64::MAX, -1), (i64::MIN, 0), (65_536 + 7, 7)] {
+        let text = "const int N = 1; int x = N; process P { state a; init a; } system async;";
+        assert_eq!(initial(&loaded_with(text, &options(value)).program, "x"), [wrapped]);
+    }
+}
 
 #[test]
 fn a_diagnostic_shows_the_place() {

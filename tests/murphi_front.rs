@@ -5,6 +5,7 @@ use spillway::exec::{Check, FaultKind, Interp, Model, Outcome};
 use spillway::front::{self, Language, Options};
 use spillway::ir::EndRule;
 use spillway::ir::validate::validate;
+use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::{self, Limits, memory};
 use spillway::source::Sources;
 
@@ -22,7 +23,7 @@ fn load(text: &str) -> Interp {
     load_with(text, &Options::default()).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-fn explore(model: &Interp) -> search::Outcome {
+fn explore(model: &dyn Model) -> search::Outcome {
     memory::search(model, &Limits { stop_on_violation: false, ..Limits::default() }).unwrap()
 }
 
@@ -262,8 +263,57 @@ fn invariants_are_of_all_parameters_and_elements() {
         invariant \"judged\" m[x] = 0;";
     let outcome = explore(&load(text));
     let counts: Vec<u64> = (0..3).map(|at| outcome.findings.count(Check::Property(at))).collect();
-    // What cannot be judged does not hold.
-    assert_eq!(counts, [1, 1, 3]);
+    assert_eq!(counts, [1, 1, 0]);
+    // What cannot be judged is an error: judging is numbered behind two actions and a start.
+    assert_eq!(outcome.findings.count(Check::Fault(FaultKind::Index, 2 + 1 + 2)), 3);
+}
+
+/// Rumur's states, rules fired and whether it finds a deadlock.
+#[test]
+fn steps_to_states_that_an_assumption_leaves_out_are_counted() {
+    let begin = "var x: 0..3; y: boolean; startstate x := 1; y := true; end;";
+    let up = "rule x < 3 ==> begin x := x + 1;";
+    let cases = [
+        (
+            format!(
+                "{begin} rule y ==> begin x := 0; end; rule y ==> begin x := 1; end; assume \"a\" x >= 1;"
+            ),
+            [1, 2, 0],
+        ),
+        (
+            format!(
+                "{begin} rule y ==> begin x := 0; assume x >= 1; end; rule y ==> begin x := 1; end;"
+            ),
+            [1, 1, 1],
+        ),
+        (format!("{begin} {up} end; assume \"a\" x <= 2;"), [2, 2, 0]),
+        (format!("{begin} {up} assume x <= 2; end;"), [2, 1, 1]),
+        (
+            format!(
+                "{begin} startstate x := 0; y := true; end; rule y ==> begin x := 0; end;
+                 rule y ==> begin x := 1; y := false; end; assume \"a\" x >= 1;"
+            ),
+            [2, 2, 1],
+        ),
+    ];
+    for (text, expected) in cases {
+        let outcome = explore(&load(&text));
+        let found = [outcome.states(), outcome.transitions, outcome.deadlocks()];
+        assert_eq!(found, expected, "{text}");
+    }
+    let model = load(
+        "type P: scalarset(3); var held: array [P] of 0..3; total: 0..9;
+         startstate for p: P do held[p] := 0; end; total := 0; end;
+         ruleset p: P do
+           rule held[p] < 3 ==> begin held[p] := held[p] + 1; total := total + 1; end;
+           rule held[p] > 0 ==> begin held[p] := held[p] - 1; total := total - 1; end;
+         end; assume \"few\" total <= 4;",
+    );
+    let outcome = explore(&model);
+    assert_eq!((outcome.states(), outcome.transitions), (32, 144));
+    let reduced = Symmetric::new(&model, model.program(), model.layout(), Effort::Exact).unwrap();
+    let outcome = explore(&reduced);
+    assert_eq!((outcome.states(), outcome.transitions), (10, 45));
 }
 
 /// A model with a mistake, what is said of it, and the advice, if there is any.
@@ -286,6 +336,29 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("var x: 0..1; x: 0..2; rule true ==> end; startstate end;", "a second time", ""),
     ("var x: real(6, 99); rule true ==> end; startstate end;", "no real numbers", "subrange"),
     ("var x: 3..1; rule true ==> end; startstate end;", "the range is empty", ""),
+    (
+        "ruleset i := -9223372036854775807 to 9223372036854775807 do rule true ==> end; end;
+         startstate end;",
+        "more than 2^32 - 1 values",
+        "",
+    ),
+    (
+        "ruleset i := 9223372036854775807 to -9223372036854775807 do rule true ==> end; end;
+         startstate end;",
+        "ranges over no values",
+        "",
+    ),
+    (
+        "ruleset i := 1 to 5000000000 do rule true ==> end; end; startstate end;",
+        "more than 2^32 - 1 values",
+        "",
+    ),
+    (
+        "var x: array [9223372036854775806..9223372036854775807] of boolean;
+         rule true ==> end; startstate end;",
+        "last index",
+        "",
+    ),
     (
         "type S: scalarset(2); var s: array [0..1] of S; rule true ==> end; startstate clear s; end;",
         "elements have no order",

@@ -288,14 +288,10 @@ impl<'a> Analysis<'a> {
             Communication::Send { values, .. } => {
                 // A message with too many values is at fault.
                 for (field, value) in values.iter().enumerate().take(about.fields.len()) {
-                    let mut value = self.value(value);
-                    let mut domain = self.integers();
-                    if about.capacity > 0 || self.comes_and_goes {
-                        domain = self.scalar_bounds(about.fields[field]);
-                        let meets = about.capacity == 0;
-                        let overflow = if meets { Overflow::Wraps } else { about.overflow };
-                        value = stored(value, domain, overflow);
-                    }
+                    let domain = self.scalar_bounds(about.fields[field]);
+                    let meets = about.capacity == 0 && self.comes_and_goes;
+                    let overflow = if meets { Overflow::Wraps } else { about.overflow };
+                    let value = stored(self.value(value), domain, overflow);
                     let sent = self.channels[channel][field];
                     let grown = hull(sent, within(self.grow(sent, value), hull(domain, value)));
                     self.changed |= grown != sent;

@@ -39,7 +39,8 @@ pub trait Model: Send + Sync {
     /// leave early once [`stop::is_asked`]: then all that it gave is dropped.
     fn expand(&self, states: &[u8], out: &mut Expansion);
 
-    /// Every step out of `state`, faulty ones included, in the order of [`Model::expand`].
+    /// Every step out of `state`, faulty ones included, in the order of [`Model::expand`]. Properties
+    /// that meet an error when asked in `state` come last, as steps that do.
     fn steps(&self, state: &[u8]) -> Vec<Step>;
 
     /// The steps of start-up: the initial states as [`Model::initial`] gives them.

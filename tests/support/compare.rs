@@ -19,8 +19,10 @@ pub fn all_agree(reference: &Interp, states: &[u8]) -> Agreement {
         agree_at_the_start(reference, &jit)?;
         agree(reference, &jit, states)?;
         for state in states.chunks_exact(reference.width()) {
+            let steps = reference.steps(state).into_iter();
+            let actions = reference.program().actions.len() as u32;
             let expected: Vec<CompiledStep> =
-                reference.steps(state).into_iter().map(compiled).collect();
+                steps.filter(|step| step.action < actions).map(compiled).collect();
             prop_assert_eq!(expected, jit.compiled_steps(state), "from {:?}", state);
         }
     }

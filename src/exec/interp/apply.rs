@@ -5,8 +5,10 @@ use super::eval::fault;
 use super::frames::{Bound, Flow, Locals};
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
-use crate::ir::layout::CellId;
-use crate::ir::{Communication, Expr, LocalId, Overflow, Pattern, Place, Stmt, StmtKind};
+use crate::ir::layout::{Cell, CellId};
+use crate::ir::{
+    ChannelId, Communication, Expr, LocalId, Overflow, Pattern, Place, Stmt, StmtKind,
+};
 use crate::source::Span;
 
 impl Interp {
@@ -338,6 +340,31 @@ impl Interp {
         locals: &Locals,
     ) -> Result<Vec<i64>, Failure> {
         values.iter().map(|value| self.eval(value, state, locals)).collect()
+    }
+
+    /// The values of a message that is not stored, as the fields of its channel have them: one that
+    /// does not fit is treated as it is where it is stored.
+    pub(super) fn fitting(
+        &self,
+        channel: ChannelId,
+        values: &[Expr],
+        mut message: Vec<i64>,
+    ) -> Result<Vec<i64>, Failure> {
+        let about = &self.program.channels[channel];
+        for ((value, field), expr) in message.iter_mut().zip(&about.fields).zip(values) {
+            let (low, high) = self.scalar_bounds(*field);
+            let field = Cell::new(0, low, high, false);
+            *value = match about.overflow {
+                _ if field.holds(*value) => *value,
+                Overflow::Wraps => field.wrap(*value),
+                Overflow::Fails => {
+                    let message =
+                        format!("{value} is sent, but the range of the field is {low} to {high}");
+                    return Err(fault(FaultKind::Range, expr.span, message));
+                }
+            };
+        }
+        Ok(message)
     }
 
     fn message_at(&self, channel: ChannelAt, position: i64, state: &[u8]) -> Vec<i64> {

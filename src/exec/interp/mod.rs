@@ -38,7 +38,7 @@ use crate::diag::Diagnostic;
 use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::{
     Action, ActionId, EndRule, Entity, Expr, Grip, Layout, LocationId, ProcessId, Program,
-    PropertyKind, text,
+    PropertyId, PropertyKind, text,
 };
 use crate::source::Span;
 pub(in crate::exec) use channels::ChannelAt;
@@ -210,13 +210,18 @@ impl Interp {
         LocationId(code as u32)
     }
 
-    /// The properties that do not hold in `state`. One that cannot be evaluated does not hold.
-    fn broken_properties(&self, state: &[u8], mut report: impl FnMut(u32)) {
+    /// The properties that do not hold in `state`, and those that meet an error when asked.
+    fn broken_properties(&self, state: &[u8], mut report: impl FnMut(u32, Option<Failure>)) {
         for (number, judged) in &self.judged {
             let concerned =
                 judged.at.is_none_or(|(process, at)| self.location(state, process) == at);
-            if concerned && !self.condition_holds(state, *number) {
-                report(*number);
+            if !concerned {
+                continue;
+            }
+            match self.judge(state, *number) {
+                Ok(true) => {}
+                Ok(false) => report(*number, None),
+                Err(fault) => report(*number, Some(fault)),
             }
         }
     }
@@ -250,11 +255,17 @@ impl Interp {
     }
 
     /// Whether the condition of a property of single states holds.
-    pub(in crate::exec) fn condition_holds(&self, state: &[u8], property: u32) -> bool {
-        let judged = self.judged.iter().find(|(number, _)| *number == property);
-        judged.is_none_or(
-            |(_, it)| matches!(self.eval(&it.condition, state, &Locals::default()), Ok(value) if value != 0),
-        )
+    pub(in crate::exec) fn judge(&self, state: &[u8], property: u32) -> Result<bool, Failure> {
+        match self.judged.iter().find(|(number, _)| *number == property) {
+            Some((_, it)) => Ok(self.eval(&it.condition, state, &Locals::default())? != 0),
+            None => Ok(true),
+        }
+    }
+
+    /// The number of judging a property, as an action: these come after all starts. That it meets
+    /// an error is told as a step that does.
+    pub(in crate::exec) fn judging_number(&self, property: u32) -> u32 {
+        self.start_number(self.program.starts.len() as u32) + property
     }
 
     /// Every step of one action, whose mover is at its location.
@@ -356,7 +367,13 @@ impl Model for Interp {
             if stuck && !self.is_valid_end(state) {
                 out.finding(Check::Deadlock, state);
             }
-            self.broken_properties(state, |number| out.finding(Check::Property(number), state));
+            self.broken_properties(state, |number, fault| {
+                let check = match fault {
+                    None => Check::Property(number),
+                    Some(fault) => Check::Fault(fault.kind, self.judging_number(number)),
+                };
+                out.finding(check, state);
+            });
         }
     }
 
@@ -370,6 +387,18 @@ impl Model for Interp {
                 Err(fault) => Outcome::Fault(*fault),
             };
             steps.push(self.step(state, taken, outcome));
+        });
+        self.broken_properties(state, |number, fault| {
+            let Some(fault) = fault else { return };
+            let action = self.judging_number(number);
+            let property = &self.program.properties[PropertyId(number)];
+            steps.push(Step {
+                action,
+                name: property.name.clone(),
+                spans: vec![property.span],
+                actions: Vec::new(),
+                outcome: Outcome::Fault(*fault),
+            });
         });
         steps
     }
@@ -408,13 +437,12 @@ impl Model for Interp {
 
     fn action_name(&self, action: u32) -> String {
         let start = action.checked_sub(self.start_number(0));
-        match start.and_then(|number| self.program.starts.get(number as usize)) {
-            Some(start) => start.name.clone(),
-            None => {
-                let action = self.program.actions.get(ActionId(action));
-                action.map_or(String::new(), |it| it.name.clone())
-            }
-        }
+        let start = start.and_then(|number| self.program.starts.get(number as usize));
+        let judging = action.checked_sub(self.judging_number(0));
+        let property = judging.and_then(|it| self.program.properties.get(PropertyId(it)));
+        let action = self.program.actions.get(ActionId(action)).map(|it| &it.name);
+        let name = action.or(start.map(|it| &it.name)).or(property.map(|it| &it.name));
+        name.cloned().unwrap_or_default()
     }
 
     fn violations(&self, state: &[u8]) -> Vec<Check> {
@@ -426,7 +454,9 @@ impl Model for Interp {
         if stuck && !self.is_valid_end(state) {
             found.push(Check::Deadlock);
         }
-        self.broken_properties(state, |number| found.push(Check::Property(number)));
+        self.broken_properties(state, |number, fault| {
+            found.extend(fault.is_none().then_some(Check::Property(number)));
+        });
         found
     }
 

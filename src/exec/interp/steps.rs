@@ -353,6 +353,7 @@ impl Interp {
             return Ok(Arrival::Nowhere);
         }
         let message = self.message(values, state, theirs)?;
+        let message = self.fitting(self.named(channel), values, message)?;
         if !self.matches(patterns, &message, state, locals)? {
             return Ok(Arrival::Nowhere);
         }

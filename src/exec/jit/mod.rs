@@ -124,7 +124,8 @@ impl<'a> Jit<'a> {
         Compiled { time, bytes, interpreted }
     }
 
-    /// Every step out of `state` as compiled code takes them, with their actions.
+    /// Every step out of `state` as compiled code takes them, with their actions; not the properties
+    /// that meet errors.
     pub fn compiled_steps(&self, state: &[u8]) -> Vec<CompiledStep> {
         let code = self.numbered.get_or_init(|| compile(self.interp, true, TIME_MAX).ok());
         let Some(code) = code else { return Vec::new() };

@@ -116,9 +116,9 @@ impl Emitter<'_, '_> {
         self.write(frame, at, cell.bits, code);
     }
 
-    /// The code of a value in a cell, by the rule for one outside the domain.
-    pub fn encode(&mut self, cell: Cell, value: Val, overflow: Overflow, span: Span) -> Value {
-        let value = match overflow {
+    /// A value as a domain has it, which is all values of a cell, by the rule for one outside.
+    pub fn fit(&mut self, cell: Cell, value: Val, overflow: Overflow, span: Span) -> Val {
+        match overflow {
             _ if value.is_within(cell.low, cell.high) => value,
             Overflow::Wraps => match value.as_known() {
                 Some(known) => Val::known(cell.wrap(known)),
@@ -130,7 +130,12 @@ impl Emitter<'_, '_> {
                 let int = self.as_int(value);
                 Val::int(int, value.low.max(cell.low), value.high.min(cell.high))
             }
-        };
+        }
+    }
+
+    /// The code of a value in a cell, by the rule for one outside the domain.
+    pub fn encode(&mut self, cell: Cell, value: Val, overflow: Overflow, span: Span) -> Value {
+        let value = self.fit(cell, value, overflow, span);
         let int = self.as_int(value);
         let code = match cell.base() {
             0 => int,

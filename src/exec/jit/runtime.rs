@@ -193,6 +193,19 @@ impl Runtime<'_, '_> {
         self.fail(state, Site { action, kind, span });
     }
 
+    /// Judges a property, which has no steps and so does not keep `state` from being stuck.
+    fn judged(&mut self, state: &[u8], property: u32) {
+        let interp = self.jit.interp;
+        match interp.judge(state, property) {
+            Ok(true) => {}
+            Ok(false) => self.out.finding(Check::Property(property), state),
+            Err(fault) => {
+                let check = Check::Fault(fault.kind, interp.judging_number(property));
+                self.out.finding(check, state);
+            }
+        }
+    }
+
     /// A step out of `state` that the interpreter took, while there is no room.
     fn interpreted(&mut self, state: &[u8], action: ActionId, result: Result<&[u8], Box<Fault>>) {
         match result {
@@ -318,7 +331,7 @@ pub(super) unsafe extern "C" fn stuck(
     }
 }
 
-/// A property does not hold in `state`.
+/// A property does not hold in `state`, or meets an error when asked: the interpreter says which.
 pub(super) unsafe extern "C" fn broken(
     runtime: &mut Runtime<'_, '_>,
     state: *const u8,
@@ -326,7 +339,7 @@ pub(super) unsafe extern "C" fn broken(
 ) {
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
-    runtime.out.finding(Check::Property(property), state);
+    runtime.judged(state, property);
 }
 
 /// A property is judged by the interpreter.
@@ -337,9 +350,7 @@ pub(super) unsafe extern "C" fn judge(
 ) {
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
-    if !runtime.jit.interp.condition_holds(state, property) {
-        runtime.out.finding(Check::Property(property), state);
-    }
+    runtime.judged(state, property);
 }
 
 /// All steps of one action by the interpreter. Gives the cursor.

@@ -10,8 +10,9 @@ use super::simple::Test;
 use super::supported::is_native;
 use crate::exec::FaultKind;
 use crate::exec::interp::ChannelAt;
+use crate::ir::layout::Cell;
 use crate::ir::{
-    Action, ActionId, Binary, ChannelId, ChannelRef, Communication, Edge, Grip, Parameter,
+    Action, ActionId, Binary, ChannelId, ChannelRef, Communication, Edge, Expr, Grip, Parameter,
 };
 use crate::ir::{ExprKind, LocationId, Pattern, ProcessId};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -318,6 +319,7 @@ impl Emitter<'_, '_> {
             let parent = &this.judging(&[receiver, sender]);
             this.guard(sender, parent, next);
             let message: Vec<Val> = values.iter().map(|value| this.value(value, parent)).collect();
+            let message = this.fitting(named(channel), values, message);
             let theirs = std::mem::replace(&mut this.names, ours.clone());
             for (pattern, &value) in patterns.iter().zip(&message) {
                 if let Pattern::Match(expected) = pattern {
@@ -337,6 +339,17 @@ impl Emitter<'_, '_> {
             this.jump(next);
         });
         self.names = ours;
+    }
+
+    /// The values of a message as the fields of a rendezvous have them.
+    fn fitting(&mut self, channel: ChannelId, values: &[Expr], message: Vec<Val>) -> Vec<Val> {
+        let about = &self.interp.program().channels[channel];
+        let fields = message.into_iter().zip(&about.fields).zip(values);
+        let fitting = fields.map(|((value, &field), expr)| {
+            let (low, high) = self.scalar_bounds(field);
+            self.fit(Cell::new(0, low, high, false), value, about.overflow, expr.span)
+        });
+        fitting.collect()
     }
 
     fn senders(&self, receiver: &Action, channel: Option<ChannelId>, turn: Turn) -> Senders {

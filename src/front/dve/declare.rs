@@ -250,7 +250,9 @@ impl<'a> Declarations<'_, 'a> {
             self.report.error(span, message);
             return low;
         }
-        let wrapped = low + (value - low).rem_euclid(high - low + 1);
+        // A value from the command line may have any 64 bits.
+        let above = i128::from(value) - i128::from(low);
+        let wrapped = low + above.rem_euclid(i128::from(high - low + 1)) as i64;
         let help = format!("it starts as {wrapped}, the value modulo the size of its type");
         self.report.add(Diagnostic::warning(span, message).help(help));
         wrapped

@@ -64,6 +64,9 @@ impl<'a> Lowering<'_, 'a> {
             true => Schedule::Lockstep,
             false => Schedule::Interleaved,
         };
+        if model.system.lockstep {
+            self.no_rendezvous();
+        }
         if world.members.is_empty() {
             self.report.error(Span::default(), "the model has no process");
         }
@@ -73,6 +76,21 @@ impl<'a> Lowering<'_, 'a> {
             body: Vec::new(),
             span: Span::default(),
         });
+    }
+
+    /// Complains of channels without room, each family once: where all processes move at once, none
+    /// can wait for another.
+    fn no_rendezvous(&self) {
+        let mut told = None;
+        for channel in self.program.channels.values().filter(|it| it.capacity == 0) {
+            if told.replace(channel.span) == Some(channel.span) {
+                continue;
+            }
+            let name = quote(self.report.text(channel.span));
+            let error = format!("{name} is a rendezvous, which a `system sync` cannot have");
+            let help = "give it room, as in `channel {int} c[1];`, or write `system async;`";
+            self.report.error_with(channel.span, error, help);
+        }
     }
 
     /// Declares the property process, if there is one.

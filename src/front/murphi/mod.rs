@@ -22,7 +22,8 @@
 //! - The members of a union keep their own numbers; converting is done where a value passes from
 //!   one type to the other, and one that is not a member is an error.
 //! - A multiset is sorted at the end of each step. `choose` takes each element, repeats included.
-//! - States that break an `assume` are left out.
+//! - States that break an `assume` are left out; steps to them are counted. Where an `assume` of a body
+//!   does not hold, there is no such step.
 //!
 //! Refused: real numbers, recursion, and calls that change the state where nothing may change.
 //! `cover` and `liveness` are read and checked for their types; they are not verified yet.

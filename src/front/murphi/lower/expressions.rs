@@ -4,6 +4,7 @@ use super::super::ast::{Expr as Tree, ExprKind as TreeKind, Name, Quantifier, Ra
 use super::fold::{binary, conditional, same, unary};
 use super::places::Lowered;
 use super::sorts::Sort;
+use super::types::VALUES_MAX;
 use super::{Lowerer, Meaning, after};
 use crate::ir::{
     Binary, Expr, ExprKind, LocalId, Overflow, Place, Quantifier as Which, Stmt, StmtKind, TypeId,
@@ -223,12 +224,18 @@ impl<'a> Lowerer<'a, '_> {
                 };
                 let rounds = match step {
                     0 => None,
-                    _ => (last - first).checked_div(step).filter(|&rounds| rounds >= 0),
+                    // The distance between two integers of 64 bits need not be one.
+                    _ => Some((i128::from(last) - i128::from(first)) / i128::from(step)),
                 };
-                let Some(rounds) = rounds else {
+                let Some(rounds) = rounds.filter(|&rounds| rounds >= 0) else {
                     self.error(name.span, "this ranges over no values");
                     return None;
                 };
+                if rounds >= VALUES_MAX {
+                    self.error(name.span, "this ranges over more than 2^32 - 1 values");
+                    return None;
+                }
+                let rounds = rounds as i64;
                 // The local counts the steps, unless each is one ahead.
                 let (low, value) = match step {
                     1 => (first, value),

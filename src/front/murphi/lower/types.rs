@@ -11,7 +11,7 @@ use crate::ir::{
 use crate::source::Span;
 
 /// The most values of a range, so that one more for undefined still fits a cell.
-const VALUES_MAX: i128 = (1 << 32) - 1;
+pub(super) const VALUES_MAX: i128 = (1 << 32) - 1;
 /// The most values of an enumeration or a scalarset.
 const NAMED_MAX: i64 = 1 << 16;
 
@@ -178,6 +178,10 @@ impl<'a> Lowerer<'a, '_> {
             self.error(index.span, "the array has more than 2^32 - 1 elements");
             return None;
         };
+        if low.checked_add(length.into()).is_none() {
+            self.error(index.span, "an array's last index is at most 2^63 - 2");
+            return None;
+        }
         let symmetric = self.is_symmetric(&domain).then(|| domain.clone());
         Some(self.intern(Type::Array { low, length, symmetric, element }, Some(domain)))
     }
@@ -216,7 +220,12 @@ impl<'a> Lowerer<'a, '_> {
             self.error(span, "this union has no members");
             return None;
         }
-        Some(self.scalar_type(Domain::Union(parts)))
+        let domain = Domain::Union(parts);
+        if i128::from(self.program.bounds(&domain).1) + 1 > VALUES_MAX {
+            self.error(span, "the union has more than 2^32 - 1 values");
+            return None;
+        }
+        Some(self.scalar_type(domain))
     }
 
     /// A known number of things, at least one.
