@@ -349,6 +349,14 @@ const WRONG: &[(&str, &str, &str)] = &[
         "",
     ),
     (
+        "type A: array [0..9999999] of boolean; var x: 0..1;
+         procedure p(); var a: A; begin a[0] := true; end;
+         procedure q(); var a: A; begin a[0] := true; end;
+         rule true ==> p(); q(); end; startstate x := 0; end;",
+        "more than 16777216 scalars",
+        "constants smaller",
+    ),
+    (
         "ruleset i := 1 to 5000000000 do rule true ==> end; end; startstate end;",
         "more than 2^32 - 1 values",
         "",

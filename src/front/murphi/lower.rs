@@ -29,6 +29,7 @@ mod types;
 use super::Report;
 use super::ast::{Declaration, Model};
 use crate::front::Options;
+use crate::ir::validate::SCALARS_MAX;
 use crate::ir::{Domain, LocalId, Program, Stmt, StmtKind, Type, TypeId};
 use crate::source::Span;
 use calls::FunctionInfo;
@@ -44,6 +45,7 @@ pub(super) fn lower<'a>(model: &Model<'a>, options: &Options, report: &'a Report
         interned: HashMap::new(),
         indices: HashMap::new(),
         sizes: Vec::new(),
+        locals: 0,
         functions: Vec::new(),
         defining: None,
         body: Body::default(),
@@ -72,6 +74,8 @@ struct Lowerer<'a, 'r> {
     indices: HashMap<TypeId, Domain>,
     /// The scalars in a value of each type.
     sizes: Vec<u64>,
+    /// The scalars of all variables and parameters of bodies.
+    locals: u64,
     functions: Vec<FunctionInfo>,
     /// The function whose body is being lowered.
     defining: Option<&'a str>,
@@ -128,6 +132,19 @@ impl<'a> Lowerer<'a, '_> {
 
     fn error_with(&self, span: Span, message: impl Into<String>, help: impl Into<String>) {
         self.report.error_with(span, message, help);
+    }
+
+    /// Counts the scalars of a variable or parameter of a body. One error says that there are too
+    /// many: all bodies' have room behind a state at once.
+    fn keep_local(&mut self, ty: TypeId, span: Span) {
+        let before = self.locals;
+        self.locals = before.saturating_add(self.sizes[ty.0 as usize]);
+        if before <= SCALARS_MAX && self.locals > SCALARS_MAX {
+            let message = format!(
+                "with this, variables of rules and functions have more than {SCALARS_MAX} scalars"
+            );
+            self.error_with(span, message, "make the model's constants smaller");
+        }
     }
 
     /// A local that the body has not used yet.

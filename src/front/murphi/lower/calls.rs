@@ -64,8 +64,9 @@ impl<'a> Lowerer<'a, '_> {
             let ty = self.ty(ty)?;
             for &name in names {
                 let (local, by_reference) = (self.fresh(), *by_reference);
-                if by_reference {
-                    self.body.outside.insert(local);
+                match by_reference {
+                    true => drop(self.body.outside.insert(local)),
+                    false => self.keep_local(ty, name.span),
                 }
                 let place = Place::local(local, name.span);
                 self.declare(name, Meaning::Place(place, ty, by_reference));
@@ -269,6 +270,7 @@ impl<'a> Lowerer<'a, '_> {
     /// A local variable for the statement being lowered.
     pub(super) fn hoist_local(&mut self, ty: TypeId, span: Span) -> LocalId {
         let local = self.fresh();
+        self.keep_local(ty, span);
         self.body.hoisted.push(Hoisted::Local(local, ty, span));
         local
     }

@@ -29,6 +29,7 @@ impl<'a> Lowerer<'a, '_> {
                     let Some(ty) = self.ty(ty) else { continue };
                     for &name in names {
                         let local = self.fresh();
+                        self.keep_local(ty, name.span);
                         let place = Place::local(local, name.span);
                         self.declare(name, Meaning::Place(place, ty, true));
                         locals.push((local, name, ty));
