@@ -30,6 +30,15 @@ process Q { state a; init a; trans a -> a { guard y > 100; effect room[15] = 1 -
 system async;
 ";
 
+/// Begins in 600,000 states of 53 bytes; one of them leads to a violation in two steps.
+#[cfg(target_os = "linux")]
+const BEGINNINGS: &str = "type N: 0..599999; var x: N; y: 0..2; wide: array [0..19] of N;
+ruleset i: N do startstate \"s\" begin
+  x := i; y := 0; wide[i % 20] := i;
+end; end;
+rule \"go\" y < 2 ==> begin y := y + 1; end;
+invariant \"low\" !(x = 300000 & y = 2);";
+
 /// A place to work in.
 struct Bench {
     dir: TempDir,
@@ -66,6 +75,28 @@ impl Bench {
 
     fn run(&self, args: &[&str]) -> Ran {
         Ran::from(self.command(args).output().unwrap())
+    }
+
+    /// Runs, and tells the most bytes that were resident in the process, as the system says.
+    #[cfg(target_os = "linux")]
+    fn run_watched(&self, args: &[&str]) -> (Ran, u64) {
+        let [out, err] = ["out", "err"].map(|name| std::fs::File::create(self.path(name)).unwrap());
+        let mut child = self.command(args).stdout(out).stderr(err).spawn().unwrap();
+        let status = format!("/proc/{}/status", child.id());
+        let mut peak = 0;
+        let code = loop {
+            let text = std::fs::read_to_string(&status).unwrap_or_default();
+            let field = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let kib =
+                field.and_then(|field| field.trim().trim_end_matches("kB").trim().parse().ok());
+            peak = peak.max(kib.unwrap_or(0) * 1024);
+            match child.try_wait().unwrap() {
+                Some(status) => break status,
+                None => std::thread::sleep(std::time::Duration::from_millis(2)),
+            }
+        };
+        let [stdout, stderr] = ["out", "err"].map(|name| std::fs::read(self.path(name)).unwrap());
+        (Ran::from(Output { status: code, stdout, stderr }), peak)
     }
 
     /// Checks a model given as text.
@@ -821,4 +852,47 @@ fn the_language_can_be_named() {
     let model = bench.write("late", LATE);
     bench.run(&["check", &model]).refused(2, &["names no known language", "--language"]);
     assert_eq!(bench.run(&["check", &model, "--language", "promela"]).code, 0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn initial_states_and_counterexamples_stay_within_the_budget() {
+    const BUDGET: u64 = 48 << 20;
+    let bench = Bench::new();
+    let model = bench.write("model.m", BEGINNINGS);
+    let flags = ["--memory", "48MiB", "--no-deadlock", "--dir", "d"];
+    let (ran, peak) = bench.run_watched(&[&["check", &model], &flags[..]].concat());
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("invariant: low, 2 steps") && ran.out.contains("x = 300000"));
+    assert!(peak <= BUDGET, "{} KiB resident", peak >> 10);
+    for args in [["trace", "d"].as_slice(), &["trace", "d", "--memory", "40MiB"], &["status", "d"]]
+    {
+        let (ran, peak) = bench.run_watched(args);
+        let is_trace = args[0] == "trace";
+        assert_eq!(ran.code, i32::from(is_trace), "{}{}", ran.out, ran.err);
+        assert!(ran.out.contains("x = 300000") || !is_trace, "{}", ran.out);
+        assert!(peak <= BUDGET, "{} KiB resident", peak >> 10);
+    }
+}
+
+#[test]
+fn a_counterexample_as_json_is_whole_and_each_step_says_what_it_changed() {
+    let bench = Bench::new();
+    let ran = bench.check(COUNTER, &["--dir", "d", "--no-deadlock"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(
+        bench.run(&["trace", "d", "--json"]).json(),
+        serde_json::json!({ "counterexamples": [] })
+    );
+    let text = COUNTER.replace("effect x = 0;", "effect x = 3 / (x - 100);");
+    let ran = bench.check(text, &["--dir", "e"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let ran = bench.run(&["trace", "e", "--json"]);
+    let told = ran.json();
+    assert_eq!(ran.out, format!("{told:#}\n"), "written in pieces as it would be at once");
+    let steps = told["counterexamples"][0]["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), 102);
+    assert_eq!(steps[100]["changes"], serde_json::json!({ "x": ["99", "100"] }));
+    assert!(steps[101]["error"].is_string(), "{}", steps[101]);
+    assert_eq!(told["counterexamples"][0]["last_state"]["x"], "100");
 }

@@ -455,5 +455,7 @@ fn a_trail_has_a_line_for_every_transition_of_spin() {
     // The send is SPIN's transition 1 of process 0, the receive its 7 of process 1, then the
     // assertion its 8.
     let expected = "1:0:0\n2:0:1\n3:1:7\n4:1:8\n";
-    assert_eq!(trail::print(&steps, &[], &numbers), expected);
+    let mut trail = trail::Trail::begin(&numbers, Vec::new()).unwrap();
+    steps.iter().for_each(|step| trail.step(step).unwrap());
+    assert_eq!(trail.end(&[]).unwrap(), expected.as_bytes());
 }

@@ -7,10 +7,11 @@ mod support;
 use graphs::graphs_of;
 use proptest::prelude::*;
 use spill::{Disk, FaultDisk, RealDisk};
-use spillway::search::trace::counterexample;
-use spillway::search::{Control, Limits, Outcome, Verdict, memory};
+use spillway::exec::Check;
+use spillway::search::trace::{Finder, counterexample};
+use spillway::search::{Checks, Control, Limits, Outcome, Verdict, memory};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use support::{Graph, begin_or_resume, tiny_plan};
 
 fn graphs() -> impl Strategy<Value = Graph> {
@@ -87,4 +88,34 @@ fn a_stopped_search_is_incomplete_and_says_so() {
     let plan = tiny_plan(2, graph.width, 1000, 1000);
     let mut search = begin_or_resume(&graph, &disk, plan, &limits, &control).unwrap();
     assert_eq!(search.run().unwrap().verdict, Verdict::Incomplete);
+}
+
+#[test]
+fn a_counterexample_that_nobody_waits_for_any_more_is_not_found_and_found_later() {
+    let graph =
+        Graph { nodes: 60_000, degree: 2, spread: 3, width: 9, broken: 30_000, dense: u64::MAX };
+    let (dir, disk) = real_disk();
+    let checks = Checks { deadlock: false, ..Checks::default() };
+    let (limits, control) = (Limits { checks, ..Limits::default() }, Control::default());
+    let plan = tiny_plan(2, graph.width, 1000, 1000);
+    let mut search = begin_or_resume(&graph, &disk, plan, &limits, &control).unwrap();
+    let outcome = search.run().unwrap();
+    let levels = (search.store().levels().saved(), search.store().codec());
+    let check = Check::Property(0);
+    let (_, finding) = outcome.findings.iter().find(|(other, _)| *other == check).unwrap();
+    assert!(finding.level > 5_000, "the way is long");
+    let find = |control: &Control| {
+        let (model, folder) = (&graph, Some(dir.path()));
+        let finder = Finder { model, executor: model, disk: &*disk, threads: 2, control, folder };
+        let found = finder.find(levels, check, finding.level, &finding.witness).unwrap();
+        found.map(|found| found.trace())
+    };
+    let stopped = Control::default();
+    stopped.stop();
+    assert_eq!(find(&stopped), None);
+    let late = Control::new(Duration::from_secs(600), Some(Instant::now()));
+    assert_eq!(find(&late), None);
+    let found = find(&Control::default()).unwrap();
+    assert_eq!(found.depth() as u64, finding.level);
+    assert_eq!(found.states.last(), Some(&finding.witness));
 }

@@ -8,18 +8,18 @@ mod support;
 use graphs::graphs_of;
 use proptest::prelude::*;
 use spill::{Codec, Disk, FaultDisk, Frequencies, Huffman, Tables};
-use spillway::exec::{Check, Exec, Executor, Finding, Findings, Interp, Model};
+use spillway::exec::{Check, Exec, Executor, FaultKind, Finding, Findings, Interp, Model};
 use spillway::front::{Language, Options, load};
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::checkpoint::Saved;
 use spillway::search::comback::{self, CacheKind, CacheSize, Settings};
 use spillway::search::storage::trained;
 use spillway::search::trace::counterexample;
-use spillway::search::{Control, Limits, Outcome, Plan, Storage, memory};
+use spillway::search::{Checks, Control, Limits, Outcome, Plan, Storage, memory};
 use spillway::source::Sources;
 use std::sync::Arc;
 use std::time::Duration;
-use support::{Graph, begin_or_resume, begin_stored_or_resume, tiny_plan};
+use support::{Graph, Started, begin_or_resume, begin_stored_or_resume, tiny_plan};
 
 /// ComBack with every kind of cache, some too small to hold anything useful, and with hashes so
 /// short that every state has the hash of many others.
@@ -99,13 +99,20 @@ fn assert_traces_replay(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) {
             }
             Storage::Comback(_) => {
                 let (_, tagged) = tagged.iter().find(|(other, _)| *other == check).unwrap();
-                comback::counterexample(model, disk, &saved.store.levels, check, &tagged.witness)
+                let (levels, level) = (&saved.store.levels, finding.level);
+                comback::counterexample(model, disk, levels, check, level, &tagged.witness)
             }
         };
         let trace = trace.unwrap();
         let faulty = matches!(check, Check::Fault(..));
+        let Some(last) = trace.states.last() else {
+            assert!(
+                faulty && finding.level == 0 && trace.depth() == 0,
+                "only a start has no state"
+            );
+            continue;
+        };
         assert_eq!(trace.depth() as u64, finding.level + u64::from(faulty));
-        let last = trace.states.last().expect("a violation is in a state");
         assert!(model.stands_for(&finding.witness, last));
     }
 }
@@ -149,6 +156,40 @@ proptest! {
             let (outcome, disk) = search(&[&graph], &storage, &plans, &pauses, &limits);
             assert_same(&outcome, &expected, &storage, "a graph");
             assert_traces_replay(&graph, &*disk, &outcome);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn initial_states_are_candidates_like_others(
+        graph in graphs(),
+        starts in 1u64..3_000,
+        (buffer, young) in (4u64..2_000, 16u64..10_000),
+        keep_going: bool,
+    ) {
+        let model = Started { graph, starts };
+        let checks = Checks { faults: keep_going, ..Checks::default() };
+        let limits = Limits { stop_on_violation: !keep_going, checks, ..Limits::default() };
+        let expected = memory::search(&model, &limits).unwrap();
+        let plan = tiny_plan(2, model.width(), buffer, young);
+        for storage in storages(&model.graph) {
+            let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+            let control = Control::default();
+            control.stop();
+            // Nothing is kept of those that were made before a stop: they are made again.
+            for _ in 0..2 {
+                let mut search =
+                    begin_stored_or_resume(&model, &disk, plan, &limits, &control, &storage).unwrap();
+                prop_assert_eq!(search.run().unwrap(), Outcome::default());
+            }
+            let control = Control::default();
+            let outcome = begin_or_resume(&model, &disk, plan, &limits, &control).unwrap().run().unwrap();
+            assert_same(&outcome, &expected, &storage, "a graph that begins in many nodes");
+            prop_assert_eq!(outcome.findings.count(Check::Fault(FaultKind::Index, 0)), 1);
+            assert_traces_replay(&model, &*disk, &outcome);
         }
     }
 }

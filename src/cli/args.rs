@@ -258,14 +258,36 @@ pub struct RunArgs {
 }
 
 /// Shares out `memory` for a search of states of `width` bytes by `threads` threads, or by as many
-/// as there are cores and room.
+/// as there are cores and room. A budget that a process could begin in, but perhaps not go on in
+/// later, is refused.
 pub(super) fn plan(memory: u64, threads: Option<u16>, width: usize) -> Result<Plan, TooSmall> {
     return_free_blocks();
     let base = Plan::resident();
+    share_out(memory, base + Plan::resuming(base), threads, width)?;
+    share_out(memory, base, threads, width)
+}
+
+/// The same for a search that goes on.
+pub(super) fn plan_again(
+    memory: u64,
+    threads: Option<u16>,
+    width: usize,
+) -> Result<Plan, TooSmall> {
+    return_free_blocks();
+    share_out(memory, Plan::resident(), threads, width)
+}
+
+fn share_out(memory: u64, base: u64, threads: Option<u16>, width: usize) -> Result<Plan, TooSmall> {
     match threads {
         Some(threads) => Plan::new(memory, base, threads.into(), width),
         None => Plan::with_most_threads(memory, base, cores(), width),
     }
+}
+
+/// As many threads as there are cores, and as `memory` is enough for, to look for a counterexample.
+pub(super) fn threads_within(memory: u64, width: usize) -> usize {
+    return_free_blocks();
+    Plan::threads_to_trace(memory, Plan::resident(), cores(), width)
 }
 
 /// The number of cores this process may use.
@@ -375,6 +397,9 @@ pub struct TraceArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+    /// The most memory the process may hold resident [default: what the search had]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
     /// Write the first counterexample as a trail that SPIN replays: `spin -t -p -k FILE MODEL`
     #[arg(long, value_name = "FILE")]
     pub spin_trail: Option<PathBuf>,

@@ -11,6 +11,7 @@ mod simulate;
 mod slots;
 mod status;
 mod storage;
+mod trace;
 
 pub use directory::Job;
 
@@ -38,7 +39,7 @@ pub fn run() -> ExitCode {
         Command::Check(args) => run::check(&args),
         Command::Resume(args) => run::resume(&args),
         Command::Status(args) => status::status(&args),
-        Command::Trace(args) => status::trace(&args),
+        Command::Trace(args) => trace::trace(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Simulate(args) => simulate::simulate(&args),
     };

@@ -6,11 +6,13 @@ use super::failure::{self, Failure};
 use super::model::Model;
 use super::progress::Display;
 use super::slots;
-use super::{Ending, print, storage};
+use super::{Ending, print, storage, trace};
 use crate::exec::{Claimed, Executor};
-use crate::report::{self, Report};
+use crate::report::{self, Report, Violation};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::Rebuilt;
+use crate::search::plan::TooSmall;
+use crate::search::trace::{Counterexample, Finder};
 use crate::search::visited::Part;
 use crate::search::{Control, Limits, Outcome, Plan, Search, Storage, Verdict};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -75,7 +77,7 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let executor = Executor::new(&model.interp, args.run.exec.into());
     let width = model.searched().model().width();
     let storage = job.storage(&args.dir, width)?;
-    let plan = plan(width, &storage, &args.run)?;
+    let plan = planned(width, &storage, &args.run, args::plan_again)?;
     let (model, executor, args) = (&model, &executor, &args.run);
     let sitting = Sitting { model, executor, limits, storage, plan, directory, args };
     match sitting.run(saved, false)? {
@@ -86,8 +88,18 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
 
 /// Called when the model is compiled: what is resident by then is not there to be shared out.
 fn plan(width: usize, storage: &Storage, args: &RunArgs) -> Result<Plan, Failure> {
+    planned(width, storage, args, args::plan)
+}
+
+/// The same, by another rule of sharing out.
+fn planned(
+    width: usize,
+    storage: &Storage,
+    args: &RunArgs,
+    plan: fn(u64, Option<u16>, usize) -> Result<Plan, TooSmall>,
+) -> Result<Plan, Failure> {
     let width = width + storage.saved().tag_bytes();
-    args::plan(args.memory, args.threads, width).map_err(|error| {
+    plan(args.memory, args.threads, width).map_err(|error| {
         Failure::wrong(format!("{error}\n  help: give at least that much with --memory"))
     })
 }
@@ -135,7 +147,7 @@ impl Sitting<'_> {
         if searched.outcome.verdict == Verdict::Incomplete {
             self.directory.keep();
         }
-        self.tell(&searched)?;
+        self.tell(&searched, &control)?;
         Ok(Ended::With(match searched.outcome.verdict {
             Verdict::Verified => failure::VERIFIED,
             Verdict::Violated => failure::VIOLATED,
@@ -164,8 +176,60 @@ impl Sitting<'_> {
         Ok(Searched { outcome, seconds, disk, parts, rebuilt })
     }
 
-    /// Prints the result and, if there is one, the counterexample.
-    fn tell(&self, searched: &Searched) -> Result<(), Failure> {
+    /// Prints the result and, if there is one, the counterexample. That is found first, so that the
+    /// result tells of the memory it took.
+    fn tell(&mut self, searched: &Searched, control: &Control) -> Result<(), Failure> {
+        let (model, executor) = (self.model, self.executor);
+        let [told, run] = [model.searched(), model.searched_by(executor.model())];
+        let disk = self.directory.disk.clone();
+        let folder = self.directory.path.clone();
+        let finder = Finder {
+            model: told.model(),
+            executor: run.model(),
+            disk: &*disk,
+            threads: self.plan.threads,
+            control,
+            folder: Some(&folder),
+        };
+        let violated = searched.outcome.verdict == Verdict::Violated && !self.args.json;
+        let shown = if violated { self.first_violation(&finder)? } else { None };
+        if violated && shown.is_none() {
+            self.directory.keep();
+        }
+        self.report(searched);
+        match shown {
+            Some((violation, way)) => {
+                print("\n");
+                report::write_trace(told.model(), &model.sources, &violation, &way, &mut |it| {
+                    print(it);
+                });
+            }
+            None if violated => {
+                let dir = folder.display();
+                eprintln!(
+                    "stopped before the counterexample was found; `spillway trace {dir}` finds it"
+                );
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// The shallowest violation and the way there; nothing if told to stop.
+    fn first_violation<'f>(
+        &self,
+        finder: &Finder<'f>,
+    ) -> Result<Option<(Violation, Counterexample<'f>)>, Failure> {
+        let Sitting { model, limits, directory: Directory { path, disk, .. }, .. } = self;
+        let saved = Saved::load(&**disk).map_err(|error| Failure::opening(path, error))?;
+        let found = trace::violations(model, &model.searched(), limits, &saved, path)?;
+        let Some(violation) = found.into_iter().next() else { return Ok(None) };
+        let way = trace::find(finder, &saved, violation.check, path)?;
+        Ok(way.map(|way| (violation, way)))
+    }
+
+    /// Prints the result.
+    fn report(&self, searched: &Searched) {
         let Sitting { model, executor, directory, limits, .. } = self;
         let Searched { outcome, seconds, disk, parts, rebuilt } = searched;
         let reduced = model.searched();
@@ -189,31 +253,15 @@ impl Sitting<'_> {
             store_bytes: directory.disk.usage().live,
             dir: (!directory.is_temporary()).then(|| directory.path.display().to_string()),
         };
-        if self.args.json {
-            print(&format!("{:#}\n", report::result(&report)));
-            return Ok(());
+        match self.args.json {
+            true => print(&format!("{:#}\n", report::result(&report))),
+            false => print(&report::print_result(&report)),
         }
-        print(&report::print_result(&report));
-        if outcome.verdict == Verdict::Violated {
-            let disk = &*directory.disk;
-            let saved =
-                Saved::load(disk).map_err(|error| Failure::opening(&directory.path, error))?;
-            let text = super::status::first_counterexample(
-                model,
-                limits,
-                disk,
-                &saved,
-                self.plan.threads,
-                &directory.path,
-            )?;
-            print(&format!("\n{text}"));
-        }
-        Ok(())
     }
 }
 
 /// The first SIGINT or SIGTERM stops the search at a checkpoint, the second one the process.
-fn stop_on_signals(control: &Arc<Control>) {
+pub(super) fn stop_on_signals(control: &Arc<Control>) {
     let again = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         let code = i32::from(failure::STOPPED);

@@ -17,6 +17,7 @@ use super::interp::{Way, Ways};
 use super::{Check, Collected, Expansion, Interp, Model, Outcome, PropertyInfo, Step};
 use crate::ir::{Claim, Entity, LocationId, PropertyKind};
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 /// A model and a claim about it.
 pub struct Claimed<'m> {
@@ -321,6 +322,9 @@ impl<'m> Claimed<'m> {
     }
 }
 
+/// How many initial states of the system are gathered before the claim joins them.
+const STARTS_AT_ONCE: usize = 256;
+
 impl Model for Claimed<'_> {
     fn width(&self) -> usize {
         self.model.width() + self.bytes
@@ -332,14 +336,22 @@ impl Model for Claimed<'_> {
     }
 
     fn initial(&self, out: &mut Expansion) {
+        let (width, at) = (self.model.width(), At { location: self.claim.start, still: false });
         let (mut states, mut key) = (Vec::new(), Vec::new());
-        let run = |inner: &mut Expansion| self.model.initial(inner);
-        let Some(collected) = out.wrap(self.model.width(), &mut states, run) else { return };
-        let at = At { location: self.claim.start, still: false };
-        for state in states.chunks_exact(self.model.width()) {
-            self.join(state, at, &mut key);
-            out.candidate(&key);
-        }
+        let mut pass_on = |states: &mut Vec<u8>, out: &mut Expansion| {
+            for state in states.chunks_exact(width) {
+                self.join(state, at, &mut key);
+                out.candidate(&key);
+            }
+            states.clear();
+        };
+        let (limit, run) =
+            (STARTS_AT_ONCE * width, |inner: &mut Expansion| self.model.initial(inner));
+        let Some(collected) = out.wrap_in_batches(width, &mut states, limit, &mut pass_on, run)
+        else {
+            return;
+        };
+        pass_on(&mut states, out);
         for (check, finding) in collected.findings.iter() {
             self.join(&finding.witness, at, &mut key);
             (0..finding.count).for_each(|_| out.finding(check, &key));
@@ -375,8 +387,8 @@ impl Model for Claimed<'_> {
         all
     }
 
-    fn starts(&self) -> Vec<Step> {
-        self.model.starts().into_iter().map(|step| self.begun(step)).collect()
+    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+        self.model.each_start(&mut |step| visit(self.begun(step)));
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {

@@ -20,6 +20,7 @@ pub use interp::Interp;
 pub use jit::Jit;
 
 use crate::source::Span;
+use std::ops::ControlFlow;
 
 /// A transition system over packed states.
 pub trait Model: Send + Sync {
@@ -43,8 +44,19 @@ pub trait Model: Send + Sync {
     /// that meet an error when asked in `state` come last, as steps that do.
     fn steps(&self, state: &[u8]) -> Vec<Step>;
 
-    /// The steps of start-up: the initial states as [`Model::initial`] gives them.
-    fn starts(&self) -> Vec<Step>;
+    /// Shows every step of start-up, in the order in which [`Model::initial`] gives the initial
+    /// states, until `visit` breaks off.
+    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>);
+
+    /// All steps of start-up at once; for models that start in few states.
+    fn starts(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        self.each_start(&mut |step| {
+            steps.push(step);
+            ControlFlow::Continue(())
+        });
+        steps
+    }
 
     /// The names of the model's properties; [`Check::Property`] is an index into it.
     fn properties(&self) -> Vec<PropertyInfo>;

@@ -13,6 +13,7 @@
 
 use super::{Check, Expansion, Model, Outcome, PropertyInfo, Step};
 use std::fmt;
+use std::ops::ControlFlow;
 
 /// The shape of a state space.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -240,8 +241,8 @@ impl Model for Synthetic {
         steps
     }
 
-    fn starts(&self) -> Vec<Step> {
-        vec![self.step(0, 0, 0)]
+    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+        let _ = visit(self.step(0, 0, 0));
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {

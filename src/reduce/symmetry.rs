@@ -26,6 +26,7 @@ use crate::ir::{Layout, Program};
 use known::Known;
 use plan::Plan;
 use search::Scratch;
+use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 /// How much trouble to take.
@@ -172,8 +173,13 @@ impl Model for Symmetric<'_> {
         self.represented(self.model.steps(state))
     }
 
-    fn starts(&self) -> Vec<Step> {
-        self.represented(self.model.starts())
+    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+        self.model.each_start(&mut |mut step| {
+            if let Outcome::Successor(state) = &mut step.outcome {
+                self.represent(self.effort, std::iter::once(state.as_mut_slice()));
+            }
+            visit(step)
+        });
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {

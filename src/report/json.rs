@@ -1,9 +1,9 @@
 //! Reports as JSON, one object each.
 
-use super::{Report, Violation, changes, described, violations};
-use crate::exec::{Model, Outcome as StepOutcome};
+use super::{Report, Values, Violation, changes, violations};
+use crate::exec::{Model, Outcome as StepOutcome, Step};
 use crate::search::comback::Rebuilt;
-use crate::search::trace::Trace;
+use crate::search::trace::Counterexample;
 use crate::search::visited::Part;
 use crate::source::Sources;
 use serde_json::{Map, Value, json};
@@ -67,34 +67,63 @@ fn violation(violation: &Violation) -> Value {
     })
 }
 
-/// A counterexample: the initial state, then each step with what it changed.
-pub fn trace(model: &dyn Model, sources: &Sources, violation: &Violation, trace: &Trace) -> Value {
-    let states = described(model, trace);
-    let steps = trace.steps.iter().enumerate().map(|(number, step)| {
-        let places: Vec<_> = step.spans.iter().filter_map(|&span| sources.locate(span)).collect();
-        let mut object = json!({ "step": number, "action": step.name, "places": places });
-        match &step.outcome {
-            StepOutcome::Fault(fault) => object["error"] = json!(fault.message),
-            StepOutcome::Successor(_) if number == 0 => object["state"] = pairs(&states[0]),
-            StepOutcome::Successor(_) => {
-                let changed = changes(&states[number - 1], &states[number]);
-                object["changes"] = changed
-                    .into_iter()
-                    .map(|(name, old, new)| (name, json!([old, new])))
-                    .collect::<Map<_, _>>()
-                    .into();
-            }
-        }
-        object
+/// Writes a counterexample: the initial state, then each step with what it changed; an object, whose
+/// lines but the first begin with `indent`. Each piece of text is handed on as it is made: the whole
+/// may be more than there is memory for.
+pub fn write_trace(
+    model: &dyn Model,
+    sources: &Sources,
+    violation: &Violation,
+    trace: &Counterexample,
+    indent: &str,
+    write: &mut dyn FnMut(&str),
+) {
+    let last = trace.last().map(|state| pairs(&model.describe(state)));
+    let fields = [
+        ("depth", json!(violation.depth)),
+        ("kind", json!(violation.kind)),
+        ("last_state", json!(last)),
+        ("name", json!(violation.name)),
+        ("place", json!(violation.place)),
+    ];
+    write("{\n");
+    for (name, value) in fields {
+        write(&format!("{indent}  \"{name}\": {},\n", indented(&value, &format!("{indent}  "))));
+    }
+    write(&format!("{indent}  \"steps\": ["));
+    let (mut number, mut before) = (0, Vec::new());
+    let inner = format!("{indent}    ");
+    trace.each_step(&mut |told, state| {
+        let after = state.map_or_else(Vec::new, |state| model.describe(state));
+        let step = step(sources, number, told, (&before, &after));
+        let comma = if number == 0 { "" } else { "," };
+        write(&format!("{comma}\n{inner}{}", indented(&step, &inner)));
+        (number, before) = (number + 1, after);
     });
-    json!({
-        "kind": violation.kind,
-        "name": violation.name,
-        "depth": violation.depth,
-        "place": violation.place,
-        "steps": steps.collect::<Vec<_>>(),
-        "last_state": states.last().map(|state| pairs(state)),
-    })
+    write(&format!("\n{indent}  ]\n{indent}}}"));
+}
+
+/// A step, the start if it is number 0, and what it changed of the state before.
+fn step(sources: &Sources, number: u64, step: &Step, (before, after): (&Values, &Values)) -> Value {
+    let places: Vec<_> = step.spans.iter().filter_map(|&span| sources.locate(span)).collect();
+    let mut object = json!({ "step": number, "action": step.name, "places": places });
+    match &step.outcome {
+        StepOutcome::Fault(fault) => object["error"] = json!(fault.message),
+        StepOutcome::Successor(_) if number == 0 => object["state"] = pairs(after),
+        StepOutcome::Successor(_) => {
+            object["changes"] = changes(before, after)
+                .into_iter()
+                .map(|(name, old, new)| (name, json!([old, new])))
+                .collect::<Map<_, _>>()
+                .into();
+        }
+    }
+    object
+}
+
+/// A value in lines of which all but the first begin with `indent`.
+fn indented(value: &Value, indent: &str) -> String {
+    format!("{value:#}").replace('\n', &format!("\n{indent}"))
 }
 
 fn pairs(state: &[(String, String)]) -> Value {

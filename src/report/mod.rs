@@ -3,14 +3,14 @@
 mod json;
 mod text;
 
-pub use json::{result, trace};
-pub use text::{print_compiled, print_result, print_trace};
+pub use json::{result, write_trace as write_json_trace};
+pub use text::{print_compiled, print_result, write_trace};
 
 use crate::exec::jit::Compiled;
 use crate::exec::{Check, Model, Outcome as StepOutcome};
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::Rebuilt;
-use crate::search::trace::{Trace, faulty};
+use crate::search::trace::faulty;
 use crate::search::visited::Part;
 use crate::search::{Limits, Outcome};
 use crate::source::Sources;
@@ -93,11 +93,10 @@ pub fn violations(
                     (info.kind, info.name.clone(), sources.locate(info.span))
                 }
                 Check::Fault(kind, action) => {
-                    let step = faulty(check, model.starts()).or_else(|| {
-                        depth += 1;
-                        faulty(check, model.steps(&finding.witness))
-                    });
-                    let place = step.and_then(|step| match step.outcome {
+                    let found = faulty(model, check, finding.level, &finding.witness);
+                    let at_start = found.as_ref().is_some_and(|(_, at_start)| *at_start);
+                    depth += u64::from(!at_start);
+                    let place = found.and_then(|(step, _)| match step.outcome {
                         StepOutcome::Fault(fault) => sources.locate(fault.span),
                         StepOutcome::Successor(_) => None,
                     });
@@ -112,20 +111,15 @@ pub fn violations(
     all
 }
 
+/// A state as the user's variables: name and value.
+type Values = [(String, String)];
+
 /// What changed from one state to the next: name, value before, value after.
-fn changes(
-    before: &[(String, String)],
-    after: &[(String, String)],
-) -> Vec<(String, String, String)> {
+fn changes(before: &Values, after: &Values) -> Vec<(String, String, String)> {
     before
         .iter()
         .zip(after)
         .filter(|((_, old), (_, new))| old != new)
         .map(|((name, old), (_, new))| (name.clone(), old.clone(), new.clone()))
         .collect()
-}
-
-/// The state after each step of a trace, described; the fault's message, if it ends in one.
-fn described(model: &dyn Model, trace: &Trace) -> Vec<Vec<(String, String)>> {
-    trace.states.iter().map(|state| model.describe(state)).collect()
 }

@@ -1,11 +1,11 @@
 //! Reports as text.
 
-use super::{Report, Violation, changes, described, violations};
+use super::{Report, Values, Violation, changes, violations};
 use crate::exec::jit::Compiled;
-use crate::exec::{Model, Outcome as StepOutcome};
+use crate::exec::{Model, Outcome as StepOutcome, Step};
 use crate::search::Verdict;
 use crate::search::plan::Bytes;
-use crate::search::trace::Trace;
+use crate::search::trace::Counterexample;
 use crate::search::visited::Part;
 use crate::source::Sources;
 use std::fmt::Write;
@@ -103,40 +103,59 @@ fn print_violation(violation: &Violation) -> String {
     format!("{kind}: {name}{place} ({count} found, the first after {first})")
 }
 
-/// A counterexample: the initial state, then each step with what it changed.
-pub fn print_trace(
+/// Writes a counterexample: the initial state, then each step with what it changed. Each piece of text
+/// is handed on as it is made: the whole may be more than there is memory for.
+pub fn write_trace(
     model: &dyn Model,
     sources: &Sources,
     violation: &Violation,
-    trace: &Trace,
-) -> String {
-    let states = described(model, trace);
-    let mut out = String::new();
+    trace: &Counterexample,
+    write: &mut dyn FnMut(&str),
+) {
     let steps = count(trace.depth() as u64, "step");
-    let _ = writeln!(out, "counterexample: {}: {}, {steps}", violation.kind, violation.name);
-    for (number, step) in trace.steps.iter().enumerate() {
-        let places: Vec<_> = step.spans.iter().filter_map(|&span| sources.locate(span)).collect();
-        let title = if number == 0 { "initial state" } else { &step.name };
-        let places =
-            if number == 0 { String::new() } else { format!("    {}", places.join(" + ")) };
-        let _ = writeln!(out, "{number:>5}  {title}{places}");
-        match &step.outcome {
-            StepOutcome::Fault(fault) => {
-                let place = sources.locate(fault.span).unwrap_or_default();
-                let _ = writeln!(out, "         error: {} ({place})", fault.message);
+    write(&format!("counterexample: {}: {}, {steps}\n", violation.kind, violation.name));
+    let (mut number, mut before) = (0, Vec::new());
+    trace.each_step(&mut |step, state| {
+        let after = state.map_or_else(Vec::new, |state| model.describe(state));
+        write(&print_step(sources, number, step, (&before, &after)));
+        (number, before) = (number + 1, after);
+    });
+    write(&print_ending(violation));
+}
+
+/// A step, the start if it is number 0, and what it changed of the state before.
+fn print_step(
+    sources: &Sources,
+    number: u64,
+    step: &Step,
+    (before, after): (&Values, &Values),
+) -> String {
+    let mut out = String::new();
+    let places: Vec<_> = step.spans.iter().filter_map(|&span| sources.locate(span)).collect();
+    let title = if number == 0 { "initial state" } else { &step.name };
+    let places = if number == 0 { String::new() } else { format!("    {}", places.join(" + ")) };
+    let _ = writeln!(out, "{number:>5}  {title}{places}");
+    match &step.outcome {
+        StepOutcome::Fault(fault) => {
+            let place = sources.locate(fault.span).unwrap_or_default();
+            let _ = writeln!(out, "         error: {} ({place})", fault.message);
+        }
+        StepOutcome::Successor(_) if number == 0 => {
+            for (name, value) in after {
+                let _ = writeln!(out, "         {name} = {value}");
             }
-            StepOutcome::Successor(_) if number == 0 => {
-                for (name, value) in &states[0] {
-                    let _ = writeln!(out, "         {name} = {value}");
-                }
-            }
-            StepOutcome::Successor(_) => {
-                for (name, old, new) in changes(&states[number - 1], &states[number]) {
-                    let _ = writeln!(out, "         {name}: {old} -> {new}");
-                }
+        }
+        StepOutcome::Successor(_) => {
+            for (name, old, new) in changes(before, after) {
+                let _ = writeln!(out, "         {name}: {old} -> {new}");
             }
         }
     }
+    out
+}
+
+/// What is wrong at the end of a counterexample.
+fn print_ending(violation: &Violation) -> String {
     let ending = match violation.kind {
         "deadlock" => "no step can be taken here".to_string(),
         "error" => String::new(),
@@ -149,10 +168,7 @@ pub fn print_trace(
             format!("here the {kind} `{}` of {place} does not hold", violation.name)
         }
     };
-    if !ending.is_empty() {
-        let _ = writeln!(out, "       {ending}");
-    }
-    out
+    if ending.is_empty() { String::new() } else { format!("       {ending}\n") }
 }
 
 /// `1 step`, `2 steps`.

@@ -21,7 +21,7 @@ use super::expand::{Level, Worker, expand};
 use super::project;
 use super::visited::Visited;
 use super::{Control, Limits, Outcome, Plan, Storage, Verdict};
-use crate::exec::{Expansion, Findings, Model};
+use crate::exec::{Findings, Model};
 use saving::{CheckpointClock, sweep};
 use spill::{
     Candidates, Codec, Disk, Error, FileName, Levels, Metered, Piece, Result, SavedStore, Settled,
@@ -159,8 +159,11 @@ impl<'a> Search<'a> {
 
     fn search(&mut self) -> Result<Outcome> {
         if self.store.levels().is_empty() {
-            self.settle_initial()?;
+            let settled = self.settle_initial()?;
             self.checkpoint()?;
+            if !settled {
+                return Ok(self.outcome());
+            }
         }
         self.show_progress();
         while self.verdict == Verdict::Incomplete {
@@ -218,24 +221,37 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn settle_initial(&mut self) -> Result<()> {
-        let mut buffer = Vec::new();
-        let width = self.width();
-        let run = |out: &mut Expansion| self.searched().initial(out);
-        let collected = Expansion::collect(width, &mut buffer, run)?;
-        // A search without levels that is resumed comes here again.
-        self.findings = collected.findings;
-        spill::sort_dedup(width, &mut buffer, &mut Vec::new());
-        let tag = self.width() - self.model.width();
-        if let Some(codec) = project::first(&self.storage, (width, tag), &buffer) {
+    /// Makes the initial states the first level. They are candidates like others, collected by one
+    /// worker; false if told to stop. Then all of them are forgotten: a search without levels that is
+    /// resumed comes here again.
+    fn settle_initial(&mut self) -> Result<bool> {
+        self.findings = Findings::default();
+        let settled = self.collect_initial()? && matches!(self.settle_level()?, Settled::New(_));
+        if !settled {
+            self.open = OpenLevel::default();
+        }
+        self.close_level()?;
+        self.states = levels_keys(self.store.levels()).sum();
+        Ok(settled)
+    }
+
+    /// Has one worker collect the initial states, and chooses the codec for what they are; false if
+    /// told to stop.
+    fn collect_initial(&mut self) -> Result<bool> {
+        let (width, level) = (self.width(), self.level_number());
+        let mut differing = project::Differing::new((width, width - self.model.width()));
+        let all = self.plan.buffer as usize * 2 * (self.workers.len() - 1);
+        let model = self.tagged.as_ref().map_or(self.model, |tagged| tagged as &dyn Model);
+        let Some(worker) = self.workers.first_mut() else { return Ok(false) };
+        // The others have nothing to do yet.
+        worker.borrow(all);
+        let found = worker.start(model, level, self.control, &mut |keys| differing.note(keys))?;
+        let Some(findings) = found else { return Ok(false) };
+        self.open.findings = findings;
+        if let Some(codec) = differing.codec(&self.storage) {
             self.change_codec(codec)?;
         }
-        let buffer = self.store.codec().adopt(&Codec::Gaps, width, &buffer);
-        let candidates = Candidates { slices: vec![&buffer], segments: Vec::new() };
-        if let Settled::New(states) = self.store.settle(&candidates, 1, &|| false)? {
-            self.states += states;
-        }
-        Ok(())
+        Ok(true)
     }
 
     /// Has the store and the workers read and write with another codec.

@@ -26,8 +26,15 @@ const REPRESENTING: u64 = MIB / 2;
 /// still resident grow with what is searched.
 const RESERVE_SHARE: u64 = 16;
 
+/// The bases of two processes with the same model differ by this part, as a divisor, and a MiB. Measured:
+/// up to 1 MiB of 16, 2 of 25.
+const RESUMING_SHARE: u64 = 16;
+
 /// Blocks of keys, decoded, that a thread has in memory at a time while it merges.
 const BLOCKS_PER_THREAD: u64 = 24;
+
+/// The same for a thread that looks for a counterexample.
+const TRACED_BLOCKS: u64 = 4;
 
 /// The least candidate buffer of a thread, in bytes, its sorting buffer not included.
 const BUFFER_MIN: u64 = MIB / 16;
@@ -114,6 +121,21 @@ impl Plan {
     ) -> Result<Plan, TooSmall> {
         let plans = (1..=threads.max(1)).rev().map(|count| Plan::new(budget, base, count, width));
         plans.reduce(Result::or).expect("there is a plan for one thread at least")
+    }
+
+    /// What a process that resumes a search may have resident, beyond the `base` bytes of the one that
+    /// began it, in bytes. The same model is read and compiled, but blocks lie elsewhere, and which
+    /// pages of the program are resident depends on the system.
+    pub fn resuming(base: u64) -> u64 {
+        MIB + base / RESUMING_SHARE
+    }
+
+    /// How many threads, of `threads`, may look for a counterexample in `budget` bytes, of which `base`
+    /// are resident already. At least one: it takes less than what a search needs.
+    pub fn threads_to_trace(budget: u64, base: u64, threads: usize, width: usize) -> usize {
+        let blocks = TRACED_BLOCKS * (spill::block_keys_max(width) * width) as u64;
+        let free = (budget - budget / RESERVE_SHARE).saturating_sub(base + RESERVE);
+        ((free / (RESERVE_PER_THREAD + blocks)) as usize).clamp(1, threads.max(1))
     }
 
     /// The bytes resident in this process now.

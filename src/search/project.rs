@@ -15,16 +15,46 @@ const WHOLE_MAX: usize = 8;
 /// Projected keys are to be at least so much shorter: at most these parts of so many.
 const SHORTER: (usize, usize) = (3, 4);
 
-/// The codec to begin with instead of the one asked for, if the initial states are `keys`, of `whole`
-/// bytes each, of which the last `tag` are not the state's.
-pub(super) fn first(storage: &Storage, (whole, tag): (usize, usize), keys: &[u8]) -> Option<Codec> {
-    let projects = matches!(storage, Storage::Sorted(Codec::Gaps) | Storage::Comback(_));
-    if !projects || whole <= WHOLE_MAX || keys.is_empty() {
-        return None;
+/// The bits in which the initial states differ.
+pub(super) struct Differing {
+    /// Bytes of a state, its tag included, and of that the tag's, which end it.
+    shape: (usize, usize),
+    /// The first of them, and the bits in which some other differs from it.
+    seen: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Differing {
+    /// Those of no states yet, of `whole` bytes each, of which the last `tag` are not the state's.
+    pub(super) fn new((whole, tag): (usize, usize)) -> Differing {
+        Differing { shape: (whole, tag), seen: None }
     }
-    // The bits of tags vary from one level to the next.
-    let tags = [vec![0; whole - tag], vec![0xff; tag]].concat();
-    Some(worthwhile(&Projection::of(whole, keys).with(&tags), tag + 1))
+
+    /// Takes note of more states.
+    pub(super) fn note(&mut self, keys: &[u8]) {
+        let whole = self.shape.0;
+        if keys.is_empty() {
+            return;
+        }
+        let (first, bits) =
+            self.seen.get_or_insert_with(|| (keys[..whole].to_vec(), vec![0; whole]));
+        for key in keys.chunks_exact(whole) {
+            let bytes = key.iter().zip(&*first);
+            bits.iter_mut().zip(bytes).for_each(|(bits, (one, other))| *bits |= one ^ other);
+        }
+    }
+
+    /// The codec to begin with instead of the one asked for.
+    pub(super) fn codec(&self, storage: &Storage) -> Option<Codec> {
+        let (whole, tag) = self.shape;
+        let (first, bits) = self.seen.as_ref()?;
+        let projects = matches!(storage, Storage::Sorted(Codec::Gaps) | Storage::Comback(_));
+        if !projects || whole <= WHOLE_MAX {
+            return None;
+        }
+        // The bits of tags vary from one level to the next.
+        let tags = [vec![0; whole - tag], vec![0xff; tag]].concat();
+        Some(worthwhile(&Projection::new(first, bits).with(&tags), tag + 1))
+    }
 }
 
 /// The codec that knows the strangers that `codec` does not, which differ in the bits `more`.

@@ -6,10 +6,28 @@
 //! are expanded, until one has the successor. The first such state in key order is taken, so a counterexample is always the
 //! same one, and as levels are breadth-first depths it is a shortest one. Before it is shown it is
 //! replayed forwards, step by step, by the reference semantics.
+//!
+//! A way can be longer, and a model can start in more states, than there is memory for. So the states
+//! found backwards go to a stack that lies on disk where it is long; replaying takes them from there,
+//! and remembers of each only which of the possible steps leads to it. That is the counterexample:
+//! whoever shows it takes the steps again, one after another.
 
+mod way;
+
+use way::Way;
+
+use super::Control;
 use crate::exec::{Check, Expansion, Model, Outcome as StepOutcome, Step};
 use spill::{Codec, Decoder, Disk, Error, Result, SavedLevels, Segment};
+use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Successors of a state are compared with the wanted one in batches of this many bytes.
+const BATCH_BYTES: usize = 32 << 10;
+
+/// More masks than this are taken as they are: to look for those that others contain takes long.
+const MASKS_COMPARED_MAX: usize = 4096;
 
 /// A way from an initial state to a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +48,266 @@ impl Trace {
     }
 }
 
-/// The counterexample that ends in `witness`, a state of `level`, where `check` fails. The levels
-/// must be on disk as `levels` says and `codec` writes.
+/// What counterexamples are looked for with.
+#[derive(Clone, Copy)]
+pub struct Finder<'a> {
+    /// The model, run by the reference semantics: what replays.
+    pub model: &'a dyn Model,
+    /// The same model, as fast as it can be run: what finds predecessors.
+    pub executor: &'a dyn Model,
+    /// The search directory.
+    pub disk: &'a dyn Disk,
+    /// How many may look.
+    pub threads: usize,
+    /// Whom to ask whether to stop.
+    pub control: &'a Control,
+    /// Where a long way may be put down; if nowhere, it is kept in memory.
+    pub folder: Option<&'a Path>,
+}
+
+impl<'a> Finder<'a> {
+    /// The counterexample that ends in `witness`, a state of `level`, where `check` fails; nothing if
+    /// told to stop. The levels must be on disk as `levels` says and `codec` writes.
+    pub fn find(
+        &self,
+        (levels, codec): (&SavedLevels, &Codec),
+        check: Check,
+        level: u64,
+        witness: &[u8],
+    ) -> Result<Option<Counterexample<'a>>> {
+        let _heeding = self.control.heed();
+        if let Some(found) = self.at_start(check, level) {
+            return Ok(Some(found));
+        }
+        let Some(mut way) = self.way_back((levels, codec), level, witness)? else {
+            return Ok(None);
+        };
+        self.replay(check, &mut || way.pop())
+    }
+
+    /// The counterexample that is a start, if `check` first failed at `level` and in one.
+    pub(super) fn at_start(&self, check: Check, level: u64) -> Option<Counterexample<'a>> {
+        let start = faulty_start(self.model, check, level)?;
+        Some(Counterexample::at_start(self.model.unreduced().unwrap_or(self.model), check, start))
+    }
+
+    /// The counterexample along the states that `next` gives, from an initial one on; nothing if told
+    /// to stop.
+    pub(super) fn replay(
+        &self,
+        check: Check,
+        next: &mut dyn FnMut() -> Result<Option<Vec<u8>>>,
+    ) -> Result<Option<Counterexample<'a>>> {
+        let stop = || self.control.should_stop();
+        let found = Counterexample::along(self.model, check, next, &stop)?;
+        match found {
+            _ if self.control.is_stopped() => Ok(None),
+            Some(found) => Ok(Some(found)),
+            None => Err(Error::corrupt("levels", 0, "the counterexample cannot be replayed")),
+        }
+    }
+
+    /// The states from `witness`, of `level`, back to an initial one; nothing if told to stop.
+    fn way_back(
+        &self,
+        (levels, codec): (&SavedLevels, &Codec),
+        level: u64,
+        witness: &[u8],
+    ) -> Result<Option<Way>> {
+        let masks = greatest(self.executor.write_masks());
+        let mut rooms: Vec<Room> =
+            (0..self.threads.max(1)).map(|_| Room::new(self.model.width())).collect();
+        let mut way = Way::new(self.model.width(), self.folder);
+        let mut target = witness.to_vec();
+        way.push(&target)?;
+        for level in (0..level as usize).rev() {
+            let segments =
+                levels.open(self.disk, self.model.width(), &codec.unprojected(), level)?;
+            let before = self.predecessor(&masks, &segments, &mut rooms, &target)?;
+            if self.control.should_stop() {
+                return Ok(None);
+            }
+            target = before.ok_or_else(|| {
+                let what = format!("no state of level {level} leads to the next");
+                Error::corrupt("levels", 0, what)
+            })?;
+            way.push(&target)?;
+        }
+        Ok(Some(way))
+    }
+
+    /// The least state of a level that has `target` as a successor. Nothing, too, if told to stop.
+    fn predecessor(
+        &self,
+        masks: &[Vec<u8>],
+        segments: &[Segment],
+        rooms: &mut [Room],
+        target: &[u8],
+    ) -> Result<Option<Vec<u8>>> {
+        let width = self.model.width();
+        let blocks: Vec<(&Segment, usize)> = segments
+            .iter()
+            .flat_map(|segment| (0..segment.blocks()).map(move |block| (segment, block)))
+            .collect();
+        let useful = blocks.len().clamp(1, rooms.len());
+        let (next, best) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+        let found =
+            spill::in_parallel(rooms[..useful].iter_mut().collect(), |_, room: &mut Room| {
+                let _heeding = self.control.heed();
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let passed = at >= blocks.len() || at > best.load(Ordering::Relaxed);
+                    if passed || self.control.should_stop() {
+                        return Ok(None);
+                    }
+                    let (segment, block) = blocks[at];
+                    let Room { decoder, states, successors } = &mut *room;
+                    segment.decode(block, decoder, states)?;
+                    segment.release(block..block + 1);
+                    for state in states.chunks_exact(width) {
+                        if !can_lead_to(masks, state, target) {
+                            continue;
+                        }
+                        let leads = leads_to(self.executor, state, target, successors)?;
+                        if self.control.should_stop() {
+                            return Ok(None);
+                        }
+                        if leads {
+                            best.fetch_min(at, Ordering::Relaxed);
+                            return Ok(Some((at, state.to_vec())));
+                        }
+                    }
+                }
+            })?;
+        Ok(found.into_iter().flatten().min().map(|(_, state)| state))
+    }
+}
+
+/// What one thread works in.
+struct Room {
+    decoder: Decoder,
+    states: Vec<u8>,
+    successors: Vec<u8>,
+}
+
+impl Room {
+    fn new(width: usize) -> Room {
+        Room { decoder: Decoder::new(width), states: Vec::new(), successors: Vec::new() }
+    }
+}
+
+/// A way from an initial state to a violation, as the steps that are taken. It is small: which step of
+/// those possible each is.
+pub struct Counterexample<'a> {
+    model: &'a dyn Model,
+    check: Check,
+    /// Which of the starts it begins with.
+    start: u64,
+    /// Which of the steps possible then comes next, and so on.
+    choices: Vec<u32>,
+    /// The last state; none if the start is at fault.
+    last: Option<Vec<u8>>,
+}
+
+impl<'a> Counterexample<'a> {
+    fn at_start(model: &'a dyn Model, check: Check, start: u64) -> Self {
+        Counterexample { model, check, start, choices: Vec::new(), last: None }
+    }
+
+    /// Takes the steps from each state that `next` gives to the one after it; `None` if there is no
+    /// such step, or if told to stop. Where the model leaves out equivalent states, the steps are those
+    /// of the unreduced one, from a state that the first stands for to one that the next stands for,
+    /// and so on.
+    fn along(
+        reduced: &'a dyn Model,
+        check: Check,
+        next: &mut dyn FnMut() -> Result<Option<Vec<u8>>>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Self>> {
+        let model = reduced.unreduced().unwrap_or(reduced);
+        let Some(target) = next()? else { return Ok(None) };
+        let mut started = None;
+        let mut number = 0;
+        model.each_start(&mut |step| {
+            if let StepOutcome::Successor(state) = step.outcome
+                && reduced.stands_for(&target, &state)
+            {
+                started = Some((number, state));
+            }
+            number += 1;
+            match started.is_some() || stop() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        let Some((start, mut state)) = started else { return Ok(None) };
+        let mut choices = Vec::new();
+        while let Some(target) = next()? {
+            let taken = model.steps(&state).into_iter().zip(0..).find_map(|(step, choice)| {
+                let StepOutcome::Successor(next) = step.outcome else { return None };
+                reduced.stands_for(&target, &next).then_some((choice, next))
+            });
+            let Some((choice, next)) = taken.filter(|_| !stop()) else { return Ok(None) };
+            choices.push(choice);
+            state = next;
+        }
+        match check {
+            Check::Fault(..) => {
+                let faulty = model.steps(&state).iter().position(|step| is_faulty(check, step));
+                let Some(choice) = faulty else { return Ok(None) };
+                choices.push(choice as u32);
+            }
+            _ if !model.violations(&state).contains(&check) => return Ok(None),
+            _ => {}
+        }
+        Ok(Some(Counterexample { model, check, start, choices, last: Some(state) }))
+    }
+
+    /// What is violated at its end.
+    pub fn check(&self) -> Check {
+        self.check
+    }
+
+    /// Steps from the initial state, a faulty one included.
+    pub fn depth(&self) -> usize {
+        self.choices.len()
+    }
+
+    /// The state in which, or in a step from which, the check fails; none if the start is at fault.
+    pub fn last(&self) -> Option<&[u8]> {
+        self.last.as_deref()
+    }
+
+    /// Shows each step, the start first, with the state that it leads to; a fault leads to none.
+    pub fn each_step(&self, show: &mut dyn FnMut(&Step, Option<&[u8]>)) {
+        let Some(mut step) = nth_start(self.model, self.start) else { return };
+        let mut choices = self.choices.iter();
+        loop {
+            let state = match &step.outcome {
+                StepOutcome::Successor(state) => Some(state.as_slice()),
+                StepOutcome::Fault(_) => None,
+            };
+            show(&step, state);
+            let (Some(state), Some(&choice)) = (state, choices.next()) else { return };
+            let taken = self.model.steps(state).into_iter().nth(choice as usize);
+            let Some(taken) = taken else { return };
+            step = taken;
+        }
+    }
+
+    /// All of it at once.
+    pub fn trace(&self) -> Trace {
+        let (mut steps, mut states) = (Vec::new(), Vec::new());
+        self.each_step(&mut |step, state| {
+            steps.push(step.clone());
+            states.extend(state.map(<[u8]>::to_vec));
+        });
+        Trace { check: self.check, steps, states }
+    }
+}
+
+/// The counterexample that ends in `witness`, a state of `level`, where `check` fails, all of it in
+/// memory. The levels must be on disk as `levels` says and `codec` writes.
 pub fn counterexample(
     model: &dyn Model,
     disk: &dyn Disk,
@@ -41,99 +317,96 @@ pub fn counterexample(
     level: u64,
     witness: &[u8],
 ) -> Result<Trace> {
-    let masks = model.write_masks();
-    let mut states = vec![witness.to_vec()];
-    for level in (0..level as usize).rev() {
-        let target = states.last().map(Vec::as_slice).unwrap_or_default();
-        let segments = levels.open(disk, model.width(), &codec.unprojected(), level)?;
-        let before = predecessor(model, &masks, &segments, threads, target)?;
-        states.push(before.ok_or_else(|| {
-            Error::corrupt("levels", 0, format!("no state of level {level} leads to the next"))
-        })?);
-    }
-    states.reverse();
-    replay(model, check, states)
-        .ok_or_else(|| Error::corrupt("levels", 0, "the counterexample cannot be replayed"))
+    let control = Control::default();
+    let finder = Finder { model, executor: model, disk, threads, control: &control, folder: None };
+    let found = finder.find((levels, codec), check, level, witness)?;
+    Ok(found.unwrap_or_else(|| unreachable!("nobody asks it to stop")).trace())
 }
 
-/// Takes the steps from each state to the next; `None` if there is no such step. Where the model
-/// leaves out equivalent states, the steps are those of the unreduced one, from a state that the
-/// first stands for to one that the next stands for, and so on.
+/// Takes the steps from each of the `visited` states to the next, in memory; `None` if there is no
+/// such step.
 pub fn replay(model: &dyn Model, check: Check, visited: Vec<Vec<u8>>) -> Option<Trace> {
-    let reduced = model;
-    let model = reduced.unreduced().unwrap_or(reduced);
-    if let Some(step) = faulty(check, model.starts()) {
-        return Some(Trace { check, steps: vec![step], states: Vec::new() });
+    if let Some(start) = faulty_start(model, check, 0) {
+        let told = model.unreduced().unwrap_or(model);
+        return Some(Counterexample::at_start(told, check, start).trace());
     }
-    let (mut steps, mut states) = (Vec::new(), Vec::<Vec<u8>>::new());
-    for target in &visited {
-        let options = match states.last() {
-            None => model.starts(),
-            Some(state) => model.steps(state),
-        };
-        let (step, state) = options.into_iter().find_map(|step| {
-            let StepOutcome::Successor(state) = &step.outcome else { return None };
-            let state = reduced.stands_for(target, state).then(|| state.clone())?;
-            Some((step, state))
-        })?;
-        steps.push(step);
-        states.push(state);
-    }
-    let last = states.last()?;
-    match check {
-        Check::Fault(..) => steps.push(faulty(check, model.steps(last))?),
-        _ if !model.violations(last).contains(&check) => return None,
-        _ => {}
-    }
-    Some(Trace { check, steps, states })
+    let mut visited = visited.into_iter();
+    let found = Counterexample::along(model, check, &mut || Ok(visited.next()), &|| false);
+    found.ok().flatten().map(|found| found.trace())
 }
 
-/// The step among some that meets the run-time error that `check` speaks of.
-pub fn faulty(check: Check, steps: Vec<Step>) -> Option<Step> {
-    let Check::Fault(kind, action) = check else { return None };
-    steps.into_iter().find(|step| {
-        step.action == action
-            && matches!(&step.outcome, StepOutcome::Fault(fault) if fault.kind == kind)
-    })
-}
-
-/// The least state of a level that has `target` as a successor.
-fn predecessor(
-    model: &dyn Model,
-    masks: &[Vec<u8>],
-    segments: &[Segment],
-    threads: usize,
-    target: &[u8],
-) -> Result<Option<Vec<u8>>> {
-    let width = model.width();
-    let blocks: Vec<(&Segment, usize)> = segments
-        .iter()
-        .flat_map(|segment| (0..segment.blocks()).map(move |block| (segment, block)))
-        .collect();
-    let useful = blocks.len().clamp(1, threads.max(1));
-    let (next, best) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
-    let found = spill::in_parallel(vec![(); useful], |_, ()| {
-        let (mut decoder, mut states) = (Decoder::new(width), Vec::new());
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            if at >= blocks.len() || at > best.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
-            let (segment, block) = blocks[at];
-            segment.decode(block, &mut decoder, &mut states)?;
-            segment.release(block..block + 1);
-            let mut near = states.chunks(width).filter(|state| can_lead_to(masks, state, target));
-            let mut found = None;
-            while let (Some(state), None) = (near.next(), found) {
-                found = leads_to(model, state, target)?.then_some(state);
-            }
-            if let Some(state) = found {
-                best.fetch_min(at, Ordering::Relaxed);
-                return Ok(Some((at, state.to_vec())));
-            }
+/// The start with this number.
+fn nth_start(model: &dyn Model, wanted: u64) -> Option<Step> {
+    let (mut number, mut found) = (0, None);
+    model.each_start(&mut |step| match number == wanted {
+        true => {
+            found = Some(step);
+            ControlFlow::Break(())
         }
-    })?;
-    Ok(found.into_iter().flatten().min().map(|(_, state)| state))
+        false => {
+            number += 1;
+            ControlFlow::Continue(())
+        }
+    });
+    found
+}
+
+/// The number of the start that meets the run-time error that `check` speaks of, if it was first met at
+/// `level`: what starts meet is met at the first.
+pub(super) fn faulty_start(model: &dyn Model, check: Check, level: u64) -> Option<u64> {
+    if level > 0 || !matches!(check, Check::Fault(..)) {
+        return None;
+    }
+    let model = model.unreduced().unwrap_or(model);
+    let (mut number, mut found) = (0, None);
+    model.each_start(&mut |step| match is_faulty(check, &step) {
+        true => {
+            found = Some(number);
+            ControlFlow::Break(())
+        }
+        false => {
+            number += 1;
+            ControlFlow::Continue(())
+        }
+    });
+    found
+}
+
+/// The step that meets the run-time error that `check` speaks of, first met in `witness`, of `level`,
+/// or at the start; and whether that is it.
+pub fn faulty(model: &dyn Model, check: Check, level: u64, witness: &[u8]) -> Option<(Step, bool)> {
+    if let Some(start) = faulty_start(model, check, level) {
+        let model = model.unreduced().unwrap_or(model);
+        return nth_start(model, start).map(|step| (step, true));
+    }
+    let mut steps = model.steps(witness).into_iter();
+    steps.find(|step| is_faulty(check, step)).map(|step| (step, false))
+}
+
+/// Whether a step meets the run-time error that `check` speaks of.
+fn is_faulty(check: Check, step: &Step) -> bool {
+    let Check::Fault(kind, action) = check else { return false };
+    step.action == action
+        && matches!(&step.outcome, StepOutcome::Fault(fault) if fault.kind == kind)
+}
+
+/// The masks that no other one contains.
+fn greatest(mut masks: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    masks.sort_unstable();
+    masks.dedup();
+    if masks.len() > MASKS_COMPARED_MAX {
+        return masks;
+    }
+    let within =
+        |one: &[u8], other: &[u8]| one.iter().zip(other).all(|(one, other)| one & !other == 0);
+    let mut kept: Vec<Vec<u8>> = Vec::new();
+    masks.sort_by_key(|mask| std::cmp::Reverse(mask.iter().map(|it| it.count_ones()).sum::<u32>()));
+    for mask in masks {
+        if !kept.iter().any(|other| within(&mask, other)) {
+            kept.push(mask);
+        }
+    }
+    kept
 }
 
 /// Whether the two states differ only within one of the masks.
@@ -144,8 +417,37 @@ fn can_lead_to(masks: &[Vec<u8>], state: &[u8], target: &[u8]) -> bool {
     })
 }
 
-fn leads_to(model: &dyn Model, state: &[u8], target: &[u8]) -> Result<bool> {
-    let mut buffer = Vec::new();
-    let _ = Expansion::collect(model.width(), &mut buffer, |out| model.expand(state, out))?;
-    Ok(buffer.chunks(model.width()).any(|successor| successor == target))
+/// Whether `target` is a successor of `state`. Uses `room` for the successors.
+fn leads_to(model: &dyn Model, state: &[u8], target: &[u8], room: &mut Vec<u8>) -> Result<bool> {
+    room.clear();
+    let width = model.width();
+    let mut found = false;
+    let mut look = |successors: &mut Vec<u8>| {
+        found |= successors.chunks_exact(width).any(|successor| successor == target);
+        successors.clear();
+        Ok(())
+    };
+    let (limit, run) = (BATCH_BYTES.max(width), |out: &mut Expansion| model.expand(state, out));
+    let _ = Expansion::collect_in_batches(width, room, limit, &mut look, run)?;
+    look(room)?;
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_within_others_are_left_out_and_nothing_is_lost() {
+        let masks = [0b0011, 0b0111, 0b1000, 0b0111, 0b0000].map(|bits| vec![bits, 0]);
+        let kept = greatest(masks.to_vec());
+        assert_eq!(kept, [vec![0b0111, 0], vec![0b1000, 0]]);
+        for one in 0..=15 {
+            for other in 0..=15 {
+                let [one, other] = [[one, 0], [other, 0]];
+                let before = can_lead_to(&masks, &one, &other);
+                assert_eq!(can_lead_to(&kept, &one, &other), before, "{one:?} {other:?}");
+            }
+        }
+    }
 }

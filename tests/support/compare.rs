@@ -7,6 +7,7 @@ use spillway::exec::jit::CompiledStep;
 use spillway::exec::{
     Check, Collected, Expansion, Findings, Interp, Jit, Model, Outcome, PropertyInfo, Step,
 };
+use std::ops::ControlFlow;
 
 /// That whatever executes programs does as the interpreter does, in these states (whole states, one
 /// after another). An executor more is added here.
@@ -185,8 +186,8 @@ impl Model for Retold<'_> {
         self.retold(self.in_steps, state).0
     }
 
-    fn starts(&self) -> Vec<Step> {
-        self.model.starts()
+    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+        self.model.each_start(visit);
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {

@@ -5,10 +5,11 @@ pub mod agree;
 pub mod promises;
 
 use spill::{Disk, Metered, Result};
-use spillway::exec::{Check, Expansion, Model, Outcome, PropertyInfo, Step};
+use spillway::exec::{Check, Expansion, Fault, FaultKind, Model, Outcome, PropertyInfo, Step};
 use spillway::search::checkpoint::{MANIFEST, Saved};
 use spillway::search::{Control, Limits, Plan, Search, Storage};
 use spillway::source::Span;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// A graph whose nodes are the numbers below `nodes`, each with up to `degree` successors.
@@ -104,9 +105,9 @@ impl Model for Graph {
         self.successors(self.node(state)).enumerate().map(step).collect()
     }
 
-    fn starts(&self) -> Vec<Step> {
-        let outcome = Outcome::Successor(self.state(0));
-        vec![Step { action: 0, name: "start".into(), spans: vec![], actions: vec![], outcome }]
+    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+        let (name, outcome) = ("start".into(), Outcome::Successor(self.state(0)));
+        let _ = visit(Step { action: 0, name, spans: vec![], actions: vec![], outcome });
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {
@@ -141,6 +142,84 @@ impl Model for Graph {
         for (place, number) in digest.chunks_exact_mut(5).zip(numbers) {
             place.copy_from_slice(&number.to_be_bytes()[3..]);
         }
+        digest
+    }
+}
+
+/// A graph that begins in many nodes, some of them more than once, in no order.
+#[derive(Clone, Debug)]
+pub struct Started {
+    pub graph: Graph,
+    /// How often it begins.
+    pub starts: u64,
+}
+
+impl Started {
+    fn starting(&self) -> impl Iterator<Item = Vec<u8>> {
+        (0..self.starts).map(|start| self.graph.state(mix(start * 3 / 4) % self.graph.nodes))
+    }
+}
+
+impl Model for Started {
+    fn width(&self) -> usize {
+        self.graph.width()
+    }
+
+    fn bits(&self) -> u32 {
+        self.graph.bits()
+    }
+
+    fn initial(&self, out: &mut Expansion) {
+        for state in self.starting() {
+            if spillway::exec::stop::is_asked() {
+                return;
+            }
+            out.candidate(&state);
+        }
+        out.finding(Check::Fault(FaultKind::Index, 0), &vec![0; self.width()]);
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        self.graph.expand(states, out);
+    }
+
+    fn steps(&self, state: &[u8]) -> Vec<Step> {
+        self.graph.steps(state)
+    }
+
+    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+        let step = |outcome| {
+            let name = "start".into();
+            Step { action: 0, name, spans: vec![], actions: vec![], outcome }
+        };
+        for state in self.starting() {
+            if visit(step(Outcome::Successor(state))).is_break() {
+                return;
+            }
+        }
+        let (kind, message) = (FaultKind::Index, String::new());
+        let _ = visit(step(Outcome::Fault(Fault { kind, message, span: Span::default() })));
+    }
+
+    fn properties(&self) -> Vec<PropertyInfo> {
+        self.graph.properties()
+    }
+
+    fn action_name(&self, action: u32) -> String {
+        self.graph.action_name(action)
+    }
+
+    fn violations(&self, state: &[u8]) -> Vec<Check> {
+        self.graph.violations(state)
+    }
+
+    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+        self.graph.describe(state)
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        let mut digest = self.graph.digest();
+        digest[30..].copy_from_slice(&self.starts.to_be_bytes()[6..]);
         digest
     }
 }

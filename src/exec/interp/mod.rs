@@ -49,6 +49,7 @@ use steps::Taken;
 pub(in crate::exec) use turns::ACTIONS_MAX;
 
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use supported::refuse_unsupported;
 
 /// Told of successors and faults.
@@ -337,10 +338,16 @@ impl Model for Interp {
 
     fn initial(&self, out: &mut Expansion) {
         let zero = vec![0; self.width()];
-        self.each_start(|number, result| match result {
-            Ok(state) => out.candidate(state),
-            Err(fault) => {
-                out.finding(Check::Fault(fault.kind, self.start_number(number)), &zero);
+        self.run_starts(|number, result| {
+            match result {
+                Ok(state) => out.candidate(state),
+                Err(fault) => {
+                    out.finding(Check::Fault(fault.kind, self.start_number(number)), &zero);
+                }
+            }
+            match out.has_failed() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
             }
         });
     }
@@ -403,9 +410,8 @@ impl Model for Interp {
         steps
     }
 
-    fn starts(&self) -> Vec<Step> {
-        let mut steps = Vec::new();
-        self.each_start(|number, result| {
+    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+        self.run_starts(|number, result| {
             let start = &self.program.starts[number as usize];
             let outcome = match result {
                 Ok(state) => Outcome::Successor(state.to_vec()),
@@ -413,9 +419,8 @@ impl Model for Interp {
             };
             let (name, spans) = (start.name.clone(), vec![start.span]);
             let (action, actions) = (self.start_number(number), Vec::new());
-            steps.push(Step { action, name, spans, actions, outcome });
+            visit(Step { action, name, spans, actions, outcome })
         });
-        steps
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {

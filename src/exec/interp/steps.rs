@@ -13,6 +13,7 @@ use crate::exec::FaultKind;
 use crate::ir::{
     Action, ActionId, Communication, Entity, Grip, Owner, Parameter, ProcessId, Schedule, Stmt,
 };
+use std::ops::ControlFlow;
 
 /// An action that is part of a step, and the slot of its mover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,13 +65,17 @@ impl Interp {
         }
     }
 
-    /// Tells `visit` every initial state, or the fault of the start with this number.
-    pub(super) fn each_start(&self, mut visit: impl FnMut(u32, Result<&[u8], Failure>)) {
+    /// Tells `visit` every initial state, or the fault of the start with this number, until it breaks
+    /// off.
+    pub(super) fn run_starts(
+        &self,
+        mut visit: impl FnMut(u32, Result<&[u8], Failure>) -> ControlFlow<()>,
+    ) {
         let zero = self.declared_state();
         let mut work = Vec::new();
         for (number, start) in self.program.starts.iter().enumerate() {
             let locals = Locals::new(&self.layout.frames.starts[number]);
-            self.each_binding(&start.parameters, &locals, &mut |locals| {
+            let went = self.bindings_until(&start.parameters, &locals, &mut |locals| {
                 self.load(&zero, &mut work);
                 let started = self.finish(&start.body, &mut work, locals);
                 let arrived = started.and_then(|started| match started {
@@ -79,10 +84,13 @@ impl Interp {
                 });
                 match arrived {
                     Ok(Arrival::State) => visit(number as u32, Ok(&work[..self.layout.bytes])),
-                    Ok(Arrival::LeftOut | Arrival::Nowhere) => {}
+                    Ok(Arrival::LeftOut | Arrival::Nowhere) => ControlFlow::Continue(()),
                     Err(fault) => visit(number as u32, Err(fault)),
                 }
             });
+            if went.is_break() {
+                break;
+            }
         }
     }
 
@@ -439,16 +447,26 @@ impl Interp {
         locals: &Locals<'f>,
         visit: &mut dyn FnMut(&Locals<'f>),
     ) {
-        match parameters.split_first() {
-            None => visit(locals),
-            Some((parameter, rest)) => {
-                let (low, high) = self.scalar_bounds(parameter.over);
-                for value in low..=high {
-                    locals.set(parameter.local, Bound::Value(value));
-                    self.each_binding(rest, locals, visit);
-                }
-            }
+        let _ = self.bindings_until(parameters, locals, &mut |locals| {
+            visit(locals);
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// The same, until `visit` breaks off.
+    fn bindings_until<'f>(
+        &self,
+        parameters: &[Parameter],
+        locals: &Locals<'f>,
+        visit: &mut dyn FnMut(&Locals<'f>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let Some((parameter, rest)) = parameters.split_first() else { return visit(locals) };
+        let (low, high) = self.scalar_bounds(parameter.over);
+        for value in low..=high {
+            locals.set(parameter.local, Bound::Value(value));
+            self.bindings_until(rest, locals, visit)?;
         }
+        ControlFlow::Continue(())
     }
 }
 

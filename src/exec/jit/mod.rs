@@ -48,6 +48,7 @@ use code::{Code, Refusal};
 use compile::compile;
 use runtime::{Noted, SLACK, Site};
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -203,8 +204,8 @@ impl Model for Jit<'_> {
         self.interp.steps(state)
     }
 
-    fn starts(&self) -> Vec<Step> {
-        self.interp.starts()
+    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+        self.interp.each_start(visit);
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {

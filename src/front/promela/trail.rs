@@ -11,7 +11,7 @@ use crate::diag::Diagnostic;
 use crate::exec::Step;
 use crate::front::Options;
 use crate::source::Sources;
-use std::fmt::Write;
+use std::io::{Result, Write};
 
 /// The numbers that SPIN has for the moves of a model.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,10 @@ pub struct ClaimNumbers {
 }
 
 /// SPIN's numbers for a model, read as `options` say.
-pub fn numbers(sources: &mut Sources, options: &Options) -> Result<Numbers, Diagnostic> {
+pub fn numbers(
+    sources: &mut Sources,
+    options: &Options,
+) -> std::result::Result<Numbers, Diagnostic> {
     let model = parse::parse(preprocess::preprocess(sources, &options.defines)?)?;
     let remote: Vec<&str> = model.remote_labels.iter().map(|label| &**label).collect();
     let claim = lower::chosen_claim(&model, &options.claim, &remote)?.map(|(claim, _)| claim);
@@ -51,22 +54,40 @@ pub fn numbers(sources: &mut Sources, options: &Options) -> Result<Numbers, Diag
     Ok(numbers)
 }
 
-/// A trail of these steps, the start not among them, and then of the claim's `last` moves. With a
-/// claim a first line says which, and the claim has pid 0 and the processes those from 1 on.
-pub fn print(steps: &[Step], last: &[u32], numbers: &Numbers) -> String {
-    let mut trail = String::new();
-    if let Some(claim) = &numbers.claim {
-        // Writing to a string does not fail.
-        let _ = writeln!(trail, "-2:{}:-2", claim.own);
+/// A trail that is being written, line by line. With a claim a first line says which, and the claim has
+/// pid 0 and the processes those from 1 on.
+pub struct Trail<'a, W: Write> {
+    numbers: &'a Numbers,
+    depth: usize,
+    out: W,
+}
+
+impl<'a, W: Write> Trail<'a, W> {
+    /// A trail without steps.
+    pub fn begin(numbers: &'a Numbers, mut out: W) -> Result<Self> {
+        if let Some(claim) = &numbers.claim {
+            writeln!(out, "-2:{}:-2", claim.own)?;
+        }
+        Ok(Trail { numbers, depth: 0, out })
     }
-    let taken = steps.iter().flat_map(|step| step.actions.iter().copied());
-    let known = taken
-        .chain(last.iter().map(|&last| (last, 0)))
-        .filter_map(|(action, pid)| numbers.number(action as usize, pid));
-    for (depth, (pid, number)) in known.enumerate() {
-        let _ = writeln!(trail, "{}:{pid}:{number}", depth + 1);
+
+    /// Adds a step, which is not a start.
+    pub fn step(&mut self, step: &Step) -> Result<()> {
+        step.actions.iter().try_for_each(|&(action, pid)| self.action(action, pid))
     }
-    trail
+
+    /// Adds the claim's last moves; gives back where it was written to.
+    pub fn end(mut self, last: &[u32]) -> Result<W> {
+        last.iter().try_for_each(|&last| self.action(last, 0))?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    fn action(&mut self, action: u32, pid: u32) -> Result<()> {
+        let Some((pid, number)) = self.numbers.number(action as usize, pid) else { return Ok(()) };
+        self.depth += 1;
+        writeln!(self.out, "{}:{pid}:{number}", self.depth)
+    }
 }
 
 impl Numbers {

@@ -64,7 +64,8 @@ impl Edges {
         self.first[level]
     }
 
-    /// The parent's number and the index of the state `number`, which is of `level`.
+    /// The parent's number and the index of the state `number`, which is of `level`; of an initial state
+    /// the two numbers that tell which it is.
     pub(super) fn get(
         &mut self,
         disk: &dyn Disk,
@@ -78,7 +79,8 @@ impl Edges {
         };
         let (parent, index) = self.open[at].get(number - self.first[level])?;
         let is_before = match level.checked_sub(1) {
-            None => parent == 0,
+            // An initial state comes from none.
+            None => true,
             Some(before) => (self.first[before]..self.first[level]).contains(&parent),
         };
         if !is_before {

@@ -35,7 +35,7 @@ pub use cache::{CacheKind, CacheSize};
 pub use settings::Settings;
 pub use tagged::TAG;
 pub(super) use tagged::Tagged;
-pub use trace::counterexample;
+pub use trace::{counterexample, find};
 
 use super::Plan;
 use super::visited::{Part, PartKind};

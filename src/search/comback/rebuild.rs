@@ -9,7 +9,7 @@
 use super::Rebuilt;
 use super::cache::Cache;
 use super::edges::Edges;
-use super::tagged::Successors;
+use super::tagged::{Successors, start_of, starts_at};
 use crate::exec::Model;
 use spill::{Disk, Error, Result, SavedLevels};
 
@@ -132,10 +132,13 @@ impl Rebuild<'_> {
             states.clear();
             states.reserve_exact(stage.nodes.len() * width);
             let mut cached = stage.cached.chunks_exact(width);
+            let starts = starts(self.model, &stage)?;
+            let mut starts = starts.chunks_exact(width);
             let (mut expanded, mut position) = (None, 0);
             for node in &stage.nodes {
                 let state = match node.edge {
                     None => cached.next().unwrap_or_default(),
+                    Some(_) if stage.level == 0 => starts.next().unwrap_or_default(),
                     Some((parent, index)) => {
                         if expanded != Some(parent) {
                             // Parents ascend as their children do.
@@ -143,12 +146,10 @@ impl Rebuild<'_> {
                                 .iter()
                                 .position(|node| node.number == parent);
                             position += skipped.unwrap_or(0);
-                            let from = (stage.level > 0)
-                                .then(|| &states_before[position * width..][..width]);
-                            let _ = successors.take(from)?;
+                            let _ = successors.take(&states_before[position * width..][..width])?;
                             expanded = Some(parent);
                         }
-                        self.rebuilt.actions += u64::from(stage.level > 0);
+                        self.rebuilt.actions += 1;
                         successors.get(index).ok_or_else(|| {
                             let what = format!("state {parent} has no successor {index}");
                             Error::corrupt("levels", 0, what)
@@ -176,6 +177,17 @@ impl Stage {
     fn nothing() -> Stage {
         Stage { level: 0, nodes: Vec::new(), cached: Vec::new() }
     }
+}
+
+/// The states of a stage that are initial ones and not cached.
+fn starts(model: &dyn Model, stage: &Stage) -> Result<Vec<u8>> {
+    let mut states = Vec::new();
+    if stage.level == 0 {
+        let edges = stage.nodes.iter().filter_map(|node| node.edge);
+        let wanted: Vec<u64> = edges.map(start_of).collect();
+        starts_at(model, &wanted, &mut |_, state| states.extend_from_slice(state))?;
+    }
+    Ok(states)
 }
 
 /// The numbers in either of two ascending lists.

@@ -4,9 +4,14 @@
 //! number and zero, in front of the state; of a successor its parent's number and which of the
 //! parent's successors it is in ascending order, behind the state. So a sorted level ascends by
 //! number, and sorted candidates have equal states side by side, the first with the least tag.
+//!
+//! An initial state has no parent. It is told by the position at which it comes first among those the
+//! model gives, which takes all bits of its tag: there may be more of them than there is memory for, so
+//! nobody has to hold them all to find one.
 
 use crate::exec::{Check, Expansion, Findings, Model, PropertyInfo, Step};
 use spill::{Error, Result};
+use std::ops::ControlFlow;
 
 /// Bytes of a tag.
 pub const TAG: usize = 8;
@@ -16,6 +21,9 @@ const NUMBER_BITS: u32 = 40;
 
 /// Bits of an index.
 const INDEX_BITS: u32 = 24;
+
+/// Bytes of initial states that are in memory at a time.
+const STARTS_BYTES: usize = 32 << 10;
 
 /// The tag of a number and an index.
 pub(super) fn tag(number: u64, index: u64) -> Result<[u8; TAG]> {
@@ -56,10 +64,10 @@ impl<'a> Successors<'a> {
         Successors { model, states: Vec::new(), order: Vec::new() }
     }
 
-    /// Takes those of `state`, or the initial states if there is none. Gives what is wrong with it.
-    pub(super) fn take(&mut self, state: Option<&[u8]>) -> Result<Findings> {
+    /// Takes those of `state`. Gives what is wrong with it.
+    pub(super) fn take(&mut self, state: &[u8]) -> Result<Findings> {
         let (width, model) = (self.model.width(), self.model);
-        let run = |out: &mut Expansion| give(model, state, out);
+        let run = |out: &mut Expansion| model.expand(state, out);
         self.states.clear();
         let collected = Expansion::collect(width, &mut self.states, run)?;
         self.arrange();
@@ -68,9 +76,9 @@ impl<'a> Successors<'a> {
 
     /// The same for a model that wraps this one, into whose expansion a failure goes: then gives
     /// nothing.
-    fn take_for(&mut self, state: Option<&[u8]>, out: &mut Expansion) -> Option<Findings> {
+    fn take_for(&mut self, state: &[u8], out: &mut Expansion) -> Option<Findings> {
         let (width, model) = (self.model.width(), self.model);
-        let run = |out: &mut Expansion| give(model, state, out);
+        let run = |out: &mut Expansion| model.expand(state, out);
         self.states.clear();
         let collected = out.wrap(width, &mut self.states, run)?;
         out.leave_out(collected.left_out);
@@ -108,12 +116,50 @@ impl<'a> Successors<'a> {
     }
 }
 
-/// The successors of `state`, or the initial states if there is none.
-fn give(model: &dyn Model, state: Option<&[u8]>, out: &mut Expansion) {
-    match state {
-        Some(state) => model.expand(state, out),
-        None => model.initial(out),
+/// Shows the initial states that come at the ascending positions `wanted`, each with its place there.
+/// It is an error if there are too few.
+pub(super) fn starts_at(
+    model: &dyn Model,
+    wanted: &[u64],
+    show: &mut dyn FnMut(usize, &[u8]),
+) -> Result<()> {
+    if wanted.is_empty() {
+        return Ok(());
     }
+    let width = model.width();
+    let (mut position, mut found) = (0, 0);
+    let mut look = |states: &mut Vec<u8>| {
+        for state in states.chunks_exact(width) {
+            while wanted.get(found) == Some(&position) {
+                show(found, state);
+                found += 1;
+            }
+            position += 1;
+        }
+        states.clear();
+        match found == wanted.len() {
+            // The model need not go on; nobody is told of this.
+            true => Err(Error::Limit { what: "initial states that nobody asks for".into() }),
+            false => Ok(()),
+        }
+    };
+    let (mut states, limit) = (Vec::new(), STARTS_BYTES.max(width));
+    let run = |out: &mut Expansion| model.initial(out);
+    let collected = Expansion::collect_in_batches(width, &mut states, limit, &mut look, run);
+    let rest = collected.and_then(|_| look(&mut states));
+    match found == wanted.len() {
+        true => Ok(()),
+        false => rest.and(Err(Error::corrupt(
+            "levels",
+            0,
+            format!("there is no initial state {}", wanted[found]),
+        ))),
+    }
+}
+
+/// The position among the initial states that is told by the two numbers of a tag.
+pub(super) fn start_of((number, index): (u64, u64)) -> u64 {
+    number << INDEX_BITS | index
 }
 
 impl Tagged<'_> {
@@ -140,21 +186,36 @@ impl Model for Tagged<'_> {
     }
 
     fn initial(&self, out: &mut Expansion) {
-        let (mut successors, mut key) = (Successors::new(self.model), Vec::new());
-        let Some(findings) = successors.take_for(None, out) else { return };
+        let (width, mut position) = (self.model.width(), 0_u64);
+        let (mut states, mut key) = (Vec::new(), Vec::new());
+        let mut pass_on = |states: &mut Vec<u8>, out: &mut Expansion| {
+            for state in states.chunks_exact(width) {
+                key.clear();
+                key.extend_from_slice(state);
+                key.extend_from_slice(&position.to_be_bytes());
+                out.candidate(&key);
+                position += 1;
+            }
+            states.clear();
+        };
+        let (limit, run) = (STARTS_BYTES.max(width), |out: &mut Expansion| self.model.initial(out));
+        let Some(collected) = out.wrap_in_batches(width, &mut states, limit, &mut pass_on, run)
+        else {
+            return;
+        };
+        pass_on(&mut states, out);
         // What is wrong before there is a state has no number.
-        for (check, finding) in findings.iter() {
+        for (check, finding) in collected.findings.iter() {
             let witness = [&[0; TAG], &*finding.witness].concat();
             (0..finding.count).for_each(|_| out.finding(check, &witness));
         }
-        Tagged::add(0, &successors, &mut key, out);
     }
 
     fn expand(&self, states: &[u8], out: &mut Expansion) {
         let (mut successors, mut key) = (Successors::new(self.model), Vec::new());
         for tagged in states.chunks_exact(self.width()) {
             let (tag, state) = tagged.split_at(TAG);
-            let Some(findings) = successors.take_for(Some(state), out) else { return };
+            let Some(findings) = successors.take_for(state, out) else { return };
             for (check, finding) in findings.iter() {
                 (0..finding.count).for_each(|_| out.finding(check, tagged));
             }
@@ -166,8 +227,8 @@ impl Model for Tagged<'_> {
         self.model.steps(&state[TAG..])
     }
 
-    fn starts(&self) -> Vec<Step> {
-        self.model.starts()
+    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+        self.model.each_start(visit);
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {

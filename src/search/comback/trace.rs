@@ -1,40 +1,90 @@
 //! Counterexamples: the back-edges are the way.
 
 use super::edges::Edges;
-use super::tagged::{Successors, TAG, untag};
+use super::tagged::{Successors, TAG, start_of, starts_at, untag};
 use crate::exec::{Check, Model};
-use crate::search::trace::{Trace, replay};
+use crate::search::Control;
+use crate::search::trace::{Counterexample, Finder, Trace};
 use spill::{Disk, Error, Result, SavedLevels};
 
-/// The counterexample that ends in `witness`, a state with its tag in front, where `check` fails. The
-/// levels must be on disk as `levels` says.
+/// The counterexample that ends in `witness`, a state with its tag in front, where `check` first failed
+/// at `level`; nothing if told to stop. The levels must be on disk as `levels` says.
+pub fn find<'a>(
+    finder: &Finder<'a>,
+    levels: &SavedLevels,
+    check: Check,
+    level: u64,
+    witness: &[u8],
+) -> Result<Option<Counterexample<'a>>> {
+    let _heeding = finder.control.heed();
+    if let Some(found) = finder.at_start(check, level) {
+        return Ok(Some(found));
+    }
+    let (tag, witness) = witness.split_at(TAG);
+    let Some(way) = way(finder, levels, untag(tag).0)? else { return Ok(None) };
+    let mut way = way.into_iter().rev();
+    let (mut state, mut successors) = (None::<Vec<u8>>, Successors::new(finder.executor));
+    finder.replay(check, &mut || {
+        let Some(edge) = way.next() else {
+            let ends = state.as_deref().is_none_or(|state| state == witness);
+            let damaged = || damaged("the back-edges of a state lead to another");
+            return ends.then_some(None).ok_or_else(damaged);
+        };
+        let next = match &state {
+            None => start(finder.executor, start_of(edge))?,
+            Some(state) => {
+                let _ = successors.take(state)?;
+                let next = successors.get(edge.1).map(<[u8]>::to_vec);
+                next.ok_or_else(|| damaged("a back-edge leads nowhere"))?
+            }
+        };
+        state = Some(next.clone());
+        Ok(Some(next))
+    })
+}
+
+/// The back-edges from the state `number` to an initial one; nothing if told to stop.
+fn way(finder: &Finder, levels: &SavedLevels, mut number: u64) -> Result<Option<Vec<(u64, u64)>>> {
+    let mut edges = Edges::of(levels);
+    let mut way = Vec::new();
+    if number >= edges.next() {
+        return Ok(Some(way));
+    }
+    for level in (0..=edges.level(number)).rev() {
+        if finder.control.should_stop() {
+            return Ok(None);
+        }
+        let edge = edges.get(finder.disk, levels, level, number)?;
+        way.push(edge);
+        number = edge.0;
+    }
+    Ok(Some(way))
+}
+
+/// The initial state at a position.
+fn start(model: &dyn Model, position: u64) -> Result<Vec<u8>> {
+    let mut start = Vec::new();
+    starts_at(model, &[position], &mut |_, state| start.extend_from_slice(state))?;
+    Ok(start)
+}
+
+fn damaged(what: &str) -> Error {
+    Error::corrupt("levels", 0, what)
+}
+
+/// The counterexample that ends in `witness`, a state of `level` with its tag in front, all of it in
+/// memory.
 pub fn counterexample(
     model: &dyn Model,
     disk: &dyn Disk,
     levels: &SavedLevels,
     check: Check,
+    level: u64,
     witness: &[u8],
 ) -> Result<Trace> {
-    let damaged = |what: &str| Error::corrupt("levels", 0, what);
-    let (tag, witness) = witness.split_at(TAG);
-    let mut edges = Edges::of(levels);
-    let mut way = Vec::new();
-    let mut number = untag(tag).0;
-    if number < edges.next() {
-        for level in (0..=edges.level(number)).rev() {
-            let index;
-            (number, index) = edges.get(disk, levels, level, number)?;
-            way.push(index);
-        }
-    }
-    let (mut states, mut successors) = (Vec::<Vec<u8>>::new(), Successors::new(model));
-    for index in way.into_iter().rev() {
-        let _ = successors.take(states.last().map(Vec::as_slice))?;
-        let state = successors.get(index);
-        states.push(state.ok_or_else(|| damaged("a back-edge leads nowhere"))?.to_vec());
-    }
-    if states.last().is_some_and(|state| state != witness) {
-        return Err(damaged("the back-edges of a state lead to another"));
-    }
-    replay(model, check, states).ok_or_else(|| damaged("the counterexample cannot be replayed"))
+    let control = Control::default();
+    let finder =
+        Finder { model, executor: model, disk, threads: 1, control: &control, folder: None };
+    let found = find(&finder, levels, check, level, witness)?;
+    Ok(found.unwrap_or_else(|| unreachable!("nobody asks it to stop")).trace())
 }

@@ -3,7 +3,7 @@
 use super::collect::Collector;
 use super::log::CandidateLog;
 use super::{Level, Units};
-use crate::exec::{Collected, Expansion, Model};
+use crate::exec::{Collected, Expansion, Findings, Model};
 use crate::search::control::Progress;
 use crate::search::{Control, Plan};
 use spill::{Codec, Decoder, Disk, FileName, Piece, Result};
@@ -59,6 +59,34 @@ impl Worker {
     /// Gives the buffer, and its sorting buffer, `spare` bytes more than they are sure of.
     pub fn borrow(&mut self, spare: usize) {
         self.candidates.set_limit(self.share + spare / 2);
+    }
+
+    /// Collects the initial states of `model`, sorted as candidates of `level` are, and shows them to
+    /// `note` on the way. Tells what was found wrong, or nothing if told to stop: then what there is
+    /// of them is to be forgotten.
+    pub fn start(
+        &mut self,
+        model: &dyn Model,
+        level: u32,
+        control: &Control,
+        note: &mut dyn FnMut(&[u8]),
+    ) -> Result<Option<Findings>> {
+        let (name, whole) = (self.file(level), model.width());
+        let Worker { fresh, candidates, .. } = self;
+        let staged = STAGED_BYTES.min(candidates.limit() / 2).max(whole);
+        let mut collect = |fresh: &mut Vec<u8>| {
+            control.should_stop();
+            note(fresh);
+            candidates.take(name, fresh)
+        };
+        let run = |out: &mut Expansion| {
+            let _heeding = control.heed();
+            model.initial(out);
+        };
+        let collected = Expansion::collect_in_batches(whole, fresh, staged, &mut collect, run)?;
+        collect(fresh)?;
+        candidates.sort();
+        Ok((!control.is_stopped()).then_some(collected.findings))
     }
 
     /// Expands units until there is none left or it is time to pause, and sorts the buffer.

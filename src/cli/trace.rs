@@ -1,0 +1,147 @@
+//! `trace`, and the counterexample that `check` shows: ways to violations, found in the memory budget.
+
+use super::args::{self, TraceArgs};
+use super::directory::Contents;
+use super::failure::{self, Failure};
+use super::model::{Model, Searched};
+use super::run::stop_on_signals;
+use super::status::outcome;
+use super::{Ending, print};
+use crate::exec::{Check, Exec, Executor};
+use crate::front::Language;
+use crate::front::promela::trail::{self, Trail};
+use crate::report::{self, Violation};
+use crate::search::checkpoint::Saved;
+use crate::search::trace::{Counterexample, Finder};
+use crate::search::{Control, Limits, Storage, comback};
+use spill::RealDisk;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Searches of fewer states than this are looked through by the interpreter: compiling takes longer.
+const COMPILED_MIN: u64 = 100_000;
+
+/// `spillway trace`.
+pub(super) fn trace(args: &TraceArgs) -> Ending {
+    let Contents { job, saved, .. } = Contents::read(&args.dir)?;
+    let model = job.model(&args.dir)?;
+    let limits = job.limits(None);
+    let disk = RealDisk::open(&args.dir).map_err(|error| Failure::opening(&args.dir, error))?;
+    let Some(saved) = saved else {
+        print("no checkpoint yet, so no counterexample\n");
+        return Ok(failure::VERIFIED);
+    };
+    let states: u64 =
+        (0..saved.store.levels.ends.len()).map(|at| saved.store.levels.keys(at)).sum();
+    let exec = if states < COMPILED_MIN { Exec::Interp } else { Exec::Jit };
+    let executor = Executor::new(&model.interp, exec);
+    let [told, run] = [model.searched(), model.searched_by(executor.model())];
+    let found = violations(&model, &told, &limits, &saved, &args.dir)?;
+    let control = Arc::new(Control::default());
+    stop_on_signals(&control);
+    let memory = args.memory.unwrap_or(saved.plan.budget);
+    let finder = Finder {
+        model: told.model(),
+        executor: run.model(),
+        disk: &disk,
+        threads: args::threads_within(memory, run.model().width()),
+        control: &control,
+        folder: Some(&args.dir),
+    };
+    if args.json {
+        print("{\n  \"counterexamples\": [");
+    }
+    for (number, violation) in found.iter().enumerate() {
+        let Some(way) = find(&finder, &saved, violation.check, &args.dir)? else {
+            return Err(Failure {
+                code: failure::STOPPED,
+                message: "stopped before the counterexample was found".into(),
+            });
+        };
+        if let Some(path) = args.spin_trail.as_deref().filter(|_| number == 0) {
+            write_spin_trail(path, &model, &way)?;
+        }
+        let (model, sources) = (told.model(), &model.sources);
+        if args.json {
+            print(if number == 0 { "\n    " } else { ",\n    " });
+            report::write_json_trace(model, sources, violation, &way, "    ", &mut |it| print(it));
+        } else {
+            report::write_trace(model, sources, violation, &way, &mut |it| print(it));
+            print("\n");
+        }
+    }
+    match (args.json, found.is_empty()) {
+        (true, true) => print("]\n}\n"),
+        (true, false) => print("\n  ]\n}\n"),
+        (false, true) => print("no violation has been found\n"),
+        (false, false) => {}
+    }
+    Ok(if found.is_empty() { failure::VERIFIED } else { failure::VIOLATED })
+}
+
+/// Writes a counterexample as SPIN would have.
+fn write_spin_trail(path: &Path, model: &Model, way: &Counterexample) -> Result<(), Failure> {
+    if model.language != Language::Promela {
+        return Err(Failure::wrong(
+            "only counterexamples of Promela models can be replayed by SPIN",
+        ));
+    }
+    let mut sources = model.sources.clone();
+    let numbers = trail::numbers(&mut sources, &model.options)
+        .map_err(|diagnostic| Failure::model(&[diagnostic], &sources))?;
+    let searched = model.searched();
+    // The claim's moves to its end come after the last state.
+    let last = searched.claimed().zip(way.last());
+    let last = last.filter(|_| matches!(way.check(), Check::Property(_)));
+    let last = last.and_then(|(claimed, state)| claimed.last_moves(state)).unwrap_or_default();
+    let write = || {
+        let mut trail = Trail::begin(&numbers, BufWriter::new(File::create(path)?))?;
+        let mut written = Ok(());
+        way.each_step(&mut |step, _| {
+            if written.is_ok() {
+                written = trail.step(step);
+            }
+        });
+        written?;
+        trail.end(&last)
+    };
+    write().map(drop).map_err(|error| {
+        Failure::wrong(format!("cannot write the trail {}: {error}", path.display()))
+    })
+}
+
+/// What was found wrong by a checkpoint, shallowest first.
+pub(super) fn violations(
+    model: &Model,
+    searched: &Searched,
+    limits: &Limits,
+    saved: &Saved,
+    dir: &Path,
+) -> Result<Vec<Violation>, Failure> {
+    let outcome = outcome(model, saved, dir)?;
+    Ok(report::violations(searched.model(), &model.sources, limits, &outcome))
+}
+
+/// The counterexample to what was found wrong by a checkpoint; nothing if told to stop.
+pub(super) fn find<'a>(
+    finder: &Finder<'a>,
+    saved: &Saved,
+    check: Check,
+    dir: &Path,
+) -> Result<Option<Counterexample<'a>>, Failure> {
+    let find = || {
+        let findings = saved.all_findings()?;
+        let (_, finding) = findings
+            .iter()
+            .find(|(other, _)| *other == check)
+            .unwrap_or_else(|| unreachable!("violations are made from these findings"));
+        let (levels, level, witness) = (&saved.store.levels, finding.level, &finding.witness);
+        match saved.storage()? {
+            Storage::Sorted(codec) => finder.find((levels, &codec), check, level, witness),
+            Storage::Comback(_) => comback::find(finder, levels, check, level, witness),
+        }
+    };
+    find().map_err(|error| Failure::opening(dir, error))
+}
