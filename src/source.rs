@@ -1,7 +1,51 @@
 //! Source files and places in them.
 
 use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, IsTerminal, Read};
 use std::ops::Range;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+/// The most bytes that are read of one file. Texts that people or programs write are far below it.
+const BYTES_MAX: u64 = 256 << 20;
+
+/// Between two looks at a pipe that is empty.
+const PIPE_WAIT: Duration = Duration::from_millis(2);
+
+/// All bytes of a file that somebody names: a regular one, a pipe that somebody writes to, or what is
+/// typed at a terminal. Anything else is refused, such as a pipe without a writer, which would be
+/// waited for without end.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    let kind = file.metadata()?.file_type();
+    let refuse = |what| Err(io::Error::new(ErrorKind::InvalidInput, what));
+    if kind.is_dir() {
+        return refuse("it is a folder");
+    }
+    if !kind.is_file() && !kind.is_fifo() && !file.is_terminal() {
+        return refuse("it is a device, not a file");
+    }
+    let bytes = read_patiently(file)?;
+    match bytes.len() as u64 > BYTES_MAX {
+        true => refuse("it is larger than 256 MiB"),
+        false if bytes.is_empty() && kind.is_fifo() => refuse("it is a pipe that nobody writes to"),
+        false => Ok(bytes),
+    }
+}
+
+/// Reads to the end; where nothing is there yet, waits for more.
+fn read_patiently(file: File) -> io::Result<Vec<u8>> {
+    let (mut bytes, mut file) = (Vec::new(), file.take(BYTES_MAX + 1));
+    loop {
+        match file.read_to_end(&mut bytes) {
+            Ok(_) => return Ok(bytes),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(PIPE_WAIT),
+            Err(error) => return Err(error),
+        }
+    }
+}
 
 /// A piece of a source file, as byte offsets. [`Span::default`] is nowhere.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

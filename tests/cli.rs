@@ -1,5 +1,7 @@
 //! The command as its users meet it: exit codes, messages, bad input.
 
+mod surroundings;
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -92,8 +92,8 @@ fn undisturbed(setting: &Setting, dir: &Path) -> Counts {
     counts(dir)
 }
 
-/// Waits for the end, or sends `signal` after `time`. The exit code, if it ended by itself.
-fn disturb(child: &mut Child, time: Duration, signal: &str) -> Option<i32> {
+/// Waits for the end, or sends `signals`, one after another, after `time`. The exit code, if it ended by itself.
+fn disturb(child: &mut Child, time: Duration, signals: &[&str]) -> Option<i32> {
     let begun = Instant::now();
     while begun.elapsed() < time {
         if let Some(status) = child.try_wait().unwrap() {
@@ -101,13 +101,18 @@ fn disturb(child: &mut Child, time: Duration, signal: &str) -> Option<i32> {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    let sent = Command::new("kill").arg(signal).arg(child.id().to_string()).status().unwrap();
-    assert!(sent.success());
+    for signal in signals {
+        // After the first, the search may have ended.
+        let mut kill = Command::new("kill");
+        let sent = kill.arg(signal).arg(child.id().to_string()).stderr(Stdio::null()).status();
+        assert!(sent.unwrap().success() || signals.len() > 1);
+    }
     child.wait().unwrap().code()
 }
 
-/// Disturbs searches until enough signals have been survived; gives the number of searches ended.
-fn survive(setting: &mut Setting, signal: &str, expected: &Counts, folder: &Path) -> usize {
+/// Disturbs searches until enough signals have been survived, each time by one of `choices`; gives the
+/// number of searches ended.
+fn survive(setting: &mut Setting, choices: &[&[&str]], expected: &Counts, folder: &Path) -> usize {
     let (mut survived, mut ended) = (0, 0);
     let mut dir = new_dir(folder, 0);
     while survived < setting.kills || dir.exists() {
@@ -119,7 +124,8 @@ fn survive(setting: &mut Setting, signal: &str, expected: &Counts, folder: &Path
             false => Duration::MAX,
         };
         let mut child = setting.sitting(&dir);
-        match disturb(&mut child, time, signal) {
+        let signals = choices[setting.random(choices.len() as u64) as usize];
+        match disturb(&mut child, time, signals) {
             // Killed, or stopped in good order, or interrupted before handlers were set.
             None | Some(3) => survived += 1,
             Some(0 | 1) => {
@@ -137,7 +143,7 @@ fn survive(setting: &mut Setting, signal: &str, expected: &Counts, folder: &Path
             }
         }
     }
-    println!("{signal}: {survived} survived, {ended} searches ended, all with the same counts");
+    println!("{choices:?}: {survived} survived, {ended} searches ended, all with the same counts");
     ended
 }
 
@@ -152,8 +158,10 @@ fn killed_and_interrupted_searches_end_with_the_same_counts() {
     let folder = tempfile::tempdir().unwrap();
     let mut setting = setting("sorted");
     let expected = undisturbed(&setting, &folder.path().join("undisturbed"));
-    for signal in ["-KILL", "-INT"] {
-        assert!(survive(&mut setting, signal, &expected, folder.path()) > 0);
+    let gentle: [&[&str]; 5] =
+        [&["-INT"], &["-TERM"], &["-HUP"], &["-INT", "-INT"], &["-XFSZ", "-HUP", "-TERM"]];
+    for choices in [&[["-KILL"].as_slice()], gentle.as_slice()] {
+        assert!(survive(&mut setting, choices, &expected, folder.path()) > 0);
     }
 }
 
@@ -163,6 +171,6 @@ fn so_do_searches_that_store_states_in_other_ways() {
         let folder = tempfile::tempdir().unwrap();
         let mut setting = setting(store);
         let expected = undisturbed(&setting, &folder.path().join("undisturbed"));
-        assert!(survive(&mut setting, "-KILL", &expected, folder.path()) > 0);
+        assert!(survive(&mut setting, &[&["-KILL"]], &expected, folder.path()) > 0);
     }
 }

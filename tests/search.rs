@@ -7,10 +7,12 @@ mod support;
 use graphs::graphs_of;
 use proptest::prelude::*;
 use spill::{Disk, FaultDisk, RealDisk};
-use spillway::exec::Check;
+use spillway::exec::{Check, Expansion, Model, Outcome as StepOutcome, PropertyInfo, Step, stop};
 use spillway::search::trace::{Finder, counterexample};
 use spillway::search::{Checks, Control, Limits, Outcome, Verdict, memory};
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 use support::{Graph, begin_or_resume, tiny_plan};
 
@@ -71,6 +73,101 @@ proptest! {
             let max_states = pause.checked_mul(graph.nodes / 4);
             let limits = Limits { max_states, ..limits.clone() };
             let mut search = begin_or_resume(&graph, &disk, plan, &limits, &control).unwrap();
+            last = search.run().unwrap();
+        }
+        prop_assert_eq!(last, expected);
+    }
+}
+
+/// A model at work when it is time to stop: it leaves early, after some of the states and successors.
+struct Interrupted<'a> {
+    graph: &'a Graph,
+    control: &'a Control,
+    /// So many states are expanded until then.
+    states: AtomicI64,
+}
+
+impl Model for Interrupted<'_> {
+    fn width(&self) -> usize {
+        self.graph.width()
+    }
+
+    fn bits(&self) -> u32 {
+        self.graph.bits()
+    }
+
+    fn initial(&self, out: &mut Expansion) {
+        self.graph.initial(out);
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        for state in states.chunks(self.width()) {
+            let left = self.states.fetch_sub(1, Ordering::Relaxed);
+            if left == 0 {
+                self.control.stop();
+            }
+            if stop::is_asked() {
+                // Some of the successors, and a finding that is none.
+                for step in self.graph.steps(state).into_iter().take(1) {
+                    if let StepOutcome::Successor(successor) = step.outcome {
+                        out.candidate(&successor);
+                    }
+                }
+                out.finding(Check::Deadlock, state);
+                return;
+            }
+            self.graph.expand(state, out);
+        }
+    }
+
+    fn steps(&self, state: &[u8]) -> Vec<Step> {
+        self.graph.steps(state)
+    }
+
+    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+        self.graph.each_start(visit);
+    }
+
+    fn properties(&self) -> Vec<PropertyInfo> {
+        self.graph.properties()
+    }
+
+    fn action_name(&self, action: u32) -> String {
+        self.graph.action_name(action)
+    }
+
+    fn violations(&self, state: &[u8]) -> Vec<Check> {
+        self.graph.violations(state)
+    }
+
+    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+        self.graph.describe(state)
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        self.graph.digest()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn stopping_a_model_at_work_changes_nothing(
+        graph in graphs(),
+        threads in 1usize..4,
+        stops in prop::collection::vec(0i64..6_000, 1..8),
+    ) {
+        let limits = Limits { stop_on_violation: false, ..Limits::default() };
+        let expected = memory::search(&graph, &limits).unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+        let plan = tiny_plan(threads, graph.width, 300, 2_000);
+        let mut last = Outcome::default();
+        for states in stops.into_iter().chain([i64::MAX]) {
+            let control = Control::default();
+            let states = AtomicI64::new(states);
+            let model = Interrupted { graph: &graph, control: &control, states };
+            let mut search = begin_or_resume(&model, &disk, plan, &limits, &control).unwrap();
             last = search.run().unwrap();
         }
         prop_assert_eq!(last, expected);

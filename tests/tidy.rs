@@ -204,3 +204,16 @@ fn files_that_documents_name_are_there() {
         }
     }
 }
+
+#[test]
+fn only_one_place_writes_to_the_standard_streams() {
+    for (file, text) in [sources("src"), sources("spill/src")].concat() {
+        for panicking in ["println!", "print!(", "dbg!("] {
+            let uses = code(&file, &text).contains(panicking);
+            assert!(
+                !uses,
+                "{file}: `{panicking}` panics where nothing can be written; use cli/output"
+            );
+        }
+    }
+}

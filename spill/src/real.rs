@@ -56,18 +56,19 @@ impl RealDisk {
         if held.is_some() {
             return Ok(());
         }
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(self.at(Self::LOCK))
-            .map_err(|error| Error::io("lock", Self::LOCK, error))?;
+        let open = || {
+            self.check_regular(Self::LOCK)?;
+            OpenOptions::new().create(true).truncate(false).write(true).open(self.at(Self::LOCK))
+        };
+        let file = open().map_err(|error| Error::io("open", Self::LOCK, error))?;
         match file.try_lock() {
             Ok(()) => *held = Some(file),
             Err(TryLockError::WouldBlock) => {
                 return Err(Error::Locked { file: Self::LOCK.to_owned() });
             }
-            Err(TryLockError::Error(error)) => return Err(Error::io("lock", Self::LOCK, error)),
+            Err(TryLockError::Error(error)) => {
+                return Err(Error::io("lock the directory by its file", Self::LOCK, error));
+            }
         }
         Ok(())
     }
@@ -80,6 +81,17 @@ impl RealDisk {
             "{name:?} is the name of a file in this directory"
         );
         self.path.join(name)
+    }
+
+    /// Refuses a name that is there and no file's: a folder, or a pipe, which would be waited for
+    /// without end.
+    fn check_regular(&self, name: &str) -> io::Result<()> {
+        let what = match fs::metadata(self.at(name)).map(|it| it.file_type()) {
+            Ok(kind) if kind.is_dir() => "it is a folder, not a file",
+            Ok(kind) if !kind.is_file() => "it is a pipe or a device, not a file",
+            _ => return Ok(()),
+        };
+        Err(io::Error::new(ErrorKind::InvalidData, what))
     }
 
     fn unlink_if_there(&self, name: &str) -> io::Result<()> {
@@ -101,6 +113,9 @@ impl RealDisk {
 impl Disk for RealDisk {
     fn create(&self, name: &str) -> Result<Box<dyn Append>> {
         let create = || {
+            if fs::symlink_metadata(self.at(name)).is_ok_and(|it| it.is_dir()) {
+                self.check_regular(name)?;
+            }
             self.unlink_if_there(name)?;
             OpenOptions::new().write(true).create_new(true).open(self.at(name))
         };
@@ -110,6 +125,7 @@ impl Disk for RealDisk {
 
     fn append_at(&self, name: &str, length: u64) -> Result<Box<dyn Append>> {
         let io = |error| Error::io("open", name, error);
+        self.check_regular(name).map_err(io)?;
         let mut file = OpenOptions::new().write(true).open(self.at(name)).map_err(io)?;
         let found = file.metadata().map_err(io)?.len();
         check_length(name, found, length)?;
@@ -122,13 +138,18 @@ impl Disk for RealDisk {
 
     fn map(&self, name: &str, range: Range<u64>) -> Result<Mapped> {
         let io = |error| Error::io("map", name, error);
+        self.check_regular(name).map_err(io)?;
         let file = File::open(self.at(name)).map_err(io)?;
         check_length(name, file.metadata().map_err(io)?.len(), range.end)?;
         Mapped::file(&file, range).map_err(io)
     }
 
     fn read(&self, name: &str) -> Result<Vec<u8>> {
-        fs::read(self.at(name)).map_err(|error| Error::io("read", name, error))
+        let read = || {
+            self.check_regular(name)?;
+            fs::read(self.at(name))
+        };
+        read().map_err(|error| Error::io("read", name, error))
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {
@@ -136,7 +157,13 @@ impl Disk for RealDisk {
     }
 
     fn remove(&self, name: &str) -> Result<()> {
-        fs::remove_file(self.at(name)).map_err(|error| Error::io("remove", name, error))
+        let remove = || {
+            if fs::symlink_metadata(self.at(name)).is_ok_and(|it| it.is_dir()) {
+                self.check_regular(name)?;
+            }
+            fs::remove_file(self.at(name))
+        };
+        remove().map_err(|error| Error::io("remove", name, error))
     }
 
     fn list(&self) -> Result<Vec<(String, u64)>> {

@@ -29,6 +29,7 @@ use crate::{
 };
 use rkyv::{Archive, Deserialize, Serialize};
 use std::sync::Arc;
+use std::thread::Builder;
 
 /// Bytes of keys handled at a time while merging: small enough for the second-level cache.
 const BATCH_BYTES: usize = 256 << 10;
@@ -533,8 +534,11 @@ pub fn in_parallel<I: Send, T: Send>(
     let Some((last, item)) = items.pop() else { return Ok(Vec::new()) };
     std::thread::scope(|scope| {
         let work = &work;
-        let others: Vec<_> =
-            items.into_iter().map(|(at, item)| scope.spawn(move || work(at, item))).collect();
+        let spawn = |(at, item)| {
+            let spawned = Builder::new().spawn_scoped(scope, move || work(at, item));
+            spawned.map_err(|error| crate::Error::io("start a thread of", "the search", error))
+        };
+        let others = items.into_iter().map(spawn).collect::<Result<Vec<_>>>()?;
         let own = work(last, item);
         let mut results = Vec::new();
         for thread in others {

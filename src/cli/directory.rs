@@ -233,7 +233,18 @@ impl Directory {
         }
         refuse_if_used(&path, job)?;
         let directory = Directory::lock(path, temporary, disk_limit)?;
-        job.commit(&*directory.disk).map_err(|error| Failure::opening(&directory.path, error))?;
+        job.commit(&*directory.disk).map_err(|error| {
+            let help = match &error {
+                Error::Full { limit: None, .. } => {
+                    "\n  help: name a place with more room with --dir"
+                }
+                Error::Full { .. } => "\n  help: give a larger --disk-limit",
+                _ => "",
+            };
+            let mut failure = Failure::opening(&directory.path, error);
+            failure.message += help;
+            failure
+        })?;
         Ok(directory)
     }
 

@@ -94,6 +94,12 @@ impl Failure {
             }
             spill::Error::Full { limit: Some(_), .. } => "with a larger --disk-limit",
             spill::Error::Full { .. } => "once there is more room",
+            spill::Error::Io { source, .. } => match source.kind() {
+                ErrorKind::FileTooLarge => "with a higher limit on the size of files (`ulimit -f`)",
+                ErrorKind::WouldBlock => "with fewer --threads",
+                ErrorKind::OutOfMemory => "with more memory allowed (`ulimit -v`)",
+                _ => "once the disk works again",
+            },
             _ => "once the disk works again",
         };
         let dir = dir.display();
@@ -107,10 +113,11 @@ impl Failure {
     }
 }
 
-/// Whether a file of keys that a manifest names is not there.
+/// Whether a file of keys that a manifest names is not there, or another thing is where a file was.
 fn is_missing_piece(error: &spill::Error) -> bool {
     matches!(error, spill::Error::Io { file, source, .. }
-        if source.kind() == ErrorKind::NotFound && spill::FileName::is_one(file))
+        if source.kind() == ErrorKind::NotFound && spill::FileName::is_one(file)
+            || source.kind() == ErrorKind::InvalidData && file != spill::RealDisk::LOCK)
 }
 
 impl fmt::Display for Failure {

@@ -1,23 +1,28 @@
 //! The command line: reads flags, prints, sets exit codes. Nothing else does any of these.
 
+mod allocation;
 mod args;
 mod directory;
 mod explain;
 mod failure;
 mod model;
+mod output;
 mod progress;
 mod run;
+mod signals;
 mod simulate;
 mod slots;
 mod status;
 mod storage;
 mod trace;
 
+pub use allocation::Allocator;
 pub use directory::Job;
 
 use args::{Cli, Command};
 use clap::Parser;
 use failure::Failure;
+use output::{print, say};
 use std::process::ExitCode;
 
 /// What a command ends with.
@@ -26,13 +31,17 @@ type Ending = Result<u8, Failure>;
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
     crate::search::return_large_blocks();
+    signals::survive_file_limits();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
+            if error.use_stderr() {
+                let _ = error.print();
+                return ExitCode::from(failure::WRONG);
+            }
             // Help and version requests are no errors.
-            let code = if error.use_stderr() { failure::WRONG } else { failure::VERIFIED };
-            let _ = error.print();
-            return ExitCode::from(code);
+            print(&error.render().to_string());
+            return ended(Ok(failure::VERIFIED));
         }
     };
     let ending = match cli.command {
@@ -43,17 +52,22 @@ pub fn run() -> ExitCode {
         Command::Explain(args) => explain::explain(&args),
         Command::Simulate(args) => simulate::simulate(&args),
     };
+    ended(ending)
+}
+
+/// Says what went wrong, a result that could not be written included.
+fn ended(ending: Ending) -> ExitCode {
+    let ending = match (ending, output::lost()) {
+        (Ok(_), Some(why)) => {
+            Err(Failure::wrong(format!("cannot write to standard output: {why}")))
+        }
+        (ending, _) => ending,
+    };
     match ending {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            eprintln!("{failure}");
+            say(&failure);
             ExitCode::from(failure.code)
         }
     }
-}
-
-/// Prints to standard output. A reader that went away ends the output, not the process.
-fn print(text: &str) {
-    use std::io::Write;
-    let _ = std::io::stdout().write_all(text.as_bytes());
 }

@@ -2,6 +2,7 @@
 
 use super::args::{KeyOrder, ModelArgs};
 use super::failure::Failure;
+use super::say;
 use crate::analysis::order::static_order;
 use crate::exec::{self, Claimed, Interp};
 use crate::front::{self, ClaimChoice, Language, Options};
@@ -9,7 +10,7 @@ use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::{EndRule, Overflow, validate};
 use crate::reduce::symmetry::{Effort, Symmetric};
 use crate::search::order::sampled;
-use crate::source::Sources;
+use crate::source::{self, Sources};
 use std::path::Path;
 
 /// A model ready to run, and where it came from.
@@ -98,7 +99,7 @@ impl Model {
         let mut sources = Sources::default();
         sources.add(name, text);
         let (model, warnings) = Model::load(language, sources, options)?;
-        warnings.iter().for_each(|warning| eprintln!("{warning}"));
+        warnings.iter().for_each(say);
         Ok(model)
     }
 
@@ -190,7 +191,7 @@ impl Model {
 
 fn read_text(path: &Path) -> Result<String, Failure> {
     let name = path.display();
-    let bytes = std::fs::read(path)
+    let bytes = source::read(path)
         .map_err(|error| Failure::wrong(format!("cannot read the model {name}: {error}")))?;
     let text = String::from_utf8(bytes).or_else(|error| {
         let bytes = error.into_bytes();

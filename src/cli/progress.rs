@@ -1,5 +1,6 @@
 //! What is shown while a search runs: a line that is redrawn on a terminal, plain lines elsewhere.
 
+use super::say;
 use crate::search::plan::Bytes;
 use crate::search::{Control, Plan};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -28,10 +29,12 @@ impl Display {
     pub(super) fn start(control: &Arc<Control>, disk: &Arc<Metered>, quiet: bool) -> Display {
         let (done, ended) = channel();
         let terminal = std::io::stderr().is_terminal();
-        let thread = (terminal || !quiet).then(|| {
+        let shown = terminal || !quiet;
+        // Where there is no thread to be had, nothing is shown.
+        let thread = shown.then(std::thread::Builder::new).and_then(|thread| {
             let control = Arc::clone(control);
             let disk = Arc::downgrade(disk);
-            std::thread::spawn(move || {
+            let spawned = thread.spawn(move || {
                 let begun = Instant::now();
                 let bar = terminal.then(bar);
                 let interval = if terminal { REDRAW } else { PLAIN };
@@ -39,13 +42,14 @@ impl Display {
                     let line = line(&control, &disk, begun);
                     match &bar {
                         Some(bar) => bar.set_message(line),
-                        None => eprintln!("{line}"),
+                        None => say(line),
                     }
                 }
                 if let Some(bar) = bar {
                     bar.finish_and_clear();
                 }
-            })
+            });
+            spawned.ok()
         });
         Display { done, thread }
     }

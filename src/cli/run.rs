@@ -5,8 +5,9 @@ use super::directory::{Directory, Job};
 use super::failure::{self, Failure};
 use super::model::Model;
 use super::progress::Display;
+use super::signals::Signals;
 use super::slots;
-use super::{Ending, print, storage, trace};
+use super::{Ending, output, print, say, storage, trace};
 use crate::exec::{Claimed, Executor};
 use crate::report::{self, Report, Violation};
 use crate::search::checkpoint::{DiskFigures, Saved};
@@ -15,10 +16,8 @@ use crate::search::plan::TooSmall;
 use crate::search::trace::{Counterexample, Finder};
 use crate::search::visited::Part;
 use crate::search::{Control, Limits, Outcome, Plan, Search, Storage, Verdict};
-use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// `spillway check`.
 pub(super) fn check(args: &CheckArgs) -> Ending {
@@ -30,7 +29,7 @@ pub(super) fn check(args: &CheckArgs) -> Ending {
             match begin(args, fewer, true)? {
                 Ended::With(code) => Ok(code),
                 Ended::OutOfSlots => {
-                    eprintln!("more processes run than expected; searching with room for more");
+                    say("more processes run than expected; searching with room for more");
                     search_all(args, model)
                 }
             }
@@ -129,7 +128,8 @@ impl Sitting<'_> {
     fn run(mut self, saved: Option<Saved>, may_lack_slots: bool) -> Result<Ended, Failure> {
         let deadline = self.args.max_time.and_then(|time| Instant::now().checked_add(time));
         let control = Arc::new(Control::new(self.args.checkpoint_every, deadline));
-        stop_on_signals(&control);
+        let mut signals = Signals::stop(&control);
+        stop_after(self.args.max_time, &control);
         let display = Display::start(&control, &self.directory.disk, self.args.json);
         let searched = self.search(saved, &control);
         display.finish();
@@ -144,19 +144,30 @@ impl Sitting<'_> {
             self.directory.discard();
             return Ok(Ended::OutOfSlots);
         }
-        if searched.outcome.verdict == Verdict::Incomplete {
-            self.directory.keep();
-        }
-        self.tell(&searched, &control)?;
-        Ok(Ended::With(match searched.outcome.verdict {
+        let code = match searched.outcome.verdict {
             Verdict::Verified => failure::VERIFIED,
             Verdict::Violated => failure::VIOLATED,
-            Verdict::Incomplete => {
-                let dir = self.directory.path.display();
-                eprintln!("stopped at a checkpoint; `spillway resume {dir}` goes on");
-                failure::STOPPED
-            }
-        }))
+            Verdict::Incomplete => failure::STOPPED,
+        };
+        signals.end_with(code, &control);
+        let stopped = searched.outcome.verdict == Verdict::Incomplete;
+        if stopped {
+            self.directory.keep();
+        }
+        let told = self.tell(&searched, &control);
+        let dir = self.directory.path.display().to_string();
+        if output::lost().is_some() {
+            say(format!("the result is kept: `spillway status {dir}` and `trace` show it"));
+            self.directory.keep();
+        } else if stopped && searched.outcome.levels.is_empty() {
+            say(format!(
+                "stopped before the first level was complete; `spillway resume {dir}` begins anew"
+            ));
+        } else if stopped {
+            say(format!("stopped at a checkpoint; `spillway resume {dir}` goes on"));
+        }
+        told?;
+        Ok(Ended::With(code))
     }
 
     fn search(&self, saved: Option<Saved>, control: &Control) -> spill::Result<Searched> {
@@ -206,9 +217,9 @@ impl Sitting<'_> {
             }
             None if violated => {
                 let dir = folder.display();
-                eprintln!(
+                say(format!(
                     "stopped before the counterexample was found; `spillway trace {dir}` finds it"
-                );
+                ));
             }
             None => {}
         }
@@ -260,14 +271,13 @@ impl Sitting<'_> {
     }
 }
 
-/// The first SIGINT or SIGTERM stops the search at a checkpoint, the second one the process.
-pub(super) fn stop_on_signals(control: &Arc<Control>) {
-    let again = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        let code = i32::from(failure::STOPPED);
-        // Without handlers a signal kills the process, which loses only time.
-        let _ = signal_hook::flag::register_conditional_shutdown(signal, code, again.clone());
-        let _ = signal_hook::flag::register(signal, again.clone());
-        let _ = signal_hook::flag::register(signal, control.stop_flag());
-    }
+/// Asks for a stop when the time is up, wherever the search then is.
+fn stop_after(time: Option<Duration>, control: &Arc<Control>) {
+    let Some(time) = time else { return };
+    let control = Arc::downgrade(control);
+    // Without a thread the search looks at the clock itself, if less often.
+    let _ = std::thread::Builder::new().spawn(move || {
+        std::thread::sleep(time);
+        control.upgrade().inspect(|control| control.stop());
+    });
 }

@@ -9,7 +9,9 @@ use crate::exec::Model;
 use crate::search::comback::{CacheSize, Settings, cache_states_max};
 use crate::search::storage::trained;
 use crate::search::{Plan, Storage};
+use crate::source;
 use spill::{Codec, Frequencies, Huffman, Tables};
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -68,8 +70,10 @@ pub(super) fn check_room(storage: &Storage, plan: &Plan, width: usize) -> Result
 
 fn from_file(path: &Path, width: usize) -> Result<Codec, Failure> {
     let name = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::wrong(format!("cannot read the table {name}: {error}")))?;
+    let unreadable =
+        |error: &dyn Display| Failure::wrong(format!("cannot read the table {name}: {error}"));
+    let bytes = source::read(path).map_err(|error| unreadable(&error))?;
+    let text = String::from_utf8(bytes).map_err(|error| unreadable(&error.utf8_error()))?;
     let (frequencies, tables) = parse(&text, width)
         .map_err(|(line, what)| Failure::wrong(format!("{name}:{line}: {what}")))?;
     Ok(Codec::Huffman(Arc::new(Huffman::train(&frequencies, tables))))

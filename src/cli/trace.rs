@@ -4,7 +4,7 @@ use super::args::{self, TraceArgs};
 use super::directory::Contents;
 use super::failure::{self, Failure};
 use super::model::{Model, Searched};
-use super::run::stop_on_signals;
+use super::signals::Signals;
 use super::status::outcome;
 use super::{Ending, print};
 use crate::exec::{Check, Exec, Executor};
@@ -40,7 +40,7 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
     let [told, run] = [model.searched(), model.searched_by(executor.model())];
     let found = violations(&model, &told, &limits, &saved, &args.dir)?;
     let control = Arc::new(Control::default());
-    stop_on_signals(&control);
+    Signals::stop(&control);
     let memory = args.memory.unwrap_or(saved.plan.budget);
     let finder = Finder {
         model: told.model(),

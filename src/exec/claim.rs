@@ -14,7 +14,7 @@
 //! which of the two it does depends on the order of its search.
 
 use super::interp::{Way, Ways};
-use super::{Check, Collected, Expansion, Interp, Model, Outcome, PropertyInfo, Step};
+use super::{Check, Collected, Expansion, Interp, Model, Outcome, PropertyInfo, Step, stop};
 use crate::ir::{Claim, Entity, LocationId, PropertyKind};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -274,7 +274,8 @@ impl<'m> Claimed<'m> {
             };
             (0..times).for_each(|_| out.finding(check, state));
         }
-        Some(moved)
+        // If it left early, it is not known whether it can move.
+        (!stop::is_asked()).then_some(moved)
     }
 
     /// A step of the system, after a way of the claim.
@@ -361,6 +362,9 @@ impl Model for Claimed<'_> {
     fn expand(&self, states: &[u8], out: &mut Expansion) {
         let mut room = Room::default();
         for state in states.chunks_exact(self.width()) {
+            if stop::is_asked() {
+                return;
+            }
             self.expand_one(state, &mut room, out);
         }
     }

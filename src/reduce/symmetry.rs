@@ -21,7 +21,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use crate::exec::{Check, Collected, Expansion, Model, Outcome, PropertyInfo, Step};
+use crate::exec::{Check, Collected, Expansion, Model, Outcome, PropertyInfo, Step, stop};
 use crate::ir::{Layout, Program};
 use known::Known;
 use plan::Plan;
@@ -123,6 +123,9 @@ impl<'m> Symmetric<'m> {
                     known.represent(state, |state| {
                         scratch.represent(&self.plan, self.layout, self.effort, state);
                     });
+                    if stop::is_asked() {
+                        break;
+                    }
                     out.candidate(state);
                 }
                 candidates.clear();

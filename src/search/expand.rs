@@ -4,9 +4,15 @@
 //! their candidate buffer, and sort and thin out the buffer when it is full; if that does not make
 //! room, it becomes a candidate run on disk. Pausing lets every worker end its unit, so what has
 //! been expanded is always a prefix of the level, and one number says how far a checkpoint is.
+//!
+//! A request to stop is seen inside a unit: between two *slices* of it, and by a model that is at work
+//! on one. A slice that was broken off is left, and the level is expanded up to there: what the slice
+//! and those after it gave is not counted, and comes again when the search goes on. Their candidates
+//! are states all the same and stay.
 
 mod collect;
 mod log;
+mod tallies;
 mod worker;
 
 pub use worker::Worker;
@@ -14,7 +20,7 @@ pub use worker::Worker;
 use super::Control;
 use crate::exec::{Collected, Findings, Model};
 use spill::{Codec, Decoder, Frontier, Result};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// States of a unit of a level in memory.
 const UNIT_STATES: usize = 2048;
@@ -54,15 +60,16 @@ pub fn expand(
     pause: &(dyn Fn() -> bool + Sync),
 ) -> Result<Expanded> {
     let whole = model.width();
-    let units = Units::new(level, whole);
     let useful = (level.frontier.keys(level.codec.key_width(whole)) - level.expanded)
         / STATES_PER_WORKER_MIN;
     let crew = (useful as usize).clamp(1, workers.len());
-    let tallies = spill::in_parallel(workers[..crew].iter_mut().collect(), |_, worker| {
-        worker.run(model, level, &units, control, pause)
+    let units = Units::new(level, whole, crew);
+    let tallies = spill::in_parallel(workers[..crew].iter_mut().collect(), |at, worker| {
+        worker.run(model, level, &units, at, control, pause)
     })?;
     let mut all = Expanded { states: units.done(), ..Expanded::default() };
-    for Collected { transitions, findings, .. } in tallies {
+    for tallies in tallies {
+        let Collected { transitions, findings, .. } = tallies.of_states_before(all.states);
         all.transitions += transitions;
         all.findings.merge(findings.at_level(u64::from(level.number)));
     }
@@ -78,6 +85,10 @@ struct Units {
     units: Vec<Unit>,
     next: AtomicUsize,
     already: u64,
+    /// The first state of the slice that each worker is at, or the greatest number behind its last.
+    at: Vec<AtomicU64>,
+    /// The first state that was left unexpanded, if one was.
+    left: AtomicU64,
 }
 
 #[derive(Clone, Copy)]
@@ -89,7 +100,7 @@ struct Unit {
 }
 
 impl Units {
-    fn new(level: &Level, whole: usize) -> Units {
+    fn new(level: &Level, whole: usize, crew: usize) -> Units {
         let width = level.codec.key_width(whole);
         let mut units = Vec::new();
         let mut first = 0;
@@ -113,7 +124,9 @@ impl Units {
                 }
             }
         }
-        Units { whole, units, next: AtomicUsize::new(0), already: level.expanded }
+        let at = (0..crew).map(|_| AtomicU64::new(0)).collect();
+        let (next, left) = (AtomicUsize::new(0), AtomicU64::new(u64::MAX));
+        Units { whole, units, next, already: level.expanded, at, left }
     }
 
     fn take(&self) -> Option<Unit> {
@@ -125,13 +138,41 @@ impl Units {
         self.next.store(self.units.len(), Ordering::Relaxed);
     }
 
-    /// The states expanded once every taken unit is.
+    /// Leaves the states of a taken unit from `state` on unexpanded, and no unit to take.
+    fn leave(&self, state: u64) {
+        self.left.fetch_min(state, Ordering::Relaxed);
+        self.abandon();
+    }
+
+    /// A worker begins with the slice of a taken unit that begins at `state`.
+    fn begin(&self, worker: usize, state: u64) {
+        self.at[worker].store(state, Ordering::Release);
+    }
+
+    /// A worker takes no more units.
+    fn end(&self, worker: usize) {
+        self.begin(worker, u64::MAX);
+    }
+
+    /// A number below which no state is left unexpanded any more: slices before it have been
+    /// expanded, and each worker comes to ever later ones.
+    fn certain(&self) -> u64 {
+        self.at.iter().map(|at| at.load(Ordering::Acquire)).min().unwrap_or(u64::MAX)
+    }
+
+    /// The states expanded once every taken unit is, but for what was left.
     fn done(&self) -> u64 {
         let taken = self.next.load(Ordering::Relaxed).min(self.units.len());
-        match self.units[..taken].last() {
+        let end = match self.units[..taken].last() {
             Some(unit) => unit.first + unit.states,
             None => self.already,
-        }
+        };
+        end.min(self.left.load(Ordering::Relaxed))
+    }
+
+    /// The number of the first state of a unit that has not been expanded yet.
+    fn first(&self, unit: Unit) -> u64 {
+        unit.first.max(self.already)
     }
 
     /// The states of a unit that have not been expanded yet, as the model has them.

@@ -1,7 +1,7 @@
 //! What statements and messages do to a state.
 
 use super::channels::ChannelAt;
-use super::eval::fault;
+use super::eval::{fault, go_on};
 use super::frames::{Bound, Flow, Locals};
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
@@ -54,11 +54,12 @@ impl Interp {
                 }
                 let goes_on = |value: &i64| if step > 0 { *value <= last } else { *value >= last };
                 let values = std::iter::successors(Some(first), |value| value.checked_add(step));
-                self.run_for(values.take_while(goes_on), *local, body, state, locals)
+                let values = values.take_while(goes_on);
+                self.run_for(values, *local, (body, stmt.span), state, locals)
             }
             StmtKind::ForEach { local, over, body } => {
                 let (low, high) = self.scalar_bounds(*over);
-                self.run_for(low..=high, *local, body, state, locals)
+                self.run_for(low..=high, *local, (body, stmt.span), state, locals)
             }
             StmtKind::Declare { local, ty, body, .. } => {
                 self.declare(*local, *ty, state, locals);
@@ -72,6 +73,7 @@ impl Interp {
             StmtKind::While { condition, body, limit } => {
                 let mut rounds = 0;
                 while self.eval(condition, state, locals)? != 0 {
+                    go_on(stmt.span)?;
                     rounds += 1;
                     if rounds > *limit {
                         let message = format!("the loop runs more than {limit} rounds");
@@ -108,11 +110,12 @@ impl Interp {
         &self,
         values: impl Iterator<Item = i64>,
         local: LocalId,
-        body: &[Stmt],
+        (body, span): (&[Stmt], Span),
         state: &mut [u8],
         locals: &Locals,
     ) -> Result<Flow, Failure> {
         for value in values {
+            go_on(span)?;
             locals.set(local, Bound::Value(value));
             match self.run(body, state, locals)? {
                 Flow::Next => {}

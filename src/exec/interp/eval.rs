@@ -4,13 +4,21 @@ use super::channels::ChannelAt;
 use super::frames::{Bound, Locals};
 use super::slots::Instance;
 use super::{Failure, Interp};
-use crate::exec::{Fault, FaultKind};
+use crate::exec::{Fault, FaultKind, stop};
 use crate::ir::layout::CellId;
 use crate::ir::{
     Arithmetic, Binary, Convert, Expr, ExprKind, LocalId, Owner, Pattern, Place, Quantifier, Root,
     Scalar, Selector, Type, TypeId, Unary,
 };
 use crate::source::Span;
+
+/// Leaves a loop if it is time to stop: what comes of the step is dropped.
+pub(super) fn go_on(span: Span) -> Result<(), Failure> {
+    match stop::is_asked() {
+        true => Err(fault(FaultKind::Limit, span, "told to stop")),
+        false => Ok(()),
+    }
+}
 
 /// Builds a fault.
 pub(super) fn fault(kind: FaultKind, span: Span, message: impl Into<String>) -> Failure {
@@ -186,6 +194,7 @@ impl Interp {
         let (low, high) = self.scalar_bounds(over);
         let stops_at = quantifier == Quantifier::Some;
         for value in low..=high {
+            go_on(body.span)?;
             locals.set(local, Bound::Value(value));
             if (self.eval(body, state, locals)? != 0) == stops_at {
                 return Ok(stops_at.into());

@@ -32,7 +32,7 @@ mod turns;
 
 pub use multisets::{Slots, multisets};
 
-use super::{Check, Expansion, Fault, Model, Outcome, PropertyInfo, Step};
+use super::{Check, Expansion, Fault, Model, Outcome, PropertyInfo, Step, stop};
 use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
 use crate::ir::layout::{GroupId, NotAnOrder};
@@ -46,7 +46,7 @@ pub(in crate::exec) use claims::{Way, Ways};
 use frames::Locals;
 pub(in crate::exec) use slots::Instance;
 use steps::Taken;
-pub(in crate::exec) use turns::ACTIONS_MAX;
+pub(in crate::exec) use turns::WITHIN_MAX;
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
@@ -355,6 +355,9 @@ impl Model for Interp {
     fn expand(&self, states: &[u8], out: &mut Expansion) {
         let mut work = Vec::with_capacity(self.width());
         for state in states.chunks_exact(self.width()) {
+            if stop::is_asked() {
+                return;
+            }
             let mut stuck = true;
             self.each_step(state, &mut work, &mut |taken, result| match result {
                 Ok(Some(successor)) => {

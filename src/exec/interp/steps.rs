@@ -9,7 +9,7 @@ use super::channels::ChannelAt;
 use super::eval::fault;
 use super::frames::{Bound, Flow, Locals};
 use super::{Failure, Interp};
-use crate::exec::FaultKind;
+use crate::exec::{FaultKind, stop};
 use crate::ir::{
     Action, ActionId, Communication, Entity, Grip, Owner, Parameter, ProcessId, Schedule, Stmt,
 };
@@ -403,7 +403,7 @@ impl Interp {
             if let Some(&(first, _)) = actions.first() {
                 self.tell(&alone(*first), arrived, work, visit);
             }
-            if !advance(&mut chosen, &choices) {
+            if !advance(&mut chosen, &choices) || stop::is_asked() {
                 return;
             }
         }
@@ -463,6 +463,9 @@ impl Interp {
         let Some((parameter, rest)) = parameters.split_first() else { return visit(locals) };
         let (low, high) = self.scalar_bounds(parameter.over);
         for value in low..=high {
+            if stop::is_asked() {
+                return ControlFlow::Break(());
+            }
             locals.set(parameter.local, Bound::Value(value));
             self.bindings_until(rest, locals, visit)?;
         }

@@ -14,15 +14,27 @@ use super::frames::Locals;
 use super::slots::Instance;
 use super::steps::{Taken, Visitor};
 use super::{Failure, Interp, Told};
-use crate::exec::FaultKind;
+use crate::exec::{FaultKind, stop};
 use crate::ir::{Action, ActionId, Assertions, Communication, Scalar, StmtKind, Turn, Type};
+use crate::source::Span;
 
-/// The most actions in the steps from one state.
-pub(in crate::exec) const ACTIONS_MAX: u32 = 1 << 22;
+/// The most states inside the steps that one mover begins in one state. More are an error of the
+/// model: the step goes round in circles, or in more ways than anyone could wait for.
+pub(in crate::exec) const WITHIN_MAX: u32 = 1 << 20;
+
+/// The most of them that wait to be gone on from at one time: their number grows with the length of a
+/// step in which there are choices.
+const WAITING_MAX: usize = 1 << 16;
+
+/// Of a step with more states inside than that, so many actions are told, and the last.
+const TOLD_MAX: usize = 32;
 
 /// A state inside a step.
 struct Within {
     state: Vec<u8>,
+    /// How many actions of the step come before those in `taken`.
+    depth: usize,
+    /// The action that led here, or both sides of a rendezvous.
     taken: Vec<Taken>,
     mover: Instance,
     turn: Turn,
@@ -53,7 +65,8 @@ impl Interp {
                 any |= self.offers(&look, &mut open, visit);
                 self.go_on(open, visit);
             }
-            if any || !self.has_timeout {
+            // Where steps were left early, it is not known that nothing can be done.
+            if any || !self.has_timeout || stop::is_asked() {
                 return;
             }
         }
@@ -65,6 +78,20 @@ impl Interp {
             let look = Look { state, mover, locals: Locals::of(mover), before: &[], first: false };
             self.offers(&look, &mut Vec::new(), &mut |_, _| {})
         })
+    }
+
+    /// The first step out of `state` that does not end, if there is one: its last action of those gone
+    /// through, and the error.
+    pub(in crate::exec) fn endless_step(&self, state: &[u8]) -> Option<(ActionId, Failure)> {
+        let mut found = None;
+        self.turns(state, &mut |taken, result| match result {
+            Err(failure) if failure.message == endless_message() => {
+                let last = taken.last().map_or(ActionId(0), |it| it.action);
+                found.get_or_insert((last, failure));
+            }
+            _ => {}
+        });
+        found
     }
 
     /// Tells `visit` every step that begins with this mover; in a `d_step`, that goes on with its
@@ -88,39 +115,50 @@ impl Interp {
         self.go_on(open, &mut visit);
     }
 
-    /// Completes the steps that have been begun.
+    /// Completes the steps that have been begun, depth first.
     fn go_on(&self, mut open: Vec<Within>, visit: &mut Visitor) {
         open.reverse();
-        let mut actions = 0;
+        let mut within_seen = 0;
+        // The actions of the step at hand.
+        let mut path = Vec::new();
         while let Some(within) = open.pop() {
-            let Within { state, taken, mover, turn } = &within;
+            let Within { state, depth, taken, mover, turn } = &within;
+            path.truncate(*depth);
+            path.extend_from_slice(taken);
             if *turn == Turn::Open {
-                visit(taken, Ok(state));
+                visit(&path, Ok(state));
                 continue;
             }
-            actions += 1;
-            if actions > ACTIONS_MAX {
-                let message = "this step does not end: nobody else can move while it goes on";
-                let last = taken.last().map(|it| self.program.actions[it.action].span);
-                return visit(
-                    taken,
-                    Err(fault(FaultKind::Limit, last.unwrap_or_default(), message)),
-                );
+            within_seen += 1;
+            if stop::is_asked() {
+                return;
+            }
+            if within_seen > WITHIN_MAX || open.len() > WAITING_MAX {
+                let span = self.span_of_last(&path);
+                let failure = fault(FaultKind::Limit, span, endless_message());
+                let last = path.last().copied();
+                path.truncate(TOLD_MAX);
+                path.extend(last);
+                return visit(&path, Err(failure));
             }
             let first = *turn == Turn::First;
             let look =
-                Look { state, mover: *mover, locals: Locals::of(*mover), before: taken, first };
+                Look { state, mover: *mover, locals: Locals::of(*mover), before: &path, first };
             let mut next = Vec::new();
             let any = self.offers(&look, &mut next, visit);
             if !any && first {
-                let last = taken.last().map(|it| self.program.actions[it.action].span);
                 let message = "the d_step cannot go on after this";
-                visit(taken, Err(fault(FaultKind::Error, last.unwrap_or_default(), message)));
+                let failure = fault(FaultKind::Error, self.span_of_last(&path), message);
+                visit(&path, Err(failure));
             } else if !any {
-                visit(taken, Ok(state));
+                visit(&path, Ok(state));
             }
             open.extend(next.into_iter().rev());
         }
+    }
+
+    fn span_of_last(&self, taken: &[Taken]) -> Span {
+        taken.last().map(|it| self.program.actions[it.action].span).unwrap_or_default()
     }
 
     /// Collects what the mover can do; whether there is anything.
@@ -188,9 +226,11 @@ impl Interp {
         if let Some(communication) = &action.communication {
             self.exchange(communication, look.state, &mut state, &look.locals)?;
         }
-        let taken = with(look.before, &[Taken { action: id, slot: look.mover.slot }]);
-        self.complete(action, look.mover, &look.locals, &mut state, &taken, visit)?;
-        open.push(Within { state, taken, mover: look.mover, turn: action.control.turn });
+        let taken = vec![Taken { action: id, slot: look.mover.slot }];
+        let so_far = (look.before, &*taken);
+        self.complete(action, look.mover, &look.locals, &mut state, so_far, visit)?;
+        let (depth, turn) = (look.before.len(), action.control.turn);
+        open.push(Within { state, depth, taken, mover: look.mover, turn });
         Ok(Offer::Taken)
     }
 
@@ -202,7 +242,7 @@ impl Interp {
         mover: Instance,
         locals: &Locals,
         state: &mut [u8],
-        taken: &[Taken],
+        (before, taken): (&[Taken], &[Taken]),
         visit: &mut Visitor,
     ) -> Result<(), Failure> {
         if let Some(last) = self.program.last {
@@ -219,7 +259,7 @@ impl Interp {
                 (StmtKind::Assert { .. }, Err(failure))
                     if goes_on && failure.kind == FaultKind::Assertion =>
                 {
-                    visit(taken, Err(failure));
+                    visit(&with(before, taken), Err(failure));
                 }
                 (_, Err(failure)) => return Err(failure),
             }
@@ -252,12 +292,12 @@ impl Interp {
             }
         }
         let mut sent = look.state.to_vec();
-        let first = Taken { action: id, slot: look.mover.slot };
-        let taken = with(look.before, &[first]);
-        self.complete(sender, look.mover, &look.locals, &mut sent, &taken, visit)?;
+        let own = [Taken { action: id, slot: look.mover.slot }];
+        let so_far = (look.before, own.as_slice());
+        self.complete(sender, look.mover, &look.locals, &mut sent, so_far, visit)?;
         let mut met = false;
         for mover in self.instances(look.state).into_iter().rev().filter(|&at| at != look.mover) {
-            met |= self.receives(&sent, mover, channel, &message, &taken, open, visit);
+            met |= self.receives(&sent, mover, channel, &message, so_far, open, visit);
         }
         Ok(if met { Offer::Taken } else { Offer::Unmet })
     }
@@ -270,7 +310,7 @@ impl Interp {
         mover: Instance,
         channel: ChannelAt,
         message: &[i64],
-        before: &[Taken],
+        (before, sent_by): (&[Taken], &[Taken]),
         open: &mut Vec<Within>,
         visit: &mut Visitor,
     ) -> bool {
@@ -285,20 +325,21 @@ impl Interp {
             if tier != 0 && tier != action.control.tier {
                 break;
             }
-            let taken = with(before, &[Taken { action: id, slot: mover.slot }]);
+            let taken = with(sent_by, &[Taken { action: id, slot: mover.slot }]);
             let mut state = sent.to_vec();
             match self.take_message(action, channel, message, &mut state, &locals) {
                 Ok(false) => continue,
                 Ok(true) => {
-                    match self.complete(action, mover, &locals, &mut state, &taken, visit) {
+                    let so_far = (before, &*taken);
+                    match self.complete(action, mover, &locals, &mut state, so_far, visit) {
                         Ok(()) => {
-                            let turn = action.control.turn;
-                            open.push(Within { state, taken, mover, turn });
+                            let (depth, turn) = (before.len(), action.control.turn);
+                            open.push(Within { state, depth, taken, mover, turn });
                         }
-                        Err(failure) => visit(&taken, Err(failure)),
+                        Err(failure) => visit(&with(before, &taken), Err(failure)),
                     }
                 }
-                Err(failure) => visit(&taken, Err(failure)),
+                Err(failure) => visit(&with(before, &taken), Err(failure)),
             }
             (any, tier) = (true, action.control.tier);
         }
@@ -387,6 +428,13 @@ impl Interp {
         }
         Ok(false)
     }
+}
+
+fn endless_message() -> String {
+    format!(
+        "this step does not end: nobody else can move while it goes on, and there are more than \
+         {WITHIN_MAX} states inside it, or {WAITING_MAX} choices in a row"
+    )
 }
 
 /// What came of looking at an action.

@@ -3,6 +3,7 @@
 
 use super::bits::At;
 use super::emitter::{Emitter, Frame, Val};
+use super::expr::Leave;
 use super::shape::Shape;
 use crate::exec::FaultKind;
 use crate::ir::{Argument, Contains, Expr, LocalId, Overflow, Place};
@@ -42,7 +43,8 @@ impl Emitter<'_, '_> {
         let (found, zero) = (self.b.declare_var(types::I64), self.iconst(0));
         self.b.def_var(found, zero);
         let size = self.sizes.expr(self.interp.program(), body);
-        self.count_up((0, i64::from(capacity) - 1), size, local, &mut |this, position, next| {
+        let (all, leave) = ((0, i64::from(capacity) - 1), Leave::ByFault(body.span));
+        self.count_up(all, size, local, leave, &mut |this, position, next| {
             let (there, one_more) = (this.block(), this.block());
             let present = this.present(frame, at, shape, position);
             this.b.ins().brif(present, there, &[], next, &[]);

@@ -85,6 +85,7 @@ struct Helpers<F> {
     fault: F,
     stuck: F,
     broken: F,
+    told_to_stop: F,
     judge: F,
     interpret: F,
     impossible: F,
@@ -101,6 +102,7 @@ pub(super) struct Imports {
     pub fault: FuncRef,
     pub stuck: FuncRef,
     pub broken: FuncRef,
+    pub told_to_stop: FuncRef,
     pub judge: FuncRef,
     pub interpret: FuncRef,
     pub impossible: FuncRef,
@@ -133,6 +135,7 @@ impl Workshop {
         builder.symbol("fault", runtime::fault as *const u8);
         builder.symbol("stuck", runtime::stuck as *const u8);
         builder.symbol("broken", runtime::broken as *const u8);
+        builder.symbol("told_to_stop", runtime::told_to_stop as *const u8);
         builder.symbol("judge", runtime::judge as *const u8);
         builder.symbol("interpret", runtime::interpret as *const u8);
         builder.symbol("impossible", runtime::impossible as *const u8);
@@ -151,6 +154,7 @@ impl Workshop {
             fault: import("fault", &[word, word, number, word], false)?,
             stuck: import("stuck", &[word, word, word], false)?,
             broken: import("broken", &[word, word, number], false)?,
+            told_to_stop: import("told_to_stop", &[word], true)?,
             judge: import("judge", &[word, word, number], false)?,
             interpret: import("interpret", &[word, word, word, number, number], true)?,
             impossible: import("impossible", &[], false)?,
@@ -175,6 +179,7 @@ impl Workshop {
             fault,
             stuck,
             broken,
+            told_to_stop,
             judge,
             interpret,
             impossible,
@@ -188,6 +193,7 @@ impl Workshop {
             fault: import(*fault),
             stuck: import(*stuck),
             broken: import(*broken),
+            told_to_stop: import(*told_to_stop),
             judge: import(*judge),
             interpret: import(*interpret),
             impossible: import(*impossible),

@@ -19,6 +19,10 @@ use cranelift_codegen::ir::{
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
 
+/// In a loop without another inside, it is asked once in so many rounds whether it is time to stop; a
+/// power of two.
+pub(super) const ROUNDS_UNASKED: i64 = 256;
+
 /// Emits the code of one function.
 pub(super) struct Emitter<'a, 'f> {
     pub interp: &'a Interp,
@@ -52,6 +56,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub on_fault: OnFault,
     /// How many actions were left to the interpreter.
     pub interpreted: usize,
+    /// How many loops have been emitted.
+    pub loops: usize,
     /// Room for the words of a state that are kept in memory, once some are.
     memory: Option<StackSlot>,
 }
@@ -168,6 +174,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             copies: 1,
             on_fault,
             interpreted: 0,
+            loops: 0,
             memory: None,
         }
     }
@@ -275,6 +282,34 @@ impl<'a, 'f> Emitter<'a, 'f> {
             }
             OnFault::Ignore(next) => self.jump(next),
         }
+    }
+
+    /// Emits what leaves a loop when it is time to stop: it is asked for every so many rounds, or in
+    /// each if there is a loop inside. `leave` ends its block.
+    pub fn leave_if_told(
+        &mut self,
+        round: Value,
+        has_loop_inside: bool,
+        leave: impl FnOnce(&mut Self),
+    ) {
+        let (ask, stop, go_on) = (self.block(), self.block(), self.block());
+        self.b.set_cold_block(stop);
+        match has_loop_inside {
+            true => self.jump(ask),
+            false => {
+                self.b.set_cold_block(ask);
+                let low = self.b.ins().band_imm_s(round, ROUNDS_UNASKED - 1);
+                let due = self.b.ins().icmp_imm_s(IntCC::Equal, low, ROUNDS_UNASKED - 1);
+                self.b.ins().brif(due, ask, &[], go_on, &[]);
+            }
+        }
+        self.go_on_at(ask);
+        let call = self.b.ins().call(self.imports.told_to_stop, &[self.runtime]);
+        let told = self.b.inst_results(call)[0];
+        self.b.ins().brif(told, stop, &[], go_on, &[]);
+        self.go_on_at(stop);
+        leave(self);
+        self.go_on_at(go_on);
     }
 
     /// Tells the run-time of a fault of an action, and goes on.

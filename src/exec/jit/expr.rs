@@ -5,7 +5,7 @@
 //! it is needed. Evaluation order and faults are the interpreter's.
 
 use super::bits::At;
-use super::emitter::{Emitter, Frame, Val};
+use super::emitter::{Emitter, Frame, ROUNDS_UNASKED, Val};
 use super::names::Bound;
 use super::shape::location_cell;
 use crate::exec::FaultKind;
@@ -26,6 +26,15 @@ const COPIES_MAX: u64 = 32;
 /// And as long as all copies together have no more parts than this: beyond, compiling takes more
 /// time and memory than most searches win.
 pub(super) const UNROLLED_MAX: u64 = 3000;
+
+/// How a loop is left when it is time to stop.
+#[derive(Clone, Copy)]
+pub(super) enum Leave {
+    /// As if it were at its end.
+    ToEnd,
+    /// The step fails.
+    ByFault(Span),
+}
 
 impl Emitter<'_, '_> {
     /// The value of an expression in the state of a frame.
@@ -358,7 +367,8 @@ impl Emitter<'_, '_> {
         let (stopped, exhausted) = if stops_at { (then, otherwise) } else { (otherwise, then) };
         let (low, high) = self.scalar_bounds(over);
         let size = self.sizes.expr(self.interp.program(), body);
-        self.count_up((low, high), size, local, &mut |this, _, next| match stops_at {
+        let leave = Leave::ByFault(body.span);
+        self.count_up((low, high), size, local, leave, &mut |this, _, next| match stops_at {
             true => this.branch(body, frame, stopped, next),
             false => this.branch(body, frame, next, stopped),
         });
@@ -372,6 +382,7 @@ impl Emitter<'_, '_> {
         (low, high): (i64, i64),
         size: u64,
         local: LocalId,
+        leave: Leave,
         body: &mut dyn FnMut(&mut Self, Val, Block),
     ) {
         let values = (i128::from(high) - i128::from(low) + 1).clamp(0, u64::MAX.into()) as u64;
@@ -389,7 +400,7 @@ impl Emitter<'_, '_> {
                 }
                 self.copies = outer;
             }
-            false => self.loop_up(low, high, local, body),
+            false => self.loop_up(low, high, local, leave, body),
         }
         self.names.unbind(local);
     }
@@ -399,6 +410,7 @@ impl Emitter<'_, '_> {
         low: i64,
         high: i64,
         local: LocalId,
+        leave: Leave,
         body: &mut dyn FnMut(&mut Self, Val, Block),
     ) {
         let (head, inside, next, end) = (self.block(), self.block(), self.block(), self.block());
@@ -413,9 +425,18 @@ impl Emitter<'_, '_> {
         self.go_on_at(inside);
         let current = Val::int(value, low, high.max(low));
         self.names.bind(local, Bound::Value(current));
+        let before = self.loops;
         body(self, current, next);
         self.go_on_at(next);
         let value = self.b.use_var(variable);
+        let has_loop_inside = self.loops > before;
+        self.loops += 1;
+        if has_loop_inside || high.saturating_sub(low) >= ROUNDS_UNASKED {
+            self.leave_if_told(value, has_loop_inside, |this| match leave {
+                Leave::ToEnd => this.jump(end),
+                Leave::ByFault(span) => this.end_with_fault(FaultKind::Limit, span),
+            });
+        }
         if high == i64::MAX {
             // There is no next value to find that the last has been passed.
             let go_on = self.block();

@@ -5,11 +5,17 @@
 
 use super::Jit;
 use super::code::Code;
-use crate::exec::interp::{ACTIONS_MAX, Instance};
-use crate::exec::{Check, Expansion, Fault, FaultKind, Interp, Model};
+use super::turns::CHAIN_MAX;
+use crate::exec::interp::{Instance, WITHIN_MAX};
+use crate::exec::{Check, Expansion, Fault, FaultKind, Interp, Model, stop};
 use crate::ir::ActionId;
 use crate::ir::layout::CellId;
 use crate::source::Span;
+use std::io::Write;
+
+/// Where so many states within the steps from one state have been handed over, the interpreter may
+/// find more than it allows: behind each, as many actions are emitted.
+const WITHIN_SURE: u32 = WITHIN_MAX / (CHAIN_MAX as u32 + 1);
 
 /// Bytes beyond a state, and beyond a candidate, that compiled code may read and write.
 pub(super) const SLACK: usize = 8;
@@ -206,6 +212,13 @@ impl Runtime<'_, '_> {
         }
     }
 
+    /// Forgets what is within steps, as it is time to stop. Nothing is concluded from that.
+    fn leave_early(&mut self) {
+        self.touched = 1;
+        self.within.clear();
+        self.states.clear();
+    }
+
     /// A step out of `state` that the interpreter took, while there is no room.
     fn interpreted(&mut self, state: &[u8], action: ActionId, result: Result<&[u8], Box<Fault>>) {
         match result {
@@ -342,6 +355,13 @@ pub(super) unsafe extern "C" fn broken(
     runtime.judged(state, property);
 }
 
+/// Whether it is time to stop, as 0 or 1: then loops are left, and nothing is concluded from that.
+pub(super) unsafe extern "C" fn told_to_stop(runtime: &mut Runtime<'_, '_>) -> u64 {
+    let stop = stop::is_asked();
+    runtime.touched |= u64::from(stop);
+    stop.into()
+}
+
 /// A property is judged by the interpreter.
 pub(super) unsafe extern "C" fn judge(
     runtime: &mut Runtime<'_, '_>,
@@ -399,14 +419,21 @@ pub(super) unsafe extern "C" fn complete(
     // SAFETY: compiled code passes the state it expands.
     let origin = unsafe { runtime.state(state) };
     let mut within = vec![0; width + SLACK];
-    let mut actions = 0;
+    let mut handed_over = 0;
     while let Some(Within { mover, first, action }) = runtime.within.pop() {
         let rest = runtime.states.len() - width;
         within[..width].copy_from_slice(&runtime.states[rest..]);
         runtime.states.truncate(rest);
-        actions += 1;
-        if actions > ACTIONS_MAX {
-            runtime.fail_after(origin, action, FaultKind::Limit, cursor);
+        handed_over += 1;
+        if stop::is_asked() {
+            runtime.leave_early();
+            break;
+        }
+        if handed_over == WITHIN_SURE
+            && let Some((action, fault)) = jit.interp.endless_step(origin)
+        {
+            runtime.note_taken(cursor);
+            runtime.fail(origin, Site { action, kind: fault.kind, span: fault.span });
             runtime.within.clear();
             runtime.states.clear();
             break;
@@ -446,6 +473,9 @@ pub(super) unsafe extern "C" fn interpret_turn(
     jit.interp.turns_of(from, instance, (mode == 2, mode == 1), &mut |action, result| {
         runtime.interpreted(origin, action, result);
     });
+    if stop::is_asked() {
+        runtime.leave_early();
+    }
     runtime.enter_room()
 }
 
@@ -459,7 +489,9 @@ fn location_code(interp: &Interp, at: Instance, state: &[u8]) -> usize {
 /// Compiled code is about to store a value that the analysis of ranges ruled out. Going on would
 /// make a wrong state, and unwinding through compiled code is not possible.
 pub(super) extern "C" fn impossible() {
-    eprintln!(
+    // Whether that can be said makes no difference.
+    let _ = writeln!(
+        std::io::stderr(),
         "error: a variable is given a value that was ruled out; this is a fault of spillway, \
          please report it with the model\n  help: --exec interp says which variable"
     );

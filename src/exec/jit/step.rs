@@ -3,6 +3,7 @@
 use super::bits::At;
 use super::call::Exit;
 use super::emitter::{Emitter, Frame, OnFault, Val};
+use super::expr::Leave;
 use super::footprint::Footprint;
 use super::runtime::Runtime;
 use super::shape::location_cell;
@@ -208,7 +209,8 @@ impl Emitter<'_, '_> {
             }
             Some((parameter, rest)) => {
                 let (low, high) = self.scalar_bounds(parameter.over);
-                self.count_up((low, high), size, parameter.local, &mut |this, _, next| {
+                let (local, leave) = (parameter.local, Leave::ToEnd);
+                self.count_up((low, high), size, local, leave, &mut |this, _, next| {
                     this.each_binding(rest, size, body);
                     this.jump(next);
                 });

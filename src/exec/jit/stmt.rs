@@ -2,7 +2,7 @@
 
 use super::bits::{At, CHUNK_BITS};
 use super::emitter::{Emitter, Frame, Val};
-use super::expr::fits;
+use super::expr::{Leave, fits};
 use super::names::Bound;
 use super::shape::Shape;
 use crate::exec::FaultKind;
@@ -32,7 +32,8 @@ impl Emitter<'_, '_> {
             StmtKind::ForEach { local, over, body } => {
                 let (low, high) = self.scalar_bounds(*over);
                 let size = self.sizes.body(self.interp.program(), body);
-                self.count_up((low, high), size, *local, &mut |this, _, next| {
+                let leave = Leave::ByFault(stmt.span);
+                self.count_up((low, high), size, *local, leave, &mut |this, _, next| {
                     this.run(body, frame);
                     this.jump(next);
                 });
@@ -173,9 +174,15 @@ impl Emitter<'_, '_> {
         self.go_on_at(inside);
         let range = (first.low.min(last.low), first.high.max(last.high));
         self.names.bind(local, Bound::Value(Val::int(value, range.0, range.1)));
+        let before = self.loops;
         self.run(body, frame);
         self.names.unbind(local);
         let value = self.b.use_var(variable);
+        let has_loop_inside = self.loops > before;
+        self.loops += 1;
+        self.leave_if_told(value, has_loop_inside, |this| {
+            this.end_with_fault(FaultKind::Limit, span);
+        });
         let [least, most] = [range.0, range.1].map(i128::from);
         let nexts = (least + i128::from(step.low), most + i128::from(step.high));
         if fits(nexts, i64::MIN, i64::MAX) {
@@ -213,7 +220,13 @@ impl Emitter<'_, '_> {
         let limit = self.iconst(limit as i64);
         let beyond = self.b.ins().icmp(IntCC::UnsignedGreaterThan, round, limit);
         self.fail_if(beyond, FaultKind::Limit, span);
+        let before = self.loops;
         self.run(body, frame);
+        let has_loop_inside = self.loops > before;
+        self.loops += 1;
+        self.leave_if_told(round, has_loop_inside, |this| {
+            this.end_with_fault(FaultKind::Limit, span);
+        });
         self.jump(head);
         self.go_on_at(end);
     }

@@ -31,7 +31,7 @@ pub(super) enum Mode {
 }
 
 /// So many actions are emitted behind one another.
-const CHAIN_MAX: usize = 64;
+pub(super) const CHAIN_MAX: usize = 64;
 
 /// What is known, while the actions of a location are gone through, of those before.
 #[derive(Clone, Copy)]

@@ -9,7 +9,7 @@ use super::condition;
 use super::lex::lex;
 use super::token::{Kind, Token};
 use crate::diag::Diagnostic;
-use crate::source::{Sources, Span};
+use crate::source::{self, Sources, Span};
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 use std::rc::Rc;
@@ -436,7 +436,7 @@ impl Preprocessor<'_> {
         if let Some(number) = kept {
             return self.open(number as u16 + 1);
         }
-        let bytes = std::fs::read(&path).map_err(|why| {
+        let bytes = source::read(&path).map_err(|why| {
             let message = format!("cannot read the included file {}: {why}", path.display());
             Diagnostic::error(span, message)
         })?;

@@ -4,6 +4,7 @@
 //! several times within a few steps. Looking one up is much cheaper than representing it.
 
 use super::refine::mix;
+use crate::exec::stop;
 
 /// How many bytes a table takes: few enough to stay in the cache of a core. The memory plan sets
 /// them aside for every thread.
@@ -35,7 +36,8 @@ impl Known {
             known.copy_from_slice(state);
             represent(state);
             representative.copy_from_slice(state);
-            self.is_there[place] = true;
+            // What was left early may be no representative.
+            self.is_there[place] = !stop::is_asked();
         } else {
             state.copy_from_slice(representative);
         }

@@ -10,6 +10,7 @@
 use super::Effort;
 use super::plan::{BEYOND, Plan, of};
 use super::refine::{Said, first_colors, mix, refine};
+use crate::exec::stop;
 use crate::ir::Layout;
 
 /// Room to work in, used for one state after another.
@@ -65,6 +66,10 @@ impl Scratch {
         self.arrived = false;
         first_colors(plan, &self.said, &mut self.colors[0]);
         self.descend(plan, effort, 0);
+        if stop::is_asked() {
+            // There may be none yet; whoever asked for it drops the state.
+            return;
+        }
         write(plan, layout, &self.said.codes, &self.best, state);
     }
 
@@ -92,7 +97,7 @@ impl Scratch {
 
     /// Tries all ways on from the colors at this depth.
     fn descend(&mut self, plan: &Plan, effort: Effort, depth: usize) {
-        loop {
+        while !stop::is_asked() {
             let colors = &mut self.colors[depth];
             refine(plan, &self.said, colors, &mut self.heard, &mut self.order);
             let Some((first, count)) = self.undecided(plan, depth) else {
@@ -141,7 +146,8 @@ impl Scratch {
                 let run = self.order[at..end].iter();
                 let count = run.take_while(|&&element| color(element) == like).count();
                 let pairs = at + 1..at + count;
-                if pairs.into_iter().any(|it| !self.are_interchangeable(plan, number, it)) {
+                let differ = |it| stop::is_asked() || !self.are_interchangeable(plan, number, it);
+                if pairs.into_iter().any(differ) {
                     return Some((at, count));
                 }
                 at += count;

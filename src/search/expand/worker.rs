@@ -2,15 +2,49 @@
 
 use super::collect::Collector;
 use super::log::CandidateLog;
-use super::{Level, Units};
-use crate::exec::{Collected, Expansion, Findings, Model};
+use super::tallies::Tallies;
+use super::{Level, UNIT_STATES, Units};
+use crate::exec::{Expansion, Findings, Model};
 use crate::search::control::Progress;
 use crate::search::{Control, Plan};
 use spill::{Codec, Decoder, Disk, FileName, Piece, Result};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Candidates are rid of repeats in batches of this many bytes.
 const STAGED_BYTES: usize = 32 << 10;
+
+/// A slice should take at least so long, so that asking for the time does not show.
+const SLICE_MIN: Duration = Duration::from_millis(2);
+
+/// And at most so long, so that a request to stop is seen.
+const SLICE_MAX: Duration = Duration::from_millis(20);
+
+/// How many states are expanded between two looks at the clock.
+struct Pace {
+    states: usize,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Pace { states: 64 }
+    }
+}
+
+impl Pace {
+    fn states(&self) -> usize {
+        self.states
+    }
+
+    /// That many took so long.
+    fn took(&mut self, time: Duration) {
+        if time < SLICE_MIN {
+            self.states = (self.states * 2).min(UNIT_STATES);
+        } else if time > SLICE_MAX {
+            self.states = (self.states / 2).max(1);
+        }
+    }
+}
 
 /// A thread's share of the memory and its candidate runs.
 pub struct Worker {
@@ -89,41 +123,57 @@ impl Worker {
         Ok((!control.is_stopped()).then_some(collected.findings))
     }
 
-    /// Expands units until there is none left or it is time to pause, and sorts the buffer.
+    /// Expands units until there is none left, or it is time to pause or to stop, and sorts the
+    /// buffer. It is the crew's worker `at`.
     pub(super) fn run(
         &mut self,
         model: &dyn Model,
         level: &Level,
         units: &Units,
+        at: usize,
         control: &Control,
         pause: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Collected> {
+    ) -> Result<Tallies> {
         let (name, whole) = (self.file(level.number), model.width());
         let Worker { fresh, states, decoder, candidates, .. } = self;
         candidates.reserve();
         let staged = STAGED_BYTES.min(candidates.limit() / 2).max(whole);
-        let collect = |fresh: &mut Vec<u8>| candidates.take(name, fresh);
-        let run = |out: &mut Expansion| {
-            // A unit is taken before anything else, so that even incessant pauses let the level end.
-            while let Some(unit) = units.take() {
-                match units.load(unit, level, decoder, states) {
-                    Ok(keys) => {
-                        let before = out.transitions();
-                        model.expand(keys, out);
-                        Progress::add(&control.progress.expanded, (keys.len() / whole) as u64);
-                        Progress::add(&control.progress.transitions, out.transitions() - before);
-                    }
-                    Err(error) => out.give_up(error),
+        let (mut tallies, mut pace) = (Tallies::default(), Pace::default());
+        let heeding = control.heed();
+        // A unit is taken before anything else, so that even incessant pauses let the level end.
+        'units: while let Some(unit) = units.take() {
+            let keys = units.load(unit, level, decoder, states).inspect_err(|_| units.abandon())?;
+            let (mut rest, mut first) = (keys, units.first(unit));
+            while !rest.is_empty() {
+                let slice;
+                (slice, rest) = rest.split_at(rest.len().min(pace.states() * whole));
+                units.begin(at, first);
+                let begun = Instant::now();
+                let take = |fresh: &mut Vec<u8>| candidates.take(name, fresh);
+                let expand = |out: &mut Expansion| model.expand(slice, out);
+                let collected = Expansion::collect_in_batches(whole, fresh, staged, take, expand)
+                    .inspect_err(|_| units.abandon())?;
+                if control.is_stopped() {
+                    units.leave(first);
+                    break 'units;
                 }
-                if out.has_failed() {
-                    units.abandon();
-                }
-                if pause() {
-                    break;
+                pace.took(begun.elapsed());
+                let count = (slice.len() / whole) as u64;
+                Progress::add(&control.progress.expanded, count);
+                Progress::add(&control.progress.transitions, collected.transitions);
+                tallies.add(first, collected, || units.certain());
+                first += count;
+                if !rest.is_empty() && control.should_stop() {
+                    units.leave(first);
+                    break 'units;
                 }
             }
-        };
-        let tallies = Expansion::collect_in_batches(whole, fresh, staged, collect, run)?;
+            if pause() {
+                break;
+            }
+        }
+        units.end(at);
+        drop(heeding);
         candidates.take(name, fresh)?;
         // Here, beside the other workers, whatever the buffer will be needed for.
         candidates.sort();

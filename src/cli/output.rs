@@ -1,0 +1,57 @@
+//! What a command says: results on standard output, all else on standard error.
+//!
+//! Neither is a reason to panic. What cannot be said on standard error is not said. A result that
+//! cannot be written is a failure of the command, told once, at its end ([`lost`]); only a reader that
+//! went away (`spillway ... | head`) is none: it has seen what it wanted to see.
+
+use std::fmt::Display;
+use std::io::{self, ErrorKind, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Why standard output takes no more, once it does not.
+static BROKEN: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// Whether the process was started without a standard output.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Prints to standard output.
+pub(super) fn print(text: &str) {
+    let mut broken = BROKEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if broken.is_some() {
+        return;
+    }
+    let mut out = io::stdout().lock();
+    let written = match CLOSED.load(Ordering::Relaxed) {
+        true => Err(io::Error::other("it is closed")),
+        false => out.write_all(text.as_bytes()).and_then(|()| out.flush()),
+    };
+    *broken = written.err();
+}
+
+/// Why some of what was printed is lost, if it is and somebody was there to read it.
+pub(super) fn lost() -> Option<String> {
+    let broken = BROKEN.lock().unwrap_or_else(PoisonError::into_inner);
+    broken.as_ref().filter(|error| error.kind() != ErrorKind::BrokenPipe).map(io::Error::to_string)
+}
+
+/// Says a line on standard error.
+pub fn say(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Looks whether there is a standard output before anything else runs: what is closed at the start of
+/// `main` has been replaced by `/dev/null`, which takes and loses everything.
+#[cfg(target_os = "linux")]
+extern "C" fn look() {
+    // SAFETY: asks for the flags of a descriptor, which may be closed, and touches nothing.
+    let flags = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) };
+    CLOSED.store(flags == -1, Ordering::Relaxed);
+}
+
+// SAFETY: the section holds pointers to functions of the C convention, to be called before `main`;
+// this one needs nothing that is set up only then.
+#[cfg(target_os = "linux")]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOOK: extern "C" fn() = look;

@@ -1,0 +1,60 @@
+//! What expanding came to, slice by slice, until it is certain that it counts.
+//!
+//! Workers are at different places of a level. If one of them leaves its slice, what the others made
+//! of later ones is not counted, though it was complete.
+
+use crate::exec::Collected;
+use std::collections::VecDeque;
+
+/// So many slices may be doubtful before it is asked which of them no longer are.
+const DOUBTFUL_MAX: usize = 64;
+
+/// The tallies of one worker.
+#[derive(Default)]
+pub struct Tallies {
+    /// Of slices that count.
+    certain: Collected,
+    /// Of later slices, each with the number of its first state, ascending.
+    doubtful: VecDeque<(u64, Collected)>,
+}
+
+impl Tallies {
+    /// Adds those of the slice that begins at state `first`; `certain` says before which state all
+    /// slices count.
+    pub(super) fn add(&mut self, first: u64, collected: Collected, certain: impl Fn() -> u64) {
+        self.doubtful.push_back((first, collected));
+        if self.doubtful.len() >= DOUBTFUL_MAX {
+            self.settle(certain());
+        }
+    }
+
+    /// The tallies of the slices before a state.
+    pub(super) fn of_states_before(mut self, state: u64) -> Collected {
+        self.settle(state);
+        self.certain
+    }
+
+    fn settle(&mut self, before: u64) {
+        while let Some((_, collected)) = self.doubtful.pop_front_if(|(first, _)| *first < before) {
+            let Collected { transitions, left_out, findings } = collected;
+            self.certain.transitions += transitions;
+            self.certain.left_out += left_out;
+            self.certain.findings.merge(findings);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_from_where_one_was_left_are_not_counted() {
+        let slice = |transitions| Collected { transitions, ..Collected::default() };
+        let mut tallies = Tallies::default();
+        for first in 0..500 {
+            tallies.add(first, slice(1), || first.min(300));
+        }
+        assert_eq!(tallies.of_states_before(450).transitions, 450);
+    }
+}
