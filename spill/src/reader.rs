@@ -67,7 +67,7 @@ impl BlockReader {
     /// Decodes `block`, but not its records, which is not before the one decoded last, for [`BlockReader::block`].
     pub(crate) fn open(&mut self, block: usize) -> Result<()> {
         debug_assert!(block + 1 >= self.end);
-        if self.trail == self.end {
+        if self.end == 0 {
             self.trail = block;
         }
         self.segment.open_block(block, &mut self.decoder)?;
@@ -87,8 +87,8 @@ impl BlockReader {
 
 impl Drop for BlockReader {
     fn drop(&mut self) {
-        if self.trail < self.end {
-            self.segment.release(self.trail..self.end);
+        if self.end > 0 {
+            self.segment.release_wholly(self.trail.min(self.end - 1)..self.end);
         }
     }
 }

@@ -45,6 +45,8 @@ const FOOTER_CHECKED: usize = 44;
 const ENTRY_TAIL: usize = 12;
 /// Encoded blocks are handed to the file in pieces of about this size.
 const WRITE_BYTES: usize = 256 << 10;
+/// An index of up to so many bytes stays resident.
+const INDEX_KEPT: usize = 64 << 10;
 
 /// Where a segment is within its file, and how many keys it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
@@ -394,6 +396,17 @@ impl Segment {
         bytes.release(self.extents(blocks.clone()));
         let entry = |block: usize| index.start + block * (width + ENTRY_TAIL);
         bytes.release(entry(blocks.start)..entry(blocks.end));
+    }
+
+    /// The same, of a reader that goes away: what lies behind the blocks is not read next, nor is the
+    /// index, of which looking for keys has touched pages far from them. A small one stays: to map it
+    /// again at each level would cost more than it takes.
+    pub(crate) fn release_wholly(&self, blocks: Range<usize>) {
+        let Shared { bytes, index, .. } = &*self.shared;
+        bytes.release_wholly(self.extents(blocks));
+        if index.len() > INDEX_KEPT {
+            bytes.release(index.clone());
+        }
     }
 
     /// Tells the system that these blocks will be read soon.
