@@ -5,11 +5,13 @@
 mod support;
 
 use spillway::exec::Interp;
+use spillway::exec::jit::CompileLimits;
 use spillway::exec::{Jit, Model};
 use spillway::front::{self, Language, Options};
 use spillway::ir::Overflow;
 use spillway::source::Sources;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use support::agree::{assert_agree, assert_agree_in_any_order, expanded, random_states};
 
 /// The folders of languages.
@@ -56,7 +58,9 @@ fn compare_all(folder: &Path) {
                 continue;
             };
             let states = random_states(&interp, STATES, 1);
-            match Jit::new(&interp) {
+            // However long it takes: on a busy machine too, everything is compared as code.
+            let limits = CompileLimits { time: Duration::MAX, ..CompileLimits::default() };
+            match Jit::within(&interp, limits) {
                 Ok(jit) => {
                     let compiled = jit.compiled();
                     match Language::of_file(&file.to_string_lossy()) {

@@ -8,14 +8,14 @@ use super::progress::Display;
 use super::signals::Signals;
 use super::slots;
 use super::{Ending, output, print, say, storage, trace};
-use crate::exec::{Claimed, Executor};
+use crate::exec::{Claimed, Executor, Interp};
 use crate::report::{self, Report, Violation};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::Rebuilt;
-use crate::search::plan::TooSmall;
+use crate::search::plan::{Bytes, TooSmall};
 use crate::search::trace::{Counterexample, Finder};
 use crate::search::visited::Part;
-use crate::search::{Control, Limits, Outcome, Plan, Search, Storage, Verdict};
+use crate::search::{Control, Limits, Outcome, Plan, Search, Storage, Verdict, return_free_blocks};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -56,7 +56,7 @@ fn begin(args: &CheckArgs, model: Model, may_lack_slots: bool) -> Result<Ended, 
     let (model, _) = model.in_key_order(args.key_order)?;
     let model = model.with_symmetry(args.symmetry.effort());
     let limits = args.limits();
-    let executor = Executor::new(&model.interp, args.run.exec.into());
+    let executor = executor(&model.interp, &args.run);
     let searched = model.searched_by(executor.model());
     let (storage, width) = (storage::wanted(args, searched.model())?, searched.model().width());
     drop(searched);
@@ -73,7 +73,7 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let (directory, job, saved) = Directory::open(&args.dir, args.run.disk_limit)?;
     let model = job.model(&args.dir)?;
     let limits = job.limits(args.run.max_states);
-    let executor = Executor::new(&model.interp, args.run.exec.into());
+    let executor = executor(&model.interp, &args.run);
     let width = model.searched().model().width();
     let storage = job.storage(&args.dir, width)?;
     let plan = planned(width, &storage, &args.run, args::plan_again)?;
@@ -85,7 +85,23 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     }
 }
 
-/// Called when the model is compiled: what is resident by then is not there to be shared out.
+const MIB: u64 = 1 << 20;
+
+/// Added to what reading a model took where that is told, as it is never quite the same.
+const PEAK_SLACK_MIB: u64 = 2;
+
+/// Kept free while a model is compiled, in bytes: what compiling takes is an estimate.
+const BESIDE_COMPILING: u64 = 8 << 20;
+
+/// The model ready to run. Compiling takes what the budget leaves: the search has not begun.
+fn executor<'m>(model: &'m Interp, args: &RunArgs) -> Executor<'m> {
+    return_free_blocks();
+    let room = args.memory.saturating_sub(Plan::resident() + BESIDE_COMPILING);
+    Executor::within(model, args.exec.into(), room)
+}
+
+/// Called when the model is compiled: what is resident by then is not there to be shared out. What
+/// was resident meanwhile must have been within the budget too.
 fn plan(width: usize, storage: &Storage, args: &RunArgs) -> Result<Plan, Failure> {
     planned(width, storage, args, args::plan)
 }
@@ -97,6 +113,14 @@ fn planned(
     args: &RunArgs,
     plan: fn(u64, Option<u16>, usize) -> Result<Plan, TooSmall>,
 ) -> Result<Plan, Failure> {
+    let peak = Plan::peak_resident();
+    if peak > args.memory {
+        let (memory, least) = (Bytes(args.memory), peak.div_ceil(MIB) + PEAK_SLACK_MIB);
+        return Err(Failure::wrong(format!(
+            "a memory budget of {memory} is too small: reading this model took {least}MiB\n  help: \
+             give at least that much with --memory"
+        )));
+    }
     let width = width + storage.saved().tag_bytes();
     plan(args.memory, args.threads, width).map_err(|error| {
         Failure::wrong(format!("{error}\n  help: give at least that much with --memory"))

@@ -1,6 +1,6 @@
 //! Compiled or interpreted: the choice, and what came of it.
 
-use super::jit::Compiled;
+use super::jit::{CompileLimits, Compiled, NotCompiled};
 use super::{Interp, Jit, Model};
 
 /// How a program is run.
@@ -24,9 +24,23 @@ pub enum Executor<'a> {
 impl<'a> Executor<'a> {
     /// Prepares a program to be run as asked for, or by the interpreter.
     pub fn new(interp: &'a Interp, wanted: Exec) -> Executor<'a> {
+        Executor::of(interp, wanted, Jit::new)
+    }
+
+    /// The same; compiling takes about so many bytes of memory at most.
+    pub fn within(interp: &'a Interp, wanted: Exec, memory: u64) -> Executor<'a> {
+        let limits = CompileLimits { memory, ..CompileLimits::default() };
+        Executor::of(interp, wanted, |interp| Jit::within(interp, limits))
+    }
+
+    fn of(
+        interp: &'a Interp,
+        wanted: Exec,
+        compile: impl FnOnce(&'a Interp) -> Result<Jit<'a>, NotCompiled>,
+    ) -> Executor<'a> {
         match wanted {
             Exec::Interp => Executor::Interpreted(interp, "as asked for".to_owned()),
-            Exec::Jit => match Jit::new(interp) {
+            Exec::Jit => match compile(interp) {
                 Ok(jit) => Executor::Compiled(Box::new(jit)),
                 Err(refused) => Executor::Interpreted(interp, refused.reason),
             },

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use spillway::exec::jit::CompiledStep;
+use spillway::exec::jit::{CompileLimits, CompiledStep};
 use spillway::exec::{
     Check, Collected, Expansion, Findings, Interp, Jit, Model, Outcome, PropertyInfo, Step,
 };
@@ -19,13 +19,31 @@ pub fn all_agree(reference: &Interp, states: &[u8]) -> Agreement {
     if let Ok(jit) = Jit::new(reference) {
         agree_at_the_start(reference, &jit)?;
         agree(reference, &jit, states)?;
-        for state in states.chunks_exact(reference.width()) {
-            let steps = reference.steps(state).into_iter();
-            let actions = reference.program().actions.len() as u32;
-            let expected: Vec<CompiledStep> =
-                steps.filter(|step| step.action < actions).map(compiled).collect();
-            prop_assert_eq!(expected, jit.compiled_steps(state), "from {:?}", state);
+        steps_agree(reference, &jit, states)?;
+    }
+    // Functions compiled by themselves, and nearly nothing compiled at all.
+    let apart = CompileLimits { inlined: 0, ..CompileLimits::default() };
+    let hardly = CompileLimits { memory: HARDLY, ..CompileLimits::default() };
+    let has_functions = !reference.program().functions.is_empty();
+    for limits in has_functions.then_some(apart).into_iter().chain([hardly]) {
+        if let Ok(jit) = Jit::within(reference, limits) {
+            agree(reference, &jit, states)?;
+            steps_agree(reference, &jit, states)?;
         }
+    }
+    Ok(())
+}
+
+/// So little memory that only the least functions are compiled, in bytes.
+const HARDLY: u64 = 60_000;
+
+fn steps_agree(reference: &Interp, jit: &Jit, states: &[u8]) -> Agreement {
+    let actions = reference.program().actions.len() as u32;
+    for state in states.chunks_exact(reference.width()) {
+        let steps = reference.steps(state).into_iter();
+        let expected: Vec<CompiledStep> =
+            steps.filter(|step| step.action < actions).map(compiled).collect();
+        prop_assert_eq!(expected, jit.compiled_steps(state), "from {:?}", state);
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Functions, which are emitted where they are called, and the names of their bodies.
+//! Functions, which are emitted where they are called unless that is much code (see `outline`), and
+//! the names of their bodies.
 //!
 //! No function calls itself, so each has one frame (see [`layout`](crate::ir::layout)). Here frames
 //! are words of their own behind those of the state.
@@ -29,6 +30,26 @@ impl Exit {
     /// The end of a body without result.
     pub fn plain(block: Block) -> Exit {
         Exit { block, result: None, span: Span::default() }
+    }
+
+    /// The end of a function's body, and where its result is then.
+    pub fn new(
+        emitter: &mut Emitter,
+        id: FunctionId,
+        block: Block,
+        span: Span,
+    ) -> (Exit, Option<(Variable, Variable)>) {
+        let function = &emitter.interp.program().functions[id];
+        let result = function.result.map(|_| {
+            let (value, undefined) =
+                (emitter.b.declare_var(types::I64), emitter.b.declare_var(types::I8));
+            let zeros = (emitter.iconst(0), emitter.b.ins().iconst(types::I8, 0));
+            emitter.b.def_var(value, zeros.0);
+            emitter.b.def_var(undefined, zeros.1);
+            (value, undefined)
+        });
+        let whose = result.map(|(value, undefined)| (id, value, undefined));
+        (Exit { block, result: whose, span }, result)
     }
 }
 
@@ -65,21 +86,17 @@ impl Emitter<'_, '_> {
         span: Span,
         frame: &Frame,
     ) -> Maybe {
+        if self.sizes.is_outlined(id) {
+            return self.call_outlined(id, arguments, span, frame);
+        }
         let function = &self.interp.program().functions[id];
         let own = self.give_all(id, arguments, span, frame);
         let names = std::mem::replace(&mut self.names, own);
         let locals = self.interp.layout().frames.functions.get(id);
         let outer = (std::mem::replace(&mut self.own, locals), self.exit);
         let end = self.block();
-        let result = function.result.map(|_| {
-            let (value, undefined) =
-                (self.b.declare_var(types::I64), self.b.declare_var(types::I8));
-            let zeros = (self.iconst(0), self.b.ins().iconst(types::I8, 0));
-            self.b.def_var(value, zeros.0);
-            self.b.def_var(undefined, zeros.1);
-            (id, value, undefined)
-        });
-        self.exit = Some(Exit { block: end, result, span });
+        let (exit, result) = Exit::new(self, id, end, span);
+        self.exit = Some(exit);
         self.run(&function.body, frame);
         match function.result {
             None => self.jump(end),
@@ -89,7 +106,7 @@ impl Emitter<'_, '_> {
         self.names = names;
         (self.own, self.exit) = outer;
         match (result, function.result) {
-            (Some((_, value, undefined)), Some(ty)) => {
+            (Some((value, undefined)), Some(ty)) => {
                 let (low, high) = self.scalar_bounds(ty);
                 let (value, undefined) = (self.b.use_var(value), self.b.use_var(undefined));
                 Maybe::Unless(undefined, Val::int(value, low, high))
@@ -100,7 +117,7 @@ impl Emitter<'_, '_> {
 
     /// Binds the parameters of a function. All arguments are judged before any is stored: judging
     /// one may call the same function.
-    fn give_all(
+    pub fn give_all(
         &mut self,
         id: FunctionId,
         arguments: &[Argument],

@@ -83,11 +83,13 @@ struct Helpers<F> {
     complete: F,
     interpret_turn: F,
     fault: F,
+    fault_within: F,
     stuck: F,
     broken: F,
     told_to_stop: F,
     judge: F,
     interpret: F,
+    interpret_from: F,
     impossible: F,
 }
 
@@ -100,11 +102,13 @@ pub(super) struct Imports {
     pub complete: FuncRef,
     pub interpret_turn: FuncRef,
     pub fault: FuncRef,
+    pub fault_within: FuncRef,
     pub stuck: FuncRef,
     pub broken: FuncRef,
     pub told_to_stop: FuncRef,
     pub judge: FuncRef,
     pub interpret: FuncRef,
+    pub interpret_from: FuncRef,
     pub impossible: FuncRef,
     pub config: TargetFrontendConfig,
 }
@@ -133,15 +137,17 @@ impl Workshop {
         builder.symbol("complete", runtime::complete as *const u8);
         builder.symbol("interpret_turn", runtime::interpret_turn as *const u8);
         builder.symbol("fault", runtime::fault as *const u8);
+        builder.symbol("fault_within", runtime::fault_within as *const u8);
         builder.symbol("stuck", runtime::stuck as *const u8);
         builder.symbol("broken", runtime::broken as *const u8);
         builder.symbol("told_to_stop", runtime::told_to_stop as *const u8);
         builder.symbol("judge", runtime::judge as *const u8);
         builder.symbol("interpret", runtime::interpret as *const u8);
+        builder.symbol("interpret_from", runtime::interpret_from as *const u8);
         builder.symbol("impossible", runtime::impossible as *const u8);
         let mut module = JITModule::new(builder);
         let mut import = |name, parameters: &[Type], result: bool| {
-            let signature = signature(&module, parameters, result);
+            let signature = helper_signature(&module, parameters, result);
             module.declare_function(name, Linkage::Import, &signature).map_err(Refusal::from)
         };
         let (word, number) = (types::I64, types::I32);
@@ -152,11 +158,13 @@ impl Workshop {
             complete: import("complete", &[word, word, word], true)?,
             interpret_turn: import("interpret_turn", &[word, word, word, number, number], true)?,
             fault: import("fault", &[word, word, number, word], false)?,
+            fault_within: import("fault_within", &[word; 5], false)?,
             stuck: import("stuck", &[word, word, word], false)?,
             broken: import("broken", &[word, word, number], false)?,
             told_to_stop: import("told_to_stop", &[word], true)?,
             judge: import("judge", &[word, word, number], false)?,
             interpret: import("interpret", &[word, word, word, number, number], true)?,
+            interpret_from: import("interpret_from", &[word, word, word, number, number], true)?,
             impossible: import("impossible", &[], false)?,
         };
         let context = module.make_context();
@@ -167,7 +175,7 @@ impl Workshop {
     /// Prepares the context for a function of so many words that gives a word.
     pub fn begin(&mut self, words: usize) -> Imports {
         self.module.clear_context(&mut self.context);
-        self.context.func.signature = signature(&self.module, &vec![types::I64; words], true);
+        self.context.func.signature = signature(&self.module, words);
         let (module, function) = (&mut self.module, &mut self.context.func);
         let mut import = |id| module.declare_func_in_func(id, function);
         let Helpers {
@@ -177,11 +185,13 @@ impl Workshop {
             complete,
             interpret_turn,
             fault,
+            fault_within,
             stuck,
             broken,
             told_to_stop,
             judge,
             interpret,
+            interpret_from,
             impossible,
         } = &self.helpers;
         Imports {
@@ -191,11 +201,13 @@ impl Workshop {
             complete: import(*complete),
             interpret_turn: import(*interpret_turn),
             fault: import(*fault),
+            fault_within: import(*fault_within),
             stuck: import(*stuck),
             broken: import(*broken),
             told_to_stop: import(*told_to_stop),
             judge: import(*judge),
             interpret: import(*interpret),
+            interpret_from: import(*interpret_from),
             impossible: import(*impossible),
             config: self.module.target_config(),
         }
@@ -204,9 +216,15 @@ impl Workshop {
     /// Compiles the function in the context.
     pub fn define(&mut self) -> Result<FuncId, Refusal> {
         let id = self.module.declare_anonymous_function(&self.context.func.signature)?;
+        self.define_as(id)?;
+        Ok(id)
+    }
+
+    /// Compiles the function in the context as one that was declared before.
+    pub fn define_as(&mut self, id: FuncId) -> Result<(), Refusal> {
         self.module.define_function(id, &mut self.context)?;
         self.bytes += self.context.compiled_code().map_or(0, |code| code.code_buffer().len());
-        Ok(id)
+        Ok(())
     }
 
     /// Makes everything callable.
@@ -239,7 +257,12 @@ impl Workshop {
     }
 }
 
-fn signature(module: &JITModule, parameters: &[Type], result: bool) -> Signature {
+/// Of a function of so many words that gives a word.
+pub(super) fn signature(module: &JITModule, words: usize) -> Signature {
+    helper_signature(module, &vec![types::I64; words], true)
+}
+
+fn helper_signature(module: &JITModule, parameters: &[Type], result: bool) -> Signature {
     let mut signature = module.make_signature();
     signature.params = parameters.iter().map(|&ty| AbiParam::new(ty)).collect();
     if result {

@@ -38,8 +38,8 @@ pub(super) struct Mover {
 pub(super) enum Work {
     /// Nothing.
     Nothing,
-    /// All steps of some actions, whose mover is at its location.
-    Actions(Turn, Vec<ActionId>),
+    /// All steps of some actions, whose mover, if they have one, is at its location.
+    Actions { mover: Option<u32>, turn: Turn, actions: Vec<ActionId> },
     /// All steps of an instance at a location, where processes come and go.
     Steps { mover: Instance, number: u32, at: LocationId, mode: Mode },
 }
@@ -76,8 +76,8 @@ impl Plan {
     fn of_processes(interp: &Interp) -> Plan {
         let program = interp.program();
         let mut movers = Vec::new();
-        let mut anybody: Vec<Vec<ActionId>> = Vec::new();
-        let mut committed: Vec<Vec<ActionId>> = Vec::new();
+        let mut anybody: Vec<(Option<u32>, Vec<ActionId>)> = Vec::new();
+        let mut committed: Vec<(Option<u32>, Vec<ActionId>)> = Vec::new();
         for (id, process) in program.processes.iter() {
             let actions: Vec<&[ActionId]> =
                 process.locations.keys().map(|at| interp.actions_from(id, at)).collect();
@@ -85,29 +85,31 @@ impl Plan {
                 continue;
             }
             let who = Who::Instance(Instance { process: id, slot: 0 });
+            let number = Some(movers.len() as u32);
             movers.push(Mover { who, first: anybody.len() });
             for (actions, location) in actions.into_iter().zip(process.locations.values()) {
                 let is_committed = location.grip == Grip::Committed;
-                anybody.push(actions.to_vec());
-                committed.push(if is_committed { actions.to_vec() } else { Vec::new() });
+                anybody.push((number, actions.to_vec()));
+                let urgent = if is_committed { actions.to_vec() } else { Vec::new() };
+                committed.push((number, urgent));
             }
         }
         let plain = |id: &ActionId| program.actions[*id].parameters.is_empty();
         let alike = interp.free_actions().chunk_by(|one, other| plain(one) && plain(other));
         for actions in alike.flat_map(|alike| alike.chunks(FREE_PER_FUNCTION)) {
             movers.push(Mover { who: Who::Nobody, first: anybody.len() });
-            anybody.push(actions.to_vec());
-            committed.push(Vec::new());
+            anybody.push((None, actions.to_vec()));
+            committed.push((None, Vec::new()));
         }
         let per_turn = anybody.len();
-        let has_committed = committed.iter().any(|actions| !actions.is_empty())
+        let has_committed = committed.iter().any(|(_, actions)| !actions.is_empty())
             || program
                 .processes
                 .values()
                 .any(|process| process.locations.values().any(|it| it.grip == Grip::Committed));
-        let work = |turn, actions: Vec<ActionId>| match actions.is_empty() {
+        let work = |turn, (mover, actions): (_, Vec<ActionId>)| match actions.is_empty() {
             true => Work::Nothing,
-            false => Work::Actions(turn, actions),
+            false => Work::Actions { mover, turn, actions },
         };
         let mut functions: Vec<_> = anybody.into_iter().map(|it| work(Turn::Anybody, it)).collect();
         if has_committed {
@@ -362,7 +364,7 @@ impl Emitter<'_, '_> {
             let arguments = [self.runtime, self.state, number];
             if is_native_expr(self.interp.program(), condition) {
                 self.on_fault = OnFault::Ignore(broken);
-                let mut footprint = Footprint::new(self.interp, self.shapes, &self.names);
+                let mut footprint = Footprint::new(self.interp, self.known(), &self.names);
                 footprint.judge(condition);
                 let parent = self.copy(&footprint.words());
                 self.branch(condition, &parent, end, broken);

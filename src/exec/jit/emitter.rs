@@ -6,6 +6,7 @@ use super::code::Imports;
 use super::expr::UNROLLED_MAX;
 use super::footprint::Keep;
 use super::names::Names;
+use super::outline::Outlines;
 use super::runtime::Site;
 use super::shape::{Places, Shapes};
 use super::size::Sizes;
@@ -18,6 +19,7 @@ use cranelift_codegen::ir::{
     types,
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
+use cranelift_jit::JITModule;
 
 /// In a loop without another inside, it is asked once in so many rounds whether it is time to stop; a
 /// power of two.
@@ -52,6 +54,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub copies: u64,
     /// How many parts the copies of one loop may have.
     pub unrolled_max: u64,
+    /// How many instructions the function may have; one with more is left to the interpreter.
+    pub instructions_max: usize,
     /// What becomes of a failure at present.
     pub on_fault: OnFault,
     /// How many actions were left to the interpreter.
@@ -59,7 +63,20 @@ pub(super) struct Emitter<'a, 'f> {
     /// How many loops have been emitted.
     pub loops: usize,
     /// Room for the words of a state that are kept in memory, once some are.
-    memory: Option<StackSlot>,
+    pub memory: Option<Memory>,
+    /// The functions that are compiled by themselves.
+    pub outlines: &'f mut Outlines,
+    /// Where they are declared.
+    pub module: &'f mut JITModule,
+}
+
+/// Where words are kept in memory.
+#[derive(Clone, Copy)]
+pub(super) enum Memory {
+    /// In the function's own room.
+    Slot(StackSlot),
+    /// In the caller's.
+    Given(Value),
 }
 
 /// An integer or a truth value that code computes, and what is known of it beforehand.
@@ -122,6 +139,8 @@ pub(super) enum OnFault {
     Ask(ActionId, Block),
     /// Code goes on at the block.
     Ignore(Block),
+    /// The function gives the number of the site to its caller.
+    Give,
 }
 
 /// Where each word of a state is while a step is computed.
@@ -145,6 +164,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         sites: &'a mut Vec<Site>,
         numbered: bool,
         imports: Imports,
+        (outlines, module): (&'f mut Outlines, &'f mut JITModule),
         mut b: FunctionBuilder<'f>,
     ) -> Self {
         let entry = b.create_block();
@@ -172,17 +192,35 @@ impl<'a, 'f> Emitter<'a, 'f> {
             own: None,
             exit: None,
             copies: 1,
+            instructions_max: usize::MAX,
             on_fault,
             interpreted: 0,
             loops: 0,
             memory: None,
+            outlines,
+            module,
         }
+    }
+
+    /// What is known of the program.
+    pub fn known(&self) -> (&'a Shapes, &'a Sizes) {
+        (self.shapes, self.sizes)
+    }
+
+    /// Whether the function has more instructions than it may: going on is in vain.
+    pub fn is_too_large(&self) -> bool {
+        self.b.func.dfg.num_insts() > self.instructions_max
     }
 
     /// Returns the cursor.
     pub fn finish(mut self) {
         let cursor = self.b.use_var(self.cursor);
-        self.b.ins().return_(&[cursor]);
+        self.finish_with(cursor);
+    }
+
+    /// Returns a value.
+    pub fn finish_with(mut self, value: Value) {
+        self.b.ins().return_(&[value]);
         self.b.seal_all_blocks();
         let config = self.imports.config;
         self.b.finalize(config);
@@ -281,6 +319,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
                 self.b.ins().jump(block, &[BlockArg::from(site)]);
             }
             OnFault::Ignore(next) => self.jump(next),
+            OnFault::Give => self.give_fault(kind, span),
         }
     }
 
@@ -319,8 +358,13 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     fn site(&mut self, action: ActionId, kind: FaultKind, span: Span) -> Value {
+        let number = self.add_site(action, kind, span);
+        self.b.ins().iconst(types::I32, number)
+    }
+
+    pub fn add_site(&mut self, action: ActionId, kind: FaultKind, span: Span) -> i64 {
         self.sites.push(Site { action, kind, span });
-        self.b.ins().iconst(types::I32, self.sites.len() as i64 - 1)
+        self.sites.len() as i64 - 1
     }
 
     /// Tells the run-time of a fault.
@@ -345,12 +389,16 @@ impl<'a, 'f> Emitter<'a, 'f> {
     /// Where words of the state are kept in memory.
     pub fn memory(&mut self) -> Value {
         let slot = match self.memory {
-            Some(slot) => slot,
+            Some(Memory::Given(words)) => return words,
+            Some(Memory::Slot(slot)) => slot,
             None => {
-                // Bits are read eight bytes at a time, the last of them beyond the state.
-                let size = 8 * (Places::new(self.interp.layout()).words() as u32 + 1);
+                // Bits are read eight bytes at a time, the last of them beyond the state; behind
+                // that are the results of functions.
+                let size = 8 * (Places::new(self.interp.layout()).words() as u32 + 3);
                 let data = StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3);
-                *self.memory.insert(self.b.create_sized_stack_slot(data))
+                let slot = self.b.create_sized_stack_slot(data);
+                self.memory = Some(Memory::Slot(slot));
+                slot
             }
         };
         self.b.ins().stack_addr(types::I64, slot, 0)

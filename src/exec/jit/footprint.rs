@@ -7,6 +7,7 @@
 use super::bits::At;
 use super::names::{Bound, Names};
 use super::shape::{Places, Shape, Shapes, Turn, location_in};
+use super::size::Sizes;
 use crate::exec::Interp;
 use crate::exec::interp::{ChannelAt, Instance, Slots};
 use crate::ir::layout::{CellId, Frame, Group};
@@ -35,6 +36,7 @@ pub(super) enum Keep {
 pub(super) struct Footprint<'a> {
     interp: &'a Interp,
     shapes: &'a Shapes,
+    sizes: &'a Sizes,
     names: Names,
     /// Where the variables of the body at present are.
     own: Option<&'a Frame>,
@@ -42,13 +44,19 @@ pub(super) struct Footprint<'a> {
     written: Vec<Range<u32>>,
     /// Reaches of more than one word, within which an index decides.
     wide: Vec<Range<u32>>,
+    /// Whether a function is called that is compiled by itself: it finds all words in memory.
+    shared: bool,
 }
 
 impl<'a> Footprint<'a> {
     /// Of code whose parameters stand for what they do in `names`.
-    pub fn new(interp: &'a Interp, shapes: &'a Shapes, names: &Names) -> Self {
+    pub fn new(
+        interp: &'a Interp,
+        (shapes, sizes): (&'a Shapes, &'a Sizes),
+        names: &Names,
+    ) -> Self {
         let (names, written, wide) = (names.clone(), Vec::new(), Vec::new());
-        Footprint { interp, shapes, names, own: None, written, wide }
+        Footprint { interp, shapes, sizes, names, own: None, written, wide, shared: false }
     }
 
     /// Adds what taking an action touches, judging its guard apart.
@@ -116,6 +124,10 @@ impl<'a> Footprint<'a> {
     /// Where each word of the state is to be kept.
     pub fn words(&self) -> Vec<Keep> {
         let mut words = vec![Keep::Parent; Places::new(self.interp.layout()).words()];
+        if self.shared {
+            words.fill(Keep::Memory);
+            return words;
+        }
         for range in self.written.iter().filter(|range| !range.is_empty()) {
             words[in_words(range)].fill(Keep::Register);
         }
@@ -182,6 +194,7 @@ impl<'a> Footprint<'a> {
     }
 
     fn call(&mut self, id: FunctionId, arguments: &[Argument]) {
+        self.shared |= self.sizes.is_outlined(id);
         let function = &self.interp.program().functions[id];
         let mut references = Vec::new();
         for argument in arguments {

@@ -65,6 +65,9 @@ impl Emitter<'_, '_> {
                 continue;
             }
             for location in program.processes[process].locations.keys() {
+                if self.is_too_large() {
+                    break;
+                }
                 let actions = self.interp.actions_from(process, location);
                 let may = |it: &&ActionId| may_receive(program, &program.actions[**it], channel);
                 let receives: Vec<ActionId> = actions.iter().filter(may).copied().collect();
@@ -132,7 +135,7 @@ impl Emitter<'_, '_> {
             }
             self.names.channel = Some(channel);
             let chain = self.chain(other, receive);
-            let mut footprint = Footprint::new(self.interp, self.shapes, &self.names);
+            let mut footprint = Footprint::new(self.interp, self.known(), &self.names);
             footprint.location(sender);
             self.step_footprint(&mut footprint, &chain);
             let work = self.copy(&footprint.words());

@@ -9,7 +9,8 @@
 //!   it keeps in registers;
 //! - `emitter`, `bits`, `place`: values, faults, packed bits, places;
 //! - `size`: how much code something becomes; `simple`: what need not be branched on; `maybe`: what may be undefined;
-//! - `names`: what names stand for; `call`: functions; `bags`: multisets;
+//! - `names`: what names stand for; `call`: functions; `outline`: those compiled by themselves;
+//!   `bags`: multisets;
 //! - `expr`, `stmt`, `step`: expressions, statements, actions;
 //! - `turns`: steps where processes come and go, `meetings` their rendezvous; `channels`: which
 //!   channel is meant;
@@ -31,6 +32,7 @@ mod footprint;
 mod maybe;
 mod meetings;
 mod names;
+mod outline;
 mod place;
 mod runtime;
 mod shape;
@@ -40,6 +42,8 @@ mod step;
 mod stmt;
 mod supported;
 mod turns;
+
+pub use compile::CompileLimits;
 
 use super::{Check, Expansion, FaultKind, Interp, Model, PropertyInfo, Step};
 use crate::ir::ActionId;
@@ -52,13 +56,11 @@ use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Compiling goes on for at most this long; what is not compiled by then is interpreted.
-const TIME_MAX: Duration = Duration::from_secs(4);
-
 /// A program compiled to machine code.
 pub struct Jit<'a> {
     interp: &'a Interp,
     code: Code,
+    limits: CompileLimits,
     /// The same with the action of each candidate, made when it is first asked for.
     numbered: OnceLock<Option<Code>>,
 }
@@ -112,11 +114,16 @@ pub struct CompiledStep {
 impl<'a> Jit<'a> {
     /// Compiles the program of an interpreter, or says why it stays with that.
     pub fn new(interp: &'a Interp) -> Result<Jit<'a>, NotCompiled> {
+        Jit::within(interp, CompileLimits::default())
+    }
+
+    /// The same within these limits: what would take more is interpreted.
+    pub fn within(interp: &'a Interp, limits: CompileLimits) -> Result<Jit<'a>, NotCompiled> {
         if let Some(reason) = supported::refusal(interp.program()) {
             return Err(NotCompiled { reason: reason.to_owned() });
         }
-        let code = compile(interp, false, TIME_MAX)?;
-        Ok(Jit { interp, code, numbered: OnceLock::new() })
+        let code = compile(interp, false, limits)?;
+        Ok(Jit { interp, code, limits, numbered: OnceLock::new() })
     }
 
     /// What compiling gave.
@@ -128,7 +135,7 @@ impl<'a> Jit<'a> {
     /// Every step out of `state` as compiled code takes them, with their actions; not the properties
     /// that meet errors.
     pub fn compiled_steps(&self, state: &[u8]) -> Vec<CompiledStep> {
-        let code = self.numbered.get_or_init(|| compile(self.interp, true, TIME_MAX).ok());
+        let code = self.numbered.get_or_init(|| compile(self.interp, true, self.limits).ok());
         let Some(code) = code else { return Vec::new() };
         let mut successors = Vec::new();
         let keep = |buffer: &mut Vec<u8>| {

@@ -8,8 +8,8 @@ use super::code::Code;
 use super::turns::CHAIN_MAX;
 use crate::exec::interp::{Instance, WITHIN_MAX};
 use crate::exec::{Check, Expansion, Fault, FaultKind, Interp, Model, stop};
-use crate::ir::ActionId;
 use crate::ir::layout::CellId;
+use crate::ir::{ActionId, LocationId};
 use crate::source::Span;
 use std::io::Write;
 
@@ -330,6 +330,21 @@ pub(super) unsafe extern "C" fn fault(
     runtime.fail(state, runtime.code.sites[site as usize]);
 }
 
+/// A step of `state` by an action fails in a function that it calls.
+pub(super) unsafe extern "C" fn fault_within(
+    runtime: &mut Runtime<'_, '_>,
+    state: *const u8,
+    site: u64,
+    action: u64,
+    cursor: *mut u8,
+) {
+    runtime.note_taken(cursor);
+    // SAFETY: compiled code passes the state it expands.
+    let state = unsafe { runtime.state(state) };
+    let site = runtime.code.sites[site as usize];
+    runtime.fail(state, Site { action: ActionId(action as u32), ..site });
+}
+
 /// `state` has no step, or perhaps none that leads on.
 pub(super) unsafe extern "C" fn stuck(
     runtime: &mut Runtime<'_, '_>,
@@ -388,6 +403,27 @@ pub(super) unsafe extern "C" fn interpret(
     jit.interp.steps_of_action(id, only_committed != 0, state, &mut |result| {
         runtime.interpreted(state, id, result);
     });
+    runtime.enter_room()
+}
+
+/// All steps of a mover from where it is, by the interpreter. Gives the cursor.
+pub(super) unsafe extern "C" fn interpret_from(
+    runtime: &mut Runtime<'_, '_>,
+    state: *const u8,
+    cursor: *mut u8,
+    mover: u32,
+    only_committed: u32,
+) -> *mut u8 {
+    // SAFETY: compiled code passes the state it expands.
+    let state = unsafe { runtime.state(state) };
+    runtime.leave_room(state, cursor);
+    let (jit, instance) = (runtime.jit, runtime.code.instances[mover as usize]);
+    let at = LocationId(location_code(jit.interp, instance, state) as u32);
+    for &id in jit.interp.actions_from(instance.process, at) {
+        jit.interp.steps_of_action(id, only_committed != 0, state, &mut |result| {
+            runtime.interpreted(state, id, result);
+        });
+    }
     runtime.enter_room()
 }
 

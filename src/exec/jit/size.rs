@@ -1,18 +1,80 @@
 //! How much code something becomes: its statements and expressions, those of the functions that it
 //! calls counted at each call, since they are emitted there.
+//!
+//! Where all actions together are large, functions that are called more than once are compiled by
+//! themselves (see `outline`): a call of one counts as one part.
 
+use super::supported::meetable;
 use crate::ir::walk::{self, Visitor};
-use crate::ir::{Action, Entity, Expr, ExprKind, FunctionId, Program, Stmt, StmtKind};
-use std::cell::RefCell;
+use crate::ir::{Action, Arena, Entity, Expr, ExprKind, FunctionId, LocationId, ProcessId};
+use crate::ir::{Program, Stmt, StmtKind, Turn};
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashSet;
+
+/// Smaller functions are emitted where they are called in any case.
+const OUTLINED_MIN: u64 = 40;
+
+/// Larger ones are not even if they are called once, so that no piece of code is too large.
+const INLINED_ONCE_MAX: u64 = 1000;
 
 /// The sizes of a program's functions, each found when it is first asked for.
 pub(super) struct Sizes {
     functions: RefCell<Vec<Option<u64>>>,
+    outlined: Arena<FunctionId, bool>,
+    /// The locations that processes are at between steps.
+    resting: HashSet<(ProcessId, LocationId)>,
+    meetable: OnceCell<bool>,
 }
 
 impl Sizes {
-    pub fn new(program: &Program) -> Sizes {
-        Sizes { functions: RefCell::new(vec![None; program.functions.len()]) }
+    /// Functions are compiled by themselves if all actions have more parts than `inlined`; if that
+    /// is 0, all that are called.
+    pub fn new(program: &Program, inlined: u64) -> Sizes {
+        let whole = Sizes::whole(program);
+        let actions = program.actions.values().map(|action| whole.action(program, action));
+        if actions.fold(0, u64::saturating_add) <= inlined {
+            return whole;
+        }
+        let calls = Calls::of(program);
+        let outlined = program.functions.keys().map(|id| match calls[id.index()] {
+            0 => false,
+            _ if inlined == 0 => true,
+            1 => whole.function(program, id) > INLINED_ONCE_MAX,
+            _ => whole.function(program, id) >= OUTLINED_MIN,
+        });
+        let outlined = outlined.collect();
+        Sizes { functions: RefCell::new(vec![None; program.functions.len()]), outlined, ..whole }
+    }
+
+    /// As if all functions were emitted where they are called.
+    pub fn whole(program: &Program) -> Sizes {
+        let outlined = program.functions.keys().map(|_| false).collect();
+        let starts = program.processes.iter().map(|(id, process)| (id, process.start));
+        let ends = program.actions.values().filter(|it| it.control.turn == Turn::Open);
+        let ends = ends.filter_map(|it| it.edge.map(|edge| (edge.process, edge.to)));
+        let functions = RefCell::new(vec![None; program.functions.len()]);
+        let resting = starts.chain(ends).collect();
+        Sizes { functions, outlined, resting, meetable: OnceCell::new() }
+    }
+
+    /// Whether every receive is compiled with its sender, if that is.
+    pub fn meetable(&self, program: &Program) -> bool {
+        *self.meetable.get_or_init(|| meetable(program))
+    }
+
+    /// Whether a process can be at a location between steps, unless it is blocked within one.
+    pub fn rests(&self, process: ProcessId, at: LocationId) -> bool {
+        self.resting.contains(&(process, at))
+    }
+
+    /// Whether a function is compiled by itself.
+    pub fn is_outlined(&self, id: FunctionId) -> bool {
+        self.outlined[id]
+    }
+
+    /// Whether any is.
+    pub fn any_outlined(&self) -> bool {
+        self.outlined.values().any(|&outlined| outlined)
     }
 
     /// Of guard, communication and body.
@@ -30,19 +92,20 @@ impl Sizes {
         self.of(program, |count| count.expr(expr))
     }
 
-    fn of(&self, program: &Program, visit: impl FnOnce(&mut Count)) -> u64 {
-        let mut count = Count { sizes: self, program, parts: 0 };
-        visit(&mut count);
-        count.parts
-    }
-
-    fn function(&self, program: &Program, id: FunctionId) -> u64 {
+    /// Of the body of a function.
+    pub fn function(&self, program: &Program, id: FunctionId) -> u64 {
         let known = self.functions.borrow()[id.index()];
         known.unwrap_or_else(|| {
             let size = self.body(program, &program.functions[id].body);
             self.functions.borrow_mut()[id.index()] = Some(size);
             size
         })
+    }
+
+    fn of(&self, program: &Program, visit: impl FnOnce(&mut Count)) -> u64 {
+        let mut count = Count { sizes: self, program, parts: 0 };
+        visit(&mut count);
+        count.parts
     }
 }
 
@@ -56,13 +119,19 @@ impl Count<'_> {
     fn add(&mut self, parts: u64) {
         self.parts = self.parts.saturating_add(parts);
     }
+
+    fn call(&mut self, function: FunctionId) {
+        if !self.sizes.is_outlined(function) {
+            self.add(self.sizes.function(self.program, function));
+        }
+    }
 }
 
 impl Visitor for Count<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         self.add(1);
         if let StmtKind::Call { function, .. } = &stmt.kind {
-            self.add(self.sizes.function(self.program, *function));
+            self.call(*function);
         }
         walk::stmt(self, stmt);
     }
@@ -70,7 +139,35 @@ impl Visitor for Count<'_> {
     fn expr(&mut self, expr: &Expr) {
         self.add(1);
         if let ExprKind::Call(function, _) = &expr.kind {
-            self.add(self.sizes.function(self.program, *function));
+            self.call(*function);
+        }
+        walk::expr(self, expr);
+    }
+}
+
+/// Counts in how many places each function is called.
+struct Calls(Vec<u64>);
+
+impl Calls {
+    fn of(program: &Program) -> Vec<u64> {
+        let mut calls = Calls(vec![0; program.functions.len()]);
+        program.actions.values().for_each(|action| walk::action(&mut calls, action));
+        program.functions.values().for_each(|function| walk::body(&mut calls, &function.body));
+        calls.0
+    }
+}
+
+impl Visitor for Calls {
+    fn stmt(&mut self, stmt: &Stmt) {
+        if let StmtKind::Call { function, .. } = &stmt.kind {
+            self.0[function.index()] += 1;
+        }
+        walk::stmt(self, stmt);
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        if let ExprKind::Call(function, _) = &expr.kind {
+            self.0[function.index()] += 1;
         }
         walk::expr(self, expr);
     }

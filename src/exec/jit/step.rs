@@ -42,6 +42,9 @@ impl Emitter<'_, '_> {
         let test = |&id: &ActionId| (id, self.leading_test(&program.actions[id]));
         let tested: Vec<(ActionId, Option<Test>)> = actions.iter().map(test).collect();
         for group in tested.chunk_by(|one, other| one.1.is_some() && one.1 == other.1) {
+            if self.is_too_large() {
+                break;
+            }
             let end = self.block();
             if let [(_, Some(test)), _, ..] = group {
                 let holds = self.block();
@@ -90,6 +93,17 @@ impl Emitter<'_, '_> {
         self.b.def_var(self.cursor, cursor);
     }
 
+    /// Leaves all that a mover can do to the interpreter.
+    pub fn interpreted_from(&mut self, mover: u32, turn: Turn) {
+        let mover = self.b.ins().iconst(types::I32, i64::from(mover));
+        let committed = self.b.ins().iconst(types::I32, i64::from(turn == Turn::Committed));
+        let cursor = self.b.use_var(self.cursor);
+        let arguments = [self.runtime, self.state, cursor, mover, committed];
+        let call = self.b.ins().call(self.imports.interpret_from, &arguments);
+        let cursor = self.b.inst_results(call)[0];
+        self.b.def_var(self.cursor, cursor);
+    }
+
     /// An action that its mover takes alone.
     fn single(&mut self, id: ActionId) {
         let action = &self.interp.program().actions[id];
@@ -105,7 +119,7 @@ impl Emitter<'_, '_> {
             if let Some((communication, channel)) = message {
                 this.wait_for(communication, channel, &parent, next);
             }
-            let mut footprint = Footprint::new(this.interp, this.shapes, &this.names);
+            let mut footprint = Footprint::new(this.interp, this.known(), &this.names);
             footprint.action(id, action);
             let work = this.copy(&footprint.words());
             if let Some((communication, channel)) = message {
@@ -129,10 +143,10 @@ impl Emitter<'_, '_> {
     /// The state, and room for what functions remember while guards and messages of these actions
     /// are judged.
     fn judging(&mut self, actions: &[&Action]) -> Frame {
-        if !self.interp.layout().has_frames() {
+        if !self.interp.layout().has_frames() && !self.sizes.any_outlined() {
             return self.parent();
         }
-        let mut footprint = Footprint::new(self.interp, self.shapes, &self.names);
+        let mut footprint = Footprint::new(self.interp, self.known(), &self.names);
         for action in actions {
             action.guard.iter().for_each(|guard| footprint.judge(guard));
             action.communication.iter().for_each(|it| footprint.judge_message(it));
@@ -328,7 +342,7 @@ impl Emitter<'_, '_> {
                     this.go_on_if_equal(expected, value, parent, next);
                 }
             }
-            let mut footprint = Footprint::new(this.interp, this.shapes, &this.names);
+            let mut footprint = Footprint::new(this.interp, this.known(), &this.names);
             footprint.action(receiver_id, receiver);
             footprint.rename(&theirs);
             footprint.action(sender_id, sender);

@@ -50,13 +50,14 @@ pub(super) fn is_native_expr(program: &Program, expr: &Expr) -> bool {
 }
 
 /// Whether all that an instance can do at a location is compiled.
-pub(super) fn is_native_turn(program: &Program, mover: Instance, actions: &[ActionId]) -> bool {
-    let is_native = |mover: Instance, action: &Action| {
-        let mut look = Look { program, mover: Some(mover), native: true, inside: false };
-        walk::action(&mut look, action);
-        program.processes[mover.process].life.provided.iter().for_each(|it| look.expr(it));
-        look.native
-    };
+///
+/// `meetable` says whether every receive is compiled with its sender: see [`meetable`].
+pub(super) fn is_native_turn(
+    program: &Program,
+    mover: Instance,
+    actions: &[ActionId],
+    meetable: impl Fn() -> bool,
+) -> bool {
     let meets = |action: &Action| match &action.communication {
         Some(Communication::Send { channel, .. }) => {
             channel.meant(program).any(|id| program.channels[id].capacity == 0)
@@ -64,18 +65,29 @@ pub(super) fn is_native_turn(program: &Program, mover: Instance, actions: &[Acti
         _ => false,
     };
     actions.iter().map(|&id| &program.actions[id]).all(|action| {
-        is_native(mover, action)
+        is_native_for(program, mover, action)
             && (!meets(action) || {
                 // Nothing of the sender's may happen between.
                 let silent = action.body.iter().all(|it| matches!(it.kind, StmtKind::Print { .. }));
-                silent
-                    && program.last.is_none()
-                    && receivers(program).all(|(process, receive)| {
-                        receive.control.tier == 0
-                            && is_native(Instance { process, slot: 0 }, receive)
-                    })
+                silent && program.last.is_none() && meetable()
             })
     })
+}
+
+/// Whether every receive of a program is compiled with its sender, if that is.
+pub(super) fn meetable(program: &Program) -> bool {
+    receivers(program).all(|(process, receive)| {
+        let mover = Instance { process, slot: 0 };
+        receive.control.tier == 0 && is_native_for(program, mover, receive)
+    })
+}
+
+/// Whether an action of an instance is compiled.
+fn is_native_for(program: &Program, mover: Instance, action: &Action) -> bool {
+    let mut look = Look { program, mover: Some(mover), native: true, inside: false };
+    walk::action(&mut look, action);
+    program.processes[mover.process].life.provided.iter().for_each(|it| look.expr(it));
+    look.native
 }
 
 /// Every action that receives, and its process.

@@ -33,6 +33,11 @@ pub(super) enum Mode {
 /// So many actions are emitted behind one another.
 pub(super) const CHAIN_MAX: usize = 64;
 
+/// So many from a location that states come to only within steps: the code from where the step began
+/// has passed it, unless the chain ended there. Without this a sequence of n actions would be emitted
+/// nearly 64 n times over.
+const CHAIN_WITHIN: usize = 8;
+
 /// What is known, while the actions of a location are gone through, of those before.
 #[derive(Clone, Copy)]
 struct Before {
@@ -49,7 +54,7 @@ impl Emitter<'_, '_> {
     pub fn turn(&mut self, mover: Instance, at: LocationId, mode: Mode, number: u32) {
         let (interp, program) = (self.interp, self.interp.program());
         let actions = interp.actions_from(mover.process, at);
-        if !is_native_turn(program, mover, actions) {
+        if !self.is_native_turn(mover, actions) {
             return self.interpreted_turn(mover, at, mode, number);
         }
         self.names = Names::of(mover, mode == Mode::Timeout);
@@ -65,10 +70,18 @@ impl Emitter<'_, '_> {
         }
         let before = self.before(actions, mode);
         for &id in actions {
+            if self.is_too_large() {
+                break;
+            }
             self.offer(mover, number, id, mode, before, end);
         }
         self.jump(end);
         self.go_on_at(end);
+    }
+
+    fn is_native_turn(&self, mover: Instance, actions: &[ActionId]) -> bool {
+        let program = self.interp.program();
+        is_native_turn(program, mover, actions, || self.sizes.meetable(program))
     }
 
     fn before(&mut self, actions: &[ActionId], mode: Mode) -> Before {
@@ -192,7 +205,7 @@ impl Emitter<'_, '_> {
     ) {
         let chain = self.chain(mover, id);
         let program = self.interp.program();
-        let mut footprint = Footprint::new(self.interp, self.shapes, &self.names);
+        let mut footprint = Footprint::new(self.interp, self.known(), &self.names);
         self.step_footprint(&mut footprint, &chain);
         let work = self.copy(&footprint.words());
         if let (Some(communication), Some(channel)) = (&program.actions[id].communication, channel)
@@ -217,7 +230,10 @@ impl Emitter<'_, '_> {
         let program = self.interp.program();
         let mut chain = vec![first];
         let mut last = first;
-        while chain.len() < CHAIN_MAX {
+        let rests =
+            program.actions[first].edge.is_none_or(|it| self.sizes.rests(it.process, it.from));
+        let most = if rests { CHAIN_MAX } else { CHAIN_WITHIN };
+        while chain.len() < most {
             let action = &program.actions[last];
             let asked = action.control.turn == Turn::Atomic
                 && program.processes[mover.process].life.provided.is_some();
@@ -229,7 +245,7 @@ impl Emitter<'_, '_> {
             let it = &program.actions[next];
             if it.guard.is_some()
                 || it.communication.is_some()
-                || !is_native_turn(program, mover, &[next])
+                || !self.is_native_turn(mover, &[next])
             {
                 break;
             }
@@ -320,6 +336,11 @@ impl Emitter<'_, '_> {
     /// Leaves a mover to the interpreter.
     pub fn interpreted_turn(&mut self, mover: Instance, at: LocationId, mode: Mode, number: u32) {
         self.interpreted += self.interp.actions_from(mover.process, at).len();
+        self.interpreted_turns(mode, number);
+    }
+
+    /// Leaves a mover to the interpreter, wherever it is.
+    pub fn interpreted_turns(&mut self, mode: Mode, number: u32) {
         let cursor = self.b.use_var(self.cursor);
         let number = self.b.ins().iconst(types::I32, i64::from(number));
         let mode = match mode {
