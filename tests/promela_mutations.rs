@@ -1,12 +1,20 @@
 //! Whatever is wrong with a model, there is a message: files are cut off, and words of theirs left
 //! out, doubled and exchanged, and each is read. With `SPILLWAY_CORPUS` set to a folder, the
 //! Promela models in it are treated so too.
+//!
+//! Of models in every language some mutants are also compiled, and some hundred of their states
+//! expanded: whatever a model says, that ends. `SPILLWAY_MUTANTS=10000` makes as many of the models in
+//! `SPILLWAY_CORPUS`, each written to a file before it is tried, and names one that takes a minute.
 
-use spillway::exec::Interp;
+use spillway::exec::jit::CompileLimits;
+use spillway::exec::{Expansion, Interp, Jit, Model};
 use spillway::front::{self, Language, Options};
 use spillway::ir::validate::validate;
 use spillway::source::Sources;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// How often each file is changed.
 const TIMES: usize = 60;
@@ -136,4 +144,179 @@ fn deep_nests_are_refused() {
     read(path, "init { L: goto K; K: goto L }");
     read(path, "init { do :: goto L; K: skip; L: goto K od }");
     read(path, "inline f() { g() } inline g() { f() } init { f() }");
+}
+
+/// Reads a model that is large in one respect, and gives what is said of it.
+fn large(language: Language, text: &str) -> Result<(), String> {
+    let mut sources = Sources::default();
+    sources.add("model", text.to_owned());
+    let loaded = front::load(language, &mut sources, &Options::default())
+        .map_err(|errors| errors[0].render(&sources).to_string())?;
+    Interp::new(loaded.program).map_err(|error| error.render(&sources).to_string()).map(drop)
+}
+
+/// Numbered pieces, one after another.
+fn pieces(count: usize, piece: impl Fn(usize) -> String) -> String {
+    (0..count).map(piece).collect()
+}
+
+#[test]
+fn what_is_too_large_is_refused_by_its_limit() {
+    let promela = |text: String, said: &str| {
+        let error = large(Language::Promela, &text).unwrap_err();
+        assert!(error.contains(said) && error.contains("help: "), "{error}");
+    };
+    let chain =
+        |call: &str, count| pieces(count, |at| format!("#define m{}{call} m{at}{call}\n", at + 1));
+    let used = |call: &str, count| format!("byte x; init {{ x = m{count}{call} }}");
+    for (define, call) in [("", ""), ("(a)", "(1)")] {
+        let first = format!("#define m0{define} 1\n");
+        let chain = chain(define, 100_000);
+        promela(format!("{first}{chain}{}", used(call, 100_000)), "more than 1000 deep");
+        assert_eq!(large(Language::Promela, &format!("{first}{chain}{}", used(call, 900))), Ok(()));
+    }
+    let nested = format!("{}1{}", "m(".repeat(50_000), ")".repeat(50_000));
+    promela(format!("#define m(a) a\nbyte x; init {{ x = {nested} }}"), "100 deep");
+    let doubling = pieces(20, |at| format!("inline f{}() {{ f{at}(); f{at}() }}\n", at + 1));
+    let inlines =
+        |last| format!("byte x; inline f0() {{ x = 1 }}\n{doubling} init {{ f{last}() }}");
+    promela(inlines(20), "called more than 262144 times");
+    assert_eq!(large(Language::Promela, &inlines(8)), Ok(()));
+    promela("inline f() { g() } inline g() { f() } init { f() }".into(), "calls itself");
+    let active = |count| pieces(count, |at| format!("active proctype P{at}() {{ skip }}\n"));
+    promela(active(5000), "255 at one time");
+    assert_eq!(large(Language::Promela, &active(40)), Ok(()));
+
+    let murphi = |part: String, said: &str| {
+        let text = format!("var x: 0..3;\n{part}\nstartstate begin x := 0; end;");
+        match (large(Language::Murphi, &text), said) {
+            (Ok(()), "") => {}
+            (Err(error), said) if !said.is_empty() => assert!(error.contains(said), "{error}"),
+            (other, said) => panic!("{other:?}, not {said}"),
+        }
+    };
+    let rule = |guard: String, body: String| format!("rule {guard} ==> begin {body} end;");
+    let calls = |depth| {
+        let last = format!("rule true ==> begin f{depth}(); end;");
+        let chain = pieces(depth, |at| format!("procedure f{}(); begin f{at}(); end;\n", at + 1));
+        format!("procedure f0(); begin x := 1; end;\n{chain}{last}")
+    };
+    murphi(calls(5000), "100 functions deep");
+    murphi(calls(90), "");
+    murphi(rule(format!("true{}", " & x = 0".repeat(20_000)), "x := 1;".into()), "");
+    murphi(rule(format!("x{} = 0", " + x".repeat(20_000)), "x := 1;".into()), "1000 operators");
+    let locals = pieces(5000, |at| format!("l{at}: 0..1;"));
+    murphi(format!("rule true ==> var {locals} begin x := 1; end;"), "500 variables");
+    let many = (0..5000).map(|at| format!("a{at}: x")).collect::<Vec<_>>().join("; ");
+    murphi(rule("true".into(), format!("alias {many} do x := 1; end;")), "50 names");
+}
+
+/// States of a mutant that are expanded.
+const STATES: usize = 200;
+
+/// Mutants without a variable that says otherwise.
+const MUTANTS: usize = 150;
+
+/// A mutant that takes longer is named, and the run ends.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// What a model writes, as states; not more than some thousand of them.
+fn written(model: &dyn Model, run: impl FnOnce(&mut Expansion)) -> Vec<Vec<u8>> {
+    let (mut buffer, mut states, width) = (Vec::new(), Vec::new(), model.width());
+    let on_full = |buffer: &mut Vec<u8>| {
+        states.extend(buffer.chunks_exact(width).map(<[u8]>::to_vec));
+        buffer.clear();
+        match states.len() < 20 * STATES {
+            true => Ok(()),
+            false => Err(spill::Error::Source { reason: "enough".into() }),
+        }
+    };
+    let limit = 100 * width;
+    let done = Expansion::collect_in_batches(width, &mut buffer, limit, on_full, run);
+    if done.is_ok() {
+        states.extend(buffer.chunks_exact(width).map(<[u8]>::to_vec));
+    }
+    states
+}
+
+/// Expands the first states of a model.
+fn explore(model: &dyn Model) {
+    let mut open = VecDeque::from(written(model, |out| model.initial(out)));
+    let mut seen = BTreeSet::new();
+    while let Some(state) = open.pop_front().filter(|_| seen.len() < STATES) {
+        if seen.insert(state.clone()) {
+            open.extend(written(model, |out| model.expand(&state, out)));
+        }
+    }
+}
+
+/// Reads, compiles and runs a mutant, compiled code and the interpreter in turns.
+fn run(language: Language, name: &str, text: &str, number: usize) {
+    let mut sources = Sources::default();
+    sources.add(name, text.to_owned());
+    let loaded = match front::load(language, &mut sources, &Options::default()) {
+        Ok(loaded) => loaded,
+        Err(found) => return assert!(!found.is_empty()),
+    };
+    assert!(validate(&loaded.program).is_ok(), "{name}:\n{text}");
+    let Ok(interp) = Interp::new(loaded.program) else { return };
+    let time = Duration::from_millis(200);
+    let limits = CompileLimits { time, memory: 32 << 20, ..CompileLimits::default() };
+    match Jit::within(&interp, limits) {
+        Ok(jit) if !number.is_multiple_of(4) => explore(&jit),
+        _ => explore(&interp),
+    }
+}
+
+/// Ends the process, with a word, where a mutant takes too long.
+fn watch(current: &'static Mutex<(String, Instant)>) {
+    std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+            let (name, since) = current.lock().unwrap().clone();
+            if since.elapsed() > LONGEST {
+                eprintln!("{name} is not done after {LONGEST:?}");
+                std::process::exit(1);
+            }
+        }
+    });
+}
+
+#[test]
+fn mutants_in_every_language_end() {
+    static CURRENT: Mutex<Option<&'static Mutex<(String, Instant)>>> = Mutex::new(None);
+    let wanted = std::env::var("SPILLWAY_MUTANTS").ok().and_then(|it| it.parse().ok());
+    let corpus = std::env::var_os("SPILLWAY_CORPUS").filter(|_| wanted.is_some());
+    let folder = corpus.map_or(Path::new(env!("CARGO_MANIFEST_DIR")).join("models"), PathBuf::from);
+    let mut paths = Vec::new();
+    models(&folder, &mut paths);
+    paths.retain(|path| Language::of_file(&path.to_string_lossy()).is_some());
+    assert!(paths.len() > 40);
+    let from = std::env::var("SPILLWAY_MUTANTS_FROM").ok().and_then(|it| it.parse().ok());
+    let file = wanted.is_some().then(|| std::env::temp_dir().join("spillway-mutant"));
+    if file.is_some() {
+        let current = Box::leak(Box::new(Mutex::new((String::new(), Instant::now()))));
+        *CURRENT.lock().unwrap() = Some(current);
+        watch(current);
+    }
+    let all = wanted.unwrap_or(MUTANTS);
+    for number in from.unwrap_or(0)..all {
+        // Each model as often as any other, in an order that mixes them.
+        let path = &paths[number * 7919 % paths.len()];
+        let language = Language::of_file(&path.to_string_lossy()).unwrap();
+        let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+        let text = mutated(&words(&text), &mut Random(number as u64));
+        let name = path.display().to_string();
+        if let Some(file) = &file {
+            let kept = file.with_extension(path.extension().unwrap_or_default());
+            std::fs::write(&kept, &text).unwrap();
+            let named = format!("mutant {number}, of {name}, in {}", kept.display());
+            let current = CURRENT.lock().unwrap();
+            *current.unwrap().lock().unwrap() = (named, Instant::now());
+        }
+        if text.trim().is_empty() {
+            continue;
+        }
+        run(language, &name, &text, number);
+    }
 }

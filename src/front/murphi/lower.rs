@@ -101,6 +101,8 @@ struct Body {
     outside: HashSet<LocalId>,
     /// Whether it changes anything outside itself.
     changes: bool,
+    /// How deep its calls of functions go.
+    calls_depth: usize,
     /// Where a result goes, in the body of a function that has one.
     result: Returns,
 }

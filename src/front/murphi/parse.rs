@@ -15,6 +15,9 @@ use crate::diag::Diagnostic;
 use crate::front::murphi::quote;
 use crate::source::Span;
 
+/// The most names of an `alias`, a `ruleset` or a quantifier.
+const LIST_MAX: usize = 50;
+
 /// What parsing gives, or the first error.
 type Parsed<T> = Result<T, Diagnostic>;
 
@@ -128,6 +131,18 @@ impl<'a> Parser<'a> {
         let result = inside(self);
         self.depth -= 1;
         result
+    }
+
+    /// What a list like those of `alias` and `ruleset` gives names to is nested in it, level by level.
+    fn at_most_in_a_list(&self, count: usize) -> Parsed<()> {
+        match count > LIST_MAX {
+            false => Ok(()),
+            true => Err(Diagnostic::error(
+                self.last,
+                format!("this list has more than {LIST_MAX} names"),
+            )
+            .help("use an array and one name for its index")),
+        }
     }
 
     /// The error that the next token is not what was expected. If it is on a later line, the place

@@ -10,12 +10,16 @@ use super::lex::lex;
 use super::token::{Kind, Token};
 use crate::diag::Diagnostic;
 use crate::source::{self, Sources, Span};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::rc::Rc;
 
 /// The deepest nest of included files.
 const DEPTH_MAX: usize = 40;
+/// The deepest nest of macros whose bodies use each other.
+const MACROS_MAX: usize = 1000;
+/// The deepest nest of macros within arguments of macros.
+const ARGUMENTS_MAX: usize = 100;
 /// The most tokens of an expanded model.
 const TOKENS_MAX: usize = 4 << 20;
 
@@ -31,6 +35,7 @@ pub fn preprocess(
         files: Vec::new(),
         ready: VecDeque::new(),
         conditions: Vec::new(),
+        arguments: 0,
     };
     for (name, value) in defines {
         preprocessor.define_value(name, *value);
@@ -70,6 +75,8 @@ struct File {
 /// An `#if` that is not closed yet.
 struct Condition {
     span: Span,
+    /// Whether tokens around it count.
+    outer: bool,
     /// Whether tokens of the present branch count.
     active: bool,
     /// Whether a branch has been chosen, or none may be.
@@ -86,6 +93,8 @@ struct Preprocessor<'a> {
     /// What comes before the rest of the files.
     ready: VecDeque<(Token, Hidden)>,
     conditions: Vec<Condition>,
+    /// How many arguments are being expanded, each within the one before.
+    arguments: usize,
 }
 
 fn error<T>(span: Span, message: impl Into<String>) -> Result<T, Diagnostic> {
@@ -125,10 +134,15 @@ impl Preprocessor<'_> {
             if token.is("#") && token.begins_line {
                 let line = self.rest_of_line();
                 self.directive(token.span, &line)?;
-            } else if self.conditions.iter().all(|it| it.active) {
+            } else if self.is_active() {
                 return Ok(Some((token, Hidden::default())));
             }
         }
+    }
+
+    /// Whether tokens count here.
+    fn is_active(&self) -> bool {
+        self.conditions.last().is_none_or(|it| it.outer && it.active)
     }
 
     fn rest_of_line(&mut self) -> Vec<Token> {
@@ -191,18 +205,24 @@ impl Preprocessor<'_> {
                 arguments
             }
         };
+        if hidden.len() >= MACROS_MAX {
+            let error = format!("macros use each other more than {MACROS_MAX} deep here");
+            return Err(Diagnostic::error(token.span, error)
+                .help("let macros use constants or fewer other macros"));
+        }
         let mut set = (**hidden).clone();
         set.push(name);
+        let set = Rc::new(set);
         let made = self.substitute(found, &arguments, token)?;
         if self.ready.len() + made.len() > TOKENS_MAX {
-            return error(token.span, "this macro expands without end");
+            let error = format!("this macro expands to more than {TOKENS_MAX} tokens");
+            return Err(Diagnostic::error(token.span, error)
+                .help("use loops or processes for what is repeated"));
         }
         let count = made.len();
         for (number, (mut made, theirs)) in made.into_iter().rev().enumerate() {
             made.begins_line = token.begins_line && number + 1 == count;
-            let mut set = set.clone();
-            set.extend(theirs.iter().cloned());
-            self.ready.push_front((made, Rc::new(set)));
+            self.ready.push_front((made, both(&set, &theirs)));
         }
         Ok(true)
     }
@@ -293,6 +313,13 @@ impl Preprocessor<'_> {
         &mut self,
         tokens: Vec<(Token, Hidden)>,
     ) -> Result<Vec<(Token, Hidden)>, Diagnostic> {
+        self.arguments += 1;
+        if let (true, Some((token, _))) = (self.arguments > ARGUMENTS_MAX, tokens.first()) {
+            let error =
+                format!("macros within arguments of macros are more than {ARGUMENTS_MAX} deep");
+            return Err(Diagnostic::error(token.span, error)
+                .help("give parts of it names, as macros of their own"));
+        }
         let ready = std::mem::replace(&mut self.ready, tokens.into());
         let files = std::mem::take(&mut self.files);
         let mut made = Vec::new();
@@ -300,6 +327,7 @@ impl Preprocessor<'_> {
             made.push(token);
         }
         (self.ready, self.files) = (ready, files);
+        self.arguments -= 1;
         Ok(made)
     }
 
@@ -310,7 +338,7 @@ impl Preprocessor<'_> {
         match name {
             "if" | "ifdef" | "ifndef" => self.begin(name, span, rest),
             "elif" | "else" | "endif" => self.go_on(name, span, rest),
-            _ if !self.conditions.iter().all(|it| it.active) => Ok(()),
+            _ if !self.is_active() => Ok(()),
             "define" => self.define(word.span, rest),
             "undef" => {
                 let Some(name) = rest.first().and_then(Token::name) else {
@@ -332,10 +360,11 @@ impl Preprocessor<'_> {
     }
 
     fn begin(&mut self, name: &str, span: Span, rest: &[Token]) -> Result<(), Diagnostic> {
-        let outer = self.conditions.iter().all(|it| it.active);
+        let outer = self.is_active();
         let holds = outer && self.condition(name, span, rest)?;
         self.conditions.push(Condition {
             span,
+            outer,
             active: holds,
             decided: holds || !outer,
             has_else: false,
@@ -450,6 +479,16 @@ impl Preprocessor<'_> {
         let number = self.sources.add(name, text);
         self.open(number)
     }
+}
+
+/// The names of both sets, each once.
+fn both(one: &Hidden, other: &Hidden) -> Hidden {
+    if other.is_empty() {
+        return one.clone();
+    }
+    let known: HashSet<&Rc<str>> = one.iter().collect();
+    let new = other.iter().filter(|name| !known.contains(name));
+    Rc::new(one.iter().chain(new).cloned().collect())
 }
 
 fn spelled(tokens: &[(Token, Hidden)]) -> String {

@@ -20,7 +20,12 @@ pub(super) struct FunctionInfo {
     result: Option<TypeId>,
     /// Whether it changes anything outside itself.
     changes: bool,
+    /// How deep its calls of other functions go.
+    depth: usize,
 }
+
+/// Calls go no deeper than this: what runs a model keeps each on its own stack.
+const DEPTH_MAX: usize = 100;
 
 impl<'a> Lowerer<'a, '_> {
     /// Lowers a function, and lets its name be known.
@@ -47,7 +52,13 @@ impl<'a> Lowerer<'a, '_> {
                 span: name.span,
             });
             let changes = self.body.changes;
-            let info = FunctionInfo { id, parameters: types, result, changes };
+            let depth = self.body.calls_depth;
+            if depth > DEPTH_MAX {
+                let error =
+                    format!("this function's calls go more than {DEPTH_MAX} functions deep");
+                self.error_with(name.span, error, "write some of them out where they are called");
+            }
+            let info = FunctionInfo { id, parameters: types, result, changes, depth };
             self.functions.push(info);
         }
         self.scopes.pop();
@@ -99,7 +110,11 @@ impl<'a> Lowerer<'a, '_> {
     /// The function of a name.
     fn callee(&mut self, name: Name<'a>) -> Option<FunctionInfo> {
         match self.meaning(name)? {
-            Meaning::Function(number) => Some(self.functions[number].clone()),
+            Meaning::Function(number) => {
+                let callee = self.functions[number].clone();
+                self.body.calls_depth = self.body.calls_depth.max(callee.depth + 1);
+                Some(callee)
+            }
             other => {
                 self.not_a(name, &other, "a function");
                 None

@@ -18,6 +18,9 @@ use crate::source::Span;
 /// The rounds of a loop that CMurphi allows.
 const ROUNDS_MAX: u64 = 1000;
 
+/// The most variables of a block: what follows a declaration is nested in it.
+const LOCALS_MAX: usize = 500;
+
 impl<'a> Lowerer<'a, '_> {
     /// Declarations and what is done with them.
     pub(super) fn block(&mut self, block: &Block<'a>) -> Vec<Stmt> {
@@ -32,6 +35,10 @@ impl<'a> Lowerer<'a, '_> {
                         self.keep_local(ty, name.span);
                         let place = Place::local(local, name.span);
                         self.declare(name, Meaning::Place(place, ty, true));
+                        if locals.len() == LOCALS_MAX {
+                            let error = format!("this block has more than {LOCALS_MAX} variables");
+                            self.error_with(name.span, error, "keep them in an array or a record");
+                        }
                         locals.push((local, name, ty));
                     }
                 }

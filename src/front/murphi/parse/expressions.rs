@@ -50,6 +50,13 @@ const COMPARISONS: &[(TokenKind, Binary)] = &[
     (TokenKind::GreaterEqual, Binary::GreaterEqual),
 ];
 
+/// So many operators of one level may follow each other, but for `&` and `|`: the tree that they make
+/// is as high, and everything that walks it goes as deep.
+const IN_A_ROW_MAX: usize = 1000;
+
+/// Conjunctions and disjunctions of up to so many operands lean to the left as written.
+const LEANING_MAX: usize = 100;
+
 impl<'a> Parser<'a> {
     /// An expression.
     pub(super) fn expression(&mut self) -> Parsed<Expr<'a>> {
@@ -88,10 +95,44 @@ impl<'a> Parser<'a> {
     ) -> Parsed<Expr<'a>> {
         let Some((level, rest)) = levels.split_first() else { return tighter(self) };
         let mut left = self.leaning(rest, tighter)?;
+        let mut operators = 0;
         while let Some(operator) = self.operator(level)? {
+            if matches!(operator, Binary::And | Binary::Or) {
+                return self.junction(operator, level, left, rest, tighter);
+            }
+            operators += 1;
+            if operators > IN_A_ROW_MAX {
+                let error =
+                    format!("this expression has more than {IN_A_ROW_MAX} operators in a row");
+                return Err(Diagnostic::error(self.last, error)
+                    .help("compute a part of it in a statement of its own"));
+            }
             left = binary(operator, left, self.leaning(rest, tighter)?);
         }
         Ok(left)
+    }
+
+    /// A conjunction or disjunction, one operator of which has been read. Of many operands a tree of
+    /// least height is made: it means the same, as they are judged in the same order.
+    fn junction(
+        &mut self,
+        operator: Binary,
+        level: &[(TokenKind, Binary)],
+        left: Expr<'a>,
+        rest: &[&[(TokenKind, Binary)]],
+        tighter: fn(&mut Self) -> Parsed<Expr<'a>>,
+    ) -> Parsed<Expr<'a>> {
+        let mut operands = vec![left, self.leaning(rest, tighter)?];
+        while self.operator(level)?.is_some() {
+            operands.push(self.leaning(rest, tighter)?);
+        }
+        if operands.len() <= LEANING_MAX {
+            let all = operands.into_iter();
+            return Ok(all
+                .reduce(|left, right| binary(operator, left, right))
+                .unwrap_or_else(|| unreachable!("there are two operands at least")));
+        }
+        Ok(balanced(operator, operands))
     }
 
     fn operator(&mut self, level: &[(TokenKind, Binary)]) -> Parsed<Option<Binary>> {
@@ -285,6 +326,7 @@ impl<'a> Parser<'a> {
         let mut quantifiers = vec![self.quantifier()?];
         while self.eat(TokenKind::Semicolon)? || self.eat(TokenKind::Comma)? {
             quantifiers.push(self.quantifier()?);
+            self.at_most_in_a_list(quantifiers.len())?;
         }
         self.do_()?;
         Ok(quantifiers)
@@ -312,6 +354,22 @@ impl<'a> Parser<'a> {
         let step = if self.eat(TokenKind::By)? { Some(self.expression()?) } else { None };
         Ok(Quantifier { name, over: Range::Values { first, last, step } })
     }
+}
+
+/// Operands, at least one, as a tree of least height, in the same order.
+fn balanced<'a>(operator: Binary, mut operands: Vec<Expr<'a>>) -> Expr<'a> {
+    while operands.len() > 1 {
+        let mut rest = operands.into_iter();
+        let mut level = Vec::with_capacity(rest.len().div_ceil(2));
+        while let Some(left) = rest.next() {
+            level.push(match rest.next() {
+                Some(right) => binary(operator, left, right),
+                None => left,
+            });
+        }
+        operands = level;
+    }
+    operands.swap_remove(0)
 }
 
 fn binary<'a>(operator: Binary, left: Expr<'a>, right: Expr<'a>) -> Expr<'a> {

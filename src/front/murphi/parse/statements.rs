@@ -147,6 +147,7 @@ impl<'a> Parser<'a> {
             let name = self.name("a name")?;
             self.expect(TokenKind::Colon)?;
             aliases.push(Alias { name, value: self.expression()? });
+            self.at_most_in_a_list(aliases.len())?;
             let more = self.eat(TokenKind::Semicolon)? || self.eat(TokenKind::Comma)?;
             if !more || self.kind() == TokenKind::Do {
                 self.expect(TokenKind::Do)?;

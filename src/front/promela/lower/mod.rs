@@ -11,6 +11,7 @@
 mod actions;
 mod claim;
 mod expressions;
+mod loops;
 mod types;
 
 pub(super) use claim::chosen as chosen_claim;
@@ -162,12 +163,23 @@ impl<'m, 'b> Lowering<'m, 'b> {
 
     /// Declares the processes: their locations and slots.
     fn processes(&mut self, options: &Options) -> Result<()> {
-        let capacities = self.capacities(options.slots.unwrap_or(SLOTS_DEFAULT));
+        let runs = self.runs();
+        let capacities = self.capacities(options.slots.unwrap_or(SLOTS_DEFAULT), &runs);
+        let is_run: Vec<bool> =
+            self.bodies.iter().map(|(it, _)| runs.contains_key(&*it.name.text)).collect();
         let mut pid = 0;
-        for (&(process, ref control), capacity) in self.bodies.iter().zip(capacities) {
-            let is_run = self.runs(process).next().is_some();
+        let about = capacities.into_iter().zip(is_run);
+        for (&(process, ref control), (capacity, is_run)) in self.bodies.iter().zip(about) {
             let first = pid;
             pid += process.active;
+            if pid > PROCESSES_MAX {
+                let error = format!(
+                    "with this, {pid} processes are active at the start, but there can be {PROCESSES_MAX} \
+                     at one time"
+                );
+                return Err(Diagnostic::error(process.name.span, error)
+                    .help("let fewer be `active`, and `run` others when those have ended"));
+            }
             let locations = control.places.iter().enumerate().map(|(at, place)| Location {
                 name: match place.labels.first() {
                     Some(label) => label.to_string(),
@@ -195,50 +207,43 @@ impl<'m, 'b> Lowering<'m, 'b> {
         Ok(())
     }
 
-    /// The moves that start a process, with the number of the process that makes them.
-    fn runs<'s>(&'s self, process: &'s Process) -> impl Iterator<Item = (usize, usize)> + 's {
-        self.bodies.iter().enumerate().flat_map(move |(number, (_, control))| {
-            let starts = control.moves.iter().enumerate();
-            let starts =
-                starts.filter(|(_, it)| actions::started(&it.act) == Some(&process.name.text));
-            starts.map(move |(at, _)| (number, at))
-        })
+    /// The `run`s of each process, by its name: the number of the process that makes them, and
+    /// whether it can make them again.
+    fn runs(&self) -> HashMap<&str, Vec<(usize, bool)>> {
+        let mut runs: HashMap<&str, Vec<(usize, bool)>> = HashMap::new();
+        for (number, (_, control)) in self.bodies.iter().enumerate() {
+            let mut again = None;
+            for (at, it) in control.moves.iter().enumerate() {
+                if let Some(started) = actions::started(&it.act) {
+                    let again = again.get_or_insert_with(|| loops::looped(control))[at];
+                    runs.entry(started).or_default().push((number, again));
+                }
+            }
+        }
+        runs
     }
 
     /// How many instances of each process there can be at one time: those active at the start, and
     /// one for each time a `run` is passed, which in a loop is taken to be `looped` times.
-    fn capacities(&self, looped: u32) -> Vec<u32> {
+    fn capacities(&self, looped: u32, runs: &HashMap<&str, Vec<(usize, bool)>>) -> Vec<u32> {
         let mut most: Vec<u32> = self.bodies.iter().map(|(process, _)| process.active).collect();
         for _ in 0..self.bodies.len() + 1 {
             let before = most.clone();
             for (number, (process, _)) in self.bodies.iter().enumerate() {
-                let started: u32 = self.runs(process).fold(0u32, |sum, (by, at)| {
-                    let times = if self.in_loop(by, at) { looped } else { 1 };
+                let runs = runs.get(&*process.name.text).map_or(&[][..], Vec::as_slice);
+                let started: u32 = runs.iter().fold(0u32, |sum, &(by, again)| {
+                    let times = if again { looped } else { 1 };
                     let times =
                         if by == number { looped } else { times.saturating_mul(before[by]) };
                     sum.saturating_add(times)
                 });
                 most[number] = process.active.saturating_add(started).min(PROCESSES_MAX);
             }
+            if most == before {
+                break;
+            }
         }
         most.into_iter().map(|most| most.max(1)).collect()
-    }
-
-    /// Whether a move of a process can be taken again after it.
-    fn in_loop(&self, number: usize, at: usize) -> bool {
-        let control = &self.bodies[number].1;
-        let mut seen = BTreeSet::new();
-        let mut open: Vec<usize> = control.moves[at].to.into_iter().collect();
-        while let Some(place) = open.pop() {
-            if place == control.moves[at].from {
-                return true;
-            }
-            if seen.insert(place) {
-                let next = control.moves.iter().filter(|it| it.from == place);
-                open.extend(next.filter_map(|it| it.to));
-            }
-        }
-        false
     }
 
     fn locals(&mut self, number: usize) -> Result<()> {

@@ -476,7 +476,7 @@ impl Parser {
         }
         self.expansions += 1;
         if self.expansions > EXPANSIONS_MAX {
-            return self.error(name.span, "this inline expands without end");
+            return self.too_many_calls(name);
         }
         for token in inline.body.iter().rev() {
             let parameter = token
@@ -501,6 +501,37 @@ impl Parser {
             }
         }
         Ok(())
+    }
+
+    /// The error that calls of inlines have become too many.
+    fn too_many_calls(&self, name: &Name) -> Parsed<()> {
+        let (error, help) = match self.calls_itself(&name.text) {
+            true => (
+                format!("the inline {} calls itself", name.text),
+                "an inline is put where it is called: use a loop, or a process that is `run`",
+            ),
+            false => (
+                format!("with this, inlines are called more than {EXPANSIONS_MAX} times"),
+                "each call puts the whole body here: use a loop, or a process that is `run`",
+            ),
+        };
+        Err(Diagnostic::error(name.span, error).help(help))
+    }
+
+    /// Whether the body of an inline, or of one that it names, names it.
+    fn calls_itself(&self, name: &Rc<str>) -> bool {
+        let (mut seen, mut open) = (HashSet::new(), vec![name]);
+        while let Some(inline) = open.pop().and_then(|it| self.inlines.get(it)) {
+            for called in inline.body.iter().filter_map(Token::name) {
+                if called == name {
+                    return true;
+                }
+                if self.inlines.contains_key(called) && seen.insert(called) {
+                    open.push(called);
+                }
+            }
+        }
+        false
     }
 
     fn arguments(&mut self) -> Parsed<Vec<Vec<Token>>> {
