@@ -57,6 +57,7 @@ fn begin(args: &CheckArgs, model: Model, may_lack_slots: bool) -> Result<Ended, 
     let model = model.with_symmetry(args.symmetry.effort());
     let limits = args.limits();
     let executor = executor(&model.interp, &args.run);
+    check_read(&model, &args.run)?;
     let searched = model.searched_by(executor.model());
     let (storage, width) = (storage::wanted(args, searched.model())?, searched.model().width());
     drop(searched);
@@ -74,6 +75,7 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let model = job.model(&args.dir)?;
     let limits = job.limits(args.run.max_states);
     let executor = executor(&model.interp, &args.run);
+    check_read(&model, &args.run)?;
     let width = model.searched().model().width();
     let storage = job.storage(&args.dir, width)?;
     let plan = planned(width, &storage, &args.run, args::plan_again)?;
@@ -100,8 +102,22 @@ fn executor<'m>(model: &'m Interp, args: &RunArgs) -> Executor<'m> {
     Executor::within(model, args.exec.into(), room)
 }
 
-/// Called when the model is compiled: what is resident by then is not there to be shared out. What
-/// was resident meanwhile must have been within the budget too.
+/// Refuses a budget that reading and compiling the model went beyond, or that writing its text to the
+/// search directory will, which takes two copies more.
+fn check_read(model: &Model, args: &RunArgs) -> Result<(), Failure> {
+    let text: usize = model.sources.iter().map(|file| file.text.len()).sum();
+    let least = Plan::peak_resident().max(Plan::resident() + 2 * text as u64);
+    if least <= args.memory {
+        return Ok(());
+    }
+    let (memory, least) = (Bytes(args.memory), least.div_ceil(MIB) + PEAK_SLACK_MIB);
+    Err(Failure::wrong(format!(
+        "a memory budget of {memory} is too small: to read this model takes {least}MiB\n  help: give \
+         at least that much with --memory"
+    )))
+}
+
+/// Called when the model is compiled: what is resident by then is not there to be shared out.
 fn plan(width: usize, storage: &Storage, args: &RunArgs) -> Result<Plan, Failure> {
     planned(width, storage, args, args::plan)
 }
@@ -113,14 +129,6 @@ fn planned(
     args: &RunArgs,
     plan: fn(u64, Option<u16>, usize) -> Result<Plan, TooSmall>,
 ) -> Result<Plan, Failure> {
-    let peak = Plan::peak_resident();
-    if peak > args.memory {
-        let (memory, least) = (Bytes(args.memory), peak.div_ceil(MIB) + PEAK_SLACK_MIB);
-        return Err(Failure::wrong(format!(
-            "a memory budget of {memory} is too small: reading this model took {least}MiB\n  help: \
-             give at least that much with --memory"
-        )));
-    }
     let width = width + storage.saved().tag_bytes();
     plan(args.memory, args.threads, width).map_err(|error| {
         Failure::wrong(format!("{error}\n  help: give at least that much with --memory"))

@@ -49,8 +49,8 @@ const INLINED_MAX: u64 = 6000;
 /// functions of 50,000 to 130,000 instructions.
 const INSTRUCTION_BYTES: u64 = 1000;
 
-/// About so many instructions become of a part of a statement or expression.
-const PART_INSTRUCTIONS: u64 = 12;
+/// About so many instructions become of a part of a statement or expression. Measured: 5 to 12.
+const PART_INSTRUCTIONS: u64 = 6;
 
 /// More are not compiled as one function: the back end takes more than linear time.
 const INSTRUCTIONS_MAX: u64 = 150_000;

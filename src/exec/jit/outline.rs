@@ -199,7 +199,8 @@ impl Emitter<'_, '_> {
         let function = &self.interp.program().functions[outline.function];
         self.memory = Some(Memory::Given(self.arguments[2]));
         self.on_fault = OnFault::Give;
-        let mut dynamic = self.arguments[3..].to_vec().into_iter();
+        let arguments = self.arguments.clone();
+        let mut dynamic = arguments[3..].iter().copied();
         let mut own = Names::default();
         for (parameter, &(bit, slack, is_dynamic, shape)) in
             function.parameters.iter().zip(&outline.places)
