@@ -190,7 +190,7 @@ fn a_stopped_search_is_incomplete_and_says_so() {
 #[test]
 fn a_counterexample_that_nobody_waits_for_any_more_is_not_found_and_found_later() {
     let graph =
-        Graph { nodes: 60_000, degree: 2, spread: 3, width: 9, broken: 30_000, dense: u64::MAX };
+        Graph { nodes: 60_000, degree: 6, spread: 6, width: 9, broken: 30_000, dense: u64::MAX };
     let (dir, disk) = real_disk();
     let checks = Checks { deadlock: false, ..Checks::default() };
     let (limits, control) = (Limits { checks, ..Limits::default() }, Control::default());
