@@ -294,9 +294,162 @@ fn what_is_looked_for_can_be_chosen() {
     let stuck = "byte x; process P { state p, q; init p; assert q: x == 1; trans p -> q { }; } system async;";
     assert_eq!(bench.check(stuck, &["--only", "deadlock"]).code, 1);
     assert_eq!(bench.check(stuck, &["--only", "error,invariant"]).code, 0);
-    assert_eq!(bench.check(stuck, &["--no-deadlock", "--only", "deadlock"]).code, 0);
     let ran = bench.check(stuck, &["--no-deadlock", "--keep-going", "--json"]);
     assert_eq!((ran.code, &ran.json()["violations"][0]["kind"]), (1, &Value::from("assert")));
+}
+
+/// An assertion is one wherever it stands: in a step as well as at a location.
+#[test]
+fn a_failed_assertion_is_an_assertion_in_every_language() {
+    let bench = Bench::new();
+    let models = [
+        ("a.pml", "active proctype P() { assert(false) }"),
+        ("a.m", "var x: 0..1; startstate x := 0; end; rule \"r\" true ==> assert x = 1; end;"),
+        (
+            "a.dve",
+            "byte x; process P { state p; init p; assert p: x == 1; trans p -> p { }; } system async;",
+        ),
+    ];
+    for (name, text) in models {
+        bench.write(name, text);
+        let ran = bench.run(&["check", name, "--only", "assert"]);
+        assert_eq!(ran.code, 1, "{name}: {}", ran.out);
+        assert!(ran.out.contains("assert: "), "{}", ran.out);
+        assert!(ran.out.contains("  checked: assertions\n"), "{}", ran.out);
+        let ran = bench.run(&["check", name, "--only", "assert", "--json"]);
+        assert_eq!(ran.json()["violations"][0]["kind"], "assert", "{name}");
+        let ran = bench.run(&["check", name, "--only", "error", "--json"]);
+        assert_eq!((ran.code, &ran.json()["violations"]), (0, &serde_json::json!([])), "{name}");
+        assert_eq!(ran.json()["left_out"], serde_json::json!(["deadlocks", "assertions"]));
+    }
+    let error = "var x: 0..1; startstate x := 0; end; rule true ==> error \"no\"; end;";
+    bench.write("e.m", error);
+    let ran = bench.run(&["check", "e.m", "--json"]);
+    assert_eq!(ran.json()["violations"][0]["kind"], "error");
+}
+
+#[test]
+fn a_verdict_says_what_was_looked_for_and_what_was_not() {
+    let bench = Bench::new();
+    let clean = bench.check(COUNTER, &[]);
+    let words = "verified: every reachable state was visited, no violation of what was checked: \
+                 deadlocks, run-time errors\n";
+    assert!(clean.out.contains(words), "{}", clean.out);
+    assert!(!clean.out.contains("NOT checked") && !clean.out.contains("not looked for"));
+    let ran = bench.check(COUNTER, &["--only", "deadlock"]);
+    for words in ["what was checked: deadlocks\n", "  not looked for: run-time errors\n"] {
+        assert!(ran.out.contains(words), "{}", ran.out);
+    }
+}
+
+/// What a model asks for and no search looks for stands beside its verdict, with its place: in the
+/// text, in JSON, and when its directory is asked.
+#[test]
+fn what_a_model_asks_for_and_is_not_looked_for_is_told() {
+    let bench = Bench::new();
+    let promela = "byte x;
+active proctype P() {
+accept_it: do :: x = 1 - x;
+progress_1: skip od }
+never first { do :: x < 5 od }
+never second { do :: x < 6 od }
+ltl p { [] (x < 2) }
+ltl q { <> (x == 1) }
+";
+    let dve = "byte x; process P { state a, b; init a; accept b; trans a -> b { }, b -> a { }; }
+process M { state m; init m; accept m; trans m -> m { guard x == 0; }; }
+system async property M;
+";
+    let murphi = "var x: 0..1; startstate x := 0; end; rule true ==> x := 1 - x; end;
+cover \"one\" x = 1;
+liveness \"again\" x = 1;
+";
+    let told: [(&str, &str, Vec<(&str, &str, i32)>); 3] = [
+        (
+            "a.pml",
+            promela,
+            vec![
+                ("ltl", "p", 7),
+                ("ltl", "q", 8),
+                ("never claim", "second", 6),
+                ("accept label", "accept_it", 3),
+                ("progress label", "progress_1", 4),
+            ],
+        ),
+        ("a.dve", dve, vec![("property process", "M", 3), ("accepting state", "P.b", 1)]),
+        ("a.m", murphi, vec![("cover", "one", 2), ("liveness", "again", 3)]),
+    ];
+    for (name, text, expected) in told {
+        bench.write(name, text);
+        let text = bench.run(&["check", name, "--no-deadlock", "--keep-going"]);
+        assert_eq!(text.code, 0, "{}{}", text.out, text.err);
+        assert!(!text.out.contains("verified"), "{}", text.out);
+        assert!(text.out.contains("every reachable state was visited, no violation of what was"));
+        let dir = format!("{name}.d");
+        let args = ["check", name, "--no-deadlock", "--keep-going", "--json", "--dir", &dir];
+        let checked = bench.run(&args).json();
+        let missed = checked["unchecked"].as_array().unwrap();
+        assert_eq!(missed.len(), expected.len(), "{checked:#}");
+        for (missed, (what, of, line)) in missed.iter().zip(expected) {
+            assert_eq!(missed["what"], what);
+            assert_eq!(missed["name"], of);
+            let place = missed["place"].as_str().unwrap();
+            assert!(place.starts_with(&format!("{name}:{line}:")), "{place}");
+            let words = format!("{what} {of} ({name}:{line})");
+            let line = text.out.lines().find(|line| line.contains("NOT checked")).unwrap();
+            assert!(line.contains(&words), "{words}: {line}");
+            for command in ["status", "trace"] {
+                let ran = bench.run(&[command, &dir]);
+                assert!(ran.out.contains(&words), "{command}: {}", ran.out);
+            }
+        }
+        for command in ["status", "trace"] {
+            let json = bench.run(&[command, &dir, "--json"]).json();
+            for key in ["checked", "left_out", "unchecked"] {
+                assert_eq!(json[key], checked[key], "{command}");
+            }
+        }
+        let resumed = bench.run(&["resume", &dir, "--json"]).json();
+        assert_eq!(resumed["unchecked"], checked["unchecked"]);
+    }
+}
+
+#[test]
+fn flags_that_leave_nothing_to_check_are_refused() {
+    let bench = Bench::new();
+    bench
+        .check(COUNTER, &["--only", "claim"])
+        .refused(2, &["no never claim", "model.dve", "help:"]);
+    bench.check(COUNTER, &["--only", "invariant"]).refused(2, &["no invariant"]);
+    bench.check(COUNTER, &["--only", "assert"]).refused(2, &["no assertion"]);
+    let both = ["--only", "deadlock", "--no-deadlock"];
+    bench.check(COUNTER, &both).refused(2, &["--no-deadlock", "takes back"]);
+    let claim = "active proctype P() { skip } never c { do :: true od }";
+    let file = bench.write("c.pml", claim);
+    let ran = bench.run(&["check", &file, "--only", "deadlock"]);
+    ran.refused(2, &["with the never claim c, deadlocks are not looked for"]);
+}
+
+/// What lies behind an error that is not looked for was not visited, and is not said to be.
+#[test]
+fn steps_that_errors_cut_off_are_counted() {
+    let bench = Bench::new();
+    let wrong = "byte x; process P { state a, b; init a; trans a -> b { effect x = 300; },
+a -> a { effect x = 1 - x; }; } system async;";
+    let ran = bench.check(wrong, &["--only", "deadlock"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert!(!ran.out.contains("every reachable state"), "{}", ran.out);
+    assert!(ran.out.contains("2 steps ended in errors that were not looked for"), "{}", ran.out);
+    let json = bench.check(wrong, &["--only", "deadlock", "--json"]).json();
+    assert_eq!(json["steps_cut_off"], 2);
+    // An assertion stops its step in Murphi, and not in Promela.
+    let murphi = "var x: 0..1; startstate x := 0; end; rule true ==> assert x = 1; end;";
+    let promela = "active proctype P() { assert(false) }";
+    for (file, text, cut_off) in [("c.m", murphi, 1), ("c.pml", promela, 0)] {
+        bench.write(file, text);
+        let ran = bench.run(&["check", file, "--only", "error", "--json"]);
+        assert_eq!(ran.json()["steps_cut_off"], cut_off, "{file}");
+    }
 }
 
 #[test]
@@ -330,6 +483,10 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
         "store_bytes",
         "reductions",
         "claim",
+        "steps_cut_off",
+        "checked",
+        "left_out",
+        "unchecked",
         "dir",
     ];
     for json in [ran.json(), bench.run(&["status", "d", "--json"]).json()] {

@@ -14,7 +14,7 @@ use generated::{Census, Generated, dense_programs, programs, random_state};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{TestCaseError, TestRunner};
-use spillway::exec::{Check, Fault, FaultKind, Interp, Model, Outcome, Step};
+use spillway::exec::{Check, Expansion, Fault, FaultKind, Interp, Jit, Model, Outcome, Step};
 use spillway::ir::layout::{CellId, Part};
 use spillway::ir::validate::validate;
 use spillway::ir::{Program, text};
@@ -230,8 +230,37 @@ fn values_that_variables_cannot_have_need_no_bits() {
         let states = reachable(&model, &mut Random::new(seed));
         same_but_for_layout(&model, &interp(&program), &states)?;
         keeps_its_masks(&model, &states)?;
+        any_bytes_do_no_harm(&model, &states, &mut Random::new(seed))?;
         all_agree(&model, &states)
     });
+}
+
+/// Bytes that are no state, or none that can be reached, are refused or answered, by everybody, and
+/// nobody is harmed.
+fn any_bytes_do_no_harm(model: &Interp, states: &[u8], random: &mut Random) -> Agreement {
+    let (width, jit) = (model.width(), Jit::new(model).ok());
+    for number in 0..RANDOM_STATES {
+        let mut bytes: Vec<u8> = (0..width).map(|_| random.next() as u8).collect();
+        if !states.is_empty() && number % 3 > 0 {
+            let at = random.below(states.len() / width) * width;
+            bytes.copy_from_slice(&states[at..at + width]);
+            let bit = random.below(8 * width);
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        let is_taken = |model: &dyn Model| {
+            let (mut successors, run) =
+                (Vec::new(), |out: &mut Expansion| model.expand(&bytes, out));
+            Expansion::collect(width, &mut successors, run).is_ok()
+        };
+        let taken = is_taken(model);
+        let told = (model.steps(&bytes), model.violations(&bytes), model.describe(&bytes));
+        prop_assert!(taken || (told.0.is_empty() && told.1.is_empty()));
+        if let Some(jit) = &jit {
+            prop_assert_eq!(is_taken(jit), taken);
+            let _ = jit.compiled_steps(&bytes);
+        }
+    }
+    Ok(())
 }
 
 fn is_successor(step: &Step) -> bool {

@@ -8,7 +8,10 @@ mod support;
 use graphs::graphs_of;
 use proptest::prelude::*;
 use spill::{Codec, Disk, FaultDisk, Frequencies, Huffman, Tables};
-use spillway::exec::{Check, Exec, Executor, FaultKind, Finding, Findings, Interp, Model};
+use spillway::exec::{
+    Check, Claimed, Exec, Executor, Expansion, FaultKind, Finding, Findings, Interp, Jit, Model,
+    PropertyInfo, Step,
+};
 use spillway::front::{Language, Options, load};
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::checkpoint::Saved;
@@ -18,8 +21,9 @@ use spillway::search::trace::counterexample;
 use spillway::search::{Checks, Control, Limits, Outcome, Plan, Storage, memory};
 use spillway::source::Sources;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use support::{Graph, Started, begin_or_resume, begin_stored_or_resume, tiny_plan};
+use support::{Graph, Random, Started, begin_or_resume, begin_stored_or_resume, tiny_plan};
 
 /// ComBack with every kind of cache, some too small to hold anything useful, and with hashes so
 /// short that every state has the hash of many others.
@@ -306,4 +310,237 @@ fn every_store_survives_failures() {
             assert_same(&outcome, &expected, &storage, &format!("operation {operation}"));
         }
     }
+}
+
+/// A model that fails once, instead of giving the successor of this number.
+struct Failing<'m> {
+    model: &'m dyn Model,
+    /// Successors and initial states given so far.
+    given: AtomicU64,
+    fails_at: AtomicU64,
+}
+
+const NO_ANSWER: &str = "the model failed: there is no answer";
+
+impl<'m> Failing<'m> {
+    fn new(model: &'m dyn Model) -> Self {
+        Failing { model, given: AtomicU64::new(0), fails_at: AtomicU64::new(u64::MAX) }
+    }
+
+    /// Fails at every successor in turn that `run` asks for, which must tell each time. `again` is run
+    /// after each failure.
+    fn at_each<T>(&self, run: impl Fn() -> spill::Result<T>, again: impl Fn()) -> u64 {
+        self.fails_at.store(u64::MAX, Ordering::Relaxed);
+        self.given.store(0, Ordering::Relaxed);
+        assert!(run().is_ok(), "it fails by itself");
+        let all = self.given.load(Ordering::Relaxed);
+        for at in 0..all {
+            self.given.store(0, Ordering::Relaxed);
+            self.fails_at.store(at, Ordering::Relaxed);
+            match run() {
+                Ok(_) => panic!("the failure at {at} of {all} was dropped"),
+                Err(error) => assert_eq!(error.to_string(), NO_ANSWER),
+            }
+            again();
+        }
+        all
+    }
+
+    fn hand_on(&self, out: &mut Expansion, run: impl FnOnce(&mut Expansion)) {
+        let (width, mut states) = (self.model.width(), Vec::new());
+        let Some(collected) = out.wrap(width, &mut states, run) else { return };
+        for state in states.chunks_exact(width) {
+            let given = self.given.fetch_add(1, Ordering::Relaxed);
+            if given == self.fails_at.load(Ordering::Relaxed) {
+                return out.fail("there is no answer");
+            }
+            out.candidate(state);
+        }
+        out.add_findings(collected.findings);
+    }
+}
+
+impl Model for Failing<'_> {
+    fn width(&self) -> usize {
+        self.model.width()
+    }
+
+    fn bits(&self) -> u32 {
+        self.model.bits()
+    }
+
+    fn initial(&self, out: &mut Expansion) {
+        self.hand_on(out, |inner| self.model.initial(inner));
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        for state in states.chunks_exact(self.width()) {
+            self.hand_on(out, |inner| self.model.expand(state, inner));
+        }
+    }
+
+    fn steps(&self, state: &[u8]) -> Vec<Step> {
+        self.model.steps(state)
+    }
+
+    fn each_start(&self, visit: &mut dyn FnMut(Step) -> std::ops::ControlFlow<()>) {
+        self.model.each_start(visit);
+    }
+
+    fn properties(&self) -> Vec<PropertyInfo> {
+        self.model.properties()
+    }
+
+    fn action_name(&self, action: u32) -> String {
+        self.model.action_name(action)
+    }
+
+    fn violations(&self, state: &[u8]) -> Vec<Check> {
+        self.model.violations(state)
+    }
+
+    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+        self.model.describe(state)
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        self.model.digest()
+    }
+}
+
+/// A model that fails ends every search of it, in whatever it is wrapped and however its states are
+/// stored, with an error that names it; what was found before is gone on with.
+fn a_failure_is_told(what: &str, failing: &Failing, searched: &dyn Model) {
+    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let expected = memory::search(searched, &limits).unwrap();
+    let plan = tiny_plan(1, searched.width(), 12, 40);
+    failing.at_each(|| memory::search(searched, &limits), || ());
+    failing.at_each(|| trained(searched, Tables::Columns), || ());
+    for storage in storages(searched) {
+        let disk: std::cell::RefCell<Arc<dyn Disk>> =
+            std::cell::RefCell::new(Arc::new(FaultDisk::new()));
+        let control = Control::new(Duration::ZERO, None);
+        let go_on = || {
+            let disk = disk.borrow();
+            begin_stored_or_resume(searched, &disk, plan, &limits, &control, &storage)?.run()
+        };
+        let anew = || {
+            *disk.borrow_mut() = Arc::new(FaultDisk::new());
+            go_on()
+        };
+        let all = failing.at_each(anew, || {
+            assert_same(&go_on().unwrap(), &expected, &storage, what);
+        });
+        assert!(all > expected.transitions, "{what}: {all}");
+        let disk = disk.borrow();
+        let saved = Saved::load(&**disk).unwrap();
+        for (check, finding) in saved.all_findings().unwrap().iter() {
+            let trace = || match saved.storage().unwrap() {
+                Storage::Sorted(codec) => {
+                    let levels = (&saved.store.levels, &codec);
+                    let (level, witness) = (finding.level, &finding.witness);
+                    counterexample(searched, &**disk, levels, 1, check, level, witness)
+                }
+                Storage::Comback(_) => {
+                    let (levels, witness) = (&saved.store.levels, &finding.witness);
+                    let level = finding.level;
+                    comback::counterexample(searched, &**disk, levels, check, level, witness)
+                }
+            };
+            failing.at_each(trace, || ());
+        }
+    }
+}
+
+fn interp_of(file: &str, text: &str) -> Interp {
+    let mut sources = Sources::default();
+    sources.add(file, text);
+    let language = Language::of_file(file).unwrap();
+    Interp::new(load(language, &mut sources, &Options::default()).unwrap().program).unwrap()
+}
+
+/// Two of three may be in the room.
+const SYMMETRIC: &str = "type P: scalarset(3); var in_room: array [P] of boolean; full: boolean;
+startstate for p: P do in_room[p] := false; end; full := false; end;
+ruleset p: P do rule \"come\" !in_room[p] ==> begin
+full := exists q: P do in_room[q] end; in_room[p] := true; end; end;
+invariant \"one\" !full;";
+
+/// A claim that comes to its end.
+const CLAIMED: &str = "byte x; active proctype P() { do :: x < 3 -> x++ :: x > 1 -> x = 0 od }
+never c { do :: x < 3 :: x == 3 -> break od }";
+
+#[test]
+fn what_a_model_fails_with_is_told_by_every_store_and_wrapper() {
+    let graph = Graph { nodes: 14, degree: 2, spread: 5, width: 9, broken: 11, dense: 9 };
+    let failing = Failing::new(&graph);
+    a_failure_is_told("a graph", &failing, &failing);
+    let interp = interp_of("room.m", SYMMETRIC);
+    for effort in [Effort::Exact, Effort::Fast] {
+        let failing = Failing::new(&interp);
+        let symmetric = Symmetric::new(&failing, interp.program(), interp.layout(), effort);
+        a_failure_is_told("symmetry", &failing, &symmetric.unwrap());
+    }
+    let interp = interp_of("claim.pml", CLAIMED);
+    let failing = Failing::new(&interp);
+    a_failure_is_told("a claim", &failing, &Claimed::new(&failing, &interp).unwrap());
+}
+
+/// Asks a model everything about bytes that may be no state of it; whether it took them for one.
+fn ask(model: &dyn Model, bytes: &[u8]) -> bool {
+    let mut successors = Vec::new();
+    let run = |out: &mut Expansion| model.expand(bytes, out);
+    let expanded = Expansion::collect(model.width(), &mut successors, run);
+    let _ = (model.steps(bytes), model.violations(bytes), model.describe(bytes));
+    let _ = model.stands_for(bytes, bytes);
+    expanded.is_ok()
+}
+
+/// Bytes of a model's width: any, and its initial states with some changed.
+fn some_bytes(model: &dyn Model, random: &mut Random) -> Vec<u8> {
+    let width = model.width();
+    let mut bytes = vec![0; width];
+    match random.below(4) {
+        0 => bytes.fill(0xff),
+        1 => bytes.iter_mut().for_each(|byte| *byte = random.next() as u8),
+        _ => {
+            let run = |out: &mut Expansion| model.initial(out);
+            let mut states = Vec::new();
+            let _ = Expansion::collect(width, &mut states, run).unwrap();
+            bytes.copy_from_slice(&states[..width]);
+            for _ in 0..1 + random.below(3) {
+                let at = random.below(width);
+                bytes[at] ^= 1 << random.below(8);
+            }
+        }
+    }
+    bytes
+}
+
+#[test]
+fn bytes_that_are_no_state_do_no_harm() {
+    let mut random = Random::new(7);
+    let (mut taken, mut refused) = (0, 0);
+    let mut ask_all = |what: &str, models: [&dyn Model; 2]| {
+        for _ in 0..if support::is_large() { 20_000 } else { 300 } {
+            let bytes = some_bytes(models[0], &mut random);
+            let [one, other] = models.map(|model| ask(model, &bytes));
+            assert_eq!(one, other, "{what}: {bytes:02x?}");
+            *(if one { &mut taken } else { &mut refused }) += 1;
+        }
+    };
+    let three = "process P { state a, b, c; init a; trans a -> b { }, b -> c { }, c -> a { }; }
+system async;";
+    let interp = interp_of("three.dve", three);
+    let jit = Jit::new(&interp).unwrap();
+    assert!(!ask(&jit, &[0xff]) && !ask(&interp, &[0xff]), "three locations have two bits");
+    ask_all("three", [&interp, &jit]);
+    let interp = interp_of("claim.pml", CLAIMED);
+    let jit = Jit::new(&interp).unwrap();
+    let claimed = [&interp as &dyn Model, &jit].map(|it| Claimed::new(it, &interp).unwrap());
+    ask_all("a claim", [&claimed[0], &claimed[1]]);
+    let ask_all = std::cell::RefCell::new(ask_all);
+    for_each_model(&|what, models| (ask_all.borrow_mut())(what, models));
+    drop(ask_all);
+    assert!(taken > 300 && refused > 1000, "{taken} taken for states, {refused} refused");
 }

@@ -8,8 +8,8 @@
 --
 -- expect: verdict=verified states=198 transitions=740 levels=19 deadlocks=0
 -- expect: symmetry=exact verdict=verified states=102 transitions=380 levels=19 deadlocks=0
--- expect: ORDER=0 verdict=violated kind=error depth=9 states=626 transitions=2812 levels=23 deadlocks=0
--- expect: ORDER=0 symmetry=exact verdict=violated kind=error depth=9 states=318 transitions=1426 levels=23 deadlocks=0
+-- expect: ORDER=0 verdict=violated kind=assert depth=9 states=626 transitions=2812 levels=23 deadlocks=0
+-- expect: ORDER=0 symmetry=exact verdict=violated kind=assert depth=9 states=318 transitions=1426 levels=23 deadlocks=0
 -- expect: SIZE=3 verdict=verified states=460 transitions=1892 levels=23 deadlocks=0
 -- expect: SIZE=3 symmetry=exact verdict=verified states=234 transitions=960 levels=23 deadlocks=0
 

@@ -8,8 +8,8 @@
 --
 -- expect: verdict=verified states=289 transitions=711 levels=12 deadlocks=0
 -- expect: symmetry=exact verdict=verified states=81 transitions=205 levels=12 deadlocks=0
--- expect: BUG=1 verdict=violated kind=error depth=5 states=433 transitions=909 levels=12 deadlocks=0
--- expect: BUG=1 symmetry=exact verdict=violated kind=error depth=5 states=113 transitions=251 levels=12 deadlocks=0
+-- expect: BUG=1 verdict=violated kind=assert depth=5 states=433 transitions=909 levels=12 deadlocks=0
+-- expect: BUG=1 symmetry=exact verdict=violated kind=assert depth=5 states=113 transitions=251 levels=12 deadlocks=0
 -- expect: N=4 verdict=verified states=1569 transitions=4787 levels=15 deadlocks=0
 -- expect: N=4 symmetry=exact verdict=verified states=167 transitions=529 levels=15 deadlocks=0
 

@@ -1,6 +1,6 @@
 // Friends telephone and tell each other all they know, until everybody knows everything.
 //
-// expect: verdict=violated kind=error depth=71 states=33852 transitions=34726 levels=73 deadlocks=0
+// expect: verdict=violated kind=assert depth=71 states=33852 transitions=34726 levels=73 deadlocks=0
 
 typedef Friend {
 	bool knows[4];

@@ -7,7 +7,7 @@
 // has a switch lose a packet when the next queue holds two.
 //
 // expect: verdict=verified states=4640 transitions=13344 levels=146 deadlocks=0
-// expect: BUG=1 WINDOW=3 ROOM=20 verdict=violated kind=error depth=45 states=31280 transitions=96152 levels=185 deadlocks=0
+// expect: BUG=1 WINDOW=3 ROOM=20 verdict=violated kind=assert depth=45 states=31280 transitions=96152 levels=185 deadlocks=0
 // scale: ROOM=255 HOPS=4 WINDOW=4 verdict=verified states=128624 transitions=504408 levels=203 deadlocks=0
 
 #ifndef ROOM

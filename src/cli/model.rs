@@ -9,6 +9,8 @@ use crate::front::{self, ClaimChoice, Language, Options};
 use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::{EndRule, Overflow, validate};
 use crate::reduce::symmetry::{Effort, Symmetric};
+use crate::report::Scope;
+use crate::search::Checks;
 use crate::search::order::sampled;
 use crate::source::{self, Sources};
 use std::path::Path;
@@ -181,6 +183,11 @@ impl Model {
             order if *order == static_order(self.interp.program(), layout) => "static",
             _ => "sampled",
         }
+    }
+
+    /// What a search of it for `checks` looks for, and what not.
+    pub fn scope(&self, checks: &Checks) -> Scope {
+        Scope::of(self.interp.program(), checks, &self.sources)
     }
 
     /// The name of the model's file.

@@ -56,6 +56,7 @@ fn begin(args: &CheckArgs, model: Model, may_lack_slots: bool) -> Result<Ended, 
     let (model, _) = model.in_key_order(args.key_order)?;
     let model = model.with_symmetry(args.symmetry.effort());
     let limits = args.limits();
+    refuse_nothing(&model, &limits)?;
     let executor = executor(&model.interp, &args.run);
     check_read(&model, &args.run)?;
     let searched = model.searched_by(executor.model());
@@ -67,6 +68,23 @@ fn begin(args: &CheckArgs, model: Model, may_lack_slots: bool) -> Result<Ended, 
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
     let (model, executor, args) = (&model, &executor, &args.run);
     Sitting { model, executor, limits, storage, plan, directory, args }.run(None, may_lack_slots)
+}
+
+/// Refuses flags that leave nothing to look for: a verdict would say nothing.
+fn refuse_nothing(model: &Model, limits: &Limits) -> Result<(), Failure> {
+    let scope = model.scope(&limits.checks);
+    if !scope.checked.is_empty() {
+        return Ok(());
+    }
+    let why = match scope.impossible.is_empty() {
+        true => "`--no-deadlock` takes back what `--only` asks for".to_owned(),
+        false => scope.impossible.join(", "),
+    };
+    let (name, there) = (model.name(), scope.left_out.join(", "));
+    Err(Failure::wrong(format!(
+        "{name}: the flags leave nothing to check: {why}\n  help: leave `--only` out, or name what \
+         the model has: {there}"
+    )))
 }
 
 /// `spillway resume`.
@@ -289,6 +307,7 @@ impl Sitting<'_> {
             claim: reduced.claimed().map(Claimed::name),
             sources: &model.sources,
             limits,
+            scope: &model.scope(&limits.checks),
             outcome,
             seconds: *seconds,
             peak_rss_bytes: Plan::peak_resident(),

@@ -26,7 +26,8 @@ pub(super) fn simulate(args: &SimulateArgs) -> Ending {
             Outcome::Successor(state) => state.clone(),
             Outcome::Fault(fault) => {
                 let place = model.sources.locate(fault.span).unwrap_or_default();
-                print(&format!("       error: {} ({place})\n", fault.message));
+                let kind = fault.kind.violation();
+                print(&format!("       {kind}: {} ({place})\n", fault.message));
                 return Ok(VIOLATED);
             }
         };

@@ -37,6 +37,7 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         claim: reduced.claimed().map(Claimed::name),
         sources: &model.sources,
         limits: &limits,
+        scope: &model.scope(&limits.checks),
         outcome: &outcome,
         seconds: saved.as_ref().map_or(0.0, |saved| saved.seconds),
         peak_rss_bytes: saved.as_ref().map_or(0, |saved| saved.peak_rss_bytes),

@@ -30,7 +30,8 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
     let limits = job.limits(None);
     let disk = RealDisk::open(&args.dir).map_err(|error| Failure::opening(&args.dir, error))?;
     let Some(saved) = saved else {
-        print("no checkpoint yet, so no counterexample\n");
+        let scope = report::print_scope(&model.scope(&limits.checks));
+        print(&format!("no checkpoint yet, so no counterexample\n{scope}"));
         return Ok(failure::VERIFIED);
     };
     let states: u64 =
@@ -50,8 +51,13 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
         control: &control,
         folder: Some(&args.dir),
     };
+    let scope = model.scope(&limits.checks);
     if args.json {
-        print("{\n  \"counterexamples\": [");
+        print("{\n");
+        for (key, value) in report::scope_as_json(&scope) {
+            print(&format!("  \"{key}\": {value},\n"));
+        }
+        print("  \"counterexamples\": [");
     }
     for (number, violation) in found.iter().enumerate() {
         let Some(way) = find(&finder, &saved, violation.check, &args.dir)? else {
@@ -75,7 +81,11 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
     match (args.json, found.is_empty()) {
         (true, true) => print("]\n}\n"),
         (true, false) => print("\n  ]\n}\n"),
-        (false, true) => print("no violation has been found\n"),
+        (false, true) => {
+            let checked = scope.checked();
+            print(&format!("no violation has been found of what is checked: {checked}\n"));
+            print(&report::print_scope(&scope));
+        }
         (false, false) => {}
     }
     Ok(if found.is_empty() { failure::VERIFIED } else { failure::VIOLATED })

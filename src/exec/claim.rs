@@ -100,6 +100,9 @@ impl<'m> Claimed<'m> {
     /// The numbers, as actions, of the moves that bring the claim to its end in a state; none if it
     /// is there.
     pub fn last_moves(&self, state: &[u8]) -> Option<Vec<u32>> {
+        if !self.is_state(state) {
+            return None;
+        }
         let (system, at) = self.split(state);
         if self.claim.is_end(at.location) {
             return Some(Vec::new());
@@ -118,6 +121,14 @@ impl<'m> Claimed<'m> {
 
     fn check(&self) -> Check {
         Check::Property(self.property.0)
+    }
+
+    /// Whether these bytes are a state of the system and a place of the claim.
+    fn is_state(&self, state: &[u8]) -> bool {
+        state.len() == self.width() && {
+            let (system, at) = self.split(state);
+            self.interp.are_states(system) && at.location.index() < self.claim.locations.len()
+        }
     }
 
     fn split<'s>(&self, state: &'s [u8]) -> (&'s [u8], At) {
@@ -365,11 +376,17 @@ impl Model for Claimed<'_> {
             if stop::is_asked() {
                 return;
             }
+            if !self.is_state(state) {
+                return out.fail(format!("the bytes {state:02x?} are none of its states"));
+            }
             self.expand_one(state, &mut room, out);
         }
     }
 
     fn steps(&self, state: &[u8]) -> Vec<Step> {
+        if !self.is_state(state) {
+            return Vec::new();
+        }
         let (system, at) = self.split(state);
         let mut opening = self.opening(system, at);
         if opening.ways.is_empty() {
@@ -407,6 +424,9 @@ impl Model for Claimed<'_> {
     }
 
     fn violations(&self, state: &[u8]) -> Vec<Check> {
+        if !self.is_state(state) {
+            return Vec::new();
+        }
         let (system, at) = self.split(state);
         let mut found = BTreeSet::new();
         let mut opening = self.opening(system, at);
@@ -424,6 +444,9 @@ impl Model for Claimed<'_> {
     }
 
     fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+        if !self.is_state(state) {
+            return vec![("no state".into(), format!("{state:02x?}"))];
+        }
         let (system, at) = self.split(state);
         let mut place = self.claim.locations[at.location].name.clone();
         if at.still {

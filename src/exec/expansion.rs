@@ -247,6 +247,14 @@ impl FaultKind {
         FaultKind::Limit,
     ];
 
+    /// What kind of violation it is: an assertion is one wherever it stands.
+    pub fn violation(self) -> &'static str {
+        match self {
+            FaultKind::Assertion => "assert",
+            _ => "error",
+        }
+    }
+
     /// As reports call it.
     pub fn name(self) -> &'static str {
         match self {

@@ -38,6 +38,10 @@ pub trait Model: Send + Sync {
     /// `out`, tallies transitions and deadlocks, and records what is violated in each state. A model
     /// that cannot says why by [`Expansion::fail`], which ends the search with an error. It may
     /// leave early once [`stop::is_asked`]: then all that it gave is dropped.
+    ///
+    /// A state is what the model itself gave, byte for byte: as an initial state, as a successor or in a
+    /// [`Step`]. Here and in all other methods, other bytes may be refused by failing or answered with
+    /// nothing or with nonsense, but not with a crash: a search may have been given damaged ones.
     fn expand(&self, states: &[u8], out: &mut Expansion);
 
     /// Every step out of `state`, faulty ones included, in the order of [`Model::expand`]. Properties

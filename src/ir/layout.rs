@@ -22,8 +22,10 @@
 //! that is longer than a state ([`Frames`]).
 
 mod build;
+mod codes;
 mod frames;
 
+pub use codes::Codes;
 pub use frames::{Frame, Frames};
 
 use super::interval::Interval;

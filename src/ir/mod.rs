@@ -14,6 +14,7 @@ pub mod interval;
 pub mod layout;
 pub mod text;
 pub mod types;
+pub mod unchecked;
 pub mod validate;
 pub mod walk;
 
@@ -26,6 +27,7 @@ pub use expr::{
 };
 pub use layout::Layout;
 pub use types::{Domain, Enum, Scalar, Scalarset, Type};
+pub use unchecked::{Unchecked, UncheckedKind};
 
 use crate::source::Span;
 
@@ -89,6 +91,8 @@ pub struct Program {
     pub starts: Vec<Start>,
     /// What should hold.
     pub properties: Arena<PropertyId, Property>,
+    /// What should hold, too, but is not looked for. It has no part in what the program does.
+    pub unchecked: Vec<Unchecked>,
     /// A variable of the program that holds the pid of the process that moved last, if anything
     /// asks (Promela `_last`).
     pub last: Option<VarId>,

@@ -22,6 +22,7 @@ mod search;
 mod tests;
 
 use crate::exec::{Check, Collected, Expansion, Model, Outcome, PropertyInfo, Step, stop};
+use crate::ir::layout::Codes;
 use crate::ir::{Layout, Program};
 use known::Known;
 use plan::Plan;
@@ -52,6 +53,8 @@ impl Effort {
 pub struct Symmetric<'m> {
     model: &'m dyn Model,
     layout: &'m Layout,
+    /// Tells states from other bytes.
+    codes: Codes,
     plan: Box<Plan>,
     effort: Effort,
     /// Room that is free at the moment: as much as was ever needed at once.
@@ -75,7 +78,7 @@ impl<'m> Symmetric<'m> {
         effort: Effort,
     ) -> Option<Self> {
         let plan = Box::new(Plan::new(program, layout)?);
-        Some(Self { model, layout, plan, effort, rooms: Mutex::default() })
+        Some(Self { model, layout, codes: layout.codes(), plan, effort, rooms: Mutex::default() })
     }
 
     /// How much trouble is taken.
@@ -213,6 +216,8 @@ impl Model for Symmetric<'_> {
     }
 
     fn stands_for(&self, representative: &[u8], state: &[u8]) -> bool {
-        self.canonical(representative) == self.canonical(state)
+        self.codes.hold(representative)
+            && self.codes.hold(state)
+            && self.canonical(representative) == self.canonical(state)
     }
 }

@@ -1,6 +1,6 @@
 //! Reports as JSON, one object each.
 
-use super::{Report, Values, Violation, changes, violations};
+use super::{Report, Scope, Values, Violation, changes, violations};
 use crate::exec::{Model, Outcome as StepOutcome, Step};
 use crate::search::comback::Rebuilt;
 use crate::search::trace::Counterexample;
@@ -13,7 +13,7 @@ pub fn result(report: &Report) -> Value {
     let Report { model, outcome, seconds, .. } = report;
     let found = violations(*model, report.sources, report.limits, outcome);
     let code = report.compiled.and_then(Result::ok);
-    json!({
+    let mut object = json!({
         "model": report.model_name,
         "language": report.language,
         "verdict": outcome.verdict.name(),
@@ -39,8 +39,25 @@ pub fn result(report: &Report) -> Value {
         "store_bytes": report.store_bytes,
         "reductions": report.reductions,
         "claim": report.claim,
+        "steps_cut_off": report.scope.cut_off(outcome),
         "dir": report.dir,
-    })
+    });
+    for (key, value) in scope(report.scope) {
+        object[key] = value;
+    }
+    object
+}
+
+/// What was looked for, and what not: the fields of a result that say so.
+pub fn scope(scope: &Scope) -> [(&'static str, Value); 3] {
+    let missed = scope.unchecked.iter();
+    let missed: Vec<_> =
+        missed.map(|it| json!({ "what": it.what, "name": it.name, "place": it.place })).collect();
+    [
+        ("checked", json!(scope.checked)),
+        ("left_out", json!(scope.left_out)),
+        ("unchecked", json!(missed)),
+    ]
 }
 
 /// What a part of the store takes, in bytes.

@@ -1,10 +1,12 @@
 //! Telling what a search found: as text for people, as JSON for programs.
 
 mod json;
+mod scope;
 mod text;
 
-pub use json::{result, write_trace as write_json_trace};
-pub use text::{print_compiled, print_result, write_trace};
+pub use json::{result, scope as scope_as_json, write_trace as write_json_trace};
+pub use scope::{Missed, Scope};
+pub use text::{print_compiled, print_result, print_scope, write_trace};
 
 use crate::exec::jit::Compiled;
 use crate::exec::{Check, Model, Outcome as StepOutcome};
@@ -41,6 +43,8 @@ pub struct Report<'a> {
     pub sources: &'a Sources,
     /// What was looked for.
     pub limits: &'a Limits,
+    /// The same in words, with what was not.
+    pub scope: &'a Scope,
     /// What was found.
     pub outcome: &'a Outcome,
     /// Seconds of searching, all sittings together.
@@ -101,7 +105,7 @@ pub fn violations(
                         StepOutcome::Successor(_) => None,
                     });
                     let action = model.action_name(action);
-                    ("error", format!("{} in {action}", kind.name()), place)
+                    (kind.violation(), format!("{} in {action}", kind.name()), place)
                 }
             };
             Violation { check, kind, name, depth, count: finding.count, place }

@@ -1,8 +1,8 @@
 //! Reports as text.
 
-use super::{Report, Values, Violation, changes, violations};
+use super::{Missed, Report, Scope, Values, Violation, changes, violations};
 use crate::exec::jit::Compiled;
-use crate::exec::{Model, Outcome as StepOutcome, Step};
+use crate::exec::{Check, Model, Outcome as StepOutcome, Step};
 use crate::search::Verdict;
 use crate::search::plan::Bytes;
 use crate::search::trace::Counterexample;
@@ -16,7 +16,7 @@ pub fn print_result(report: &Report) -> String {
     let found = violations(*model, report.sources, report.limits, outcome);
     let mut out = String::new();
     let verdict = match outcome.verdict {
-        Verdict::Verified => "verified: every reachable state was visited".to_string(),
+        Verdict::Verified => verified(report),
         Verdict::Violated => format!("VIOLATED: {}", count(found.len() as u64, "violation")),
         Verdict::Incomplete => "incomplete: stopped before the end".to_string(),
     };
@@ -24,6 +24,20 @@ pub fn print_result(report: &Report) -> String {
     let rate = outcome.states() as f64 / seconds.max(1e-9);
     // Writing to a string does not fail.
     let _ = writeln!(out, "{}: {verdict}", report.model_name);
+    if outcome.verdict != Verdict::Verified {
+        let _ = writeln!(out, "  checked: {}", report.scope.checked());
+    }
+    out += &print_scope(report.scope);
+    match report.scope.cut_off(outcome) {
+        0 => {}
+        cut_off => {
+            let steps = count(cut_off, "step");
+            let _ = writeln!(
+                out,
+                "  {steps} ended in errors that were not looked for; what lies behind was not visited"
+            );
+        }
+    }
     let _ = writeln!(
         out,
         "  {}, {}, {}, {}",
@@ -79,6 +93,53 @@ pub fn print_result(report: &Report) -> String {
         let _ = writeln!(out, "  search directory: {dir}");
     }
     out
+}
+
+/// The answer where nothing is violated: a proof of what was looked for, and no more is said than that
+/// where the model asks for more.
+fn verified(report: &Report) -> String {
+    let Report { scope, outcome, .. } = report;
+    let clean = format!("no violation of what was checked: {}", scope.checked());
+    match (scope.cut_off(outcome), scope.unchecked.is_empty()) {
+        (0, true) => format!("verified: every reachable state was visited, {clean}"),
+        (0, false) => format!("every reachable state was visited, {clean}"),
+        _ => clean,
+    }
+}
+
+/// What was not looked for, a line for each reason; nothing if there is no such.
+pub fn print_scope(scope: &Scope) -> String {
+    let mut out = String::new();
+    if !scope.unchecked.is_empty() {
+        let _ = writeln!(out, "  NOT checked: {}", missed(&scope.unchecked));
+    }
+    if !scope.left_out.is_empty() {
+        let _ = writeln!(out, "  not looked for: {}", scope.left_out.join(", "));
+    }
+    out
+}
+
+/// So many of each sort are named in text.
+const NAMED: usize = 5;
+
+/// What the model asks for and was not looked for, each with its file and line.
+fn missed(all: &[Missed]) -> String {
+    let mut words = Vec::new();
+    for sort in all.chunk_by(|one, other| one.what == other.what) {
+        for Missed { what, name, place } in sort.iter().take(NAMED) {
+            // A column is more than a reader needs.
+            let line = place.as_deref().and_then(|place| place.rsplit_once(':')).map(|it| it.0);
+            words.push(match line {
+                Some(line) => format!("{what} {name} ({line})"),
+                None => format!("{what} {name}"),
+            });
+        }
+        let more = sort.len().saturating_sub(NAMED);
+        if more > 0 {
+            words.push(format!("{} more", count(more as u64, sort[0].what)));
+        }
+    }
+    words.join(", ")
 }
 
 /// How a model is run.
@@ -138,7 +199,8 @@ fn print_step(
     match &step.outcome {
         StepOutcome::Fault(fault) => {
             let place = sources.locate(fault.span).unwrap_or_default();
-            let _ = writeln!(out, "         error: {} ({place})", fault.message);
+            let kind = fault.kind.violation();
+            let _ = writeln!(out, "         {kind}: {} ({place})", fault.message);
         }
         StepOutcome::Successor(_) if number == 0 => {
             for (name, value) in after {
@@ -158,7 +220,7 @@ fn print_step(
 fn print_ending(violation: &Violation) -> String {
     let ending = match violation.kind {
         "deadlock" => "no step can be taken here".to_string(),
-        "error" => String::new(),
+        _ if matches!(violation.check, Check::Fault(..)) => String::new(),
         "claim" => {
             let place = violation.place.as_deref().unwrap_or("the model");
             format!("here the claim `{}` of {place} comes to its end", violation.name)

@@ -24,7 +24,7 @@ pub use external::Search;
 pub use plan::Plan;
 pub use storage::Storage;
 
-use crate::exec::{Check, Findings, Model};
+use crate::exec::{Check, FaultKind, Findings, Model};
 
 /// What to look for and when to stop.
 #[derive(Clone, Debug)]
@@ -48,11 +48,11 @@ impl Default for Limits {
 pub struct Checks {
     /// States without a successor that should have one.
     pub deadlock: bool,
-    /// Assertions of the model.
+    /// Assertions of the model, in its steps and at its locations.
     pub assertions: bool,
     /// Invariants of the model.
     pub invariants: bool,
-    /// Run-time errors.
+    /// Run-time errors; a failed assertion is none.
     pub faults: bool,
     /// Never claims of the model.
     pub claims: bool,
@@ -69,6 +69,7 @@ impl Checks {
     pub fn selects(&self, model: &dyn Model, check: Check) -> bool {
         match check {
             Check::Deadlock => self.deadlock,
+            Check::Fault(FaultKind::Assertion, _) => self.assertions,
             Check::Fault(..) => self.faults,
             Check::Property(number) => match model.properties()[number as usize].kind {
                 "invariant" => self.invariants,
@@ -112,7 +113,8 @@ impl Outcome {
 /// The answer of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every reachable state was visited and nothing selected is violated.
+    /// Nothing selected is violated, and every reachable state was visited but those behind steps that
+    /// end in errors that are not selected.
     Verified,
     /// Something selected is violated.
     Violated,

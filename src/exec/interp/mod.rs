@@ -35,7 +35,7 @@ pub use multisets::{Slots, multisets};
 use super::{Check, Expansion, Fault, Model, Outcome, PropertyInfo, Step, stop};
 use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
-use crate::ir::layout::{GroupId, NotAnOrder};
+use crate::ir::layout::{Codes, GroupId, NotAnOrder};
 use crate::ir::{
     Action, ActionId, EndRule, Entity, Expr, Grip, Layout, LocationId, ProcessId, Program,
     PropertyId, PropertyKind, text,
@@ -69,6 +69,8 @@ pub(crate) type Failure = Box<Fault>;
 pub struct Interp {
     program: Program,
     layout: Layout,
+    /// Tells states from other bytes.
+    codes: Codes,
     /// The actions of each process from each of its locations, ascending.
     from: Vec<Vec<Vec<ActionId>>>,
     /// Actions that belong to no process.
@@ -168,9 +170,11 @@ impl Interp {
         let rows = settle::rows(&layout, &multisets);
         let has_slots = program.comes_and_goes();
         let has_timeout = program.actions.values().any(Action::asks_for_timeout);
+        let codes = layout.codes();
         Ok(Interp {
             program,
             layout,
+            codes,
             from,
             free,
             has_committed,
@@ -192,7 +196,25 @@ impl Interp {
         let layout = layout.reordered(order)?;
         let digest = digest(&mut program, &layout);
         let rows = settle::rows(&layout, &self.multisets);
-        Ok(Interp { program, layout, digest, rows, ..self })
+        let codes = layout.codes();
+        Ok(Interp { program, layout, codes, digest, rows, ..self })
+    }
+
+    /// Whether these are states of the program, one after another: bytes in which every cell holds
+    /// one of its codes. Everything below relies on it.
+    pub(in crate::exec) fn are_states(&self, states: &[u8]) -> bool {
+        self.codes.hold_all(states)
+    }
+
+    /// Fails `out` unless these are states.
+    pub(in crate::exec) fn refuse_others(&self, states: &[u8], out: &mut Expansion) -> bool {
+        let are_states = self.are_states(states);
+        if !are_states {
+            let mut each = states.chunks(self.width());
+            let wrong = each.find(|state| !self.codes.hold(state)).unwrap_or_default();
+            out.fail(format!("the bytes {wrong:02x?} are none of its states"));
+        }
+        !are_states
     }
 
     /// The program that is run.
@@ -353,6 +375,9 @@ impl Model for Interp {
     }
 
     fn expand(&self, states: &[u8], out: &mut Expansion) {
+        if self.refuse_others(states, out) {
+            return;
+        }
         let mut work = Vec::with_capacity(self.width());
         for state in states.chunks_exact(self.width()) {
             if stop::is_asked() {
@@ -389,6 +414,9 @@ impl Model for Interp {
 
     fn steps(&self, state: &[u8]) -> Vec<Step> {
         let mut steps = Vec::new();
+        if !self.codes.hold(state) {
+            return steps;
+        }
         let mut work = Vec::with_capacity(self.width());
         self.each_step(state, &mut work, &mut |taken, result| {
             let outcome = match result {
@@ -455,6 +483,9 @@ impl Model for Interp {
 
     fn violations(&self, state: &[u8]) -> Vec<Check> {
         let mut found = Vec::new();
+        if !self.codes.hold(state) {
+            return found;
+        }
         let mut stuck = true;
         self.each_step(state, &mut Vec::new(), &mut |_, result| {
             stuck &= matches!(result, Ok(Some(successor)) if !self.leads_on(state, successor));
@@ -469,7 +500,10 @@ impl Model for Interp {
     }
 
     fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
-        self.describe_state(state)
+        match self.codes.hold(state) {
+            true => self.describe_state(state),
+            false => vec![("no state".into(), format!("{state:02x?}"))],
+        }
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {

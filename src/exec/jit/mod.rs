@@ -133,10 +133,13 @@ impl<'a> Jit<'a> {
     }
 
     /// Every step out of `state` as compiled code takes them, with their actions; not the properties
-    /// that meet errors.
+    /// that meet errors. None out of what is no state.
     pub fn compiled_steps(&self, state: &[u8]) -> Vec<CompiledStep> {
         let code = self.numbered.get_or_init(|| compile(self.interp, true, self.limits).ok());
         let Some(code) = code else { return Vec::new() };
+        if !self.interp.are_states(state) {
+            return Vec::new();
+        }
         let mut successors = Vec::new();
         let keep = |buffer: &mut Vec<u8>| {
             successors.append(buffer);
@@ -162,7 +165,7 @@ impl<'a> Jit<'a> {
         noted.into_iter().map(step).collect()
     }
 
-    /// Expands states, the last ones from a copy with room to read beyond them.
+    /// Expands states, and nothing else, the last ones from a copy with room to read beyond them.
     fn run(
         &self,
         code: &Code,
@@ -176,6 +179,7 @@ impl<'a> Jit<'a> {
         let mut copy = Vec::with_capacity(back.len() + SLACK);
         copy.extend_from_slice(back);
         copy.resize(back.len() + SLACK, 0);
+        debug_assert!(self.interp.are_states(states), "looked at before");
         // SAFETY: behind the states in front are at least `SLACK` bytes of the others, and behind
         // the copy are as many zeros.
         unsafe {
@@ -204,7 +208,9 @@ impl Model for Jit<'_> {
     }
 
     fn expand(&self, states: &[u8], out: &mut Expansion) {
-        self.run(&self.code, states, out, None);
+        if !self.interp.refuse_others(states, out) {
+            self.run(&self.code, states, out, None);
+        }
     }
 
     fn steps(&self, state: &[u8]) -> Vec<Step> {

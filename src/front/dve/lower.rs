@@ -15,6 +15,7 @@ use super::{quote, shorten};
 use crate::ir::{
     Action, ActionId, ChannelId, ChannelRef, Communication, Control, Edge, Entity, Overflow,
     Pattern, ProcessId, Program, Property, PropertyKind, Schedule, Start, Stmt, StmtKind, TypeId,
+    Unchecked, UncheckedKind,
 };
 use crate::source::Span;
 
@@ -104,6 +105,11 @@ impl<'a> Lowering<'_, 'a> {
             kind: PropertyKind::Automaton(id),
             span: name.span,
         });
+        self.program.unchecked.push(Unchecked {
+            kind: UncheckedKind::PropertyProcess,
+            name: name.text.to_owned(),
+            span: name.span,
+        });
         Some(id)
     }
 
@@ -114,6 +120,14 @@ impl<'a> Lowering<'_, 'a> {
         process: &Process<'a>,
         is_property: bool,
     ) {
+        for state in process.accepts.iter().filter(|_| !is_property) {
+            let (name, span) = (format!("{}.{}", process.name.text, state.text), state.span);
+            let kind = UncheckedKind::AcceptingState;
+            // The members of a family have one text.
+            if self.program.unchecked.iter().all(|known| known.span != span) {
+                self.program.unchecked.push(Unchecked { kind, name, span });
+            }
+        }
         for (state, condition) in &process.asserts {
             let (location, lowered) = (scope.state(member, *state), scope.lower(condition));
             if let Some(location) = location.filter(|_| !is_property) {

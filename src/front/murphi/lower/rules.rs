@@ -13,7 +13,7 @@ use super::{Body, Lowerer, Meaning};
 use crate::diag::Diagnostic;
 use crate::ir::{
     Action, Binary, Contains, Control, Expr, ExprKind, Parameter, Property, PropertyKind,
-    Quantifier as Which, Start, Stmt,
+    Quantifier as Which, Start, Stmt, Unchecked, UncheckedKind,
 };
 use crate::source::Span;
 
@@ -238,6 +238,11 @@ impl<'a> Lowerer<'a, '_> {
             TreeProperty::Invariant => PropertyKind::Invariant(condition),
             TreeProperty::Assume => PropertyKind::Assumption(condition),
             TreeProperty::Cover | TreeProperty::Liveness => {
+                let kind = match kind {
+                    TreeProperty::Cover => UncheckedKind::Cover,
+                    _ => UncheckedKind::Liveness,
+                };
+                self.program.unchecked.push(Unchecked { kind, name: name.clone(), span });
                 let message = format!("`{name}` is read, but not verified yet");
                 return self.report.add(Diagnostic::warning(span, message));
             }

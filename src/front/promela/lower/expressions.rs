@@ -71,7 +71,10 @@ impl Lowering<'_, '_> {
                 ir::ExprKind::PriorityOf(Box::new(self.expr(pid, inside)?))
             }
             ExprKind::Priority(_) => ir::ExprKind::Constant(1),
-            ExprKind::NonProgress if self.in_claim => return Ok(self.no_progress(span)),
+            ExprKind::NonProgress if self.in_claim => {
+                self.asks_for_progress = true;
+                return Ok(self.no_progress(span));
+            }
             ExprKind::NonProgress => {
                 let error = "`np_` is used outside a never claim";
                 return Err(Diagnostic::error(span, error));

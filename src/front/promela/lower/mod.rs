@@ -13,6 +13,7 @@ mod claim;
 mod expressions;
 mod loops;
 mod types;
+mod unchecked;
 
 pub(super) use claim::chosen as chosen_claim;
 
@@ -54,6 +55,9 @@ pub fn lower(
         let program = lowering.whole(options, claim.as_ref())?;
         if lowering.bytes == bytes {
             let advice = claim::advice(model, &options.claim);
+            let chosen = claim.as_ref().map(|(process, _)| *process);
+            let unchecked = unchecked::unchecked(model, chosen, lowering.asks_for_progress);
+            let program = Program { unchecked, ..program };
             return Ok((program, [lowering.warnings, advice].concat()));
         }
         bytes = lowering.bytes;
@@ -86,6 +90,8 @@ struct Lowering<'m, 'b> {
     uses_priorities: bool,
     /// Whether what is being lowered belongs to a claim.
     in_claim: bool,
+    /// Whether the claim asks for `progress` labels itself.
+    asks_for_progress: bool,
 }
 
 impl<'m, 'b> Lowering<'m, 'b> {
@@ -109,6 +115,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
             warnings: Vec::new(),
             uses_priorities: model.uses_priorities,
             in_claim: false,
+            asks_for_progress: false,
         }
     }
 

@@ -1,0 +1,77 @@
+//! What a model asks for that is not searched: formulas, other claims, labels, traces.
+
+use crate::front::promela::ast::{Process, Role, Stmt, StmtKind};
+use crate::front::promela::parse::Model;
+use crate::ir::{Unchecked, UncheckedKind};
+use crate::source::Span;
+
+/// All of it, in order of kind and place, if the model is searched with the claim `chosen`, which
+/// may look at `progress` labels itself.
+pub(super) fn unchecked(
+    model: &Model,
+    chosen: Option<&Process>,
+    looks_at_progress: bool,
+) -> Vec<Unchecked> {
+    let mut found = Finder { found: Vec::new() };
+    for formula in &model.formulas {
+        found.add(UncheckedKind::Formula, &formula.name.text, formula.name.span);
+    }
+    for process in &model.processes {
+        let is_chosen = chosen.is_some_and(|it| std::ptr::eq(it, process));
+        let (name, span) = (&process.name.text, process.name.span);
+        match process.role {
+            Role::Never if is_chosen => found.labels(&process.body, false),
+            Role::Never => found.add(UncheckedKind::Claim, name, span),
+            Role::Trace => found.add(UncheckedKind::Trace, name, span),
+            Role::NoTrace => found.add(UncheckedKind::NoTrace, name, span),
+            Role::Process => found.labels(&process.body, !looks_at_progress),
+        }
+    }
+    let mut all = found.found;
+    all.sort_by_key(|it| (it.kind, it.span.file, it.span.start));
+    // An `inline` is expanded wherever it is called.
+    all.dedup();
+    all
+}
+
+struct Finder {
+    found: Vec<Unchecked>,
+}
+
+impl Finder {
+    fn add(&mut self, kind: UncheckedKind, name: &str, span: Span) {
+        self.found.push(Unchecked { kind, name: name.to_owned(), span });
+    }
+
+    /// The labels of statements that a search for cycles would look at.
+    fn labels(&mut self, body: &[Stmt], progress: bool) {
+        for stmt in body {
+            self.label(stmt, progress);
+        }
+    }
+
+    fn label(&mut self, stmt: &Stmt, progress: bool) {
+        match &stmt.kind {
+            StmtKind::Labelled(label, inner) => {
+                let name = &*label.name.text;
+                if name.starts_with("accept") {
+                    self.add(UncheckedKind::AcceptLabel, name, label.name.span);
+                } else if progress && name.starts_with("progress") {
+                    self.add(UncheckedKind::ProgressLabel, name, label.name.span);
+                }
+                self.label(inner, progress);
+            }
+            StmtKind::If(options) | StmtKind::Do(options) => {
+                options.iter().for_each(|option| self.labels(option, progress));
+            }
+            StmtKind::Atomic(body) | StmtKind::DStep(body) | StmtKind::Block(body) => {
+                self.labels(body, progress);
+            }
+            StmtKind::Unless(normal, escape) => {
+                self.label(normal, progress);
+                self.label(escape, progress);
+            }
+            _ => {}
+        }
+    }
+}

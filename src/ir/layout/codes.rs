@@ -1,0 +1,184 @@
+//! Which bytes are a state's: those in which every cell holds one of its codes.
+//!
+//! A cell of `n` codes has as many bits as `n - 1` needs, and so bits for codes that mean nothing,
+//! unless `n` is a power of two. Whoever runs a program takes it that there are no such codes, in
+//! indices above all, so states are looked at before they are run. All cells of a word are looked at
+//! together: what is missing to a power of two is added to each, and a cell is beyond its codes
+//! exactly if it carries out of its highest bit, as no cell before it did.
+//!
+//! ```text
+//! three cells of 3, 5 and 4 codes         01|100|11        10|101|00
+//! what is missing                       + 01|011|00      + 01|011|00
+//!                                         10|111|11       1 00|000|00   code 5 is beyond its cell
+//! ```
+
+use super::{CellId, Layout};
+
+/// Tells states from other bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Codes {
+    /// The bytes of a state.
+    width: usize,
+    /// The last first, as carries go.
+    words: Vec<Word>,
+}
+
+/// Eight bytes of a state that have cells with codes to spare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Word {
+    /// Where they begin.
+    at: usize,
+    /// How far to shift them, where fewer are left.
+    shift: u32,
+    /// What is missing in each cell.
+    missing: u64,
+    /// The highest bit of each cell that misses something.
+    tops: u64,
+}
+
+impl Layout {
+    /// Tells states from other bytes.
+    pub fn codes(&self) -> Codes {
+        let all = 8 * self.bytes as u32;
+        let mut words = vec![(0, 0); self.bytes.div_ceil(8)];
+        // Bits from the last one of the state, how many of them, and how many codes they have.
+        let mut add = |end: u32, bits: u32, codes: u64| {
+            let missing = (1u64 << bits) - codes;
+            if missing > 0 {
+                let (word, missing) = ((end / 64) as usize, u128::from(missing) << (end % 64));
+                words[word].0 |= missing as u64;
+                if let Some(next) = words.get_mut(word + 1) {
+                    next.0 |= (missing >> 64) as u64;
+                }
+                let top = end + bits - 1;
+                words[(top / 64) as usize].1 |= 1 << (top % 64);
+            }
+        };
+        for id in (0..self.state_cells).map(CellId) {
+            let cell = &self.cells[id];
+            let codes = (cell.most - cell.least + 1) as u64 + u64::from(cell.undefined);
+            add(all - cell.bit - cell.bits, cell.bits, codes);
+        }
+        add(0, all - self.bits, 1);
+        let words = words.into_iter().enumerate().filter(|(_, it)| *it != (0, 0));
+        let words = words.map(|(number, (missing, tops))| {
+            let end = self.bytes - 8 * number;
+            let shift = if self.bytes < 8 { 0 } else { 64 - 8 * end.min(8) as u32 };
+            Word { at: end.saturating_sub(8), shift, missing, tops }
+        });
+        Codes { width: self.bytes, words: words.collect() }
+    }
+}
+
+impl Codes {
+    /// Whether `state` is as wide as a state and each of its cells holds one of its codes.
+    #[inline]
+    pub fn hold(&self, state: &[u8]) -> bool {
+        state.len() == self.width && self.hold_here(state)
+    }
+
+    /// Whether `states` are states, one after another.
+    pub fn hold_all(&self, states: &[u8]) -> bool {
+        states.len().is_multiple_of(self.width)
+            && (self.words.is_empty()
+                || states.chunks_exact(self.width).all(|state| self.hold_here(state)))
+    }
+
+    #[inline]
+    fn hold_here(&self, state: &[u8]) -> bool {
+        let (mut carry, mut beyond) = (false, 0);
+        for word in &self.words {
+            let Word { at, shift, missing, tops } = *word;
+            let value = match state[at..].first_chunk::<8>() {
+                Some(bytes) => u64::from_be_bytes(*bytes) >> shift,
+                None => state.iter().fold(0, |value, &byte| value << 8 | u64::from(byte)),
+            };
+            let (sum, over) = value.overflowing_add(missing);
+            let (sum, over_again) = sum.overflowing_add(carry.into());
+            carry = over | over_again;
+            beyond |= (value & missing | (value | missing) & !sum) & tops;
+        }
+        beyond == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ir::layout::CellId;
+    use crate::ir::{Domain, Layout, Owner, Program, Scalar, Type, Variable};
+    use crate::source::Span;
+
+    /// A program with a variable for each domain.
+    fn layout(domains: &[(i64, i64, bool)]) -> Layout {
+        let mut program = Program::default();
+        for &(low, high, undefined) in domains {
+            let domain = Domain::Range { low, high };
+            let ty = program.types.push(Type::Scalar(Scalar { domain, undefined }));
+            program.variables.push(Variable {
+                name: "v".into(),
+                ty,
+                owner: Owner::Program,
+                initial: vec![Some(low)],
+                span: Span::default(),
+            });
+        }
+        Layout::new(&program)
+    }
+
+    /// Pseudo-random numbers (xorshift of Marsaglia).
+    fn next(seed: &mut u64) -> u64 {
+        *seed ^= *seed << 13;
+        *seed ^= *seed >> 7;
+        *seed ^= *seed << 17;
+        *seed
+    }
+
+    #[test]
+    fn bytes_are_a_state_exactly_if_each_cell_holds_a_code() {
+        let mut seed = 88_172_645_463_325_252;
+        let mut told = [0, 0];
+        for round in 0..4000 {
+            let cells = 1 + next(&mut seed) as usize % if round % 3 == 0 { 40 } else { 6 };
+            let domain = |seed: &mut u64| {
+                let low = next(seed) as i64 % 5;
+                let wide = next(seed).is_multiple_of(9);
+                let values = 1 + next(seed) % if wide { 1 << 31 } else { 12 };
+                (low, low + values as i64 - 1, next(seed).is_multiple_of(4))
+            };
+            let domains: Vec<_> = (0..cells).map(|_| domain(&mut seed)).collect();
+            let layout = layout(&domains);
+            let codes = layout.codes();
+            for _ in 0..8 {
+                let mut state = vec![0; layout.bytes];
+                for (number, &(low, high, undefined)) in domains.iter().enumerate() {
+                    let cell = CellId(number as u32);
+                    let beyond = next(&mut seed).is_multiple_of(4 * cells as u64);
+                    let all = 1u64 << layout.cells[cell].bits;
+                    let own = (high - low + 1) as u64 + u64::from(undefined);
+                    let many = next(&mut seed).is_multiple_of(3);
+                    let code = match (beyond, many) {
+                        (true, _) => next(&mut seed) % all,
+                        (false, true) => own - 1,
+                        (false, false) => next(&mut seed) % own,
+                    };
+                    layout.set_code(&mut state, cell, code as u32);
+                }
+                let expected =
+                    domains.iter().enumerate().all(|(number, &(low, high, undefined))| {
+                        let code = layout.code(&state, CellId(number as u32));
+                        u64::from(code) < (high - low + 1) as u64 + u64::from(undefined)
+                    });
+                assert_eq!(codes.hold(&state), expected, "{domains:?} {state:?}");
+                told[usize::from(expected)] += 1;
+                let padding = 8 * layout.bytes as u32 - layout.bits;
+                if expected && padding > 0 {
+                    *state.last_mut().unwrap() |=
+                        1 << (next(&mut seed) % u64::from(padding.min(8)));
+                    assert!(!codes.hold(&state), "bits behind the last cell: {domains:?}");
+                }
+                assert!(!codes.hold(&[state, vec![0]].concat()));
+            }
+        }
+        assert!(told.iter().all(|&count| count > 3000), "{told:?}");
+    }
+}

@@ -1,0 +1,59 @@
+//! What a model asks for that no search looks for.
+//!
+//! Front ends name it here, beside what is searched for, so that no verdict can be told without it.
+
+use crate::source::Span;
+
+/// One thing that a model asks for and that is not looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unchecked {
+    /// What sort of thing.
+    pub kind: UncheckedKind,
+    /// The user's name for it.
+    pub name: String,
+    /// Where it stands in the source.
+    pub span: Span,
+}
+
+/// The sorts of what is not looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UncheckedKind {
+    /// A formula of linear temporal logic (Promela `ltl`).
+    Formula,
+    /// A never claim that was not chosen (Promela).
+    Claim,
+    /// Whether a run passes a label again and again that it must not (Promela `accept`).
+    AcceptLabel,
+    /// Whether a run passes such a label again and again (Promela `progress`).
+    ProgressLabel,
+    /// Which messages pass (Promela `trace`).
+    Trace,
+    /// Which messages do not (Promela `notrace`).
+    NoTrace,
+    /// Whether a condition holds somewhere (Murphi `cover`).
+    Cover,
+    /// Whether a condition holds again and again (Murphi `liveness`).
+    Liveness,
+    /// A process that watches the others (DVE `system async property`).
+    PropertyProcess,
+    /// Whether a run is in a state again and again (DVE `accept`).
+    AcceptingState,
+}
+
+impl UncheckedKind {
+    /// As reports call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            UncheckedKind::Formula => "ltl",
+            UncheckedKind::Claim => "never claim",
+            UncheckedKind::AcceptLabel => "accept label",
+            UncheckedKind::ProgressLabel => "progress label",
+            UncheckedKind::Trace => "trace",
+            UncheckedKind::NoTrace => "notrace",
+            UncheckedKind::Cover => "cover",
+            UncheckedKind::Liveness => "liveness",
+            UncheckedKind::PropertyProcess => "property process",
+            UncheckedKind::AcceptingState => "accepting state",
+        }
+    }
+}

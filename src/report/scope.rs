@@ -1,0 +1,130 @@
+//! What a verdict speaks of: what was looked for, and what not.
+//!
+//! There are three ways for something not to be looked for: the model has it and no search looks for
+//! it, a flag leaves it out, or it lies behind a step that ends in an error that a flag leaves out.
+
+use crate::exec::{Check, FaultKind};
+use crate::ir::walk::{self, Visitor};
+use crate::ir::{Assertions, Program, PropertyKind, Stmt, StmtKind};
+use crate::search::{Checks, Outcome};
+use crate::source::Sources;
+
+/// What was looked for, and what not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// What was looked for: `deadlocks`, `never claim p`.
+    pub checked: Vec<String>,
+    /// What the model has, and a flag (or its claim) leaves out.
+    pub left_out: Vec<String>,
+    /// Why what flags ask for cannot be looked for.
+    pub impossible: Vec<String>,
+    /// What the model asks for and no search looks for.
+    pub unchecked: Vec<Missed>,
+    checks: Checks,
+    assertions: Assertions,
+}
+
+/// Something that the model asks for and that was not looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missed {
+    /// What sort of thing: `ltl`, `progress label`, `cover`.
+    pub what: &'static str,
+    /// The user's name for it.
+    pub name: String,
+    /// File, line and column.
+    pub place: Option<String>,
+}
+
+impl Scope {
+    /// What a search of `program` for `checks` looks for.
+    pub fn of(program: &Program, checks: &Checks, sources: &Sources) -> Scope {
+        let mut scope =
+            Scope { checks: *checks, assertions: program.assertions, ..Self::default() };
+        let claim = claim_of(program);
+        match claim {
+            None => scope.add(checks.deadlock, Ok("deadlocks")),
+            Some(name) => {
+                scope.left_out.push("deadlocks".into());
+                let why = format!("with the never claim {name}, deadlocks are not looked for");
+                scope.impossible.extend(checks.deadlock.then_some(why));
+            }
+        }
+        let invariants = has(program, |kind| matches!(kind, PropertyKind::Invariant(_)));
+        let given = |there: bool, word, why| if there { Ok(word) } else { Err(why) };
+        let assertions = given(asserts(program), "assertions", "the model has no assertion");
+        scope.add(checks.assertions, assertions);
+        scope.add(checks.invariants, given(invariants, "invariants", "the model has no invariant"));
+        scope.add(checks.faults, Ok("run-time errors"));
+        let claim = claim.map(|name| format!("never claim {name}"));
+        let no_claim = "there is no never claim to search with";
+        scope.add(checks.claims, claim.as_deref().ok_or(no_claim));
+        scope.unchecked = (program.unchecked.iter())
+            .map(|it| Missed {
+                what: it.kind.name(),
+                name: it.name.clone(),
+                place: sources.locate(it.span),
+            })
+            .collect();
+        scope
+    }
+
+    /// Adds something that is wanted or not, and that is there or not, and why not.
+    fn add(&mut self, wanted: bool, given: Result<&str, &str>) {
+        match given {
+            Ok(word) if wanted => self.checked.push(word.into()),
+            Ok(word) => self.left_out.push(word.into()),
+            Err(why) if wanted => self.impossible.push(why.into()),
+            Err(_) => {}
+        }
+    }
+
+    /// How many steps ended in errors that were not looked for: what they would have led to was not
+    /// visited.
+    pub fn cut_off(&self, outcome: &Outcome) -> u64 {
+        let cuts = |kind| match kind {
+            FaultKind::Assertion => !self.checks.assertions && self.assertions == Assertions::Stop,
+            _ => !self.checks.faults,
+        };
+        let counts = outcome.findings.iter().map(|(check, finding)| match check {
+            Check::Fault(kind, _) if cuts(kind) => finding.count,
+            _ => 0,
+        });
+        counts.sum()
+    }
+
+    /// What was looked for, in words.
+    pub fn checked(&self) -> String {
+        match self.checked.is_empty() {
+            true => "nothing".into(),
+            false => self.checked.join(", "),
+        }
+    }
+}
+
+fn has(program: &Program, wanted: impl Fn(&PropertyKind) -> bool) -> bool {
+    program.properties.values().any(|property| wanted(&property.kind))
+}
+
+/// The name of the claim that a program is searched with.
+fn claim_of(program: &Program) -> Option<&str> {
+    let mut properties = program.properties.values();
+    let claim = properties.find(|it| matches!(it.kind, PropertyKind::Claim(_)));
+    claim.map(|it| it.name.as_str())
+}
+
+/// Whether a program asserts anything.
+fn asserts(program: &Program) -> bool {
+    struct Asserts(bool);
+    impl Visitor for Asserts {
+        fn stmt(&mut self, stmt: &Stmt) {
+            self.0 |= matches!(stmt.kind, StmtKind::Assert { .. });
+            walk::stmt(self, stmt);
+        }
+    }
+    let mut found = Asserts(has(program, |it| matches!(it, PropertyKind::AssertionAt { .. })));
+    program.actions.values().for_each(|action| walk::action(&mut found, action));
+    program.functions.values().for_each(|function| walk::body(&mut found, &function.body));
+    program.starts.iter().for_each(|start| walk::body(&mut found, &start.body));
+    program.processes.values().for_each(|it| walk::body(&mut found, &it.life.prologue));
+    found.0
+}
