@@ -442,6 +442,12 @@ a -> a { effect x = 1 - x; }; } system async;";
     assert!(ran.out.contains("2 steps ended in errors that were not looked for"), "{}", ran.out);
     let json = bench.check(wrong, &["--only", "deadlock", "--json"]).json();
     assert_eq!(json["steps_cut_off"], 2);
+    let asked = "byte x; byte z; process P { state a; init a; assert a: 1 / z == 1;
+trans a -> a { }; } system async;";
+    let ran = bench.check(asked, &["--only", "assert"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert!(!ran.out.contains("verified"), "{}", ran.out);
+    assert!(ran.out.contains("in 1 state a property met an error"), "{}", ran.out);
     // An assertion stops its step in Murphi, and not in Promela.
     let murphi = "var x: 0..1; startstate x := 0; end; rule true ==> assert x = 1; end;";
     let promela = "active proctype P() { assert(false) }";
@@ -484,6 +490,7 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
         "reductions",
         "claim",
         "steps_cut_off",
+        "states_unjudged",
         "checked",
         "left_out",
         "unchecked",
@@ -672,8 +679,9 @@ fn the_claim_is_chosen_by_name_or_left_out_and_kept_by_the_directory() {
     let without = bench.run(&["check", "model.pml", "--no-claim", "--json"]);
     assert_eq!((without.code, &without.json()["claim"]), (0, &Value::Null));
     assert_eq!(without.json()["states"], 5);
-    let only = bench.run(&["check", "model.pml", "--only", "deadlock", "--claim", "two"]);
+    let only = bench.run(&["check", "model.pml", "--only", "error", "--claim", "two"]);
     assert_eq!(only.code, 0, "{}", only.out);
+    assert!(only.out.contains("not looked for: deadlocks, never claim two"), "{}", only.out);
     let unknown = bench.run(&["check", "model.pml", "--claim", "three"]);
     unknown.refused(2, &["there is no never claim `three`", "the model has: one, two"]);
     bench.run(&["check", "model.pml", "--claim", "two", "--no-claim"]).refused(2, &["--no-claim"]);

@@ -40,6 +40,7 @@ pub fn result(report: &Report) -> Value {
         "reductions": report.reductions,
         "claim": report.claim,
         "steps_cut_off": report.scope.cut_off(outcome),
+        "states_unjudged": report.scope.unjudged(outcome),
         "dir": report.dir,
     });
     for (key, value) in scope(report.scope) {

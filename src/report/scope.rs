@@ -22,6 +22,8 @@ pub struct Scope {
     pub unchecked: Vec<Missed>,
     checks: Checks,
     assertions: Assertions,
+    /// Errors of actions from this number on are met while properties are judged, not in steps.
+    judging_from: u32,
 }
 
 /// Something that the model asks for and that was not looked for.
@@ -38,9 +40,15 @@ pub struct Missed {
 impl Scope {
     /// What a search of `program` for `checks` looks for.
     pub fn of(program: &Program, checks: &Checks, sources: &Sources) -> Scope {
-        let mut scope =
-            Scope { checks: *checks, assertions: program.assertions, ..Self::default() };
         let claim = claim_of(program);
+        let steps = (program.actions.len() + program.starts.len()) as u32;
+        let mut scope = Scope {
+            checks: *checks,
+            assertions: program.assertions,
+            // The moves of a claim have numbers behind those of steps, too.
+            judging_from: if claim.is_some() { u32::MAX } else { steps },
+            ..Self::default()
+        };
         match claim {
             None => scope.add(checks.deadlock, Ok("deadlocks")),
             Some(name) => {
@@ -81,12 +89,22 @@ impl Scope {
     /// How many steps ended in errors that were not looked for: what they would have led to was not
     /// visited.
     pub fn cut_off(&self, outcome: &Outcome) -> u64 {
+        self.errors(outcome, |action| action < self.judging_from)
+    }
+
+    /// In how many states a property met an error that was not looked for: whether it holds there is not
+    /// known.
+    pub fn unjudged(&self, outcome: &Outcome) -> u64 {
+        self.errors(outcome, |action| action >= self.judging_from)
+    }
+
+    fn errors(&self, outcome: &Outcome, wanted: impl Fn(u32) -> bool) -> u64 {
         let cuts = |kind| match kind {
             FaultKind::Assertion => !self.checks.assertions && self.assertions == Assertions::Stop,
             _ => !self.checks.faults,
         };
         let counts = outcome.findings.iter().map(|(check, finding)| match check {
-            Check::Fault(kind, _) if cuts(kind) => finding.count,
+            Check::Fault(kind, action) if wanted(action) && cuts(kind) => finding.count,
             _ => 0,
         });
         counts.sum()

@@ -28,16 +28,7 @@ pub fn print_result(report: &Report) -> String {
         let _ = writeln!(out, "  checked: {}", report.scope.checked());
     }
     out += &print_scope(report.scope);
-    match report.scope.cut_off(outcome) {
-        0 => {}
-        cut_off => {
-            let steps = count(cut_off, "step");
-            let _ = writeln!(
-                out,
-                "  {steps} ended in errors that were not looked for; what lies behind was not visited"
-            );
-        }
-    }
+    out += &print_errors(report);
     let _ = writeln!(
         out,
         "  {}, {}, {}, {}",
@@ -100,11 +91,29 @@ pub fn print_result(report: &Report) -> String {
 fn verified(report: &Report) -> String {
     let Report { scope, outcome, .. } = report;
     let clean = format!("no violation of what was checked: {}", scope.checked());
-    match (scope.cut_off(outcome), scope.unchecked.is_empty()) {
+    let all_asked = scope.unchecked.is_empty() && scope.unjudged(outcome) == 0;
+    match (scope.cut_off(outcome), all_asked) {
         (0, true) => format!("verified: every reachable state was visited, {clean}"),
         (0, false) => format!("every reachable state was visited, {clean}"),
         _ => clean,
     }
+}
+
+/// What became of errors that were not looked for.
+fn print_errors(report: &Report) -> String {
+    let Report { scope, outcome, .. } = report;
+    let mut out = String::new();
+    let (steps, states) = (scope.cut_off(outcome), scope.unjudged(outcome));
+    if steps > 0 {
+        let steps = count(steps, "step");
+        let what = "ended in errors that were not looked for; what lies behind was not visited";
+        let _ = writeln!(out, "  {steps} {what}");
+    }
+    if states > 0 {
+        let states = count(states, "state");
+        let _ = writeln!(out, "  in {states} a property met an error that was not looked for");
+    }
+    out
 }
 
 /// What was not looked for, a line for each reason; nothing if there is no such.

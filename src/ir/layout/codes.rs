@@ -152,7 +152,7 @@ mod tests {
                 let mut state = vec![0; layout.bytes];
                 for (number, &(low, high, undefined)) in domains.iter().enumerate() {
                     let cell = CellId(number as u32);
-                    let beyond = next(&mut seed).is_multiple_of(4 * cells as u64);
+                    let beyond = next(&mut seed).is_multiple_of(2 * cells as u64);
                     let all = 1u64 << layout.cells[cell].bits;
                     let own = (high - low + 1) as u64 + u64::from(undefined);
                     let many = next(&mut seed).is_multiple_of(3);
