@@ -364,7 +364,7 @@ system async property M;
 cover \"one\" x = 1;
 liveness \"again\" x = 1;
 ";
-    let told: [(&str, &str, Vec<(&str, &str, i32)>); 3] = [
+    let told = [
         (
             "a.pml",
             promela,

@@ -541,6 +541,5 @@ system async;";
     ask_all("a claim", [&claimed[0], &claimed[1]]);
     let ask_all = std::cell::RefCell::new(ask_all);
     for_each_model(&|what, models| (ask_all.borrow_mut())(what, models));
-    drop(ask_all);
     assert!(taken > 300 && refused > 1000, "{taken} taken for states, {refused} refused");
 }

@@ -86,17 +86,16 @@ impl Codes {
 
     #[inline]
     fn hold_here(&self, state: &[u8]) -> bool {
-        let (mut carry, mut beyond) = (false, 0);
-        for word in &self.words {
-            let Word { at, shift, missing, tops } = *word;
-            let value = match state[at..].first_chunk::<8>() {
+        let (mut carry, mut beyond) = (0, 0);
+        for &Word { at, shift, missing, tops } in &self.words {
+            let value = match state.get(at..at + 8).and_then(<[u8]>::first_chunk) {
                 Some(bytes) => u64::from_be_bytes(*bytes) >> shift,
                 None => state.iter().fold(0, |value, &byte| value << 8 | u64::from(byte)),
             };
-            let (sum, over) = value.overflowing_add(missing);
-            let (sum, over_again) = sum.overflowing_add(carry.into());
-            carry = over | over_again;
-            beyond |= (value & missing | (value | missing) & !sum) & tops;
+            let sum = value.wrapping_add(missing).wrapping_add(carry);
+            let carries = value & missing | (value | missing) & !sum;
+            carry = carries >> 63;
+            beyond |= carries & tops;
         }
         beyond == 0
     }
