@@ -346,13 +346,9 @@ impl Program {
                 });
                 (0, sizes.sum::<i64>() - 1)
             }
-            Domain::Channel => {
-                let channels = self.channels.values().map(|channel| match channel.owner {
-                    Owner::Program => 1,
-                    Owner::Process(process) => i64::from(self.slots(process)),
-                });
-                (0, channels.sum())
-            }
+            // Variables of channels may hold any byte, as SPIN has it: which are numbers of channels
+            // is asked where one is used.
+            Domain::Channel => (0, 255),
             Domain::Process => {
                 let slots = self.processes.keys().map(|process| i64::from(self.slots(process)));
                 (0, slots.sum::<i64>() - 1)

@@ -103,7 +103,7 @@ impl Interp {
             ExprKind::Enabled(pid) => {
                 let pid = self.eval(pid, state, locals)?;
                 match self.instance(state, pid) {
-                    Some(at) => Ok(self.can_move_alone(state, at)?.into()),
+                    Some(at) => Ok(self.is_enabled_to(at, expr.span, state, locals)?.into()),
                     None => Ok(0),
                 }
             }

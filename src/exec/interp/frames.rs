@@ -38,6 +38,8 @@ pub(super) struct Locals<'a> {
     pub(super) mover: Option<Instance>,
     /// Whether nothing else can be done.
     pub(super) timeout: bool,
+    /// How many processes are asking, each because of the one before, whether another can move.
+    pub(super) asking: u32,
 }
 
 impl<'a> Locals<'a> {

@@ -406,8 +406,37 @@ impl Interp {
     /// Whether an instance has an action that is possible without another's help; a send by
     /// rendezvous counts as one.
     pub(super) fn can_move_alone(&self, state: &[u8], at: Instance) -> Result<bool, Failure> {
+        self.can_move_when_asked(state, at, 0)
+    }
+
+    /// Whether an instance can move, for another that asks (`enabled`). To ask that of oneself is an
+    /// error, as in SPIN, and so is asking in a circle, which never ends there.
+    pub(super) fn is_enabled_to(
+        &self,
+        at: Instance,
+        span: Span,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Result<bool, Failure> {
+        let message = if locals.mover == Some(at) {
+            "a process asks whether it is enabled itself"
+        } else if locals.asking >= self.count_processes(state) as u32 {
+            "processes ask in a circle whether each other is enabled"
+        } else {
+            return self.can_move_when_asked(state, at, locals.asking + 1);
+        };
+        Err(fault(FaultKind::Error, span, message.to_owned()))
+    }
+
+    fn can_move_when_asked(
+        &self,
+        state: &[u8],
+        at: Instance,
+        asking: u32,
+    ) -> Result<bool, Failure> {
         let Some(location) = self.location_in(state, at) else { return Ok(false) };
-        let locals = Locals::of(at);
+        let mut locals = Locals::of(at);
+        locals.asking = asking;
         if !self.holds(self.program.processes[at.process].life.provided.as_ref(), state, &locals)? {
             return Ok(false);
         }

@@ -37,8 +37,8 @@ impl<'a> Graph<'a> {
 
     fn statements(&mut self, body: &'a [Stmt], open: &mut Open) -> Result<(), Diagnostic> {
         for stmt in body {
-            let (labels, stmt) = unlabelled(stmt);
-            let core = self.core(stmt)?;
+            let (mut labels, stmt) = unlabelled(stmt);
+            let core = self.core(stmt, &mut labels)?;
             self.place(core, &labels, stmt.span, open)?;
         }
         Ok(())
@@ -60,8 +60,13 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Builds what a statement is made of.
-    fn core(&mut self, stmt: &'a Stmt) -> Result<Core<'a>, Diagnostic> {
+    /// Builds what a statement is made of. Labels that stand inside, but come to stand before all of
+    /// it, are added to those before it.
+    fn core(
+        &mut self,
+        stmt: &'a Stmt,
+        labels: &mut Vec<&'a Label>,
+    ) -> Result<Core<'a>, Diagnostic> {
         Ok(match &stmt.kind {
             StmtKind::Goto(label) => Core::Goto(label),
             StmtKind::Break => match self.open_loops.last() {
@@ -94,7 +99,7 @@ impl<'a> Graph<'a> {
                 Core::DStep(sequence)
             }
             StmtKind::Block(body) => Core::Block(self.sequence(body, stmt.span)?),
-            StmtKind::Unless(normal, escape) => self.unless(normal, escape)?,
+            StmtKind::Unless(normal, escape) => self.unless(normal, escape, labels)?,
             _ => Core::Basic(stmt),
         })
     }
@@ -162,42 +167,31 @@ impl<'a> Graph<'a> {
         }
     }
 
-    fn unless(&mut self, normal: &'a Stmt, escape: &'a Stmt) -> Result<Core<'a>, Diagnostic> {
-        let (labels, inner) = unlabelled(normal);
-        let normal_core = self.core(inner)?;
-        let (escape_labels, escape) = unlabelled(escape);
-        let escape_core = self.core(escape)?;
+    fn unless(
+        &mut self,
+        normal: &'a Stmt,
+        escape: &'a Stmt,
+        before: &mut Vec<&'a Label>,
+    ) -> Result<Core<'a>, Diagnostic> {
+        let (mut labels, inner) = unlabelled(normal);
+        let normal_core = self.core(inner, &mut labels)?;
+        let (mut escape_labels, escape) = unlabelled(escape);
+        let escape_core = self.core(escape, &mut escape_labels)?;
         let escape = self.wrapped(escape_core, &escape_labels, escape.span)?;
-        if labels.is_empty() {
-            let normal = self.wrapped(normal_core, &[], inner.span)?;
-            return Ok(Core::Unless(normal, escape));
-        }
         // A label before the brackets is lifted to a block around both.
-        match normal_core {
-            Core::Block(normal) => self.lifted(normal, escape, &labels, inner.span, Core::Block),
-            Core::Atomic(normal) => self.lifted(normal, escape, &labels, inner.span, Core::Atomic),
-            Core::DStep(normal) => self.lifted(normal, escape, &labels, inner.span, Core::DStep),
+        let (normal, wrap): (_, fn(SequenceId) -> Core<'a>) = match normal_core {
+            Core::Block(normal) if !labels.is_empty() => (normal, Core::Block),
+            Core::Atomic(normal) if !labels.is_empty() => (normal, Core::Atomic),
+            Core::DStep(normal) if !labels.is_empty() => (normal, Core::DStep),
             other => {
                 let normal = self.wrapped(other, &labels, inner.span)?;
-                Ok(Core::Unless(normal, escape))
+                return Ok(Core::Unless(normal, escape));
             }
-        }
-    }
-
-    fn lifted(
-        &mut self,
-        normal: SequenceId,
-        escape: SequenceId,
-        labels: &[&'a Label],
-        span: Span,
-        wrap: impl Fn(SequenceId) -> Core<'a>,
-    ) -> Result<Core<'a>, Diagnostic> {
+        };
+        before.append(&mut labels);
         let mut open = Open::default();
-        self.place(Core::Unless(normal, escape), &[], span, &mut open)?;
-        let around = wrap(self.close(open, span)?);
-        let mut open = Open::default();
-        self.place(around, labels, span, &mut open)?;
-        self.close(open, span).map(Core::Block)
+        self.place(Core::Unless(normal, escape), &[], inner.span, &mut open)?;
+        self.close(open, inner.span).map(wrap)
     }
 
     /// A sequence of one statement; a block is one already.

@@ -471,10 +471,11 @@ impl<'m, 'b> Lowering<'m, 'b> {
         let leaves: Vec<Basic> =
             fields.iter().flat_map(|&field| self.model.symbols.leaves(field)).collect();
         let mut types = Vec::new();
+        let alone = leaves.len() == 1;
         for leaf in leaves {
-            // In a message SPIN gives a bit as much room as a byte.
+            // SPIN gives the only field of a message a byte at least; beside others a bit is one.
             let bit = matches!(leaf, Basic::Bit | Basic::Bool);
-            types.push(self.basic(if bit { Basic::Byte } else { leaf })?);
+            types.push(self.basic(if bit && alone { Basic::Byte } else { leaf })?);
         }
         let first = ChannelId::from_index(self.program.channels.len());
         for at in 0..symbol.length.unwrap_or(1) {

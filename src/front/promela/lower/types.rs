@@ -75,11 +75,13 @@ impl Lowering<'_, '_> {
     }
 
     pub(super) fn type_of(&mut self, symbol: &Symbol) -> Result<TypeId> {
-        let element = self.basic(symbol.basic)?;
-        Ok(match symbol.length {
-            None => element,
-            Some(length) => self.intern(Type::Array { low: 0, length, symmetric: None, element }),
-        })
+        let Some(length) = symbol.length else { return self.basic(symbol.basic) };
+        // Only a bit that stands alone is one: SPIN keeps the elements of an array in bytes.
+        let element = self.basic(match symbol.basic {
+            Basic::Bit | Basic::Bool => Basic::Byte,
+            other => other,
+        })?;
+        Ok(self.intern(Type::Array { low: 0, length, symmetric: None, element }))
     }
 
     /// A value as a scalar of this type, or of the elements of an array of this type, holds it.

@@ -41,7 +41,13 @@ impl Parser {
         if !hidden && !self.accept("show") {
             self.accept("local");
         }
+        let start = self.span();
         let Some(basic) = self.basic(true)? else { return Ok(Default::default()) };
+        if hidden && matches!(basic, Basic::Bit | Basic::Bool) {
+            return self
+                .error(start, "a bit cannot be hidden")
+                .map_err(|it| it.help("declare it as a byte, as SPIN wants it, too"));
+        }
         let (mut declared, mut statements) = (Vec::new(), Vec::new());
         loop {
             let name = self.name("the name of a variable")?;

@@ -27,6 +27,9 @@ const LEVELS: [&[(&str, Binary)]; 10] = [
     &[("*", Binary::Multiply), ("/", Binary::Divide), ("%", Binary::Remainder)],
 ];
 
+/// The last of the levels whose operands may be questions about how full a channel is.
+const LOGIC: usize = 1;
+
 /// The first of the levels whose operands are numbers.
 const ARITHMETIC: usize = 7;
 
@@ -62,6 +65,10 @@ impl Parser {
             }
             self.take();
             let right = self.binary(level + 1, None)?;
+            if level > LOGIC {
+                self.is_value(&left)?;
+                self.is_value(&right)?;
+            }
             if level >= ARITHMETIC {
                 self.is_number(&left)?;
                 self.is_number(&right)?;
@@ -93,6 +100,19 @@ impl Parser {
         }
     }
 
+    /// Questions about how full a channel is are joined by `&&` and `||` alone: SPIN's partial order
+    /// reduction counts on it.
+    fn is_value(&self, operand: &Expr) -> Parsed<()> {
+        match asks_how_full(operand) {
+            false => Ok(()),
+            true => self
+                .error(operand.span, "what asks how full a channel is can be no operand here")
+                .map_err(|it| {
+                    it.help("write nempty for !empty, nfull for !full, and the other way round")
+                }),
+        }
+    }
+
     fn unary(&mut self) -> Parsed<Expr> {
         self.nested_expressions += 1;
         if self.nested_expressions > DEPTH_MAX {
@@ -115,6 +135,7 @@ impl Parser {
         };
         self.take();
         let mut operand = self.unary()?;
+        self.is_value(&operand)?;
         for &operator in operators {
             let span = self.since(start);
             operand = Expr { kind: ExprKind::Unary(operator, Box::new(operand)), span };
@@ -131,6 +152,7 @@ impl Parser {
                 let then = self.expression()?;
                 self.expect(":", "before the other value")?;
                 let otherwise = self.expression()?;
+                [&inner, &then, &otherwise].into_iter().try_for_each(|it| self.is_value(it))?;
                 ExprKind::Conditional(Box::new(inner), Box::new(then), Box::new(otherwise))
             }
         };
@@ -440,5 +462,16 @@ impl Parser {
         self.model.symbols.all[reference.symbol].read = true;
         let span: Span = reference.span;
         Expr { kind: ExprKind::Variable(reference), span }
+    }
+}
+
+/// Whether an expression is `empty`, `nempty`, `full` or `nfull`, or joins such by `&&` and `||`.
+fn asks_how_full(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Probe(..) => true,
+        ExprKind::Binary(Binary::And | Binary::Or, left, right) => {
+            asks_how_full(left) || asks_how_full(right)
+        }
+        _ => false,
     }
 }

@@ -1,6 +1,7 @@
 //! Statements. `for` and `select` become the loops that SPIN makes of them.
 
 use super::{NESTED_MAX, Parsed, Parser};
+use crate::diag::Diagnostic;
 use crate::front::promela::ast::{Expr, ExprKind, Field, Label, Name, Reference, Stmt, StmtKind};
 use crate::front::promela::symbols::{Basic, Initial, Symbol};
 use crate::front::promela::token::Kind;
@@ -9,7 +10,7 @@ use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 
 /// A selection from plain numbers this far apart is a choice, any other a loop; so SPIN has it, for
-/// variables whose name is of letters only.
+/// variables whose name is of letters and digits only.
 const SELECT_MAX: i64 = 32;
 
 impl Parser {
@@ -67,12 +68,15 @@ impl Parser {
             sequence.push(statement);
             return Ok(());
         }
-        if self.in_d_step {
-            return self
-                .error(self.since(start), "an unless stands in a d_step")
-                .map_err(|it| it.help("use `atomic` instead"));
-        }
         let escape = self.alone()?;
+        if self.in_d_step {
+            // As in SPIN, which says so, too.
+            let warning = "an unless in a d_step means nothing: what follows it is left out";
+            let warning = Diagnostic::warning(self.since(start), warning);
+            self.model.warnings.push(warning.help("use `atomic` instead of `d_step`"));
+            sequence.push(statement);
+            return Ok(());
+        }
         let kind = StmtKind::Unless(Box::new(statement), Box::new(escape));
         sequence.push(Stmt { kind, span: self.since(start) });
         Ok(())
@@ -223,11 +227,18 @@ impl Parser {
         if word != "{" {
             self.take();
         }
+        self.braced(true)
+    }
+
+    /// Statements in brackets. Those that are all of a statement begin without a label.
+    fn braced(&mut self, is_whole: bool) -> Parsed<Vec<Stmt>> {
         self.expect("{", "before the statements")?;
         self.can_initialize = false;
         self.scopes.push(HashMap::new());
         self.labels.push(HashSet::new());
-        self.begins_without_label("before the bracket")?;
+        if is_whole {
+            self.begins_without_label("before the bracket")?;
+        }
         let sequence = self.sequence(&["}"])?;
         self.expect("}", "after the statements")?;
         self.scopes.pop();
@@ -479,7 +490,8 @@ impl Parser {
         let mut round = vec![Stmt { kind: test, span }];
         round.extend(before);
         self.accept(";");
-        round.extend(self.block("{")?);
+        // A test comes before them, so a label may stand first.
+        round.extend(self.braced(false)?);
         let next = self.changed(&counter, Binary::Add, span);
         round.push(Stmt { kind: StmtKind::Assign(counter, next), span });
         let leave = [StmtKind::Else, StmtKind::Break].map(|kind| Stmt { kind, span }).to_vec();
@@ -508,7 +520,7 @@ impl Parser {
             let name = &self.model.symbols.all[target.symbol].name.text;
             let plain = target.index.is_none()
                 && target.fields.is_empty()
-                && name.chars().all(|letter| letter.is_ascii_alphabetic());
+                && name.chars().all(|letter| letter.is_ascii_alphanumeric());
             if plain && low >= 0 && high - low <= SELECT_MAX {
                 let options = (low..=high).map(|value| {
                     let value = Expr { kind: ExprKind::Number(value), span: start };
