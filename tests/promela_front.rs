@@ -4,7 +4,7 @@
 //! Counts are those of SPIN 6.5.2: `spin -o1 -o2 -o3 -a`, `cc -DSAFETY -DNOREDUCE`, `pan -c0`:
 //! states stored, transitions (one more than ours: the arrival at the initial state), errors.
 
-use spillway::exec::{Check, Interp, Model};
+use spillway::exec::{Check, Interp, Jit, Model};
 use spillway::front::promela::trail;
 use spillway::front::{self, Language, Options};
 use spillway::ir::validate::validate;
@@ -31,9 +31,127 @@ fn counts(text: &str) -> (u64, u64, u64) {
     let (model, _) = load(text).unwrap();
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
     let outcome = memory::search(&model, &limits).unwrap();
+    let compiled = Jit::new(&model).unwrap();
+    assert_eq!(memory::search(&compiled, &limits).unwrap(), outcome, "compiled and interpreted");
     let faults = outcome.findings.iter().filter(|(check, _)| matches!(check, Check::Fault(..)));
     let faults: u64 = faults.map(|(_, finding)| finding.count).sum();
     (outcome.states(), outcome.transitions + 1, outcome.deadlocks() + faults)
+}
+
+/// Models of one point each, with SPIN's counts.
+fn all_count(models: &[(&str, (u64, u64, u64))]) {
+    for (model, expected) in models {
+        assert_eq!(counts(model), *expected, "{model}");
+    }
+}
+
+/// What SPIN keeps in a byte or in a bit: alone a `bit` is one bit, in an array a byte; in a message
+/// it is one bit unless it is the only field.
+#[test]
+fn bits_are_as_wide_as_spin_has_them() {
+    all_count(&[
+        ("bit b[2]; active proctype A() { b[0] = 2; assert(b[0] == 0) }", (4, 4, 1)),
+        ("bool b[2] = 3; active proctype A() { assert(b[0] == 1); b[0]; b[0] = 2 }", (5, 5, 1)),
+        (
+            "typedef T { bit b[2]; bit c }; T t; active proctype A() { t.b[1] = 2; t.c = 2; \
+          assert(t.b[1] == 0); assert(t.c == 0) }",
+            (6, 6, 1),
+        ),
+        (
+            "chan c = [1] of { bit, bit }; int g; int k; \
+          init { k = 0 - 1; c!k,1; c?g,_; assert(g == 1) }",
+            (6, 6, 0),
+        ),
+        ("chan c = [1] of { bit }; int g; init { c!2; c?g; assert(g == 2) }", (5, 5, 0)),
+    ]);
+}
+
+/// Any byte can be sent and kept as a channel, whatever channels there are.
+#[test]
+fn channels_are_bytes() {
+    all_count(&[
+        (
+            "chan c = [0] of { chan }; active proctype P() { c!2 } active proctype Q() { c?2 }",
+            (4, 4, 0),
+        ),
+        (
+            "chan c = [1] of { chan }; int x; chan d; active proctype P() { c!255; c?d; c!d; c?x; \
+          assert(x == 255); c!300; c?d; c!d; c?x; assert(x == 44); c!7; c?d; assert(d == 7) }",
+            (15, 15, 0),
+        ),
+        (
+            "chan c = [1] of { byte }; chan d; int k; \
+          active proctype P() { k = 1000; c!200; c?d; k = d; assert(k == 200) }",
+            (7, 7, 0),
+        ),
+    ]);
+}
+
+/// Names of one set may come to variables of another by messages.
+#[test]
+fn names_of_another_set_are_received_whole() {
+    all_count(&[
+        (
+            "mtype = { a, b, c, d, e }; mtype:f = { x1 }; chan c1 = [1] of { mtype }; \
+        mtype:f v; active proctype Q() { c1!e; c1?v; assert(v == 1) }",
+            (5, 5, 0),
+        ),
+        (
+            "mtype = { a, b, c, d, e }; mtype:f = { x1 }; typedef T { mtype m; byte n }; T t; \
+        chan c1 = [1] of { mtype:f, byte }; byte v, w; \
+        active proctype Q() { t.m = a; c1!t; c1?v,w; assert(v == 5) }",
+            (6, 6, 0),
+        ),
+    ]);
+}
+
+#[test]
+fn a_choice_from_a_range_is_an_if_where_the_name_has_letters_and_digits() {
+    all_count(&[
+        ("int g0; active proctype A() { select (g0 : 1 .. 1) }", (3, 3, 0)),
+        ("int g_; active proctype A() { select (g_ : 1 .. 1) }", (4, 4, 0)),
+    ]);
+}
+
+/// SPIN lifts such a label to a block around both.
+#[test]
+fn a_label_before_the_brackets_of_an_unless_is_that_of_the_whole() {
+    all_count(&[(
+        "chan c = [1] of { byte }; active proctype A() { bit b; \
+        L4: { b = 1 - b; } unless { c?_; }; goto L4 }",
+        (2, 3, 0),
+    )]);
+}
+
+#[test]
+fn the_last_mover_is_stored_even_if_it_is_asked_about_where_nobody_comes() {
+    all_count(&[(
+        "byte x; active proctype A() { x = 1; x = 2; goto e; if :: (_last == 1) -> skip fi; \
+         e: skip } active proctype B() { x = 3; x = 4 }",
+        (33, 45, 0),
+    )]);
+}
+
+#[test]
+fn a_round_of_a_for_may_begin_with_a_label() {
+    all_count(&[("byte i; active proctype A() { for (i : 1 .. 2) { L: skip } }", (10, 10, 0))]);
+}
+
+#[test]
+fn an_unless_in_a_d_step_means_nothing() {
+    all_count(&[(
+        "byte i; active proctype A() \
+        { d_step { { i = 1; i = 2 } unless { i == 1 -> i = 3 } }; assert(i == 2) }",
+        (4, 4, 0),
+    )]);
+}
+
+/// SPIN's verifier says so; if processes ask in a circle it overflows its stack.
+#[test]
+fn asking_whether_one_is_enabled_oneself_is_an_error() {
+    all_count(&[("active proctype A() { enabled(0) }", (1, 1, 1))]);
+    let circle = "active proctype A() { enabled(1) } active proctype B() { enabled(0) }";
+    assert_eq!(counts(circle), (1, 1, 2));
 }
 
 #[test]
@@ -369,7 +487,11 @@ fn mistakes_are_told_with_their_line() {
             "init { d_step { run P() } } proctype P() { skip }",
             "1:17: error: a run stands in a d_step",
         ),
-        ("init { d_step { skip unless skip } }", "1:17: error: an unless stands in a d_step"),
+        ("init { L: goto L }", "1:11: error: this jump leads to itself"),
+        ("hidden bit b; init { b = 1 }", "1:8: error: a bit cannot be hidden"),
+        ("chan c = [1] of { byte }; init { !empty(c) }", "no operand here"),
+        ("chan c = [1] of { byte }; init { !(true && nfull(c)) }", "no operand here"),
+        ("chan c = [1] of { byte }; int x; init { x = full(c) + 1 }", "no operand here"),
         ("init { byte i; for (i : 3 .. 1) { skip } }", "1:16: error: this loop goes from 3 to 1"),
         ("init { goto M; d_step { skip; M: skip } }", "1:8: error: this goto leads into a d_step"),
         ("init { int x = run P() } proctype P() { skip }", "a variable cannot begin with a run"),

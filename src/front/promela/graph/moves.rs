@@ -30,7 +30,11 @@ impl<'a> Graph<'a> {
         for _ in 0..JUMPS_MAX {
             let next = match (&self.nodes[at].work, self.nodes[at].next) {
                 (Work::Goto(_) | Work::Break(_), _) => match self.jump(at)? {
-                    Some(target) if target == at => return Ok(first),
+                    Some(target) if target == at => {
+                        let error = "this jump leads to itself, for ever";
+                        return Err(Diagnostic::error(self.nodes[at].span, error)
+                            .help("put a `skip` before it if that is meant"));
+                    }
                     Some(target) => target,
                     None => return Ok(at),
                 },

@@ -33,6 +33,14 @@ pub(super) struct Effect {
     pub(super) body: Vec<ir::Stmt>,
 }
 
+/// Where a value that is sent comes from.
+enum Source<'a> {
+    /// An expression.
+    Value(&'a Expr),
+    /// A part of a structure.
+    Leaf(Basic),
+}
+
 impl<'m> Lowering<'m, '_> {
     pub(super) fn actions(&mut self, number: usize) -> Result<()> {
         let bodies = self.bodies;
@@ -184,6 +192,7 @@ impl<'m> Lowering<'m, '_> {
             StmtKind::Receive { channel: name, fields, anywhere, peek } => {
                 let channel = self.channel(name, inside)?;
                 let patterns = self.patterns(name, fields, false, span, inside)?;
+                self.received(name, fields)?;
                 let meets = self.is_rendezvous(&channel);
                 if meets && *peek {
                     self.warn(span, "a rendezvous channel holds no message, so this never happens");
@@ -253,6 +262,28 @@ impl<'m> Lowering<'m, '_> {
         Ok(Some(ir::Stmt { kind, span }))
     }
 
+    /// Notes what is received where names of a set may be kept.
+    fn received(&mut self, name: &Reference, fields: &[Field]) -> Result<()> {
+        let mut leaves = Vec::new();
+        for field in fields {
+            match field {
+                Field::Into(reference) => {
+                    let basic = self.part(reference)?.0;
+                    leaves.extend(self.model.symbols.leaves(basic).into_iter().map(Some));
+                }
+                Field::Match(_) | Field::Any(_) => leaves.push(None),
+            }
+        }
+        let sent = self.fields_of(name, leaves.len());
+        for (at, leaf) in leaves.into_iter().enumerate() {
+            let from = sent.as_ref().and_then(|fields| fields.get(at).copied());
+            if let Some(into) = leaf {
+                self.copied(into, from);
+            }
+        }
+        Ok(())
+    }
+
     fn assign(&mut self, target: &Reference, value: &Expr, number: usize) -> Result<Vec<ir::Stmt>> {
         let span = target.span;
         let inside = Some(number);
@@ -297,17 +328,19 @@ impl<'m> Lowering<'m, '_> {
                 self.leaves_of(basic, place, &mut places);
                 let read = |place| ir::Expr { kind: ir::ExprKind::Read(place), span: value.span };
                 sent.extend(places.into_iter().map(read));
-                sources.resize(sent.len(), None);
+                let leaves = self.model.symbols.leaves(basic).into_iter();
+                sources.extend(leaves.map(Source::Leaf));
             } else {
                 sent.push(self.expr(value, inside)?);
-                sources.push(Some(value));
+                sources.push(Source::Value(value));
             }
         }
         self.has_fields(name, sent.len(), "sends", span)?;
         if let Some(fields) = self.fields_of(name, sent.len()) {
             for (&field, source) in fields.iter().zip(&sources) {
-                if let Some(source) = source {
-                    self.stored(field, source);
+                match source {
+                    Source::Value(value) => self.stored(field, value),
+                    Source::Leaf(basic) => self.copied(field, Some(*basic)),
                 }
             }
         } else {

@@ -101,7 +101,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn last_mover(&mut self) -> ir::VarId {
+    pub(super) fn last_mover(&mut self) -> ir::VarId {
         if let Some(last) = self.last {
             return last;
         }

@@ -141,6 +141,9 @@ impl<'m, 'b> Lowering<'m, 'b> {
         }
         let mut body = Vec::new();
         self.globals(&mut body)?;
+        if self.model.uses_last {
+            self.last_mover();
+        }
         self.processes(options)?;
         for number in 0..self.bodies.len() {
             self.locals(number)?;

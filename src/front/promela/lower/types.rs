@@ -131,6 +131,16 @@ impl Lowering<'_, '_> {
         }
     }
 
+    /// Notes that values of another part, or of what is not known, are stored where names of a set
+    /// may be kept.
+    pub(super) fn copied(&mut self, to: Basic, from: Option<Basic>) {
+        if let Basic::Mtype(set) = to
+            && from != Some(to)
+        {
+            self.bytes.insert(set);
+        }
+    }
+
     fn is_of_set(&self, set: usize, value: &Expr) -> bool {
         match &value.kind {
             ExprKind::Symbol(theirs, value) => {

@@ -189,7 +189,10 @@ impl Parser {
             "np_" => ExprKind::NonProgress,
             "_pid" => ExprKind::Pid,
             "_nr_pr" => ExprKind::Processes,
-            "_last" => ExprKind::Last,
+            "_last" => {
+                self.model.uses_last = true;
+                ExprKind::Last
+            }
             "_" => ExprKind::Scratch,
             "_priority" => {
                 let span = self.span();

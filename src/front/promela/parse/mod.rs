@@ -30,6 +30,8 @@ pub struct Model {
     pub remote_labels: Vec<Rc<str>>,
     /// Whether priorities are given or asked about.
     pub uses_priorities: bool,
+    /// Whether `_last` is read anywhere: then SPIN's states have it, whether or not it is reached.
+    pub uses_last: bool,
     /// Advice.
     pub warnings: Vec<Diagnostic>,
 }
@@ -125,6 +127,7 @@ pub fn parse(tokens: Vec<Token>) -> Result<Model, Diagnostic> {
         model: Model::default(),
         scopes: vec![HashMap::new()],
         labels: Vec::new(),
+        exclusive: HashMap::new(),
         structs: HashMap::new(),
         inlines: HashMap::new(),
         process: None,
@@ -158,6 +161,8 @@ struct Parser {
     scopes: Vec<HashMap<Rc<str>, SymbolId>>,
     /// The labels so far, of each block of the process.
     labels: Vec<HashSet<Rc<str>>>,
+    /// Who first claimed to be the only one to receive from a channel (`xr`, true) or to send to it.
+    exclusive: HashMap<(SymbolId, bool), usize>,
     structs: HashMap<Rc<str>, usize>,
     inlines: HashMap<Rc<str>, Inline>,
     /// The number of the process being read.

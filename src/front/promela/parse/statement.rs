@@ -51,12 +51,13 @@ impl Parser {
             return Ok(());
         }
         if self.at_any(&["xr", "xs"]) && self.peek_at(1).name().is_some() {
-            self.take();
+            let reads = self.take().is("xr");
             loop {
                 let channel = self.any_reference()?;
                 if self.part_of(&channel).0 != Some(Basic::Channel) {
                     return self.error(channel.span, "xr and xs are for channels");
                 }
+                self.claims_channel(&channel, reads);
                 if !self.accept(",") {
                     return Ok(());
                 }
@@ -80,6 +81,18 @@ impl Parser {
         let kind = StmtKind::Unless(Box::new(statement), Box::new(escape));
         sequence.push(Stmt { kind, span: self.since(start) });
         Ok(())
+    }
+
+    /// Notes that this process alone receives from a channel, or sends to it.
+    fn claims_channel(&mut self, channel: &Reference, reads: bool) {
+        let Some(here) = self.process else { return };
+        let owner = *self.exclusive.entry((channel.symbol, reads)).or_insert(here);
+        if owner != here {
+            let what = if reads { "xr" } else { "xs" };
+            let name = &self.model.symbols.all[channel.symbol].name.text;
+            let text = format!("another process has a claim `{what} {name}`, too");
+            self.model.warnings.push(Diagnostic::warning(channel.span, text));
+        }
     }
 
     /// One statement, in a block of its own if it is made of several.
@@ -270,9 +283,23 @@ impl Parser {
             self.begins_without_label("at the choice, or after a `skip`")?;
             options.push(self.sequence(&["::", end])?);
         }
-        match options.is_empty() {
-            true => self.error(opening.span, format!("this `{}` has no option", opening.kind)),
-            false => Ok(options),
+        if options.is_empty() {
+            return self.error(opening.span, format!("this `{}` has no option", opening.kind));
+        }
+        self.warn_of_else(&options);
+        Ok(options)
+    }
+
+    /// An `else` beside an option that sends or receives: SPIN calls that dubious, and goes on.
+    fn warn_of_else(&mut self, options: &[Vec<Stmt>]) {
+        let firsts = || options.iter().filter_map(|option| option.first());
+        let communicates =
+            firsts().any(|it| matches!(it.kind, StmtKind::Send { .. } | StmtKind::Receive { .. }));
+        let otherwise = firsts().find(|it| matches!(it.kind, StmtKind::Else));
+        if let (true, Some(otherwise)) = (communicates, otherwise) {
+            let text = "an `else` stands beside options that send or receive";
+            let help = "it is possible where none of them is; ask by `full`, `empty` or `c?[...]`";
+            self.model.warnings.push(Diagnostic::warning(otherwise.span, text).help(help));
         }
     }
 
