@@ -3,19 +3,24 @@
 
 #[path = "support/graphs.rs"]
 mod graphs;
+#[path = "../examples/differential/models/mod.rs"]
+mod models;
+// What compares with other tools is for the example.
+#[allow(dead_code)]
+#[path = "../examples/differential/ours.rs"]
+mod ours;
 mod support;
 
 use graphs::graphs_of;
 use proptest::prelude::*;
-use spill::{Codec, Disk, FaultDisk, Frequencies, Huffman, Tables};
+use spill::{Disk, FaultDisk, Tables};
 use spillway::exec::{
-    Check, Claimed, Exec, Executor, Expansion, FaultKind, Finding, Findings, Interp, Jit, Model,
-    PropertyInfo, Step,
+    Check, Claimed, Exec, Executor, Expansion, FaultKind, Interp, Jit, Model, PropertyInfo, Step,
 };
 use spillway::front::{Language, Options, load};
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::checkpoint::Saved;
-use spillway::search::comback::{self, CacheKind, CacheSize, Settings};
+use spillway::search::comback;
 use spillway::search::storage::trained;
 use spillway::search::trace::counterexample;
 use spillway::search::{Checks, Control, Limits, Outcome, Plan, Storage, memory};
@@ -23,122 +28,12 @@ use spillway::source::Sources;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use support::stored::{assert_same, assert_traces_replay, search, storages};
 use support::{Graph, Random, Started, begin_or_resume, begin_stored_or_resume, tiny_plan};
-
-/// ComBack with every kind of cache, some too small to hold anything useful, and with hashes so
-/// short that every state has the hash of many others.
-fn combacks() -> impl Iterator<Item = Storage> {
-    let settings = |hash_bits, kind, states, groups| {
-        let cache = (kind, CacheSize::States(states));
-        Storage::Comback(Settings { hash_bits, cache, groups })
-    };
-    [
-        settings(8, CacheKind::None, 1, true),
-        settings(8, CacheKind::Fifo, 20, false),
-        settings(16, CacheKind::Random, 5, true),
-        settings(16, CacheKind::Stratified(3), 100, false),
-        settings(32, CacheKind::Heuristic, 30, true),
-        settings(32, CacheKind::None, 1, false),
-        Storage::Comback(Settings { hash_bits: 64, ..Settings::default() }),
-    ]
-    .into_iter()
-}
-
-/// Every way of storing states, for the states of `model`.
-fn storages(model: &dyn Model) -> Vec<Storage> {
-    let mut uneven = Frequencies::new(model.width());
-    (0..model.width()).for_each(|column| uneven.add(column, column as u8, 1000));
-    let codecs = [
-        Codec::Raw,
-        Codec::Rle,
-        trained(model, Tables::Single).unwrap(),
-        trained(model, Tables::Columns).unwrap(),
-        // Of a table that has nothing to do with the model.
-        Codec::Huffman(Arc::new(Huffman::train(&uneven, Tables::Columns))),
-    ];
-    codecs.into_iter().map(Storage::Sorted).chain(combacks()).collect()
-}
 
 fn graphs() -> impl Strategy<Value = Graph> {
     let width = prop_oneof![Just(3usize), Just(8), Just(11), Just(24), Just(90)];
     graphs_of((1u64..8_000, 1u64..5, 1u64..2_000, width), 8_000)
-}
-
-/// Searches to the end, stopping at a checkpoint after each of `pauses` states. The sittings are
-/// those of `models` in turn.
-fn search(
-    models: &[&dyn Model],
-    storage: &Storage,
-    plans: &[Plan],
-    pauses: &[u64],
-    limits: &Limits,
-) -> (Outcome, Arc<dyn Disk>) {
-    let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-    // Checkpoints without end, inside levels too, if there are pauses.
-    let every = if pauses.is_empty() { 3600 } else { 0 };
-    let mut last = Outcome::default();
-    for (sitting, pause) in pauses.iter().chain([&u64::MAX]).enumerate() {
-        let control = Control::new(Duration::from_secs(every), None);
-        let limits = Limits { max_states: Some(*pause), ..limits.clone() };
-        let (model, plan) = (models[sitting % models.len()], plans[sitting % plans.len()]);
-        let mut search = match sitting {
-            0 => begin_stored_or_resume(model, &disk, plan, &limits, &control, storage),
-            // The manifest knows.
-            _ => begin_or_resume(model, &disk, plan, &limits, &control),
-        };
-        last = search.as_mut().unwrap().run().unwrap();
-    }
-    (last, disk)
-}
-
-fn assert_traces_replay(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) {
-    let saved = Saved::load(disk).unwrap();
-    let (storage, tagged) = (saved.storage().unwrap(), saved.all_findings().unwrap());
-    for (check, finding) in outcome.findings.iter() {
-        let trace = match &storage {
-            Storage::Sorted(codec) => {
-                let levels = (&saved.store.levels, codec);
-                let (level, witness) = (finding.level, &finding.witness);
-                counterexample(model, disk, levels, 2, check, level, witness)
-            }
-            Storage::Comback(_) => {
-                let (_, tagged) = tagged.iter().find(|(other, _)| *other == check).unwrap();
-                let (levels, level) = (&saved.store.levels, finding.level);
-                comback::counterexample(model, disk, levels, check, level, &tagged.witness)
-            }
-        };
-        let trace = trace.unwrap();
-        let faulty = matches!(check, Check::Fault(..));
-        let Some(last) = trace.states.last() else {
-            assert!(
-                faulty && finding.level == 0 && trace.depth() == 0,
-                "only a start has no state"
-            );
-            continue;
-        };
-        assert_eq!(trace.depth() as u64, finding.level + u64::from(faulty));
-        assert!(model.stands_for(&finding.witness, last));
-    }
-}
-
-/// All that does not depend on how states are stored: ComBack shows another witness, as deep.
-fn comparable(outcome: &Outcome, storage: &Storage) -> (Outcome, Vec<(Check, u64, u64)>) {
-    let found = |(check, finding): (Check, &Finding)| (check, finding.count, finding.level);
-    let found = outcome.findings.iter().map(found).collect();
-    let mut rest = outcome.clone();
-    if matches!(storage, Storage::Comback(_)) {
-        rest.findings = Findings::default();
-    }
-    (rest, found)
-}
-
-fn assert_same(found: &Outcome, expected: &Outcome, storage: &Storage, what: &str) {
-    let [found, expected] = [found, expected].map(|it| comparable(it, storage));
-    let name = match storage {
-        Storage::Comback(settings) => format!("{settings:?}"),
-        Storage::Sorted(codec) => codec.name().to_owned(),
-    };
-    assert_eq!(found, expected, "{what}: {name}");
 }
 
 proptest! {
@@ -542,4 +437,31 @@ system async;";
     let ask_all = std::cell::RefCell::new(ask_all);
     for_each_model(&|what, models| (ask_all.borrow_mut())(what, models));
     assert!(taken > 300 && refused > 1000, "{taken} taken for states, {refused} refused");
+}
+
+/// A few of the models of `examples/differential`, without the other tools.
+#[test]
+fn random_models_in_every_language_agree_however_they_are_searched() {
+    for language in [Language::Promela, Language::Murphi, Language::Dve] {
+        let (mut explored_states, mut searched) = (0, 0);
+        for seed in 1..=12 {
+            let (text, _) = models::make(language, &models::numbers(seed));
+            match ours::explore(language, &text) {
+                ours::Answer::Explored(explored) => {
+                    println!("{} {seed}:\n{text}", language.name());
+                    explored_states += explored.outcome.states();
+                    searched += 1;
+                    ours::assert_all_agree(&explored, &mut Random::new(seed));
+                }
+                ours::Answer::Large => {}
+                ours::Answer::Refused(why) if language == Language::Promela => {
+                    println!("{seed}: {why}")
+                }
+                ours::Answer::Refused(why) => panic!("{} {seed}: {why}\n{text}", language.name()),
+            }
+        }
+        let name = language.name();
+        assert!(searched >= 8, "{name}: only {searched} of the models were searched");
+        assert!(explored_states > 300, "{name}: only {explored_states} states");
+    }
 }

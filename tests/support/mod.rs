@@ -3,6 +3,7 @@
 
 pub mod agree;
 pub mod promises;
+pub mod stored;
 
 use spill::{Disk, Metered, Result};
 use spillway::exec::{Check, Expansion, Fault, FaultKind, Model, Outcome, PropertyInfo, Step};

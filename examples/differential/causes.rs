@@ -1,0 +1,181 @@
+//! Our answer beside the reference tool's: the same, different, or different as documented.
+//!
+//! A cause is told by what the tool says or by what the model has, and whatever is not part of the
+//! difference must still be the same.
+
+use super::ours::{Answer, Explored};
+use super::tools::{self, Ran, Theirs};
+use spillway::exec::FaultKind;
+use spillway::front::Language;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// How two answers stand to each other.
+pub enum Comparison {
+    /// They are the same.
+    Same,
+    /// There is only ours, and why.
+    None(String),
+    /// They differ as documented.
+    Explained(&'static str),
+    /// Both take the text for no model, or only they do, and why.
+    Refused(String),
+    /// They differ, and how.
+    Different(String),
+}
+
+/// The tool that is the reference of a language, if it is installed.
+pub fn tool(language: Language) -> Option<&'static str> {
+    static SPIN: OnceLock<bool> = OnceLock::new();
+    static RUMUR: OnceLock<bool> = OnceLock::new();
+    let installed = match language {
+        Language::Promela => *SPIN.get_or_init(|| tools::is_installed("spin", "-V")),
+        Language::Murphi => *RUMUR.get_or_init(|| tools::is_installed("rumur", "--version")),
+        Language::Dve => false,
+    };
+    installed.then_some(if language == Language::Promela { "SPIN" } else { "Rumur" })
+}
+
+/// Our answer beside the reference tool's.
+pub fn compare(language: Language, text: &str, ours: &Answer, folder: &Path) -> Comparison {
+    let Some(tool) = tool(language) else {
+        return match ours {
+            Answer::Refused(why) => Comparison::Different(format!("refused: {why}")),
+            _ => Comparison::None("no other tool".into()),
+        };
+    };
+    let theirs = match language {
+        Language::Promela => tools::spin(text, folder),
+        _ => tools::rumur(text, false, folder),
+    };
+    match (ours, theirs) {
+        (_, Ran::GaveUp(why)) => Comparison::None(format!("{tool}: {}", first_words(&why))),
+        (Answer::Explored(explored), Ran::Answer(theirs)) => match language {
+            Language::Promela => promela(text, explored, &theirs, folder),
+            _ => murphi(text, explored, &theirs, folder),
+        },
+        (Answer::Refused(why), Ran::Answer(_)) => {
+            Comparison::Different(format!("refused, not so by {tool}: {why}"))
+        }
+        (Answer::Refused(_), Ran::Refused(why)) => {
+            Comparison::Refused(format!("refused by both: {}", first_words(&why)))
+        }
+        (_, Ran::Refused(_)) if language == Language::Murphi && has_more(text) => {
+            Comparison::None(format!("{tool} has no unions, multisets and priorities"))
+        }
+        (_, Ran::Refused(why)) => {
+            Comparison::Refused(format!("refused by {tool}: {}", first_words(&why)))
+        }
+        (Answer::Large, _) => Comparison::None("too many states".into()),
+    }
+}
+
+/// Whether a model in Murphi has what Rumur does not read.
+fn has_more(text: &str) -> bool {
+    let priority = |it: &str| it.bytes().next().is_some_and(|byte| byte.is_ascii_digit());
+    text.contains("union {")
+        || text.contains("multiset [")
+        || text.split("rule ").skip(1).any(priority)
+}
+
+/// What is said first, without numbers and places.
+fn first_words(text: &str) -> String {
+    let line = text.lines().find(|line| line.contains("Error")).or(text.lines().next());
+    let line = line.unwrap_or_default().rsplit("Error: ").next().unwrap_or_default();
+    line.chars().filter(|c| !c.is_ascii_digit()).take(70).collect()
+}
+
+/// SPIN's answer: arrivals at states, the initial one included, and errors of any kind.
+fn promela(text: &str, ours: &Explored, theirs: &Theirs, folder: &Path) -> Comparison {
+    let plain = beside(text, ours, theirs);
+    let different = matches!(plain, Comparison::Different(_));
+    if different && text.contains("never {") && text.contains("_nr_pr") {
+        // A model that takes the claim off itself must be the same.
+        let without_claim = text.replace("_nr_pr", "(_nr_pr - 1)");
+        if let Ran::Answer(theirs) = tools::spin(&without_claim, folder)
+            && !matches!(beside(text, ours, &theirs), Comparison::Different(_))
+        {
+            return Comparison::Explained("SPIN counts a claim as a process");
+        }
+    }
+    plain
+}
+
+fn beside(text: &str, ours: &Explored, theirs: &Theirs) -> Comparison {
+    let outcome = &ours.outcome;
+    let counts = (outcome.states(), outcome.transitions + 1, ours.findings());
+    let their_counts = (theirs.states, theirs.transitions, theirs.errors);
+    let message = theirs.messages.concat();
+    if counts == their_counts && is_first(ours, &message) {
+        return Comparison::Same;
+    }
+    if theirs.stopped && message.contains("block in d_step") && ours.faults(|_| true) > 0 {
+        return Comparison::Explained("SPIN stops its search where a d_step blocks");
+    }
+    let still = text.contains("never {") && ours.has_end();
+    let verdict = (counts.2 > 0) == (theirs.errors > 0);
+    if still && verdict && counts.1 >= theirs.transitions {
+        if counts.0 == theirs.states {
+            return Comparison::Explained("moves of a claim where the system stands still");
+        }
+        if counts.0 > theirs.states {
+            return Comparison::Explained("a state twice, where the system stands still");
+        }
+    }
+    Comparison::Different(format!(
+        "states, arrivals, errors: ours {counts:?}, SPIN's {their_counts:?}\nours: {}\nSPIN: {message}{}",
+        ours.findings_text(),
+        if theirs.stopped { " (stopped)" } else { "" }
+    ))
+}
+
+/// Whether what SPIN met first is among what was found.
+fn is_first(ours: &Explored, message: &str) -> bool {
+    let asserted = ours.faults(|kind| kind == FaultKind::Assertion);
+    match message {
+        _ if message.contains("invalid end state") => ours.outcome.deadlocks() > 0,
+        // Errors of other kinds are assertions of its verifier's.
+        _ if message.contains("assertion violated") => asserted > 0 || ours.faults(|_| true) > 0,
+        _ => true,
+    }
+}
+
+/// Rumur's answer: states that break no invariant, rules fired, and errors of each kind.
+fn murphi(text: &str, ours: &Explored, theirs: &Theirs, folder: &Path) -> Comparison {
+    let counted = ours.as_rumur_counts();
+    let of = |what: &str| theirs.messages.iter().filter(|it| it.contains(what)).count() as u64;
+    let (invariants, deadlocks) = (of("invariant ") + of("invariant&quot;"), of("deadlock"));
+    let others = theirs.errors - invariants - deadlocks;
+    let counts = (counted.states, counted.rules, counted.faults, counted.broken, counted.deadlocks);
+    let their_counts = (theirs.states, theirs.transitions, others, invariants, deadlocks);
+    if counts == their_counts {
+        return match text.contains("scalarset") && counted.rules.is_multiple_of(4) {
+            true => reduced(text, ours, folder),
+            false => Comparison::Same,
+        };
+    }
+    let undefined = theirs.messages.iter().any(|it| it.contains("undefined value"));
+    if undefined {
+        return Comparison::Explained(
+            "Rumur takes copying or comparing an undefined value for an error",
+        );
+    }
+    let mut messages = theirs.messages.clone();
+    messages.dedup();
+    Comparison::Different(format!(
+        "states, rules, errors, invariants, deadlocks: ours {counts:?}, Rumur's {their_counts:?}\n\
+         ours: {}\nRumur: {}",
+        ours.findings_text(),
+        messages.join("; ")
+    ))
+}
+
+/// Rumur's verdict with symmetry reduction beside ours.
+fn reduced(text: &str, ours: &Explored, folder: &Path) -> Comparison {
+    let Ran::Answer(theirs) = tools::rumur(text, true, folder) else { return Comparison::Same };
+    let verdict = ours.findings() > 0;
+    match verdict == (theirs.errors > 0) {
+        true => Comparison::Same,
+        false => Comparison::Different(format!("with symmetry Rumur finds {:?}", theirs.messages)),
+    }
+}

@@ -1,0 +1,327 @@
+//! Compares Spillway with SPIN and Rumur, and with itself, on random models.
+//!
+//! ```sh
+//! cargo run --release --example differential -- [--language promela|murphi|dve] [--seed N]
+//!     [--count N] [--time SECONDS] [--keep FOLDER] [--show]
+//! ```
+//!
+//! A seed gives a list of numbers, the numbers a model (`models/`). Spillway's plain answer, by its
+//! interpreter and an oracle in memory, is compared with that of the language's reference tool,
+//! where it is installed, and then with all other ways in which Spillway can come to it (`ours.rs`).
+//! A model on which two answers differ is made small and shown with both; `--keep` has it written
+//! to a folder. Differences that `docs/languages.md` explains are recognised (`causes.rs`) and
+//! counted by their cause. The exit code is 1 if any other was found.
+//!
+//! `--show` prints the models of the seeds and does nothing else.
+
+mod causes;
+mod models;
+mod ours;
+mod shrink;
+#[path = "../../tests/support/mod.rs"]
+mod support;
+mod tools;
+
+use causes::Comparison;
+use ours::Answer;
+use spillway::front::Language;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+use support::Random;
+
+/// A model on which we spend longer is as wrong as one that crashes.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+struct Settings {
+    language: Language,
+    seed: u64,
+    count: u64,
+    time: Duration,
+    keep: Option<PathBuf>,
+    show: bool,
+}
+
+/// What came of one model.
+enum Verdict {
+    /// All answers are the same.
+    Equal,
+    /// All answers are the same; there was no other tool's.
+    Alone(String),
+    /// They differ as documented.
+    Explained(&'static str),
+    /// Not compared, and why.
+    Skipped(String),
+    /// They differ, and how.
+    Differs(String),
+}
+
+thread_local! {
+    /// What the last panic said.
+    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// The model at work, for whoever waits for it.
+static CURRENT: Mutex<Option<(Instant, u64, String)>> = Mutex::new(None);
+
+fn main() -> ExitCode {
+    let settings = match settings(std::env::args().skip(1)) {
+        Ok(settings) => settings,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    std::panic::set_hook(Box::new(|info| {
+        PANIC.with_borrow_mut(|it| *it = info.to_string());
+    }));
+    let keep = settings.keep.clone();
+    std::thread::spawn(move || watch(keep));
+    let folder = tempfile::tempdir().expect("a folder for the other tool's files");
+    let mut campaign = Campaign { settings, folder, census: Census::default() };
+    match campaign.run() {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::from(1),
+    }
+}
+
+fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> {
+    let mut settings = Settings {
+        language: Language::Promela,
+        seed: 1,
+        count: 100,
+        time: Duration::MAX,
+        keep: None,
+        show: false,
+    };
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or(format!("{arg} needs a value"));
+        let number = |text: String| {
+            text.parse::<u64>().map_err(|_| format!("{arg}: `{text}` is not a number"))
+        };
+        match arg.as_str() {
+            "--seed" => settings.seed = number(value()?)?,
+            "--count" => settings.count = number(value()?)?,
+            "--time" => settings.time = Duration::from_secs(number(value()?)?),
+            "--keep" => settings.keep = Some(PathBuf::from(value()?)),
+            "--show" => settings.show = true,
+            "--language" => {
+                let name = value()?;
+                let language = Language::from_name(&name);
+                settings.language = language.ok_or(format!("there is no language `{name}`"))?;
+            }
+            _ => return Err(format!("there is no flag `{arg}`")),
+        }
+    }
+    Ok(settings)
+}
+
+/// Ends the process if a model takes too long.
+fn watch(keep: Option<PathBuf>) {
+    loop {
+        std::thread::sleep(Duration::from_secs(1));
+        let current = CURRENT.lock().expect("nobody panics with it");
+        if let Some((since, seed, text)) = &*current
+            && since.elapsed() > PATIENCE
+        {
+            println!("seed {seed}: no answer after {PATIENCE:?}\n{text}");
+            if let Some(folder) = &keep {
+                let _ = std::fs::write(folder.join(format!("{seed}-endless")), text);
+            }
+            std::process::exit(1);
+        }
+    }
+}
+
+/// Counts of what was met.
+#[derive(Default)]
+struct Census {
+    models: u64,
+    lively: u64,
+    with_errors: u64,
+    actions: (usize, usize),
+    verdicts: BTreeMap<String, u64>,
+    /// Of each construct: models with it, and those of them with more than ten states.
+    constructs: BTreeMap<&'static str, (u64, u64)>,
+    states: u64,
+}
+
+struct Campaign {
+    settings: Settings,
+    folder: tempfile::TempDir,
+    census: Census,
+}
+
+impl Campaign {
+    /// How many models differ.
+    fn run(&mut self) -> u64 {
+        let language = self.settings.language;
+        let tool = causes::tool(language);
+        if tool.is_none() {
+            println!(
+                "{}: no reference tool is installed; only our own ways are compared",
+                language.name()
+            );
+        }
+        let (begun, mut different) = (Instant::now(), 0);
+        for seed in self.settings.seed..self.settings.seed + self.settings.count {
+            let numbers = models::numbers(seed);
+            if self.settings.show {
+                let mark = mark(language);
+                println!("{mark} seed {seed}\n{}", models::make(language, &numbers).0);
+                continue;
+            }
+            let verdict = self.compare(seed, &numbers, true);
+            let line = match verdict {
+                Verdict::Equal => "equal".to_owned(),
+                Verdict::Alone(why) => format!("only ours: {why}"),
+                Verdict::Explained(cause) => format!("differs as documented: {cause}"),
+                Verdict::Skipped(why) => format!("not compared: {why}"),
+                Verdict::Differs(how) => {
+                    different += 1;
+                    self.show_smallest(seed, &numbers, &how);
+                    "DIFFERS".to_owned()
+                }
+            };
+            *self.census.verdicts.entry(line).or_default() += 1;
+            if begun.elapsed() > self.settings.time {
+                break;
+            }
+        }
+        if !self.settings.show {
+            self.census.print(language, begun.elapsed());
+        }
+        different
+    }
+
+    fn compare(&mut self, seed: u64, numbers: &[u16], count: bool) -> Verdict {
+        let language = self.settings.language;
+        let census = &mut self.census;
+        let folder = self.folder.path();
+        let compared = catch_unwind(AssertUnwindSafe(|| {
+            let (text, constructs) = models::make(language, numbers);
+            let current = Some((Instant::now(), seed, text.clone()));
+            *CURRENT.lock().expect("nobody panics with it") = current;
+            let answer = ours::explore(language, &text);
+            if count {
+                census.count(&answer, constructs);
+            }
+            let theirs = match &answer {
+                Answer::Large => return Verdict::Skipped("too many states".into()),
+                answer => causes::compare(language, &text, answer, folder),
+            };
+            // Of two differences the other tool's is shown.
+            if let Answer::Explored(explored) = &answer
+                && !matches!(theirs, Comparison::Different(_))
+            {
+                ours::assert_all_agree(explored, &mut Random::new(seed));
+            }
+            match theirs {
+                Comparison::Same => Verdict::Equal,
+                Comparison::None(why) => Verdict::Alone(why),
+                Comparison::Explained(cause) => Verdict::Explained(cause),
+                Comparison::Refused(why) => Verdict::Skipped(why),
+                Comparison::Different(how) => Verdict::Differs(how),
+            }
+        }));
+        *CURRENT.lock().expect("nobody panics with it") = None;
+        compared.unwrap_or_else(|_| Verdict::Differs(PANIC.with_borrow(String::clone)))
+    }
+
+    /// Shows the smallest model with a difference of the same sort.
+    fn show_smallest(&mut self, seed: u64, numbers: &[u16], how: &str) {
+        println!("seed {seed}: {}", first_line(how));
+        let sort = sort(how);
+        let mut differs_so = |fewer: &[u16]| match self.compare(seed, fewer, false) {
+            Verdict::Differs(how) => self::sort(&how) == sort,
+            _ => false,
+        };
+        let small = shrink::shrink(numbers, &mut differs_so);
+        let language = self.settings.language;
+        let (text, _) = models::make(language, &small);
+        let how = match self.compare(seed, &small, false) {
+            Verdict::Differs(how) => how,
+            _ => "(not again)".to_owned(),
+        };
+        println!("---- seed {seed}, {}\n{text}---- {how}\n", language.name());
+        if let Some(folder) = &self.settings.keep {
+            let _ = std::fs::create_dir_all(folder);
+            let ending = match language {
+                Language::Promela => "pml",
+                Language::Murphi => "m",
+                Language::Dve => "dve",
+            };
+            let mark = mark(language);
+            let how: String = how.lines().map(|line| format!("{mark} {line}\n")).collect();
+            let path = folder.join(format!("{seed}.{ending}"));
+            if let Err(error) = std::fs::write(&path, how + &text) {
+                println!("cannot write {}: {error}", path.display());
+            }
+        }
+    }
+}
+
+/// What begins a comment.
+fn mark(language: Language) -> &'static str {
+    if language == Language::Murphi { "--" } else { "//" }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+/// What of a difference must stay the same while it is made smaller: all but the numbers.
+fn sort(how: &str) -> String {
+    let line = how.lines().take(2).collect::<Vec<_>>().join(" ");
+    line.split(|c: char| c.is_ascii_digit() || c == '-')
+        .collect::<String>()
+        .chars()
+        .take(70)
+        .collect()
+}
+
+impl Census {
+    fn count(&mut self, answer: &Answer, constructs: std::collections::BTreeSet<&'static str>) {
+        self.models += 1;
+        let mut lively = matches!(answer, Answer::Large);
+        if let Answer::Explored(explored) = answer {
+            let states = explored.outcome.states();
+            self.states += states;
+            lively = states > 10;
+            self.with_errors += u64::from(explored.findings() > 0);
+            let (taken, actions) = ours::reached(explored);
+            self.actions.0 += taken;
+            self.actions.1 += actions;
+        }
+        self.lively += u64::from(lively);
+        for construct in constructs {
+            let (with, lively_with) = self.constructs.entry(construct).or_default();
+            *with += 1;
+            *lively_with += u64::from(lively);
+        }
+    }
+
+    fn print(&self, language: Language, time: Duration) {
+        let Census { models, lively, with_errors, states, actions: (taken, actions), .. } = self;
+        println!(
+            "{}: {models} models, {lively} with more than 10 states, {with_errors} with errors; \
+             {states} states; random walks took {taken} of {actions} actions; {:.0} s",
+            language.name(),
+            time.as_secs_f64()
+        );
+        for (verdict, count) in &self.verdicts {
+            println!("{count:>7} {verdict}");
+        }
+        let constructs = self.constructs.iter();
+        let listed: Vec<String> =
+            constructs.map(|(name, (with, lively))| format!("{name} {with} ({lively})")).collect();
+        println!(
+            "models with each construct (of them with more than 10 states): {}",
+            listed.join(", ")
+        );
+    }
+}

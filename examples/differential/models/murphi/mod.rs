@@ -1,0 +1,144 @@
+//! Random models in Murphi: a few rules over small variables.
+//!
+//! Most of what is made is careful: values stay in their ranges, and what may be undefined is read
+//! only where it is not. A little of it is not, and meets run-time errors. Four of five models keep
+//! to what Rumur reads; the others have unions, multisets, `choose` and priorities too.
+//!
+//! The rounds of a `for` over a scalarset do not depend on their order, as symmetry reduction asks.
+
+mod declare;
+mod exprs;
+mod rules;
+mod stmts;
+
+use super::choices::Choices;
+use std::collections::BTreeSet;
+
+/// A type, and so which values fit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ty {
+    Boolean,
+    /// From 0 to 2, `R`.
+    Range,
+    /// From -1 to 1, `W`.
+    Signed,
+    /// `E`.
+    Enum,
+    /// A scalarset, `S` or `T`.
+    Scalar(char),
+    /// `U`, a union of `S` and `E`.
+    Union,
+}
+
+/// Something that a value can be stored to.
+#[derive(Clone, Debug)]
+struct Place {
+    text: String,
+    ty: Ty,
+    /// Whether it may be undefined.
+    loose: bool,
+}
+
+/// A name with a value that cannot be assigned: a parameter, a counter.
+#[derive(Clone, Debug)]
+struct Bound {
+    name: String,
+    ty: Ty,
+}
+
+/// An array, or an array of records.
+#[derive(Clone, Debug)]
+struct Array {
+    name: String,
+    index: Ty,
+    /// What stands behind the index, and what is there.
+    fields: Vec<(String, Ty, bool)>,
+}
+
+/// The multiset `m`.
+#[derive(Clone, Debug)]
+struct Bag {
+    /// Whether its elements are records; otherwise they are of `R`.
+    records: bool,
+}
+
+/// Builds one model.
+pub struct Maker<'a> {
+    choices: Choices<'a>,
+    used: BTreeSet<&'static str>,
+    /// How many elements the scalarsets have.
+    sizes: (usize, usize),
+    /// Whether there is more than Rumur reads.
+    rich: bool,
+    has_records: bool,
+    has_second: bool,
+    places: Vec<Place>,
+    arrays: Vec<Array>,
+    bags: Vec<Bag>,
+    /// Records as wholes, by their text.
+    wholes: Vec<String>,
+    functions: Vec<&'static str>,
+    bound: Vec<Bound>,
+    fresh: usize,
+}
+
+/// A model of these numbers, and the constructs in it.
+pub fn make(numbers: &[u16]) -> (String, BTreeSet<&'static str>) {
+    let mut maker = Maker {
+        choices: Choices::new(numbers),
+        used: BTreeSet::new(),
+        sizes: (2, 2),
+        rich: false,
+        has_records: false,
+        has_second: false,
+        places: Vec::new(),
+        arrays: Vec::new(),
+        bags: Vec::new(),
+        wholes: Vec::new(),
+        functions: Vec::new(),
+        bound: Vec::new(),
+        fresh: 0,
+    };
+    let text = maker.model();
+    (text, maker.used)
+}
+
+impl Maker<'_> {
+    fn model(&mut self) -> String {
+        self.rich = self.choices.chance(20);
+        let mut text = self.declarations();
+        text += &self.starts();
+        for at in 0..2 + self.choices.below(4) {
+            text += &self.rule(at);
+        }
+        text += &self.properties();
+        text
+    }
+
+    /// A name that nothing else has.
+    fn name(&mut self, sort: &str) -> String {
+        self.fresh += 1;
+        format!("{sort}{}", self.fresh)
+    }
+
+    /// Makes something inside which a name has a value.
+    fn with<T>(&mut self, name: &str, ty: Ty, make: impl FnOnce(&mut Self) -> T) -> T {
+        self.bound.push(Bound { name: name.to_owned(), ty });
+        let made = make(self);
+        self.bound.pop();
+        made
+    }
+}
+
+/// The name of a type.
+fn word(ty: Ty) -> &'static str {
+    match ty {
+        Ty::Boolean => "boolean",
+        Ty::Range => "R",
+        Ty::Signed => "W",
+        Ty::Enum => "E",
+        Ty::Scalar('S') => "S",
+        Ty::Scalar(_) => "T",
+        Ty::Union => "U",
+    }
+}

@@ -1,0 +1,170 @@
+//! Expressions: small numbers and questions about everything that can be seen.
+
+use super::{Maker, Place, Ty};
+
+impl Maker<'_> {
+    /// A value that fits.
+    pub(super) fn constant(&mut self, ty: Ty) -> String {
+        match ty {
+            Ty::Bit => self.choices.below(2).to_string(),
+            Ty::Bool => self.choices.pick(&["false", "true"]).into(),
+            Ty::Mtype => self.choices.pick(&self.names).into(),
+            Ty::Fruit => self.choices.pick(&self.fruits).into(),
+            Ty::Short | Ty::Int => self.choices.pick(&["0", "1", "-1", "2", "300"]).into(),
+            Ty::Unsigned(_) | Ty::Byte => self.choices.below(3).to_string(),
+            Ty::Chan => unreachable!("channels have no constants"),
+        }
+    }
+
+    pub(super) fn places(&self) -> Vec<Place> {
+        self.globals.iter().chain(&self.locals).cloned().collect()
+    }
+
+    /// Somewhere to store to, seldom an element of a structure if there is something else.
+    pub(super) fn place(&mut self) -> Place {
+        let places = self.places();
+        places[self.choices.below(places.len())].clone()
+    }
+
+    /// A value for a variable of this type.
+    pub(super) fn value(&mut self, ty: Ty) -> String {
+        let place = self.place();
+        let text = &place.text;
+        match ty {
+            Ty::Fruit => self.constant(ty),
+            Ty::Mtype if !self.choices.chance(10) => match self.choices.chance(20) {
+                true => {
+                    let other = self.places().into_iter().find(|it| it.ty == Ty::Mtype);
+                    other.map_or("green".into(), |it| it.text)
+                }
+                false => self.constant(ty),
+            },
+            Ty::Bit | Ty::Bool => match self.choices.below(4) {
+                0 => self.constant(ty),
+                1 => format!("!{text}"),
+                _ => format!("({})", self.condition(1)),
+            },
+            _ => match self.choices.below(12) {
+                0..=3 => self.constant(ty),
+                4 => format!("1 - ({text} & 1)"),
+                5 => format!("({text} + 1) % 3"),
+                6 => text.clone(),
+                7 => {
+                    self.used.insert("conditional expression");
+                    let condition = self.condition(1);
+                    let [one, other] = [self.constant(Ty::Byte), self.constant(Ty::Byte)];
+                    format!("(({condition}) -> {one} : {other})")
+                }
+                8 => self.special(),
+                9 => format!("({text} ^ {}) & 3", self.choices.below(4)),
+                10 => format!("({text} << 1) % 5"),
+                _ => format!("{text} - 1"),
+            },
+        }
+    }
+
+    /// A number that is no variable.
+    fn special(&mut self) -> String {
+        let buffered: Vec<String> = self.buffered();
+        match self.choices.below(4) {
+            0 => {
+                self.used.insert("_pid");
+                "_pid".into()
+            }
+            1 => {
+                self.used.insert("_nr_pr");
+                "_nr_pr".into()
+            }
+            _ if !buffered.is_empty() => {
+                self.used.insert("len");
+                format!("len({})", buffered[self.choices.below(buffered.len())])
+            }
+            _ => "2".into(),
+        }
+    }
+
+    /// Channels that can be asked how full they are.
+    fn buffered(&self) -> Vec<String> {
+        let all = self.channels.iter().chain(&self.own_channels);
+        all.filter(|it| it.buffered).map(|it| it.text.clone()).collect()
+    }
+
+    /// Something that is true or false.
+    pub(super) fn condition(&mut self, depth: usize) -> String {
+        let place = self.place();
+        let text = &place.text;
+        let constant = self.constant(place.ty);
+        match self.choices.weighted(&[30, 15, 10, 10, 6, 6, 6, 5, 3, 4]) {
+            0 => format!("{text} == {constant}"),
+            1 => format!("{text} != {constant}"),
+            2 => format!("{text} < {}", self.choices.between(1, 3)),
+            3 => {
+                let other = self.place().text;
+                format!("{text} == {other}")
+            }
+            4 if depth > 0 => {
+                let [one, other] = [self.condition(depth - 1), self.condition(depth - 1)];
+                let operator = self.choices.pick(&["&&", "||"]);
+                format!("({one} {operator} {other})")
+            }
+            5 if depth > 0 => format!("!({})", self.condition(depth - 1)),
+            6 => self.fullness(),
+            7 => self.poll().unwrap_or_else(|| text.clone()),
+            8 => format!("{} > {}", self.special(), self.choices.between(0, 2)),
+            9 => self.remote(),
+            _ => text.clone(),
+        }
+    }
+
+    fn fullness(&mut self) -> String {
+        let buffered = self.buffered();
+        if buffered.is_empty() {
+            return "true".into();
+        }
+        let channel = buffered[self.choices.below(buffered.len())].clone();
+        let question = self.choices.pick(&["full", "empty", "nfull", "nempty"]);
+        self.used.insert(question);
+        format!("{question}({channel})")
+    }
+
+    /// Where a process is, or a variable of it.
+    fn remote(&mut self) -> String {
+        let at = self.choices.below(self.processes.len());
+        // Pids are given in the order of the declarations.
+        let pid: usize = self.processes[..at].iter().map(|it| it.active).sum();
+        let process = &self.processes[at];
+        if process.active == 0 {
+            return "true".into();
+        }
+        let name = &process.name;
+        match (&process.local, process.labels.as_slice()) {
+            (_, [.., label]) if self.choices.chance(70) => {
+                self.used.insert("remote label");
+                format!("{name}[{pid}]@{label}")
+            }
+            (Some(local), _) => {
+                self.used.insert("remote variable");
+                format!("{name}[{pid}]:{local} == 1")
+            }
+            _ => "true".into(),
+        }
+    }
+
+    /// A question about global variables only.
+    pub(super) fn global_condition(&mut self) -> String {
+        let locals = std::mem::take(&mut self.locals);
+        let place = self.place();
+        self.locals = locals;
+        let constant = self.constant(place.ty);
+        format!("{} {} {constant}", place.text, self.choices.pick(&["!=", "=="]))
+    }
+
+    /// What a claim asks.
+    pub(super) fn claim_condition(&mut self) -> String {
+        match self.choices.below(3) {
+            0 => self.remote(),
+            1 => self.fullness(),
+            _ => self.global_condition(),
+        }
+    }
+}

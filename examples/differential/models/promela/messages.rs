@@ -1,0 +1,129 @@
+//! Sends, receives and polls of every form.
+
+use super::{Channel, Grip, Maker, Ty};
+
+impl Maker<'_> {
+    /// A channel that can be sent to or received from here.
+    fn channel(&mut self, grip: Grip) -> Option<Channel> {
+        // A parameter may be called a channel where there is none.
+        let own = self.own_channels.iter().filter(|_| !self.kinds.is_empty());
+        let all = self.channels.iter().chain(own);
+        // There is no rendezvous inside a deterministic step.
+        let fitting: Vec<&Channel> = all.filter(|it| grip != Grip::DStep || it.buffered).collect();
+        match fitting.len() {
+            0 => None,
+            count => Some(fitting[self.choices.below(count)].clone()),
+        }
+    }
+
+    pub(super) fn send(&mut self, grip: Grip) -> Option<String> {
+        let channel = self.channel(grip)?;
+        let fields = self.kinds[channel.kind].clone();
+        let sorted = channel.buffered && self.choices.chance(15);
+        if sorted {
+            self.used.insert("sorted send");
+        }
+        if channel.variable {
+            self.used.insert("through a chan variable");
+        }
+        let mut values = Vec::new();
+        for ty in fields {
+            values.push(self.sent(ty));
+        }
+        let operator = if sorted { "!!" } else { "!" };
+        Some(match values.len() > 1 && self.choices.chance(15) {
+            true => format!("{}{operator}{}({})", channel.text, values[0], values[1..].join(", ")),
+            false => format!("{}{operator}{}", channel.text, values.join(", ")),
+        })
+    }
+
+    /// A value that the field holds.
+    fn sent(&mut self, ty: Ty) -> String {
+        match ty {
+            Ty::Chan => {
+                let first = self.first_kind();
+                self.choices.pick(&first).into()
+            }
+            // Of what is computed only as much as any variable holds.
+            Ty::Byte | Ty::Short | Ty::Int if self.choices.chance(50) => {
+                let value = self.value(Ty::Byte);
+                format!("(({value}) & 3)")
+            }
+            Ty::Byte => self.constant(Ty::Byte),
+            ty => self.constant(ty),
+        }
+    }
+
+    pub(super) fn receive(&mut self, grip: Grip) -> Option<String> {
+        let channel = self.channel(grip)?;
+        let arguments = self.arguments(channel.kind, false);
+        let operator = match channel.buffered && self.choices.chance(20) {
+            true => {
+                self.used.insert("random receive");
+                "??"
+            }
+            false => "?",
+        };
+        let copies = channel.buffered && self.choices.chance(12);
+        Some(match copies {
+            true => {
+                self.used.insert("copy");
+                format!("{}{operator}<{arguments}>", channel.text)
+            }
+            false => format!("{}{operator}{arguments}", channel.text),
+        })
+    }
+
+    pub(super) fn poll(&mut self) -> Option<String> {
+        let channel = self.channel(Grip::DStep)?;
+        self.used.insert("poll");
+        let arguments = self.arguments(channel.kind, true);
+        let operator = if self.choices.chance(20) { "??" } else { "?" };
+        Some(format!("{}{operator}[{arguments}]", channel.text))
+    }
+
+    /// What a receive compares and where it stores: each variable once.
+    fn arguments(&mut self, kind: usize, poll: bool) -> String {
+        let fields = self.kinds[kind].clone();
+        let mut taken: Vec<String> = Vec::new();
+        let mut arguments = Vec::new();
+        for ty in fields {
+            let places = self.places().into_iter();
+            let fitting: Vec<String> = places
+                .filter(|it| it.ty == ty && !it.text.contains("& 1]"))
+                .map(|it| it.text)
+                .filter(|it| !taken.contains(it))
+                .collect();
+            let form = self.choices.below(10);
+            arguments.push(match form {
+                _ if ty == Ty::Chan
+                    && self.own_channels.iter().any(|it| it.text == "q")
+                    && !poll =>
+                {
+                    self.used.insert("chan received");
+                    match taken.contains(&"q".to_owned()) {
+                        true => "_".into(),
+                        false => {
+                            taken.push("q".into());
+                            "q".into()
+                        }
+                    }
+                }
+                _ if ty == Ty::Chan => "_".into(),
+                0 | 1 => self.constant(ty),
+                2 => {
+                    self.used.insert("eval");
+                    format!("eval({})", self.place().text)
+                }
+                3 => "_".into(),
+                _ if fitting.is_empty() || poll => "_".into(),
+                _ => {
+                    let name = fitting[self.choices.below(fitting.len())].clone();
+                    taken.push(name.clone());
+                    name
+                }
+            });
+        }
+        arguments.join(", ")
+    }
+}

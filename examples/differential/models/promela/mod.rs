@@ -1,0 +1,288 @@
+//! Random models in Promela: a few processes that share small variables and channels.
+//!
+//! What is made is meant to be accepted by SPIN and to end: numbers stay small, indices within
+//! their arrays, divisors are constants, loops inside `atomic` and `d_step` are counted. What only
+//! ever meets a difference that `docs/languages.md` explains is left out: messages into narrower
+//! variables, questions about the length of a rendezvous channel, channel variables without a
+//! channel.
+
+mod declare;
+mod exprs;
+mod messages;
+mod stmts;
+
+use super::choices::Choices;
+use std::collections::BTreeSet;
+
+/// A basic type.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ty {
+    Bit,
+    Bool,
+    Byte,
+    Short,
+    Int,
+    Unsigned(u32),
+    Mtype,
+    /// The second set of names.
+    Fruit,
+    /// A channel of the first kind.
+    Chan,
+}
+
+/// Something that a value can be stored to.
+#[derive(Clone)]
+struct Place {
+    text: String,
+    ty: Ty,
+}
+
+/// A channel, or an element of an array of them.
+#[derive(Clone)]
+struct Channel {
+    text: String,
+    /// The number of its kind of messages.
+    kind: usize,
+    /// Whether it can hold messages.
+    buffered: bool,
+    /// Whether it is a variable, which may stand for one that cannot.
+    variable: bool,
+}
+
+/// A process type.
+struct Process {
+    name: String,
+    /// How many there are from the beginning.
+    active: usize,
+    /// What `run` passes.
+    parameters: Vec<Ty>,
+    /// Labels that can be asked for from elsewhere.
+    labels: Vec<String>,
+    /// A variable that can be.
+    local: Option<String>,
+}
+
+/// What stands around a statement.
+#[derive(Clone, Copy)]
+struct Around {
+    /// How deep it is nested.
+    depth: usize,
+    /// The sequence, if it is in one that goes on alone.
+    grip: Grip,
+    /// Whether a loop can be left here.
+    in_loop: bool,
+    /// The top statement of the process that it is part of.
+    top: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Grip {
+    None,
+    Atomic,
+    DStep,
+}
+
+/// Builds one model.
+pub struct Maker<'a> {
+    choices: Choices<'a>,
+    used: BTreeSet<&'static str>,
+    names: Vec<&'static str>,
+    fruits: Vec<&'static str>,
+    globals: Vec<Place>,
+    locals: Vec<Place>,
+    /// Types of the fields of each kind of messages.
+    kinds: Vec<Vec<Ty>>,
+    channels: Vec<Channel>,
+    own_channels: Vec<Channel>,
+    processes: Vec<Process>,
+    inlines: Vec<(&'static str, usize)>,
+    /// Labels before top statements of this process, by the number of the statement.
+    labels: Vec<(usize, String)>,
+    /// Labels further inside, that came before.
+    inner: Vec<String>,
+    fresh: usize,
+}
+
+/// A model of these numbers, and the constructs in it.
+pub fn make(numbers: &[u16]) -> (String, BTreeSet<&'static str>) {
+    let mut maker = Maker {
+        choices: Choices::new(numbers),
+        used: BTreeSet::new(),
+        names: Vec::new(),
+        fruits: Vec::new(),
+        globals: Vec::new(),
+        locals: Vec::new(),
+        kinds: Vec::new(),
+        channels: Vec::new(),
+        own_channels: Vec::new(),
+        processes: Vec::new(),
+        inlines: Vec::new(),
+        labels: Vec::new(),
+        inner: Vec::new(),
+        fresh: 0,
+    };
+    let text = maker.model();
+    (text, maker.used)
+}
+
+impl Maker<'_> {
+    fn model(&mut self) -> String {
+        let mut text = self.declarations();
+        let count = 1 + self.choices.below(3);
+        for at in 0..count {
+            let process = self.header(at);
+            self.processes.push(process);
+        }
+        for at in 0..count {
+            text += &self.process(at);
+        }
+        if self.processes.iter().any(|it| it.active == 0) || self.choices.chance(10) {
+            text += &self.init();
+        }
+        if self.choices.chance(8) {
+            text += &self.claim();
+        }
+        text
+    }
+
+    fn header(&mut self, at: usize) -> Process {
+        let name = format!("P{at}");
+        let run = at > 0 && self.choices.chance(30);
+        let active = if run { 0 } else { 1 + self.choices.weighted(&[5, 3]) };
+        let mut parameters = Vec::new();
+        if run {
+            for _ in 0..self.choices.below(3) {
+                parameters.push(self.choices.pick(&[Ty::Byte, Ty::Bit, Ty::Chan, Ty::Int]));
+            }
+        }
+        Process { name, active, parameters, labels: Vec::new(), local: None }
+    }
+
+    fn process(&mut self, at: usize) -> String {
+        self.locals.clear();
+        self.own_channels.clear();
+        self.labels.clear();
+        self.inner.clear();
+        let active = self.processes[at].active;
+        let parameters = self.processes[at].parameters.clone();
+        let mut text = match active {
+            0 => "proctype ".to_owned(),
+            1 => "active proctype ".to_owned(),
+            many => format!("active [{many}] proctype "),
+        };
+        let mut listed = Vec::new();
+        for (number, ty) in parameters.into_iter().enumerate() {
+            let name = format!("a{number}");
+            listed.push(format!("{} {name}", word(ty)));
+            match ty {
+                Ty::Chan => self.own_channels.push(variable(name)),
+                ty => self.locals.push(Place { text: name, ty }),
+            }
+        }
+        text += &format!("P{at}({})", listed.join("; "));
+        if active > 0 && self.choices.chance(3) {
+            self.used.insert("priority");
+            text += &format!(" priority {}", 1 + self.choices.below(3));
+        }
+        if self.choices.chance(4) {
+            self.used.insert("provided");
+            text += &format!(" provided ({})", self.global_condition());
+        }
+        text += " {\n";
+        text += &self.local_declarations();
+        if let Some(place) = self.locals.iter().find(|it| !it.text.contains(['[', '.'])) {
+            self.processes[at].local = Some(place.text.clone());
+        }
+        text += &self.body(at);
+        text + "}\n"
+    }
+
+    /// The statements of a process, some of them with labels.
+    fn body(&mut self, at: usize) -> String {
+        let count = 1 + self.choices.below(5);
+        for number in 0..count {
+            if self.choices.chance(25) {
+                let sort = ["L", "L", "L", "end", "progress"][self.choices.below(5)];
+                self.labels.push((number, format!("{sort}{number}")));
+            }
+        }
+        self.processes[at].labels = self.labels.iter().map(|(_, label)| label.clone()).collect();
+        let mut text = String::new();
+        for number in 0..count {
+            let around = Around { depth: 0, grip: Grip::None, in_loop: false, top: number };
+            let label = self.labels.iter().find(|(top, _)| *top == number);
+            let label = label.map(|(_, label)| label.clone());
+            let mut statement = self.statement(around);
+            if let Some(label) = label {
+                self.used.insert("label");
+                text += &format!("{label}: ");
+                // SPIN has no steps for jumps that go in a circle alone.
+                if statement.starts_with("goto") {
+                    statement = format!("skip; {statement}");
+                }
+            }
+            text += &format!("  {statement};\n");
+        }
+        text
+    }
+
+    fn init(&mut self) -> String {
+        self.locals.clear();
+        self.own_channels.clear();
+        self.labels.clear();
+        self.inner.clear();
+        self.used.insert("init");
+        let mut lines = Vec::new();
+        for at in 0..self.processes.len() {
+            for _ in 0..usize::from(self.processes[at].active == 0) + self.choices.below(2) {
+                lines.push(self.run(at));
+            }
+        }
+        let around = Around { depth: 1, grip: Grip::None, in_loop: false, top: 0 };
+        if self.choices.chance(40) {
+            lines.push(self.statement(around));
+        }
+        if lines.is_empty() {
+            lines.push("skip".into());
+        }
+        match self.choices.chance(50) {
+            true => format!("init {{ atomic {{ {} }} }}\n", lines.join("; ")),
+            false => format!("init {{ {} }}\n", lines.join("; ")),
+        }
+    }
+
+    /// A never claim that looks at global variables.
+    fn claim(&mut self) -> String {
+        self.used.insert("never");
+        self.locals.clear();
+        self.own_channels.clear();
+        let [one, two, three] = [(); 3].map(|()| self.claim_condition());
+        match self.choices.below(3) {
+            0 => format!("never {{ do :: ({one}) -> break :: true od; ({two}) }}\n"),
+            1 => format!(
+                "never {{ T0: do :: ({one}) -> goto T1 :: true od;\n  T1: if :: ({two}) -> goto T0 :: ({three}) fi }}\n"
+            ),
+            _ => format!("never {{ do :: assert(!({one}) || {two}) od }}\n"),
+        }
+    }
+}
+
+/// A channel variable of the first kind.
+fn variable(text: String) -> Channel {
+    Channel { text, kind: 0, buffered: false, variable: true }
+}
+
+/// The type in a declaration; the width of an `unsigned` stands behind the name.
+fn word(ty: Ty) -> &'static str {
+    match ty {
+        Ty::Bit => "bit",
+        Ty::Bool => "bool",
+        Ty::Byte => "byte",
+        Ty::Short => "short",
+        Ty::Int => "int",
+        Ty::Unsigned(_) => "unsigned",
+        Ty::Mtype => "mtype",
+        Ty::Fruit => "mtype:fruit",
+        Ty::Chan => "chan",
+    }
+}

@@ -1,0 +1,342 @@
+//! What we make of a model: the plain answer, and that every other way gives the same.
+//!
+//! The plain answer is the interpreter's, in the oracle's search, without reductions. Against it are
+//! held: compiled code, step by step and whole; other key orders; symmetry reduction; every store
+//! with tiny buffers, threads and stops at random; and the replay of each counterexample. What
+//! differs panics, so that it is caught like any other panic of ours.
+
+use crate::support::agree::{assert_agree_in_any_order, random_states};
+use crate::support::stored::{assert_same, assert_traces_replay, search, storages};
+use crate::support::{Random, tiny_plan};
+use spillway::analysis::order::static_order;
+use spillway::exec::{
+    Check, Claimed, Exec, Executor, Expansion, FaultKind, Finding, Interp, Model,
+};
+use spillway::front::{Language, Options, load};
+use spillway::ir::layout::GroupId;
+use spillway::reduce::symmetry::{Effort, Symmetric};
+use spillway::search::{Limits, Outcome, Verdict, memory};
+use spillway::source::Sources;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// Models with more states are given up.
+pub const STATES_MAX: usize = 20_000;
+
+/// Steps out of these are more than the states by far in few models; those are given up as well.
+const TRANSITIONS_MAX: u64 = 200_000;
+
+/// Slots for processes where those that a look at the model suggests do not suffice.
+const SLOTS: u32 = 16;
+
+/// What came of a model.
+pub enum Answer {
+    /// It is no model, and why.
+    Refused(String),
+    /// It has more states than are looked at.
+    Large,
+    /// It was explored.
+    Explored(Box<Explored>),
+}
+
+/// A model and what the plain search of it gave.
+pub struct Explored {
+    language: Language,
+    text: String,
+    slots: Option<u32>,
+    /// Runs it.
+    pub interp: Interp,
+    /// What was found.
+    pub outcome: Outcome,
+}
+
+impl Explored {
+    /// How often a run-time error of some kind was met.
+    pub fn faults(&self, wanted: impl Fn(FaultKind) -> bool) -> u64 {
+        let faults = self.outcome.findings.iter().filter(|(check, _)| match check {
+            Check::Fault(kind, _) => wanted(*kind),
+            _ => false,
+        });
+        faults.map(|(_, finding)| finding.count).sum()
+    }
+
+    /// How often anything was found.
+    pub fn findings(&self) -> u64 {
+        self.outcome.findings.iter().map(|(_, finding)| finding.count).sum()
+    }
+
+    /// What was found, and how often.
+    pub fn findings_text(&self) -> String {
+        let name = |(check, finding): (Check, &Finding)| {
+            let what = match check {
+                Check::Fault(kind, action) => {
+                    format!("{} in {}", kind.name(), self.interp.action_name(action))
+                }
+                check => format!("{check:?}"),
+            };
+            format!("{what} {}", finding.count)
+        };
+        self.outcome.findings.iter().map(name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether random walks of the model without its claim meet a state without a successor.
+    pub fn has_end(&self) -> bool {
+        let states = random_states(&self.interp, 3_000, 1);
+        states.chunks_exact(self.interp.width()).any(|state| self.interp.steps(state).is_empty())
+    }
+
+    /// The counts of a search that does not visit states that break an invariant, as Rumur's.
+    pub fn as_rumur_counts(&self) -> RumurCounts {
+        let (model, width) = (&self.interp, self.interp.width());
+        let (mut seen, mut todo, mut counts) = (HashSet::new(), Vec::new(), RumurCounts::default());
+        let mut next = Vec::new();
+        let mut add = |next: &[u8], counts: &mut RumurCounts, todo: &mut Vec<Vec<u8>>| {
+            for state in next.chunks_exact(width) {
+                let found = model.violations(state);
+                if found.iter().any(|it| matches!(it, Check::Property(_))) {
+                    counts.broken += 1;
+                } else if found.iter().any(|it| is_property_fault(model, it)) {
+                    counts.faults += 1;
+                } else if seen.insert(state.to_vec()) {
+                    counts.states += 1;
+                    todo.push(state.to_vec());
+                }
+            }
+        };
+        let begun = Expansion::collect(width, &mut next, |out| model.initial(out));
+        let started = begun.expect("no disk").findings;
+        counts.faults += started.iter().map(|(_, finding)| finding.count).sum::<u64>();
+        add(&next, &mut counts, &mut todo);
+        while let Some(state) = todo.pop() {
+            next.clear();
+            let expand = |out: &mut Expansion| model.expand(&state, out);
+            let collected = Expansion::collect(width, &mut next, expand).expect("no disk");
+            counts.rules += collected.transitions;
+            let faults = collected.findings.iter().filter(|(it, _)| matches!(it, Check::Fault(..)));
+            counts.faults += faults.map(|(_, finding)| finding.count).sum::<u64>();
+            let stays = next.chunks_exact(width).all(|it| it == state);
+            counts.deadlocks += u64::from(stays && collected.left_out == 0);
+            add(&next, &mut counts, &mut todo);
+        }
+        counts
+    }
+}
+
+/// Whether it is an error of a property, rather than of a step.
+fn is_property_fault(model: &Interp, check: &Check) -> bool {
+    matches!(check, Check::Fault(_, action) if *action as usize >= model.program().actions.len())
+}
+
+/// What Rumur counts.
+#[derive(Default)]
+pub struct RumurCounts {
+    /// States stored.
+    pub states: u64,
+    /// Rules fired.
+    pub rules: u64,
+    /// Errors of steps and in properties.
+    pub faults: u64,
+    /// Arrivals at states that break an invariant.
+    pub broken: u64,
+    /// States that no rule leads out of.
+    pub deadlocks: u64,
+}
+
+fn read(language: Language, text: &str, slots: Option<u32>) -> Result<Interp, String> {
+    let mut sources = Sources::default();
+    sources.add("model", text);
+    let options = Options { slots, ..Options::default() };
+    let loaded = load(language, &mut sources, &options).map_err(|diagnostics| {
+        let all = diagnostics.iter().map(|it| it.render(&sources).to_string());
+        all.collect::<Vec<_>>().join("\n")
+    })?;
+    Interp::new(loaded.program).map_err(|it| it.render(&sources).to_string())
+}
+
+/// Shows the model as it is searched: with its claim, if it has one.
+fn with_claim<T>(model: &dyn Model, interp: &Interp, show: impl FnOnce(&dyn Model) -> T) -> T {
+    match Claimed::new(model, interp) {
+        Some(claimed) => show(&claimed),
+        None => show(model),
+    }
+}
+
+fn keep_going() -> Limits {
+    Limits { stop_on_violation: false, ..Limits::default() }
+}
+
+/// The search that keeps every state in memory.
+fn oracle(model: &dyn Model) -> Outcome {
+    memory::search(model, &keep_going()).expect("there is no disk that fails")
+}
+
+/// The plain answer.
+pub fn explore(language: Language, text: &str) -> Answer {
+    let mut slots = None;
+    loop {
+        let interp = match read(language, text, slots) {
+            Ok(read) => read,
+            Err(message) => return Answer::Refused(message),
+        };
+        let compiled = Executor::new(&interp, Exec::Jit);
+        if !with_claim(compiled.model(), &interp, is_small) {
+            return Answer::Large;
+        }
+        let outcome = with_claim(&interp, &interp, oracle);
+        drop(compiled);
+        let text = text.to_owned();
+        let explored = Explored { language, text, slots, interp, outcome };
+        let limits = explored.faults(|kind| kind == FaultKind::Limit);
+        if language == Language::Promela && limits > 0 && slots.is_none() {
+            slots = Some(SLOTS);
+            continue;
+        }
+        return Answer::Explored(Box::new(explored));
+    }
+}
+
+/// Whether there are few states, found by a search that stops where there are not.
+fn is_small(model: &dyn Model) -> bool {
+    let width = model.width();
+    let (mut seen, mut todo, mut transitions) = (HashSet::new(), Vec::new(), 0);
+    let mut next = Vec::new();
+    let _ = Expansion::collect(width, &mut next, |out| model.initial(out)).expect("no disk");
+    loop {
+        for state in next.chunks_exact(width) {
+            if seen.insert(state.to_vec()) {
+                todo.push(state.to_vec());
+            }
+        }
+        next.clear();
+        let Some(state) = todo.pop() else { return true };
+        let collected = Expansion::collect(width, &mut next, |out| model.expand(&state, out));
+        transitions += collected.expect("no disk").transitions;
+        if seen.len() > STATES_MAX || transitions > TRANSITIONS_MAX {
+            return false;
+        }
+    }
+}
+
+/// Panics unless every way to search gives the plain answer.
+pub fn assert_all_agree(explored: &Explored, random: &mut Random) {
+    let interp = &explored.interp;
+    let executors = [Exec::Interp, Exec::Jit].map(|exec| Executor::new(interp, exec));
+    if let Executor::Compiled(jit) = &executors[1] {
+        let states = random_states(interp, 300, random.next() >> 20);
+        assert_agree_in_any_order("compiled", interp, jit, &states);
+    }
+    let whole = |model: &dyn Model| oracle(model);
+    let compiled = with_claim(executors[1].model(), interp, whole);
+    assert_eq!(compiled, explored.outcome, "compiled, as a whole");
+    stores_agree(explored, executors.each_ref().map(Executor::model), random);
+    orders_agree(explored, random);
+    if explored.language == Language::Murphi {
+        symmetries_agree(explored, executors.each_ref().map(Executor::model), random);
+    }
+}
+
+/// Some of the stores, each with budgets, threads and stops of its own.
+fn stores_agree(explored: &Explored, [plain, compiled]: [&dyn Model; 2], random: &mut Random) {
+    let interp = &explored.interp;
+    with_claim(plain, interp, |plain| {
+        with_claim(compiled, interp, |compiled| {
+            some_stores_agree([plain, compiled], &explored.outcome, random);
+        });
+    });
+}
+
+fn some_stores_agree(models: [&dyn Model; 2], expected: &Outcome, random: &mut Random) {
+    let mut storages = storages(models[0]);
+    let count = if expected.states() < 2_000 { 4 } else { 2 };
+    for _ in 0..count {
+        let storage = storages.swap_remove(random.below(storages.len()));
+        let models = if random.below(2) == 0 { models } else { [models[1], models[0]] };
+        let plan = tiny_plan(
+            1 + random.below(3),
+            models[0].width(),
+            4 + random.below(2_000) as u64,
+            16 + random.below(10_000) as u64,
+        );
+        let pauses: Vec<u64> = (0..random.below(3))
+            .map(|_| random.below(expected.states().max(1) as usize) as u64)
+            .collect();
+        let (outcome, disk) = search(&models, &storage, &[plan], &pauses, &keep_going());
+        assert_same(&outcome, expected, &storage, "a store");
+        // A start that fails has no counterexample of levels.
+        if !expected.levels.is_empty() {
+            assert_traces_replay(models[0], &*disk, &outcome);
+        }
+    }
+}
+
+/// What is violated, how often, and where first.
+type Found = Vec<(Check, u64, u64)>;
+
+/// Counts that do not depend on the key order.
+fn counts(outcome: &Outcome) -> (Verdict, Vec<u64>, u64, Found) {
+    let findings = outcome.findings.iter();
+    let findings = findings.map(|(check, finding)| (check, finding.count, finding.level)).collect();
+    (outcome.verdict, outcome.levels.clone(), outcome.transitions, findings)
+}
+
+fn orders_agree(explored: &Explored, random: &mut Random) {
+    let interp = &explored.interp;
+    let mut shuffled = interp.layout().order.clone();
+    for at in (1..shuffled.len()).rev() {
+        shuffled.swap(at, random.below(at + 1));
+    }
+    let orders: [Vec<GroupId>; 2] = [static_order(interp.program(), interp.layout()), shuffled];
+    for order in orders {
+        let again = read(explored.language, &explored.text, explored.slots).expect("read once");
+        let other = again.with_order(&order).expect("an order of the same groups");
+        let executor = Executor::new(&other, Exec::Jit);
+        let found = with_claim(executor.model(), &other, oracle);
+        assert_eq!(counts(&found), counts(&explored.outcome), "in the key order {order:?}");
+    }
+}
+
+/// What is violated first, and at what depth: by what reports say of it.
+fn violations(model: &dyn Model, outcome: &Outcome) -> BTreeMap<String, u64> {
+    let properties = model.properties();
+    let mut all = BTreeMap::new();
+    for (check, finding) in outcome.findings.iter() {
+        let name = match check {
+            Check::Property(number) => properties[number as usize].name.clone(),
+            Check::Fault(kind, action) => {
+                format!("{} in {}", kind.name(), model.action_name(action))
+            }
+            Check::Deadlock => "deadlock".into(),
+        };
+        let level = all.entry(name).or_insert(finding.level);
+        *level = finding.level.min(*level);
+    }
+    all
+}
+
+/// Reduced searches find what the whole one finds, at the same depths, in no more states.
+fn symmetries_agree(explored: &Explored, models: [&dyn Model; 2], random: &mut Random) {
+    let (interp, plain) = (&explored.interp, &explored.outcome);
+    let mut states = plain.states();
+    for effort in [Effort::Fast, Effort::Exact] {
+        let reduced =
+            models.map(|model| Symmetric::new(model, interp.program(), interp.layout(), effort));
+        let [Some(reduced), Some(compiled)] = &reduced else { return };
+        let outcome = oracle(reduced);
+        let what = format!("symmetry {}", effort.name());
+        assert_eq!(outcome.verdict, plain.verdict, "{what}");
+        assert_eq!(outcome.levels.len(), plain.levels.len(), "{what}: levels");
+        assert_eq!(violations(reduced, &outcome), violations(interp, plain), "{what}");
+        assert!(outcome.states() <= states, "{what}: {} states of {states}", outcome.states());
+        states = outcome.states();
+        assert_eq!(oracle(compiled), outcome, "{what}, compiled");
+        some_stores_agree([reduced, compiled], &outcome, random);
+    }
+}
+
+/// The names of actions, and of those that are taken somewhere.
+pub fn reached(explored: &Explored) -> (usize, usize) {
+    let interp = &explored.interp;
+    let states = random_states(interp, 200, 1);
+    let steps = states.chunks_exact(interp.width()).flat_map(|state| interp.steps(state));
+    let taken: BTreeSet<u32> = steps.map(|step| step.action).collect();
+    (taken.len(), interp.program().actions.len())
+}

@@ -1,0 +1,68 @@
+//! Finds a small list of numbers that still has what a long one has, whatever is made of it.
+//!
+//! Pieces are cut out, large ones first; then numbers are replaced by lesser ones. This goes on
+//! until nothing gets simpler or too much was tried.
+
+/// How often is tried.
+const TRIES_MAX: usize = 300;
+
+/// A list as simple as was found for which `has` holds, as it does for `numbers`.
+pub fn shrink(numbers: &[u16], mut has: impl FnMut(&[u16]) -> bool) -> Vec<u16> {
+    let (mut best, mut tries) = (numbers.to_vec(), 0);
+    let mut holds = |list: &[u16]| {
+        tries += 1;
+        (tries <= TRIES_MAX).then(|| has(list))
+    };
+    loop {
+        let before = best.clone();
+        let Some(()) = cut(&mut best, &mut holds) else { return best };
+        let Some(()) = lower(&mut best, &mut holds) else { return best };
+        if best == before {
+            return best;
+        }
+    }
+}
+
+type Holds<'a> = &'a mut dyn FnMut(&[u16]) -> Option<bool>;
+
+fn cut(best: &mut Vec<u16>, holds: Holds) -> Option<()> {
+    // Behind the end there are only zeros, so most of a long list may be unused.
+    let mut length = best.len();
+    while length > 0 {
+        let half = &best[..best.len() - length.min(best.len())];
+        if holds(half)? {
+            *best = half.to_vec();
+        } else {
+            length /= 2;
+        }
+    }
+    let mut size = best.len() / 2;
+    while size > 0 {
+        let mut at = 0;
+        while at + size <= best.len() {
+            let mut shorter = best.clone();
+            shorter.drain(at..at + size);
+            match holds(&shorter)? {
+                true => *best = shorter,
+                false => at += size,
+            }
+        }
+        size /= 2;
+    }
+    Some(())
+}
+
+fn lower(best: &mut Vec<u16>, holds: Holds) -> Option<()> {
+    for at in 0..best.len() {
+        for lesser in [0, best[at] / 2] {
+            if lesser < best[at] {
+                let mut simpler = best.clone();
+                simpler[at] = lesser;
+                if holds(&simpler)? {
+                    *best = simpler;
+                }
+            }
+        }
+    }
+    Some(())
+}

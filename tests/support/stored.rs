@@ -1,0 +1,126 @@
+//! Searches in every store, across stops, held against the oracle.
+#![allow(dead_code)]
+
+use super::{begin_or_resume, begin_stored_or_resume};
+use spill::{Codec, Disk, FaultDisk, Frequencies, Huffman, Tables};
+use spillway::exec::{Check, Finding, Findings, Model};
+use spillway::search::checkpoint::Saved;
+use spillway::search::comback::{self, CacheKind, CacheSize, Settings};
+use spillway::search::storage::trained;
+use spillway::search::trace::counterexample;
+use spillway::search::{Control, Limits, Outcome, Plan, Storage};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// ComBack with every kind of cache, some too small to hold anything useful, and with hashes so
+/// short that every state has the hash of many others.
+fn combacks() -> impl Iterator<Item = Storage> {
+    let settings = |hash_bits, kind, states, groups| {
+        let cache = (kind, CacheSize::States(states));
+        Storage::Comback(Settings { hash_bits, cache, groups })
+    };
+    [
+        settings(8, CacheKind::None, 1, true),
+        settings(8, CacheKind::Fifo, 20, false),
+        settings(16, CacheKind::Random, 5, true),
+        settings(16, CacheKind::Stratified(3), 100, false),
+        settings(32, CacheKind::Heuristic, 30, true),
+        settings(32, CacheKind::None, 1, false),
+        Storage::Comback(Settings { hash_bits: 64, ..Settings::default() }),
+    ]
+    .into_iter()
+}
+
+/// Every way of storing states, for the states of `model`.
+pub fn storages(model: &dyn Model) -> Vec<Storage> {
+    let mut uneven = Frequencies::new(model.width());
+    (0..model.width()).for_each(|column| uneven.add(column, column as u8, 1000));
+    let codecs = [
+        Codec::Raw,
+        Codec::Rle,
+        trained(model, Tables::Single).unwrap(),
+        trained(model, Tables::Columns).unwrap(),
+        // Of a table that has nothing to do with the model.
+        Codec::Huffman(Arc::new(Huffman::train(&uneven, Tables::Columns))),
+    ];
+    codecs.into_iter().map(Storage::Sorted).chain(combacks()).collect()
+}
+
+/// Searches to the end, stopping at a checkpoint after each of `pauses` states. The sittings are
+/// those of `models` in turn.
+pub fn search(
+    models: &[&dyn Model],
+    storage: &Storage,
+    plans: &[Plan],
+    pauses: &[u64],
+    limits: &Limits,
+) -> (Outcome, Arc<dyn Disk>) {
+    let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+    // Checkpoints without end, inside levels too, if there are pauses.
+    let every = if pauses.is_empty() { 3600 } else { 0 };
+    let mut last = Outcome::default();
+    for (sitting, pause) in pauses.iter().chain([&u64::MAX]).enumerate() {
+        let control = Control::new(Duration::from_secs(every), None);
+        let limits = Limits { max_states: Some(*pause), ..limits.clone() };
+        let (model, plan) = (models[sitting % models.len()], plans[sitting % plans.len()]);
+        let mut search = match sitting {
+            0 => begin_stored_or_resume(model, &disk, plan, &limits, &control, storage),
+            // The manifest knows.
+            _ => begin_or_resume(model, &disk, plan, &limits, &control),
+        };
+        last = search.as_mut().unwrap().run().unwrap();
+    }
+    (last, disk)
+}
+
+/// Every violation has a counterexample of its depth, which can be replayed.
+pub fn assert_traces_replay(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) {
+    let saved = Saved::load(disk).unwrap();
+    let (storage, tagged) = (saved.storage().unwrap(), saved.all_findings().unwrap());
+    for (check, finding) in outcome.findings.iter() {
+        let trace = match &storage {
+            Storage::Sorted(codec) => {
+                let levels = (&saved.store.levels, codec);
+                let (level, witness) = (finding.level, &finding.witness);
+                counterexample(model, disk, levels, 2, check, level, witness)
+            }
+            Storage::Comback(_) => {
+                let (_, tagged) = tagged.iter().find(|(other, _)| *other == check).unwrap();
+                let (levels, level) = (&saved.store.levels, finding.level);
+                comback::counterexample(model, disk, levels, check, level, &tagged.witness)
+            }
+        };
+        let trace = trace.unwrap();
+        let faulty = matches!(check, Check::Fault(..));
+        let Some(last) = trace.states.last() else {
+            assert!(
+                faulty && finding.level == 0 && trace.depth() == 0,
+                "only a start has no state"
+            );
+            continue;
+        };
+        assert_eq!(trace.depth() as u64, finding.level + u64::from(faulty));
+        assert!(model.stands_for(&finding.witness, last));
+    }
+}
+
+/// All that does not depend on how states are stored: ComBack shows another witness, as deep.
+pub fn comparable(outcome: &Outcome, storage: &Storage) -> (Outcome, Vec<(Check, u64, u64)>) {
+    let found = |(check, finding): (Check, &Finding)| (check, finding.count, finding.level);
+    let found = outcome.findings.iter().map(found).collect();
+    let mut rest = outcome.clone();
+    if matches!(storage, Storage::Comback(_)) {
+        rest.findings = Findings::default();
+    }
+    (rest, found)
+}
+
+/// Panics unless two searches found the same.
+pub fn assert_same(found: &Outcome, expected: &Outcome, storage: &Storage, what: &str) {
+    let [found, expected] = [found, expected].map(|it| comparable(it, storage));
+    let name = match storage {
+        Storage::Comback(settings) => format!("{settings:?}"),
+        Storage::Sorted(codec) => codec.name().to_owned(),
+    };
+    assert_eq!(found, expected, "{what}: {name}");
+}
