@@ -477,7 +477,7 @@ fn mistakes_are_told_with_their_line() {
             "active [300] proctype P() { skip }",
             "there are 300 instances, but 0 to 255 can be active",
         ),
-        ("init { unsigned u : 40; u = 1 }", "40 bits are asked for, but 1 to 32 can be"),
+        ("init { unsigned u : 40; u = 1 }", "40 bits are asked for, but 1 to 31 can be"),
         (
             "init { byte x; if x == 1 -> skip fi }",
             "expected `::` before an option of `if`, found `x`",
@@ -580,4 +580,41 @@ fn a_trail_has_a_line_for_every_transition_of_spin() {
     let mut trail = trail::Trail::begin(&numbers, Vec::new()).unwrap();
     steps.iter().for_each(|step| trail.step(step).unwrap());
     assert_eq!(trail.end(&[]).unwrap(), expected.as_bytes());
+}
+
+/// Names are as wide as what is stored to them by way of a structure: its channels, its beginning.
+#[test]
+fn names_in_structures_keep_other_values() {
+    let channel = "
+        mtype = { a, b, c };
+        typedef T { chan q = [1] of { mtype } };
+        chan other = [1] of { byte };
+        T t; byte x;
+        active proctype P() { t.q!77; t.q?x; assert(x == 77); other!1 }
+    ";
+    assert_eq!(counts(channel), (6, 6, 0));
+    let begins = "
+        mtype = { a, b, c };
+        typedef S { mtype k = 77 };
+        S s;
+        active proctype P() { assert(s.k == 77) }
+    ";
+    assert_eq!(counts(begins), (3, 3, 0));
+}
+
+#[test]
+fn messages_nest_no_deeper_than_expressions() {
+    for message in ["c!1", "c?1", "c?"] {
+        let nest = "(1".repeat(100_000) + &")".repeat(100_000);
+        let model =
+            format!("chan c = [1] of {{ byte }}; active proctype A() {{ {message}{nest} }}");
+        let error = load(&model).err().unwrap();
+        assert!(error.contains("nested too deeply"), "{error}");
+    }
+}
+
+#[test]
+fn an_unsigned_has_less_bits_than_an_int() {
+    let error = load("unsigned x : 32; active proctype P() { x = 1 }").err().unwrap();
+    assert!(error.contains("32 bits are asked for, but 1 to 31 can be"), "{error}");
 }

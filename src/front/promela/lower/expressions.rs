@@ -271,7 +271,8 @@ impl Lowering<'_, '_> {
             return Some(leaves(fields));
         }
         let mut known = None;
-        for symbol in symbols.all.values() {
+        let in_structs = symbols.structs.iter().flat_map(|structure| &structure.fields);
+        for symbol in symbols.all.values().chain(in_structs) {
             let Initial::Channel { fields, .. } = &symbol.initial else { continue };
             let fields = leaves(fields);
             if fields.len() != count {

@@ -439,7 +439,10 @@ impl<'m, 'b> Lowering<'m, 'b> {
                         let channel = ir::ChannelRef::Named(ChannelId(first.0 + index));
                         ir::Expr { kind: ExprKind::ChannelNumber(channel), span }
                     }
-                    (Initial::Value(value), _) => self.expr(value, None)?,
+                    (Initial::Value(value), _) => {
+                        self.stored(field.basic, value);
+                        self.expr(value, None)?
+                    }
                     _ => {
                         if let Basic::Struct(number) = field.basic {
                             self.structure_begins(number, &part, owner, stores)?;

@@ -134,8 +134,8 @@ impl Parser {
         if self.accept(":") {
             let span = self.span();
             let bits = self.constant("a number of bits")?;
-            if !(1..=32).contains(&bits) {
-                return self.error(span, format!("{bits} bits are asked for, but 1 to 32 can be"));
+            if !(1..=31).contains(&bits) {
+                return self.error(span, format!("{bits} bits are asked for, but 1 to 31 can be"));
             }
             if matches!(basic, Basic::Unsigned(_)) {
                 basic = Basic::Unsigned(bits as u32);

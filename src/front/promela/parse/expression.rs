@@ -393,22 +393,32 @@ impl Parser {
     /// What a receive does with each field; `c?a(b, c)` is another way to write `c?a, b, c`.
     pub(super) fn receive_fields(&mut self, until: &[&str]) -> Parsed<Vec<Field>> {
         let mut fields = Vec::new();
-        if self.accept("(") {
-            fields = self.receive_fields(&[")"])?;
-            self.expect(")", "after the fields")?;
-            return Ok(fields);
+        if self.at("(") {
+            return self.in_brackets(|this| this.receive_fields(&[")"]));
         }
         loop {
             fields.push(self.field()?);
-            if self.accept("(") {
-                fields.extend(self.receive_fields(&[")"])?);
-                self.expect(")", "after the fields")?;
+            if self.at("(") {
+                fields.extend(self.in_brackets(|this| this.receive_fields(&[")"]))?);
                 return Ok(fields);
             }
             if self.at_any(until) || !self.accept(",") {
                 return Ok(fields);
             }
         }
+    }
+
+    /// The fields of a message in brackets, which nest no deeper than expressions.
+    fn in_brackets<T>(&mut self, fields: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        self.nested_expressions += 1;
+        if self.nested_expressions > DEPTH_MAX {
+            return self.error(self.span(), "this message is nested too deeply");
+        }
+        self.expect("(", "before the fields")?;
+        let inner = fields(self)?;
+        self.expect(")", "after the fields")?;
+        self.nested_expressions -= 1;
+        Ok(inner)
     }
 
     fn field(&mut self) -> Parsed<Field> {
@@ -448,9 +458,8 @@ impl Parser {
     pub(super) fn send_values(&mut self) -> Parsed<Vec<Expr>> {
         let mut values = vec![self.expression()?];
         loop {
-            if self.accept("(") {
-                values.extend(self.send_values()?);
-                self.expect(")", "after the fields")?;
+            if self.at("(") {
+                values.extend(self.in_brackets(Self::send_values)?);
                 return Ok(values);
             }
             if !self.accept(",") {
