@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 use support::Random;
 
 /// A model on which we spend longer is as wrong as one that crashes.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 struct Settings {
     language: Language,

@@ -108,7 +108,7 @@ impl Maker<'_> {
         self.rich = self.choices.chance(20);
         let mut text = self.declarations();
         text += &self.starts();
-        for at in 0..2 + self.choices.below(4) {
+        for at in 0..3 + self.choices.below(5) {
             text += &self.rule(at);
         }
         text += &self.properties();

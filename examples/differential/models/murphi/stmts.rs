@@ -60,7 +60,14 @@ impl Maker<'_> {
     }
 
     pub(super) fn assignment(&mut self) -> String {
-        let Access { text, ty, mut needs, .. } = self.access();
+        let Access { text, ty, mut needs, loose } = self.access();
+        if self.choices.chance(35)
+            && let Some(next) = next(&text, ty)
+        {
+            // What goes round makes more states than what is set.
+            needs.extend(loose.then(|| text.clone()));
+            return self.careful(needs, format!("{text} := {next}"));
+        }
         if self.choices.chance(3) && ty == Ty::Range {
             self.used.insert("maybe out of range");
             return self
@@ -269,5 +276,16 @@ impl Maker<'_> {
         let inside = self.statements(2, depth + 1, &format!("{indent}  "));
         self.places.pop();
         format!("alias {name}: {text} do\n{inside}{indent}end")
+    }
+}
+
+/// The value behind that of a place, round and round.
+fn next(place: &str, ty: Ty) -> Option<String> {
+    match ty {
+        Ty::Boolean => Some(format!("!{place}")),
+        Ty::Range => Some(format!("({place} + 1) % 3")),
+        Ty::Signed => Some(format!("({place} + 2) % 3 - 1")),
+        Ty::Enum => Some(format!("({place} = e0 ? e1 : ({place} = e1 ? e2 : e0))")),
+        Ty::Scalar(_) | Ty::Union => None,
     }
 }

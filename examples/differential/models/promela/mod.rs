@@ -238,14 +238,15 @@ impl Maker<'_> {
                 lines.push(self.run(at));
             }
         }
-        let around = Around { depth: 1, grip: Grip::None, in_loop: false, top: 0 };
+        let alone = self.choices.chance(50);
+        let grip = if alone { Grip::Atomic } else { Grip::None };
         if self.choices.chance(40) {
-            lines.push(self.statement(around));
+            lines.push(self.statement(Around { depth: 1, grip, in_loop: false, top: 0 }));
         }
         if lines.is_empty() {
             lines.push("skip".into());
         }
-        match self.choices.chance(50) {
+        match alone {
             true => format!("init {{ atomic {{ {} }} }}\n", lines.join("; ")),
             false => format!("init {{ {} }}\n", lines.join("; ")),
         }
