@@ -12,7 +12,7 @@ use crate::exec::{Claimed, Executor, Interp};
 use crate::report::{self, Report, Violation};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::Rebuilt;
-use crate::search::plan::{Bytes, TooSmall};
+use crate::search::plan::TooSmall;
 use crate::search::trace::{Counterexample, Finder};
 use crate::search::visited::Part;
 use crate::search::{Control, Limits, Outcome, Plan, Search, Storage, Verdict, return_free_blocks};
@@ -58,11 +58,10 @@ fn begin(args: &CheckArgs, model: Model, may_lack_slots: bool) -> Result<Ended, 
     let limits = args.limits();
     refuse_nothing(&model, &limits)?;
     let executor = executor(&model.interp, &args.run);
-    check_read(&model, &args.run)?;
     let searched = model.searched_by(executor.model());
     let (storage, width) = (storage::wanted(args, searched.model())?, searched.model().width());
     drop(searched);
-    let plan = plan(width, &storage, &args.run)?;
+    let plan = planned(&model, (width, &storage), &args.run, args::plan)?;
     storage::check_room(&storage, &plan, width)?;
     let job = Job::new(&model, &limits, &storage);
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
@@ -93,10 +92,9 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let model = job.model(&args.dir)?;
     let limits = job.limits(args.run.max_states);
     let executor = executor(&model.interp, &args.run);
-    check_read(&model, &args.run)?;
     let width = model.searched().model().width();
     let storage = job.storage(&args.dir, width)?;
-    let plan = planned(width, &storage, &args.run, args::plan_again)?;
+    let plan = planned(&model, (width, &storage), &args.run, args::plan_again)?;
     let (model, executor, args) = (&model, &executor, &args.run);
     let sitting = Sitting { model, executor, limits, storage, plan, directory, args };
     match sitting.run(saved, false)? {
@@ -120,37 +118,33 @@ fn executor<'m>(model: &'m Interp, args: &RunArgs) -> Executor<'m> {
     Executor::within(model, args.exec.into(), room)
 }
 
-/// Refuses a budget that reading and compiling the model went beyond, or that writing its text to the
-/// search directory will, which takes two copies more.
-fn check_read(model: &Model, args: &RunArgs) -> Result<(), Failure> {
+/// The most that reading and compiling the model took, and that writing its text to the search
+/// directory will, which takes two copies more; in bytes.
+fn taken_to_read(model: &Model) -> u64 {
     let text: usize = model.sources.iter().map(|file| file.text.len()).sum();
-    let least = Plan::peak_resident().max(Plan::resident() + 2 * text as u64);
-    if least <= args.memory {
-        return Ok(());
-    }
-    let (memory, least) = (Bytes(args.memory), least.div_ceil(MIB) + PEAK_SLACK_MIB);
-    Err(Failure::wrong(format!(
-        "a memory budget of {memory} is too small: to read this model takes {least}MiB\n  help: give \
-         at least that much with --memory"
-    )))
+    Plan::peak_resident().max(Plan::resident() + 2 * text as u64)
 }
 
-/// Called when the model is compiled: what is resident by then is not there to be shared out.
-fn plan(width: usize, storage: &Storage, args: &RunArgs) -> Result<Plan, Failure> {
-    planned(width, storage, args, args::plan)
-}
-
-/// The same, by another rule of sharing out.
+/// Shares out the budget by `plan`, called when the model is compiled: what is resident by then is
+/// not there to be shared out. A budget that reading the model went beyond is refused as well.
 fn planned(
-    width: usize,
-    storage: &Storage,
+    model: &Model,
+    (width, storage): (usize, &Storage),
     args: &RunArgs,
     plan: fn(u64, Option<u16>, usize) -> Result<Plan, TooSmall>,
 ) -> Result<Plan, Failure> {
-    let width = width + storage.saved().tag_bytes();
-    plan(args.memory, args.threads, width).map_err(|error| {
-        Failure::wrong(format!("{error}\n  help: give at least that much with --memory"))
-    })
+    let (budget, taken) = (args.memory, taken_to_read(model));
+    let shared = plan(budget, args.threads, width + storage.saved().tag_bytes());
+    let read = match taken <= budget {
+        true => 0,
+        false => (taken.div_ceil(MIB) + PEAK_SLACK_MIB) * MIB,
+    };
+    let error = match shared {
+        Ok(plan) if read == 0 => return Ok(plan),
+        Ok(_) => TooSmall { budget, minimum: read },
+        Err(error) => TooSmall { minimum: error.minimum.max(read), ..error },
+    };
+    Err(Failure::wrong(format!("{error}\n  help: give at least that much with --memory")))
 }
 
 /// All that one run of the process needs to search.
