@@ -8,7 +8,7 @@ use super::progress::Display;
 use super::signals::Signals;
 use super::slots;
 use super::{Ending, output, print, say, storage, trace};
-use crate::exec::{Claimed, Executor, Interp};
+use crate::exec::{Claimed, Exec, Executor, Interp};
 use crate::report::{self, Report, Violation};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::Rebuilt;
@@ -57,7 +57,7 @@ fn begin(args: &CheckArgs, model: Model, may_lack_slots: bool) -> Result<Ended, 
     let model = model.with_symmetry(args.symmetry.effort());
     let limits = args.limits();
     refuse_nothing(&model, &limits)?;
-    let executor = executor(&model.interp, &args.run);
+    let executor = executor(&model.interp, args.run.exec.into(), args.run.memory);
     let searched = model.searched_by(executor.model());
     let (storage, width) = (storage::wanted(args, searched.model())?, searched.model().width());
     drop(searched);
@@ -91,7 +91,7 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let (directory, job, saved) = Directory::open(&args.dir, args.run.disk_limit)?;
     let model = job.model(&args.dir)?;
     let limits = job.limits(args.run.max_states);
-    let executor = executor(&model.interp, &args.run);
+    let executor = executor(&model.interp, args.run.exec.into(), args.run.memory);
     let width = model.searched().model().width();
     let storage = job.storage(&args.dir, width)?;
     let plan = planned(&model, (width, &storage), &args.run, args::plan_again)?;
@@ -111,11 +111,12 @@ const PEAK_SLACK_MIB: u64 = 2;
 /// Kept free while a model is compiled, in bytes: what compiling takes is an estimate.
 const BESIDE_COMPILING: u64 = 8 << 20;
 
-/// The model ready to run. Compiling takes what the budget leaves: the search has not begun.
-fn executor<'m>(model: &'m Interp, args: &RunArgs) -> Executor<'m> {
+/// The model ready to run. Compiling takes what the budget of `memory` bytes leaves: nothing else has
+/// begun.
+pub(super) fn executor(model: &Interp, exec: Exec, memory: u64) -> Executor<'_> {
     return_free_blocks();
-    let room = args.memory.saturating_sub(Plan::resident() + BESIDE_COMPILING);
-    Executor::within(model, args.exec.into(), room)
+    let room = memory.saturating_sub(Plan::resident() + BESIDE_COMPILING);
+    Executor::within(model, exec, room)
 }
 
 /// The most that reading and compiling the model took, and that writing its text to the search

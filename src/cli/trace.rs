@@ -6,8 +6,8 @@ use super::failure::{self, Failure};
 use super::model::{Model, Searched};
 use super::signals::Signals;
 use super::status::outcome;
-use super::{Ending, print};
-use crate::exec::{Check, Exec, Executor};
+use super::{Ending, print, run};
+use crate::exec::{Check, Exec};
 use crate::front::Language;
 use crate::front::promela::trail::{self, Trail};
 use crate::report::{self, Violation};
@@ -37,17 +37,17 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
     let states: u64 =
         (0..saved.store.levels.ends.len()).map(|at| saved.store.levels.keys(at)).sum();
     let exec = if states < COMPILED_MIN { Exec::Interp } else { Exec::Jit };
-    let executor = Executor::new(&model.interp, exec);
-    let [told, run] = [model.searched(), model.searched_by(executor.model())];
+    let memory = args.memory.unwrap_or(saved.plan.budget);
+    let executor = run::executor(&model.interp, exec, memory);
+    let [told, searched] = [model.searched(), model.searched_by(executor.model())];
     let found = violations(&model, &told, &limits, &saved, &args.dir)?;
     let control = Arc::new(Control::default());
     Signals::stop(&control);
-    let memory = args.memory.unwrap_or(saved.plan.budget);
     let finder = Finder {
         model: told.model(),
-        executor: run.model(),
+        executor: searched.model(),
         disk: &disk,
-        threads: args::threads_within(memory, run.model().width()),
+        threads: args::threads_within(memory, searched.model().width()),
         control: &control,
         folder: Some(&args.dir),
     };
