@@ -1,16 +1,23 @@
 //! Every way of storing states gives what the oracle gives: on pseudo-random graphs, on models we
 //! ship, across stops, on disks that fail, and through the command line.
 
+#[path = "../examples/differential/causes.rs"]
+mod causes;
+#[path = "../examples/differential/claims.rs"]
+mod claims;
 #[path = "support/graphs.rs"]
 mod graphs;
 #[path = "../examples/differential/models/mod.rs"]
 mod models;
-// What compares with other tools is for the example.
+// The census is for the example.
 #[allow(dead_code)]
 #[path = "../examples/differential/ours.rs"]
 mod ours;
 mod support;
+#[path = "../examples/differential/tools.rs"]
+mod tools;
 
+use causes::Comparison;
 use graphs::graphs_of;
 use proptest::prelude::*;
 use spill::{Disk, FaultDisk, Tables};
@@ -463,5 +470,28 @@ fn random_models_in_every_language_agree_however_they_are_searched() {
         let name = language.name();
         assert!(searched >= 8, "{name}: only {searched} of the models were searched");
         assert!(explored_states > 150, "{name}: only {explored_states} states");
+    }
+}
+
+/// A few of them beside the reference tools, where these are installed.
+#[test]
+fn random_models_are_to_spin_and_rumur_what_they_are_to_us() {
+    let folder = tempfile::tempdir().unwrap();
+    for language in [Language::Promela, Language::Murphi] {
+        let Some(tool) = causes::tool(language) else {
+            println!("skipped: the reference tool of {} is not installed", language.name());
+            continue;
+        };
+        let mut same = 0;
+        for seed in 100..106 {
+            let (text, _) = models::make(language, &models::numbers(seed));
+            let ours = ours::explore(language, &text);
+            match causes::compare(language, &text, &ours, folder.path()) {
+                Comparison::Same => same += 1,
+                Comparison::Different(how) => panic!("{tool}, {seed}: {how}\n{text}"),
+                _ => {}
+            }
+        }
+        assert!(same > 0, "{tool} has an answer to none");
     }
 }

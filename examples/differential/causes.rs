@@ -3,6 +3,7 @@
 //! A cause is told by what the tool says or by what the model has, and whatever is not part of the
 //! difference must still be the same.
 
+use super::claims;
 use super::ours::{Answer, Explored};
 use super::tools::{self, Ran, Theirs};
 use spillway::exec::FaultKind;
@@ -85,23 +86,20 @@ fn first_words(text: &str) -> String {
     line.chars().filter(|c| !c.is_ascii_digit()).take(70).collect()
 }
 
-/// SPIN's answer: arrivals at states, the initial one included, and errors of any kind.
+/// SPIN's answer, and where it differs under a claim, why.
 fn promela(text: &str, ours: &Explored, theirs: &Theirs, folder: &Path) -> Comparison {
-    let plain = beside(text, ours, theirs);
-    let different = matches!(plain, Comparison::Different(_));
-    if different && text.contains("never {") && text.contains("_nr_pr") {
-        // A model that takes the claim off itself must be the same.
-        let without_claim = text.replace("_nr_pr", "(_nr_pr - 1)");
-        if let Ran::Answer(theirs) = tools::spin(&without_claim, folder)
-            && !matches!(beside(text, ours, &theirs), Comparison::Different(_))
-        {
-            return Comparison::Explained("SPIN counts a claim as a process");
+    match beside(text, ours, theirs) {
+        Comparison::Different(how) => {
+            let same_verdict = (ours.findings() > 0) == (theirs.errors > 0);
+            let cause = if same_verdict { claims::cause(text, folder) } else { None };
+            cause.map_or(Comparison::Different(how), Comparison::Explained)
         }
+        other => other,
     }
-    plain
 }
 
-fn beside(text: &str, ours: &Explored, theirs: &Theirs) -> Comparison {
+/// Arrivals at states, the initial one included, and errors of any kind.
+pub(super) fn beside(text: &str, ours: &Explored, theirs: &Theirs) -> Comparison {
     let outcome = &ours.outcome;
     let counts = (outcome.states(), outcome.transitions + 1, ours.findings());
     let their_counts = (theirs.states, theirs.transitions, theirs.errors);
@@ -109,27 +107,16 @@ fn beside(text: &str, ours: &Explored, theirs: &Theirs) -> Comparison {
     if counts == their_counts && is_first(ours, &message) {
         return Comparison::Same;
     }
-    if theirs.stopped && message.contains("block in d_step") && ours.faults(|_| true) > 0 {
+    // Only the first of SPIN's messages is known, but where else it stops is no model of ours.
+    let found = ours.findings_text();
+    if theirs.stopped && found.contains("error statement in") && found.contains("d_step") {
         return Comparison::Explained("SPIN stops its search where a d_step blocks");
     }
-    let still = text.contains("never {") && ours.has_end();
-    let verdict = (counts.2 > 0) == (theirs.errors > 0);
-    if still && verdict && counts.1 >= theirs.transitions {
-        if counts.0 == theirs.states {
-            return Comparison::Explained("moves of a claim where the system stands still");
-        }
-        if counts.0 > theirs.states {
-            return Comparison::Explained("a state twice, where the system stands still");
-        }
-    }
-    let one_more = |theirs: u64, ours: u64| theirs == ours || theirs == ours + 1;
-    if still
-        && message.contains("end state in claim")
-        && one_more(theirs.states, counts.0)
-        && one_more(theirs.transitions, counts.1)
-        && one_more(theirs.errors, counts.2)
-    {
-        return Comparison::Explained("SPIN has the end of a claim as the last process once more");
+    // No index leaves its array.
+    if text.contains("]:") && ours.faults(|kind| kind == FaultKind::Index) > 0 {
+        return Comparison::Explained(
+            "a variable of a process that is gone is 0 in SPIN's verifier",
+        );
     }
     Comparison::Different(format!(
         "states, arrivals, errors: ours {counts:?}, SPIN's {their_counts:?}\nours: {}\nSPIN: {message}{}",

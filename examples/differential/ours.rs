@@ -78,12 +78,6 @@ impl Explored {
         self.outcome.findings.iter().map(name).collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether random walks of the model without its claim meet a state without a successor.
-    pub fn has_end(&self) -> bool {
-        let states = random_states(&self.interp, 3_000, 1);
-        states.chunks_exact(self.interp.width()).any(|state| self.interp.steps(state).is_empty())
-    }
-
     /// The counts of a search that does not visit states that break an invariant, as Rumur's.
     pub fn as_rumur_counts(&self) -> RumurCounts {
         let (model, width) = (&self.interp, self.interp.width());

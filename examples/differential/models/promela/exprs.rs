@@ -42,7 +42,7 @@ impl Maker<'_> {
             Ty::Bit | Ty::Bool => match self.choices.below(4) {
                 0 => self.constant(ty),
                 1 => format!("!{text}"),
-                _ => format!("({})", self.condition(1)),
+                _ => format!("({})", self.operand(1)),
             },
             _ => match self.choices.below(12) {
                 0..=3 => self.constant(ty),
@@ -51,7 +51,7 @@ impl Maker<'_> {
                 6 => text.clone(),
                 7 => {
                     self.used.insert("conditional expression");
-                    let condition = self.condition(1);
+                    let condition = self.operand(1);
                     let [one, other] = [self.constant(Ty::Byte), self.constant(Ty::Byte)];
                     format!("(({condition}) -> {one} : {other})")
                 }
@@ -107,12 +107,21 @@ impl Maker<'_> {
                 let operator = self.choices.pick(&["&&", "||"]);
                 format!("({one} {operator} {other})")
             }
-            5 if depth > 0 => format!("!({})", self.condition(depth - 1)),
+            5 if depth > 0 => format!("!({})", self.operand(depth - 1)),
             6 => self.fullness(),
             7 => self.poll().unwrap_or_else(|| text.clone()),
             8 => format!("{} > {}", self.special(), self.choices.between(0, 2)),
             9 => self.remote(),
             _ => text.clone(),
+        }
+    }
+
+    /// The same, where it is part of more: questions how full a channel is are not.
+    fn operand(&mut self, depth: usize) -> String {
+        let condition = self.condition(depth);
+        match condition.contains("full(") || condition.contains("empty(") {
+            true => "true".into(),
+            false => condition,
         }
     }
 
@@ -138,7 +147,8 @@ impl Maker<'_> {
         }
         let name = &process.name;
         match (&process.local, process.labels.as_slice()) {
-            (_, [.., label]) if self.choices.chance(70) => {
+            // Of itself a process can ask only for labels that came before.
+            (_, [.., label]) if self.choices.chance(70) && self.current != Some(at) => {
                 self.used.insert("remote label");
                 format!("{name}[{pid}]@{label}")
             }

@@ -95,6 +95,8 @@ pub struct Maker<'a> {
     channels: Vec<Channel>,
     own_channels: Vec<Channel>,
     processes: Vec<Process>,
+    /// The one at work.
+    current: Option<usize>,
     inlines: Vec<(&'static str, usize)>,
     /// Labels before top statements of this process, by the number of the statement.
     labels: Vec<(usize, String)>,
@@ -116,6 +118,7 @@ pub fn make(numbers: &[u16]) -> (String, BTreeSet<&'static str>) {
         channels: Vec::new(),
         own_channels: Vec::new(),
         processes: Vec::new(),
+        current: None,
         inlines: Vec::new(),
         labels: Vec::new(),
         inner: Vec::new(),
@@ -134,8 +137,10 @@ impl Maker<'_> {
             self.processes.push(process);
         }
         for at in 0..count {
+            self.current = Some(at);
             text += &self.process(at);
         }
+        self.current = None;
         if self.processes.iter().any(|it| it.active == 0) || self.choices.chance(10) {
             text += &self.init();
         }
@@ -180,7 +185,9 @@ impl Maker<'_> {
             }
         }
         text += &format!("P{at}({})", listed.join("; "));
-        if active > 0 && self.choices.chance(3) {
+        // Priorities and rendezvous do not go together.
+        let buffered = self.channels.iter().all(|it| it.buffered);
+        if active > 0 && buffered && self.choices.chance(6) {
             self.used.insert("priority");
             text += &format!(" priority {}", 1 + self.choices.below(3));
         }

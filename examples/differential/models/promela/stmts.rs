@@ -91,10 +91,10 @@ impl Maker<'_> {
     pub(super) fn sequence(&mut self, around: Around, most: usize) -> String {
         let inside = Around { depth: around.depth + 1, ..around };
         let mut lines = Vec::new();
-        for _ in 0..1 + self.choices.below(most) {
+        for number in 0..1 + self.choices.below(most) {
             let statement = self.statement(inside);
-            // Jumping back inside of an atomic sequence would not end.
-            match around.grip == Grip::None && self.choices.chance(4) {
+            // Jumping back inside of an atomic sequence would not end; no label stands first.
+            match around.grip == Grip::None && number > 0 && self.choices.chance(6) {
                 true if !statement.starts_with("goto") => {
                     self.fresh += 1;
                     let label = format!("M{}", self.fresh);
