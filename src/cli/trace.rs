@@ -52,12 +52,9 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
         folder: Some(&args.dir),
     };
     let scope = model.scope(&limits.checks);
+    let [checked, rest @ ..] = report::scope_as_json(&scope);
     if args.json {
-        print("{\n");
-        for (key, value) in report::scope_as_json(&scope) {
-            print(&format!("  \"{key}\": {value},\n"));
-        }
-        print("  \"counterexamples\": [");
+        print(&format!("{{\n{},\n  \"counterexamples\": [", member(&checked)));
     }
     for (number, violation) in found.iter().enumerate() {
         let Some(way) = find(&finder, &saved, violation.check, &args.dir)? else {
@@ -79,8 +76,11 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
         }
     }
     match (args.json, found.is_empty()) {
-        (true, true) => print("]\n}\n"),
-        (true, false) => print("\n  ]\n}\n"),
+        (true, none) => {
+            let rest: Vec<_> = rest.iter().map(member).collect();
+            let end = if none { "]" } else { "\n  ]" };
+            print(&format!("{end},\n{}\n}}\n", rest.join(",\n")));
+        }
         (false, true) => {
             let checked = scope.checked();
             print(&format!("no violation has been found of what is checked: {checked}\n"));
@@ -89,6 +89,11 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
         (false, false) => {}
     }
     Ok(if found.is_empty() { failure::VERIFIED } else { failure::VIOLATED })
+}
+
+/// A member of the object that is printed, on lines of its own.
+fn member((key, value): &(&str, serde_json::Value)) -> String {
+    format!("  \"{key}\": {}", format!("{value:#}").replace('\n', "\n  "))
 }
 
 /// Writes a counterexample as SPIN would have.

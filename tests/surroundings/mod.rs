@@ -11,6 +11,13 @@ process P { state a; init a; trans a -> a { guard x < 50000; effect x = x + 1; }
 system async;
 ";
 
+/// With more levels than are searched in a day.
+const ENDLESS: &str = "int x; int y;
+process P { state a; init a; trans a -> a { guard x < 30000; effect x = x + 1; },
+  a -> a { guard x == 30000 and y < 30000; effect x = 0, y = y + 1; }; }
+system async;
+";
+
 impl Bench {
     /// Runs a line of a shell, in which `$S` is the command.
     fn shell(&self, line: &str) -> Ran {
@@ -136,7 +143,7 @@ fn what_is_no_file_in_a_search_directory_is_damage() {
 
 /// Begins a search with far more levels than are searched before a signal comes.
 fn endless(bench: &Bench, line: &str) -> Child {
-    bench.write("m.dve", LONG.replace("50000", "50000000"));
+    bench.write("m.dve", ENDLESS);
     let _ = std::fs::remove_dir_all(bench.path("d"));
     let mut command = bench.shell_command(line);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
