@@ -1,6 +1,8 @@
 //! Every way of storing states gives what the oracle gives: on pseudo-random graphs, on models we
 //! ship, across stops, on disks that fail, and through the command line.
 
+// The names of causes are for the example.
+#[allow(dead_code)]
 #[path = "../examples/differential/causes.rs"]
 mod causes;
 #[path = "../examples/differential/claims.rs"]
