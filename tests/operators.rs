@@ -5,8 +5,10 @@ mod compare;
 
 use compare::all_agree;
 use spillway::exec::{FaultKind, Interp, Model, Outcome};
+use spillway::ir::layout::CellId;
 use spillway::ir::{
-    Action, Arithmetic, Binary, Control, Expr, ExprKind, Program, Start, Stmt, StmtKind, Unary,
+    Action, Arithmetic, Binary, Control, Domain, Expr, ExprKind, Owner, Place, Program, Root,
+    Scalar, Start, Stmt, StmtKind, Type, Unary, VarId, Variable,
 };
 use spillway::source::Span;
 
@@ -185,4 +187,61 @@ fn operators_of_32_bits_wrap() {
 #[test]
 fn operators_of_64_bits_are_exact_or_fail() {
     holds_for(Arithmetic::Checked64);
+}
+
+/// Conditions on a variable that may be undefined and whose least value is that of 64 bits: no
+/// integer is left that could stand for no value.
+#[test]
+fn no_value_is_not_the_least_integer() {
+    let span = Span::default();
+    let start = Start { name: "start".into(), parameters: vec![], body: vec![], span };
+    let mut program = Program { starts: vec![start], ..Program::default() };
+    let least = Domain::Range { low: i64::MIN, high: i64::MIN + 1 };
+    let ty = program.types.push(Type::Scalar(Scalar { domain: least, undefined: true }));
+    let values = [i64::MIN, i64::MIN + 1];
+    let variables = values.map(|value| {
+        let (name, initial) = (format!("v{value}"), vec![Some(value)]);
+        program.variables.push(Variable { name, ty, owner: Owner::Program, initial, span })
+    });
+    let read = |variable: VarId| {
+        let place = Place { root: Root::Variable(variable), slot: None, path: vec![], span };
+        Expr { kind: ExprKind::Read(place), span }
+    };
+    let operands = [
+        read(variables[0]),
+        read(variables[1]),
+        Expr { kind: ExprKind::Undefined, span },
+        Expr { kind: ExprKind::Constant(i64::MIN), span },
+        Expr { kind: ExprKind::Constant(i64::MIN + 1), span },
+    ];
+    for (left, right) in operands.iter().flat_map(|it| operands.iter().map(move |to| (it, to))) {
+        let same = ExprKind::Same(Box::new(left.clone()), Box::new(right.clone()));
+        program.actions.push(Action {
+            name: "same".into(),
+            edge: None,
+            parameters: vec![],
+            guard: Some(Expr { kind: same, span }),
+            communication: None,
+            body: vec![],
+            priority: 0,
+            control: Control::default(),
+            span,
+        });
+    }
+    let model = Interp::new(program).unwrap();
+    let cells = [0, 1].map(CellId);
+    for defined in 0..4 {
+        let held = [0, 1].map(|at| (defined >> at & 1 == 1).then_some(values[at]));
+        let mut state = vec![0; model.width()];
+        for (cell, value) in cells.into_iter().zip(held) {
+            model.layout().set(&mut state, cell, value);
+        }
+        let operands = [held[0], held[1], None, Some(i64::MIN), Some(i64::MIN + 1)];
+        let same = operands.iter().flat_map(|it| operands.iter().map(move |to| it == to));
+        let expected: Vec<usize> =
+            same.enumerate().filter(|(_, same)| *same).map(|it| it.0).collect();
+        let enabled: Vec<usize> = model.steps(&state).iter().map(|it| it.action as usize).collect();
+        assert_eq!(enabled, expected, "{held:?}");
+        all_agree(&model, &state).unwrap();
+    }
 }

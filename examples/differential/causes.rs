@@ -108,8 +108,8 @@ pub(super) fn beside(text: &str, ours: &Explored, theirs: &Theirs) -> Comparison
         return Comparison::Same;
     }
     // Only the first of SPIN's messages is known, but where else it stops is no model of ours.
-    let found = ours.findings_text();
-    if theirs.stopped && found.contains("error statement in") && found.contains("d_step") {
+    let blocked = ours.faults(|kind| kind == FaultKind::Error);
+    if theirs.stopped && blocked > 0 && text.contains("d_step") {
         return Comparison::Explained("SPIN stops its search where a d_step blocks");
     }
     // No index leaves its array.

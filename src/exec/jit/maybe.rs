@@ -140,21 +140,25 @@ impl Emitter<'_, '_> {
     pub fn same(&mut self, left: &Expr, right: &Expr, frame: &Frame) -> Val {
         let left = self.possibly_undefined(left, frame);
         let right = self.possibly_undefined(right, frame);
-        if let (Maybe::Value(one), Maybe::Value(other)) = (left, right) {
-            return self.compare(IntCC::Equal, one, other);
-        }
-        let [one, other] = [left, right].map(|it| self.or_least(it));
-        Val::truth(self.b.ins().icmp(IntCC::Equal, one, other))
-    }
-
-    /// The value, or an integer that is no value of a scalar.
-    fn or_least(&mut self, maybe: Maybe) -> Value {
-        match maybe {
-            Maybe::Value(value) => self.as_int(value),
-            Maybe::Undefined => self.iconst(i64::MIN),
-            Maybe::Unless(undefined, value) => {
-                let (int, none) = (self.as_int(value), self.iconst(i64::MIN));
-                self.b.ins().select(undefined, none, int)
+        match (left, right) {
+            (Maybe::Undefined, Maybe::Undefined) => Val::known(1),
+            (Maybe::Undefined, Maybe::Value(_)) | (Maybe::Value(_), Maybe::Undefined) => {
+                Val::known(0)
+            }
+            (Maybe::Undefined, Maybe::Unless(undefined, _))
+            | (Maybe::Unless(undefined, _), Maybe::Undefined) => Val::truth(undefined),
+            (Maybe::Value(one), Maybe::Value(other)) => self.compare(IntCC::Equal, one, other),
+            (Maybe::Unless(undefined, one), Maybe::Value(other))
+            | (Maybe::Value(one), Maybe::Unless(undefined, other)) => {
+                let equal = self.compare(IntCC::Equal, one, other);
+                let equal = self.as_truth(equal);
+                Val::truth(self.b.ins().band_not(equal, undefined))
+            }
+            (Maybe::Unless(one_is_none, one), Maybe::Unless(other_is_none, other)) => {
+                let equal = self.compare(IntCC::Equal, one, other);
+                let equal = self.as_truth(equal);
+                let alike = self.b.ins().band_not(equal, one_is_none);
+                Val::truth(self.b.ins().select(other_is_none, one_is_none, alike))
             }
         }
     }
