@@ -86,16 +86,40 @@ fn first_words(text: &str) -> String {
     line.chars().filter(|c| !c.is_ascii_digit()).take(70).collect()
 }
 
-/// SPIN's answer, and where it differs under a claim, why.
+/// SPIN's answer, and where it differs, why: by what it does not store, or by what a claim does.
 fn promela(text: &str, ours: &Explored, theirs: &Theirs, folder: &Path) -> Comparison {
-    match beside(text, ours, theirs) {
-        Comparison::Different(how) => {
-            let same_verdict = (ours.findings() > 0) == (theirs.errors > 0);
-            let cause = if same_verdict { claims::cause(text, folder) } else { None };
-            cause.map_or(Comparison::Different(how), Comparison::Explained)
-        }
-        other => other,
+    let first = beside(text, ours, theirs);
+    let Comparison::Different(how) = first else { return first };
+    if has_priorities(text)
+        && let Ran::Answer(theirs) = tools::spin(&padded(text), folder)
+        && !matches!(beside(text, ours, &theirs), Comparison::Different(_))
+    {
+        return Comparison::Explained("SPIN does not store all bits beside a priority");
     }
+    let cause = claims::cause(text, ours, folder);
+    cause.map_or(Comparison::Different(how), Comparison::Explained)
+}
+
+fn has_priorities(text: &str) -> bool {
+    text.contains(" priority ")
+}
+
+/// The model, where it has priorities with a variable more in each process. SPIN counts the bytes of
+/// a process without those of its priority, and so leaves as many bits of its last locals out of what
+/// it stores where all of them are bits.
+pub(super) fn padded(text: &str) -> String {
+    if !has_priorities(text) {
+        return text.to_owned();
+    }
+    let begins = |line: &str| {
+        let is_process = ["active", "proctype", "init"].iter().any(|it| line.starts_with(it));
+        is_process && line.contains('{')
+    };
+    let pad = |line: &str| match begins(line) {
+        true => line.replacen('{', "{ byte padding;", 1) + "\n",
+        false => format!("{line}\n"),
+    };
+    text.lines().map(pad).collect()
 }
 
 /// Arrivals at states, the initial one included, and errors of any kind.

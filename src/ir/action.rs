@@ -297,18 +297,39 @@ pub enum Overflow {
 }
 
 impl Action {
-    /// Whether its guard asks whether nothing else can be done.
+    /// Whether it waits for nothing else to be possible.
     pub fn asks_for_timeout(&self) -> bool {
-        struct Asks(bool);
-        impl Visitor for Asks {
-            fn expr(&mut self, expr: &Expr) {
-                self.0 |= expr.kind == ExprKind::Timeout;
-                walk::expr(self, expr);
-            }
-        }
-        let mut asks = Asks(false);
+        self.waits_for(|it| *it == ExprKind::Timeout)
+    }
+
+    /// Whether its guard or its message has such an expression.
+    pub fn waits_for(&self, wanted: fn(&ExprKind) -> bool) -> bool {
+        let mut asks = Asks { wanted, found: false };
         self.guard.iter().for_each(|guard| asks.expr(guard));
-        asks.0
+        self.communication.iter().for_each(|it| asks.communication(it));
+        asks.found
+    }
+}
+
+impl Expr {
+    /// Whether it asks whether nothing else can be done.
+    pub fn asks_for_timeout(&self) -> bool {
+        let mut asks = Asks { wanted: |it| *it == ExprKind::Timeout, found: false };
+        asks.expr(self);
+        asks.found
+    }
+}
+
+/// Looks for an expression.
+struct Asks {
+    wanted: fn(&ExprKind) -> bool,
+    found: bool,
+}
+
+impl Visitor for Asks {
+    fn expr(&mut self, expr: &Expr) {
+        self.found |= (self.wanted)(&expr.kind);
+        walk::expr(self, expr);
     }
 }
 

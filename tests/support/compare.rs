@@ -21,18 +21,16 @@ pub fn all_agree(reference: &Interp, states: &[u8]) -> Agreement {
         agree(reference, &jit, states)?;
         steps_agree(reference, &jit, states)?;
     }
-    // Functions compiled by themselves, and nearly nothing compiled at all.
-    let apart = CompileLimits { inlined: 0, ..CompileLimits::default() };
+    // Functions compiled by themselves, or nearly nothing compiled at all: one of the two, so that
+    // tests with many programs see both often.
+    let by_themselves = CompileLimits { inlined: 0, ..CompileLimits::default() };
     let hardly = CompileLimits { memory: HARDLY, ..CompileLimits::default() };
     let has_functions = !reference.program().functions.is_empty();
-    // Each is compiled anew, which takes minutes on the largest programs.
-    let wanted = std::env::var_os("SPILLWAY_LARGE").is_some();
-    let apart = has_functions.then_some(apart);
-    for limits in apart.into_iter().chain([hardly]).filter(|_| wanted) {
-        if let Ok(jit) = Jit::within(reference, limits) {
-            agree(reference, &jit, states)?;
-            steps_agree(reference, &jit, states)?;
-        }
+    let is_even = reference.digest()[0].is_multiple_of(2);
+    let limits = if has_functions && is_even { by_themselves } else { hardly };
+    if let Ok(jit) = Jit::within(reference, limits) {
+        agree(reference, &jit, states)?;
+        steps_agree(reference, &jit, states)?;
     }
     Ok(())
 }

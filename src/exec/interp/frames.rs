@@ -53,6 +53,11 @@ impl<'a> Locals<'a> {
         Self { mover: Some(mover), ..Self::default() }
     }
 
+    /// The same for another that may move.
+    pub(super) fn for_another(&self, mover: Instance) -> Self {
+        Self { timeout: self.timeout, asking: self.asking, ..Self::of(mover) }
+    }
+
     /// The mover's slot.
     pub(super) fn slot(&self) -> u32 {
         self.mover.map_or(0, |mover| mover.slot)

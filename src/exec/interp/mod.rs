@@ -169,7 +169,9 @@ impl Interp {
         let multisets = multisets::multisets(&program, &layout);
         let rows = settle::rows(&layout, &multisets);
         let has_slots = program.comes_and_goes();
-        let has_timeout = program.actions.values().any(Action::asks_for_timeout);
+        let provided = program.processes.values().filter_map(|it| it.life.provided.as_ref());
+        let has_timeout = program.actions.values().any(Action::asks_for_timeout)
+            || provided.into_iter().any(Expr::asks_for_timeout);
         let codes = layout.codes();
         Ok(Interp {
             program,
@@ -254,7 +256,7 @@ impl Interp {
         &self.from[process.index()][at.index()]
     }
 
-    /// Whether any action asks whether nothing else can be done.
+    /// Whether any action, or any process before it moves, asks whether nothing else can be done.
     pub(in crate::exec) fn asks_for_timeout(&self) -> bool {
         self.has_timeout
     }

@@ -165,7 +165,7 @@ impl Interp {
     fn offers(&self, look: &Look, open: &mut Vec<Within>, visit: &mut Visitor) -> bool {
         let Some(location) = self.location_in(look.state, look.mover) else { return false };
         // Inside a `d_step` nothing is asked any more.
-        let may_move = if look.first { Ok(true) } else { self.may_move(look.state, look.mover) };
+        let may_move = if look.first { Ok(true) } else { self.may_move(look.state, &look.locals) };
         match may_move {
             Ok(true) => {}
             Ok(false) => return false,
@@ -316,7 +316,7 @@ impl Interp {
     ) -> bool {
         let Some(location) = self.location_in(sent, mover) else { return false };
         let locals = Locals::of(mover);
-        if !matches!(self.may_move(sent, mover), Ok(true)) {
+        if !matches!(self.may_move(sent, &locals), Ok(true)) {
             return false;
         }
         let (mut any, mut tier) = (false, 0);
@@ -373,11 +373,12 @@ impl Interp {
         Ok(true)
     }
 
-    /// Whether nothing but its place keeps an instance from moving: where it is provided to move,
+    /// Whether nothing but its place keeps the mover from moving: where it is provided to move,
     /// and no instance of a higher priority could.
-    fn may_move(&self, state: &[u8], mover: Instance) -> Result<bool, Failure> {
+    fn may_move(&self, state: &[u8], locals: &Locals) -> Result<bool, Failure> {
+        let Some(mover) = locals.mover else { return Ok(true) };
         let life = &self.program.processes[mover.process].life;
-        if !self.holds(life.provided.as_ref(), state, &Locals::of(mover))? {
+        if !self.holds(life.provided.as_ref(), state, locals)? {
             return Ok(false);
         }
         if life.priority.is_none() {
@@ -386,7 +387,7 @@ impl Interp {
         let own = self.priority(state, mover);
         let higher = |&at: &Instance| at != mover && self.priority(state, at) > own;
         for other in self.instances(state).into_iter().filter(higher) {
-            if self.can_move_alone(state, other)? {
+            if self.can_move_alone(state, locals.for_another(other))? {
                 return Ok(false);
             }
         }
@@ -403,12 +404,6 @@ impl Interp {
         }
     }
 
-    /// Whether an instance has an action that is possible without another's help; a send by
-    /// rendezvous counts as one.
-    pub(super) fn can_move_alone(&self, state: &[u8], at: Instance) -> Result<bool, Failure> {
-        self.can_move_when_asked(state, at, 0)
-    }
-
     /// Whether an instance can move, for another that asks (`enabled`). To ask that of oneself is an
     /// error, as in SPIN, and so is asking in a circle, which never ends there.
     pub(super) fn is_enabled_to(
@@ -423,20 +418,18 @@ impl Interp {
         } else if locals.asking >= self.count_processes(state) as u32 {
             "processes ask in a circle whether each other is enabled"
         } else {
-            return self.can_move_when_asked(state, at, locals.asking + 1);
+            let mut asked = locals.for_another(at);
+            asked.asking += 1;
+            return self.can_move_alone(state, asked);
         };
         Err(fault(FaultKind::Error, span, message.to_owned()))
     }
 
-    fn can_move_when_asked(
-        &self,
-        state: &[u8],
-        at: Instance,
-        asking: u32,
-    ) -> Result<bool, Failure> {
+    /// Whether the mover has an action that is possible without another's help; a send by rendezvous
+    /// counts as one. `timeout` holds where it does for whoever asks, as in SPIN.
+    fn can_move_alone(&self, state: &[u8], locals: Locals) -> Result<bool, Failure> {
+        let Some(at) = locals.mover else { return Ok(false) };
         let Some(location) = self.location_in(state, at) else { return Ok(false) };
-        let mut locals = Locals::of(at);
-        locals.asking = asking;
         if !self.holds(self.program.processes[at.process].life.provided.as_ref(), state, &locals)? {
             return Ok(false);
         }

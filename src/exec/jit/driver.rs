@@ -11,7 +11,9 @@ use super::supported::is_native_expr;
 use super::turns::Mode;
 use crate::exec::Interp;
 use crate::exec::interp::Instance;
-use crate::ir::{self, Action, ActionId, Edge, EndRule, Entity, Grip, LocationId, ProcessId};
+use crate::ir::{
+    self, ActionId, Edge, EndRule, Entity, Expr, ExprKind, Grip, LocationId, ProcessId,
+};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     AbiParam, BlockArg, InstBuilder, MemFlagsData, Signature, Value, types,
@@ -144,13 +146,20 @@ impl Plan {
             let actions = interp.actions_from(mover.process, at).iter();
             actions.map(|&id| &program.actions[id])
         };
+        // Another may be able to move at a timeout, and so let this one do what asks for that.
+        let may_wait_for_timeout = |mover: Instance, at| {
+            let life = &program.processes[mover.process].life;
+            let is_asked = life.provided.as_ref().is_some_and(Expr::asks_for_timeout);
+            let asks = |it: &_| matches!(it, ExprKind::Timeout | ExprKind::Enabled(_));
+            actions(mover, at).any(|action| is_asked || action.waits_for(asks))
+        };
         let mut functions = Vec::new();
         for mode in [Mode::All, Mode::Timeout, Mode::First] {
             functions.extend(places.iter().map(|&place| {
                 let Some((mover, number, at)) = place else { return Work::Nothing };
                 let wanted = match mode {
                     Mode::All => actions(mover, at).next().is_some(),
-                    Mode::Timeout => actions(mover, at).any(Action::asks_for_timeout),
+                    Mode::Timeout => may_wait_for_timeout(mover, at),
                     Mode::First => program.actions.values().any(|action| {
                         let to = |edge: Edge| edge.process == mover.process && edge.to == at;
                         action.control.turn == ir::Turn::First && action.edge.is_some_and(to)
@@ -162,7 +171,7 @@ impl Plan {
                 }
             }));
         }
-        let has_timeout = program.actions.values().any(Action::asks_for_timeout);
+        let has_timeout = interp.asks_for_timeout();
         let (per_turn, has_committed, has_slots) = (places.len(), false, true);
         Plan { movers, functions, per_turn, has_committed, has_timeout, has_slots }
     }

@@ -33,6 +33,11 @@ impl Names {
         Names { mover: Some(mover), timeout, ..Names::default() }
     }
 
+    /// The same mover and channel without what the locals stand for: those of another body.
+    pub fn of_another_body(&self) -> Names {
+        Names { bound: Vec::new(), ..*self }
+    }
+
     /// The slot that what belongs to this owner is in.
     pub fn slot(&self, owner: Owner) -> u32 {
         match owner {

@@ -164,7 +164,7 @@ impl Emitter<'_, '_> {
                 self.b.ins().return_(&[status]);
             }
             OnFault::Ignore(next) => self.jump(next),
-            OnFault::Ask(..) => unreachable!("programs with messages have no functions"),
+            OnFault::Ask(..) => unreachable!("programs with channels have no such functions"),
         }
     }
 

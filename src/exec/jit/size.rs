@@ -28,11 +28,14 @@ pub(super) struct Sizes {
 
 impl Sizes {
     /// Functions are compiled by themselves if all actions have more parts than `inlined`; if that
-    /// is 0, all that are called.
+    /// is 0, all that are called. In programs with channels none is: what goes wrong where a sender
+    /// looks for its receiver is not told at once, but kept with the action it belongs to, which a
+    /// function by itself does not know. No language has both channels and functions.
     pub fn new(program: &Program, inlined: u64) -> Sizes {
         let whole = Sizes::whole(program);
         let actions = program.actions.values().map(|action| whole.action(program, action));
-        if actions.fold(0, u64::saturating_add) <= inlined {
+        let is_small = actions.fold(0, u64::saturating_add) <= inlined;
+        if is_small || !program.channels.is_empty() {
             return whole;
         }
         let calls = Calls::of(program);

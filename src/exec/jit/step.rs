@@ -328,7 +328,9 @@ impl Emitter<'_, '_> {
         else {
             unreachable!("a receiver meets senders");
         };
-        let ours = self.names.clone();
+        // The locals of both are numbered alike.
+        let theirs = self.names.of_another_body();
+        let ours = std::mem::replace(&mut self.names, theirs);
         let size = self.sizes.action(program, sender);
         self.each_binding(&sender.parameters, size, &mut |this, next| {
             this.on_fault = OnFault::Report(receiver_id, next);
