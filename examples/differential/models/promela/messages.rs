@@ -82,7 +82,8 @@ impl Maker<'_> {
         Some(format!("{}{operator}[{arguments}]", channel.text))
     }
 
-    /// What a receive compares and where it stores: each variable once.
+    /// What a receive compares and where it stores: each variable once, and none that it compares
+    /// with. What SPIN's verifier undoes otherwise is not what was done.
     fn arguments(&mut self, kind: usize, poll: bool) -> String {
         let fields = self.kinds[kind].clone();
         let mut taken: Vec<String> = Vec::new();
@@ -123,6 +124,13 @@ impl Maker<'_> {
                     name
                 }
             });
+        }
+        let base = |text: &str| text.split(['[', '.']).next().unwrap_or_default().to_owned();
+        let stored: Vec<String> = taken.iter().map(|it| base(it)).collect();
+        for argument in &mut arguments {
+            if argument.starts_with("eval(") && stored.iter().any(|it| argument.contains(it)) {
+                *argument = "_".into();
+            }
         }
         arguments.join(", ")
     }
