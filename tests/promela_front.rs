@@ -640,6 +640,15 @@ fn messages_nest_no_deeper_than_expressions() {
     }
 }
 
+/// Each use would be read once more for each around it.
+#[test]
+fn arguments_of_macros_nest_no_deeper_than_can_be_read() {
+    let uses = "F(".repeat(100_000) + "1" + &")".repeat(100_000);
+    let model = format!("#define F(x) x\nbyte y; active proctype P() {{ y = {uses} }}");
+    let error = load(&model).err().unwrap();
+    assert!(error.contains("more than 1000 brackets are open here"), "{error}");
+}
+
 #[test]
 fn an_unsigned_has_less_bits_than_an_int() {
     let error = load("unsigned x : 32; active proctype P() { x = 1 }").err().unwrap();

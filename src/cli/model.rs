@@ -2,6 +2,7 @@
 
 use super::args::{KeyOrder, ModelArgs};
 use super::failure::Failure;
+use super::progress::Display;
 use super::say;
 use crate::analysis::order::static_order;
 use crate::exec::{self, Claimed, Interp};
@@ -98,9 +99,11 @@ impl Model {
             slots: args.slots,
             claim: args.claim(),
         };
+        let shown = Display::of_wait(format!("reading {name}"));
         let mut sources = Sources::default();
         sources.add(name, text);
         let (model, warnings) = Model::load(language, sources, options)?;
+        drop(shown);
         warnings.iter().for_each(say);
         Ok(model)
     }

@@ -1,4 +1,5 @@
 //! What is shown while a search runs: a line that is redrawn on a terminal, plain lines elsewhere.
+//! Before it begins, a terminal shows what it waits for where that takes longer than a second.
 
 use super::say;
 use crate::search::plan::Bytes;
@@ -18,31 +19,53 @@ const REDRAW: Duration = Duration::from_millis(200);
 /// Between two plain lines.
 const PLAIN: Duration = Duration::from_secs(10);
 
-/// Shows the progress of a search until it is finished.
+/// What takes no longer than this before a search begins is not shown.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Shows how something goes on, on standard error, until it is dropped; then the terminal's line is
+/// cleared.
 pub(super) struct Display {
-    done: Sender<()>,
+    /// Dropped first, which wakes the thread.
+    done: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Display {
-    /// Begins to show what `control` tells, on standard error; `quiet` off a terminal.
-    pub(super) fn start(control: &Arc<Control>, disk: &Arc<Metered>, quiet: bool) -> Display {
-        let (done, ended) = channel();
+    /// Shows what `control` tells; `quiet` off a terminal.
+    pub(super) fn of_search(control: &Arc<Control>, disk: &Arc<Metered>, quiet: bool) -> Display {
+        let (control, disk) = (Arc::clone(control), Arc::downgrade(disk));
+        let begun = Instant::now();
+        Display::show(Duration::ZERO, quiet, move || line(&control, &disk, begun))
+    }
+
+    /// Shows on a terminal that something is still at work which says nothing itself.
+    pub(super) fn of_wait(what: String) -> Display {
+        let begun = Instant::now();
+        Display::show(PATIENCE, true, move || format!("{what}, {} s", begun.elapsed().as_secs()))
+    }
+
+    /// Shows `line` again and again, but nothing if it is over before `patience` is.
+    fn show(
+        patience: Duration,
+        quiet: bool,
+        line: impl Fn() -> String + Send + 'static,
+    ) -> Display {
+        let (done, ended) = channel::<()>();
         let terminal = std::io::stderr().is_terminal();
         let shown = terminal || !quiet;
         // Where there is no thread to be had, nothing is shown.
         let thread = shown.then(std::thread::Builder::new).and_then(|thread| {
-            let control = Arc::clone(control);
-            let disk = Arc::downgrade(disk);
+            let goes_on = move |wait| ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
             let spawned = thread.spawn(move || {
-                let begun = Instant::now();
+                if !goes_on(patience) {
+                    return;
+                }
                 let bar = terminal.then(bar);
                 let interval = if terminal { REDRAW } else { PLAIN };
-                while ended.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
-                    let line = line(&control, &disk, begun);
+                while goes_on(interval) {
                     match &bar {
-                        Some(bar) => bar.set_message(line),
-                        None => say(line),
+                        Some(bar) => bar.set_message(line()),
+                        None => say(line()),
                     }
                 }
                 if let Some(bar) = bar {
@@ -51,12 +74,13 @@ impl Display {
             });
             spawned.ok()
         });
-        Display { done, thread }
+        Display { done: Some(done), thread }
     }
+}
 
-    /// Clears the terminal's line.
-    pub(super) fn finish(mut self) {
-        let _ = self.done.send(());
+impl Drop for Display {
+    fn drop(&mut self) {
+        drop(self.done.take());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -115,6 +115,7 @@ const BESIDE_COMPILING: u64 = 8 << 20;
 /// begun.
 pub(super) fn executor(model: &Interp, exec: Exec, memory: u64) -> Executor<'_> {
     return_free_blocks();
+    let _shown = Display::of_wait("compiling the model".into());
     let room = memory.saturating_sub(Plan::resident() + BESIDE_COMPILING);
     Executor::within(model, exec, room)
 }
@@ -175,9 +176,9 @@ impl Sitting<'_> {
         let control = Arc::new(Control::new(self.args.checkpoint_every, deadline));
         let mut signals = Signals::stop(&control);
         stop_after(self.args.max_time, &control);
-        let display = Display::start(&control, &self.directory.disk, self.args.json);
+        let display = Display::of_search(&control, &self.directory.disk, self.args.json);
         let searched = self.search(saved, &control);
-        display.finish();
+        drop(display);
         let searched = match searched {
             Ok(searched) => searched,
             Err(error) => {

@@ -18,6 +18,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     AbiParam, BlockArg, InstBuilder, MemFlagsData, Signature, Value, types,
 };
+use std::collections::HashSet;
 use std::mem::offset_of;
 
 /// What moves.
@@ -153,6 +154,9 @@ impl Plan {
             let asks = |it: &_| matches!(it, ExprKind::Timeout | ExprKind::Enabled(_));
             actions(mover, at).any(|action| is_asked || action.waits_for(asks))
         };
+        let to_first = program.actions.values().filter(|it| it.control.turn == ir::Turn::First);
+        let to_first = to_first.filter_map(|it| it.edge);
+        let first: HashSet<_> = to_first.map(|Edge { process, to, .. }| (process, to)).collect();
         let mut functions = Vec::new();
         for mode in [Mode::All, Mode::Timeout, Mode::First] {
             functions.extend(places.iter().map(|&place| {
@@ -160,10 +164,7 @@ impl Plan {
                 let wanted = match mode {
                     Mode::All => actions(mover, at).next().is_some(),
                     Mode::Timeout => may_wait_for_timeout(mover, at),
-                    Mode::First => program.actions.values().any(|action| {
-                        let to = |edge: Edge| edge.process == mover.process && edge.to == at;
-                        action.control.turn == ir::Turn::First && action.edge.is_some_and(to)
-                    }),
+                    Mode::First => first.contains(&(mover.process, at)),
                 };
                 match wanted {
                     true => Work::Steps { mover, number, at, mode },

@@ -20,6 +20,8 @@ const DEPTH_MAX: usize = 40;
 const MACROS_MAX: usize = 1000;
 /// The deepest nest of macros within arguments of macros.
 const ARGUMENTS_MAX: usize = 100;
+/// The deepest nest of brackets in such an argument; no expression has as many.
+const BRACKETS_MAX: usize = 1000;
 /// The most tokens of an expanded model.
 const TOKENS_MAX: usize = 4 << 20;
 
@@ -241,6 +243,11 @@ impl Preprocessor<'_> {
                     continue;
                 }
                 Kind::Sign(")") if depth == 0 => return Ok(arguments),
+                Kind::Sign("(") if depth == BRACKETS_MAX => {
+                    let error = format!("more than {BRACKETS_MAX} brackets are open here");
+                    return Err(Diagnostic::error(token.span, error)
+                        .help("give parts of it names, as macros of their own"));
+                }
                 Kind::Sign("(") => depth += 1,
                 Kind::Sign(")") => depth -= 1,
                 _ => {}
