@@ -35,8 +35,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use support::Random;
 
-/// A model on which we spend longer is as wrong as one that crashes.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// A model on which we spend longer is as wrong as one that crashes. A machine may have more to do.
+const PATIENCE: Duration = Duration::from_secs(1200);
 
 struct Settings {
     language: Language,
