@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Who uses whom: pairs of folders (or files) right under `src/`.
+/// Who uses whom: pairs of folders (or files) right under a crate's `src/`.
 type Arrows = BTreeSet<(String, String)>;
 
 fn root() -> PathBuf {
@@ -74,10 +74,10 @@ fn named_after<'t>(text: &'t str, prefix: &str) -> Vec<&'t str> {
     names
 }
 
-/// The arrows that the code of some files has. `spill` is a crate; all else is below `src/`.
-fn arrows_of(files: &[(String, String)]) -> Arrows {
+/// The arrows that the code of some files below `root` has. `spill` is a crate.
+fn arrows_of(root: &str, files: &[(String, String)]) -> Arrows {
     let below = |name: &str| {
-        let rest = name.strip_prefix("src/").unwrap_or(name);
+        let rest = name.strip_prefix(root).unwrap_or(name);
         rest.split('/').next().unwrap_or(rest).trim_end_matches(".rs").to_string()
     };
     let mut arrows = Arrows::new();
@@ -91,9 +91,9 @@ fn arrows_of(files: &[(String, String)]) -> Arrows {
     arrows
 }
 
-/// The arrows that a document tells: lines in a block after `arrows:`, each `from -> to, to`.
-fn arrows_told(document: &str) -> Arrows {
-    let lines = document.lines().skip_while(|line| *line != "```arrows");
+/// The arrows that a document tells: lines in the block that `fence` opens, each `from -> to, to`.
+fn arrows_told(document: &str, fence: &str) -> Arrows {
+    let lines = document.lines().skip_while(|line| *line != fence);
     let lines = lines.skip(1).take_while(|line| *line != "```");
     let pairs = lines.flat_map(|line| {
         let (from, to) = line.split_once("->").unwrap_or_else(|| panic!("no arrow: {line}"));
@@ -114,26 +114,65 @@ fn without_base(arrows: Arrows) -> Arrows {
     arrows.into_iter().filter(|(_, to)| !BELOW_ALL.contains(&to.as_str())).collect()
 }
 
-#[test]
-fn arrows_are_as_the_architecture_says() {
-    let files: Vec<_> = sources("src")
-        .into_iter()
-        .filter(|(name, _)| !["src/lib.rs", "src/main.rs"].contains(&name.as_str()))
-        .collect();
-    let found = without_base(arrows_of(&files));
-    let told = arrows_told(&read("docs/architecture.md"));
+/// The files below `root` but for those that only name what there is.
+fn parts_of(root: &str) -> Vec<(String, String)> {
+    let tops = ["lib.rs", "main.rs"].map(|name| format!("{root}{name}"));
+    sources(root).into_iter().filter(|(name, _)| !tops.contains(name)).collect()
+}
+
+/// What is left of some arrows when, again and again, what uses nothing is taken away: those of
+/// cycles, and those that lead there.
+fn in_cycles(mut arrows: Arrows) -> Arrows {
+    loop {
+        let using: BTreeSet<String> = arrows.iter().map(|(from, _)| from.clone()).collect();
+        let before = arrows.len();
+        arrows.retain(|(_, to)| using.contains(to));
+        if arrows.len() == before {
+            return arrows;
+        }
+    }
+}
+
+/// Arrows are as `docs/architecture.md` tells after `fence`, and none points back.
+fn compare_arrows(found: &Arrows, fence: &str) {
+    let told = arrows_told(&read("docs/architecture.md"), fence);
     let secret: Vec<_> = found.difference(&told).collect();
-    let idle: Vec<_> = told.difference(&found).collect();
+    let idle: Vec<_> = told.difference(found).collect();
     assert!(secret.is_empty(), "arrows that docs/architecture.md does not tell: {secret:?}");
     assert!(idle.is_empty(), "arrows of docs/architecture.md that are not there: {idle:?}");
-    for (from, to) in &found {
-        let back = (to.clone(), from.clone());
-        assert!(!found.contains(&back), "{from} and {to} use each other");
-    }
-    let base = arrows_of(&files).into_iter().filter(|(from, to)| {
+    let cyclic = in_cycles(found.clone());
+    assert!(cyclic.is_empty(), "among these arrows is a cycle: {cyclic:?}");
+}
+
+#[test]
+fn arrows_are_as_the_architecture_says() {
+    let files = parts_of("src/");
+    compare_arrows(&without_base(arrows_of("src/", &files)), "```arrows");
+    let base = arrows_of("src/", &files).into_iter().filter(|(from, to)| {
         BELOW_ALL.contains(&from.as_str()) && !BELOW_ALL.contains(&to.as_str())
     });
     assert_eq!(base.collect::<Vec<_>>(), [], "what lies below all uses something above");
+}
+
+#[test]
+fn arrows_in_spill_are_as_the_architecture_says() {
+    let arrows = arrows_of("spill/src/", &parts_of("spill/src/"));
+    compare_arrows(&arrows, "```arrows of spill");
+}
+
+#[test]
+fn a_planted_cycle_is_found() {
+    let file = |name: &str, text: &str| (name.to_string(), text.to_string());
+    let mut files = vec![
+        file("spill/src/store/mod.rs", "use crate::runs::{merge, sort};"),
+        file("spill/src/runs/sort.rs", "use crate::keys;\nuse crate::disk::Error;"),
+        file("spill/src/keys/mod.rs", "use super::x; // crate::store"),
+    ];
+    assert_eq!(in_cycles(arrows_of("spill/src/", &files)), Arrows::new());
+    files.push(file("spill/src/disk/real.rs", "fn f() { crate::store::keep() }"));
+    let pair = |from: &str, to: &str| (from.to_string(), to.to_string());
+    let cycle = [pair("store", "runs"), pair("runs", "disk"), pair("disk", "store")];
+    assert_eq!(in_cycles(arrows_of("spill/src/", &files)), cycle.into());
 }
 
 #[test]
@@ -146,8 +185,8 @@ fn a_planted_arrow_is_found() {
     ];
     let pair = |from: &str, to: &str| (from.to_string(), to.to_string());
     let expected = [pair("ir", "search"), pair("ir", "cli"), pair("exec", "spill")];
-    assert_eq!(without_base(arrows_of(&planted)), expected.into());
-    let told = arrows_told("x\n```arrows\na, b -> c, d\n```\ne -> f");
+    assert_eq!(without_base(arrows_of("src/", &planted)), expected.into());
+    let told = arrows_told("x\n```arrows\na, b -> c, d\n```\ne -> f", "```arrows");
     assert_eq!(told, [pair("a", "c"), pair("a", "d"), pair("b", "c"), pair("b", "d")].into());
 }
 

@@ -1,52 +1,40 @@
 //! Sorted runs of fixed-width keys on disk, in bounded memory.
+//!
+//! Each folder knows those below it, and nothing of those above:
+//!
+//! ```text
+//! store      all keys found so far: the log of levels, runs of like size, which candidates are new
+//! runs       sorted runs, in memory or on disk: sort, merge, subtract, cut into ranges
+//! segments   a sorted set of keys as bytes: blocks, their index, a footer
+//! codec      keys as records of other lengths
+//! keys       what a key is: integers, numbers of several, the bits in which keys differ
+//! disk       files: appended to, mapped, committed, counted, failing on request
+//! ```
 
-mod block;
-mod checksum;
 mod codec;
 mod disk;
-mod error;
-pub mod fault;
-mod filter;
-mod gaps;
-mod hash;
 pub mod keys;
-mod levels;
-mod manifest;
-mod map;
-mod merge;
-mod metered;
-mod names;
-mod partition;
-mod project;
-mod reader;
-mod real;
-mod recent;
-mod segment;
-mod settle;
-mod sort;
-mod squeeze;
+mod runs;
+mod segments;
 mod store;
-mod subtract;
 
-pub use block::{BLOCK_BYTES, BLOCK_KEYS, Decoder, Encoder, WIDTH_MAX, block_keys_max};
-pub use checksum::checksum;
 pub use codec::{Codec, Frequencies, Huffman, SavedCodec, Tables};
-pub use disk::{Append, Disk};
-pub use error::{Error, Result};
-pub use fault::FaultDisk;
-pub use hash::hash;
-pub use levels::{Lane, Levels, Piece, SavedLevels};
-pub use manifest::{Format, commit, load};
-pub use map::Mapped;
-pub use merge::{Merge, SegmentSource, SliceSource, Source};
-pub use metered::{Metered, Usage};
-pub use names::FileName;
-pub use partition::split;
-pub use project::{Projection, SavedProjection};
-pub use real::RealDisk;
-pub use recent::Recent;
-pub use segment::{SEGMENT_VERSION, Segment, SegmentRef, SegmentWriter};
-pub use settle::{Candidates, Settled};
-pub use sort::sort_dedup;
-pub use store::{Frontier, SavedRun, SavedStore, Shares, Store, batch_keys, drain, in_parallel};
-pub use subtract::{SegmentSubtract, subtract};
+pub use disk::fault;
+pub use disk::{
+    Append, Disk, Error, FaultDisk, Format, Mapped, Metered, RealDisk, Result, Usage, checksum,
+    commit, load,
+};
+pub use keys::hash::hash;
+pub use keys::project::{Projection, SavedProjection};
+pub use runs::{
+    Merge, Recent, SegmentSource, SegmentSubtract, SliceSource, Source, batch_keys, drain,
+    in_parallel, sort_dedup, split, subtract,
+};
+pub use segments::{
+    BLOCK_BYTES, BLOCK_KEYS, Decoder, Encoder, SEGMENT_VERSION, Segment, SegmentRef, SegmentWriter,
+    WIDTH_MAX, block_keys_max,
+};
+pub use store::{
+    Candidates, FileName, Frontier, Lane, Levels, Piece, SavedLevels, SavedRun, SavedStore,
+    Settled, Shares, Store,
+};

@@ -5,7 +5,6 @@
 //! of a key lie one behind the other, the first in the lowest bits; zero bits fill the last byte. As
 //! the number of words is known and none is the start of another, records of different keys differ.
 
-use super::SavedCodec;
 use super::lengths::{LENGTH_MAX, SYMBOLS, are_complete, lengths};
 use byteorder::{ByteOrder, LittleEndian};
 use std::collections::BTreeMap;
@@ -113,8 +112,9 @@ impl Huffman {
         Huffman { columns, words, entries, lengths, own, record_bytes_max: bits.div_ceil(8) }
     }
 
-    pub(super) fn saved(&self) -> SavedCodec {
-        SavedCodec::Huffman { columns: self.columns.clone(), lengths: self.lengths.clone() }
+    /// For each column its code, and the lengths of the words of each code.
+    pub(super) fn saved(&self) -> (Vec<u16>, Vec<Vec<u8>>) {
+        (self.columns.clone(), self.lengths.clone())
     }
 
     pub(super) fn restore(width: usize, columns: &[u16], lengths: &[Vec<u8>]) -> Option<Huffman> {
@@ -194,7 +194,7 @@ impl Huffman {
 
     /// [`decode`](Huffman::decode) for a record that lies among others.
     #[inline]
-    pub(super) fn decode_from(&self, bytes: &[u8], record: Range<usize>, key: &mut [u8]) -> bool {
+    pub(crate) fn decode_from(&self, bytes: &[u8], record: Range<usize>, key: &mut [u8]) -> bool {
         let mut bits = 8 * record.start;
         let columns = self.columns.chunks(WORDS_PER_STORE);
         for (bytes_of_key, codes) in key.chunks_mut(WORDS_PER_STORE).zip(columns) {

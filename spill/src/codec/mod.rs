@@ -6,13 +6,11 @@
 
 mod huffman;
 mod lengths;
-mod records;
 mod rle;
 
 pub use huffman::{Frequencies, Huffman, Tables};
-pub(crate) use records::{Records, Sought};
 
-use crate::Projection;
+use crate::keys::Projection;
 use rkyv::{Archive, Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -71,7 +69,10 @@ impl Codec {
             Codec::Gaps | Codec::Projected(_) => SavedCodec::Gaps,
             Codec::Raw => SavedCodec::Raw,
             Codec::Rle => SavedCodec::Rle,
-            Codec::Huffman(huffman) => huffman.saved(),
+            Codec::Huffman(huffman) => {
+                let (columns, lengths) = huffman.saved();
+                SavedCodec::Huffman { columns, lengths }
+            }
         }
     }
 

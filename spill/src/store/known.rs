@@ -1,9 +1,10 @@
 //! What of a batch of candidates the store knows.
 
+use super::filter::Filter;
 use super::{OldRun, YoungRun};
-use crate::filter::Filter;
+use crate::disk::Result;
 use crate::keys::gallop;
-use crate::{Result, SegmentSubtract, subtract};
+use crate::runs::{SegmentSubtract, subtract};
 
 /// How far a run in memory has been subtracted from ascending batches.
 struct YoungSubtract<'a> {
@@ -33,17 +34,17 @@ impl<'a> YoungSubtract<'a> {
 }
 
 /// Subtracts every run of a store from ascending batches.
-pub(crate) struct StoreSubtract<'a> {
+pub(super) struct StoreSubtract<'a> {
     width: usize,
     young: Vec<YoungSubtract<'a>>,
     filter: Option<&'a Filter>,
     old: Vec<SegmentSubtract>,
     /// Candidates that were in old runs; with a filter, that it let pass to them.
-    pub(crate) looked_up: u64,
+    pub(super) looked_up: u64,
 }
 
 impl<'a> StoreSubtract<'a> {
-    pub(crate) fn new(
+    pub(super) fn new(
         width: usize,
         young: &'a [YoungRun],
         filter: Option<&'a Filter>,
@@ -59,7 +60,7 @@ impl<'a> StoreSubtract<'a> {
         Self { width, young, filter, old, looked_up: 0 }
     }
 
-    pub(crate) fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
         let Some(filter) = self.filter else {
             self.young.iter_mut().for_each(|run| run.subtract(batch));
             let asked = batch.len();

@@ -1,7 +1,7 @@
 //! The state table: from hashes to the numbers of the states with that hash.
 //!
 //! Its keys are a hash and a number, big-endian, in sorted runs as the store of states has them (see
-//! `spill/src/store.rs`): young ones in memory, old ones on disk, sizes kept geometric. Unlike that
+//! `spill/src/store/mod.rs`): young ones in memory, old ones on disk, sizes kept geometric. Unlike that
 //! store's, runs in memory cannot be made again from the levels without rebuilding every state, so
 //! a checkpoint moves them to disk.
 

@@ -1,10 +1,9 @@
 //! The gaps of a block: a dictionary of those that occur again, a byte for each, and literals.
 //!
-//! See `block.rs` for what the bytes mean.
+//! See `block/mod.rs` for what the bytes mean.
 
-use crate::block::CODE_GAPS;
-use crate::keys::Int;
-use crate::squeeze::Squeeze;
+use super::CODE_GAPS;
+use crate::keys::{Int, Squeeze};
 
 /// The most entries of a dictionary: as many as a byte can tell.
 pub(crate) const ENTRIES_MAX: usize = 256;

@@ -14,9 +14,15 @@
 //! share agree, so shifting the first into place and or-ing the second gives the key without any
 //! byte loop. Stores mirror this.
 
+pub(crate) mod hash;
 mod long;
+pub(crate) mod project;
+mod squeeze;
 
+pub(crate) use hash::hash;
 pub use long::Long;
+pub(crate) use project::Projection;
+pub(crate) use squeeze::Squeeze;
 
 use byteorder::{BigEndian, ByteOrder};
 use std::fmt::Debug;
@@ -415,4 +421,19 @@ pub(crate) fn is_ascending(width: usize, keys: &[u8]) -> bool {
         && for_shape!(width, shape => {
             (1..keys.len() / width).all(|i| shape.at(keys, i - 1) < shape.at(keys, i))
         })
+}
+
+/// The part of the ascending `keys` that is in `low..high`, where no bound is infinite.
+pub(crate) fn restrict<'a>(
+    width: usize,
+    keys: &'a [u8],
+    low: Option<&[u8]>,
+    high: Option<&[u8]>,
+) -> &'a [u8] {
+    for_shape!(width, shape => {
+        let count = keys.len() / width;
+        let start = low.map_or(0, |low| bound(shape, keys, 0, count, shape.key(low)));
+        let end = high.map_or(count, |high| bound(shape, keys, start, count, shape.key(high)));
+        &keys[start * width..end * width]
+    })
 }

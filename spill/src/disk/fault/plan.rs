@@ -1,6 +1,6 @@
 //! What goes wrong on a [`FaultDisk`](crate::FaultDisk), and at which operation.
 
-use crate::Error;
+use crate::disk::error::Error;
 use std::io;
 
 /// The operations that go wrong, by their numbers, which begin with 0.

@@ -19,13 +19,12 @@
 //! most 12 levels of a 16 kB frame for integers, 47 for numbers of several, and no input is quadratic.
 //!
 //! Bits in which all keys agree need not be moved about. Where leaving them out makes keys shorter,
-//! and so wherever that makes them integers, they are squeezed (see `squeeze.rs`) on the way to the
+//! and so wherever that makes them integers, they are squeezed (see `keys/squeeze.rs`) on the way to the
 //! second buffer, sorted there, and put together again on the way back. Keys that vary in too many
 //! bits for that are sorted as numbers of several integers, and wider ones still not moved while they
 //! are sorted: see [`sort_wide`].
 
-use crate::keys::{Int, PACKED_WIDTH_MAX, Packed, Shape, Wide, for_long, for_packed};
-use crate::squeeze::Squeeze;
+use crate::keys::{Int, PACKED_WIDTH_MAX, Packed, Shape, Squeeze, Wide, for_long, for_packed};
 use byteorder::{BigEndian, ByteOrder};
 
 /// Bits of a key by which one level of the radix sort distributes.
@@ -361,12 +360,4 @@ fn gather(width: usize, keys: &mut [u8], indices: &[u8], room: &mut [u8]) {
             low[to * width..][..width].swap_with_slice(&mut high[..width]);
         }
     }
-}
-
-/// The number of leading bytes in which two slices agree.
-pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    let (a8, b8) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
-    let words = a8.iter().zip(b8).take_while(|(a, b)| a == b).count();
-    let start = 8 * words;
-    start + a[start..].iter().zip(&b[start..]).take_while(|(a, b)| a == b).count()
 }

@@ -6,7 +6,9 @@
 //! what. A write reserves its bytes first and gives back what did not come to be, so that several
 //! threads together stay below the limit.
 
-use crate::{Append, Disk, Error, Mapped, Result};
+use super::error::{Error, Result};
+use super::map::Mapped;
+use super::{Append, Disk};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

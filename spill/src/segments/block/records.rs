@@ -4,8 +4,8 @@
 //! candidates are found among them by hashing: the candidates' records are entered in a small table,
 //! and each record of the block is looked up.
 
-use super::Codec;
-use crate::hash::hash;
+use crate::codec::Codec;
+use crate::keys::hash;
 use std::ops::Range;
 
 /// The records of a block.

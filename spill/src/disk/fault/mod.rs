@@ -25,8 +25,10 @@ mod plan;
 
 pub use plan::Plan;
 
-use crate::real::check_length;
-use crate::{Append, Disk, Error, Mapped, Result};
+use super::error::{Error, Result};
+use super::map::Mapped;
+use super::real::check_length;
+use super::{Append, Disk};
 use append::FaultAppend;
 use file::FileState;
 use plan::{Random, Verdict};

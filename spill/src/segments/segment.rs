@@ -1,6 +1,6 @@
 //! Segments: immutable sorted sets of keys on disk.
 //!
-//! A segment is blocks of ascending keys (see `block.rs`), an index of them, and a footer. It
+//! A segment is blocks of ascending keys (see `block/`), an index of them, and a footer. It
 //! takes a range of a file, which may hold many, one after another, as an append-only log; every
 //! offset inside is relative to the segment's start. All integers are little-endian.
 //!
@@ -24,10 +24,10 @@
 //! is decoded, and against what the index says of it and of its neighbour: a block that is intact
 //! but in another's place is noticed.
 
-use crate::block::{Block, Decoder, Encoder, HEADER, WIDTH_MAX, block_keys_max};
-use crate::checksum::checksum;
-use crate::keys::{Shape, bound, for_shape, is_ascending};
-use crate::{Append, Codec, Disk, Error, Mapped, Result};
+use super::block::{Block, Decoder, Encoder, HEADER, WIDTH_MAX, block_keys_max};
+use crate::codec::Codec;
+use crate::disk::{Append, Disk, Error, Mapped, Result, checksum};
+use crate::keys::is_ascending;
 use byteorder::{ByteOrder, LittleEndian};
 use rkyv::{Archive, Deserialize, Serialize};
 use std::borrow::Cow;
@@ -529,19 +529,4 @@ fn check_index(
         return Err(format!("blocks hold {sum} keys, {keys} are expected"));
     }
     Ok(())
-}
-
-/// The part of the ascending `keys` that is in `low..high`, where no bound is infinite.
-pub(crate) fn restrict<'a>(
-    width: usize,
-    keys: &'a [u8],
-    low: Option<&[u8]>,
-    high: Option<&[u8]>,
-) -> &'a [u8] {
-    for_shape!(width, shape => {
-        let count = keys.len() / width;
-        let start = low.map_or(0, |low| bound(shape, keys, 0, count, shape.key(low)));
-        let end = high.map_or(count, |high| bound(shape, keys, start, count, shape.key(high)));
-        &keys[start * width..end * width]
-    })
 }

@@ -24,7 +24,9 @@
 //!
 //! This layout is that of every version, so an old build can name the version of a new file.
 
-use crate::{Disk, Error, Result, checksum};
+use super::Disk;
+use super::checksum::checksum;
+use super::error::{Error, Result};
 use byteorder::{ByteOrder, LittleEndian};
 
 const VERSION: usize = 8;

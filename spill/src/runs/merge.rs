@@ -10,10 +10,13 @@
 //! or, if one is much the smaller, by galloping through the other; more, by a loser tree (Knuth,
 //! volume 3, 5.4.1): log2 k comparisons a key, along one path from leaf to root.
 
-use crate::keys::{Shape, bound, for_shape, is_ascending, leap};
-use crate::reader::BlockReader;
-use crate::segment::restrict;
-use crate::{Result, Segment};
+use super::partition::KeyRange;
+use crate::disk::Result;
+use crate::keys::{Shape, bound, for_shape, is_ascending, leap, restrict};
+use crate::segments::{BlockReader, Segment};
+
+/// Bytes of keys handled at a time while merging: small enough for the second-level cache.
+const BATCH_BYTES: usize = 256 << 10;
 
 /// Bytes that a [`SliceSource`] gives at a time, if a key is not longer.
 const SLICE_BATCH_BYTES: usize = 64 << 10;
@@ -158,6 +161,41 @@ impl<'a> Merge<'a> {
         self.inputs.retain(|input| !input.batch.is_empty());
         Ok(())
     }
+}
+
+/// One source for each slice and segment, restricted to `range`.
+pub(crate) fn sources<'a>(
+    width: usize,
+    slices: &[&'a [u8]],
+    segments: &[Segment],
+    range: KeyRange<'a>,
+) -> Vec<Box<dyn Source + 'a>> {
+    let KeyRange { low, high } = range;
+    let mut sources: Vec<Box<dyn Source + 'a>> = Vec::with_capacity(slices.len() + segments.len());
+    for keys in slices {
+        sources.push(Box::new(SliceSource::new(width, keys, low, high)));
+    }
+    for segment in segments {
+        sources.push(Box::new(SegmentSource::new(segment.clone(), low, high)));
+    }
+    sources
+}
+
+/// Gives everything a merge yields to `take`, batch by batch.
+pub fn drain(merge: &mut Merge, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    let mut batch = Vec::new();
+    loop {
+        merge.next(&mut batch, batch_keys(merge.width()))?;
+        if batch.is_empty() {
+            return Ok(());
+        }
+        take(&batch)?;
+    }
+}
+
+/// Keys of `width` bytes handled at a time while merging.
+pub fn batch_keys(width: usize) -> usize {
+    (BATCH_BYTES / width).max(1)
 }
 
 /// Merges two sets without a common key into `out`, which has room for exactly these.

@@ -11,12 +11,9 @@
 //! the candidates are squeezed as the block's keys are, and integers are compared. Where a block has
 //! records instead (see `codec/`), the candidates are encoded, and records are compared.
 
-use crate::block::Block;
-use crate::codec::Sought;
-use crate::keys::{Int, Shape, for_shape, is_ascending, leap};
-use crate::reader::BlockReader;
-use crate::squeeze::Squeeze;
-use crate::{Result, Segment};
+use crate::disk::Result;
+use crate::keys::{Int, Shape, Squeeze, for_shape, is_ascending, leap};
+use crate::segments::{Block, BlockReader, Segment, Sought};
 use std::ops::Range;
 
 /// If one side has so many times the keys of the other, gallop.

@@ -3,7 +3,8 @@
 use super::file::FileState;
 use super::plan::Verdict;
 use super::{FaultDisk, File, lock};
-use crate::{Append, Error, Result};
+use crate::disk::Append;
+use crate::disk::error::{Error, Result};
 use std::io;
 
 /// A file being written.

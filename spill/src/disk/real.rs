@@ -6,7 +6,9 @@
 //! and would report success. And the lock is one on an open file, which ends with the process
 //! however it ends, so there is no stale lock to break.
 
-use crate::{Append, Disk, Error, Mapped, Result};
+use super::error::{Error, Result};
+use super::map::Mapped;
+use super::{Append, Disk};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::ops::Range;

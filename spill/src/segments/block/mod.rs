@@ -1,7 +1,7 @@
 //! One block of a segment: up to [`BLOCK_KEYS`] ascending keys, gap-coded, compressed, checksummed.
 //!
 //! Neighbours in a sorted set of states differ by little, and mostly in the same few ways. So a
-//! block keeps the bits in which its keys vary, as integers (see `squeeze.rs`), and of these the
+//! block keeps the bits in which its keys vary, as integers (see `keys/squeeze.rs`), and of these the
 //! differences from one to the next, the *gaps*. A block of 4096 keys has some hundred different
 //! gaps: those that occur again are listed in a *dictionary*, and a gap is one byte, the number of
 //! its entry. Rare ones are written out, as *literals*. What zstd is given is a byte a key instead
@@ -47,14 +47,16 @@
 //! The decoder believes nothing: it checks every field against the others before it allocates or
 //! decompresses, and that the keys ascend and the bytes are used up after.
 
-use crate::checksum::checksum;
-use crate::codec::Records;
-use crate::gaps::{ENTRIES_MAX, Gaps, sum_gaps};
-use crate::keys::{PACKED_WIDTH_MAX, Shape, Wide, is_ascending};
-use crate::sort::common_prefix;
-use crate::squeeze::Squeeze;
-use crate::{Codec, Error, Projection, Result};
+mod gaps;
+mod records;
+
+pub(crate) use records::{Records, Sought};
+
+use crate::codec::Codec;
+use crate::disk::{Error, Result, checksum};
+use crate::keys::{PACKED_WIDTH_MAX, Projection, Shape, Squeeze, Wide, is_ascending};
 use byteorder::{ByteOrder, LittleEndian};
+use gaps::{ENTRIES_MAX, Gaps, sum_gaps};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -609,4 +611,12 @@ fn read_shared(shape: Wide, raw: &[u8], keys: &mut [u8]) -> std::result::Result<
         return Err(format!("{} bytes are left over", rests.len()));
     }
     Ok(())
+}
+
+/// The number of leading bytes in which two slices agree.
+fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    let (a8, b8) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
+    let words = a8.iter().zip(b8).take_while(|(a, b)| a == b).count();
+    let start = 8 * words;
+    start + a[start..].iter().zip(&b[start..]).take_while(|(a, b)| a == b).count()
 }

@@ -16,26 +16,26 @@
 //! together: a key is rewritten about log1.5(keys / keys in memory) times at most, and there are
 //! log3 of that many runs to look through.
 
+mod filter;
 mod known;
+mod levels;
+mod names;
+mod settle;
 
-pub(crate) use known::StoreSubtract;
+pub use levels::{Lane, Levels, Piece, SavedLevels};
+pub use names::FileName;
+pub use settle::{Candidates, Settled};
 
-use crate::filter::FilterChoice;
-use crate::merge::merge_disjoint;
-use crate::segment::restrict;
-use crate::{
-    Codec, Disk, FileName, Levels, Merge, Piece, Result, SavedLevels, Segment, SegmentSource,
-    SegmentWriter, SliceSource, Source, split,
+use crate::codec::Codec;
+use crate::disk::{Disk, Result};
+use crate::keys::restrict;
+use crate::runs::{
+    KeyRange, Merge, drain, in_parallel, merge_disjoint, sources, split, threads_for,
 };
+use crate::segments::{Segment, SegmentWriter};
+use filter::FilterChoice;
 use rkyv::{Archive, Deserialize, Serialize};
 use std::sync::Arc;
-use std::thread::Builder;
-
-/// Bytes of keys handled at a time while merging: small enough for the second-level cache.
-const BATCH_BYTES: usize = 256 << 10;
-
-/// Fewer keys than this are not worth a second thread.
-pub(crate) const KEYS_PER_THREAD_MIN: u64 = 32 * 1024;
 
 /// The part of the young share that the last level may take raw, as a divisor.
 const LAST_LEVEL_SHARE: usize = 4;
@@ -51,34 +51,34 @@ pub struct Shares {
 
 /// All keys found so far.
 pub struct Store {
-    pub(crate) disk: Arc<dyn Disk>,
+    disk: Arc<dyn Disk>,
     /// Bytes of a whole key.
-    pub(crate) whole: usize,
+    whole: usize,
     /// Bytes of a key in memory: of a projected one, if the codec has keys projected.
-    pub(crate) width: usize,
+    width: usize,
     codec: Codec,
     shares: Shares,
-    pub(crate) filter: FilterChoice,
-    pub(crate) levels: Levels,
-    pub(crate) old: Vec<OldRun>,
-    pub(crate) young: Vec<YoungRun>,
+    filter: FilterChoice,
+    levels: Levels,
+    old: Vec<OldRun>,
+    young: Vec<YoungRun>,
     /// Files that the next manifest no longer mentions.
     garbage: Vec<FileName>,
 }
 
 /// A run on disk: the keys of levels `first` to `last`.
-pub(crate) struct OldRun {
+struct OldRun {
     first: u32,
     last: u32,
     pieces: Vec<Piece>,
-    pub(crate) segments: Vec<Segment>,
+    segments: Vec<Segment>,
 }
 
 /// A run in memory: the keys of levels `first` to `last`.
-pub(crate) struct YoungRun {
+struct YoungRun {
     first: u32,
     last: u32,
-    pub(crate) keys: Arc<Vec<u8>>,
+    keys: Arc<Vec<u8>>,
 }
 
 /// An interval of levels and, for a run on disk, its pieces.
@@ -100,27 +100,6 @@ pub struct SavedStore {
     /// The runs, oldest first.
     pub runs: Vec<SavedRun>,
 }
-
-/// A slice of the key space: from `low` (included) to `high` (excluded).
-#[derive(Clone, Copy)]
-pub(crate) struct KeyRange<'a> {
-    pub(crate) low: Option<&'a [u8]>,
-    pub(crate) high: Option<&'a [u8]>,
-}
-
-impl<'a> KeyRange<'a> {
-    const ALL: KeyRange<'static> = KeyRange { low: None, high: None };
-
-    /// The ranges that `boundaries` cut the key space into.
-    pub(crate) fn cut(boundaries: &'a [Vec<u8>]) -> Vec<KeyRange<'a>> {
-        let bound = |at: usize| boundaries.get(at).map(Vec::as_slice);
-        (0..=boundaries.len())
-            .map(|at| KeyRange { low: at.checked_sub(1).and_then(bound), high: bound(at) })
-            .collect()
-    }
-}
-
-type Sources<'a> = Vec<Box<dyn Source + 'a>>;
 
 impl Store {
     /// A store without levels, with so much memory, of keys of `whole` bytes. What it has on disk
@@ -277,7 +256,7 @@ impl Store {
     }
 
     /// Takes the level just pushed to the log into the store; `keys` are its keys if they were kept.
-    pub(crate) fn take_last_level(&mut self, keys: Option<Vec<u8>>, threads: usize) -> Result<()> {
+    fn take_last_level(&mut self, keys: Option<Vec<u8>>, threads: usize) -> Result<()> {
         let keys = keys.filter(|keys| keys.len() <= self.last_level_bytes_max());
         // While young runs are merged, both they and what they become are in memory.
         let bytes: usize = self.young.iter().map(|run| run.keys.len()).sum();
@@ -310,7 +289,7 @@ impl Store {
         self.compact(0, threads)
     }
 
-    pub(crate) fn last_level_bytes_max(&self) -> usize {
+    fn last_level_bytes_max(&self) -> usize {
         self.young_bytes() / LAST_LEVEL_SHARE
     }
 
@@ -417,7 +396,7 @@ impl Store {
     ) -> Result<Vec<Piece>> {
         let (disk, width, codec) = (&*self.disk, self.width, &self.codec);
         let whole = self.whole;
-        let boundaries = split(width, slices, segments, parts(keys, threads));
+        let boundaries = split(width, slices, segments, threads_for(keys, threads));
         in_parallel(KeyRange::cut(&boundaries), |part, range| {
             let file = FileName::Merged { first, last, part: part as u16 };
             let mut out = disk.create(&file.to_string())?;
@@ -464,29 +443,11 @@ impl Frontier {
     }
 }
 
-/// One source for each slice and segment, restricted to `range`.
-pub(crate) fn sources<'a>(
-    width: usize,
-    slices: &[&'a [u8]],
-    segments: &[Segment],
-    range: KeyRange<'a>,
-) -> Sources<'a> {
-    let KeyRange { low, high } = range;
-    let mut sources: Sources<'a> = Vec::with_capacity(slices.len() + segments.len());
-    for keys in slices {
-        sources.push(Box::new(SliceSource::new(width, keys, low, high)));
-    }
-    for segment in segments {
-        sources.push(Box::new(SegmentSource::new(segment.clone(), low, high)));
-    }
-    sources
-}
-
 /// The keys of two sets that have none in common.
 fn union(width: usize, sets: [&[u8]; 2], threads: usize) -> Vec<u8> {
     let length = sets[0].len() + sets[1].len();
     let mut all = vec![0; length];
-    let boundaries = split(width, &sets, &[], parts((length / width) as u64, threads));
+    let boundaries = split(width, &sets, &[], threads_for((length / width) as u64, threads));
     let mut rest = all.as_mut_slice();
     let mut items = Vec::new();
     for range in KeyRange::cut(&boundaries) {
@@ -501,50 +462,4 @@ fn union(width: usize, sets: [&[u8]; 2], threads: usize) -> Vec<u8> {
     })
     .expect("merging in memory does not fail");
     all
-}
-
-/// Gives everything a merge yields to `take`, batch by batch.
-pub fn drain(merge: &mut Merge, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-    let mut batch = Vec::new();
-    loop {
-        merge.next(&mut batch, batch_keys(merge.width()))?;
-        if batch.is_empty() {
-            return Ok(());
-        }
-        take(&batch)?;
-    }
-}
-
-/// Keys of `width` bytes handled at a time while merging.
-pub fn batch_keys(width: usize) -> usize {
-    (BATCH_BYTES / width).max(1)
-}
-
-/// The number of threads worth using for this many keys.
-pub(crate) fn parts(keys: u64, threads: usize) -> usize {
-    ((keys / KEYS_PER_THREAD_MIN) as usize).clamp(1, threads.max(1))
-}
-
-/// Runs `work` on every item, each in a thread of its own, the last one in this.
-pub fn in_parallel<I: Send, T: Send>(
-    items: Vec<I>,
-    work: impl Fn(usize, I) -> Result<T> + Sync,
-) -> Result<Vec<T>> {
-    let mut items: Vec<(usize, I)> = items.into_iter().enumerate().collect();
-    let Some((last, item)) = items.pop() else { return Ok(Vec::new()) };
-    std::thread::scope(|scope| {
-        let work = &work;
-        let spawn = |(at, item)| {
-            let spawned = Builder::new().spawn_scoped(scope, move || work(at, item));
-            spawned.map_err(|error| crate::Error::io("start a thread of", "the search", error))
-        };
-        let others = items.into_iter().map(spawn).collect::<Result<Vec<_>>>()?;
-        let own = work(last, item);
-        let mut results = Vec::new();
-        for thread in others {
-            results.push(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
-        }
-        results.push(own?);
-        Ok(results)
-    })
 }

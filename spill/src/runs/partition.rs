@@ -5,8 +5,8 @@
 //! its set. In the order of all samples, a boundary is where what they stand for exceeds the next
 //! share.
 
-use crate::Segment;
 use crate::keys::count;
+use crate::segments::Segment;
 use std::borrow::Cow;
 
 /// Samples taken of a set for each range wanted: the error of a range is at most about one in
@@ -61,4 +61,23 @@ fn boundaries(samples: &[(Cow<[u8]>, u64)], ranges: usize) -> Vec<Vec<u8>> {
         before += weight;
     }
     chosen
+}
+
+/// A slice of the key space: from `low` (included) to `high` (excluded).
+#[derive(Clone, Copy)]
+pub(crate) struct KeyRange<'a> {
+    pub(crate) low: Option<&'a [u8]>,
+    pub(crate) high: Option<&'a [u8]>,
+}
+
+impl<'a> KeyRange<'a> {
+    pub(crate) const ALL: KeyRange<'static> = KeyRange { low: None, high: None };
+
+    /// The ranges that `boundaries` cut the key space into.
+    pub(crate) fn cut(boundaries: &'a [Vec<u8>]) -> Vec<KeyRange<'a>> {
+        let bound = |at: usize| boundaries.get(at).map(Vec::as_slice);
+        (0..=boundaries.len())
+            .map(|at| KeyRange { low: at.checked_sub(1).and_then(bound), high: bound(at) })
+            .collect()
+    }
 }

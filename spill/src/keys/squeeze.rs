@@ -15,7 +15,7 @@
 //! (`pext`, `pdep`); elsewhere they are loops over the bits that are set. What the processor has is
 //! asked once a call, and the loops over keys are compiled for both.
 
-use crate::keys::Int;
+use super::Int;
 use byteorder::{BigEndian, ByteOrder};
 
 /// Which bits of some keys vary, and what the others are.

@@ -7,8 +7,10 @@
 //! does not hold is in no run; one that it seems to hold is looked up as ever. So it decides
 //! nothing, and what it costs in memory can be any number of bits a key.
 
-use crate::keys::{Shape, for_shape};
-use crate::{Codec, Projection, Result, Segment};
+use crate::codec::Codec;
+use crate::disk::Result;
+use crate::keys::{Projection, Shape, for_shape};
+use crate::segments::Segment;
 use std::borrow::Cow;
 
 /// Bits of a key in its line.
@@ -36,7 +38,7 @@ const LEVELS_MIN: u32 = 16;
 
 /// Whether there is a filter, and why not.
 #[derive(Debug, Default)]
-pub(crate) struct FilterChoice {
+pub(super) struct FilterChoice {
     filter: Option<Filter>,
     /// The bytes of the one that is to be made.
     wanted: usize,
@@ -53,7 +55,7 @@ impl FilterChoice {
     /// Decides whether the candidates of a level are to be asked about. `last` is the level that is
     /// expanded, its number and keys, `keys` are all, and a filter takes `bytes` at most. One that
     /// is of no use is dropped at once; a new one is made by [`FilterChoice::make`].
-    pub(crate) fn choose(&mut self, last: (u64, u64), keys: u64, blocks: u64, bytes: usize) {
+    pub(super) fn choose(&mut self, last: (u64, u64), keys: u64, blocks: u64, bytes: usize) {
         (self.level, self.blocks) = (last.0, blocks);
         let thin = last.1 < blocks.saturating_mul(KEYS_PER_BLOCK_MAX);
         self.filter.take_if(|filter| !thin || filter.is_worn_out(bytes));
@@ -68,7 +70,7 @@ impl FilterChoice {
     }
 
     /// Makes the filter that was decided on, of the young `slices` and the old `segments`.
-    pub(crate) fn make(
+    pub(super) fn make(
         &mut self,
         width: usize,
         slices: &[&[u8]],
@@ -86,18 +88,18 @@ impl FilterChoice {
     }
 
     /// The memory that the filter takes, or will once it is made.
-    pub(crate) fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.filter.as_ref().map_or(self.wanted, Filter::bytes)
     }
 
     /// The filter to ask.
-    pub(crate) fn filter(&self) -> Option<&Filter> {
+    pub(super) fn filter(&self) -> Option<&Filter> {
         self.filter.as_ref()
     }
 
     /// Keeps in mind how many candidates of a level a filter cannot spare: those that were in old
     /// runs, or that the filter let pass to them.
-    pub(crate) fn judge(&mut self, looked_up: u64) {
+    pub(super) fn judge(&mut self, looked_up: u64) {
         if looked_up <= self.blocks * LOOKED_UP_PER_BLOCK_MAX {
             self.of_use = self.of_use.saturating_add(1);
             return;
@@ -110,18 +112,18 @@ impl FilterChoice {
     }
 
     /// Puts in the keys of a level that joins the store.
-    pub(crate) fn insert(&mut self, keys: &[u8]) {
+    pub(super) fn insert(&mut self, keys: &[u8]) {
         self.filter.iter_mut().for_each(|filter| filter.insert(keys));
     }
 
     /// Puts in the keys of a level that joins the store and lies on disk.
-    pub(crate) fn insert_segments(&mut self, level: &[Segment]) -> Result<()> {
+    pub(super) fn insert_segments(&mut self, level: &[Segment]) -> Result<()> {
         let Some(filter) = &mut self.filter else { return Ok(()) };
         level.iter().try_for_each(|segment| filter.insert_segment(segment))
     }
 
     /// Is told of keys of `whole` bytes from now on as another codec has them.
-    pub(crate) fn change_codec(&mut self, old: &Codec, new: &Codec, whole: usize) {
+    pub(super) fn change_codec(&mut self, old: &Codec, new: &Codec, whole: usize) {
         self.filter.iter_mut().for_each(|filter| filter.change_codec(old, new, whole));
     }
 }
@@ -133,7 +135,7 @@ struct Line([u64; 8]);
 
 /// A set of keys that may seem to hold more than it does.
 #[derive(Debug)]
-pub(crate) struct Filter {
+pub(super) struct Filter {
     /// Bytes of a key as it is hashed.
     width: usize,
     /// Takes what is hashed out of keys, if that is not all.
@@ -169,7 +171,7 @@ impl Filter {
     }
 
     /// The memory it takes.
-    pub(crate) fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.lines.len() * size_of::<Line>()
     }
 
@@ -192,7 +194,7 @@ impl Filter {
     }
 
     /// Puts `keys` in.
-    pub(crate) fn insert(&mut self, keys: &[u8]) {
+    pub(super) fn insert(&mut self, keys: &[u8]) {
         let seen = seen(&self.view, keys);
         self.keys += (seen.len() / self.width) as u64;
         for_shape!(self.width, shape => {
@@ -217,7 +219,7 @@ impl Filter {
     }
 
     /// Appends those of `keys`, of `width` bytes, that it seems to hold to `out`.
-    pub(crate) fn select(&self, width: usize, keys: &[u8], out: &mut Vec<u8>) {
+    pub(super) fn select(&self, width: usize, keys: &[u8], out: &mut Vec<u8>) {
         let seen = seen(&self.view, keys);
         for_shape!(self.width, shape => {
             for (key, seen) in keys.chunks_exact(width).zip(seen.chunks_exact(self.width)) {

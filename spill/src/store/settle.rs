@@ -7,9 +7,12 @@
 //!
 //! Settling changes nothing until it ends, so it can be abandoned at any batch and done again.
 
-use crate::levels::Lane;
-use crate::store::{KeyRange, StoreSubtract, batch_keys, in_parallel, parts, sources};
-use crate::{Frontier, Merge, Piece, Result, Segment, Store, split};
+use super::known::StoreSubtract;
+use super::levels::{Lane, Piece};
+use super::{Frontier, Store};
+use crate::disk::Result;
+use crate::runs::{KeyRange, Merge, batch_keys, in_parallel, sources, split, threads_for};
+use crate::segments::Segment;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// The candidates of a level: sorted runs in memory and on disk, repeats among them.
@@ -73,7 +76,7 @@ impl Store {
     /// pieces.
     fn next_level_boundaries(&mut self, threads: usize) -> Result<Vec<Vec<u8>>> {
         let Some(last) = self.levels.len().checked_sub(1) else { return Ok(Vec::new()) };
-        let wanted = parts(self.levels.keys(last), threads);
+        let wanted = threads_for(self.levels.keys(last), threads);
         if wanted == 1 {
             return Ok(Vec::new());
         }

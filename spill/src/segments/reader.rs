@@ -5,8 +5,9 @@
 //! pieces large enough that the system calls do not count; at most [`TRAIL_BYTES`] of pages behind
 //! it stay, and none once it is dropped.
 
-use crate::block::Block;
-use crate::{Decoder, Result, Segment};
+use super::block::{Block, Decoder};
+use super::segment::Segment;
+use crate::disk::Result;
 
 /// Pages are given back in pieces of about this size. A merge reads dozens of segments side by
 /// side, and each may hold this much of the budget.

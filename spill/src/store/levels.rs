@@ -5,7 +5,10 @@
 //! until [`Levels::sync`] makes it durable. A lane may be longer than its recorded length after an
 //! interruption; the excess is cut off when it is opened again.
 
-use crate::{Append, Codec, Disk, FileName, Result, Segment, SegmentRef, SegmentWriter};
+use super::names::FileName;
+use crate::codec::Codec;
+use crate::disk::{Append, Disk, Result};
+use crate::segments::{Segment, SegmentRef, SegmentWriter};
 use rkyv::{Archive, Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -100,7 +103,7 @@ impl Levels {
     }
 
     /// Lets `codec` read and write from now on, one that has what is there in the same blocks.
-    pub(crate) fn set_codec(&mut self, codec: &Codec) {
+    pub(super) fn set_codec(&mut self, codec: &Codec) {
         self.codec = codec.clone();
         self.lanes.iter_mut().for_each(|lane| lane.codec = codec.clone());
     }
@@ -121,7 +124,7 @@ impl Levels {
     }
 
     /// Bytes of memory that the list of levels takes.
-    pub(crate) fn list_bytes(&self) -> usize {
+    pub(super) fn list_bytes(&self) -> usize {
         size_of_val(self.saved.pieces.as_slice()) + size_of_val(self.saved.ends.as_slice())
     }
 

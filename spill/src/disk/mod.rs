@@ -14,12 +14,23 @@
 //! names       -              on the disk     durable           - / the power fails
 //!                                            (sync_dir)
 //! ```
-//!
-//! [`RealDisk`]: crate::RealDisk
-//! [`FaultDisk`]: crate::FaultDisk
-//! [`Metered`]: crate::Metered
 
-use crate::{Mapped, Result};
+mod checksum;
+mod error;
+pub mod fault;
+mod manifest;
+mod map;
+mod metered;
+mod real;
+
+pub use checksum::checksum;
+pub use error::{Error, Result};
+pub use fault::FaultDisk;
+pub use manifest::{Format, commit, load};
+pub use map::Mapped;
+pub use metered::{Metered, Usage};
+pub use real::RealDisk;
+
 use std::fmt::Debug;
 use std::ops::Range;
 

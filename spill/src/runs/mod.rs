@@ -1,0 +1,24 @@
+//! Sorted runs: sets of ascending keys, each a slice in memory or a [`Segment`](crate::Segment).
+//!
+//! Everything here goes through runs from front to back, once, so that runs on disk cost no more than
+//! reading them. Keys become a run by being sorted (`sort.rs`), after most repeats have been dropped
+//! (`recent.rs`); runs are merged into one (`merge.rs`), or subtracted from candidates (`subtract.rs`).
+//! For several threads the key space is cut into ranges (`partition.rs`, `threads.rs`): a range of the
+//! result needs nothing but that range of each run.
+
+mod merge;
+mod partition;
+mod recent;
+mod sort;
+mod subtract;
+mod threads;
+
+pub use merge::{Merge, SegmentSource, SliceSource, Source, batch_keys, drain};
+pub(crate) use merge::{merge_disjoint, sources};
+pub(crate) use partition::KeyRange;
+pub use partition::split;
+pub use recent::Recent;
+pub use sort::sort_dedup;
+pub use subtract::{SegmentSubtract, subtract};
+pub use threads::in_parallel;
+pub(crate) use threads::threads_for;
