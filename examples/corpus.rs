@@ -26,7 +26,7 @@
 use spill::{Codec, Disk, Merge, Metered, RealDisk, SegmentSource, SegmentWriter, Source};
 use spillway::analysis::order::static_order;
 use spillway::exec::{Exec, Executor, Interp, Model};
-use spillway::front::{self, ClaimChoice, Language, Options};
+use spillway::front::{ClaimChoice, Language, Options, dve};
 use spillway::ir::Overflow;
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::order::sampled;
@@ -54,7 +54,7 @@ struct Settings {
     exec: Exec,
     symmetry: Option<Effort>,
     deadlock: bool,
-    language: Option<Language>,
+    language: Option<&'static Language>,
     slots: Option<u32>,
 }
 
@@ -352,8 +352,8 @@ fn load(path: &Path, settings: &Settings) -> Result<Interp, String> {
     let claim = ClaimChoice::Leave;
     let options = Options { overflow, slots: settings.slots, claim, ..Options::default() };
     let by_name = Language::of_file(&path.to_string_lossy());
-    let language = settings.language.or(by_name).unwrap_or(Language::Dve);
-    let loaded = front::load(language, &mut sources, &options).map_err(|diagnostics| {
+    let language = settings.language.or(by_name).unwrap_or(&dve::LANGUAGE);
+    let loaded = language.load(&mut sources, &options).map_err(|diagnostics| {
         diagnostics.iter().map(|it| it.render(&sources).to_string()).collect::<Vec<_>>().join("\n")
     })?;
     Interp::new(loaded.program).map_err(|diagnostic| diagnostic.render(&sources).to_string())

@@ -14,7 +14,7 @@
 
 use spillway::exec::{Check, Interp, Model, Outcome, Step};
 use spillway::front::promela::trail;
-use spillway::front::{self, ClaimChoice, Language, Options};
+use spillway::front::{ClaimChoice, Options, promela};
 use spillway::source::Sources;
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
@@ -83,7 +83,8 @@ fn shortest(path: &Path) -> Result<(Option<u64>, Option<u64>), String> {
     let mut sources = Sources::default();
     sources.add(path.display().to_string(), String::from_utf8_lossy(&text));
     let options = Options { claim: ClaimChoice::Leave, ..Options::default() };
-    let loaded = front::load(Language::Promela, &mut sources, &options)
+    let loaded = promela::LANGUAGE
+        .load(&mut sources, &options)
         .map_err(|found| found[0].render(&sources).to_string())?;
     let model = Interp::new(loaded.program).map_err(|it| it.render(&sources).to_string())?;
     let numbers =

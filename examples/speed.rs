@@ -12,7 +12,7 @@
 
 use spill::{Codec, Decoder, Disk, Metered, RealDisk};
 use spillway::exec::{Exec, Executor, Expansion, Interp, Model};
-use spillway::front::{self, Language, Options};
+use spillway::front::{Options, dve};
 use spillway::search::{Control, Limits, Outcome, Plan, Search, return_large_blocks};
 use spillway::source::Sources;
 use std::path::Path;
@@ -221,7 +221,8 @@ fn load(path: &Path) -> Result<Interp, String> {
     sources.add(path.display().to_string(), String::from_utf8_lossy(&bytes));
     let rendered =
         |diagnostic: &spillway::diag::Diagnostic| diagnostic.render(&sources).to_string();
-    let loaded = front::load(Language::Dve, &mut sources.clone(), &Options::default())
+    let loaded = dve::LANGUAGE
+        .load(&mut sources.clone(), &Options::default())
         .map_err(|all| all.iter().map(rendered).collect::<Vec<_>>().join("\n"))?;
     Interp::new(loaded.program).map_err(|diagnostic| rendered(&diagnostic))
 }

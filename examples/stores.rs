@@ -15,7 +15,7 @@
 
 use spill::{Codec, Metered, RealDisk, Tables, hash};
 use spillway::exec::{Exec, Executor, Expansion, Interp, Model};
-use spillway::front::{self, Language, Options};
+use spillway::front::{Language, Options};
 use spillway::search::comback::{CacheKind, CacheSize, Rebuilt, Settings};
 use spillway::search::storage::trained;
 use spillway::search::visited::{Part, PartKind};
@@ -81,7 +81,8 @@ fn load(described: &str) -> Result<Interp, Failed> {
         defines.push((name.to_string(), value.parse()?));
     }
     let options = Options { defines, ..Options::default() };
-    let loaded = front::load(language, &mut sources, &options)
+    let loaded = language
+        .load(&mut sources, &options)
         .map_err(|errors| errors[0].render(&sources).to_string())?;
     Interp::new(loaded.program).map_err(|error| error.render(&sources).to_string().into())
 }

@@ -2,7 +2,7 @@
 //!
 //! The corpus is not part of the project: `SPILLWAY_CORPUS` names a folder with its `dve/*.dve`.
 
-use spillway::front::{Language, Options, load};
+use spillway::front::{Options, dve};
 use spillway::source::Sources;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ fn every_model_of_the_corpus_lowers() {
         let mut sources = Sources::default();
         sources.add(name.clone(), std::fs::read_to_string(path).expect("readable"));
         let start = Instant::now();
-        let loaded = load(Language::Dve, &mut sources, &Options::default());
+        let loaded = dve::LANGUAGE.load(&mut sources, &Options::default());
         slowest = slowest.max((start.elapsed(), name));
         let diagnostics = match loaded {
             Ok(loaded) => {

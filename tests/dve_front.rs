@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use spillway::diag::Diagnostic;
 use spillway::exec::{Check, Exec, Executor, FaultKind, Interp, Model};
-use spillway::front::{Language, Loaded, Options, load};
+use spillway::front::{Loaded, Options, dve};
 use spillway::ir::validate::validate;
 use spillway::ir::*;
 use spillway::search::{self, Limits, memory};
@@ -14,7 +14,7 @@ use spillway::source::Sources;
 fn load_with(text: &str, options: &Options) -> (Sources, Result<Loaded, Vec<Diagnostic>>) {
     let mut sources = Sources::default();
     sources.add("models/test.dve", text);
-    let loaded = load(Language::Dve, &mut sources, options);
+    let loaded = dve::LANGUAGE.load(&mut sources, options);
     (sources, loaded)
 }
 

@@ -2,7 +2,7 @@
 //! within the masks it announces. On random walks through every model we ship.
 
 use spillway::exec::{Check, Collected, Expansion, Interp, Model, Outcome};
-use spillway::front::{self, Language, Options};
+use spillway::front::{Language, Options};
 use spillway::ir::{ChannelRef, Expr, ExprKind, Program, Property, PropertyKind, Unary};
 use spillway::source::{Sources, Span};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ fn models() -> impl Iterator<Item = (PathBuf, Interp)> {
         let mut sources = Sources::default();
         sources.add(file.display().to_string(), std::fs::read_to_string(&file).unwrap());
         let language = Language::of_file(&file.to_string_lossy()).unwrap();
-        let loaded = front::load(language, &mut sources, &Options::default()).unwrap();
+        let loaded = language.load(&mut sources, &Options::default()).unwrap();
         (file, Interp::new(loaded.program).unwrap())
     })
 }

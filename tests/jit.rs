@@ -7,7 +7,7 @@ mod support;
 use spillway::exec::Interp;
 use spillway::exec::jit::CompileLimits;
 use spillway::exec::{Jit, Model};
-use spillway::front::{self, Language, Options};
+use spillway::front::{Language, Options, promela};
 use spillway::ir::Overflow;
 use spillway::source::Sources;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ fn interpreter(file: &Path, overflow: Overflow) -> Option<Interp> {
     sources.add(file.display().to_string(), text);
     let options = Options { overflow: Some(overflow), ..Options::default() };
     let language = Language::of_file(&file.to_string_lossy()).unwrap();
-    let loaded = front::load(language, &mut sources, &options).ok()?;
+    let loaded = language.load(&mut sources, &options).ok()?;
     Interp::new(loaded.program).ok()
 }
 
@@ -64,7 +64,7 @@ fn compare_all(folder: &Path) {
                 Ok(jit) => {
                     let compiled = jit.compiled();
                     match Language::of_file(&file.to_string_lossy()) {
-                        Some(Language::Promela) => {
+                        Some(language) if *language == promela::LANGUAGE => {
                             assert_agree_in_any_order(&name, &interp, &jit, &states);
                         }
                         _ => {
@@ -105,7 +105,7 @@ fn blocked_sequences_leave_their_states_wherever_room_ends() {
         active proctype B() { do :: y < 3 -> y++ :: y > 0 -> z = y od }";
     let mut sources = Sources::default();
     sources.add("blocked.pml", text);
-    let loaded = front::load(Language::Promela, &mut sources, &Options::default()).unwrap();
+    let loaded = promela::LANGUAGE.load(&mut sources, &Options::default()).unwrap();
     let interp = Interp::new(loaded.program).unwrap();
     let jit = Jit::new(&interp).unwrap();
     assert!(jit.compiled().interpreted > 0, "the random receive is interpreted");

@@ -8,7 +8,7 @@ mod support;
 
 use spill::{Disk, RealDisk};
 use spillway::exec::{Claimed, Interp, Model};
-use spillway::front::{self, Language, Options};
+use spillway::front::{Language, Options};
 use spillway::reduce::symmetry::Symmetric;
 use spillway::report::{Violation, violations};
 use spillway::search::trace::counterexample;
@@ -25,7 +25,7 @@ fn load(file: &Path, text: &str, defines: &[(String, i64)]) -> (Interp, Sources)
     sources.add(file.display().to_string(), text);
     let options = Options { defines: defines.to_vec(), ..Options::default() };
     let language = Language::of_file(&file.to_string_lossy()).unwrap();
-    let loaded = front::load(language, &mut sources, &options).unwrap_or_else(|errors| {
+    let loaded = language.load(&mut sources, &options).unwrap_or_else(|errors| {
         let errors: Vec<_> = errors.iter().map(|it| it.render(&sources).to_string()).collect();
         panic!("{}", errors.join("\n"))
     });

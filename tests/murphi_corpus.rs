@@ -3,7 +3,7 @@
 //! `murphi-random` have the counts of its `reference.tsv`.
 
 use spillway::exec::{Exec, Executor, Expansion, Interp, Model, Outcome};
-use spillway::front::{self, Language, Options};
+use spillway::front::{Options, murphi};
 use spillway::ir::{text, validate::validate};
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::{self, Checks, Limits, Verdict, memory};
@@ -22,7 +22,8 @@ fn models_of_others_are_read() {
         let bytes = std::fs::read(file).unwrap();
         let mut sources = Sources::default();
         sources.add(file.display().to_string(), String::from_utf8_lossy(&bytes));
-        let loaded = front::load(Language::Murphi, &mut sources, &Options::default())
+        let loaded = murphi::LANGUAGE
+            .load(&mut sources, &Options::default())
             .unwrap_or_else(|errors| panic!("{}", errors[0].render(&sources)));
         assert_eq!(validate(&loaded.program).map_err(|problems| format!("{problems:?}")), Ok(()));
         assert!(!text::print(&loaded.program).to_string().is_empty());
@@ -118,7 +119,8 @@ const COPIES_OF_TRUTH: [&str; 3] = ["random_30342.m", "random_40280.m", "random_
 fn load(file: &Path) -> Interp {
     let mut sources = Sources::default();
     sources.add(file.display().to_string(), std::fs::read_to_string(file).unwrap());
-    let loaded = front::load(Language::Murphi, &mut sources, &Options::default())
+    let loaded = murphi::LANGUAGE
+        .load(&mut sources, &Options::default())
         .unwrap_or_else(|errors| panic!("{}", errors[0].render(&sources)));
     Interp::new(loaded.program).unwrap()
 }

@@ -2,7 +2,7 @@
 //! said of models that are wrong.
 
 use spillway::exec::{Check, FaultKind, Interp, Model, Outcome};
-use spillway::front::{self, Language, Options};
+use spillway::front::{Options, murphi};
 use spillway::ir::EndRule;
 use spillway::ir::validate::validate;
 use spillway::reduce::symmetry::{Effort, Symmetric};
@@ -12,7 +12,7 @@ use spillway::source::Sources;
 fn load_with(text: &str, options: &Options) -> Result<Interp, String> {
     let mut sources = Sources::default();
     sources.add("model.m", text);
-    let loaded = front::load(Language::Murphi, &mut sources, options).map_err(|errors| {
+    let loaded = murphi::LANGUAGE.load(&mut sources, options).map_err(|errors| {
         errors.iter().map(|it| it.render(&sources).to_string()).collect::<Vec<_>>().join("\n")
     })?;
     validate(&loaded.program).unwrap();

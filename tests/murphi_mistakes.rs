@@ -2,7 +2,7 @@
 //! however broken, makes reading it panic.
 
 use spillway::exec::{Check, FaultKind, Interp, Model};
-use spillway::front::{self, Language, Options};
+use spillway::front::{Options, murphi};
 use spillway::ir::validate::validate;
 use spillway::search::trace::replay;
 use spillway::search::{Limits, memory};
@@ -11,10 +11,9 @@ use spillway::source::Sources;
 fn load(text: &str) -> Result<Interp, Vec<String>> {
     let mut sources = Sources::default();
     sources.add("model.m", text);
-    let loaded =
-        front::load(Language::Murphi, &mut sources, &Options::default()).map_err(|errors| {
-            errors.iter().map(|it| it.render(&sources).to_string()).collect::<Vec<_>>()
-        })?;
+    let loaded = murphi::LANGUAGE.load(&mut sources, &Options::default()).map_err(|errors| {
+        errors.iter().map(|it| it.render(&sources).to_string()).collect::<Vec<_>>()
+    })?;
     validate(&loaded.program).unwrap();
     Interp::new(loaded.program).map_err(|error| vec![error.render(&sources).to_string()])
 }

@@ -8,7 +8,7 @@ mod support;
 
 use spill::{Disk, RealDisk};
 use spillway::exec::{Check, Interp, Model, Outcome, Step};
-use spillway::front::{self, Language, Options};
+use spillway::front::{Options, murphi};
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::trace::{Trace, counterexample};
 use spillway::search::{self, Control, Limits};
@@ -25,7 +25,8 @@ fn load(file: &Path, defines: &[(String, i64)]) -> Interp {
     let bytes = std::fs::read(file).unwrap();
     sources.add(file.display().to_string(), String::from_utf8_lossy(&bytes));
     let options = Options { defines: defines.to_vec(), ..Options::default() };
-    let loaded = front::load(Language::Murphi, &mut sources, &options)
+    let loaded = murphi::LANGUAGE
+        .load(&mut sources, &options)
         .unwrap_or_else(|errors| panic!("{}", errors[0].render(&sources)));
     Interp::new(loaded.program).unwrap()
 }

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use spillway::analysis::order::static_order;
 use spillway::exec::{Interp, Model, Outcome};
-use spillway::front::{self, Language, Options};
+use spillway::front::{Options, dve};
 use spillway::ir::Layout;
 use spillway::ir::layout::{GroupId, NotAnOrder};
 use spillway::search::{Limits, memory};
@@ -19,7 +19,7 @@ fn load(name: &str) -> Interp {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("models/dve/{name}.dve"));
     let mut sources = Sources::default();
     sources.add(name, std::fs::read_to_string(file).unwrap());
-    let loaded = front::load(Language::Dve, &mut sources, &Options::default()).unwrap();
+    let loaded = dve::LANGUAGE.load(&mut sources, &Options::default()).unwrap();
     Interp::new(loaded.program).unwrap()
 }
 

@@ -6,7 +6,7 @@
 mod support;
 
 use spillway::exec::{Check, Claimed, Interp, Jit, Model, Outcome};
-use spillway::front::{self, ClaimChoice, Language, Options};
+use spillway::front::{ClaimChoice, Options, promela};
 use spillway::ir::validate::validate;
 use spillway::search::trace::replay;
 use spillway::search::{Limits, memory};
@@ -16,7 +16,7 @@ fn load(text: &str, claim: ClaimChoice) -> Interp {
     let mut sources = Sources::default();
     sources.add("model.pml", text);
     let options = Options { claim, ..Options::default() };
-    let loaded = front::load(Language::Promela, &mut sources, &options).unwrap();
+    let loaded = promela::LANGUAGE.load(&mut sources, &options).unwrap();
     validate(&loaded.program).unwrap();
     Interp::new(loaded.program).unwrap()
 }

@@ -6,7 +6,7 @@
 
 use spillway::exec::{Check, Interp, Jit, Model};
 use spillway::front::promela::trail;
-use spillway::front::{self, Language, Options};
+use spillway::front::{Options, promela};
 use spillway::ir::validate::validate;
 use spillway::search::{Limits, memory};
 use spillway::source::Sources;
@@ -14,7 +14,7 @@ use spillway::source::Sources;
 fn load(text: &str) -> Result<(Interp, Sources), String> {
     let mut sources = Sources::default();
     sources.add("model.pml", text);
-    match front::load(Language::Promela, &mut sources, &Options::default()) {
+    match promela::LANGUAGE.load(&mut sources, &Options::default()) {
         Ok(loaded) => {
             validate(&loaded.program).unwrap();
             Ok((Interp::new(loaded.program).unwrap(), sources))

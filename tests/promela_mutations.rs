@@ -8,7 +8,7 @@
 
 use spillway::exec::jit::CompileLimits;
 use spillway::exec::{Expansion, Interp, Jit, Model};
-use spillway::front::{self, Language, Options};
+use spillway::front::{Language, Options, murphi, promela};
 use spillway::ir::validate::validate;
 use spillway::source::Sources;
 use std::collections::{BTreeSet, VecDeque};
@@ -90,7 +90,7 @@ fn models(folder: &Path, found: &mut Vec<PathBuf>) {
 fn read(path: &Path, text: &str) {
     let mut sources = Sources::default();
     sources.add(path.display().to_string(), text.to_owned());
-    match front::load(Language::Promela, &mut sources, &Options::default()) {
+    match promela::LANGUAGE.load(&mut sources, &Options::default()) {
         Ok(loaded) => {
             let valid = validate(&loaded.program);
             assert!(valid.is_ok(), "{}:\n{text}", path.display());
@@ -147,10 +147,11 @@ fn deep_nests_are_refused() {
 }
 
 /// Reads a model that is large in one respect, and gives what is said of it.
-fn large(language: Language, text: &str) -> Result<(), String> {
+fn large(language: &Language, text: &str) -> Result<(), String> {
     let mut sources = Sources::default();
     sources.add("model", text.to_owned());
-    let loaded = front::load(language, &mut sources, &Options::default())
+    let loaded = language
+        .load(&mut sources, &Options::default())
         .map_err(|errors| errors[0].render(&sources).to_string())?;
     Interp::new(loaded.program).map_err(|error| error.render(&sources).to_string()).map(drop)
 }
@@ -163,7 +164,7 @@ fn pieces(count: usize, piece: impl Fn(usize) -> String) -> String {
 #[test]
 fn what_is_too_large_is_refused_by_its_limit() {
     let promela = |text: String, said: &str| {
-        let error = large(Language::Promela, &text).unwrap_err();
+        let error = large(&promela::LANGUAGE, &text).unwrap_err();
         assert!(error.contains(said) && error.contains("help: "), "{error}");
     };
     let chain =
@@ -173,7 +174,10 @@ fn what_is_too_large_is_refused_by_its_limit() {
         let first = format!("#define m0{define} 1\n");
         let chain = chain(define, 100_000);
         promela(format!("{first}{chain}{}", used(call, 100_000)), "more than 1000 deep");
-        assert_eq!(large(Language::Promela, &format!("{first}{chain}{}", used(call, 900))), Ok(()));
+        assert_eq!(
+            large(&promela::LANGUAGE, &format!("{first}{chain}{}", used(call, 900))),
+            Ok(())
+        );
     }
     let nested = format!("{}1{}", "m(".repeat(50_000), ")".repeat(50_000));
     promela(format!("#define m(a) a\nbyte x; init {{ x = {nested} }}"), "100 deep");
@@ -181,15 +185,15 @@ fn what_is_too_large_is_refused_by_its_limit() {
     let inlines =
         |last| format!("byte x; inline f0() {{ x = 1 }}\n{doubling} init {{ f{last}() }}");
     promela(inlines(20), "called more than 262144 times");
-    assert_eq!(large(Language::Promela, &inlines(8)), Ok(()));
+    assert_eq!(large(&promela::LANGUAGE, &inlines(8)), Ok(()));
     promela("inline f() { g() } inline g() { f() } init { f() }".into(), "calls itself");
     let active = |count| pieces(count, |at| format!("active proctype P{at}() {{ skip }}\n"));
     promela(active(5000), "255 at one time");
-    assert_eq!(large(Language::Promela, &active(40)), Ok(()));
+    assert_eq!(large(&promela::LANGUAGE, &active(40)), Ok(()));
 
     let murphi = |part: String, said: &str| {
         let text = format!("var x: 0..3;\n{part}\nstartstate begin x := 0; end;");
-        match (large(Language::Murphi, &text), said) {
+        match (large(&murphi::LANGUAGE, &text), said) {
             (Ok(()), "") => {}
             (Err(error), said) if !said.is_empty() => assert!(error.contains(said), "{error}"),
             (other, said) => panic!("{other:?}, not {said}"),
@@ -251,10 +255,10 @@ fn explore(model: &dyn Model) {
 }
 
 /// Reads, compiles and runs a mutant, compiled code and the interpreter in turns.
-fn run(language: Language, name: &str, text: &str, number: usize) {
+fn run(language: &Language, name: &str, text: &str, number: usize) {
     let mut sources = Sources::default();
     sources.add(name, text.to_owned());
-    let loaded = match front::load(language, &mut sources, &Options::default()) {
+    let loaded = match language.load(&mut sources, &Options::default()) {
         Ok(loaded) => loaded,
         Err(found) => return assert!(!found.is_empty()),
     };

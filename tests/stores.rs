@@ -26,7 +26,7 @@ use spill::{Disk, FaultDisk, Tables};
 use spillway::exec::{
     Check, Claimed, Exec, Executor, Expansion, FaultKind, Interp, Jit, Model, PropertyInfo, Step,
 };
-use spillway::front::{Language, Options, load};
+use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::checkpoint::Saved;
 use spillway::search::comback;
@@ -132,7 +132,7 @@ fn interp(file: &str, defines: &[(&str, i64)]) -> Interp {
     let defines = defines.iter().map(|&(name, value)| (name.into(), value)).collect();
     let options = Options { defines, ..Options::default() };
     let language = Language::of_file(file).unwrap();
-    Interp::new(load(language, &mut sources, &options).unwrap().program).unwrap()
+    Interp::new(language.load(&mut sources, &options).unwrap().program).unwrap()
 }
 
 /// Shows each configuration's model, run by the interpreter and compiled.
@@ -360,7 +360,7 @@ fn interp_of(file: &str, text: &str) -> Interp {
     let mut sources = Sources::default();
     sources.add(file, text);
     let language = Language::of_file(file).unwrap();
-    Interp::new(load(language, &mut sources, &Options::default()).unwrap().program).unwrap()
+    Interp::new(language.load(&mut sources, &Options::default()).unwrap().program).unwrap()
 }
 
 /// Two of three may be in the room.
@@ -451,25 +451,25 @@ system async;";
 /// A few of the models of `examples/differential`, without the other tools.
 #[test]
 fn random_models_in_every_language_agree_however_they_are_searched() {
-    for language in [Language::Promela, Language::Murphi, Language::Dve] {
+    for language in [&promela::LANGUAGE, &murphi::LANGUAGE, &dve::LANGUAGE] {
         let (mut explored_states, mut searched) = (0, 0);
         for seed in 1..=12 {
             let (text, _) = models::make(language, &models::numbers(seed));
             match ours::explore(language, &text) {
                 ours::Answer::Explored(explored) => {
-                    println!("{} {seed}:\n{text}", language.name());
+                    println!("{} {seed}:\n{text}", language.name);
                     explored_states += explored.outcome.states();
                     searched += 1;
                     ours::assert_all_agree(&explored, &mut Random::new(seed));
                 }
                 ours::Answer::Large => {}
-                ours::Answer::Refused(why) if language == Language::Promela => {
+                ours::Answer::Refused(why) if *language == promela::LANGUAGE => {
                     println!("{seed}: {why}")
                 }
-                ours::Answer::Refused(why) => panic!("{} {seed}: {why}\n{text}", language.name()),
+                ours::Answer::Refused(why) => panic!("{} {seed}: {why}\n{text}", language.name),
             }
         }
-        let name = language.name();
+        let name = language.name;
         assert!(searched >= 8, "{name}: only {searched} of the models were searched");
         assert!(explored_states > 150, "{name}: only {explored_states} states");
     }
@@ -479,9 +479,9 @@ fn random_models_in_every_language_agree_however_they_are_searched() {
 #[test]
 fn random_models_are_to_spin_and_rumur_what_they_are_to_us() {
     let folder = tempfile::tempdir().unwrap();
-    for language in [Language::Promela, Language::Murphi] {
+    for language in [&promela::LANGUAGE, &murphi::LANGUAGE] {
         let Some(tool) = causes::tool(language) else {
-            println!("skipped: the reference tool of {} is not installed", language.name());
+            println!("skipped: the reference tool of {} is not installed", language.name);
             continue;
         };
         let mut same = 0;

@@ -1,6 +1,7 @@
 //! What the documents say of the code is true: which way the arrows between folders point, where
 //! there is `unsafe`, that files they name are there.
 
+use spillway::front::{LANGUAGES, Language};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -242,6 +243,44 @@ fn files_that_documents_name_are_there() {
             }
         }
     }
+}
+
+/// Where the code of some files names a language, in whatever case: file and name.
+fn languages_in(files: &[(String, String)]) -> Vec<(String, &'static str)> {
+    let named = files.iter().flat_map(|(file, text)| {
+        let code = code(file, text).to_lowercase();
+        let words: BTreeSet<String> =
+            code.split(|it: char| !it.is_alphanumeric()).map(str::to_string).collect();
+        let names = LANGUAGES.iter().map(|language| language.name);
+        names.filter(move |&name| words.contains(name)).map(|name| (file.clone(), name))
+    });
+    named.collect()
+}
+
+#[test]
+fn the_command_line_knows_no_language_by_name() {
+    assert_eq!(languages_in(&sources("src/cli")), []);
+    let file = |name: &str, text: &str| (name.to_string(), text.to_string());
+    let planted = [
+        file("a.rs", "fn f() -> bool { language == promela::LANGUAGE }"),
+        file("b.rs", "#[arg(help = \"for Murphi\")] // dve"),
+        file("c.rs", "fn f() {}\n#[cfg(test)]\nmod tests {\n use crate::front::dve; }"),
+    ];
+    let found = [("a.rs".to_string(), "promela"), ("b.rs".to_string(), "murphi")];
+    assert_eq!(languages_in(&planted), found);
+}
+
+#[test]
+fn languages_are_told_apart_by_name_and_ending() {
+    let names: BTreeSet<_> = LANGUAGES.iter().map(|language| language.name).collect();
+    assert_eq!(names.len(), LANGUAGES.len());
+    for language in LANGUAGES {
+        assert_eq!(Language::from_name(language.name), Some(*language));
+        for ending in language.endings {
+            assert_eq!(Language::of_file(&format!("a.b/c.{ending}")), Some(*language));
+        }
+    }
+    assert_eq!(Language::of_file("dve"), None);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use spill::{Metered, RealDisk};
 use spillway::exec::{Expansion, Interp, Model};
-use spillway::front::{self, Language, Options};
+use spillway::front::{Options, dve};
 use spillway::search::{Control, Limits, Outcome, Plan, Search};
 use spillway::source::Sources;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub fn load(name: &str, defines: &[(&str, i64)]) -> Interp {
     sources.add(name, std::fs::read_to_string(path).unwrap());
     let defines = defines.iter().map(|(name, value)| (name.to_string(), *value)).collect();
     let options = Options { defines, ..Options::default() };
-    Interp::new(front::load(Language::Dve, &mut sources, &options).unwrap().program).unwrap()
+    Interp::new(dve::LANGUAGE.load(&mut sources, &options).unwrap().program).unwrap()
 }
 
 /// Explores a model in a directory of its own, and looks at the search at its end.

@@ -7,7 +7,7 @@ use super::claims;
 use super::ours::{Answer, Explored};
 use super::tools::{self, Ran, Theirs};
 use spillway::exec::FaultKind;
-use spillway::front::Language;
+use spillway::front::{Language, murphi, promela};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -26,34 +26,34 @@ pub enum Comparison {
 }
 
 /// The tool that is the reference of a language, if it is installed.
-pub fn tool(language: Language) -> Option<&'static str> {
+pub fn tool(language: &Language) -> Option<&'static str> {
     static SPIN: OnceLock<bool> = OnceLock::new();
     static RUMUR: OnceLock<bool> = OnceLock::new();
-    let installed = match language {
-        Language::Promela => *SPIN.get_or_init(|| tools::is_installed("spin", "-V")),
-        Language::Murphi => *RUMUR.get_or_init(|| tools::is_installed("rumur", "--version")),
-        Language::Dve => false,
+    let (installed, command, flag, name) = match language.name {
+        "promela" => (&SPIN, "spin", "-V", "SPIN"),
+        "murphi" => (&RUMUR, "rumur", "--version", "Rumur"),
+        _ => return None,
     };
-    installed.then_some(if language == Language::Promela { "SPIN" } else { "Rumur" })
+    installed.get_or_init(|| tools::is_installed(command, flag)).then_some(name)
 }
 
 /// Our answer beside the reference tool's.
-pub fn compare(language: Language, text: &str, ours: &Answer, folder: &Path) -> Comparison {
+pub fn compare(language: &Language, text: &str, ours: &Answer, folder: &Path) -> Comparison {
     let Some(tool) = tool(language) else {
         return match ours {
             Answer::Refused(why) => Comparison::Different(format!("refused: {why}")),
             _ => Comparison::None("no other tool".into()),
         };
     };
-    let theirs = match language {
-        Language::Promela => tools::spin(text, folder),
-        _ => tools::rumur(text, false, folder),
+    let theirs = match *language == promela::LANGUAGE {
+        true => tools::spin(text, folder),
+        false => tools::rumur(text, false, folder),
     };
     match (ours, theirs) {
         (_, Ran::GaveUp(why)) => Comparison::None(format!("{tool}: {}", first_words(&why))),
-        (Answer::Explored(explored), Ran::Answer(theirs)) => match language {
-            Language::Promela => promela(text, explored, &theirs, folder),
-            _ => murphi(text, explored, &theirs, folder),
+        (Answer::Explored(explored), Ran::Answer(theirs)) => match *language == promela::LANGUAGE {
+            true => promela(text, explored, &theirs, folder),
+            false => murphi(text, explored, &theirs, folder),
         },
         (Answer::Refused(why), Ran::Answer(_)) => {
             Comparison::Different(format!("refused, not so by {tool}: {why}"))
@@ -61,7 +61,7 @@ pub fn compare(language: Language, text: &str, ours: &Answer, folder: &Path) -> 
         (Answer::Refused(_), Ran::Refused(why)) => {
             Comparison::Refused(format!("refused by both: {}", first_words(&why)))
         }
-        (_, Ran::Refused(_)) if language == Language::Murphi && has_more(text) => {
+        (_, Ran::Refused(_)) if *language == murphi::LANGUAGE && has_more(text) => {
             Comparison::None(format!("{tool} has no unions, multisets and priorities"))
         }
         (_, Ran::Refused(why)) => {

@@ -9,7 +9,7 @@
 use super::causes::{Comparison, beside, padded};
 use super::ours::{self, Answer, Explored};
 use super::tools::{self, Ran, Theirs};
-use spillway::front::Language;
+use spillway::front::promela;
 use std::path::Path;
 
 /// The documented cause without which a model gives the same, if there is one.
@@ -41,7 +41,7 @@ pub fn cause(text: &str, ours: &Explored, folder: &Path) -> Option<&'static str>
 
 /// Whether a model has the counts of SPIN.
 fn is_same(text: &str, folder: &Path) -> bool {
-    let Answer::Explored(ours) = ours::explore(Language::Promela, text) else { return false };
+    let Answer::Explored(ours) = ours::explore(&promela::LANGUAGE, text) else { return false };
     let theirs = spin(text, folder);
     theirs.is_some_and(|theirs| matches!(beside(text, &ours, &theirs), Comparison::Same))
 }

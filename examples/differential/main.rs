@@ -25,7 +25,7 @@ mod tools;
 
 use causes::Comparison;
 use ours::Answer;
-use spillway::front::Language;
+use spillway::front::{Language, murphi, promela};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,7 +39,7 @@ use support::Random;
 const PATIENCE: Duration = Duration::from_secs(1200);
 
 struct Settings {
-    language: Language,
+    language: &'static Language,
     seed: u64,
     count: u64,
     time: Duration,
@@ -92,7 +92,7 @@ fn main() -> ExitCode {
 
 fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> {
     let mut settings = Settings {
-        language: Language::Promela,
+        language: &promela::LANGUAGE,
         seed: 1,
         count: 100,
         time: Duration::MAX,
@@ -165,7 +165,7 @@ impl Campaign {
         if tool.is_none() {
             println!(
                 "{}: no reference tool is installed; only our own ways are compared",
-                language.name()
+                language.name
             );
         }
         let (begun, mut different) = (Instant::now(), 0);
@@ -248,14 +248,10 @@ impl Campaign {
             Verdict::Differs(how) => how,
             _ => "(not again)".to_owned(),
         };
-        println!("---- seed {seed}, {}\n{text}---- {how}\n", language.name());
+        println!("---- seed {seed}, {}\n{text}---- {how}\n", language.name);
         if let Some(folder) = &self.settings.keep {
             let _ = std::fs::create_dir_all(folder);
-            let ending = match language {
-                Language::Promela => "pml",
-                Language::Murphi => "m",
-                Language::Dve => "dve",
-            };
+            let ending = language.endings[0];
             let mark = mark(language);
             let how: String = how.lines().map(|line| format!("{mark} {line}\n")).collect();
             let path = folder.join(format!("{seed}.{ending}"));
@@ -267,8 +263,8 @@ impl Campaign {
 }
 
 /// What begins a comment.
-fn mark(language: Language) -> &'static str {
-    if language == Language::Murphi { "--" } else { "//" }
+fn mark(language: &Language) -> &'static str {
+    if *language == murphi::LANGUAGE { "--" } else { "//" }
 }
 
 fn first_line(text: &str) -> &str {
@@ -306,12 +302,12 @@ impl Census {
         }
     }
 
-    fn print(&self, language: Language, time: Duration) {
+    fn print(&self, language: &Language, time: Duration) {
         let Census { models, lively, with_errors, states, actions: (taken, actions), .. } = self;
         println!(
             "{}: {models} models, {lively} with more than 10 states, {with_errors} with errors; \
              {states} states; random walks took {taken} of {actions} actions; {:.0} s",
-            language.name(),
+            language.name,
             time.as_secs_f64()
         );
         for (verdict, count) in &self.verdicts {

@@ -12,7 +12,7 @@ use spillway::analysis::order::static_order;
 use spillway::exec::{
     Check, Claimed, Exec, Executor, Expansion, FaultKind, Finding, Interp, Model,
 };
-use spillway::front::{Language, Options, load};
+use spillway::front::{Language, Options, murphi, promela};
 use spillway::ir::layout::GroupId;
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::{Limits, Outcome, Verdict, memory};
@@ -40,7 +40,7 @@ pub enum Answer {
 
 /// A model and what the plain search of it gave.
 pub struct Explored {
-    language: Language,
+    language: &'static Language,
     text: String,
     slots: Option<u32>,
     /// Runs it.
@@ -135,11 +135,11 @@ pub struct RumurCounts {
     pub deadlocks: u64,
 }
 
-fn read(language: Language, text: &str, slots: Option<u32>) -> Result<Interp, String> {
+fn read(language: &Language, text: &str, slots: Option<u32>) -> Result<Interp, String> {
     let mut sources = Sources::default();
     sources.add("model", text);
     let options = Options { slots, ..Options::default() };
-    let loaded = load(language, &mut sources, &options).map_err(|diagnostics| {
+    let loaded = language.load(&mut sources, &options).map_err(|diagnostics| {
         let all = diagnostics.iter().map(|it| it.render(&sources).to_string());
         all.collect::<Vec<_>>().join("\n")
     })?;
@@ -164,7 +164,7 @@ fn oracle(model: &dyn Model) -> Outcome {
 }
 
 /// The plain answer.
-pub fn explore(language: Language, text: &str) -> Answer {
+pub fn explore(language: &'static Language, text: &str) -> Answer {
     let mut slots = None;
     loop {
         let interp = match read(language, text, slots) {
@@ -180,7 +180,7 @@ pub fn explore(language: Language, text: &str) -> Answer {
         let text = text.to_owned();
         let explored = Explored { language, text, slots, interp, outcome };
         let limits = explored.faults(|kind| kind == FaultKind::Limit);
-        if language == Language::Promela && limits > 0 && slots.is_none() {
+        if *language == promela::LANGUAGE && limits > 0 && slots.is_none() {
             slots = Some(SLOTS);
             continue;
         }
@@ -223,7 +223,7 @@ pub fn assert_all_agree(explored: &Explored, random: &mut Random) {
     assert_eq!(compiled, explored.outcome, "compiled, as a whole");
     stores_agree(explored, executors.each_ref().map(Executor::model), random);
     orders_agree(explored, random);
-    if explored.language == Language::Murphi {
+    if *explored.language == murphi::LANGUAGE {
         symmetries_agree(explored, executors.each_ref().map(Executor::model), random);
     }
 }

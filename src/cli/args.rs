@@ -1,5 +1,6 @@
 //! Commands and flags.
 
+use super::languages;
 use crate::exec::Exec;
 use crate::front::{ClaimChoice, Language};
 use crate::ir::{EndRule, Overflow};
@@ -47,28 +48,44 @@ pub enum Command {
 /// Which model, and what its constants are.
 #[derive(Args, Clone, Debug)]
 pub struct ModelArgs {
-    /// The model's file; its ending names the language (.pml, .m, .dve)
+    /// The model's file.
+    #[arg(help = format!(
+        "The model's file; its ending names the language ({})",
+        languages::usual_endings()
+    ))]
     pub model: PathBuf,
     /// The model's language, whatever the file is called
-    #[arg(long, value_enum)]
-    pub language: Option<LanguageArg>,
+    #[arg(long, value_parser = languages::parser())]
+    pub language: Option<&'static Language>,
     /// Replace the value of a constant of the model
     #[arg(long = "define", short = 'D', value_name = "NAME=VALUE", value_parser = define)]
     pub defines: Vec<(String, i64)>,
     /// What becomes of a value outside its variable's range: an error, or reduced as C does
     #[arg(long, value_enum, default_value_t = OverflowArg::Error)]
     pub overflow: OverflowArg,
-    /// What counts as a deadlock in Murphi [default: stuttering]
-    #[arg(long, value_enum)]
+    /// What counts as a deadlock.
+    #[arg(long, value_enum, help = format!(
+        "What counts as a deadlock in {} [default: stuttering]",
+        languages::titles(|it| it.options.deadlock)
+    ))]
     pub deadlock: Option<DeadlockArg>,
-    /// How many instances of a process a `run` in a loop may make (Promela)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
+    /// How many instances of a process a `run` in a loop may make.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255), help = format!(
+        "How many instances of a process a `run` in a loop may make ({})",
+        languages::titles(|it| it.options.slots.is_some())
+    ))]
     pub slots: Option<u32>,
-    /// Search with this never claim of the model (Promela) [default: the first, if there is one]
-    #[arg(long, value_name = "NAME", conflicts_with = "no_claim")]
+    /// Search with this never claim of the model.
+    #[arg(long, value_name = "NAME", conflicts_with = "no_claim", help = format!(
+        "Search with this never claim of the model ({}) [default: the first, if there is one]",
+        languages::titles(|it| it.options.claim)
+    ))]
     pub claim: Option<String>,
-    /// Leave out the model's never claims (Promela)
-    #[arg(long)]
+    /// Leave out the model's never claims.
+    #[arg(long, help = format!(
+        "Leave out the model's never claims ({})",
+        languages::titles(|it| it.options.claim)
+    ))]
     pub no_claim: bool,
 }
 
@@ -83,28 +100,7 @@ impl ModelArgs {
     }
 }
 
-/// A modelling language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LanguageArg {
-    /// DiVinE's
-    Dve,
-    /// CMurphi's and Rumur's
-    Murphi,
-    /// SPIN's
-    Promela,
-}
-
-impl From<LanguageArg> for Language {
-    fn from(arg: LanguageArg) -> Language {
-        match arg {
-            LanguageArg::Dve => Language::Dve,
-            LanguageArg::Murphi => Language::Murphi,
-            LanguageArg::Promela => Language::Promela,
-        }
-    }
-}
-
-/// When a state of a Murphi model is a deadlock.
+/// When a state is a deadlock, where the language leaves that to the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DeadlockArg {
     /// When no rule can be taken

@@ -68,7 +68,7 @@ impl Job {
     pub fn new(model: &Model, limits: &Limits, storage: &Storage) -> Job {
         let Checks { deadlock, assertions, invariants, faults, claims } = limits.checks;
         Job {
-            language: model.language.name().into(),
+            language: model.language.name.into(),
             files: model.sources.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
             defines: model.options.defines.clone(),
             slots: model.options.slots,
@@ -371,13 +371,14 @@ fn refuse_if_used(path: &Path, job: &Job) -> Result<(), Failure> {
 mod tests {
     use super::super::failure::DAMAGED;
     use super::*;
+    use crate::front::dve;
 
     fn job() -> Job {
         let text = "byte x; byte y; process P { state a; init a;
                     trans a -> a { effect x = 5, y = 9; }; } system async;";
         let mut sources = Sources::default();
         sources.add("model.dve", text);
-        let (model, _) = Model::load(Language::Dve, sources, Options::default()).unwrap();
+        let (model, _) = Model::load(&dve::LANGUAGE, sources, Options::default()).unwrap();
         let order: Vec<GroupId> = [2, 0, 1].into_iter().map(GroupId).collect();
         let model = model.with_order(&order).unwrap();
         Job::new(&model, &Limits::default(), &Storage::default())

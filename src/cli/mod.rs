@@ -5,6 +5,7 @@ mod args;
 mod directory;
 mod explain;
 mod failure;
+mod languages;
 mod model;
 mod output;
 mod progress;

@@ -3,10 +3,10 @@
 use super::args::{KeyOrder, ModelArgs};
 use super::failure::Failure;
 use super::progress::Display;
-use super::say;
+use super::{languages, say};
 use crate::analysis::order::static_order;
 use crate::exec::{self, Claimed, Interp};
-use crate::front::{self, ClaimChoice, Language, Options};
+use crate::front::{Language, Options};
 use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::{EndRule, Overflow, validate};
 use crate::reduce::symmetry::{Effort, Symmetric};
@@ -23,7 +23,7 @@ pub struct Model {
     /// The texts it came from, for messages.
     pub sources: Sources,
     /// Its language.
-    pub language: Language,
+    pub language: &'static Language,
     /// How it was read.
     pub options: Options,
     /// The trouble taken to visit fewer of its symmetric states.
@@ -71,26 +71,7 @@ impl Model {
     /// Reads the model that the command line names. Warnings go to standard error.
     pub fn open(args: &ModelArgs) -> Result<Model, Failure> {
         let name = args.model.display().to_string();
-        let by_name = || Language::of_file(&name);
-        let language = args.language.map(Language::from).or_else(by_name).ok_or_else(|| {
-            Failure::wrong(format!(
-                "{name}: the ending of the file names no known language\n  help: models in DVE \
-                 end in .dve, in Murphi in .m, in Promela in .pml, .prom, .promela, .pr, .prm or \
-                 .spin; `--language` names it whatever the ending"
-            ))
-        })?;
-        if args.deadlock.is_some() && language != Language::Murphi {
-            return Err(Failure::wrong(format!(
-                "--deadlock is for models in Murphi, and {name} is in {}",
-                language.name()
-            )));
-        }
-        if args.claim() != ClaimChoice::First && language != Language::Promela {
-            return Err(Failure::wrong(format!(
-                "--claim and --no-claim are for models in Promela, and {name} is in {}",
-                language.name()
-            )));
-        }
+        let language = languages::of(args)?;
         let text = read_text(&args.model)?;
         let options = Options {
             defines: args.defines.clone(),
@@ -110,11 +91,12 @@ impl Model {
 
     /// Reads the model in file 0 of `sources`. Gives its warnings, ready to print.
     pub fn load(
-        language: Language,
+        language: &'static Language,
         mut sources: Sources,
         options: Options,
     ) -> Result<(Model, Vec<String>), Failure> {
-        let loaded = front::load(language, &mut sources, &options)
+        let loaded = language
+            .load(&mut sources, &options)
             .map_err(|diagnostics| Failure::model(&diagnostics, &sources))?;
         let warnings = loaded.warnings.iter().map(|it| it.render(&sources).to_string()).collect();
         if let Err(problems) = validate::validate(&loaded.program) {

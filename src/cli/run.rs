@@ -292,7 +292,7 @@ impl Sitting<'_> {
         let reduced = model.searched();
         let report = Report {
             model_name: model.name(),
-            language: model.language.name(),
+            language: model.language.name,
             key_order: model.key_order(),
             store: self.storage.name(),
             parts,

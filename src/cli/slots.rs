@@ -1,14 +1,13 @@
-//! How many instances a `run` in a loop makes (Promela), where the user does not say.
+//! How many instances a `run` in a loop makes, where the user does not say.
 //!
-//! The language has no bound but 255, and room for processes that never come makes states wide. So
+//! A language may have no bound, or one that is far off, and room for processes that never come makes states wide. So
 //! a short look at the model counts the instances that there are at one time, and the search gets
 //! room for those. Should one more come after all, the search is made again with room for as many
 //! as the front end gives.
 
 use super::model::Model;
 use crate::exec::{Check, FaultKind, Interp, Model as _, Outcome as Step};
-use crate::front::promela::SLOTS_DEFAULT;
-use crate::front::{Language, Options};
+use crate::front::Options;
 use crate::ir::{ActionId, StmtKind};
 use crate::search::Outcome;
 use std::collections::{HashSet, VecDeque};
@@ -19,11 +18,12 @@ const STATES: usize = 3000;
 /// A model with no more slots than a short look found use for; nothing if that makes no difference.
 pub(super) fn fewer(model: &Model) -> Option<Options> {
     let program = model.interp.program();
-    if model.language != Language::Promela || model.options.slots.is_some() {
+    let looped = model.language.options.slots?;
+    if model.options.slots.is_some() {
         return None;
     }
     // Only a `run` in a loop gets as many as that.
-    let is_looped = |process| program.slots(process) >= SLOTS_DEFAULT;
+    let is_looped = |process| program.slots(process) >= looped;
     if !program.processes.keys().any(is_looped) {
         return None;
     }

@@ -6,10 +6,8 @@ use super::failure::{self, Failure};
 use super::model::{Model, Searched};
 use super::signals::Signals;
 use super::status::outcome;
-use super::{Ending, print, run};
-use crate::exec::{Check, Exec};
-use crate::front::Language;
-use crate::front::promela::trail::{self, Trail};
+use super::{Ending, languages, print, run};
+use crate::exec::{Check, Exec, Step};
 use crate::report::{self, Violation};
 use crate::search::checkpoint::Saved;
 use crate::search::trace::{Counterexample, Finder};
@@ -98,13 +96,14 @@ fn member((key, value): &(&str, serde_json::Value)) -> String {
 
 /// Writes a counterexample as SPIN would have.
 fn write_spin_trail(path: &Path, model: &Model, way: &Counterexample) -> Result<(), Failure> {
-    if model.language != Language::Promela {
-        return Err(Failure::wrong(
-            "only counterexamples of Promela models can be replayed by SPIN",
-        ));
-    }
+    let Some(make) = model.language.spin_trail else {
+        return Err(Failure::wrong(format!(
+            "only counterexamples of {} models can be replayed by SPIN",
+            languages::titles(|language| language.spin_trail.is_some())
+        )));
+    };
     let mut sources = model.sources.clone();
-    let numbers = trail::numbers(&mut sources, &model.options)
+    let writer = make(&mut sources, &model.options)
         .map_err(|diagnostic| Failure::model(&[diagnostic], &sources))?;
     let searched = model.searched();
     // The claim's moves to its end come after the last state.
@@ -112,17 +111,12 @@ fn write_spin_trail(path: &Path, model: &Model, way: &Counterexample) -> Result<
     let last = last.filter(|_| matches!(way.check(), Check::Property(_)));
     let last = last.and_then(|(claimed, state)| claimed.last_moves(state)).unwrap_or_default();
     let write = || {
-        let mut trail = Trail::begin(&numbers, BufWriter::new(File::create(path)?))?;
-        let mut written = Ok(());
-        way.each_step(&mut |step, _| {
-            if written.is_ok() {
-                written = trail.step(step);
-            }
-        });
-        written?;
-        trail.end(&last)
+        let mut each_step = |hand_on: &mut dyn FnMut(&Step)| {
+            way.each_step(&mut |step, _| hand_on(step));
+        };
+        writer.write(&mut each_step, &last, &mut BufWriter::new(File::create(path)?))
     };
-    write().map(drop).map_err(|error| {
+    write().map_err(|error| {
         Failure::wrong(format!("cannot write the trail {}: {error}", path.display()))
     })
 }

@@ -116,7 +116,7 @@ impl<'a> Judge<'a> {
 mod tests {
     use super::*;
     use crate::exec::Interp;
-    use crate::front::{Language, Options, load};
+    use crate::front::{Options, dve};
     use crate::source::Sources;
 
     /// A ring of processes that count, told apart by what is declared first.
@@ -134,7 +134,7 @@ mod tests {
         text += "system async;\n";
         let mut sources = Sources::default();
         sources.add("ring.dve", text);
-        let loaded = load(Language::Dve, &mut sources, &Options::default()).unwrap();
+        let loaded = dve::LANGUAGE.load(&mut sources, &Options::default()).unwrap();
         Interp::new(loaded.program).unwrap()
     }
 

@@ -46,15 +46,27 @@ mod operators;
 pub mod parse;
 mod scope;
 
-use super::{Loaded, Options};
+use super::language::stem;
+use super::{Language, Loaded, Options, OwnOptions};
 use crate::diag::Diagnostic;
 use crate::ir::{Arithmetic, EndRule, Overflow, Program};
 use crate::source::Sources;
 use check::Report;
 use std::borrow::Cow;
 
+/// DiVinE's language, as the BEEM models use it.
+pub static LANGUAGE: Language = Language {
+    name: "dve",
+    title: "DVE",
+    origin: "DiVinE's",
+    endings: &["dve"],
+    options: OwnOptions::NONE,
+    load: |sources, options| load(sources, options),
+    spin_trail: None,
+};
+
 /// Parses, checks and lowers the model in file 0 of `sources`.
-pub fn load(sources: &Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
+fn load(sources: &Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
     let file = sources.file(0);
     let mut advice = Vec::new();
     let model = parse::parse(0, &file.text, &mut advice).map_err(|error| vec![error])?;
@@ -67,18 +79,12 @@ pub fn load(sources: &Sources, options: &Options) -> Result<Loaded, Vec<Diagnost
     let overflow = options.overflow.unwrap_or(Overflow::Fails);
     let program = lower::lower(&model, declarations, overflow, &report);
     let program = Program {
-        name: model_name(&file.name).to_owned(),
+        name: stem(&file.name, LANGUAGE.endings).to_owned(),
         arithmetic: Arithmetic::Wrapping32,
         end: EndRule::Never,
         ..program
     };
     Ok(Loaded { program, warnings: report.finish()? })
-}
-
-/// A file's name without its folder and ending.
-fn model_name(file: &str) -> &str {
-    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
-    name.strip_suffix(".dve").unwrap_or(name)
 }
 
 /// The most characters of the user's text that a message repeats.

@@ -33,31 +33,37 @@ pub mod lex;
 mod lower;
 pub mod parse;
 
+use super::language::stem;
 use super::report::Report;
-use super::{Loaded, Options};
+use super::{Language, Loaded, Options, OwnOptions};
 use crate::diag::Diagnostic;
 use crate::ir::{Arithmetic, EndRule, Program};
 use crate::source::Sources;
 
+/// Murphi, as CMurphi and Rumur have it.
+pub static LANGUAGE: Language = Language {
+    name: "murphi",
+    title: "Murphi",
+    origin: "CMurphi's and Rumur's",
+    endings: &["m", "murphi"],
+    options: OwnOptions { deadlock: true, ..OwnOptions::NONE },
+    load: |sources, options| load(sources, options),
+    spin_trail: None,
+};
+
 /// Parses, checks and lowers the model in file 0 of `sources`.
-pub fn load(sources: &Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
+fn load(sources: &Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
     let file = sources.file(0);
     let model = parse::parse(0, &file.text).map_err(|error| vec![error])?;
     let report = Report::new(file);
     let program = lower::lower(&model, options, &report);
     let program = Program {
-        name: model_name(&file.name).to_owned(),
+        name: stem(&file.name, LANGUAGE.endings).to_owned(),
         arithmetic: Arithmetic::Checked64,
         end: options.deadlock.unwrap_or(EndRule::NeverStuttering),
         ..program
     };
     Ok(Loaded { program, warnings: report.finish()? })
-}
-
-/// A file's name without its folder and ending.
-fn model_name(file: &str) -> &str {
-    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
-    name.strip_suffix(".m").or_else(|| name.strip_suffix(".murphi")).unwrap_or(name)
 }
 
 /// The most characters of the user's text that a message repeats.

@@ -11,16 +11,25 @@ pub mod symbols;
 pub mod token;
 pub mod trail;
 
-pub use lower::SLOTS_DEFAULT;
-
-use super::{Loaded, Options};
+use super::{Language, Loaded, Options, OwnOptions};
 use crate::diag::Diagnostic;
 use crate::ir::Program;
 use crate::source::{Sources, Span};
 use std::borrow::Cow;
 
+/// Promela, the language of SPIN.
+pub static LANGUAGE: Language = Language {
+    name: "promela",
+    title: "Promela",
+    origin: "SPIN's",
+    endings: &["pml", "prom", "promela", "pr", "prm", "spin", "pm"],
+    options: OwnOptions { claim: true, slots: Some(lower::SLOTS_DEFAULT), ..OwnOptions::NONE },
+    load,
+    spin_trail: Some(trail::writer),
+};
+
 /// Reads, checks and lowers the model in file 0 of `sources`, which gains the files it includes.
-pub fn load(sources: &mut Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
+fn load(sources: &mut Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
     let model = preprocess::preprocess(sources, &options.defines).and_then(parse::parse);
     let model = model.map_err(|error| vec![error])?;
     let lowered = lower::lower(&model, sources, options).map_err(|error| vec![error])?;

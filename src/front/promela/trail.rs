@@ -9,7 +9,7 @@ use super::ast::Role;
 use super::{graph, lower, parse, preprocess};
 use crate::diag::Diagnostic;
 use crate::exec::Step;
-use crate::front::Options;
+use crate::front::{EachStep, Options, TrailWriter};
 use crate::source::Sources;
 use std::io::{Result, Write};
 
@@ -52,6 +52,28 @@ pub fn numbers(
         before += control.nodes;
     }
     Ok(numbers)
+}
+
+/// SPIN's numbers, ready to write trails with.
+pub(super) fn writer(
+    sources: &mut Sources,
+    options: &Options,
+) -> std::result::Result<Box<dyn TrailWriter>, Diagnostic> {
+    Ok(Box::new(numbers(sources, options)?))
+}
+
+impl TrailWriter for Numbers {
+    fn write(&self, each_step: &mut EachStep<'_>, last: &[u32], out: &mut dyn Write) -> Result<()> {
+        let mut trail = Trail::begin(self, out)?;
+        let mut written = Ok(());
+        each_step(&mut |step| {
+            if written.is_ok() {
+                written = trail.step(step);
+            }
+        });
+        written?;
+        trail.end(last).map(drop)
+    }
 }
 
 /// A trail that is being written, line by line. With a claim a first line says which, and the claim has

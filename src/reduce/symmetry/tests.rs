@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::search::Scratch;
 use super::{Effort, Symmetric};
 use crate::exec::{Expansion, Interp, Jit, Model};
-use crate::front::{self, Language, Options};
+use crate::front::{Options, murphi};
 use crate::ir::layout::{CellId, Layout, Ranges};
 use crate::ir::validate::validate;
 use crate::ir::{Domain, Program, Type};
@@ -48,7 +48,8 @@ fn program(text: &str, defines: Vec<(String, i64)>) -> Program {
     let mut sources = Sources::default();
     sources.add("model.m", text);
     let options = Options { defines, ..Options::default() };
-    let loaded = front::load(Language::Murphi, &mut sources, &options)
+    let loaded = murphi::LANGUAGE
+        .load(&mut sources, &options)
         .unwrap_or_else(|errors| panic!("{}\n{text}", errors[0].render(&sources)));
     validate(&loaded.program).unwrap();
     loaded.program

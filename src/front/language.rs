@@ -1,0 +1,106 @@
+//! What a front end tells of its language, so that whoever uses one need not know which it is.
+//!
+//! A front end is a folder beside this file with one value, `LANGUAGE`, and [`LANGUAGES`] lists
+//! them. All that differs from language to language is asked of that value: which files are in it,
+//! how they are read, which flags it gives a meaning to, whether there is a tool that replays its
+//! counterexamples.
+
+use super::{LANGUAGES, Loaded, Options};
+use crate::diag::Diagnostic;
+use crate::exec::Step;
+use crate::source::Sources;
+use std::io::{self, Write};
+
+/// A modelling language.
+#[derive(Debug)]
+pub struct Language {
+    /// As flags, reports and search directories call it; once given, it stays.
+    pub name: &'static str,
+    /// As sentences call it.
+    pub title: &'static str,
+    /// Whose it is.
+    pub origin: &'static str,
+    /// How the names of its files end, without the dot, the usual ending first. No other language
+    /// has one of them.
+    pub endings: &'static [&'static str],
+    /// Which choices it leaves to the user that others do not.
+    pub options: OwnOptions,
+    /// See [`Language::load`].
+    pub(super) load: fn(&mut Sources, &Options) -> Result<Loaded, Vec<Diagnostic>>,
+    /// Makes what writes counterexamples as trails that SPIN replays, if it reads the language.
+    pub spin_trail: Option<MakeTrail>,
+}
+
+/// Makes what writes the counterexamples of the model in file 0 of the sources. The options are
+/// those it was read with.
+pub type MakeTrail = fn(&mut Sources, &Options) -> Result<Box<dyn TrailWriter>, Diagnostic>;
+
+/// The members of [`Options`] that only some languages have a meaning for.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnOptions {
+    /// Whether [`Options::deadlock`] is one.
+    pub deadlock: bool,
+    /// Whether [`Options::claim`] is one.
+    pub claim: bool,
+    /// How many [`Options::slots`] there are where nobody says, if that is one.
+    pub slots: Option<u32>,
+}
+
+impl OwnOptions {
+    /// None of them.
+    pub const NONE: OwnOptions = OwnOptions { deadlock: false, claim: false, slots: None };
+}
+
+impl Language {
+    /// The language that files of this name are written in, going by the ending.
+    pub fn of_file(name: &str) -> Option<&'static Language> {
+        let (_, ending) = name.rsplit_once('.')?;
+        LANGUAGES.iter().copied().find(|language| language.endings.contains(&ending))
+    }
+
+    /// The language of this name.
+    pub fn from_name(name: &str) -> Option<&'static Language> {
+        LANGUAGES.iter().copied().find(|language| language.name == name)
+    }
+
+    /// Parses, checks and lowers the model in file 0 of `sources`, which may gain included files.
+    pub fn load(
+        &self,
+        sources: &mut Sources,
+        options: &Options,
+    ) -> Result<Loaded, Vec<Diagnostic>> {
+        (self.load)(sources, options)
+    }
+}
+
+impl PartialEq for Language {
+    fn eq(&self, other: &Language) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Language {}
+
+/// Hands on the steps of a counterexample, one after the other.
+pub type EachStep<'a> = dyn FnMut(&mut dyn FnMut(&Step)) + 'a;
+
+/// Writes counterexamples of one model for another tool.
+pub trait TrailWriter {
+    /// Writes one: its steps, which are those that `each_step` hands on, and after them the `last`
+    /// moves of a claim that has come to its end.
+    fn write(
+        &self,
+        each_step: &mut EachStep<'_>,
+        last: &[u32],
+        out: &mut dyn Write,
+    ) -> io::Result<()>;
+}
+
+/// A file's name without its folder and without its ending, if that is one of these.
+pub(super) fn stem<'n>(file: &'n str, endings: &[&str]) -> &'n str {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    match name.rsplit_once('.') {
+        Some((stem, ending)) if endings.contains(&ending) => stem,
+        _ => name,
+    }
+}
