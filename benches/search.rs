@@ -8,7 +8,7 @@ mod support;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use spillway::exec::synthetic::{Shape, Synthetic};
-use spillway::exec::{Interp, Model};
+use spillway::exec::{Explain, Interp, Model};
 use support::{explore, load, successors};
 
 /// Models under `models/dve`, with the constants that make them large enough to measure.

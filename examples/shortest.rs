@@ -12,7 +12,7 @@
 //! are found here by the way of least weight, and the fewest steps are shown beside it. The exit
 //! code is 1 if any length differs.
 
-use spillway::exec::{Check, Interp, Model, Outcome, Step};
+use spillway::exec::{Check, Explain, Interp, Outcome, Step};
 use spillway::front::promela::trail;
 use spillway::front::{ClaimChoice, Options, promela};
 use spillway::source::Sources;

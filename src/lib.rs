@@ -5,8 +5,8 @@
 //! successors of packed states, fewer of them if [`reduce`] may; [`search`] explores them breadth-first, level by level, on disk,
 //! and [`report`] tells what was found. RAM is a cache, the disk is the store.
 //!
-//! The waist is [`exec::Model`]: initial states, successors, what to call things. A Rust type that
-//! implements it is searched like any model.
+//! The waist is [`exec::Model`]: initial states and successors; [`exec::Explain`] says what to call
+//! things. A Rust type that implements both is searched like any model.
 
 pub mod analysis;
 pub mod cli;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use spillway::diag::Diagnostic;
-use spillway::exec::{Check, Exec, Executor, FaultKind, Interp, Model};
+use spillway::exec::{Check, Exec, Executor, Explain, FaultKind, Interp};
 use spillway::front::{Loaded, Options, dve};
 use spillway::ir::validate::validate;
 use spillway::ir::*;

@@ -1,7 +1,7 @@
 //! What every executor must keep: both ways of asking give the same steps, and every step stays
 //! within the masks it announces. On random walks through every model we ship.
 
-use spillway::exec::{Check, Collected, Expansion, Interp, Model, Outcome};
+use spillway::exec::{Check, Collected, Expansion, Explain, Interp, Model, Outcome};
 use spillway::front::{Language, Options};
 use spillway::ir::{ChannelRef, Expr, ExprKind, Program, Property, PropertyKind, Unary};
 use spillway::source::{Sources, Span};

@@ -1,6 +1,6 @@
 //! The program's print and its rules, on one program that uses nearly everything.
 
-use spillway::exec::{Interp, Model as _, Outcome};
+use spillway::exec::{Explain, Interp, Outcome};
 use spillway::ir::validate::{Rule, validate};
 use spillway::ir::*;
 use spillway::source::Span;

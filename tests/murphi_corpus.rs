@@ -2,7 +2,7 @@
 //! read, valid, and printed; and walks through each give the same by both ways of asking. Those in
 //! `murphi-random` have the counts of its `reference.tsv`.
 
-use spillway::exec::{Exec, Executor, Expansion, Interp, Model, Outcome};
+use spillway::exec::{Exec, Executor, Expansion, Explain, Interp, Model, Outcome};
 use spillway::front::{Options, murphi};
 use spillway::ir::{text, validate::validate};
 use spillway::reduce::symmetry::{Effort, Symmetric};

@@ -1,7 +1,7 @@
 //! What each construct of Murphi means, by the states and verdicts of small models, and what is
 //! said of models that are wrong.
 
-use spillway::exec::{Check, FaultKind, Interp, Model, Outcome};
+use spillway::exec::{Check, Explain, FaultKind, Interp, Model, Outcome};
 use spillway::front::{Options, murphi};
 use spillway::ir::EndRule;
 use spillway::ir::validate::validate;

@@ -1,7 +1,7 @@
 //! What is said of classic mistakes in Murphi: one message, its place, and what to do. No text,
 //! however broken, makes reading it panic.
 
-use spillway::exec::{Check, FaultKind, Interp, Model};
+use spillway::exec::{Check, Explain, FaultKind, Interp};
 use spillway::front::{Options, murphi};
 use spillway::ir::validate::validate;
 use spillway::search::trace::replay;

@@ -7,7 +7,7 @@
 mod support;
 
 use spill::{Disk, RealDisk};
-use spillway::exec::{Check, Interp, Model, Outcome, Step};
+use spillway::exec::{Check, Expansion, Explain, Interp, Model, Outcome};
 use spillway::front::{Options, murphi};
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::trace::{Trace, counterexample};
@@ -129,40 +129,57 @@ fn counterexamples_are_runs_of_the_unreduced_model() {
     assert!(traces >= 16, "{traces} traces");
 }
 
+/// What came of expanding.
+struct Expanded {
+    successors: Vec<Vec<u8>>,
+    /// What was found wrong, and how often.
+    found: Vec<(Check, u64)>,
+}
+
+impl Expanded {
+    fn initial(model: &dyn Model) -> Expanded {
+        Self::by(model, |out| model.initial(out))
+    }
+
+    fn of(model: &dyn Model, state: &[u8]) -> Expanded {
+        Self::by(model, |out| model.expand(state, out))
+    }
+
+    fn by(model: &dyn Model, run: impl FnOnce(&mut Expansion)) -> Expanded {
+        let mut successors = Vec::new();
+        let collected = Expansion::collect(model.width(), &mut successors, run).unwrap();
+        let found = collected.findings.iter().map(|(check, finding)| (check, finding.count));
+        let successors = successors.chunks_exact(model.width()).map(Vec::from).collect();
+        Expanded { successors, found: found.collect() }
+    }
+}
+
 /// A walk through representatives is one through the states that they stand for.
 #[test]
 fn what_representatives_do_the_states_they_stand_for_do() {
     let mut random = 1u64;
-    let mut draw = |options: &[Step]| {
+    let mut draw = |options: &Expanded| {
         random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        let successors: Vec<Vec<u8>> = options
-            .iter()
-            .filter_map(|step| match &step.outcome {
-                Outcome::Successor(state) => Some(state.clone()),
-                Outcome::Fault(_) => None,
-            })
-            .collect();
-        let at = (random >> 33) as usize % successors.len().max(1);
-        successors.into_iter().nth(at)
+        let at = (random >> 33) as usize % options.successors.len().max(1);
+        options.successors.get(at).cloned()
     };
     let mut walked = 0;
     for (name, model) in configurations() {
         for effort in [Effort::Exact, Effort::Fast] {
             let Some(reduced) = symmetric(&model, effort) else { continue };
-            let (mut options, mut concrete) = (reduced.starts(), model.starts());
+            let (mut options, mut concrete) =
+                (Expanded::initial(&reduced), Expanded::initial(&model));
             for _ in 0..STEPS {
                 let Some(representative) = draw(&options) else { break };
-                let real = concrete.iter().find_map(|step| match &step.outcome {
-                    Outcome::Successor(state) if reduced.stands_for(&representative, state) => {
-                        Some(state.clone())
-                    }
-                    _ => None,
-                });
+                let mut possible = concrete.successors.into_iter();
+                let real = possible.find(|state| reduced.stands_for(&representative, state));
                 let real = real.unwrap_or_else(|| panic!("{name}: nothing goes there"));
-                assert_eq!(reduced.violations(&representative), model.violations(&real), "{name}");
-                options = reduced.steps(&representative);
-                concrete = model.steps(&real);
-                assert_eq!(options.len(), concrete.len(), "{name}");
+                let told = reduced.explained();
+                assert_eq!(told.violations(&representative), model.violations(&real), "{name}");
+                options = Expanded::of(&reduced, &representative);
+                concrete = Expanded::of(&model, &real);
+                assert_eq!(options.successors.len(), concrete.successors.len(), "{name}");
+                assert_eq!(options.found, concrete.found, "{name}");
                 walked += 1;
             }
         }

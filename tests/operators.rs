@@ -4,7 +4,7 @@
 mod compare;
 
 use compare::all_agree;
-use spillway::exec::{FaultKind, Interp, Model, Outcome};
+use spillway::exec::{Explain, FaultKind, Interp, Model, Outcome};
 use spillway::ir::layout::CellId;
 use spillway::ir::{
     Action, Arithmetic, Binary, Control, Domain, Expr, ExprKind, Owner, Place, Program, Root,

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use spillway::analysis::order::static_order;
-use spillway::exec::{Interp, Model, Outcome};
+use spillway::exec::{Explain, Interp, Model, Outcome};
 use spillway::front::{Options, dve};
 use spillway::ir::Layout;
 use spillway::ir::layout::{GroupId, NotAnOrder};

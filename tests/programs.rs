@@ -14,7 +14,9 @@ use generated::{Census, Generated, dense_programs, programs, random_state};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{TestCaseError, TestRunner};
-use spillway::exec::{Check, Expansion, Fault, FaultKind, Interp, Jit, Model, Outcome, Step};
+use spillway::exec::{
+    Check, Expansion, Explain, Fault, FaultKind, Interp, Jit, Model, Outcome, Step,
+};
 use spillway::ir::layout::{CellId, Part};
 use spillway::ir::validate::validate;
 use spillway::ir::{Program, text};
@@ -65,7 +67,7 @@ fn successors(steps: Vec<Step>) -> impl Iterator<Item = Vec<u8>> {
 }
 
 /// The states of the first levels, until there are enough.
-fn levels(model: &dyn Model, states_max: usize) -> Vec<Vec<Vec<u8>>> {
+fn levels(model: &dyn Explain, states_max: usize) -> Vec<Vec<Vec<u8>>> {
     let mut seen = BTreeSet::new();
     let mut levels = Vec::new();
     let mut next: Vec<Vec<u8>> = successors(model.starts()).collect();
@@ -80,7 +82,7 @@ fn levels(model: &dyn Model, states_max: usize) -> Vec<Vec<Vec<u8>>> {
 }
 
 /// The states of a walk, which begins anew where it ends.
-fn walk(model: &dyn Model, random: &mut Random) -> Vec<u8> {
+fn walk(model: &dyn Explain, random: &mut Random) -> Vec<u8> {
     let mut states = Vec::new();
     let mut options: Vec<Vec<u8>> = successors(model.starts()).collect();
     for _ in 0..STEPS {
@@ -128,7 +130,7 @@ fn is_valid(program: &Program) -> Agreement {
 }
 
 /// That every step changes only what some mask has.
-fn keeps_its_masks(model: &dyn Model, states: &[u8]) -> Agreement {
+fn keeps_its_masks(model: &dyn Explain, states: &[u8]) -> Agreement {
     let masks = model.write_masks();
     for state in states.chunks_exact(model.width()) {
         for next in successors(model.steps(state)) {
@@ -200,7 +202,7 @@ fn same_but_for_layout(
         prop_assert_eq!(steps, other.steps(&there(state)));
         prop_assert_eq!(one.violations(state), other.violations(&there(state)));
     }
-    let sizes = |model: &dyn Model| -> Vec<usize> {
+    let sizes = |model: &dyn Explain| -> Vec<usize> {
         levels(model, STATES_MAX).iter().map(Vec::len).collect()
     };
     prop_assert_eq!(sizes(one), sizes(other));

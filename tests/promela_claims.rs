@@ -5,7 +5,7 @@
 
 mod support;
 
-use spillway::exec::{Check, Claimed, Interp, Jit, Model, Outcome};
+use spillway::exec::{Check, Claimed, Explain, Interp, Jit, Model, Outcome};
 use spillway::front::{ClaimChoice, Options, promela};
 use spillway::ir::validate::validate;
 use spillway::search::trace::replay;

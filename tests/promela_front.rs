@@ -4,7 +4,7 @@
 //! Counts are those of SPIN 6.5.2: `spin -o1 -o2 -o3 -a`, `cc -DSAFETY -DNOREDUCE`, `pan -c0`:
 //! states stored, transitions (one more than ours: the arrival at the initial state), errors.
 
-use spillway::exec::{Check, Interp, Jit, Model};
+use spillway::exec::{Check, Explain, Interp, Jit};
 use spillway::front::promela::trail;
 use spillway::front::{Options, promela};
 use spillway::ir::validate::validate;

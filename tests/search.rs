@@ -7,10 +7,9 @@ mod support;
 use graphs::graphs_of;
 use proptest::prelude::*;
 use spill::{Disk, FaultDisk, RealDisk};
-use spillway::exec::{Check, Expansion, Model, Outcome as StepOutcome, PropertyInfo, Step, stop};
+use spillway::exec::{Check, Expansion, Explain, Model, Outcome as StepOutcome, any_bits, stop};
 use spillway::search::trace::{Finder, counterexample};
 use spillway::search::{Checks, Control, Limits, Outcome, Verdict, memory};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -120,32 +119,20 @@ impl Model for Interrupted<'_> {
         }
     }
 
-    fn steps(&self, state: &[u8]) -> Vec<Step> {
-        self.graph.steps(state)
-    }
-
-    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
-        self.graph.each_start(visit);
-    }
-
-    fn properties(&self) -> Vec<PropertyInfo> {
-        self.graph.properties()
-    }
-
-    fn action_name(&self, action: u32) -> String {
-        self.graph.action_name(action)
-    }
-
-    fn violations(&self, state: &[u8]) -> Vec<Check> {
-        self.graph.violations(state)
-    }
-
-    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
-        self.graph.describe(state)
-    }
-
     fn digest(&self) -> [u8; 32] {
         self.graph.digest()
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        any_bits(self.width())
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self.graph
+    }
+
+    fn stands_for(&self, own: &[u8], explained: &[u8]) -> bool {
+        own == explained
     }
 }
 
@@ -203,7 +190,7 @@ fn a_counterexample_that_nobody_waits_for_any_more_is_not_found_and_found_later(
     assert!(finding.level > 5_000, "the way is long");
     let find = |control: &Control| {
         let (model, folder) = (&graph, Some(dir.path()));
-        let finder = Finder { model, executor: model, disk: &*disk, threads: 2, control, folder };
+        let finder = Finder { model, disk: &*disk, threads: 2, control, folder };
         let found = finder.find(levels, check, finding.level, &finding.witness).unwrap();
         found.map(|found| found.trace())
     };

@@ -24,7 +24,7 @@ use graphs::graphs_of;
 use proptest::prelude::*;
 use spill::{Disk, FaultDisk, Tables};
 use spillway::exec::{
-    Check, Claimed, Exec, Executor, Expansion, FaultKind, Interp, Jit, Model, PropertyInfo, Step,
+    Check, Claimed, Exec, Executor, Expansion, Explain, FaultKind, Interp, Jit, Model, any_bits,
 };
 use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::reduce::symmetry::{Effort, Symmetric};
@@ -283,32 +283,20 @@ impl Model for Failing<'_> {
         }
     }
 
-    fn steps(&self, state: &[u8]) -> Vec<Step> {
-        self.model.steps(state)
-    }
-
-    fn each_start(&self, visit: &mut dyn FnMut(Step) -> std::ops::ControlFlow<()>) {
-        self.model.each_start(visit);
-    }
-
-    fn properties(&self) -> Vec<PropertyInfo> {
-        self.model.properties()
-    }
-
-    fn action_name(&self, action: u32) -> String {
-        self.model.action_name(action)
-    }
-
-    fn violations(&self, state: &[u8]) -> Vec<Check> {
-        self.model.violations(state)
-    }
-
-    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
-        self.model.describe(state)
-    }
-
     fn digest(&self) -> [u8; 32] {
         self.model.digest()
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        any_bits(self.width())
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self.model.explained()
+    }
+
+    fn stands_for(&self, own: &[u8], explained: &[u8]) -> bool {
+        self.model.stands_for(own, explained)
     }
 }
 
@@ -395,7 +383,8 @@ fn ask(model: &dyn Model, bytes: &[u8]) -> bool {
     let mut successors = Vec::new();
     let run = |out: &mut Expansion| model.expand(bytes, out);
     let expanded = Expansion::collect(model.width(), &mut successors, run);
-    let _ = (model.steps(bytes), model.violations(bytes), model.describe(bytes));
+    let explained = model.explained();
+    let _ = (explained.steps(bytes), explained.violations(bytes), explained.describe(bytes));
     let _ = model.stands_for(bytes, bytes);
     expanded.is_ok()
 }

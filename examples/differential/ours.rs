@@ -10,7 +10,7 @@ use crate::support::stored::{assert_same, assert_traces_replay, search, storages
 use crate::support::{Random, tiny_plan};
 use spillway::analysis::order::static_order;
 use spillway::exec::{
-    Check, Claimed, Exec, Executor, Expansion, FaultKind, Finding, Interp, Model,
+    Check, Claimed, Exec, Executor, Expansion, Explain, FaultKind, Finding, Interp, Model,
 };
 use spillway::front::{Language, Options, murphi, promela};
 use spillway::ir::layout::GroupId;
@@ -290,13 +290,14 @@ fn orders_agree(explored: &Explored, random: &mut Random) {
 
 /// What is violated first, and at what depth: by what reports say of it.
 fn violations(model: &dyn Model, outcome: &Outcome) -> BTreeMap<String, u64> {
-    let properties = model.properties();
+    let explained = model.explained();
+    let properties = explained.properties();
     let mut all = BTreeMap::new();
     for (check, finding) in outcome.findings.iter() {
         let name = match check {
             Check::Property(number) => properties[number as usize].name.clone(),
             Check::Fault(kind, action) => {
-                format!("{} in {}", kind.name(), model.action_name(action))
+                format!("{} in {}", kind.name(), explained.action_name(action))
             }
             Check::Deadlock => "deadlock".into(),
         };

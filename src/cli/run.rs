@@ -237,12 +237,11 @@ impl Sitting<'_> {
     /// result tells of the memory it took.
     fn tell(&mut self, searched: &Searched, control: &Control) -> Result<(), Failure> {
         let (model, executor) = (self.model, self.executor);
-        let [told, run] = [model.searched(), model.searched_by(executor.model())];
+        let run = model.searched_by(executor.model());
         let disk = self.directory.disk.clone();
         let folder = self.directory.path.clone();
         let finder = Finder {
-            model: told.model(),
-            executor: run.model(),
+            model: run.model(),
             disk: &*disk,
             threads: self.plan.threads,
             control,
@@ -257,7 +256,7 @@ impl Sitting<'_> {
         match shown {
             Some((violation, way)) => {
                 print("\n");
-                report::write_trace(told.model(), &model.sources, &violation, &way, &mut |it| {
+                report::write_trace(&model.sources, &violation, &way, &mut |it| {
                     print(it);
                 });
             }

@@ -4,7 +4,7 @@ use super::args::SimulateArgs;
 use super::failure::{VERIFIED, VIOLATED};
 use super::model::Model;
 use super::{Ending, print};
-use crate::exec::{self, Check, Outcome, Step};
+use crate::exec::{Check, Explain, Outcome, Step};
 use std::io::BufRead;
 
 /// `spillway simulate`.
@@ -15,7 +15,7 @@ pub(super) fn simulate(args: &SimulateArgs) -> Ending {
         false => Chooser::Random(args.seed),
     };
     let searched = model.searched();
-    let walked = searched.model();
+    let walked = searched.model().explained();
     let mut options = walked.starts();
     let mut before: Option<Vec<(String, String)>> = None;
     for number in 0..=args.steps {
@@ -58,7 +58,7 @@ fn show(before: Option<&[(String, String)]>, after: &[(String, String)]) {
 }
 
 /// What is violated in a state, in words.
-fn wrong_in(model: &Model, walked: &dyn exec::Model, state: &[u8]) -> Option<String> {
+fn wrong_in(model: &Model, walked: &dyn Explain, state: &[u8]) -> Option<String> {
     let check = walked.violations(state).into_iter().next()?;
     Some(match check {
         Check::Property(number) => {

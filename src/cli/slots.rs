@@ -6,7 +6,7 @@
 //! as the front end gives.
 
 use super::model::Model;
-use crate::exec::{Check, FaultKind, Interp, Model as _, Outcome as Step};
+use crate::exec::{Check, Explain as _, FaultKind, Interp, Outcome as Step};
 use crate::front::Options;
 use crate::ir::{ActionId, StmtKind};
 use crate::search::Outcome;

@@ -37,13 +37,12 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
     let exec = if states < COMPILED_MIN { Exec::Interp } else { Exec::Jit };
     let memory = args.memory.unwrap_or(saved.plan.budget);
     let executor = run::executor(&model.interp, exec, memory);
-    let [told, searched] = [model.searched(), model.searched_by(executor.model())];
-    let found = violations(&model, &told, &limits, &saved, &args.dir)?;
+    let searched = model.searched_by(executor.model());
+    let found = violations(&model, &searched, &limits, &saved, &args.dir)?;
     let control = Arc::new(Control::default());
     Signals::stop(&control);
     let finder = Finder {
-        model: told.model(),
-        executor: searched.model(),
+        model: searched.model(),
         disk: &disk,
         threads: args::threads_within(memory, searched.model().width()),
         control: &control,
@@ -64,12 +63,12 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
         if let Some(path) = args.spin_trail.as_deref().filter(|_| number == 0) {
             write_spin_trail(path, &model, &way)?;
         }
-        let (model, sources) = (told.model(), &model.sources);
+        let sources = &model.sources;
         if args.json {
             print(if number == 0 { "\n    " } else { ",\n    " });
-            report::write_json_trace(model, sources, violation, &way, "    ", &mut |it| print(it));
+            report::write_json_trace(sources, violation, &way, "    ", &mut |it| print(it));
         } else {
-            report::write_trace(model, sources, violation, &way, &mut |it| print(it));
+            report::write_trace(sources, violation, &way, &mut |it| print(it));
             print("\n");
         }
     }

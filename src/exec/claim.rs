@@ -14,7 +14,9 @@
 //! which of the two it does depends on the order of its search.
 
 use super::interp::{Way, Ways};
-use super::{Check, Collected, Expansion, Interp, Model, Outcome, PropertyInfo, Step, stop};
+use super::{
+    Check, Collected, Expansion, Explain, Interp, Model, Outcome, PropertyInfo, Step, stop,
+};
 use crate::ir::{Claim, Entity, LocationId, PropertyKind};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -22,7 +24,7 @@ use std::ops::ControlFlow;
 /// A model and a claim about it.
 pub struct Claimed<'m> {
     model: &'m dyn Model,
-    /// Evaluates the claim's conditions.
+    /// Runs the system step by step, and evaluates the claim's conditions.
     interp: &'m Interp,
     claim: &'m Claim,
     /// The number and the name of the property that it is.
@@ -108,7 +110,7 @@ impl<'m> Claimed<'m> {
             return Some(Vec::new());
         }
         let mut opening = self.opening(system, at);
-        if self.model.steps(system).is_empty() {
+        if self.interp.steps(system).is_empty() {
             self.stand_still(system, at, &mut opening);
         }
         let last = opening.ends.first()?;
@@ -383,6 +385,29 @@ impl Model for Claimed<'_> {
         }
     }
 
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        let own = vec![0xff; self.bytes];
+        let alone = vec![0; self.model.width()];
+        let masks = self.model.write_masks().into_iter().chain([alone]);
+        masks.map(|mask| [mask, own.clone()].concat()).collect()
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.model.digest()).update(b"claim ").update(self.name().as_bytes());
+        *hasher.finalize().as_bytes()
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self
+    }
+
+    fn stands_for(&self, own: &[u8], explained: &[u8]) -> bool {
+        own == explained
+    }
+}
+
+impl Explain for Claimed<'_> {
     fn steps(&self, state: &[u8]) -> Vec<Step> {
         if !self.is_state(state) {
             return Vec::new();
@@ -392,7 +417,7 @@ impl Model for Claimed<'_> {
         if opening.ways.is_empty() {
             return self.faulty(&opening);
         }
-        let steps = self.model.steps(system);
+        let steps = self.interp.steps(system);
         let mut all: Vec<Step> = Vec::new();
         if steps.is_empty() {
             for (way, to) in self.stand_still(system, at, &mut opening) {
@@ -409,17 +434,17 @@ impl Model for Claimed<'_> {
     }
 
     fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
-        self.model.each_start(&mut |step| visit(self.begun(step)));
+        self.interp.each_start(&mut |step| visit(self.begun(step)));
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {
-        self.model.properties()
+        self.interp.properties()
     }
 
     fn action_name(&self, action: u32) -> String {
         match action.checked_sub(self.first_move) {
             Some(number) if (number as usize) < self.claim.moves.len() => self.move_name(number),
-            _ => self.model.action_name(action),
+            _ => self.interp.action_name(action),
         }
     }
 
@@ -431,9 +456,9 @@ impl Model for Claimed<'_> {
         let mut found = BTreeSet::new();
         let mut opening = self.opening(system, at);
         if !opening.ways.is_empty() {
-            let violated = self.model.violations(system).into_iter();
+            let violated = self.interp.violations(system).into_iter();
             found.extend(violated.filter(|check| matches!(check, Check::Property(_))));
-            if self.model.steps(system).is_empty() {
+            if self.interp.steps(system).is_empty() {
                 self.stand_still(system, at, &mut opening);
             }
         }
@@ -454,20 +479,7 @@ impl Model for Claimed<'_> {
         }
         // First, where its line keeps its number as processes come and go.
         let own = (format!("claim {}", self.name()), place);
-        [own].into_iter().chain(self.model.describe(system)).collect()
-    }
-
-    fn write_masks(&self) -> Vec<Vec<u8>> {
-        let own = vec![0xff; self.bytes];
-        let alone = vec![0; self.model.width()];
-        let masks = self.model.write_masks().into_iter().chain([alone]);
-        masks.map(|mask| [mask, own.clone()].concat()).collect()
-    }
-
-    fn digest(&self) -> [u8; 32] {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&self.model.digest()).update(b"claim ").update(self.name().as_bytes());
-        *hasher.finalize().as_bytes()
+        [own].into_iter().chain(self.interp.describe(system)).collect()
     }
 }
 

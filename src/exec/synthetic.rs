@@ -11,7 +11,7 @@
 //! of different levels, and about as many bits a state as there is noise cannot be compressed.
 //! The bytes of the key are spread evenly over its width.
 
-use super::{Check, Expansion, Model, Outcome, PropertyInfo, Step};
+use super::{Check, Expansion, Explain, Model, Outcome, PropertyInfo, Step, any_bits};
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -231,6 +231,24 @@ impl Model for Synthetic {
         }
     }
 
+    fn digest(&self) -> [u8; 32] {
+        *blake3::hash(format!("{:?}", self.shape).as_bytes()).as_bytes()
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        any_bits(self.width())
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self
+    }
+
+    fn stands_for(&self, own: &[u8], explained: &[u8]) -> bool {
+        own == explained
+    }
+}
+
+impl Explain for Synthetic {
     fn steps(&self, state: &[u8]) -> Vec<Step> {
         let (level, index) = self.read(state);
         let mut steps = Vec::new();
@@ -260,10 +278,6 @@ impl Model for Synthetic {
     fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
         let (level, index) = self.read(state);
         vec![("level".into(), level.to_string()), ("index".into(), index.to_string())]
-    }
-
-    fn digest(&self) -> [u8; 32] {
-        *blake3::hash(format!("{:?}", self.shape).as_bytes()).as_bytes()
     }
 }
 

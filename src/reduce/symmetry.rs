@@ -21,13 +21,12 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use crate::exec::{Check, Collected, Expansion, Model, Outcome, PropertyInfo, Step, stop};
+use crate::exec::{Collected, Expansion, Explain, Model, any_bits, stop};
 use crate::ir::layout::Codes;
 use crate::ir::{Layout, Program};
 use known::Known;
 use plan::Plan;
 use search::Scratch;
-use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 /// How much trouble to take.
@@ -144,15 +143,6 @@ impl<'m> Symmetric<'m> {
             out.leave_out(left_out);
         });
     }
-
-    fn represented(&self, mut steps: Vec<Step>) -> Vec<Step> {
-        let states = steps.iter_mut().filter_map(|step| match &mut step.outcome {
-            Outcome::Successor(state) => Some(state.as_mut_slice()),
-            Outcome::Fault(_) => None,
-        });
-        self.represent(self.effort, states);
-        steps
-    }
 }
 
 /// How many candidates are gathered before they are represented.
@@ -175,35 +165,6 @@ impl Model for Symmetric<'_> {
         self.through(out, |inner| self.model.expand(states, inner));
     }
 
-    fn steps(&self, state: &[u8]) -> Vec<Step> {
-        self.represented(self.model.steps(state))
-    }
-
-    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
-        self.model.each_start(&mut |mut step| {
-            if let Outcome::Successor(state) = &mut step.outcome {
-                self.represent(self.effort, std::iter::once(state.as_mut_slice()));
-            }
-            visit(step)
-        });
-    }
-
-    fn properties(&self) -> Vec<PropertyInfo> {
-        self.model.properties()
-    }
-
-    fn action_name(&self, action: u32) -> String {
-        self.model.action_name(action)
-    }
-
-    fn violations(&self, state: &[u8]) -> Vec<Check> {
-        self.model.violations(state)
-    }
-
-    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
-        self.model.describe(state)
-    }
-
     fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.model.digest());
@@ -211,8 +172,12 @@ impl Model for Symmetric<'_> {
         *hasher.finalize().as_bytes()
     }
 
-    fn unreduced(&self) -> Option<&dyn Model> {
-        Some(self.model)
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        any_bits(self.width())
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self.model.explained()
     }
 
     fn stands_for(&self, representative: &[u8], state: &[u8]) -> bool {

@@ -1,7 +1,7 @@
 //! Reports as JSON, one object each.
 
 use super::{Report, Scope, Values, Violation, changes, violations};
-use crate::exec::{Model, Outcome as StepOutcome, Step};
+use crate::exec::{Outcome as StepOutcome, Step};
 use crate::search::comback::Rebuilt;
 use crate::search::trace::Counterexample;
 use crate::search::visited::Part;
@@ -89,14 +89,13 @@ fn violation(violation: &Violation) -> Value {
 /// lines but the first begin with `indent`. Each piece of text is handed on as it is made: the whole
 /// may be more than there is memory for.
 pub fn write_trace(
-    model: &dyn Model,
     sources: &Sources,
     violation: &Violation,
     trace: &Counterexample,
     indent: &str,
     write: &mut dyn FnMut(&str),
 ) {
-    let last = trace.last().map(|state| pairs(&model.describe(state)));
+    let last = trace.last().map(|state| pairs(&trace.describe(state)));
     let fields = [
         ("depth", json!(violation.depth)),
         ("kind", json!(violation.kind)),
@@ -112,7 +111,7 @@ pub fn write_trace(
     let (mut number, mut before) = (0, Vec::new());
     let inner = format!("{indent}    ");
     trace.each_step(&mut |told, state| {
-        let after = state.map_or_else(Vec::new, |state| model.describe(state));
+        let after = state.map_or_else(Vec::new, |state| trace.describe(state));
         let step = step(sources, number, told, (&before, &after));
         let comma = if number == 0 { "" } else { "," };
         write(&format!("{comma}\n{inner}{}", indented(&step, &inner)));

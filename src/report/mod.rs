@@ -83,7 +83,8 @@ pub fn violations(
     limits: &Limits,
     outcome: &Outcome,
 ) -> Vec<Violation> {
-    let properties = model.properties();
+    let explained = model.explained();
+    let properties = explained.properties();
     let mut all: Vec<Violation> = outcome
         .findings
         .iter()
@@ -97,14 +98,14 @@ pub fn violations(
                     (info.kind, info.name.clone(), sources.locate(info.span))
                 }
                 Check::Fault(kind, action) => {
-                    let found = faulty(model, check, finding.level, &finding.witness);
+                    let found = faulty(explained, check, finding.level, &finding.witness);
                     let at_start = found.as_ref().is_some_and(|(_, at_start)| *at_start);
                     depth += u64::from(!at_start);
                     let place = found.and_then(|(step, _)| match step.outcome {
                         StepOutcome::Fault(fault) => sources.locate(fault.span),
                         StepOutcome::Successor(_) => None,
                     });
-                    let action = model.action_name(action);
+                    let action = explained.action_name(action);
                     (kind.violation(), format!("{} in {action}", kind.name()), place)
                 }
             };

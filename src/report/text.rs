@@ -2,7 +2,7 @@
 
 use super::{Missed, Report, Scope, Values, Violation, changes, violations};
 use crate::exec::jit::Compiled;
-use crate::exec::{Check, Model, Outcome as StepOutcome, Step};
+use crate::exec::{Check, Outcome as StepOutcome, Step};
 use crate::search::Verdict;
 use crate::search::plan::Bytes;
 use crate::search::trace::Counterexample;
@@ -176,7 +176,6 @@ fn print_violation(violation: &Violation) -> String {
 /// Writes a counterexample: the initial state, then each step with what it changed. Each piece of text
 /// is handed on as it is made: the whole may be more than there is memory for.
 pub fn write_trace(
-    model: &dyn Model,
     sources: &Sources,
     violation: &Violation,
     trace: &Counterexample,
@@ -186,7 +185,7 @@ pub fn write_trace(
     write(&format!("counterexample: {}: {}, {steps}\n", violation.kind, violation.name));
     let (mut number, mut before) = (0, Vec::new());
     trace.each_step(&mut |step, state| {
-        let after = state.map_or_else(Vec::new, |state| model.describe(state));
+        let after = state.map_or_else(Vec::new, |state| trace.describe(state));
         write(&print_step(sources, number, step, (&before, &after)));
         (number, before) = (number + 1, after);
     });

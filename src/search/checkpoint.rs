@@ -167,7 +167,7 @@ impl Saved {
 
     /// Refuses the state of a search of another model.
     pub fn check_model(&self, model: &dyn Model) -> Result<()> {
-        let properties = model.properties().len();
+        let properties = model.explained().properties().len();
         let is_known =
             |finding: &SavedFinding| finding.check != 1 || (finding.number as usize) < properties;
         let belongs = self.digest == model.digest()

@@ -71,7 +71,7 @@ impl Checks {
             Check::Deadlock => self.deadlock,
             Check::Fault(FaultKind::Assertion, _) => self.assertions,
             Check::Fault(..) => self.faults,
-            Check::Property(number) => match model.properties()[number as usize].kind {
+            Check::Property(number) => match model.explained().properties()[number as usize].kind {
                 "invariant" => self.invariants,
                 "claim" => self.claims,
                 _ => self.assertions,

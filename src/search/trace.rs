@@ -17,7 +17,7 @@ mod way;
 use way::Way;
 
 use super::Control;
-use crate::exec::{Check, Expansion, Model, Outcome as StepOutcome, Step};
+use crate::exec::{Check, Expansion, Explain, Model, Outcome as StepOutcome, Step};
 use spill::{Codec, Decoder, Disk, Error, Result, SavedLevels, Segment};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -51,10 +51,8 @@ impl Trace {
 /// What counterexamples are looked for with.
 #[derive(Clone, Copy)]
 pub struct Finder<'a> {
-    /// The model, run by the reference semantics: what replays.
+    /// The model as it was searched: finds predecessors. Whoever explains it replays.
     pub model: &'a dyn Model,
-    /// The same model, as fast as it can be run: what finds predecessors.
-    pub executor: &'a dyn Model,
     /// The search directory.
     pub disk: &'a dyn Disk,
     /// How many may look.
@@ -87,8 +85,9 @@ impl<'a> Finder<'a> {
 
     /// The counterexample that is a start, if `check` first failed at `level` and in one.
     pub(super) fn at_start(&self, check: Check, level: u64) -> Option<Counterexample<'a>> {
-        let start = faulty_start(self.model, check, level)?;
-        Some(Counterexample::at_start(self.model.unreduced().unwrap_or(self.model), check, start))
+        let model = self.model.explained();
+        let start = faulty_start(model, check, level)?;
+        Some(Counterexample::at_start(model, check, start))
     }
 
     /// The counterexample along the states that `next` gives, from an initial one on; nothing if told
@@ -114,7 +113,7 @@ impl<'a> Finder<'a> {
         level: u64,
         witness: &[u8],
     ) -> Result<Option<Way>> {
-        let masks = greatest(self.executor.write_masks());
+        let masks = greatest(self.model.write_masks());
         let mut rooms: Vec<Room> =
             (0..self.threads.max(1)).map(|_| Room::new(self.model.width())).collect();
         let mut way = Way::new(self.model.width(), self.folder);
@@ -168,7 +167,7 @@ impl<'a> Finder<'a> {
                         if !can_lead_to(masks, state, target) {
                             continue;
                         }
-                        let leads = leads_to(self.executor, state, target, successors)?;
+                        let leads = leads_to(self.model, state, target, successors)?;
                         if self.control.should_stop() {
                             return Ok(None);
                         }
@@ -199,7 +198,7 @@ impl Room {
 /// A way from an initial state to a violation, as the steps that are taken. It is small: which step of
 /// those possible each is.
 pub struct Counterexample<'a> {
-    model: &'a dyn Model,
+    model: &'a dyn Explain,
     check: Check,
     /// Which of the starts it begins with.
     start: u64,
@@ -210,27 +209,26 @@ pub struct Counterexample<'a> {
 }
 
 impl<'a> Counterexample<'a> {
-    fn at_start(model: &'a dyn Model, check: Check, start: u64) -> Self {
+    fn at_start(model: &'a dyn Explain, check: Check, start: u64) -> Self {
         Counterexample { model, check, start, choices: Vec::new(), last: None }
     }
 
     /// Takes the steps from each state that `next` gives to the one after it; `None` if there is no
-    /// such step, or if told to stop. Where the model leaves out equivalent states, the steps are those
-    /// of the unreduced one, from a state that the first stands for to one that the next stands for,
-    /// and so on.
+    /// such step, or if told to stop. The steps are those of the model that explains the searched one,
+    /// from a state that the first stands for to one that the next stands for, and so on.
     fn along(
-        reduced: &'a dyn Model,
+        searched: &'a dyn Model,
         check: Check,
         next: &mut dyn FnMut() -> Result<Option<Vec<u8>>>,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<Self>> {
-        let model = reduced.unreduced().unwrap_or(reduced);
+        let model = searched.explained();
         let Some(target) = next()? else { return Ok(None) };
         let mut started = None;
         let mut number = 0;
         model.each_start(&mut |step| {
             if let StepOutcome::Successor(state) = step.outcome
-                && reduced.stands_for(&target, &state)
+                && searched.stands_for(&target, &state)
             {
                 started = Some((number, state));
             }
@@ -245,7 +243,7 @@ impl<'a> Counterexample<'a> {
         while let Some(target) = next()? {
             let taken = model.steps(&state).into_iter().zip(0..).find_map(|(step, choice)| {
                 let StepOutcome::Successor(next) = step.outcome else { return None };
-                reduced.stands_for(&target, &next).then_some((choice, next))
+                searched.stands_for(&target, &next).then_some((choice, next))
             });
             let Some((choice, next)) = taken.filter(|_| !stop()) else { return Ok(None) };
             choices.push(choice);
@@ -266,6 +264,11 @@ impl<'a> Counterexample<'a> {
     /// What is violated at its end.
     pub fn check(&self) -> Check {
         self.check
+    }
+
+    /// One of its states as the user's variables.
+    pub fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+        self.model.describe(state)
     }
 
     /// Steps from the initial state, a faulty one included.
@@ -318,7 +321,7 @@ pub fn counterexample(
     witness: &[u8],
 ) -> Result<Trace> {
     let control = Control::default();
-    let finder = Finder { model, executor: model, disk, threads, control: &control, folder: None };
+    let finder = Finder { model, disk, threads, control: &control, folder: None };
     let found = finder.find((levels, codec), check, level, witness)?;
     Ok(found.unwrap_or_else(|| unreachable!("nobody asks it to stop")).trace())
 }
@@ -326,9 +329,9 @@ pub fn counterexample(
 /// Takes the steps from each of the `visited` states to the next, in memory; `None` if there is no
 /// such step.
 pub fn replay(model: &dyn Model, check: Check, visited: Vec<Vec<u8>>) -> Option<Trace> {
-    if let Some(start) = faulty_start(model, check, 0) {
-        let told = model.unreduced().unwrap_or(model);
-        return Some(Counterexample::at_start(told, check, start).trace());
+    let explained = model.explained();
+    if let Some(start) = faulty_start(explained, check, 0) {
+        return Some(Counterexample::at_start(explained, check, start).trace());
     }
     let mut visited = visited.into_iter();
     let found = Counterexample::along(model, check, &mut || Ok(visited.next()), &|| false);
@@ -336,7 +339,7 @@ pub fn replay(model: &dyn Model, check: Check, visited: Vec<Vec<u8>>) -> Option<
 }
 
 /// The start with this number.
-fn nth_start(model: &dyn Model, wanted: u64) -> Option<Step> {
+fn nth_start(model: &dyn Explain, wanted: u64) -> Option<Step> {
     let (mut number, mut found) = (0, None);
     model.each_start(&mut |step| match number == wanted {
         true => {
@@ -353,11 +356,10 @@ fn nth_start(model: &dyn Model, wanted: u64) -> Option<Step> {
 
 /// The number of the start that meets the run-time error that `check` speaks of, if it was first met at
 /// `level`: what starts meet is met at the first.
-pub(super) fn faulty_start(model: &dyn Model, check: Check, level: u64) -> Option<u64> {
+pub(super) fn faulty_start(model: &dyn Explain, check: Check, level: u64) -> Option<u64> {
     if level > 0 || !matches!(check, Check::Fault(..)) {
         return None;
     }
-    let model = model.unreduced().unwrap_or(model);
     let (mut number, mut found) = (0, None);
     model.each_start(&mut |step| match is_faulty(check, &step) {
         true => {
@@ -374,9 +376,13 @@ pub(super) fn faulty_start(model: &dyn Model, check: Check, level: u64) -> Optio
 
 /// The step that meets the run-time error that `check` speaks of, first met in `witness`, of `level`,
 /// or at the start; and whether that is it.
-pub fn faulty(model: &dyn Model, check: Check, level: u64, witness: &[u8]) -> Option<(Step, bool)> {
+pub fn faulty(
+    model: &dyn Explain,
+    check: Check,
+    level: u64,
+    witness: &[u8],
+) -> Option<(Step, bool)> {
     if let Some(start) = faulty_start(model, check, level) {
-        let model = model.unreduced().unwrap_or(model);
         return nth_start(model, start).map(|step| (step, true));
     }
     let mut steps = model.steps(witness).into_iter();

@@ -1,7 +1,7 @@
 //! Two executors that must agree: the interpreter, and the code compiled from the same program.
 
 use spillway::exec::jit::CompiledStep;
-use spillway::exec::{Collected, Expansion, Findings, Interp, Jit, Model, Outcome};
+use spillway::exec::{Collected, Expansion, Explain, Findings, Interp, Jit, Model, Outcome};
 
 /// Random reachable states: of walks that begin anew where they end or have gone on for long.
 pub fn random_states(model: &Interp, count: usize, seed: u64) -> Vec<u8> {

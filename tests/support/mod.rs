@@ -6,7 +6,9 @@ pub mod promises;
 pub mod stored;
 
 use spill::{Disk, Metered, Result};
-use spillway::exec::{Check, Expansion, Fault, FaultKind, Model, Outcome, PropertyInfo, Step};
+use spillway::exec::{
+    Check, Expansion, Explain, Fault, FaultKind, Model, Outcome, PropertyInfo, Step, any_bits,
+};
 use spillway::search::checkpoint::{MANIFEST, Saved};
 use spillway::search::{Control, Limits, Plan, Search, Storage};
 use spillway::source::Span;
@@ -95,6 +97,30 @@ impl Model for Graph {
         }
     }
 
+    fn digest(&self) -> [u8; 32] {
+        let mut digest = [0; 32];
+        let width = self.width as u64;
+        let numbers = [self.nodes, self.degree, self.spread, width, self.broken, self.dense];
+        for (place, number) in digest.chunks_exact_mut(5).zip(numbers) {
+            place.copy_from_slice(&number.to_be_bytes()[3..]);
+        }
+        digest
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        any_bits(self.width())
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self
+    }
+
+    fn stands_for(&self, own: &[u8], explained: &[u8]) -> bool {
+        own == explained
+    }
+}
+
+impl Explain for Graph {
     fn steps(&self, state: &[u8]) -> Vec<Step> {
         let step = |(edge, successor): (usize, u64)| Step {
             action: edge as u32,
@@ -135,16 +161,6 @@ impl Model for Graph {
     fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
         vec![("node".into(), self.node(state).to_string())]
     }
-
-    fn digest(&self) -> [u8; 32] {
-        let mut digest = [0; 32];
-        let width = self.width as u64;
-        let numbers = [self.nodes, self.degree, self.spread, width, self.broken, self.dense];
-        for (place, number) in digest.chunks_exact_mut(5).zip(numbers) {
-            place.copy_from_slice(&number.to_be_bytes()[3..]);
-        }
-        digest
-    }
 }
 
 /// A graph that begins in many nodes, some of them more than once, in no order.
@@ -184,6 +200,26 @@ impl Model for Started {
         self.graph.expand(states, out);
     }
 
+    fn digest(&self) -> [u8; 32] {
+        let mut digest = self.graph.digest();
+        digest[30..].copy_from_slice(&self.starts.to_be_bytes()[6..]);
+        digest
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        any_bits(self.width())
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self
+    }
+
+    fn stands_for(&self, own: &[u8], explained: &[u8]) -> bool {
+        own == explained
+    }
+}
+
+impl Explain for Started {
     fn steps(&self, state: &[u8]) -> Vec<Step> {
         self.graph.steps(state)
     }
@@ -216,12 +252,6 @@ impl Model for Started {
 
     fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
         self.graph.describe(state)
-    }
-
-    fn digest(&self) -> [u8; 32] {
-        let mut digest = self.graph.digest();
-        digest[30..].copy_from_slice(&self.starts.to_be_bytes()[6..]);
-        digest
     }
 }
 

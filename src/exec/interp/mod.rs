@@ -32,7 +32,7 @@ mod turns;
 
 pub use multisets::{Slots, multisets};
 
-use super::{Check, Expansion, Fault, Model, Outcome, PropertyInfo, Step, stop};
+use super::{Check, Expansion, Explain, Fault, Model, Outcome, PropertyInfo, Step, stop};
 use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
 use crate::ir::layout::{Codes, GroupId, NotAnOrder};
@@ -414,6 +414,24 @@ impl Model for Interp {
         }
     }
 
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        self.find_write_masks()
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self
+    }
+
+    fn stands_for(&self, own: &[u8], explained: &[u8]) -> bool {
+        own == explained
+    }
+}
+
+impl Explain for Interp {
     fn steps(&self, state: &[u8]) -> Vec<Step> {
         let mut steps = Vec::new();
         if !self.codes.hold(state) {
@@ -506,14 +524,6 @@ impl Model for Interp {
             true => self.describe_state(state),
             false => vec![("no state".into(), format!("{state:02x?}"))],
         }
-    }
-
-    fn write_masks(&self) -> Vec<Vec<u8>> {
-        self.find_write_masks()
-    }
-
-    fn digest(&self) -> [u8; 32] {
-        self.digest
     }
 }
 

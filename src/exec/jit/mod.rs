@@ -45,14 +45,13 @@ mod turns;
 
 pub use compile::CompileLimits;
 
-use super::{Check, Expansion, FaultKind, Interp, Model, PropertyInfo, Step};
+use super::{Expansion, Explain, FaultKind, Interp, Model};
 use crate::ir::ActionId;
 use crate::source::Span;
 use code::{Code, Refusal};
 use compile::compile;
 use runtime::{Noted, SLACK, Site};
 use std::fmt;
-use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -213,35 +212,19 @@ impl Model for Jit<'_> {
         }
     }
 
-    fn steps(&self, state: &[u8]) -> Vec<Step> {
-        self.interp.steps(state)
-    }
-
-    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
-        self.interp.each_start(visit);
-    }
-
-    fn properties(&self) -> Vec<PropertyInfo> {
-        self.interp.properties()
-    }
-
-    fn action_name(&self, action: u32) -> String {
-        self.interp.action_name(action)
-    }
-
-    fn violations(&self, state: &[u8]) -> Vec<Check> {
-        self.interp.violations(state)
-    }
-
-    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
-        self.interp.describe(state)
-    }
-
     fn write_masks(&self) -> Vec<Vec<u8>> {
         self.interp.write_masks()
     }
 
     fn digest(&self) -> [u8; 32] {
         self.interp.digest()
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self.interp
+    }
+
+    fn stands_for(&self, own: &[u8], explained: &[u8]) -> bool {
+        own == explained
     }
 }

@@ -9,9 +9,8 @@
 //! model gives, which takes all bits of its tag: there may be more of them than there is memory for, so
 //! nobody has to hold them all to find one.
 
-use crate::exec::{Check, Expansion, Findings, Model, PropertyInfo, Step};
+use crate::exec::{Expansion, Explain, Findings, Model, any_bits};
 use spill::{Error, Result};
-use std::ops::ControlFlow;
 
 /// Bytes of a tag.
 pub const TAG: usize = 8;
@@ -223,32 +222,20 @@ impl Model for Tagged<'_> {
         }
     }
 
-    fn steps(&self, state: &[u8]) -> Vec<Step> {
-        self.model.steps(&state[TAG..])
-    }
-
-    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
-        self.model.each_start(visit);
-    }
-
-    fn properties(&self) -> Vec<PropertyInfo> {
-        self.model.properties()
-    }
-
-    fn action_name(&self, action: u32) -> String {
-        self.model.action_name(action)
-    }
-
-    fn violations(&self, state: &[u8]) -> Vec<Check> {
-        self.model.violations(&state[TAG..])
-    }
-
-    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
-        self.model.describe(&state[TAG..])
-    }
-
     fn digest(&self) -> [u8; 32] {
         self.model.digest()
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        any_bits(self.width())
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self.model.explained()
+    }
+
+    fn stands_for(&self, tagged: &[u8], explained: &[u8]) -> bool {
+        self.model.stands_for(&tagged[TAG..], explained)
     }
 }
 

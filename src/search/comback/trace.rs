@@ -23,7 +23,7 @@ pub fn find<'a>(
     let (tag, witness) = witness.split_at(TAG);
     let Some(way) = way(finder, levels, untag(tag).0)? else { return Ok(None) };
     let mut way = way.into_iter().rev();
-    let (mut state, mut successors) = (None::<Vec<u8>>, Successors::new(finder.executor));
+    let (mut state, mut successors) = (None::<Vec<u8>>, Successors::new(finder.model));
     finder.replay(check, &mut || {
         let Some(edge) = way.next() else {
             let ends = state.as_deref().is_none_or(|state| state == witness);
@@ -31,7 +31,7 @@ pub fn find<'a>(
             return ends.then_some(None).ok_or_else(damaged);
         };
         let next = match &state {
-            None => start(finder.executor, start_of(edge))?,
+            None => start(finder.model, start_of(edge))?,
             Some(state) => {
                 let _ = successors.take(state)?;
                 let next = successors.get(edge.1).map(<[u8]>::to_vec);
@@ -83,8 +83,7 @@ pub fn counterexample(
     witness: &[u8],
 ) -> Result<Trace> {
     let control = Control::default();
-    let finder =
-        Finder { model, executor: model, disk, threads: 1, control: &control, folder: None };
+    let finder = Finder { model, disk, threads: 1, control: &control, folder: None };
     let found = find(&finder, levels, check, level, witness)?;
     Ok(found.unwrap_or_else(|| unreachable!("nobody asks it to stop")).trace())
 }

@@ -1,7 +1,7 @@
 //! How lively generated programs are: a test over programs that do nothing would prove nothing.
 
 use super::Generated;
-use spillway::exec::{FaultKind, Interp, Model, Outcome};
+use spillway::exec::{Explain, FaultKind, Interp, Model, Outcome};
 use spillway::ir::{Action, Program, Schedule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

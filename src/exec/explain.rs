@@ -1,0 +1,85 @@
+//! What people are told of a model: its steps, with what they are called and where they stand.
+
+use super::{Check, FaultKind, Model};
+use crate::source::Span;
+use std::ops::ControlFlow;
+
+/// What explaining needs of a transition system.
+pub trait Explain: Model {
+    /// Every step out of `state`, faulty ones included, in the order of [`Model::expand`]. Properties
+    /// that meet an error when asked in `state` come last, as steps that do.
+    fn steps(&self, state: &[u8]) -> Vec<Step>;
+
+    /// Shows every step of start-up, in the order in which [`Model::initial`] gives the initial
+    /// states, until `visit` breaks off.
+    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>);
+
+    /// All steps of start-up at once; for models that start in few states.
+    fn starts(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        self.each_start(&mut |step| {
+            steps.push(step);
+            ControlFlow::Continue(())
+        });
+        steps
+    }
+
+    /// The names of the model's properties; [`Check::Property`] is an index into it.
+    fn properties(&self) -> Vec<PropertyInfo>;
+
+    /// What the user calls an action, by its number.
+    fn action_name(&self, action: u32) -> String;
+
+    /// What is violated in `state` itself: deadlock and properties, not faulty steps.
+    fn violations(&self, state: &[u8]) -> Vec<Check>;
+
+    /// The state as the user's variables, in order, each as a name and a printed value.
+    fn describe(&self, state: &[u8]) -> Vec<(String, String)>;
+}
+
+/// A property as reports call it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PropertyInfo {
+    /// `assert`, `invariant`.
+    pub kind: &'static str,
+    /// The user's name for it, or what it says.
+    pub name: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// One step of the model, as users see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The number of the action (of the receiver's, in a rendezvous).
+    pub action: u32,
+    /// What the user calls it.
+    pub name: String,
+    /// Where the action, or both sides of a rendezvous, stand in the source.
+    pub spans: Vec<Span>,
+    /// Every action of the step, in order, by number, with the pid of who takes it, where
+    /// processes have pids; else nothing.
+    pub actions: Vec<(u32, u32)>,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What came of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The next state.
+    Successor(Vec<u8>),
+    /// A run-time error.
+    Fault(Fault),
+}
+
+/// A run-time error in a step: a violation with a trace, never a crash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What sort of error.
+    pub kind: FaultKind,
+    /// What happened, with the values involved.
+    pub message: String,
+    /// Where in the source.
+    pub span: Span,
+}
