@@ -3,11 +3,14 @@
 //! A new language is a folder with a `LANGUAGE` ([`Language`]) and a line in [`LANGUAGES`]; nothing
 //! outside knows one by name.
 
+mod cursor;
 pub mod dve;
 mod language;
 pub mod murphi;
 pub mod promela;
+mod quote;
 mod report;
+mod token;
 
 pub use language::{EachStep, Language, MakeTrail, OwnOptions, TrailWriter};
 

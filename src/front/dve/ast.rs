@@ -5,20 +5,13 @@
 //! (`a && b && c ...`), which generated models write by the thousand, are one [`ExprKind::Chain`]
 //! and count as a balanced tree, which is how they are lowered.
 
+pub use crate::front::token::Name;
+
 use crate::ir::{Binary, Unary};
 use crate::source::Span;
 
 /// The greatest height of an expression, and the deepest nesting of brackets.
 pub const MAX_HEIGHT: u32 = 250;
-
-/// A name and where it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Name<'a> {
-    /// The name.
-    pub text: &'a str,
-    /// Where it stands.
-    pub span: Span,
-}
 
 /// A whole file.
 #[derive(Debug, Default)]

@@ -6,9 +6,9 @@
 //! with all of them is said once.
 
 use super::ast::{ChannelUse, Expr, ExprKind, Name, ProcessUse, Reference};
-use super::quote;
 use super::scope::{Meaning, Member, Members, Scope};
 use crate::diag::Diagnostic;
+use crate::front::quote::{quote, shorten};
 pub(super) use crate::front::report::Report;
 use crate::ir::{
     ChannelId, Entity, ExprKind as Known, LocationId, Place, ProcessId, Selector, VarId,
@@ -82,7 +82,7 @@ impl<'w, 'a> Scope<'w, 'a> {
             (None, Some(_)) => return self.not_an_array(*name, meaning, index.as_deref()),
             (Some(_), None) => {
                 let error = format!("{} is an array, and this names no element", quote(name.text));
-                let help = format!("write `{}[...]`", super::shorten(name.text));
+                let help = format!("write `{}[...]`", shorten(name.text));
                 self.report.error_with(name.span, error, help);
                 return None;
             }
@@ -237,7 +237,7 @@ impl<'w, 'a> Scope<'w, 'a> {
         let Some(index) = index else {
             let family = quote(name.text);
             let error = format!("{family} is a family of {count}, and this names no member");
-            let help = format!("write `{}[...]`", super::shorten(name.text));
+            let help = format!("write `{}[...]`", shorten(name.text));
             self.report.error_with(name.span, error, help);
             return None;
         };
@@ -264,7 +264,7 @@ impl<'w, 'a> Scope<'w, 'a> {
     /// ` for i = 3`, inside a family's member.
     fn which_member(&self) -> String {
         match self.member.and_then(|member| member.parameter) {
-            Some((name, value)) => format!(" for {} = {value}", super::shorten(name.text)),
+            Some((name, value)) => format!(" for {} = {value}", shorten(name.text)),
             None => String::new(),
         }
     }
@@ -290,7 +290,7 @@ impl<'w, 'a> Scope<'w, 'a> {
         let message = format!("expected a {what}, but {text} is {kind}");
         let help = match (meaning, what) {
             (Meaning::Process(_), "variable or constant") => {
-                Some(format!("to ask for its state, write `{}.state`", super::shorten(name.text)))
+                Some(format!("to ask for its state, write `{}.state`", shorten(name.text)))
             }
             _ => None,
         };

@@ -10,9 +10,9 @@
 use super::ast::*;
 use super::check::Report;
 use super::scope::{ChannelInfo, Meaning, Member, Members, Scope, World, nearest};
-use super::{quote, shorten};
 use crate::diag::Diagnostic;
 use crate::front::Options;
+use crate::front::quote::{quote, shorten};
 use crate::ir::{self, Domain, Entity, Overflow, Owner, Program, Scalar, Type, TypeId};
 use crate::source::Span;
 use std::collections::HashMap;

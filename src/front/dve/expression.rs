@@ -3,8 +3,8 @@
 use super::ast::{Expr, ExprKind, Query};
 use super::check::Resolved;
 use super::fold;
-use super::quote;
 use super::scope::Scope;
+use crate::front::quote::quote;
 use crate::ir;
 use crate::source::Span;
 

@@ -1,77 +1,20 @@
 //! From characters to tokens, one at a time.
 //!
-//! The parser asks for the next token when it needs it, so a file is never held as a list of
-//! tokens, and a broken file costs no more than the part before its first error. A token is its
-//! kind and its span; names and numbers are read from the source through the span.
-//!
 //! Space is blanks, line ends, `//` and `/* */` comments, and a backslash before a line end
 //! (which DiVinE's lexer skips too).
 
 use crate::diag::Diagnostic;
-use crate::source::Span;
+use crate::front::cursor::Cursor;
+use crate::front::token::{self, Kind as _, kinds, take, take_sign};
 
 /// A word, number or sign of the source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token {
-    /// What it is.
-    pub kind: TokenKind,
-    /// Where it stands.
-    pub span: Span,
-}
+pub(super) type Token = token::Token<TokenKind>;
 
-/// Declares [`TokenKind`] with the ways to write each kind; the first is how messages call it.
-macro_rules! tokens {
-    (words { $($word:ident $word_text:literal,)* } signs { $($sign:ident $($sign_text:literal)|+,)* }) => {
-        /// What a token is.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum TokenKind {
-            /// A name.
-            Name,
-            /// A number.
-            Number,
-            /// The end of the file.
-            End,
-            $(#[doc = concat!("`", $word_text, "`")] $word,)*
-            $(#[doc = concat!($("`", $sign_text, "` "),+)] $sign,)*
-        }
-
-        impl TokenKind {
-            /// How messages call it.
-            pub fn describe(self) -> &'static str {
-                match self {
-                    TokenKind::Name => "a name",
-                    TokenKind::Number => "a number",
-                    TokenKind::End => "the end of the file",
-                    $(TokenKind::$word => concat!("`", $word_text, "`"),)*
-                    $(TokenKind::$sign => first([$(concat!("`", $sign_text, "`")),+]),)*
-                }
-            }
-
-            /// The kind of a word: reserved, an operator spelt out, or a name.
-            fn of_word(word: &str) -> TokenKind {
-                match word {
-                    $($word_text => TokenKind::$word,)*
-                    $($($sign_text)|+ => TokenKind::$sign,)*
-                    _ => TokenKind::Name,
-                }
-            }
-
-            /// The kind of a sign made of exactly these characters.
-            fn of_sign(sign: &str) -> Option<TokenKind> {
-                match sign {
-                    $($($sign_text)|+ => Some(TokenKind::$sign),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-const fn first<const N: usize>(spellings: [&'static str; N]) -> &'static str {
-    spellings[0]
-}
-
-tokens! {
+kinds! {
+    others {
+        Name "a name",
+        Number "a number",
+    }
     words {
         Accept "accept",
         Assert "assert",
@@ -134,103 +77,63 @@ tokens! {
 }
 
 /// Reads tokens from a text.
-pub struct Lexer<'a> {
-    text: &'a str,
-    file: u16,
-    at: usize,
+pub(super) struct Lexer<'a> {
+    cursor: Cursor<'a>,
 }
 
 impl<'a> Lexer<'a> {
     /// A lexer at the start of file `file`, whose text is `text`.
-    pub fn new(file: u16, text: &'a str) -> Self {
-        Self { text, file, at: 0 }
-    }
-
-    /// The source of a span of this file.
-    pub fn text(&self, span: Span) -> &'a str {
-        &self.text[span.start as usize..span.end as usize]
-    }
-
-    /// The next token; at the end of the text, again and again [`TokenKind::End`].
-    pub fn token(&mut self) -> Result<Token, Diagnostic> {
-        self.skip_space()?;
-        let Some(&byte) = self.text.as_bytes().get(self.at) else {
-            return Ok(self.take(0, TokenKind::End));
-        };
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' => Ok(self.word()),
-            b'0'..=b'9' => self.number(),
-            _ => self.sign(),
-        }
+    pub(super) fn new(file: u16, text: &'a str) -> Self {
+        Self { cursor: Cursor::new(file, text) }
     }
 
     fn word(&mut self) -> Token {
-        let length = self.run(|byte| byte.is_ascii_alphanumeric() || b"_$#".contains(&byte));
-        let kind = TokenKind::of_word(&self.text[self.at..self.at + length]);
-        self.take(length, kind)
+        let belongs = |byte: u8| byte.is_ascii_alphanumeric() || b"_$#".contains(&byte);
+        let span = self.cursor.take_run(belongs);
+        Token { kind: TokenKind::of_word(self.cursor.text(span)), span }
     }
 
     fn number(&mut self) -> Result<Token, Diagnostic> {
-        let length = self.run(|byte| byte.is_ascii_digit());
-        let follows = self.text.as_bytes().get(self.at + length);
-        if follows.is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'_') {
-            let length = self.run(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            let span = self.take(length, TokenKind::Number).span;
-            return Err(Diagnostic::error(span, "a number runs into a name")
-                .help("numbers are decimal; names start with a letter or `_`"));
-        }
-        Ok(self.take(length, TokenKind::Number))
-    }
-
-    fn sign(&mut self) -> Result<Token, Diagnostic> {
-        for length in [2, 1] {
-            let sign = self.text.get(self.at..self.at + length);
-            if let Some(kind) = sign.and_then(TokenKind::of_sign) {
-                return Ok(self.take(length, kind));
+        let span = self.cursor.take_run(|byte| byte.is_ascii_digit());
+        let belongs = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        match self.cursor.run(belongs) {
+            0 => Ok(Token { kind: TokenKind::Number, span }),
+            more => {
+                let span = span.to(self.cursor.take(more));
+                Err(Diagnostic::error(span, "a number runs into a name")
+                    .help("numbers are decimal; names start with a letter or `_`"))
             }
         }
-        let char = self.text[self.at..].chars().next().unwrap_or(' ');
-        let span = self.take(char.len_utf8(), TokenKind::End).span;
-        Err(Diagnostic::error(span, format!("the character {char:?} has no meaning here")))
     }
 
     fn skip_space(&mut self) -> Result<(), Diagnostic> {
         loop {
-            self.at += self.run(|byte| byte.is_ascii_whitespace());
-            let rest = &self.text.as_bytes()[self.at..];
-            match rest {
-                [b'/', b'/', ..] => self.at += self.run(|byte| byte != b'\n'),
-                [b'/', b'*', ..] => self.skip_comment()?,
-                [b'\\', after @ ..] if is_line_end(after) => self.at += 1,
+            self.cursor.take_run(|byte| byte.is_ascii_whitespace());
+            match self.cursor.rest().as_bytes() {
+                [b'/', b'/', ..] => self.cursor.take_run(|byte| byte != b'\n'),
+                [b'/', b'*', ..] => self.cursor.take_comment()?,
+                [b'\\', after @ ..] if is_line_end(after) => self.cursor.take(1),
                 _ => return Ok(()),
-            }
+            };
+        }
+    }
+}
+
+impl<'a> token::Lex<'a> for Lexer<'a> {
+    type Kind = TokenKind;
+
+    fn token(&mut self) -> Result<Token, Diagnostic> {
+        self.skip_space()?;
+        match self.cursor.byte() {
+            None => Ok(take(&mut self.cursor, 0, TokenKind::EndOfFile)),
+            Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => Ok(self.word()),
+            Some(b'0'..=b'9') => self.number(),
+            Some(_) => take_sign(&mut self.cursor),
         }
     }
 
-    fn skip_comment(&mut self) -> Result<(), Diagnostic> {
-        match self.text[self.at + 2..].find("*/") {
-            Some(length) => {
-                self.at += length + 4;
-                Ok(())
-            }
-            None => {
-                let span = Span::new(self.file, self.at..self.at + 2);
-                Err(Diagnostic::error(span, "this comment is never closed")
-                    .help("close it with `*/`"))
-            }
-        }
-    }
-
-    /// How many bytes from here satisfy `belongs`.
-    fn run(&self, belongs: impl Fn(u8) -> bool) -> usize {
-        let rest = &self.text.as_bytes()[self.at..];
-        rest.iter().position(|&byte| !belongs(byte)).unwrap_or(rest.len())
-    }
-
-    fn take(&mut self, length: usize, kind: TokenKind) -> Token {
-        let span = Span::new(self.file, self.at..self.at + length);
-        self.at += length;
-        Token { kind, span }
+    fn cursor(&self) -> &Cursor<'a> {
+        &self.cursor
     }
 }
 
@@ -242,13 +145,15 @@ fn is_line_end(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::front::token::Lex;
+    use crate::source::Span;
 
     fn kinds(text: &str) -> Vec<TokenKind> {
         let mut lexer = Lexer::new(0, text);
         let next = || lexer.token().map(|token| token.kind);
         std::iter::repeat_with(next)
             .map_while(Result::ok)
-            .take_while(|&k| k != TokenKind::End)
+            .take_while(|&k| k != TokenKind::EndOfFile)
             .collect()
     }
 

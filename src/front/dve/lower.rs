@@ -11,7 +11,7 @@ use super::ast::{Expr, Model, Process, Sync, Transition};
 use super::check::Report;
 use super::declare::Declarations;
 use super::scope::{Member, Scope, World};
-use super::{quote, shorten};
+use crate::front::quote::{SHORT, quote, shorten};
 use crate::ir::{
     Action, ActionId, ChannelId, ChannelRef, Communication, Control, Edge, Entity, Overflow,
     Pattern, ProcessId, Program, Property, PropertyKind, Schedule, Start, Stmt, StmtKind, TypeId,
@@ -151,7 +151,7 @@ impl<'a> Lowering<'_, 'a> {
 
     /// An assertion as it stands in the source, on one line and not too long.
     fn one_line(&self, expr: &Expr<'a>) -> String {
-        let start = self.report.text(expr.span).chars().take(10 * super::SHORT).collect::<String>();
+        let start = self.report.text(expr.span).chars().take(10 * SHORT).collect::<String>();
         shorten(&start.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
     }
 

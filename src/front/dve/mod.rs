@@ -40,7 +40,7 @@ mod check;
 mod declare;
 mod expression;
 mod fold;
-pub mod lex;
+mod lex;
 mod lower;
 mod operators;
 pub mod parse;
@@ -52,7 +52,6 @@ use crate::diag::Diagnostic;
 use crate::ir::{Arithmetic, EndRule, Overflow, Program};
 use crate::source::Sources;
 use check::Report;
-use std::borrow::Cow;
 
 /// DiVinE's language, as the BEEM models use it.
 pub static LANGUAGE: Language = Language {
@@ -85,20 +84,4 @@ fn load(sources: &Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>>
         ..program
     };
     Ok(Loaded { program, warnings: report.finish()? })
-}
-
-/// The most characters of the user's text that a message repeats.
-const SHORT: usize = 60;
-
-/// A piece of the user's text, cut if it is long.
-fn shorten(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(SHORT) {
-        Some((end, _)) => Cow::Owned(format!("{}...", &text[..end])),
-        None => Cow::Borrowed(text),
-    }
-}
-
-/// A piece of the user's text, as messages show it.
-fn quote(text: &str) -> String {
-    format!("`{}`", shorten(text))
 }

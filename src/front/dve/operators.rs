@@ -10,8 +10,9 @@
 
 use super::ast::*;
 use super::lex::TokenKind;
-use super::parse::{Parsed, Parser};
+use super::parse::Parser;
 use crate::diag::Diagnostic;
+use crate::front::token::{Parse, Parsed};
 use crate::ir::{Binary, Unary};
 use crate::source::Span;
 
@@ -149,13 +150,13 @@ impl<'a> Parser<'a, '_> {
 
     /// From the start of a name to the last token taken.
     fn since(&self, name: Name<'a>) -> Span {
-        name.span.to(self.last_span())
+        name.span.to(self.last())
     }
 
     /// Parses something one bracket or unary operator deeper.
     pub(super) fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == MAX_HEIGHT {
-            return Err(too_deep(self.last_span()));
+            return Err(too_deep(self.last()));
         }
         self.depth += 1;
         let parsed = inside(self)?;

@@ -6,13 +6,11 @@
 //! [`operators`](super::operators).
 
 use super::ast::*;
-use super::lex::{Lexer, Token, TokenKind};
-use super::quote;
+use super::lex::{Lexer, TokenKind};
 use crate::diag::Diagnostic;
+use crate::front::quote::quote;
+use crate::front::token::{Kind, Parse, Parsed, Tokens};
 use crate::source::Span;
-
-/// What parsing gives, or the first error.
-pub(super) type Parsed<T> = Result<T, Diagnostic>;
 
 /// Parses a whole file; warnings are added to `warnings`.
 pub fn parse<'a>(
@@ -20,101 +18,41 @@ pub fn parse<'a>(
     text: &'a str,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<Model<'a>, Diagnostic> {
-    let mut lexer = Lexer::new(file, text);
-    let token = lexer.token()?;
-    let mut parser = Parser { lexer, token, last: token.span, depth: 0, warnings };
-    parser.model()
+    let tokens = Tokens::new(Lexer::new(file, text))?;
+    Parser { tokens, depth: 0, warnings }.model()
 }
 
 /// A place in the tokens.
 pub(super) struct Parser<'a, 'w> {
-    lexer: Lexer<'a>,
-    /// The token to look at next.
-    token: Token,
-    /// The span of the token before it.
-    last: Span,
+    tokens: Tokens<'a, Lexer<'a>>,
     /// How many brackets and unary operators are open.
     pub(super) depth: u32,
     /// Advice found on the way.
     pub(super) warnings: &'w mut Vec<Diagnostic>,
 }
 
+impl<'a> Parse<'a> for Parser<'a, '_> {
+    type Lexer = Lexer<'a>;
+
+    fn tokens(&self) -> &Tokens<'a, Lexer<'a>> {
+        &self.tokens
+    }
+
+    fn tokens_mut(&mut self) -> &mut Tokens<'a, Lexer<'a>> {
+        &mut self.tokens
+    }
+
+    fn advice(&self, expected: &str) -> Option<String> {
+        let is_reserved = self.kind().is_reserved() && expected.contains("name");
+        is_reserved.then(|| format!("{} is a reserved word", quote(self.text(self.here()))))
+    }
+}
+
 impl<'a> Parser<'a, '_> {
-    /// The kind of the next token.
-    pub(super) fn kind(&self) -> TokenKind {
-        self.token.kind
-    }
-
-    /// Takes the next token.
-    pub(super) fn advance(&mut self) -> Parsed<Token> {
-        let token = self.token;
-        self.token = self.lexer.token()?;
-        self.last = token.span;
-        Ok(token)
-    }
-
-    /// Takes the next token if it is of this kind.
-    pub(super) fn eat(&mut self, kind: TokenKind) -> Parsed<bool> {
-        let found = self.kind() == kind;
-        if found {
-            self.advance()?;
-        }
-        Ok(found)
-    }
-
-    /// Takes the next token, which must be of this kind.
-    pub(super) fn expect(&mut self, kind: TokenKind) -> Parsed<Token> {
-        match self.kind() == kind {
-            true => self.advance(),
-            false => Err(self.unexpected(kind.describe())),
-        }
-    }
-
-    /// Takes a name; `what` says which.
-    pub(super) fn name(&mut self, what: &str) -> Parsed<Name<'a>> {
-        match self.kind() {
-            TokenKind::Name => {
-                let span = self.advance()?.span;
-                Ok(Name { text: self.lexer.text(span), span })
-            }
-            _ => Err(self.unexpected(what)),
-        }
-    }
-
-    /// The span of the last token taken.
-    pub(super) fn last_span(&self) -> Span {
-        self.last
-    }
-
-    /// The source of a span.
-    pub(super) fn text(&self, span: Span) -> &'a str {
-        self.lexer.text(span)
-    }
-
-    /// The error that the next token is not what was expected. If it is on a later line, the place
-    /// is the end of the token before it, where something is missing.
-    pub(super) fn unexpected(&self, expected: &str) -> Diagnostic {
-        let Token { kind, span } = self.token;
-        let found = match kind {
-            TokenKind::End => kind.describe().to_owned(),
-            _ => quote(self.lexer.text(span)),
-        };
-        let between = Span { start: self.last.end, end: span.start, ..span };
-        let place = match self.last.end < span.start && self.text(between).contains('\n') {
-            true => Span { end: between.start, ..between },
-            false => span,
-        };
-        let error = Diagnostic::error(place, format!("expected {expected}, found {found}"));
-        match is_reserved(kind) && expected.contains("name") {
-            true => error.help(format!("{found} is a reserved word")),
-            false => error,
-        }
-    }
-
     fn model(&mut self) -> Parsed<Model<'a>> {
         let mut model = Model::default();
-        if self.kind() == TokenKind::End {
-            return Err(Diagnostic::error(self.token.span, "the file holds no model")
+        if self.kind() == TokenKind::EndOfFile {
+            return Err(Diagnostic::error(self.here(), "the file holds no model")
                 .help("a DVE model has processes and ends with `system async;`"));
         }
         loop {
@@ -129,14 +67,14 @@ impl<'a> Parser<'a, '_> {
                     model.system = self.system()?;
                     return Ok(model);
                 }
-                TokenKind::End => return Err(self.no_system()),
+                TokenKind::EndOfFile => return Err(self.no_system()),
                 _ => return Err(self.unexpected("a declaration, a `process` or `system`")),
             }
         }
     }
 
     fn no_system(&self) -> Diagnostic {
-        let place = Span { start: self.last.end, end: self.last.end, ..self.last };
+        let place = Span { start: self.last().end, ..self.last() };
         Diagnostic::error(place, "the model has no `system` line")
             .help("end it with `system async;`")
     }
@@ -156,7 +94,7 @@ impl<'a> Parser<'a, '_> {
         };
         self.expect(TokenKind::Semicolon)?;
         match self.kind() {
-            TokenKind::End => Ok(System { lockstep, property }),
+            TokenKind::EndOfFile => Ok(System { lockstep, property }),
             _ => Err(self.unexpected("the end of the file after the `system` line")),
         }
     }
@@ -193,9 +131,9 @@ impl<'a> Parser<'a, '_> {
     fn initial(&mut self) -> Parsed<Initial<'a>> {
         match self.kind() {
             TokenKind::BraceOpen => {
-                let start = self.token.span;
+                let start = self.here();
                 let values = self.braced(Self::expression)?;
-                Ok(Initial::List(values, start.to(self.last)))
+                Ok(Initial::List(values, start.to(self.last())))
             }
             _ => Ok(Initial::Value(self.expression()?)),
         }
@@ -270,7 +208,7 @@ impl<'a> Parser<'a, '_> {
             TokenKind::Trans => self.transitions(&mut process.transitions),
             TokenKind::Channel => {
                 let error = "channels are declared outside processes";
-                Err(Diagnostic::error(self.token.span, error))
+                Err(Diagnostic::error(self.here(), error))
             }
             _ => Err(self.unexpected(
                 "`byte`, `int`, `const`, `state`, `init`, `commit`, `accept`, `assert`, `trans` \
@@ -321,7 +259,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn transition(&mut self, source: Option<Name<'a>>) -> Parsed<Transition<'a>> {
-        let start = self.token.span;
+        let start = self.here();
         let from = match (self.kind(), source) {
             (TokenKind::Arrow, Some(source)) => source,
             (TokenKind::Arrow, None) => {
@@ -332,7 +270,7 @@ impl<'a> Parser<'a, '_> {
         };
         if self.kind() == TokenKind::WideArrow {
             let error = "probabilistic transitions (`=>`) are not supported";
-            return Err(Diagnostic::error(self.token.span, error));
+            return Err(Diagnostic::error(self.here(), error));
         }
         self.expect(TokenKind::Arrow)?;
         let to = self.name("the name of a state")?;
@@ -343,12 +281,12 @@ impl<'a> Parser<'a, '_> {
             self.part(&mut transition)?;
             self.expect(TokenKind::Semicolon)?;
         }
-        transition.span = start.to(self.last);
+        transition.span = start.to(self.last());
         Ok(transition)
     }
 
     fn part(&mut self, transition: &mut Transition<'a>) -> Parsed<()> {
-        let Token { kind, span } = self.token;
+        let (kind, span) = (self.kind(), self.here());
         let again = match kind {
             TokenKind::Guard => transition.guard.is_some(),
             TokenKind::Sync => transition.sync.is_some(),
@@ -382,7 +320,7 @@ impl<'a> Parser<'a, '_> {
             TokenKind::BraceOpen => self.braced(Self::expression)?,
             _ => vec![self.expression()?],
         };
-        Ok(Sync { channel, sends, values, span: start.to(self.last) })
+        Ok(Sync { channel, sends, values, span: start.to(self.last()) })
     }
 
     fn effect(&mut self) -> Parsed<Effect<'a>> {
@@ -418,15 +356,6 @@ impl<'a> Parser<'a, '_> {
         self.expect(TokenKind::BraceClose)?;
         Ok(items)
     }
-
-    /// `item, item`
-    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
-        let mut items = vec![item(self)?];
-        while self.eat(TokenKind::Comma)? {
-            items.push(item(self)?);
-        }
-        Ok(items)
-    }
 }
 
 /// Reads `i < N` as the members of a family, or gives the expression back.
@@ -448,9 +377,4 @@ fn as_family(inside: Expr<'_>) -> Result<Family<'_>, Expr<'_>> {
         }
         kind => Err(Expr { kind, span, height: inside.height }),
     }
-}
-
-fn is_reserved(kind: TokenKind) -> bool {
-    kind.describe().as_bytes().get(1).is_some_and(u8::is_ascii_alphabetic)
-        && !matches!(kind, TokenKind::Name | TokenKind::Number | TokenKind::End)
 }

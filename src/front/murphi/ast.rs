@@ -3,20 +3,13 @@
 //! Names borrow from the source. Expressions and statements know nothing of types; whoever walks
 //! them may recurse, for the parser refuses what nests deeper than [`MAX_DEPTH`].
 
+pub use crate::front::token::Name;
+
 use crate::ir::{Binary, Quantifier as Which, Unary};
 use crate::source::Span;
 
 /// The deepest nesting of expressions, statements and rules.
 pub const MAX_DEPTH: u32 = 200;
-
-/// A name and where it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Name<'a> {
-    /// The name.
-    pub text: &'a str,
-    /// Where it stands.
-    pub span: Span,
-}
 
 /// A whole file.
 #[derive(Debug, Default)]

@@ -4,76 +4,18 @@
 //! ends, `--` to the end of the line, and `/* */`. Rumur's signs beyond ASCII are read too.
 
 use crate::diag::Diagnostic;
-use crate::source::Span;
+use crate::front::cursor::Cursor;
+use crate::front::token::{self, Kind as _, kinds, take, take_sign};
 
 /// A word, number, string or sign of the source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token {
-    /// What it is.
-    pub kind: TokenKind,
-    /// Where it stands.
-    pub span: Span,
-}
+pub(super) type Token = token::Token<TokenKind>;
 
-/// Declares [`TokenKind`] with the ways to write each kind; the first is how messages call it.
-macro_rules! tokens {
-    (words { $($word:ident $word_text:literal,)* } signs { $($sign:ident $($sign_text:literal)|+,)* }) => {
-        /// What a token is.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum TokenKind {
-            /// A name.
-            Name,
-            /// A number.
-            Number,
-            /// A string.
-            String,
-            /// The end of the file.
-            End_,
-            $(#[doc = concat!("`", $word_text, "`")] $word,)*
-            $(#[doc = concat!($("`", $sign_text, "` "),+)] $sign,)*
-        }
-
-        impl TokenKind {
-            /// How messages call it.
-            pub fn describe(self) -> &'static str {
-                match self {
-                    TokenKind::Name => "a name",
-                    TokenKind::Number => "a number",
-                    TokenKind::String => "a string",
-                    TokenKind::End_ => "the end of the file",
-                    $(TokenKind::$word => concat!("`", $word_text, "`"),)*
-                    $(TokenKind::$sign => first([$(concat!("`", $sign_text, "`")),+]),)*
-                }
-            }
-
-            /// Whether it is a reserved word.
-            pub fn is_word(self) -> bool {
-                matches!(self, $(TokenKind::$word)|*)
-            }
-
-            /// The kind of a word: reserved, or a name.
-            fn of_word(word: &str) -> TokenKind {
-                match word.to_ascii_lowercase().as_str() {
-                    $($word_text => TokenKind::$word,)*
-                    _ => TokenKind::Name,
-                }
-            }
-
-            /// The longest sign that a text begins with, and its length.
-            fn of_sign(text: &str) -> Option<(TokenKind, usize)> {
-                let signs = [$($((TokenKind::$sign, $sign_text)),+),*];
-                let here = signs.into_iter().filter(|(_, sign)| text.starts_with(sign));
-                here.map(|(kind, sign)| (kind, sign.len())).max_by_key(|(_, length)| *length)
-            }
-        }
-    };
-}
-
-const fn first<const N: usize>(spellings: [&'static str; N]) -> &'static str {
-    spellings[0]
-}
-
-tokens! {
+kinds! {
+    others {
+        Name "a name",
+        Number "a number",
+        String "a string",
+    }
     words {
         Alias "alias",
         Array "array",
@@ -179,127 +121,97 @@ tokens! {
 
 /// Reads tokens from a text.
 #[derive(Clone)]
-pub struct Lexer<'a> {
-    text: &'a str,
-    file: u16,
-    at: usize,
+pub(super) struct Lexer<'a> {
+    cursor: Cursor<'a>,
 }
 
 impl<'a> Lexer<'a> {
     /// A lexer at the start of file `file`, whose text is `text`.
-    pub fn new(file: u16, text: &'a str) -> Self {
-        Self { text, file, at: 0 }
+    pub(super) fn new(file: u16, text: &'a str) -> Self {
+        Self { cursor: Cursor::new(file, text) }
     }
 
-    /// The source of a span of this file.
-    pub fn text(&self, span: Span) -> &'a str {
-        &self.text[span.start as usize..span.end as usize]
-    }
-
-    /// The line that a span begins on, counted from 1.
-    pub fn line(&self, span: Span) -> usize {
-        self.text[..span.start as usize].matches('\n').count() + 1
-    }
-
-    /// The next token; at the end of the text, again and again [`TokenKind::End_`].
-    pub fn token(&mut self) -> Result<Token, Diagnostic> {
-        self.skip_space()?;
-        let Some(&byte) = self.text.as_bytes().get(self.at) else {
-            return Ok(self.take(0, TokenKind::End_));
-        };
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
-                let length = self.run(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-                let kind = TokenKind::of_word(&self.text[self.at..self.at + length]);
-                Ok(self.take(length, kind))
-            }
-            b'0'..=b'9' => self.number(),
-            b'"' => self.string(),
-            _ => self.sign(),
-        }
+    fn word(&mut self) -> Token {
+        let span = self.cursor.take_run(is_of_word);
+        let word = self.cursor.text(span).to_ascii_lowercase();
+        Token { kind: TokenKind::of_word(&word), span }
     }
 
     fn number(&mut self) -> Result<Token, Diagnostic> {
-        let length = self.run(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        let token = self.take(length, TokenKind::Number);
-        let digits = self.text(token.span);
+        let span = self.cursor.take_run(is_of_word);
+        let digits = self.cursor.text(span);
         let hexadecimal = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"));
         let right = match hexadecimal {
             Some(rest) => !rest.is_empty() && rest.bytes().all(|it| it.is_ascii_hexdigit()),
             None => digits.bytes().all(|it| it.is_ascii_digit()),
         };
         match right {
-            true => Ok(token),
-            false => Err(Diagnostic::error(token.span, "a number runs into a name")
+            true => Ok(Token { kind: TokenKind::Number, span }),
+            false => Err(Diagnostic::error(span, "a number runs into a name")
                 .help("numbers are decimal, or hexadecimal after `0x`")),
         }
     }
 
     fn string(&mut self) -> Result<Token, Diagnostic> {
-        let rest = &self.text[self.at + 1..];
+        let rest = &self.cursor.rest()[1..];
         let end = rest.find(['"', '\n']);
         match end.filter(|&end| rest[end..].starts_with('"')) {
-            Some(length) => Ok(self.take(length + 2, TokenKind::String)),
+            Some(length) => Ok(take(&mut self.cursor, length + 2, TokenKind::String)),
             None => {
-                let span = Span::new(self.file, self.at..self.at + 1);
-                Err(Diagnostic::error(span, "this string is not closed on its line")
-                    .help("close it with `\"`"))
+                let error = "this string is not closed on its line";
+                Err(Diagnostic::error(self.cursor.ahead(1), error).help("close it with `\"`"))
             }
         }
-    }
-
-    fn sign(&mut self) -> Result<Token, Diagnostic> {
-        let rest = &self.text[self.at..];
-        if let Some((kind, length)) = TokenKind::of_sign(rest) {
-            return Ok(self.take(length, kind));
-        }
-        let char = rest.chars().next().unwrap_or(' ');
-        let span = self.take(char.len_utf8(), TokenKind::End_).span;
-        Err(Diagnostic::error(span, format!("the character {char:?} has no meaning here"))
-            .help("remove it; comments begin with `--`"))
     }
 
     fn skip_space(&mut self) -> Result<(), Diagnostic> {
         loop {
-            self.at += self.run(|byte| byte.is_ascii_whitespace());
-            match &self.text.as_bytes()[self.at..] {
-                [b'-', b'-', ..] => self.at += self.run(|byte| byte != b'\n'),
-                [b'/', b'*', ..] => match self.text[self.at + 2..].find("*/") {
-                    Some(length) => self.at += length + 4,
-                    None => {
-                        let span = Span::new(self.file, self.at..self.at + 2);
-                        return Err(Diagnostic::error(span, "this comment is never closed")
-                            .help("close it with `*/`"));
-                    }
-                },
+            self.cursor.take_run(|byte| byte.is_ascii_whitespace());
+            match self.cursor.rest().as_bytes() {
+                [b'-', b'-', ..] => self.cursor.take_run(|byte| byte != b'\n'),
+                [b'/', b'*', ..] => self.cursor.take_comment()?,
                 _ => return Ok(()),
-            }
+            };
+        }
+    }
+}
+
+impl<'a> token::Lex<'a> for Lexer<'a> {
+    type Kind = TokenKind;
+
+    fn token(&mut self) -> Result<Token, Diagnostic> {
+        self.skip_space()?;
+        match self.cursor.byte() {
+            None => Ok(take(&mut self.cursor, 0, TokenKind::EndOfFile)),
+            Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => Ok(self.word()),
+            Some(b'0'..=b'9') => self.number(),
+            Some(b'"') => self.string(),
+            Some(_) => take_sign(&mut self.cursor)
+                .map_err(|error| error.help("remove it; comments begin with `--`")),
         }
     }
 
-    /// How many bytes from here satisfy `belongs`.
-    fn run(&self, belongs: impl Fn(u8) -> bool) -> usize {
-        let rest = &self.text.as_bytes()[self.at..];
-        rest.iter().position(|&byte| !belongs(byte)).unwrap_or(rest.len())
+    fn cursor(&self) -> &Cursor<'a> {
+        &self.cursor
     }
+}
 
-    fn take(&mut self, length: usize, kind: TokenKind) -> Token {
-        let span = Span::new(self.file, self.at..self.at + length);
-        self.at += length;
-        Token { kind, span }
-    }
+/// Whether a byte may stand in a word or a number.
+fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::front::token::Lex;
 
     fn kinds(text: &str) -> Vec<TokenKind> {
         let mut lexer = Lexer::new(0, text);
         let next = || lexer.token().map(|token| token.kind);
         std::iter::repeat_with(next)
             .map_while(Result::ok)
-            .take_while(|&kind| kind != TokenKind::End_)
+            .take_while(|&kind| kind != TokenKind::EndOfFile)
             .collect()
     }
 

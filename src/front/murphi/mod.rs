@@ -29,7 +29,7 @@
 //! `cover` and `liveness` are read and checked for their types; they are not verified yet.
 
 pub mod ast;
-pub mod lex;
+mod lex;
 mod lower;
 pub mod parse;
 
@@ -64,15 +64,4 @@ fn load(sources: &Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>>
         ..program
     };
     Ok(Loaded { program, warnings: report.finish()? })
-}
-
-/// The most characters of the user's text that a message repeats.
-const SHORT: usize = 60;
-
-/// A piece of the user's text, as messages show it: cut if it is long.
-fn quote(text: &str) -> String {
-    match text.char_indices().nth(SHORT) {
-        Some((end, _)) => format!("`{}...`", &text[..end]),
-        None => format!("`{text}`"),
-    }
 }

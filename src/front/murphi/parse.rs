@@ -10,32 +10,25 @@ mod rules;
 mod statements;
 
 use super::ast::*;
-use super::lex::{Lexer, Token, TokenKind};
+use super::lex::{Lexer, TokenKind};
 use crate::diag::Diagnostic;
-use crate::front::murphi::quote;
+use crate::front::quote::quote;
+use crate::front::token::{Kind, Parse, Parsed, Tokens};
 use crate::source::Span;
 
 /// The most names of an `alias`, a `ruleset` or a quantifier.
 const LIST_MAX: usize = 50;
 
-/// What parsing gives, or the first error.
-type Parsed<T> = Result<T, Diagnostic>;
-
 /// Parses a whole file.
 pub fn parse(file: u16, text: &str) -> Result<Model<'_>, Diagnostic> {
-    let mut lexer = Lexer::new(file, text);
-    let token = lexer.token()?;
-    Parser { lexer, token, last: token.span, depth: 0, else_if: None }.model()
+    let tokens = Tokens::new(Lexer::new(file, text))?;
+    Parser { tokens, depth: 0, else_if: None }.model()
 }
 
 /// A place in the tokens.
 #[derive(Clone)]
 struct Parser<'a> {
-    lexer: Lexer<'a>,
-    /// The token to look at next.
-    token: Token,
-    /// The span of the token before it.
-    last: Span,
+    tokens: Tokens<'a, Lexer<'a>>,
     /// How much is open.
     depth: u32,
     /// The last `if` right behind an `else`, which needs an end of its own.
@@ -51,124 +44,22 @@ struct Open {
     span: Span,
 }
 
-impl<'a> Parser<'a> {
-    fn kind(&self) -> TokenKind {
-        self.token.kind
+impl<'a> Parse<'a> for Parser<'a> {
+    type Lexer = Lexer<'a>;
+
+    fn tokens(&self) -> &Tokens<'a, Lexer<'a>> {
+        &self.tokens
     }
 
-    /// Takes the next token.
-    fn advance(&mut self) -> Parsed<Token> {
-        let token = self.token;
-        self.token = self.lexer.token()?;
-        self.last = token.span;
-        Ok(token)
+    fn tokens_mut(&mut self) -> &mut Tokens<'a, Lexer<'a>> {
+        &mut self.tokens
     }
 
-    /// Takes the next token if it is of this kind.
-    fn eat(&mut self, kind: TokenKind) -> Parsed<bool> {
-        let found = self.kind() == kind;
-        if found {
-            self.advance()?;
-        }
-        Ok(found)
-    }
-
-    /// Takes the next token, which must be of this kind.
-    fn expect(&mut self, kind: TokenKind) -> Parsed<Token> {
-        match self.kind() == kind {
-            true => self.advance(),
-            false => Err(self.unexpected(kind.describe())),
-        }
-    }
-
-    /// Takes a name; `what` says which.
-    fn name(&mut self, what: &str) -> Parsed<Name<'a>> {
-        match self.kind() {
-            TokenKind::Name => {
-                let span = self.advance()?.span;
-                Ok(Name { text: self.lexer.text(span), span })
-            }
-            _ => Err(self.unexpected(what)),
-        }
-    }
-
-    /// Takes a string, if one is next.
-    fn string(&mut self) -> Parsed<Option<&'a str>> {
-        match self.kind() {
-            TokenKind::String => {
-                let span = self.advance()?.span;
-                let text = self.lexer.text(span);
-                Ok(Some(&text[1..text.len() - 1]))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// Whether the next token is a name that is this word, in any case: such words are reserved
-    /// only where they make sense.
-    fn is_word(&self, word: &str) -> bool {
-        self.kind() == TokenKind::Name
-            && self.lexer.text(self.token.span).eq_ignore_ascii_case(word)
-    }
-
-    /// What comes between commas.
-    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
-        let mut items = vec![item(self)?];
-        while self.eat(TokenKind::Comma)? {
-            items.push(item(self)?);
-        }
-        Ok(items)
-    }
-
-    /// Parses something one level deeper.
-    fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            let message = format!("this nests deeper than {MAX_DEPTH} levels");
-            return Err(Diagnostic::error(self.token.span, message)
-                .help("give parts of it names, as functions or constants"));
-        }
-        let result = inside(self);
-        self.depth -= 1;
-        result
-    }
-
-    /// What a list like those of `alias` and `ruleset` gives names to is nested in it, level by level.
-    fn at_most_in_a_list(&self, count: usize) -> Parsed<()> {
-        match count > LIST_MAX {
-            false => Ok(()),
-            true => Err(Diagnostic::error(
-                self.last,
-                format!("this list has more than {LIST_MAX} names"),
-            )
-            .help("use an array and one name for its index")),
-        }
-    }
-
-    /// The error that the next token is not what was expected. If it is on a later line, the place
-    /// is the end of the token before it, where something is missing.
-    fn unexpected(&self, expected: &str) -> Diagnostic {
-        let Token { kind, span } = self.token;
-        let found = match kind {
-            TokenKind::End_ => kind.describe().to_owned(),
-            _ => quote(self.lexer.text(span)),
-        };
-        let between = Span { start: self.last.end, end: span.start, ..span };
-        let missing = self.last.end < span.start && self.lexer.text(between).contains('\n');
-        let place = if missing { Span { end: between.start, ..between } } else { span };
-        let error = Diagnostic::error(place, format!("expected {expected}, found {found}"));
-        match self.advice(expected) {
-            Some(advice) => error.help(advice),
-            None => error,
-        }
-    }
-
-    /// What to do where the next token is not what was expected, if that is clear.
     fn advice(&self, expected: &str) -> Option<String> {
-        let text = self.lexer.text(self.token.span);
+        let text = self.text(self.here());
         let advice = match self.kind() {
             TokenKind::DoubleEqual => "Murphi compares with `=`",
-            kind if kind.is_word() && expected.contains("name") => {
+            kind if kind.is_reserved() && expected.contains("name") => {
                 return Some(format!("{} is a reserved word", quote(text)));
             }
             _ if self.is_word("and") => "`and` is written `&`",
@@ -196,6 +87,51 @@ impl<'a> Parser<'a> {
         };
         Some(advice.to_owned())
     }
+}
+
+impl<'a> Parser<'a> {
+    /// Takes a string, if one is next.
+    fn string(&mut self) -> Parsed<Option<&'a str>> {
+        match self.kind() {
+            TokenKind::String => {
+                let span = self.advance()?.span;
+                let text = self.text(span);
+                Ok(Some(&text[1..text.len() - 1]))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether the next token is a name that is this word, in any case: such words are reserved
+    /// only where they make sense.
+    fn is_word(&self, word: &str) -> bool {
+        self.kind() == TokenKind::Name && self.text(self.here()).eq_ignore_ascii_case(word)
+    }
+
+    /// Parses something one level deeper.
+    fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            let message = format!("this nests deeper than {MAX_DEPTH} levels");
+            return Err(Diagnostic::error(self.here(), message)
+                .help("give parts of it names, as functions or constants"));
+        }
+        let result = inside(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// What a list like those of `alias` and `ruleset` gives names to is nested in it, level by level.
+    fn at_most_in_a_list(&self, count: usize) -> Parsed<()> {
+        match count > LIST_MAX {
+            false => Ok(()),
+            true => Err(Diagnostic::error(
+                self.last(),
+                format!("this list has more than {LIST_MAX} names"),
+            )
+            .help("use an array and one name for its index")),
+        }
+    }
 
     /// Takes the end of what is open.
     fn close(&mut self, open: Open) -> Parsed<Span> {
@@ -208,14 +144,14 @@ impl<'a> Parser<'a> {
 
     /// The error that something open is not closed here.
     fn not_closed(&self, open: Open) -> Diagnostic {
-        let opened = quote(self.lexer.text(open.span));
-        let line = self.lexer.line(open.span);
+        let opened = quote(self.text(open.span));
+        let line = self.line(open.span);
         let expected = format!("`end` or {}", open.closer.describe());
         let error = self.unexpected(&expected);
         match self.else_if {
             _ if self.kind() == TokenKind::WideArrow => error,
             Some(inner) if inner.start > open.span.start => {
-                let line = self.lexer.line(inner);
+                let line = self.line(inner);
                 error.help(format!(
                     "the {opened} is still open: the `else if` of line {line} needs two ends, \
                      `elsif` none"
@@ -229,7 +165,7 @@ impl<'a> Parser<'a> {
         let mut model = Model::default();
         loop {
             match self.kind() {
-                TokenKind::End_ => break,
+                TokenKind::EndOfFile => break,
                 TokenKind::Semicolon => drop(self.advance()?),
                 TokenKind::Const | TokenKind::Type | TokenKind::Var => {
                     self.declarations(&mut model.declarations)?;
@@ -265,7 +201,7 @@ impl<'a> Parser<'a> {
     /// The error that what a section declares has a name that is reserved.
     fn reserved_name(&self) -> Parsed<()> {
         let mut ahead = self.clone();
-        let is_declared = self.kind().is_word()
+        let is_declared = self.kind().is_reserved()
             && ahead.advance().is_ok()
             && matches!(ahead.kind(), TokenKind::Colon | TokenKind::Comma);
         if is_declared { Err(self.unexpected("a name")) } else { Ok(()) }
@@ -297,14 +233,14 @@ impl<'a> Parser<'a> {
 
     fn type_expr(&mut self) -> Parsed<TypeExpr<'a>> {
         self.deeper(|parser| {
-            let start = parser.token.span;
+            let start = parser.here();
             let kind = parser.type_kind()?;
-            Ok(TypeExpr { kind, span: start.to(parser.last) })
+            Ok(TypeExpr { kind, span: start.to(parser.last()) })
         })
     }
 
     fn type_kind(&mut self) -> Parsed<TypeKind<'a>> {
-        let start = self.token.span;
+        let start = self.here();
         match self.kind() {
             TokenKind::Enum => {
                 self.advance()?;

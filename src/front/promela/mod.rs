@@ -15,7 +15,6 @@ use super::{Language, Loaded, Options, OwnOptions};
 use crate::diag::Diagnostic;
 use crate::ir::Program;
 use crate::source::{Sources, Span};
-use std::borrow::Cow;
 
 /// Promela, the language of SPIN.
 pub static LANGUAGE: Language = Language {
@@ -42,17 +41,6 @@ fn load(sources: &mut Sources, options: &Options) -> Result<Loaded, Vec<Diagnost
 fn model_name(file: &str) -> &str {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
-}
-
-/// The most characters of the user's text that a message repeats.
-const SHORT: usize = 60;
-
-/// A piece of the user's text, cut if it is long.
-fn shorten(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(SHORT) {
-        Some((end, _)) => Cow::Owned(format!("{}...", &text[..end])),
-        None => Cow::Borrowed(text),
-    }
 }
 
 /// C code inside a model is refused: only a C compiler knows what it does.

@@ -3,7 +3,7 @@
 use super::super::ast::{Expr as Tree, Function, Name, Parameters};
 use super::places::{Lowered, Part};
 use super::{Body, Hoisted, Lowerer, Meaning, Returns};
-use crate::front::murphi::quote;
+use crate::front::quote::quote;
 use crate::ir::{
     Argument, Expr, ExprKind, Function as Lowering, FunctionId, FunctionParameter, LocalId, Place,
     Stmt, StmtKind, TypeId,

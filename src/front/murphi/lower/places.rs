@@ -4,7 +4,7 @@ use super::super::ast::{Expr as Tree, ExprKind as TreeKind, Name};
 use super::fold::is_stable;
 use super::sorts::Sort;
 use super::{Lowerer, Meaning};
-use crate::front::murphi::quote;
+use crate::front::quote::quote;
 use crate::ir::{Expr, ExprKind, Place, Root, Selector, Type, TypeId};
 
 /// A variable or a part of one.

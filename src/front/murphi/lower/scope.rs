@@ -3,7 +3,7 @@
 use super::super::ast::Name;
 use super::Lowerer;
 use super::sorts::Sort;
-use crate::front::murphi::quote;
+use crate::front::quote::quote;
 use crate::ir::{Expr, Place, TypeId};
 use std::collections::HashMap;
 

@@ -3,7 +3,7 @@
 use super::super::ast::{Expr as Tree, Name, TypeExpr, TypeKind};
 use super::sorts::Sort;
 use super::{Lowerer, Meaning};
-use crate::front::murphi::quote;
+use crate::front::quote::quote;
 use crate::ir::validate::SCALARS_MAX;
 use crate::ir::{
     Domain, Enum, Expr, ExprKind, Owner, Place, Scalar, Scalarset, Type, TypeId, Variable,

@@ -16,10 +16,11 @@
 //!
 //! So `!a = b` is `!(a = b)`, as CMurphi and Rumur have it.
 
-use super::{Open, Parsed, Parser};
+use super::{Open, Parser};
 use crate::diag::Diagnostic;
 use crate::front::murphi::ast::*;
 use crate::front::murphi::lex::TokenKind;
+use crate::front::token::{Parse, Parsed};
 use crate::ir::{Binary, Quantifier as Which, Unary};
 use crate::source::Span;
 
@@ -104,7 +105,7 @@ impl<'a> Parser<'a> {
             if operators > IN_A_ROW_MAX {
                 let error =
                     format!("this expression has more than {IN_A_ROW_MAX} operators in a row");
-                return Err(Diagnostic::error(self.last, error)
+                return Err(Diagnostic::error(self.last(), error)
                     .help("compute a part of it in a statement of its own"));
             }
             left = binary(operator, left, self.leaning(rest, tighter)?);
@@ -176,7 +177,7 @@ impl<'a> Parser<'a> {
             _ => self.operation()?,
         };
         if COMPARISONS.iter().any(|(kind, _)| *kind == self.kind()) {
-            return Err(Diagnostic::error(self.token.span, "comparisons do not chain")
+            return Err(Diagnostic::error(self.here(), "comparisons do not chain")
                 .help("join them with `&`"));
         }
         Ok(binary(operator, left, right))
@@ -218,14 +219,14 @@ impl<'a> Parser<'a> {
             };
             let start = match &kind {
                 ExprKind::Field(of, _) | ExprKind::Index(of, _) => of.span,
-                _ => self.last,
+                _ => self.last(),
             };
-            expr = Expr { kind, span: start.to(self.last) };
+            expr = Expr { kind, span: start.to(self.last()) };
         }
     }
 
     fn primary(&mut self) -> Parsed<Expr<'a>> {
-        let start = self.token.span;
+        let start = self.here();
         let kind = match self.kind() {
             TokenKind::Number => self.number()?,
             TokenKind::Name => {
@@ -243,7 +244,7 @@ impl<'a> Parser<'a> {
                 self.advance()?;
                 let inner = self.expression()?;
                 self.expect(TokenKind::ParenClose)?;
-                return Ok(Expr { span: start.to(self.last), ..inner });
+                return Ok(Expr { span: start.to(self.last()), ..inner });
             }
             TokenKind::Forall | TokenKind::ForallSign => {
                 self.quantified(Which::All, TokenKind::EndForall)?
@@ -274,12 +275,12 @@ impl<'a> Parser<'a> {
             }
             _ => return Err(self.unexpected("an expression")),
         };
-        Ok(Expr { kind, span: start.to(self.last) })
+        Ok(Expr { kind, span: start.to(self.last()) })
     }
 
     fn number(&mut self) -> Parsed<ExprKind<'a>> {
         let span = self.advance()?.span;
-        let text = self.lexer.text(span);
+        let text = self.text(span);
         let value = match text.get(..2) {
             Some("0x" | "0X") => i64::from_str_radix(&text[2..], 16),
             _ => text.parse(),

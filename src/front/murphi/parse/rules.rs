@@ -1,9 +1,10 @@
 //! Rules, start states and properties, and what encloses them.
 
-use super::{Open, Parsed, Parser};
+use super::{Open, Parser};
 use crate::diag::Diagnostic;
 use crate::front::murphi::ast::*;
 use crate::front::murphi::lex::TokenKind;
+use crate::front::token::{Parse, Parsed};
 
 impl<'a> Parser<'a> {
     /// Whether the next token is a word that begins a property, though it is not reserved.
@@ -26,14 +27,14 @@ impl<'a> Parser<'a> {
 
     /// One rule, and the semicolons after it.
     pub(super) fn rule(&mut self) -> Parsed<Rule<'a>> {
-        let span = self.token.span;
+        let span = self.here();
         let kind = self.deeper(Self::rule_kind)?;
         while self.eat(TokenKind::Semicolon)? {}
         Ok(Rule { kind, span })
     }
 
     fn rule_kind(&mut self) -> Parsed<RuleKind<'a>> {
-        let span = self.token.span;
+        let span = self.here();
         match self.kind() {
             TokenKind::Rule => {
                 self.advance()?;
@@ -87,7 +88,7 @@ impl<'a> Parser<'a> {
             match self.kind() {
                 TokenKind::End => break,
                 kind if kind == open.closer => break,
-                TokenKind::End_ => return Err(self.not_closed(open)),
+                TokenKind::EndOfFile => return Err(self.not_closed(open)),
                 _ => rules.push(self.rule()?),
             }
         }
@@ -108,7 +109,7 @@ impl<'a> Parser<'a> {
 
     fn priority(&mut self) -> Parsed<i32> {
         let span = self.advance()?.span;
-        self.lexer.text(span).parse().map_err(|_| {
+        self.text(span).parse().map_err(|_| {
             Diagnostic::error(span, "this priority is too large").help("priorities fit 32 bits")
         })
     }

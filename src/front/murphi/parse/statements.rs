@@ -1,9 +1,10 @@
 //! Statements.
 
-use super::{Open, Parsed, Parser};
+use super::{Open, Parser};
 use crate::diag::Diagnostic;
 use crate::front::murphi::ast::*;
 use crate::front::murphi::lex::TokenKind;
+use crate::front::token::{Kind, Parse, Parsed};
 
 impl<'a> Parser<'a> {
     /// Statements with semicolons between, up to what cannot begin one.
@@ -33,7 +34,7 @@ impl<'a> Parser<'a> {
     }
 
     fn statement(&mut self) -> Parsed<Stmt<'a>> {
-        let start = self.token.span;
+        let start = self.here();
         let kind = match self.kind() {
             TokenKind::Name if self.is_assume() => {
                 self.advance()?;
@@ -66,7 +67,7 @@ impl<'a> Parser<'a> {
             }
             _ => self.simple()?,
         };
-        Ok(Stmt { kind, span: start.to(self.last) })
+        Ok(Stmt { kind, span: start.to(self.last()) })
     }
 
     /// Whether `assume` begins a statement here, and is not somebody's name.
@@ -92,8 +93,7 @@ impl<'a> Parser<'a> {
                 Ok(StmtKind::Assign(target, self.expression()?))
             }
             TokenKind::Equal => {
-                Err(Diagnostic::error(self.token.span, "`=` compares")
-                    .help("to assign, write `:=`"))
+                Err(Diagnostic::error(self.here(), "`=` compares").help("to assign, write `:=`"))
             }
             _ => Err(self.unexpected("`:=` and a value, or the arguments of a procedure")),
         }
@@ -111,7 +111,7 @@ impl<'a> Parser<'a> {
                 TokenKind::Else => {
                     self.advance()?;
                     if self.kind() == TokenKind::If {
-                        self.else_if = Some(self.token.span);
+                        self.else_if = Some(self.here());
                     }
                     branches.push((None, self.statements()?));
                     break;
@@ -161,7 +161,7 @@ impl<'a> Parser<'a> {
         Ok(match word.kind {
             TokenKind::Return => StmtKind::Return(match self.kind() {
                 TokenKind::Semicolon => None,
-                kind if kind.is_word() && !begins_expression(kind) => None,
+                kind if kind.is_reserved() && !begins_expression(kind) => None,
                 _ => Some(self.expression()?),
             }),
             TokenKind::Clear => StmtKind::Clear(self.designator()?),

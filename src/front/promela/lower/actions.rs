@@ -92,7 +92,7 @@ impl<'m> Lowering<'m, '_> {
             Act::Do(_) => {
                 let start: String = self.sources.text(span).chars().take(600).collect();
                 let words: Vec<&str> = start.split_whitespace().collect();
-                crate::front::promela::shorten(&words.join(" ")).into_owned()
+                crate::front::quote::shorten(&words.join(" ")).into_owned()
             }
         }
     }

@@ -13,6 +13,7 @@ use super::ast::{Expr, Name, Process, Role};
 use super::symbols::{SymbolId, Symbols};
 use super::token::{Kind, Token};
 use crate::diag::Diagnostic;
+use crate::front::quote::shorten;
 use crate::source::Span;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
@@ -247,7 +248,7 @@ impl Parser {
     fn unexpected<T>(&self, expected: &str) -> Parsed<T> {
         let found = match &self.peek().kind {
             Kind::End => "the end of the file".to_owned(),
-            kind => format!("`{}`", super::shorten(&kind.to_string())),
+            kind => format!("`{}`", shorten(&kind.to_string())),
         };
         Err(Diagnostic::error(self.span(), format!("expected {expected}, found {found}")))
     }

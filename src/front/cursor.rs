@@ -1,0 +1,75 @@
+//! A place in a text, for lexers.
+//!
+//! A lexer looks at what lies ahead, finds how many bytes belong to its next token, and takes them;
+//! what it took is told by a span, and read from the text through that.
+
+use crate::diag::Diagnostic;
+use crate::source::Span;
+
+/// A place in the text of a file.
+#[derive(Clone)]
+pub(in crate::front) struct Cursor<'a> {
+    text: &'a str,
+    file: u16,
+    /// Between two characters.
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// The start of file `file`, whose text is `text`.
+    pub(in crate::front) fn new(file: u16, text: &'a str) -> Self {
+        Self { text, file, at: 0 }
+    }
+
+    /// What lies ahead.
+    pub(in crate::front) fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    /// The next byte, but at the end of the text.
+    pub(in crate::front) fn byte(&self) -> Option<u8> {
+        self.rest().as_bytes().first().copied()
+    }
+
+    /// The source of a span of this file.
+    pub(in crate::front) fn text(&self, span: Span) -> &'a str {
+        &self.text[span.start as usize..span.end as usize]
+    }
+
+    /// The line that a span begins on, counted from 1.
+    pub(in crate::front) fn line(&self, span: Span) -> usize {
+        self.text[..span.start as usize].matches('\n').count() + 1
+    }
+
+    /// How many bytes from here satisfy `belongs`.
+    pub(in crate::front) fn run(&self, belongs: impl Fn(u8) -> bool) -> usize {
+        let rest = self.rest().as_bytes();
+        rest.iter().position(|&byte| !belongs(byte)).unwrap_or(rest.len())
+    }
+
+    /// The next so many bytes, which are not taken.
+    pub(in crate::front) fn ahead(&self, length: usize) -> Span {
+        Span::new(self.file, self.at..self.at + length)
+    }
+
+    /// Takes so many bytes.
+    pub(in crate::front) fn take(&mut self, length: usize) -> Span {
+        let span = self.ahead(length);
+        self.at += length;
+        span
+    }
+
+    /// Takes all bytes from here that satisfy `belongs`.
+    pub(in crate::front) fn take_run(&mut self, belongs: impl Fn(u8) -> bool) -> Span {
+        self.take(self.run(belongs))
+    }
+
+    /// Takes a comment that begins here with two characters and goes up to `*/`.
+    pub(in crate::front) fn take_comment(&mut self) -> Result<Span, Diagnostic> {
+        match self.rest()[2..].find("*/") {
+            Some(length) => Ok(self.take(length + 4)),
+            None => Err(Diagnostic::error(self.ahead(2), "this comment is never closed")
+                .help("close it with `*/`")),
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Tokens that are told apart by a kind, and what parsers do with them.
+//!
+//! A language lists its words and signs once, by [`kinds`], and gives a lexer ([`Lex`]) that makes
+//! the next token when it is asked for: a file is never held as a list of tokens, and a broken file
+//! costs no more than the part before its first error. [`Tokens`] looks one token ahead, and
+//! [`Parse`] is what every recursive descent is made of: look, take, expect, complain.
+
+use super::cursor::Cursor;
+use super::quote::quote;
+use crate::diag::Diagnostic;
+use crate::source::Span;
+
+/// A word, number or sign of the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::front) struct Token<K> {
+    /// What it is.
+    pub(in crate::front) kind: K,
+    /// Where it stands.
+    pub(in crate::front) span: Span,
+}
+
+/// A name and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name<'a> {
+    /// The name.
+    pub text: &'a str,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What a token is.
+pub(in crate::front) trait Kind: Copy + Eq + 'static {
+    /// A name.
+    const NAME: Self;
+    /// The end of the file.
+    const END: Self;
+    /// What stands between the items of a list.
+    const COMMA: Self;
+
+    /// How messages call it.
+    fn describe(self) -> &'static str;
+    /// The kind of a word: reserved, an operator spelt out, or a name.
+    fn of_word(word: &str) -> Self;
+    /// The kind of a sign made of exactly these characters.
+    fn of_sign(sign: &str) -> Option<Self>;
+
+    /// Whether messages call it by a word, so that no name can be spelt like it.
+    fn is_reserved(self) -> bool {
+        let spelt = self.describe().strip_prefix('`');
+        spelt.is_some_and(|spelt| spelt.starts_with(|first: char| first.is_ascii_alphabetic()))
+    }
+}
+
+/// The most bytes of a sign that is no word.
+const SIGN_MAX: usize = 3;
+
+/// Declares `TokenKind` with the ways to write each kind; the first is how messages call it.
+macro_rules! kinds {
+    (
+        others { $($other:ident $other_text:literal,)* }
+        words { $($word:ident $word_text:literal,)* }
+        signs { $($sign:ident $($sign_text:literal)|+,)* }
+    ) => {
+        /// What a token is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum TokenKind {
+            /// The end of the file.
+            EndOfFile,
+            $(#[doc = $other_text] $other,)*
+            $(#[doc = concat!("`", $word_text, "`")] $word,)*
+            $(#[doc = concat!($("`", $sign_text, "` "),+)] $sign,)*
+        }
+
+        impl $crate::front::token::Kind for TokenKind {
+            const NAME: Self = TokenKind::Name;
+            const END: Self = TokenKind::EndOfFile;
+            const COMMA: Self = TokenKind::Comma;
+
+            fn describe(self) -> &'static str {
+                match self {
+                    TokenKind::EndOfFile => "the end of the file",
+                    $(TokenKind::$other => $other_text,)*
+                    $(TokenKind::$word => concat!("`", $word_text, "`"),)*
+                    $(TokenKind::$sign => [$(concat!("`", $sign_text, "`")),+][0],)*
+                }
+            }
+
+            fn of_word(word: &str) -> Self {
+                match word {
+                    $($word_text => TokenKind::$word,)*
+                    $($($sign_text)|+ => TokenKind::$sign,)*
+                    _ => TokenKind::Name,
+                }
+            }
+
+            fn of_sign(sign: &str) -> Option<Self> {
+                match sign {
+                    $($($sign_text)|+ => Some(TokenKind::$sign),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+pub(in crate::front) use kinds;
+
+/// Makes the tokens of a text, one at a time.
+pub(in crate::front) trait Lex<'a> {
+    /// What its tokens are.
+    type Kind: Kind;
+
+    /// The next token; at the end of the text, again and again its end.
+    fn token(&mut self) -> Result<Token<Self::Kind>, Diagnostic>;
+    /// Where it is.
+    fn cursor(&self) -> &Cursor<'a>;
+}
+
+/// Takes so many bytes as a token of this kind.
+pub(in crate::front) fn take<K>(cursor: &mut Cursor<'_>, length: usize, kind: K) -> Token<K> {
+    Token { kind, span: cursor.take(length) }
+}
+
+/// Takes the longest sign that is next.
+pub(in crate::front) fn take_sign<K: Kind>(
+    cursor: &mut Cursor<'_>,
+) -> Result<Token<K>, Diagnostic> {
+    for length in (1..=SIGN_MAX).rev() {
+        let sign = cursor.rest().get(..length);
+        if let Some(kind) = sign.and_then(K::of_sign) {
+            return Ok(take(cursor, length, kind));
+        }
+    }
+    let char = cursor.rest().chars().next().unwrap_or(' ');
+    let span = cursor.take(char.len_utf8());
+    Err(Diagnostic::error(span, format!("the character {char:?} has no meaning here")))
+}
+
+/// What parsing gives, or the first error.
+pub(in crate::front) type Parsed<T> = Result<T, Diagnostic>;
+
+/// A place in the tokens of a text.
+#[derive(Clone)]
+pub(in crate::front) struct Tokens<'a, L: Lex<'a>> {
+    lexer: L,
+    /// The token to look at next.
+    next: Token<L::Kind>,
+    /// The span of the token before it.
+    last: Span,
+}
+
+impl<'a, L: Lex<'a>> Tokens<'a, L> {
+    /// The start of what a lexer reads.
+    pub(in crate::front) fn new(mut lexer: L) -> Parsed<Self> {
+        let next = lexer.token()?;
+        Ok(Self { lexer, next, last: next.span })
+    }
+}
+
+/// A parser: it has tokens, and may know what to do where the next one is not what was expected.
+pub(in crate::front) trait Parse<'a>: Sized {
+    /// What makes its tokens.
+    type Lexer: Lex<'a>;
+
+    /// Where it is.
+    fn tokens(&self) -> &Tokens<'a, Self::Lexer>;
+    /// The same, to go on from.
+    fn tokens_mut(&mut self) -> &mut Tokens<'a, Self::Lexer>;
+    /// What to do where the next token is not what was expected, if that is clear.
+    fn advice(&self, expected: &str) -> Option<String>;
+
+    /// The kind of the next token.
+    fn kind(&self) -> KindOf<'a, Self> {
+        self.tokens().next.kind
+    }
+
+    /// The span of the next token.
+    fn here(&self) -> Span {
+        self.tokens().next.span
+    }
+
+    /// The span of the last token taken.
+    fn last(&self) -> Span {
+        self.tokens().last
+    }
+
+    /// The source of a span.
+    fn text(&self, span: Span) -> &'a str {
+        self.tokens().lexer.cursor().text(span)
+    }
+
+    /// The line that a span begins on, counted from 1.
+    fn line(&self, span: Span) -> usize {
+        self.tokens().lexer.cursor().line(span)
+    }
+
+    /// Takes the next token.
+    fn advance(&mut self) -> Parsed<Token<KindOf<'a, Self>>> {
+        let tokens = self.tokens_mut();
+        let token = tokens.next;
+        tokens.next = tokens.lexer.token()?;
+        tokens.last = token.span;
+        Ok(token)
+    }
+
+    /// Takes the next token if it is of this kind.
+    fn eat(&mut self, kind: KindOf<'a, Self>) -> Parsed<bool> {
+        let found = self.kind() == kind;
+        if found {
+            self.advance()?;
+        }
+        Ok(found)
+    }
+
+    /// Takes the next token, which must be of this kind.
+    fn expect(&mut self, kind: KindOf<'a, Self>) -> Parsed<Token<KindOf<'a, Self>>> {
+        match self.kind() == kind {
+            true => self.advance(),
+            false => Err(self.unexpected(kind.describe())),
+        }
+    }
+
+    /// Takes a name; `what` says which.
+    fn name(&mut self, what: &str) -> Parsed<Name<'a>> {
+        match self.kind() == KindOf::<'a, Self>::NAME {
+            true => {
+                let span = self.advance()?.span;
+                Ok(Name { text: self.text(span), span })
+            }
+            false => Err(self.unexpected(what)),
+        }
+    }
+
+    /// What comes between commas.
+    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.eat(KindOf::<'a, Self>::COMMA)? {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// The error that the next token is not what was expected. If it is on a later line, the place
+    /// is the end of the token before it, where something is missing.
+    fn unexpected(&self, expected: &str) -> Diagnostic {
+        let (last, here) = (self.last(), self.here());
+        let found = match self.kind() == KindOf::<'a, Self>::END {
+            true => self.kind().describe().to_owned(),
+            false => quote(self.text(here)),
+        };
+        let between = Span { start: last.end, end: here.start, ..here };
+        let missing = last.end < here.start && self.text(between).contains('\n');
+        let place = if missing { Span { end: between.start, ..between } } else { here };
+        let error = Diagnostic::error(place, format!("expected {expected}, found {found}"));
+        match self.advice(expected) {
+            Some(advice) => error.help(advice),
+            None => error,
+        }
+    }
+}
+
+/// What the tokens of a parser are.
+pub(in crate::front) type KindOf<'a, P> = <<P as Parse<'a>>::Lexer as Lex<'a>>::Kind;
