@@ -1,102 +1,207 @@
-//! Every operator on integers where words begin and end, against what it means mathematically.
+//! Every operator on integers where words begin and end, against what it means mathematically: the
+//! one arithmetic that all share, its ranges of results, and every executor.
 
 #[path = "support/compare.rs"]
 mod compare;
+#[path = "support/definition.rs"]
+mod definition;
 
 use compare::all_agree;
+use definition::{
+    BINARY, Expected, UNARY, binary, fewer_integers, integers, is_integer, mathematical, unary,
+};
+use proptest::prelude::*;
 use spillway::exec::{Explain, FaultKind, Interp, Model, Outcome};
+use spillway::ir::interval::{self, Interval, is_none};
 use spillway::ir::layout::CellId;
 use spillway::ir::{
     Action, Arithmetic, Binary, Control, Domain, Expr, ExprKind, Owner, Place, Program, Root,
-    Scalar, Start, Stmt, StmtKind, Type, Unary, VarId, Variable,
+    Scalar, Start, Stmt, StmtKind, Type, TypeId, Unary, VarId, Variable,
 };
 use spillway::source::Span;
 
-/// What an operator should give.
-type Expected = Result<i64, FaultKind>;
+const ARITHMETICS: [Arithmetic; 2] = [Arithmetic::Wrapping32, Arithmetic::Checked64];
 
-const BINARY: [Binary; 19] = [
-    Binary::Add,
-    Binary::Subtract,
-    Binary::Multiply,
-    Binary::Divide,
-    Binary::Remainder,
-    Binary::BitAnd,
-    Binary::BitOr,
-    Binary::BitXor,
-    Binary::ShiftLeft,
-    Binary::ShiftRight,
-    Binary::Equal,
-    Binary::NotEqual,
-    Binary::Less,
-    Binary::LessEqual,
-    Binary::Greater,
-    Binary::GreaterEqual,
-    Binary::And,
-    Binary::Or,
-    Binary::Implies,
-];
+/// All integers worth a try, those of the arithmetic and others.
+fn all_integers(arithmetic: Arithmetic) -> Vec<i64> {
+    [integers(arithmetic), fewer_integers(arithmetic)].concat()
+}
 
-/// Brings a mathematical result into the integers of the arithmetic.
-fn integer(arithmetic: Arithmetic, value: i128) -> Expected {
-    match arithmetic {
-        Arithmetic::Wrapping32 => Ok(i64::from(value as i32)),
-        Arithmetic::Checked64 => i64::try_from(value).map_err(|_| FaultKind::Range),
+#[test]
+fn the_shared_arithmetic_is_as_defined() {
+    for arithmetic in ARITHMETICS {
+        let integers = all_integers(arithmetic);
+        for &left in &integers {
+            for operator in UNARY {
+                let got = arithmetic.unary(operator, left).map_err(FaultKind::from);
+                assert_eq!(got, unary(arithmetic, operator, left), "{operator:?} {left}");
+                if arithmetic.always_succeeds_on_one(operator) {
+                    assert!(got.is_ok(), "{operator:?} {left}");
+                }
+            }
+            for (operator, &right) in
+                BINARY.iter().flat_map(|&it| integers.iter().map(move |right| (it, right)))
+            {
+                let got = arithmetic.binary(operator, left, right).map_err(FaultKind::from);
+                let expected = binary(arithmetic, operator, left, right);
+                let operation = format!("{arithmetic:?}: {left} {operator:?} {right}");
+                assert_eq!(got, expected, "{operation}");
+                assert!(got.is_ok() || !arithmetic.always_succeeds(operator), "{operation}");
+                if let Some(decided) = operator.decided_by(left) {
+                    assert_eq!(got, Ok(decided), "{operation}");
+                }
+            }
+        }
     }
 }
 
-fn unary(arithmetic: Arithmetic, operator: Unary, operand: i64) -> Expected {
-    match operator {
-        Unary::Negate => integer(arithmetic, -i128::from(operand)),
-        Unary::Not => Ok(i64::from(operand == 0)),
-        Unary::Complement => integer(arithmetic, -i128::from(operand) - 1),
+/// That the results of an operation on two values in two ranges are where they are said to be.
+fn ranges_hold(
+    arithmetic: Arithmetic,
+    operator: Binary,
+    (left, right): (Interval, Interval),
+    (one, other): (i64, i64),
+) -> Result<(), TestCaseError> {
+    let results = interval::binary(arithmetic, operator, left, right);
+    let expected = binary(arithmetic, operator, one, other);
+    if let Ok(value) = expected {
+        let (low, high) = results.range;
+        prop_assert!(low <= value && value <= high, "{} is beyond {:?}", value, results);
+    }
+    // Bits of integers are not brought anywhere.
+    let is_brought = arithmetic == Arithmetic::Checked64
+        || !matches!(
+            operator,
+            Binary::BitAnd | Binary::BitOr | Binary::BitXor | Binary::ShiftRight
+        );
+    if let (Ok(number), true) = (mathematical(arithmetic, operator, one, other), is_brought) {
+        let stays = is_integer(arithmetic, number);
+        prop_assert!(stays || results.leaves, "{} is no integer, {:?}", number, results);
+    }
+    let of_known = interval::binary(arithmetic, operator, (one, one), (other, other));
+    match expected {
+        Ok(value) => prop_assert_eq!(of_known.range, (value, value)),
+        Err(_) => prop_assert!(is_none(of_known.range), "{:?}", of_known),
+    }
+    Ok(())
+}
+
+/// The same for an operator of one operand.
+fn range_holds(arithmetic: Arithmetic, operator: Unary, operand: Interval, one: i64) {
+    let operation = format!("{arithmetic:?}: {operator:?} {one} of {operand:?}");
+    let (low, high) = interval::unary(arithmetic, operator, operand);
+    let of_known = interval::unary(arithmetic, operator, (one, one));
+    match unary(arithmetic, operator, one) {
+        Ok(value) => {
+            assert!(low <= value && value <= high, "{operation}: {value} in {low}..={high}");
+            assert_eq!(of_known, (value, value), "{operation}");
+        }
+        Err(_) => assert!(is_none(of_known), "{operation}"),
     }
 }
 
-fn binary(arithmetic: Arithmetic, operator: Binary, left: i64, right: i64) -> Expected {
-    let (a, b) = (i128::from(left), i128::from(right));
-    let word = if arithmetic == Arithmetic::Wrapping32 { 32 } else { 64 };
-    let truth = |holds: bool| Ok(i64::from(holds));
-    match operator {
-        Binary::Add => integer(arithmetic, a + b),
-        Binary::Subtract => integer(arithmetic, a - b),
-        Binary::Multiply => integer(arithmetic, a * b),
-        Binary::Divide | Binary::Remainder if b == 0 => Err(FaultKind::Division),
-        Binary::Divide => integer(arithmetic, a / b),
-        Binary::Remainder => integer(arithmetic, a - a / b * b),
-        Binary::BitAnd => integer(arithmetic, a & b),
-        Binary::BitOr => integer(arithmetic, a | b),
-        Binary::BitXor => integer(arithmetic, a ^ b),
-        Binary::ShiftLeft | Binary::ShiftRight if !(0..word).contains(&b) => Err(FaultKind::Shift),
-        Binary::ShiftLeft => integer(arithmetic, a * (1 << b)),
-        Binary::ShiftRight => integer(arithmetic, a.div_euclid(1 << b)),
-        Binary::Equal => truth(a == b),
-        Binary::NotEqual => truth(a != b),
-        Binary::Less => truth(a < b),
-        Binary::LessEqual => truth(a <= b),
-        Binary::Greater => truth(a > b),
-        Binary::GreaterEqual => truth(a >= b),
-        Binary::And => truth(a != 0 && b != 0),
-        Binary::Or => truth(a != 0 || b != 0),
-        Binary::Implies => truth(a == 0 || b != 0),
-    }
-}
-
-/// Integers around 0, around the sizes of words, and where either arithmetic ends.
-fn integers(arithmetic: Arithmetic) -> Vec<i64> {
-    let least = match arithmetic {
-        Arithmetic::Wrapping32 => i64::from(i32::MIN),
-        Arithmetic::Checked64 => i64::MIN,
+#[test]
+fn ranges_of_small_integers_hold_all_results() {
+    let pairs = |ends: std::ops::RangeInclusive<i64>| {
+        ends.clone().flat_map(move |low| (low..=*ends.end()).map(move |high| (low, high)))
     };
-    let near = |value: i64| [value - 1, value, value + 1];
-    let mut integers: Vec<i64> = (-3..=3).chain(near(31)).chain(near(63)).collect();
-    integers.extend([46_340, 46_341, -46_341, 1 << 30, -1 << 30, i32::MAX.into()]);
-    integers.extend([least, least + 1, -(least + 1), -(least + 2)]);
-    if arithmetic == Arithmetic::Checked64 {
-        integers.extend(near(1 << 31).into_iter().chain(near(-1 << 31)).chain(near(1 << 32)));
-        integers.extend([3_037_000_499, 3_037_000_500, -3_037_000_500, 1 << 62, -1 << 62]);
+    for (arithmetic, left) in
+        ARITHMETICS.into_iter().flat_map(|it| pairs(-3..=3).map(move |to| (it, to)))
+    {
+        for (right, operator) in pairs(-2..=4).flat_map(|it| BINARY.map(|to| (it, to))) {
+            for one in left.0..=left.1 {
+                for other in right.0..=right.1 {
+                    ranges_hold(arithmetic, operator, (left, right), (one, other)).unwrap_or_else(
+                        |error| {
+                            panic!("{one} of {left:?} {operator:?} {other} of {right:?}: {error}")
+                        },
+                    );
+                }
+            }
+        }
+        for one in left.0..=left.1 {
+            UNARY.into_iter().for_each(|it| range_holds(arithmetic, it, left, one));
+        }
     }
-    integers
+}
+
+/// Where there is no operand there is no result, unless it is not asked for.
+#[test]
+fn nothing_comes_of_nothing() {
+    for (arithmetic, operator) in ARITHMETICS.into_iter().flat_map(|it| BINARY.map(|to| (it, to))) {
+        let range = |left, right| interval::binary(arithmetic, operator, left, right).range;
+        assert!(is_none(range(interval::NONE, (0, 1))), "{operator:?}");
+        for left in [0, 1] {
+            let expected = operator.decided_by(left).map_or(interval::NONE, |it| (it, it));
+            assert_eq!(range((left, left), interval::NONE), expected, "{left} {operator:?}");
+        }
+    }
+    for operator in UNARY {
+        assert!(is_none(interval::unary(Arithmetic::Checked64, operator, interval::NONE)));
+    }
+}
+
+/// A range between two edges, or near one, and a value in it: an end, an edge, or any.
+fn range_and_value(arithmetic: Arithmetic) -> impl Strategy<Value = (Interval, i64)> {
+    let edges = all_integers(arithmetic);
+    let end = prop_oneof![prop::sample::select(edges.clone()), -20i64..20, any::<i64>()];
+    let other = prop_oneof![prop::sample::select(edges.clone()), -20i64..20, any::<i64>()];
+    let high = prop_oneof![other.prop_map(Ok), (0i64..9).prop_map(Err)];
+    let at = prop_oneof![
+        Just((true, None)),
+        Just((false, None)),
+        (any::<bool>(), prop::sample::select(edges).prop_map(Some)),
+        (any::<bool>(), any::<i64>().prop_map(Some)),
+    ];
+    (end, high, at).prop_map(|(end, high, (first, inside))| {
+        let other = high.unwrap_or_else(|more| end.saturating_add(more));
+        let (low, high) = (end.min(other), end.max(other));
+        let inside = inside.filter(|it| (low..=high).contains(it));
+        ((low, high), inside.unwrap_or(if first { low } else { high }))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    #[test]
+    fn ranges_hold_all_results(
+        ((left, one), (right, other)) in prop::sample::select(&ARITHMETICS[..]).prop_flat_map(
+            |it| (range_and_value(it), range_and_value(it)),
+        ),
+    ) {
+        for arithmetic in ARITHMETICS {
+            for operator in BINARY {
+                ranges_hold(arithmetic, operator, (left, right), (one, other))
+                    .map_err(|it| TestCaseError::fail(format!("{arithmetic:?} {operator:?}: {it}")))?;
+            }
+            UNARY.into_iter().for_each(|it| range_holds(arithmetic, it, left, one));
+        }
+    }
+
+    #[test]
+    fn what_is_stored_modulo_a_domain_is_in_it(
+        ((domain, _), (_, value)) in (
+            range_and_value(Arithmetic::Checked64),
+            range_and_value(Arithmetic::Checked64),
+        ),
+    ) {
+        let stored = interval::wrapped(value, domain);
+        prop_assert!(domain.0 <= stored && stored <= domain.1);
+        let size = i128::from(domain.1) - i128::from(domain.0) + 1;
+        prop_assert_eq!((i128::from(value) - i128::from(stored)) % size, 0);
+    }
+}
+
+/// How much the compiler can know of an operand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    /// All.
+    Known,
+    /// That it is one of two neighbours.
+    Near,
+    /// That it is on one side of something.
+    Far,
 }
 
 /// A program with an action for each operation that can be taken if the result is as expected.
@@ -110,26 +215,58 @@ impl Operations {
         let start =
             Start { name: "start".into(), parameters: vec![], body: vec![], span: Span::default() };
         let program = Program { arithmetic, starts: vec![start], ..Program::default() };
-        let mut operations = Operations { program, expected: vec![] };
-        let integers = integers(arithmetic);
-        for &operand in &integers {
-            for operator in [Unary::Negate, Unary::Not, Unary::Complement] {
-                let operation = ExprKind::Unary(operator, Box::new(operations.constant(operand)));
-                let expected = unary(arithmetic, operator, operand);
-                operations.add(format!("{operator:?} {operand}"), operation, expected);
-            }
+        Operations { program, expected: vec![] }
+    }
+
+    /// Every operation on these integers, of which the compiler knows so much.
+    fn on(mut self, integers: &[i64], left_as: Sight, right_as: Sight) -> Self {
+        let arithmetic = self.program.arithmetic;
+        for (&left, operator) in integers.iter().flat_map(|it| UNARY.map(|to| (it, to))) {
+            let operation = ExprKind::Unary(operator, Box::new(self.operand(left, left_as)));
+            let expected = unary(arithmetic, operator, left);
+            self.add(format!("{operator:?} {left}"), operation, expected);
         }
         for (operator, left, right) in BINARY.iter().flat_map(|&operator| {
             let pairs =
                 integers.iter().flat_map(|&one| integers.iter().map(move |&two| (one, two)));
             pairs.map(move |(left, right)| (operator, left, right))
         }) {
-            let (one, two) = (operations.constant(left), operations.constant(right));
+            let (one, two) = (self.operand(left, left_as), self.operand(right, right_as));
             let operation = ExprKind::Binary(operator, Box::new(one), Box::new(two));
             let expected = binary(arithmetic, operator, left, right);
-            operations.add(format!("{left} {operator:?} {right}"), operation, expected);
+            self.add(format!("{left} {operator:?} {right}"), operation, expected);
         }
-        operations
+        self
+    }
+
+    fn operand(&mut self, value: i64, sight: Sight) -> Expr {
+        let neighbour = if value == i64::MAX { value - 1 } else { value + 1 };
+        match sight {
+            Sight::Known => self.constant(value),
+            Sight::Near => self.variable(value, neighbour),
+            Sight::Far => {
+                let farthest = if value < 0 { i64::MAX } else { i64::MIN };
+                let parts = [self.variable(1, 0), self.constant(value), self.constant(farthest)];
+                let [condition, value, farthest] = parts.map(Box::new);
+                self.expr(ExprKind::Conditional(condition, value, farthest))
+            }
+        }
+    }
+
+    /// A variable that holds a value and could hold its neighbour.
+    fn variable(&mut self, value: i64, neighbour: i64) -> Expr {
+        let name = format!("v{value}_{neighbour}");
+        let known = self.program.variables.iter().find(|it| it.1.name == name).map(|it| it.0);
+        let variable = known.unwrap_or_else(|| {
+            let (low, high) = (value.min(neighbour), value.max(neighbour));
+            let domain = Domain::Range { low, high };
+            let ty: TypeId =
+                self.program.types.push(Type::Scalar(Scalar { domain, undefined: false }));
+            let (initial, span) = (vec![Some(value)], Span::default());
+            let owner = Owner::Program;
+            self.program.variables.push(Variable { name, ty, owner, initial, span })
+        });
+        self.expr(ExprKind::Read(Place::variable(variable, Span::default())))
     }
 
     fn expr(&self, kind: ExprKind) -> Expr {
@@ -163,10 +300,9 @@ impl Operations {
     }
 }
 
-fn holds_for(arithmetic: Arithmetic) {
-    let operations = Operations::new(arithmetic);
-    let model = Interp::new(operations.program).unwrap();
-    let state = vec![0; model.width()];
+fn hold(operations: Operations) {
+    let model = Interp::as_declared(operations.program).unwrap();
+    let Outcome::Successor(state) = model.starts().remove(0).outcome else { panic!("no start") };
     let steps = model.steps(&state);
     assert_eq!(steps.len(), operations.expected.len());
     for (step, (name, expected)) in steps.iter().zip(&operations.expected) {
@@ -179,14 +315,24 @@ fn holds_for(arithmetic: Arithmetic) {
     all_agree(&model, &state).unwrap();
 }
 
+fn hold_for(arithmetic: Arithmetic) {
+    hold(Operations::new(arithmetic).on(&integers(arithmetic), Sight::Known, Sight::Known));
+    let fewer = fewer_integers(arithmetic);
+    for (left, right) in
+        [(Sight::Near, Sight::Near), (Sight::Far, Sight::Far), (Sight::Near, Sight::Far)]
+    {
+        hold(Operations::new(arithmetic).on(&fewer, left, right));
+    }
+}
+
 #[test]
 fn operators_of_32_bits_wrap() {
-    holds_for(Arithmetic::Wrapping32);
+    hold_for(Arithmetic::Wrapping32);
 }
 
 #[test]
 fn operators_of_64_bits_are_exact_or_fail() {
-    holds_for(Arithmetic::Checked64);
+    hold_for(Arithmetic::Checked64);
 }
 
 /// Conditions on a variable that may be undefined and whose least value is that of 64 bits: no

@@ -11,7 +11,7 @@
 //! their declared ranges, and so do those that are copied whole, which is done bit by bit, and
 //! everything in a program with functions or local variables.
 
-use crate::ir::interval::{Interval, integers, of_binary};
+use crate::ir::interval::{self, Interval, NONE, hull, is_none};
 use crate::ir::layout::Ranges;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
@@ -26,9 +26,6 @@ const PATIENCE: u64 = 1_000_000;
 
 /// Numbers of processes, and how many there are.
 const PIDS: Interval = (0, 255);
-
-/// No value.
-const NONE: Interval = (1, 0);
 
 /// The ranges of a valid program's variables and messages; nothing if they are not known.
 pub fn ranges(program: &Program) -> Option<Ranges> {
@@ -373,16 +370,11 @@ impl<'a> Analysis<'a> {
             ExprKind::Local(local) => self.local(*local),
             ExprKind::Unary(operator, operand) => {
                 let operand = self.value(operand);
-                match operator {
-                    _ if is_none(operand) => NONE,
-                    Unary::Not => (0, 1),
-                    Unary::Complement => (!operand.1, !operand.0),
-                    Unary::Negate => self.operator(Binary::Subtract, (0, 0), operand),
-                }
+                interval::unary(self.program.arithmetic, *operator, operand)
             }
             ExprKind::Binary(operator, left, right) => {
                 let (left, right) = (self.value(left), self.value(right));
-                self.operator(*operator, left, right)
+                interval::binary(self.program.arithmetic, *operator, left, right).range
             }
             ExprKind::Conditional(_, then, otherwise) => {
                 hull(self.value(then), self.value(otherwise))
@@ -410,44 +402,6 @@ impl<'a> Analysis<'a> {
             | ExprKind::Convert(_)
             | ExprKind::Call(..)
             | ExprKind::PriorityOf(_) => self.integers(),
-        }
-    }
-
-    fn operator(&self, operator: Binary, left: Interval, right: Interval) -> Interval {
-        let is_truth = matches!(
-            operator,
-            Binary::Equal
-                | Binary::NotEqual
-                | Binary::Less
-                | Binary::LessEqual
-                | Binary::Greater
-                | Binary::GreaterEqual
-                | Binary::And
-                | Binary::Or
-                | Binary::Implies
-        );
-        if is_truth {
-            return (0, 1);
-        }
-        if is_none(left) || is_none(right) {
-            return NONE;
-        }
-        let (low, high) = of_binary(operator, left, right);
-        let all = self.integers();
-        let wrapped = matches!(
-            operator,
-            Binary::Add
-                | Binary::Subtract
-                | Binary::Multiply
-                | Binary::Divide
-                | Binary::Remainder
-                | Binary::ShiftLeft
-        );
-        match low >= all.0.into() && high <= all.1.into() {
-            true => (low as i64, high as i64),
-            false if wrapped => all,
-            // Bits of integers wider than the arithmetic's are not brought into it.
-            false => (clamp(low), clamp(high)),
         }
     }
 
@@ -553,7 +507,7 @@ impl<'a> Analysis<'a> {
     }
 
     fn integers(&self) -> Interval {
-        integers(self.program.arithmetic)
+        self.program.arithmetic.integers()
     }
 
     fn scalar_bounds(&self, ty: TypeId) -> Interval {
@@ -599,20 +553,6 @@ fn root(place: &Place) -> Option<VarId> {
 /// Whether a place is all of a variable, and the mover's own.
 fn is_whole(place: &Place) -> bool {
     place.path.is_empty() && place.slot.is_none()
-}
-
-fn is_none(range: Interval) -> bool {
-    range.0 > range.1
-}
-
-/// The least interval with all values of both.
-fn hull(one: Interval, other: Interval) -> Interval {
-    match (is_none(one), is_none(other)) {
-        (true, true) => NONE,
-        (true, _) => other,
-        (_, true) => one,
-        _ => (one.0.min(other.0), one.1.max(other.1)),
-    }
 }
 
 /// The values that are in a domain after being stored there.

@@ -1,5 +1,6 @@
 //! What expanding states produces: candidates, tallies and findings.
 
+use crate::ir::ArithmeticError;
 use spill::Result;
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
@@ -232,6 +233,16 @@ pub enum FaultKind {
     Error,
     /// A loop or recursion beyond its bound, no free process slot, a full multiset.
     Limit,
+}
+
+impl From<ArithmeticError> for FaultKind {
+    fn from(error: ArithmeticError) -> FaultKind {
+        match error {
+            ArithmeticError::Division => FaultKind::Division,
+            ArithmeticError::Shift => FaultKind::Shift,
+            ArithmeticError::Range => FaultKind::Range,
+        }
+    }
 }
 
 impl FaultKind {

@@ -28,7 +28,7 @@ mod frames;
 pub use codes::Codes;
 pub use frames::{Frame, Frames};
 
-use super::interval::Interval;
+use super::interval::{self, Interval};
 use super::{
     Arena, ChannelId, Domain, Instances, Owner, Process, ProcessId, Program, Type, TypeId, VarId,
     entity,
@@ -123,9 +123,7 @@ impl Cell {
     /// The value modulo the size of the domain.
     #[inline]
     pub fn wrap(&self, value: i64) -> i64 {
-        // The distance between two integers of 64 bits need not be one.
-        let above = i128::from(value) - i128::from(self.low);
-        self.low + above.rem_euclid(i128::from(self.high - self.low + 1)) as i64
+        interval::wrapped(value, (self.low, self.high))
     }
 }
 

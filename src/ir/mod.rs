@@ -7,6 +7,7 @@
 //! bits of a state.
 
 pub mod action;
+pub mod arithmetic;
 pub mod claim;
 pub mod entity;
 pub mod expr;
@@ -19,6 +20,7 @@ pub mod validate;
 pub mod walk;
 
 pub use action::{Action, Communication, Control, Edge, Overflow, Parameter, Stmt, StmtKind, Turn};
+pub use arithmetic::{Arithmetic, ArithmeticError};
 pub use claim::{Claim, ClaimMove};
 pub use entity::{Arena, Entity};
 pub use expr::{
@@ -118,16 +120,6 @@ pub enum Schedule {
     /// the step, bodies run in the order of the processes (DVE `system sync`). A state in which
     /// some process has no enabled action has no successor.
     Lockstep,
-}
-
-/// The integers that expressions are computed in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Arithmetic {
-    /// 32-bit two's complement, wrapping: C's `int` as compilers have it (DVE, Promela).
-    #[default]
-    Wrapping32,
-    /// 64-bit; leaving them is a run-time error (Murphi).
-    Checked64,
 }
 
 /// When a state without successors is not a deadlock.

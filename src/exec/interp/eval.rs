@@ -7,8 +7,8 @@ use super::{Failure, Interp};
 use crate::exec::{Fault, FaultKind, stop};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Arithmetic, Binary, Convert, Expr, ExprKind, LocalId, Owner, Pattern, Place, Quantifier, Root,
-    Scalar, Selector, Type, TypeId, Unary,
+    ArithmeticError, Convert, Expr, ExprKind, LocalId, Owner, Pattern, Place, Quantifier, Root,
+    Scalar, Selector, Type, TypeId,
 };
 use crate::source::Span;
 
@@ -37,21 +37,17 @@ impl Interp {
             },
             ExprKind::Unary(operator, operand) => {
                 let value = self.eval(operand, state, locals)?;
-                self.unary(*operator, value, expr.span)
+                let result = self.program.arithmetic.unary(*operator, value);
+                result.map_err(|error| self.no_result(error, 0, value, expr.span))
             }
             ExprKind::Binary(operator, left, right) => {
                 let left = self.eval(left, state, locals)?;
-                match (operator, left != 0) {
-                    (Binary::And, false) => Ok(0),
-                    (Binary::Or, true) | (Binary::Implies, false) => Ok(1),
-                    (Binary::And | Binary::Or | Binary::Implies, _) => {
-                        Ok((self.eval(right, state, locals)? != 0).into())
-                    }
-                    _ => {
-                        let right = self.eval(right, state, locals)?;
-                        self.binary(*operator, left, right, expr.span)
-                    }
+                if let Some(decided) = operator.decided_by(left) {
+                    return Ok(decided);
                 }
+                let right = self.eval(right, state, locals)?;
+                let result = self.program.arithmetic.binary(*operator, left, right);
+                result.map_err(|error| self.no_result(error, left, right, expr.span))
             }
             ExprKind::Conditional(condition, then, otherwise) => {
                 match self.eval(condition, state, locals)? {
@@ -203,68 +199,18 @@ impl Interp {
         Ok((!stops_at).into())
     }
 
-    fn unary(&self, operator: Unary, value: i64, span: Span) -> Result<i64, Failure> {
-        match operator {
-            Unary::Negate => self.integer(value.checked_neg(), span),
-            Unary::Not => Ok((value == 0).into()),
-            Unary::Complement => Ok(!value),
-        }
-    }
-
-    fn binary(&self, operator: Binary, left: i64, right: i64, span: Span) -> Result<i64, Failure> {
-        match operator {
-            Binary::Add => self.integer(left.checked_add(right), span),
-            Binary::Subtract => self.integer(left.checked_sub(right), span),
-            Binary::Multiply => self.integer(left.checked_mul(right), span),
-            Binary::Divide | Binary::Remainder if right == 0 => {
-                Err(fault(FaultKind::Division, span, format!("{left} is divided by zero")))
+    /// Why an operation on two integers has no result.
+    #[cold]
+    fn no_result(&self, error: ArithmeticError, left: i64, right: i64, span: Span) -> Failure {
+        let message = match error {
+            ArithmeticError::Division => format!("{left} is divided by zero"),
+            ArithmeticError::Shift => {
+                let word = self.program.arithmetic.word();
+                format!("{left} is shifted by {right}, but a word has {word} bits")
             }
-            Binary::Divide => self.integer(left.checked_div(right), span),
-            // Wrapping, because the least integer divided by -1 leaves no remainder, though the
-            // quotient does not fit.
-            Binary::Remainder => Ok(left.wrapping_rem(right)),
-            Binary::ShiftLeft | Binary::ShiftRight => self.shift(operator, left, right, span),
-            Binary::BitAnd => Ok(left & right),
-            Binary::BitOr => Ok(left | right),
-            Binary::BitXor => Ok(left ^ right),
-            Binary::Equal => Ok((left == right).into()),
-            Binary::NotEqual => Ok((left != right).into()),
-            Binary::Less => Ok((left < right).into()),
-            Binary::LessEqual => Ok((left <= right).into()),
-            Binary::Greater => Ok((left > right).into()),
-            Binary::GreaterEqual => Ok((left >= right).into()),
-            // Short-circuited by the caller; here both sides are known.
-            Binary::And => Ok((left != 0 && right != 0).into()),
-            Binary::Or => Ok((left != 0 || right != 0).into()),
-            Binary::Implies => Ok((left == 0 || right != 0).into()),
-        }
-    }
-
-    fn shift(&self, operator: Binary, left: i64, by: i64, span: Span) -> Result<i64, Failure> {
-        let word = match self.program.arithmetic {
-            Arithmetic::Wrapping32 => 32,
-            Arithmetic::Checked64 => 64,
+            ArithmeticError::Range => "the result does not fit 64 bits".to_string(),
         };
-        if !(0..word).contains(&by) {
-            let message = format!("{left} is shifted by {by}, but a word has {word} bits");
-            return Err(fault(FaultKind::Shift, span, message));
-        }
-        match operator {
-            Binary::ShiftLeft => self.integer(i64::try_from(i128::from(left) << by).ok(), span),
-            _ => Ok(left >> by),
-        }
-    }
-
-    /// Brings a result into the program's integers. `None` has left even 64 bits.
-    fn integer(&self, value: Option<i64>, span: Span) -> Result<i64, Failure> {
-        match (self.program.arithmetic, value) {
-            // Operands have 32 bits, so no single operation leaves 64.
-            (Arithmetic::Wrapping32, value) => Ok(i64::from(value.unwrap_or_default() as i32)),
-            (Arithmetic::Checked64, Some(value)) => Ok(value),
-            (Arithmetic::Checked64, None) => {
-                Err(fault(FaultKind::Range, span, "the result does not fit 64 bits"))
-            }
-        }
+        fault(error.into(), span, message)
     }
 
     fn read(&self, place: &Place, state: &[u8], locals: &Locals) -> Result<i64, Failure> {

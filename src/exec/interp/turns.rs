@@ -15,7 +15,9 @@ use super::slots::Instance;
 use super::steps::{Taken, Visitor};
 use super::{Failure, Interp, Told};
 use crate::exec::{FaultKind, stop};
-use crate::ir::{Action, ActionId, Assertions, Communication, Scalar, StmtKind, Turn, Type};
+use crate::ir::{
+    Action, ActionId, Assertions, Communication, Scalar, StmtKind, Turn, Type, interval,
+};
 use crate::source::Span;
 
 /// The most states inside the steps that one mover begins in one state. More are an error of the
@@ -287,8 +289,7 @@ impl Interp {
         self.has_arity(channel, message.len(), *span)?;
         for (value, &field) in message.iter_mut().zip(&self.program.channels[channel.id].fields) {
             if let Type::Scalar(Scalar { domain, .. }) = &self.program.types[field] {
-                let (low, high) = self.program.bounds(domain);
-                *value = low + (*value - low).rem_euclid(high - low + 1);
+                *value = interval::wrapped(*value, self.program.bounds(domain));
             }
         }
         let mut sent = look.state.to_vec();

@@ -8,7 +8,7 @@ use super::emitter::{Emitter, Frame, Val};
 use super::shape::location_in;
 use crate::exec::FaultKind;
 use crate::exec::interp::{ChannelAt, Instance};
-use crate::ir::{ChannelId, ChannelRef, Expr, Owner, Pid, Program};
+use crate::ir::{Binary, ChannelId, ChannelRef, Expr, Owner, Pid, Program};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, types};
 
@@ -91,7 +91,7 @@ impl Emitter<'_, '_> {
                 continue;
             }
             let (this_one, next) = (self.block(), self.block());
-            let equal = self.compare(IntCC::Equal, value, Val::known(number));
+            let equal = self.compare(Binary::Equal, value, Val::known(number));
             self.branch_on(equal, this_one, next);
             self.go_on_at(this_one);
             self.fail_unless_alive(channel, frame, otherwise, chosen);

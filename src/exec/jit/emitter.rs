@@ -11,7 +11,8 @@ use super::runtime::Site;
 use super::shape::{Places, Shapes};
 use super::size::Sizes;
 use crate::exec::{FaultKind, Interp};
-use crate::ir::ActionId;
+use crate::ir::interval::Interval;
+use crate::ir::{ActionId, Arithmetic};
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -107,6 +108,11 @@ impl Val {
     /// 64 bits, within a range.
     pub fn int(value: Value, low: i64, high: i64) -> Val {
         Val { repr: Repr::Int(value), low, high }
+    }
+
+    /// The least and the greatest value it can have.
+    pub fn range(&self) -> Interval {
+        (self.low, self.high)
     }
 
     /// 8 bits, 0 or 1.
@@ -224,6 +230,11 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.b.seal_all_blocks();
         let config = self.imports.config;
         self.b.finalize(config);
+    }
+
+    /// What the program's expressions are computed in.
+    pub fn arithmetic(&self) -> Arithmetic {
+        self.interp.program().arithmetic
     }
 
     /// A 64-bit constant.

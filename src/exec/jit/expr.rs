@@ -10,7 +10,7 @@ use super::names::Bound;
 use super::shape::location_cell;
 use crate::exec::FaultKind;
 use crate::exec::interp::ChannelAt;
-use crate::ir::interval::of_binary;
+use crate::ir::interval::{self, Results, is_none};
 use crate::ir::{
     Arithmetic, Binary, ChannelRef, Expr, ExprKind, LocalId, Pattern, Quantifier, Scalar, Type,
     TypeId, Unary,
@@ -76,12 +76,12 @@ impl Emitter<'_, '_> {
             }
             ExprKind::IsEmpty(channel) => self.on_channel(channel, frame, &mut |this, at| {
                 let length = this.length(at, frame);
-                this.compare(IntCC::Equal, length, Val::known(0))
+                this.compare(Binary::Equal, length, Val::known(0))
             }),
             ExprKind::IsFull(channel) => self.on_channel(channel, frame, &mut |this, at| {
                 let capacity = this.interp.program().channels[at.id].capacity;
                 let length = this.length(at, frame);
-                this.compare(IntCC::Equal, length, Val::known(i64::from(capacity)))
+                this.compare(Binary::Equal, length, Val::known(i64::from(capacity)))
             }),
             ExprKind::CanReceive(..) | ExprKind::Quantified { .. } => {
                 self.condition_as_value(expr, frame)
@@ -222,70 +222,102 @@ impl Emitter<'_, '_> {
     fn unary(&mut self, operator: Unary, operand: Val, span: Span) -> Val {
         match operator {
             Unary::Negate => self.binary(Binary::Subtract, Val::known(0), operand, span),
-            Unary::Not => self.compare(IntCC::Equal, operand, Val::known(0)),
+            Unary::Not => self.compare(Binary::Equal, operand, Val::known(0)),
             Unary::Complement => {
                 let value = self.as_int(operand);
-                Val::int(self.b.ins().bnot(value), !operand.high, !operand.low)
+                let (low, high) = interval::unary(self.arithmetic(), operator, operand.range());
+                Val::int(self.b.ins().bnot(value), low, high)
             }
         }
     }
 
     fn binary(&mut self, operator: Binary, left: Val, right: Val, span: Span) -> Val {
-        match operator {
-            Binary::Equal => self.compare(IntCC::Equal, left, right),
-            Binary::NotEqual => self.compare(IntCC::NotEqual, left, right),
-            Binary::Less => self.compare(IntCC::SignedLessThan, left, right),
-            Binary::LessEqual => self.compare(IntCC::SignedLessThanOrEqual, left, right),
-            Binary::Greater => self.compare(IntCC::SignedGreaterThan, left, right),
-            Binary::GreaterEqual => self.compare(IntCC::SignedGreaterThanOrEqual, left, right),
+        let arithmetic = self.arithmetic();
+        if let (Some(one), Some(other)) = (left.as_known(), right.as_known())
+            && let Ok(known) = arithmetic.binary(operator, one, other)
+        {
+            return Val::known(known);
+        }
+        let results = interval::binary(arithmetic, operator, left.range(), right.range());
+        let value = match operator {
             Binary::Divide | Binary::Remainder => self.divide(operator, left, right, span),
-            Binary::ShiftLeft | Binary::ShiftRight => self.shift(operator, left, right, span),
-            _ => self.arithmetic(operator, left, right, span),
+            Binary::ShiftLeft | Binary::ShiftRight => {
+                self.shift(operator, left, right, results, span)
+            }
+            Binary::Add | Binary::Subtract | Binary::Multiply => {
+                self.add_or_multiply(operator, left, right, results, span)
+            }
+            Binary::BitAnd | Binary::BitOr | Binary::BitXor => self.bits(operator, left, right),
+            _ => return self.compare(operator, left, right),
+        };
+        self.badd_or_multiply(value, results)
+    }
+
+    /// Brings a result into the program's integers.
+    fn badd_or_multiply(&mut self, value: Value, results: Results) -> Val {
+        let (low, high) = results.range;
+        match self.arithmetic() {
+            // A fault has been emitted, and nothing comes here.
+            _ if is_none(results.range) => Val::known(0),
+            Arithmetic::Wrapping32 if results.leaves => {
+                let lower = self.b.ins().ireduce(types::I32, value);
+                Val::int(self.b.ins().sextend(types::I64, lower), low, high)
+            }
+            _ => Val::int(value, low, high),
         }
     }
 
-    fn arithmetic(&mut self, operator: Binary, left: Val, right: Val, span: Span) -> Val {
-        let range = of_binary(operator, (left.low, left.high), (right.low, right.high));
+    /// Sums, differences and products.
+    fn add_or_multiply(
+        &mut self,
+        operator: Binary,
+        left: Val,
+        right: Val,
+        results: Results,
+        span: Span,
+    ) -> Value {
         let (one, other) = (self.as_int(left), self.as_int(right));
-        let wide = self.interp.program().arithmetic == Arithmetic::Checked64
-            && !fits(range, i64::MIN, i64::MAX);
-        let value = match operator {
-            Binary::Add | Binary::Subtract | Binary::Multiply if wide => {
-                let (value, overflow) = match operator {
-                    Binary::Add => self.b.ins().sadd_overflow(one, other),
-                    Binary::Subtract => self.b.ins().ssub_overflow(one, other),
-                    _ => self.b.ins().smul_overflow(one, other),
-                };
-                self.fail_if(overflow, FaultKind::Range, span);
-                value
-            }
+        if self.arithmetic() == Arithmetic::Checked64 && results.leaves {
+            let (value, overflow) = match operator {
+                Binary::Add => self.b.ins().sadd_overflow(one, other),
+                Binary::Subtract => self.b.ins().ssub_overflow(one, other),
+                _ => self.b.ins().smul_overflow(one, other),
+            };
+            self.fail_if(overflow, FaultKind::Range, span);
+            return value;
+        }
+        match operator {
             Binary::Add => self.b.ins().iadd(one, other),
             Binary::Subtract => self.b.ins().isub(one, other),
-            Binary::Multiply => self.b.ins().imul(one, other),
-            // Bits of integers are integers again; only sums and products are wrapped.
-            Binary::BitAnd | Binary::BitOr | Binary::BitXor => {
-                let value = match operator {
-                    Binary::BitAnd => self.b.ins().band(one, other),
-                    Binary::BitOr => self.b.ins().bor(one, other),
-                    _ => self.b.ins().bxor(one, other),
-                };
-                return Val::int(value, clamp(range.0), clamp(range.1));
-            }
-            _ => unreachable!("an arithmetic operator"),
-        };
-        self.integer(value, range)
-    }
-
-    pub fn compare(&mut self, condition: IntCC, left: Val, right: Val) -> Val {
-        if let Some(known) = decided(condition, left, right) {
-            return Val::known(known.into());
+            _ => self.b.ins().imul(one, other),
         }
-        let (left, right) = (self.as_int(left), self.as_int(right));
-        Val::truth(self.b.ins().icmp(condition, left, right))
     }
 
-    fn divide(&mut self, operator: Binary, left: Val, right: Val, span: Span) -> Val {
-        let divisor = self.as_int(right);
+    fn bits(&mut self, operator: Binary, left: Val, right: Val) -> Value {
+        let (one, other) = (self.as_int(left), self.as_int(right));
+        match operator {
+            Binary::BitAnd => self.b.ins().band(one, other),
+            Binary::BitOr => self.b.ins().bor(one, other),
+            _ => self.b.ins().bxor(one, other),
+        }
+    }
+
+    /// A comparison.
+    pub fn compare(&mut self, operator: Binary, left: Val, right: Val) -> Val {
+        let results = interval::binary(self.arithmetic(), operator, left.range(), right.range());
+        match results.range {
+            (0, 1) => {
+                let (left, right) = (self.as_int(left), self.as_int(right));
+                Val::truth(self.b.ins().icmp(condition(operator), left, right))
+            }
+            // Nothing comes here if there is no value.
+            range if is_none(range) => Val::known(0),
+            (known, _) => Val::known(known),
+        }
+    }
+
+    fn divide(&mut self, operator: Binary, left: Val, right: Val, span: Span) -> Value {
+        let mut divisor = self.as_int(right);
         if right.may_be(0) {
             let zero = self.b.ins().icmp_imm_s(IntCC::Equal, divisor, 0);
             self.fail_if(zero, FaultKind::Division, span);
@@ -295,61 +327,56 @@ impl Emitter<'_, '_> {
             let least = self.b.ins().icmp_imm_s(IntCC::Equal, dividend, i64::MIN);
             let minus = self.b.ins().icmp_imm_s(IntCC::Equal, divisor, -1);
             let overflow = self.b.ins().band(least, minus);
-            self.fail_if(overflow, FaultKind::Range, span);
+            match self.arithmetic() {
+                Arithmetic::Checked64 => self.fail_if(overflow, FaultKind::Range, span),
+                Arithmetic::Wrapping32 => {
+                    // Dividing by 1 gives the same lower bits, and the processor does it.
+                    let one = self.iconst(1);
+                    divisor = self.b.ins().select(overflow, one, divisor);
+                }
+            }
         }
         let limit = i64::from(u32::MAX);
-        let value = if left.is_within(0, limit) && right.is_within(0, limit) {
+        if left.is_within(0, limit) && right.is_within(0, limit) {
             let dividend = self.b.ins().ireduce(types::I32, dividend);
             let divisor = self.b.ins().ireduce(types::I32, divisor);
             let value = match operator {
                 Binary::Divide => self.b.ins().udiv(dividend, divisor),
                 _ => self.b.ins().urem(dividend, divisor),
             };
-            self.b.ins().uextend(types::I64, value)
-        } else {
-            match operator {
-                Binary::Divide => self.b.ins().sdiv(dividend, divisor),
-                _ => self.b.ins().srem(dividend, divisor),
-            }
-        };
-        let range = of_binary(operator, (left.low, left.high), (right.low, right.high));
-        self.integer(value, range)
+            return self.b.ins().uextend(types::I64, value);
+        }
+        match operator {
+            Binary::Divide => self.b.ins().sdiv(dividend, divisor),
+            _ => self.b.ins().srem(dividend, divisor),
+        }
     }
 
-    fn shift(&mut self, operator: Binary, left: Val, by: Val, span: Span) -> Val {
-        let checked = self.interp.program().arithmetic == Arithmetic::Checked64;
-        let word = if checked { 64 } else { 32 };
+    fn shift(
+        &mut self,
+        operator: Binary,
+        left: Val,
+        by: Val,
+        results: Results,
+        span: Span,
+    ) -> Value {
+        let word = self.arithmetic().word();
         let count = self.as_int(by);
         if !by.is_within(0, word - 1) {
             let beyond = self.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, count, word);
             self.fail_if(beyond, FaultKind::Shift, span);
         }
-        let by = (by.low.clamp(0, word - 1), by.high.clamp(0, word - 1));
-        let range = of_binary(operator, (left.low, left.high), by);
         let value = self.as_int(left);
         if operator == Binary::ShiftRight {
-            let shifted = self.b.ins().sshr(value, count);
-            return Val::int(shifted, clamp(range.0), clamp(range.1));
+            return self.b.ins().sshr(value, count);
         }
         let shifted = self.b.ins().ishl(value, count);
-        if checked && !fits(range, i64::MIN, i64::MAX) {
+        if self.arithmetic() == Arithmetic::Checked64 && results.leaves {
             let back = self.b.ins().sshr(shifted, count);
             let lost = self.b.ins().icmp(IntCC::NotEqual, back, value);
             self.fail_if(lost, FaultKind::Range, span);
         }
-        self.integer(shifted, range)
-    }
-
-    /// Brings a result into the program's integers.
-    fn integer(&mut self, value: Value, range: (i128, i128)) -> Val {
-        match self.interp.program().arithmetic {
-            Arithmetic::Wrapping32 if !fits(range, i32::MIN.into(), i32::MAX.into()) => {
-                let low = self.b.ins().ireduce(types::I32, value);
-                let wrapped = self.b.ins().sextend(types::I64, low);
-                Val::int(wrapped, i32::MIN.into(), i32::MAX.into())
-            }
-            _ => Val::int(value, clamp(range.0), clamp(range.1)),
-        }
+        shifted
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of a quantifier and its two ways out")]
@@ -503,46 +530,22 @@ impl Emitter<'_, '_> {
     /// Goes on if a value is as expected, else to `otherwise`.
     pub fn go_on_if_equal(&mut self, expected: &Expr, value: Val, frame: &Frame, otherwise: Block) {
         let expected = self.value(expected, frame);
-        let equal = self.compare(IntCC::Equal, expected, value);
+        let equal = self.compare(Binary::Equal, expected, value);
         let go_on = self.block();
         self.branch_on(equal, go_on, otherwise);
         self.go_on_at(go_on);
     }
 }
 
-/// Whether the ranges of two values leave a comparison no choice.
-fn decided(condition: IntCC, left: Val, right: Val) -> Option<bool> {
-    let less = match () {
-        _ if left.high < right.low => Some(true),
-        _ if left.low >= right.high => Some(false),
-        _ => None,
-    };
-    let greater = match () {
-        _ if left.low > right.high => Some(true),
-        _ if left.high <= right.low => Some(false),
-        _ => None,
-    };
-    match condition {
-        IntCC::SignedLessThan => less,
-        IntCC::SignedGreaterThanOrEqual => less.map(|it| !it),
-        IntCC::SignedGreaterThan => greater,
-        IntCC::SignedLessThanOrEqual => greater.map(|it| !it),
-        IntCC::Equal | IntCC::NotEqual => {
-            let equal = match (left.as_known(), right.as_known()) {
-                (Some(one), Some(other)) => Some(one == other),
-                _ if less == Some(true) || greater == Some(true) => Some(false),
-                _ => None,
-            };
-            equal.map(|it| it == (condition == IntCC::Equal))
-        }
-        _ => None,
+/// The processor's condition for a comparison.
+fn condition(operator: Binary) -> IntCC {
+    match operator {
+        Binary::Equal => IntCC::Equal,
+        Binary::NotEqual => IntCC::NotEqual,
+        Binary::Less => IntCC::SignedLessThan,
+        Binary::LessEqual => IntCC::SignedLessThanOrEqual,
+        Binary::Greater => IntCC::SignedGreaterThan,
+        Binary::GreaterEqual => IntCC::SignedGreaterThanOrEqual,
+        _ => unreachable!("a comparison"),
     }
-}
-
-pub(super) fn fits(range: (i128, i128), low: i64, high: i64) -> bool {
-    i128::from(low) <= range.0 && range.1 <= i128::from(high)
-}
-
-fn clamp(value: i128) -> i64 {
-    value.clamp(i64::MIN.into(), i64::MAX.into()) as i64
 }

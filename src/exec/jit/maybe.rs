@@ -5,7 +5,7 @@ use super::emitter::{Emitter, Frame, Val};
 use super::names::Bound;
 use crate::exec::FaultKind;
 use crate::ir::layout::Cell;
-use crate::ir::{Convert, Expr, ExprKind, Overflow};
+use crate::ir::{Binary, Convert, Expr, ExprKind, Overflow};
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
@@ -147,15 +147,15 @@ impl Emitter<'_, '_> {
             }
             (Maybe::Undefined, Maybe::Unless(undefined, _))
             | (Maybe::Unless(undefined, _), Maybe::Undefined) => Val::truth(undefined),
-            (Maybe::Value(one), Maybe::Value(other)) => self.compare(IntCC::Equal, one, other),
+            (Maybe::Value(one), Maybe::Value(other)) => self.compare(Binary::Equal, one, other),
             (Maybe::Unless(undefined, one), Maybe::Value(other))
             | (Maybe::Value(one), Maybe::Unless(undefined, other)) => {
-                let equal = self.compare(IntCC::Equal, one, other);
+                let equal = self.compare(Binary::Equal, one, other);
                 let equal = self.as_truth(equal);
                 Val::truth(self.b.ins().band_not(equal, undefined))
             }
             (Maybe::Unless(one_is_none, one), Maybe::Unless(other_is_none, other)) => {
-                let equal = self.compare(IntCC::Equal, one, other);
+                let equal = self.compare(Binary::Equal, one, other);
                 let equal = self.as_truth(equal);
                 let alike = self.b.ins().band_not(equal, one_is_none);
                 Val::truth(self.b.ins().select(other_is_none, one_is_none, alike))

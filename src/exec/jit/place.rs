@@ -2,11 +2,10 @@
 
 use super::bits::{At, mask};
 use super::emitter::{Emitter, Frame, Val};
-use super::expr::fits;
 use super::shape::{Shape, Turn};
 use crate::exec::FaultKind;
 use crate::ir::layout::Cell;
-use crate::ir::{Expr, Overflow, Place};
+use crate::ir::{Arithmetic, Binary, Expr, Overflow, Place, interval};
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
@@ -164,9 +163,11 @@ impl Emitter<'_, '_> {
     pub fn wrap(&mut self, value: Val, cell: Cell) -> Val {
         let int = self.as_int(value);
         let size = cell.high - cell.low + 1;
-        let [least, most] = [value.low, value.high].map(|it| i128::from(it) - i128::from(cell.low));
+        let least = (cell.low, cell.low);
+        let distances =
+            interval::binary(Arithmetic::Checked64, Binary::Subtract, value.range(), least);
         let distance = self.b.ins().iadd_imm_s(int, cell.low.wrapping_neg());
-        let distance = match size & (size - 1) == 0 || fits((least, most), i64::MIN, i64::MAX) {
+        let distance = match size & (size - 1) == 0 || !distances.leaves {
             true => self.modulo(distance, size),
             false => {
                 // The distance may have left 64 bits; that of the remainders has not.

@@ -9,7 +9,7 @@ use super::footprint::{WORD_BITS, in_words};
 use super::names::Bound;
 use super::shape::location_cell;
 use crate::ir::layout::Cell;
-use crate::ir::{Arithmetic, Binary, ChannelRef, Expr, ExprKind, Unary};
+use crate::ir::{Binary, ChannelRef, Expr, ExprKind, Unary};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use std::collections::BTreeMap;
 
@@ -46,24 +46,15 @@ impl Emitter<'_, '_> {
                 route.turns.is_empty() && !self.shapes.cell(route.shape).undefined
             }
             ExprKind::Unary(operator, operand) => {
-                (*operator != Unary::Negate || self.wraps()) && self.simple(operand, parts)
+                self.arithmetic().always_succeeds_on_one(*operator) && self.simple(operand, parts)
             }
             ExprKind::Binary(operator, left, right) => {
-                let cannot_fail = match operator {
-                    Binary::Add | Binary::Subtract | Binary::Multiply => self.wraps(),
-                    Binary::Divide | Binary::Remainder | Binary::ShiftLeft | Binary::ShiftRight => {
-                        false
-                    }
-                    _ => true,
-                };
-                cannot_fail && self.simple(left, parts) && self.simple(right, parts)
+                self.arithmetic().always_succeeds(*operator)
+                    && self.simple(left, parts)
+                    && self.simple(right, parts)
             }
             _ => false,
         }
-    }
-
-    fn wraps(&self) -> bool {
-        self.interp.program().arithmetic == Arithmetic::Wrapping32
     }
 
     /// The value of a simple conjunction with at least one test of a cell of the parent.

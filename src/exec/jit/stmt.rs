@@ -2,12 +2,14 @@
 
 use super::bits::{At, CHUNK_BITS};
 use super::emitter::{Emitter, Frame, Val};
-use super::expr::{Leave, fits};
+use super::expr::Leave;
 use super::names::Bound;
 use super::shape::Shape;
 use crate::exec::FaultKind;
 use crate::ir::layout::Cell;
-use crate::ir::{Expr, LocalId, Overflow, Place, Stmt, StmtKind, Type, TypeId};
+use crate::ir::{
+    Arithmetic, Binary, Expr, LocalId, Overflow, Place, Stmt, StmtKind, Type, TypeId, interval,
+};
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, types};
@@ -183,9 +185,8 @@ impl Emitter<'_, '_> {
         self.leave_if_told(value, has_loop_inside, |this| {
             this.end_with_fault(FaultKind::Limit, span);
         });
-        let [least, most] = [range.0, range.1].map(i128::from);
-        let nexts = (least + i128::from(step.low), most + i128::from(step.high));
-        if fits(nexts, i64::MIN, i64::MAX) {
+        let nexts = interval::binary(Arithmetic::Checked64, Binary::Add, range, step.range());
+        if !nexts.leaves {
             let value = self.b.ins().iadd(value, step_int);
             self.b.def_var(variable, value);
             self.jump(head);

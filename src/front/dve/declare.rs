@@ -13,7 +13,7 @@ use super::scope::{ChannelInfo, Meaning, Member, Members, Scope, World, nearest}
 use crate::diag::Diagnostic;
 use crate::front::Options;
 use crate::front::quote::{quote, shorten};
-use crate::ir::{self, Domain, Entity, Overflow, Owner, Program, Scalar, Type, TypeId};
+use crate::ir::{self, Domain, Entity, Overflow, Owner, Program, Scalar, Type, TypeId, interval};
 use crate::source::Span;
 use std::collections::HashMap;
 
@@ -250,9 +250,7 @@ impl<'a> Declarations<'_, 'a> {
             self.report.error(span, message);
             return low;
         }
-        // A value from the command line may have any 64 bits.
-        let above = i128::from(value) - i128::from(low);
-        let wrapped = low + above.rem_euclid(i128::from(high - low + 1)) as i64;
+        let wrapped = interval::wrapped(value, (low, high));
         let help = format!("it starts as {wrapped}, the value modulo the size of its type");
         self.report.add(Diagnostic::warning(span, message).help(help));
         wrapped

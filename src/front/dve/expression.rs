@@ -1,8 +1,8 @@
 //! Lowering of expressions: names resolved, known values folded, chains balanced.
 
+use super::ARITHMETIC;
 use super::ast::{Expr, ExprKind, Query};
 use super::check::Resolved;
-use super::fold;
 use super::scope::Scope;
 use crate::front::quote::quote;
 use crate::ir;
@@ -65,8 +65,9 @@ fn read(resolved: Option<Resolved>, span: Span) -> Option<ir::ExprKind> {
 }
 
 fn unary(operator: ir::Unary, operand: ir::Expr, span: Span) -> ir::Expr {
-    let kind = match operand.as_constant() {
-        Some(known) => ir::ExprKind::Constant(fold::unary(operator, known)),
+    let known = operand.as_constant().and_then(|known| ARITHMETIC.unary(operator, known).ok());
+    let kind = match known {
+        Some(known) => ir::ExprKind::Constant(known),
         None => ir::ExprKind::Unary(operator, Box::new(operand)),
     };
     ir::Expr { kind, span }
@@ -74,8 +75,8 @@ fn unary(operator: ir::Unary, operand: ir::Expr, span: Span) -> ir::Expr {
 
 fn binary(operator: ir::Binary, left: ir::Expr, right: ir::Expr, span: Span) -> ir::Expr {
     let known = left.as_constant().and_then(|known| {
-        let both = || fold::binary(operator, known, right.as_constant()?);
-        fold::decided(operator, known).or_else(both)
+        let both = || ARITHMETIC.binary(operator, known, right.as_constant()?).ok();
+        operator.decided_by(known).or_else(both)
     });
     let kind = match known {
         Some(known) => ir::ExprKind::Constant(known),

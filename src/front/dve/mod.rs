@@ -39,7 +39,6 @@ pub mod ast;
 mod check;
 mod declare;
 mod expression;
-mod fold;
 mod lex;
 mod lower;
 mod operators;
@@ -64,6 +63,9 @@ pub static LANGUAGE: Language = Language {
     spin_trail: None,
 };
 
+/// What expressions are computed in, known ones and others.
+const ARITHMETIC: Arithmetic = Arithmetic::Wrapping32;
+
 /// Parses, checks and lowers the model in file 0 of `sources`.
 fn load(sources: &Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
     let file = sources.file(0);
@@ -79,7 +81,7 @@ fn load(sources: &Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>>
     let program = lower::lower(&model, declarations, overflow, &report);
     let program = Program {
         name: stem(&file.name, LANGUAGE.endings).to_owned(),
-        arithmetic: Arithmetic::Wrapping32,
+        arithmetic: ARITHMETIC,
         end: EndRule::Never,
         ..program
     };

@@ -51,6 +51,9 @@ pub static LANGUAGE: Language = Language {
     spin_trail: None,
 };
 
+/// What expressions are computed in, known ones and others.
+const ARITHMETIC: Arithmetic = Arithmetic::Checked64;
+
 /// Parses, checks and lowers the model in file 0 of `sources`.
 fn load(sources: &Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
     let file = sources.file(0);
@@ -59,7 +62,7 @@ fn load(sources: &Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>>
     let program = lower::lower(&model, options, &report);
     let program = Program {
         name: stem(&file.name, LANGUAGE.endings).to_owned(),
-        arithmetic: Arithmetic::Checked64,
+        arithmetic: ARITHMETIC,
         end: options.deadlock.unwrap_or(EndRule::NeverStuttering),
         ..program
     };

@@ -247,28 +247,25 @@ pub enum Probe {
 impl Expr {
     /// The number it is, if it is known to be one.
     pub fn constant(&self) -> Option<i64> {
-        use crate::ir::{Binary, Unary};
+        use super::ARITHMETIC;
+        use crate::ir::Binary;
         match &self.kind {
             ExprKind::Number(value) | ExprKind::Symbol(_, value) => Some(*value),
             ExprKind::Unary(operator, operand) => {
-                let value = operand.constant()?;
-                Some(match operator {
-                    Unary::Negate => i64::from((value as i32).wrapping_neg()),
-                    Unary::Not => (value == 0).into(),
-                    Unary::Complement => !value,
-                })
+                ARITHMETIC.unary(*operator, operand.constant()?).ok()
             }
-            ExprKind::Binary(operator, left, right) => {
-                let (left, right) = (left.constant()? as i32, right.constant()? as i32);
-                Some(i64::from(match operator {
-                    Binary::Add => left.wrapping_add(right),
-                    Binary::Subtract => left.wrapping_sub(right),
-                    Binary::Multiply => left.wrapping_mul(right),
-                    Binary::Divide => left.checked_div(right)?,
-                    Binary::Remainder => left.checked_rem(right)?,
-                    Binary::ShiftLeft => left.checked_shl(u32::try_from(right).ok()?)?,
-                    _ => return None,
-                }))
+            ExprKind::Binary(
+                operator @ (Binary::Add
+                | Binary::Subtract
+                | Binary::Multiply
+                | Binary::Divide
+                | Binary::Remainder
+                | Binary::ShiftLeft),
+                left,
+                right,
+            ) => {
+                let (left, right) = (left.constant()?, right.constant()?);
+                ARITHMETIC.binary(*operator, left, right).ok()
             }
             _ => None,
         }

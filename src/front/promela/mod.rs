@@ -13,7 +13,7 @@ pub mod trail;
 
 use super::{Language, Loaded, Options, OwnOptions};
 use crate::diag::Diagnostic;
-use crate::ir::Program;
+use crate::ir::{Arithmetic, Program};
 use crate::source::{Sources, Span};
 
 /// Promela, the language of SPIN.
@@ -26,6 +26,10 @@ pub static LANGUAGE: Language = Language {
     load,
     spin_trail: Some(trail::writer),
 };
+
+/// What expressions are computed in, known ones and others. The conditions of `#if` are the
+/// preprocessor's, which has wrapping integers of 64 bits.
+const ARITHMETIC: Arithmetic = Arithmetic::Wrapping32;
 
 /// Reads, checks and lowers the model in file 0 of `sources`, which gains the files it includes.
 fn load(sources: &mut Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {

@@ -1,6 +1,7 @@
 //! Building expressions, computing what is known: constants make sizes, and offsets that need no
 //! computing later.
 
+use crate::front::murphi::ARITHMETIC;
 use crate::ir::{Binary, Convert, Expr, ExprKind, Piece, Unary};
 use crate::source::Span;
 
@@ -8,11 +9,9 @@ use crate::source::Span;
 pub(super) fn binary(operator: Binary, left: Expr, right: Expr, span: Span) -> Expr {
     let known = match (left.as_constant(), right.as_constant()) {
         (Some(left), Some(right)) => compute(operator, left, right),
-        (Some(left), None) => match (operator, left != 0) {
-            (Binary::And, false) => Some(0),
-            (Binary::Or, true) | (Binary::Implies, false) => Some(1),
-            (Binary::And, true) | (Binary::Or, false) | (Binary::Implies, true) => return right,
-            _ => None,
+        (Some(left), None) => match (operator, operator.decided_by(left)) {
+            (Binary::And | Binary::Or | Binary::Implies, None) => return right,
+            (_, decided) => decided,
         },
         _ => None,
     };
@@ -23,37 +22,16 @@ pub(super) fn binary(operator: Binary, left: Expr, right: Expr, span: Span) -> E
 }
 
 fn compute(operator: Binary, left: i64, right: i64) -> Option<i64> {
-    let truth = |value: bool| Some(i64::from(value));
     match operator {
-        Binary::Add => left.checked_add(right),
-        Binary::Subtract => left.checked_sub(right),
-        Binary::Multiply => left.checked_mul(right),
-        Binary::Divide => left.checked_div(right),
-        Binary::Remainder => left.checked_rem(right),
-        Binary::BitAnd => Some(left & right),
-        Binary::BitOr => Some(left | right),
-        Binary::BitXor => Some(left ^ right),
         // Rare, and best left to where the faults of shifts are told.
         Binary::ShiftLeft | Binary::ShiftRight => None,
-        Binary::Equal => truth(left == right),
-        Binary::NotEqual => truth(left != right),
-        Binary::Less => truth(left < right),
-        Binary::LessEqual => truth(left <= right),
-        Binary::Greater => truth(left > right),
-        Binary::GreaterEqual => truth(left >= right),
-        Binary::And => truth(left != 0 && right != 0),
-        Binary::Or => truth(left != 0 || right != 0),
-        Binary::Implies => truth(left == 0 || right != 0),
+        _ => ARITHMETIC.binary(operator, left, right).ok(),
     }
 }
 
 /// The operation, or its result if the operand is known.
 pub(super) fn unary(operator: Unary, operand: Expr, span: Span) -> Expr {
-    let known = operand.as_constant().and_then(|value| match operator {
-        Unary::Negate => value.checked_neg(),
-        Unary::Not => Some((value == 0).into()),
-        Unary::Complement => Some(!value),
-    });
+    let known = operand.as_constant().and_then(|value| ARITHMETIC.unary(operator, value).ok());
     match known {
         Some(value) => Expr::constant(value, span),
         None => Expr { kind: ExprKind::Unary(operator, Box::new(operand)), span },

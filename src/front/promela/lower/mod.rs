@@ -17,6 +17,7 @@ mod unchecked;
 
 pub(super) use claim::chosen as chosen_claim;
 
+use super::ARITHMETIC;
 use super::ast::{Process, Role};
 use super::graph::{self, Control};
 use super::parse::Model;
@@ -24,8 +25,8 @@ use super::symbols::{Basic, Initial, Symbol, SymbolId};
 use crate::diag::Diagnostic;
 use crate::front::Options;
 use crate::ir::{
-    self, Arithmetic, Assertions, ChannelId, EndRule, Entity, EnumId, ExprKind, Instances, Life,
-    Location, LocationId, Owner, Pid, ProcessId, Program, Start, Stmt, StmtKind, TypeId, VarId,
+    self, Assertions, ChannelId, EndRule, Entity, EnumId, ExprKind, Instances, Life, Location,
+    LocationId, Owner, Pid, ProcessId, Program, Start, Stmt, StmtKind, TypeId, VarId,
 };
 use crate::source::{Sources, Span};
 use std::collections::{BTreeSet, HashMap};
@@ -125,7 +126,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
         claim: Option<&(&'m Process, Control<'m>)>,
     ) -> Result<Program> {
         self.program = Program {
-            arithmetic: Arithmetic::Wrapping32,
+            arithmetic: ARITHMETIC,
             end: EndRule::AllAtValidEnd,
             assertions: Assertions::GoOn,
             ..Program::default()

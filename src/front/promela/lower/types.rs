@@ -4,7 +4,7 @@ use super::{Lowering, Result};
 use crate::diag::Diagnostic;
 use crate::front::promela::ast::{Expr, ExprKind, Reference};
 use crate::front::promela::symbols::{Basic, Symbol};
-use crate::ir::{self, Domain, Enum, Scalar, Type, TypeId};
+use crate::ir::{self, Domain, Enum, Scalar, Type, TypeId, interval};
 use crate::source::Span;
 
 impl Lowering<'_, '_> {
@@ -88,8 +88,7 @@ impl Lowering<'_, '_> {
     pub(super) fn wrapped(&self, ty: TypeId, value: i64) -> i64 {
         match &self.program.types[ty] {
             Type::Scalar(Scalar { domain, .. }) => {
-                let (low, high) = self.program.bounds(domain);
-                low + (value - low).rem_euclid(high - low + 1)
+                interval::wrapped(value, self.program.bounds(domain))
             }
             Type::Array { element, .. } => self.wrapped(*element, value),
             _ => value,

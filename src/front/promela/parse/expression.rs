@@ -437,8 +437,10 @@ impl Parser {
                 return self
                     .error(start, "a field of a receive is a variable, a constant or eval(...)");
             };
-            let kind = ExprKind::Number(i64::from((value as i32).wrapping_neg()));
-            return Ok(Field::Match(Expr { kind, span: self.since(start) }));
+            let span = self.since(start);
+            let number = Expr { kind: ExprKind::Number(value), span };
+            let kind = ExprKind::Unary(Unary::Negate, Box::new(number));
+            return Ok(Field::Match(Expr { kind, span }));
         }
         let is_constant = match &self.peek().kind {
             Kind::Number(_) => true,

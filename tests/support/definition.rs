@@ -1,0 +1,132 @@
+//! What operators on integers mean, mathematically, beside all that is tested.
+#![allow(dead_code)]
+
+use spillway::exec::FaultKind;
+use spillway::ir::{Arithmetic, Binary, Unary};
+
+/// What an operator should give.
+pub type Expected = Result<i64, FaultKind>;
+
+pub const UNARY: [Unary; 3] = [Unary::Negate, Unary::Not, Unary::Complement];
+
+pub const BINARY: [Binary; 19] = [
+    Binary::Add,
+    Binary::Subtract,
+    Binary::Multiply,
+    Binary::Divide,
+    Binary::Remainder,
+    Binary::BitAnd,
+    Binary::BitOr,
+    Binary::BitXor,
+    Binary::ShiftLeft,
+    Binary::ShiftRight,
+    Binary::Equal,
+    Binary::NotEqual,
+    Binary::Less,
+    Binary::LessEqual,
+    Binary::Greater,
+    Binary::GreaterEqual,
+    Binary::And,
+    Binary::Or,
+    Binary::Implies,
+];
+
+/// The bits of a word.
+fn word(arithmetic: Arithmetic) -> i128 {
+    if arithmetic == Arithmetic::Wrapping32 { 32 } else { 64 }
+}
+
+/// Whether a number is an integer of the arithmetic.
+pub fn is_integer(arithmetic: Arithmetic, value: i128) -> bool {
+    let half = 1 << (word(arithmetic) - 1);
+    (-half..half).contains(&value)
+}
+
+/// Brings a mathematical result into the integers of the arithmetic.
+fn integer(arithmetic: Arithmetic, value: i128) -> Expected {
+    match arithmetic {
+        Arithmetic::Wrapping32 => Ok(i64::from(value as i32)),
+        Arithmetic::Checked64 => i64::try_from(value).map_err(|_| FaultKind::Range),
+    }
+}
+
+pub fn unary(arithmetic: Arithmetic, operator: Unary, operand: i64) -> Expected {
+    match operator {
+        Unary::Negate => integer(arithmetic, -i128::from(operand)),
+        Unary::Not => Ok(i64::from(operand == 0)),
+        Unary::Complement => Ok((-i128::from(operand) - 1) as i64),
+    }
+}
+
+pub fn binary(arithmetic: Arithmetic, operator: Binary, left: i64, right: i64) -> Expected {
+    let number = mathematical(arithmetic, operator, left, right)?;
+    match operator {
+        // Bits of integers beyond the arithmetic's are no integers of it, either.
+        Binary::BitAnd | Binary::BitOr | Binary::BitXor | Binary::ShiftRight => Ok(number as i64),
+        _ => integer(arithmetic, number),
+    }
+}
+
+/// The number that an operator gives before it is brought into any integers.
+pub fn mathematical(
+    arithmetic: Arithmetic,
+    operator: Binary,
+    left: i64,
+    right: i64,
+) -> Result<i128, FaultKind> {
+    let (a, b) = (i128::from(left), i128::from(right));
+    let truth = |holds: bool| Ok(i128::from(holds));
+    match operator {
+        Binary::Add => Ok(a + b),
+        Binary::Subtract => Ok(a - b),
+        Binary::Multiply => Ok(a * b),
+        Binary::Divide | Binary::Remainder if b == 0 => Err(FaultKind::Division),
+        Binary::Divide => Ok(a / b),
+        Binary::Remainder => Ok(a - a / b * b),
+        Binary::BitAnd => Ok(a & b),
+        Binary::BitOr => Ok(a | b),
+        Binary::BitXor => Ok(a ^ b),
+        Binary::ShiftLeft | Binary::ShiftRight if !(0..word(arithmetic)).contains(&b) => {
+            Err(FaultKind::Shift)
+        }
+        Binary::ShiftLeft => Ok(a * (1 << b)),
+        Binary::ShiftRight => Ok(a.div_euclid(1 << b)),
+        Binary::Equal => truth(a == b),
+        Binary::NotEqual => truth(a != b),
+        Binary::Less => truth(a < b),
+        Binary::LessEqual => truth(a <= b),
+        Binary::Greater => truth(a > b),
+        Binary::GreaterEqual => truth(a >= b),
+        Binary::And => truth(a != 0 && b != 0),
+        Binary::Or => truth(a != 0 || b != 0),
+        Binary::Implies => truth(a == 0 || b != 0),
+    }
+}
+
+/// Integers around 0, around the sizes of words, and where either arithmetic ends.
+pub fn integers(arithmetic: Arithmetic) -> Vec<i64> {
+    let least = match arithmetic {
+        Arithmetic::Wrapping32 => i64::from(i32::MIN),
+        Arithmetic::Checked64 => i64::MIN,
+    };
+    let near = |value: i64| [value - 1, value, value + 1];
+    let mut integers: Vec<i64> = (-3..=3).chain(near(31)).chain(near(63)).collect();
+    integers.extend([46_340, 46_341, -46_341, 1 << 30, -1 << 30, i32::MAX.into()]);
+    integers.extend([least, least + 1, -(least + 1), -(least + 2)]);
+    if arithmetic == Arithmetic::Checked64 {
+        integers.extend(near(1 << 31).into_iter().chain(near(-1 << 31)).chain(near(1 << 32)));
+        integers.extend([3_037_000_499, 3_037_000_500, -3_037_000_500, 1 << 62, -1 << 62]);
+    }
+    integers
+}
+
+/// Some of them, and some beyond the arithmetic's, which variables may hold all the same.
+pub fn fewer_integers(arithmetic: Arithmetic) -> Vec<i64> {
+    let mut integers = vec![-7, -1, 0, 1, 2, 31, 32, 64, 46_341];
+    integers.extend([i32::MIN, i32::MAX].map(i64::from));
+    integers.extend([i64::MIN, i64::MAX, -1 << 33]);
+    if arithmetic == Arithmetic::Checked64 {
+        integers.extend([63, 1 << 31, 3_037_000_500]);
+    }
+    integers
+}
