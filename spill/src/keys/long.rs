@@ -2,27 +2,30 @@
 //!
 //! Most keys that are wider than an integer are so by little. Compared, moved and sorted as two or
 //! four integers, they cost half of what slices do, whose every comparison is a call.
+//!
+//! A key of 20 bytes, numbered 0 to 19, is the two limbs 0..16 and 4..20.
 
-use super::{Int, Packed, Shape};
+use super::int::Int;
+use super::shape::{Packed, Shape};
 use byteorder::{BigEndian, ByteOrder};
 
 /// Keys of more than 16 and at most `16 * N` bytes, for a power of two `N`.
 #[derive(Clone, Copy, Debug)]
 pub struct Long<const N: usize>(pub usize);
 
-/// A key as big-endian integers of 16 bytes each, as one number. The last is of the key's end; where
-/// it covers what those before it do, it says the same as they. So the number is as different as the
+/// A key as big-endian integers of 16 bytes each, the *limbs* of one number. The last is of the key's
+/// end; where it covers what those before it do, it says the same as they. So the number is as different as the
 /// key, and of the same order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Parts<const N: usize>([u128; N]);
+pub struct Limbs<const N: usize>([u128; N]);
 
-impl<const N: usize> Default for Parts<N> {
+impl<const N: usize> Default for Limbs<N> {
     fn default() -> Self {
-        Parts([0; N])
+        Limbs([0; N])
     }
 }
 
-impl<const N: usize> Parts<N> {
+impl<const N: usize> Limbs<N> {
     #[inline(always)]
     fn with(mut self, other: Self, join: impl Fn(u128, u128) -> u128) -> Self {
         // Loops: what the closures of `array::map` become is not always inlined.
@@ -35,18 +38,18 @@ impl<const N: usize> Parts<N> {
     /// The 128 bits that end `by` bits before the number's end.
     #[inline(always)]
     fn bits_before(self, by: u32) -> u128 {
-        let (parts, by) = (by as usize / 128, by % 128);
-        let part = |from_end: usize| match N.checked_sub(from_end + 1) {
+        let (limbs, by) = (by as usize / 128, by % 128);
+        let limb = |from_end: usize| match N.checked_sub(from_end + 1) {
             Some(at) => self.0[at],
             None => 0,
         };
-        part(parts) >> by | part(parts + 1).checked_shl(128 - by).unwrap_or(0)
+        limb(limbs) >> by | limb(limbs + 1).checked_shl(128 - by).unwrap_or(0)
     }
 }
 
-impl<const N: usize> Int for Parts<N> {
+impl<const N: usize> Int for Limbs<N> {
     const BITS: u32 = 128 * N as u32;
-    const ZERO: Self = Parts([0; N]);
+    const ZERO: Self = Limbs([0; N]);
 
     /// Of numbers of which one is within the low 64 bits and the other has none of them.
     #[inline(always)]
@@ -72,14 +75,14 @@ impl<const N: usize> Int for Parts<N> {
 
     #[inline(always)]
     fn shl(self, by: u32) -> Self {
-        let parts = (by / 128) as usize;
-        let part = |at: usize| self.0.get(at).copied().unwrap_or(0);
+        let limbs = (by / 128) as usize;
+        let limb = |at: usize| self.0.get(at).copied().unwrap_or(0);
         let mut shifted = [0; N];
         for (i, shifted) in shifted.iter_mut().enumerate() {
-            let low = part(i + parts + 1).checked_shr(128 - by % 128).unwrap_or(0);
-            *shifted = part(i + parts) << (by % 128) | low;
+            let low = limb(i + limbs + 1).checked_shr(128 - by % 128).unwrap_or(0);
+            *shifted = limb(i + limbs) << (by % 128) | low;
         }
-        Parts(shifted)
+        Limbs(shifted)
     }
 
     #[inline(always)]
@@ -88,12 +91,12 @@ impl<const N: usize> Int for Parts<N> {
         for (shifted, from_end) in shifted.iter_mut().rev().zip(0..) {
             *shifted = self.bits_before(by + 128 * from_end);
         }
-        Parts(shifted)
+        Limbs(shifted)
     }
 
     #[inline(always)]
     fn length(self) -> u32 {
-        let first = self.0.iter().position(|&part| part != 0);
+        let first = self.0.iter().position(|&limb| limb != 0);
         first.map_or(0, |at| 128 * (N - at) as u32 - self.0[at].leading_zeros())
     }
 
@@ -105,30 +108,30 @@ impl<const N: usize> Int for Parts<N> {
     #[inline(always)]
     fn mix(self) -> u64 {
         let mut hash = 0;
-        for part in self.0 {
-            hash = (part ^ u128::from(hash)).mix();
+        for limb in self.0 {
+            hash = (limb ^ u128::from(hash)).mix();
         }
         hash
     }
 
     #[inline(always)]
     fn from_low(low: u64) -> Self {
-        let mut parts = [0; N];
-        parts[N - 1] = low.into();
-        Parts(parts)
+        let mut limbs = [0; N];
+        limbs[N - 1] = low.into();
+        Limbs(limbs)
     }
 }
 
 impl<const N: usize> Long<N> {
-    /// Where an integer is.
+    /// Where in a key a limb is.
     #[inline(always)]
-    fn place(self, part: usize) -> usize {
-        (16 * part).min(self.0 - 16)
+    fn place(self, limb: usize) -> usize {
+        (16 * limb).min(self.0 - 16)
     }
 }
 
 impl<const N: usize> Shape for Long<N> {
-    type Key<'a> = Parts<N>;
+    type Key<'a> = Limbs<N>;
 
     #[inline(always)]
     fn width(self) -> usize {
@@ -136,17 +139,17 @@ impl<const N: usize> Shape for Long<N> {
     }
 
     #[inline(always)]
-    fn key(self, bytes: &[u8]) -> Parts<N> {
+    fn key(self, bytes: &[u8]) -> Limbs<N> {
         let bytes = &bytes[..self.0];
-        let mut parts = [0; N];
-        for (i, part) in parts.iter_mut().enumerate() {
-            *part = BigEndian::read_u128(&bytes[self.place(i)..][..16]);
+        let mut limbs = [0; N];
+        for (i, limb) in limbs.iter_mut().enumerate() {
+            *limb = BigEndian::read_u128(&bytes[self.place(i)..][..16]);
         }
-        Parts(parts)
+        Limbs(limbs)
     }
 
     #[inline(always)]
-    fn hash(self, key: Parts<N>) -> u64 {
+    fn hash(self, key: Limbs<N>) -> u64 {
         key.mix()
     }
 
@@ -164,11 +167,11 @@ impl<const N: usize> Shape for Long<N> {
 }
 
 impl<const N: usize> Packed for Long<N> {
-    type Int = Parts<N>;
+    type Int = Limbs<N>;
     const BITS: u32 = 128 * N as u32;
 
     #[inline(always)]
-    fn store(self, key: Parts<N>, bytes: &mut [u8]) {
+    fn store(self, key: Limbs<N>, bytes: &mut [u8]) {
         let bytes = &mut bytes[..self.0];
         for i in 0..N {
             BigEndian::write_u128(&mut bytes[self.place(i)..][..16], key.0[i]);

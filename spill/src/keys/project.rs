@@ -311,7 +311,7 @@ macro_rules! loops {
     };
 }
 
-loops!(portable, crate::keys::squeeze::extract, crate::keys::squeeze::deposit);
+loops!(portable, crate::keys::bits::extract, crate::keys::bits::deposit);
 #[cfg(target_arch = "x86_64")]
 loops!(bmi2, std::arch::x86_64::_pext_u64, std::arch::x86_64::_pdep_u64, "bmi2,avx2");
 

@@ -6,6 +6,9 @@
 //! order, as an integer, so keys of any width become integers of 64 or 128 bits, with the same
 //! order; *unsqueezing* puts them back between the bits that are constant.
 //!
+//! Of the keys `0010 0110`, `0010 0111` and `1010 0100` the first bit and the last two vary: they are
+//! squeezed to 2, 3 and 4, and what is constant is `-010 01--`.
+//!
 //! A key is looked at through *windows* of eight bytes. They are aligned to its end; the first one
 //! is moved forward to its beginning where the width is no multiple of eight, and there the bytes
 //! that it shares with the second belong to the second. Of a key of less than eight bytes the only
@@ -15,18 +18,21 @@
 //! (`pext`, `pdep`); elsewhere they are loops over the bits that are set. What the processor has is
 //! asked once a call, and the loops over keys are compiled for both.
 
-use super::Int;
+use super::int::Int;
 use byteorder::{BigEndian, ByteOrder};
 
 /// Which bits of some keys vary, and what the others are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Squeeze {
+    /// Bytes of a key.
     width: usize,
+    /// All of a key, from its first byte on.
     windows: Vec<Window>,
-    /// The windows in which a bit varies.
+    /// The windows in which a bit varies, in the same order.
     active: Vec<Window>,
     /// A key of which the varying bits are zero.
     template: Vec<u8>,
+    /// How many bits vary; each belongs to one window.
     bits: u32,
 }
 
@@ -303,33 +309,9 @@ macro_rules! loops {
     };
 }
 
-loops!(portable, super::extract, super::deposit);
+loops!(portable, crate::keys::bits::extract, crate::keys::bits::deposit);
 #[cfg(target_arch = "x86_64")]
 loops!(bmi2, std::arch::x86_64::_pext_u64, std::arch::x86_64::_pdep_u64, "bmi2");
-
-/// The bits of `word` where `mask` is set, moved together at the low end.
-#[inline]
-pub(crate) fn extract(word: u64, mut mask: u64) -> u64 {
-    let (mut bits, mut at) = (0, 0);
-    while mask != 0 {
-        bits |= (word >> mask.trailing_zeros() & 1) << at;
-        mask &= mask - 1;
-        at += 1;
-    }
-    bits
-}
-
-/// The low bits of `bits`, moved to where `mask` is set.
-#[inline]
-pub(crate) fn deposit(bits: u64, mut mask: u64) -> u64 {
-    let (mut word, mut at) = (0, 0);
-    while mask != 0 {
-        word |= (bits >> at & 1) << mask.trailing_zeros();
-        mask &= mask - 1;
-        at += 1;
-    }
-    word
-}
 
 #[cfg(test)]
 mod tests {
@@ -412,12 +394,6 @@ mod tests {
                 65..=128 => check::<u128>(width, &keys)?,
                 _ => {}
             }
-        }
-
-        #[test]
-        fn bits_that_are_taken_out_go_back_where_they_were(word in any::<u64>(), mask in any::<u64>()) {
-            prop_assert_eq!(deposit(extract(word, mask), mask), word & mask);
-            prop_assert!(mask == u64::MAX || extract(word, mask) >> mask.count_ones() == 0);
         }
     }
 }

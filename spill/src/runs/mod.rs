@@ -2,7 +2,7 @@
 //!
 //! Everything here goes through runs from front to back, once, so that runs on disk cost no more than
 //! reading them. Keys become a run by being sorted (`sort.rs`), after most repeats have been dropped
-//! (`recent.rs`); runs are merged into one (`merge.rs`), or subtracted from candidates (`subtract.rs`).
+//! (`recent.rs`); runs are merged into one (`merge.rs`, `source.rs`), or subtracted from candidates (`subtract.rs`).
 //! For several threads the key space is cut into ranges (`partition.rs`, `threads.rs`): a range of the
 //! result needs nothing but that range of each run.
 
@@ -10,15 +10,18 @@ mod merge;
 mod partition;
 mod recent;
 mod sort;
+mod source;
 mod subtract;
 mod threads;
 
-pub use merge::{Merge, SegmentSource, SliceSource, Source, batch_keys, drain};
-pub(crate) use merge::{merge_disjoint, sources};
+pub(crate) use merge::merge_disjoint;
+pub use merge::{Merge, batch_keys, drain};
 pub(crate) use partition::KeyRange;
 pub use partition::split;
 pub use recent::Recent;
 pub use sort::sort_dedup;
+pub(crate) use source::sources;
+pub use source::{SegmentSource, SliceSource, Source};
 pub use subtract::{SegmentSubtract, subtract};
 pub use threads::in_parallel;
 pub(crate) use threads::threads_for;

@@ -10,10 +10,12 @@ use crate::keys::{Shape, for_shape};
 /// Keys met lately, as many as fit.
 #[derive(Debug)]
 pub struct Recent {
+    /// Bytes of a key.
     width: usize,
-    /// A key a slot.
+    /// A key a slot, a power of two of them; each is one that was let pass, or one that belongs in
+    /// another slot.
     slots: Vec<u8>,
-    /// Takes a hash to the number of a slot.
+    /// Takes a hash to the number of a slot: its highest bits.
     shift: u32,
 }
 
@@ -25,7 +27,8 @@ impl Recent {
         // An empty slot holds the key of zeros, which belongs in slot 0; that one holds a key that
         // belongs elsewhere. So none is taken to hold what it was not given.
         let mut slots = vec![0; count * width];
-        slots[..width].copy_from_slice(&for_shape!(width, shape => stranger(shape, shift)));
+        slots[..width]
+            .copy_from_slice(&for_shape!(width, shape => key_of_another_slot(shape, shift)));
         Recent { width, slots, shift }
     }
 
@@ -53,7 +56,7 @@ impl Recent {
 }
 
 /// A key that does not belong in slot 0.
-fn stranger<S: Shape>(shape: S, shift: u32) -> Vec<u8> {
+fn key_of_another_slot<S: Shape>(shape: S, shift: u32) -> Vec<u8> {
     let key = |byte| [vec![0; shape.width() - 1], vec![byte]].concat();
     let elsewhere = |key: &Vec<u8>| shape.hash(shape.key(key)) >> shift != 0;
     (1..=u8::MAX).map(key).find(elsewhere).expect("not every key belongs in slot 0")

@@ -20,6 +20,7 @@ const AHEAD_BYTES: usize = 1 << 20;
 /// Decodes blocks of one segment in ascending order.
 pub(crate) struct BlockReader {
     segment: Segment,
+    /// Has the block before `end`, if one was decoded.
     decoder: Decoder,
     /// The first block of which pages may be resident because of this reader.
     trail: usize,

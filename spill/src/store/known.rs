@@ -1,7 +1,7 @@
 //! What of a batch of candidates the store knows.
 
 use super::filter::Filter;
-use super::{OldRun, YoungRun};
+use super::run::{OldRun, YoungRun};
 use crate::disk::Result;
 use crate::keys::gallop;
 use crate::runs::{SegmentSubtract, subtract};

@@ -1,4 +1,6 @@
-//! Delayed duplicate detection: which candidates of a level are new.
+//! Delayed duplicate detection: which candidates of a level are new (Stern and Dill, "Using magnetic
+//! disk instead of main memory in the Murphi verifier", 1998; Korf, "Best-first frontier search with
+//! delayed duplicate detection", 2004).
 //!
 //! The sorted candidate runs of a level are merged into one ascending stream without repeats, and
 //! every run of the visited store is subtracted from it, batch by batch, each batch small enough
@@ -7,9 +9,10 @@
 //!
 //! Settling changes nothing until it ends, so it can be abandoned at any batch and done again.
 
+use super::Store;
 use super::known::StoreSubtract;
 use super::levels::{Lane, Piece};
-use super::{Frontier, Store};
+use super::run::Frontier;
 use crate::disk::Result;
 use crate::runs::{KeyRange, Merge, batch_keys, in_parallel, sources, split, threads_for};
 use crate::segments::Segment;
@@ -42,32 +45,38 @@ impl Store {
         threads: usize,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Settled> {
-        let (whole, width) = (self.whole, self.width);
         let boundaries = self.next_level_boundaries(threads)?;
         let ranges = KeyRange::cut(&boundaries);
-        let kept = Kept { bytes: AtomicUsize::new(0), most: self.last_level_bytes_max() };
-        let (young, old) = (self.young.as_slice(), self.old.as_slice());
+        let (width, young, old) = (self.width, self.young.as_slice(), self.old.as_slice());
         let filter = self.filter.filter();
-        let store = || StoreSubtract::new(width, young, filter, old);
+        let raw_bytes_max = self.last_level_bytes_max();
         let lanes = self.levels.lanes(ranges.len())?;
         let items: Vec<_> = lanes.iter_mut().zip(ranges).collect();
         // When one range fails, the others have no reason to go on.
         let failed = AtomicBool::new(false);
         let stop = || stop() || failed.load(Relaxed);
-        let settled = in_parallel(items, |_, (lane, range)| {
-            settle_range((whole, width), candidates, store(), range, lane, (&kept, &stop))
-                .inspect_err(|_| failed.store(true, Relaxed))
+        let detection = Detection {
+            whole: self.whole,
+            width,
+            candidates,
+            raw_bytes: AtomicUsize::new(0),
+            raw_bytes_max,
+            stop: &stop,
+        };
+        let found = in_parallel(items, |_, (lane, range)| {
+            let store = StoreSubtract::new(width, young, filter, old);
+            detection.range(store, range, lane).inspect_err(|_| failed.store(true, Relaxed))
         })?;
-        let Some(parts) = settled.into_iter().collect::<Option<Vec<Part>>>() else {
+        let Some(found) = found.into_iter().collect::<Option<Vec<NewKeys>>>() else {
             return Ok(Settled::Stopped);
         };
-        self.filter.judge(parts.iter().map(|part| part.looked_up).sum());
-        if parts.iter().all(|part| part.piece.at.keys == 0) {
+        self.filter.judge(found.iter().map(|new| new.looked_up).sum());
+        if found.iter().all(|new| new.piece.at.keys == 0) {
             return Ok(Settled::New(0));
         }
-        let new = self.levels.push(parts.iter().map(|part| part.piece));
-        let kept = parts.into_iter().map(|part| part.kept).collect::<Option<Vec<_>>>();
-        self.take_last_level(kept.map(join), threads)?;
+        let new = self.levels.push(found.iter().map(|new| new.piece));
+        let raw = found.into_iter().map(|new| new.raw).collect::<Option<Vec<_>>>();
+        self.take_last_level(raw.map(join), threads)?;
         Ok(Settled::New(new))
     }
 
@@ -87,67 +96,73 @@ impl Store {
     }
 }
 
+/// The detection of duplicates in all ranges of a level, each by a thread.
+struct Detection<'a> {
+    /// Bytes of a whole key.
+    whole: usize,
+    /// Bytes of a key in memory.
+    width: usize,
+    candidates: &'a Candidates<'a>,
+    /// Bytes of new keys that are kept raw, by all ranges together, or would be if there were room.
+    raw_bytes: AtomicUsize,
+    /// The most that may be.
+    raw_bytes_max: usize,
+    /// Whether to give up.
+    stop: &'a (dyn Fn() -> bool + Sync),
+}
+
 /// The new keys of one range.
-struct Part {
+struct NewKeys {
+    /// Where they are in the log of levels.
     piece: Piece,
-    /// The keys themselves, if they are few enough to keep.
-    kept: Option<Vec<u8>>,
+    /// The keys themselves, if the level has few enough to keep.
+    raw: Option<Vec<u8>>,
     /// Candidates that were in old runs; with a filter, that it let pass to them.
     looked_up: u64,
 }
 
-/// How much of a level is kept in memory, by all ranges together.
-struct Kept {
-    bytes: AtomicUsize,
-    most: usize,
-}
+impl Detection<'_> {
+    /// Writes the candidates of a range that `store` does not have to a lane of the log; nothing if
+    /// told to stop.
+    fn range(
+        &self,
+        mut store: StoreSubtract,
+        range: KeyRange,
+        lane: &mut Lane,
+    ) -> Result<Option<NewKeys>> {
+        let Candidates { slices, segments } = self.candidates;
+        let mut merge = Merge::new(self.width, sources(self.width, slices, segments, range));
+        let (mut batch, mut raw, mut stopped) = (Vec::new(), Some(Vec::new()), false);
+        let piece = lane.write(self.whole, |level| {
+            loop {
+                merge.next(&mut batch, batch_keys(self.width))?;
+                stopped = (self.stop)();
+                if batch.is_empty() || stopped {
+                    return Ok(());
+                }
+                store.subtract(&mut batch)?;
+                level.push(&batch)?;
+                raw = raw.take().filter(|_| self.has_room(batch.len()));
+                raw.iter_mut().for_each(|raw| raw.extend_from_slice(&batch));
+            }
+        })?;
+        let looked_up = store.looked_up;
+        Ok((!stopped).then_some(NewKeys { piece, raw, looked_up }))
+    }
 
-impl Kept {
     /// Whether so many bytes more may be kept.
     fn has_room(&self, bytes: usize) -> bool {
-        self.bytes.fetch_add(bytes, Relaxed) + bytes <= self.most
+        self.raw_bytes.fetch_add(bytes, Relaxed) + bytes <= self.raw_bytes_max
     }
 }
 
 /// Joins the keys of ascending ranges, each going as soon as it is copied.
-fn join(parts: Vec<Vec<u8>>) -> Vec<u8> {
-    let length: usize = parts.iter().map(Vec::len).sum();
-    let joined = parts.into_iter().reduce(|mut all: Vec<u8>, part| {
+fn join(ranges: Vec<Vec<u8>>) -> Vec<u8> {
+    let length: usize = ranges.iter().map(Vec::len).sum();
+    let joined = ranges.into_iter().reduce(|mut all: Vec<u8>, range| {
         all.reserve_exact(length - all.len());
-        all.extend_from_slice(&part);
+        all.extend_from_slice(&range);
         all
     });
     joined.unwrap_or_default()
-}
-
-/// Settles one range of keys, keeping the new ones in memory if there is room; nothing if told to
-/// stop.
-fn settle_range(
-    (whole, width): (usize, usize),
-    candidates: &Candidates,
-    mut store: StoreSubtract,
-    range: KeyRange,
-    lane: &mut Lane,
-    (room, stop): (&Kept, &(dyn Fn() -> bool + Sync)),
-) -> Result<Option<Part>> {
-    let mut merge =
-        Merge::new(width, sources(width, &candidates.slices, &candidates.segments, range));
-    let mut batch = Vec::new();
-    let mut stopped = false;
-    let mut kept = Some(Vec::new());
-    let piece = lane.write(whole, |level| {
-        loop {
-            merge.next(&mut batch, batch_keys(width))?;
-            stopped = stop();
-            if batch.is_empty() || stopped {
-                return Ok(());
-            }
-            store.subtract(&mut batch)?;
-            level.push(&batch)?;
-            kept = kept.take().filter(|_| room.has_room(batch.len()));
-            kept.iter_mut().for_each(|kept| kept.extend_from_slice(&batch));
-        }
-    })?;
-    let looked_up = store.looked_up;
-    Ok((!stopped).then_some(Part { piece, kept, looked_up }))
 }

@@ -10,6 +10,7 @@ use std::io;
 /// A file being written.
 pub(super) struct FaultAppend {
     disk: FaultDisk,
+    /// As it was when the file was opened, for messages.
     name: String,
     file: File,
     /// A sync has failed.
@@ -30,7 +31,7 @@ impl FaultAppend {
     }
 
     /// Flushes or syncs, which needs room for what has not been flushed.
-    fn settle(
+    fn complete(
         &mut self,
         action: &'static str,
         apply: impl FnOnce(&mut FileState),
@@ -78,11 +79,11 @@ impl Append for FaultAppend {
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.settle("flush", FileState::flush, |_| {})
+        self.complete("flush", FileState::flush, |_| {})
     }
 
     fn sync(&mut self) -> Result<()> {
-        let outcome = self.settle("sync", FileState::sync, FileState::fail_to_sync);
+        let outcome = self.complete("sync", FileState::sync, FileState::fail_to_sync);
         self.doubtful |= outcome.is_err();
         outcome
     }

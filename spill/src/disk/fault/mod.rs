@@ -21,6 +21,7 @@
 
 mod append;
 mod file;
+mod luck;
 mod plan;
 
 pub use plan::Plan;
@@ -31,7 +32,8 @@ use super::real::check_length;
 use super::{Append, Disk};
 use append::FaultAppend;
 use file::FileState;
-use plan::{Random, Verdict};
+use luck::Luck;
+use plan::Verdict;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
@@ -212,46 +214,6 @@ impl FaultDisk {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Chooses the ends of what was not synced.
-struct Luck {
-    random: Random,
-    /// The choice, where the seed makes always the same.
-    fixed: Option<End>,
-}
-
-/// What has become of a change that was not synced.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
-    Lost,
-    Kept,
-    /// Of bytes: a part of them is there.
-    Torn,
-}
-
-impl Luck {
-    fn new(seed: u64) -> Luck {
-        let fixed = match seed {
-            0 => Some(End::Lost),
-            1 => Some(End::Kept),
-            _ => None,
-        };
-        Luck { random: Random::new(seed), fixed }
-    }
-
-    fn end(&mut self) -> End {
-        self.fixed.unwrap_or_else(|| match self.random.below(4) {
-            0 => End::Lost,
-            1 | 2 => End::Kept,
-            _ => End::Torn,
-        })
-    }
-
-    /// The end of what cannot be torn.
-    fn is_kept(&mut self) -> bool {
-        self.fixed.map_or_else(|| self.random.below(2) == 0, |end| end == End::Kept)
-    }
 }
 
 impl State {

@@ -1,5 +1,6 @@
 //! What goes wrong on a [`FaultDisk`](crate::FaultDisk), and at which operation.
 
+use super::luck::Random;
 use crate::disk::error::Error;
 use std::io;
 
@@ -9,7 +10,9 @@ use std::io;
 /// either does nothing, or leaves it unknown for good which of the bytes it was to write are durable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
+    /// Decides how much is done of what fails.
     seed: u64,
+    /// Of several that strike an operation the first does.
     faults: Vec<Fault>,
 }
 
@@ -112,26 +115,4 @@ impl Plan {
 /// The failure of every operation from a crash on.
 pub(super) fn crash(action: &'static str, name: &str) -> Error {
     Error::io(action, name, io::Error::other("a planned crash"))
-}
-
-/// Pseudo-random numbers: splitmix64 (Steele, Lea and Flood 2014).
-pub(super) struct Random(u64);
-
-impl Random {
-    pub(super) fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number less than `bound`, which is small.
-    pub(super) fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
 }

@@ -2,11 +2,9 @@
 //!
 //! See `block/mod.rs` for what the bytes mean.
 
-use super::CODE_GAPS;
+use super::header::{CODE_GAPS, Checked, Coding, ENTRIES_MAX, Header};
 use crate::keys::{Int, Squeeze};
 
-/// The most entries of a dictionary: as many as a byte can tell.
-pub(crate) const ENTRIES_MAX: usize = 256;
 /// The number that stands for a literal, where it is not that of an entry.
 const LITERAL: u8 = 255;
 /// Slots of the table in which equal gaps meet, at least twice as many as there are gaps.
@@ -16,7 +14,7 @@ const NONE: u16 = u16::MAX;
 
 /// Writes the gaps of one block after another.
 #[derive(Debug, Default)]
-pub(crate) struct Gaps<I> {
+pub(super) struct Gaps<I> {
     /// The gap itself, and its number if that was given in the block with this `stamp`.
     slots: Vec<Slot<I>>,
     stamp: u32,
@@ -37,14 +35,8 @@ struct Slot<I> {
 }
 
 impl<I: Int> Gaps<I> {
-    /// Appends codes, dictionary and literals of the ascending `keys` to `raw`. Gives the block's
-    /// code, the entries of the dictionary and the bytes of a gap.
-    pub(crate) fn write(
-        &mut self,
-        squeeze: &Squeeze,
-        keys: &[u8],
-        raw: &mut Vec<u8>,
-    ) -> (u8, usize, usize) {
+    /// Appends codes, dictionary and literals of the ascending `keys` to `raw`.
+    pub(super) fn write(&mut self, squeeze: &Squeeze, keys: &[u8], raw: &mut Vec<u8>) -> Coding {
         let all = self.number(squeeze, keys);
         let gap_bytes = all.length().div_ceil(8).max(1) as usize;
         let dictionary = self.dictionary();
@@ -57,7 +49,7 @@ impl<I: Int> Gaps<I> {
         }
         write_planes(&dictionary, gap_bytes, raw);
         write_planes(&self.literals, gap_bytes, raw);
-        (CODE_GAPS, dictionary.len(), gap_bytes)
+        Coding { code: CODE_GAPS, entries: dictionary.len(), gap_bytes }
     }
 
     /// Numbers the gaps between `keys`; all bits that occur in them.
@@ -154,15 +146,16 @@ fn plane_number<I: Int>(planes: &[u8], count: usize, bytes: usize, index: usize)
     })
 }
 
-/// Decodes the squeezed keys of a block of `count` keys and a dictionary of `entries` gaps of
-/// `gap_bytes` bytes; `gaps` has room for the codes and the dictionary at least.
-pub(crate) fn sum_gaps<I: Int>(
+/// Decodes the squeezed keys of a block with this header; `gaps` has room for the codes and the
+/// dictionary at least.
+pub(super) fn sum_gaps<I: Int>(
     squeeze: &Squeeze,
     first: &[u8],
     gaps: &[u8],
-    (count, entries, gap_bytes): (usize, usize, usize),
+    header: &Header,
     values: &mut Vec<I>,
-) -> Result<(), String> {
+) -> Checked<()> {
+    let Header { count, coding: Coding { entries, gap_bytes, .. }, .. } = *header;
     let (codes, planes) = gaps.split_at(count - 1);
     let (dictionary, literals) = planes.split_at(entries * gap_bytes);
     let literal = |code: u8| code == LITERAL && entries < ENTRIES_MAX;

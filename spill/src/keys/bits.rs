@@ -1,0 +1,45 @@
+//! Taking bits out of a word and putting them back, as x86-64 does it with BMI2 (`pext`, `pdep`), for
+//! processors that do not: with the mask `0110 1010`, `1101 0011` becomes `1001`.
+
+/// The bits of `word` where `mask` is set, moved together at the low end.
+#[inline]
+pub(super) fn extract(word: u64, mut mask: u64) -> u64 {
+    let (mut bits, mut at) = (0, 0);
+    while mask != 0 {
+        bits |= (word >> mask.trailing_zeros() & 1) << at;
+        mask &= mask - 1;
+        at += 1;
+    }
+    bits
+}
+
+/// The low bits of `bits`, moved to where `mask` is set.
+#[inline]
+pub(super) fn deposit(bits: u64, mut mask: u64) -> u64 {
+    let (mut word, mut at) = (0, 0);
+    while mask != 0 {
+        word |= (bits >> at & 1) << mask.trailing_zeros();
+        mask &= mask - 1;
+        at += 1;
+    }
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_example_is_true() {
+        assert_eq!(extract(0b1101_0011, 0b0110_1010), 0b1001);
+    }
+
+    proptest! {
+        #[test]
+        fn bits_that_are_taken_out_go_back_where_they_were(word in any::<u64>(), mask in any::<u64>()) {
+            prop_assert_eq!(deposit(extract(word, mask), mask), word & mask);
+            prop_assert!(mask == u64::MAX || extract(word, mask) >> mask.count_ones() == 0);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What integers must be able to do to stand for keys, and that machine integers can.
+
+use std::fmt::Debug;
+
+/// A multiplier that mixes upwards: 2^64 over the golden ratio (Knuth, volume 3, 6.4).
+pub(super) const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// An integer type of keys. Of a key, its order is that of the bytes.
+pub(crate) trait Int: Copy + Ord + Debug + Default + Send + 'static {
+    const BITS: u32;
+    const ZERO: Self;
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    fn or(self, other: Self) -> Self;
+    fn xor(self, other: Self) -> Self;
+    fn shl(self, by: u32) -> Self;
+    fn shr(self, by: u32) -> Self;
+    /// The number of bits up to and including the highest that is set.
+    fn length(self) -> u32;
+    fn low(self) -> u64;
+    /// A hash whose high bits are the best; of zero it is 0.
+    fn mix(self) -> u64;
+    fn from_low(low: u64) -> Self;
+}
+
+macro_rules! int {
+    ($int:ty) => {
+        impl Int for $int {
+            const BITS: u32 = <$int>::BITS;
+            const ZERO: Self = 0;
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            fn sub(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            #[inline(always)]
+            fn or(self, other: Self) -> Self {
+                self | other
+            }
+            #[inline(always)]
+            fn xor(self, other: Self) -> Self {
+                self ^ other
+            }
+            #[inline(always)]
+            fn shl(self, by: u32) -> Self {
+                self << by
+            }
+            #[inline(always)]
+            fn shr(self, by: u32) -> Self {
+                self >> by
+            }
+            #[inline(always)]
+            fn length(self) -> u32 {
+                <$int>::BITS - self.leading_zeros()
+            }
+            #[inline(always)]
+            fn low(self) -> u64 {
+                self as u64
+            }
+            #[inline(always)]
+            fn mix(self) -> u64 {
+                let wide = u128::from(self);
+                let high = ((wide >> 64) as u64).wrapping_mul(MIXER);
+                (high.rotate_left(32) ^ wide as u64).wrapping_mul(MIXER)
+            }
+            #[inline(always)]
+            fn from_low(low: u64) -> Self {
+                low.into()
+            }
+        }
+    };
+}
+
+int!(u64);
+int!(u128);

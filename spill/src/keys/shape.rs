@@ -1,0 +1,259 @@
+//! Shapes: for each width of key the type that it is compared as.
+
+use super::int::{Int, MIXER};
+use byteorder::{BigEndian, ByteOrder};
+use std::fmt::Debug;
+
+/// The longest width, in bytes, that fits a machine integer.
+pub(crate) const PACKED_WIDTH_MAX: usize = 16;
+
+/// One width of key, and how to compare keys of it.
+pub trait Shape: Copy + Send + Sync + 'static {
+    /// A key made ready to be compared; its order is the order of the bytes.
+    type Key<'a>: Ord + Copy + Debug;
+
+    /// The number of bytes in a key.
+    fn width(self) -> usize;
+
+    /// The key in the first [`width`](Shape::width) bytes of `bytes`.
+    fn key(self, bytes: &[u8]) -> Self::Key<'_>;
+
+    /// A hash of a key, whose high bits are the best; of the key of zeros it is 0.
+    fn hash(self, key: Self::Key<'_>) -> u64;
+
+    /// The `index`-th key of a flat set.
+    #[inline(always)]
+    fn at(self, keys: &[u8], index: usize) -> Self::Key<'_> {
+        let start = index * self.width();
+        self.key(&keys[start..start + self.width()])
+    }
+
+    /// Writes the `from`-th key of `source` as the `to`-th of `target`.
+    #[inline(always)]
+    fn copy(self, source: &[u8], from: usize, target: &mut [u8], to: usize) {
+        let width = self.width();
+        target[to * width..][..width].copy_from_slice(&source[from * width..][..width]);
+    }
+
+    /// Writes the `from`-th key of `keys` as the `to`-th.
+    #[inline(always)]
+    fn shift(self, keys: &mut [u8], from: usize, to: usize) {
+        let width = self.width();
+        keys.copy_within(from * width..(from + 1) * width, to * width);
+    }
+}
+
+/// A shape whose keys are integers, so that they can be subtracted, shifted and stored.
+pub(crate) trait Packed: for<'a> Shape<Key<'a> = Self::Int> {
+    /// The integer that holds a key.
+    type Int: Int;
+
+    /// Bits of `Int` that a key occupies.
+    const BITS: u32;
+
+    /// Writes `key` to the first bytes of `bytes`.
+    fn store(self, key: Self::Int, bytes: &mut [u8]);
+}
+
+/// Keys of 1 to 8 bytes, as `u64`.
+#[derive(Clone, Copy, Debug)]
+pub struct Narrow<const W: usize>;
+
+impl<const W: usize> Shape for Narrow<W> {
+    type Key<'a> = u64;
+
+    #[inline(always)]
+    fn width(self) -> usize {
+        W
+    }
+
+    #[inline(always)]
+    fn key(self, bytes: &[u8]) -> u64 {
+        let bytes = &bytes[..W];
+        match W {
+            1 => bytes[0].into(),
+            2 | 3 => {
+                let (head, tail) =
+                    (BigEndian::read_u16(bytes), BigEndian::read_u16(&bytes[W - 2..]));
+                u64::from(head) << (8 * (W - 2)) | u64::from(tail)
+            }
+            4..=7 => {
+                let (head, tail) =
+                    (BigEndian::read_u32(bytes), BigEndian::read_u32(&bytes[W - 4..]));
+                u64::from(head) << (8 * (W - 4)) | u64::from(tail)
+            }
+            8 => BigEndian::read_u64(bytes),
+            _ => unreachable!("a narrow key has 1 to 8 bytes"),
+        }
+    }
+
+    #[inline(always)]
+    fn hash(self, key: u64) -> u64 {
+        key.mix()
+    }
+
+    #[inline(always)]
+    fn shift(self, keys: &mut [u8], from: usize, to: usize) {
+        let key = self.at(keys, from);
+        self.store(key, &mut keys[to * W..]);
+    }
+}
+
+impl<const W: usize> Packed for Narrow<W> {
+    type Int = u64;
+    const BITS: u32 = 8 * W as u32;
+
+    #[inline(always)]
+    fn store(self, key: u64, bytes: &mut [u8]) {
+        let bytes = &mut bytes[..W];
+        match W {
+            1 => bytes[0] = key as u8,
+            2 | 3 => {
+                BigEndian::write_u16(bytes, (key >> (8 * (W - 2))) as u16);
+                BigEndian::write_u16(&mut bytes[W - 2..], key as u16);
+            }
+            4..=7 => {
+                BigEndian::write_u32(bytes, (key >> (8 * (W - 4))) as u32);
+                BigEndian::write_u32(&mut bytes[W - 4..], key as u32);
+            }
+            8 => BigEndian::write_u64(bytes, key),
+            _ => unreachable!("a narrow key has 1 to 8 bytes"),
+        }
+    }
+}
+
+/// Keys of 9 to 16 bytes, as `u128`.
+#[derive(Clone, Copy, Debug)]
+pub struct Medium<const W: usize>;
+
+impl<const W: usize> Shape for Medium<W> {
+    type Key<'a> = u128;
+
+    #[inline(always)]
+    fn width(self) -> usize {
+        W
+    }
+
+    #[inline(always)]
+    fn key(self, bytes: &[u8]) -> u128 {
+        let bytes = &bytes[..W];
+        let (head, tail) = (BigEndian::read_u64(bytes), BigEndian::read_u64(&bytes[W - 8..]));
+        u128::from(head) << (8 * (W - 8)) | u128::from(tail)
+    }
+
+    #[inline(always)]
+    fn hash(self, key: u128) -> u64 {
+        key.mix()
+    }
+
+    #[inline(always)]
+    fn shift(self, keys: &mut [u8], from: usize, to: usize) {
+        let key = self.at(keys, from);
+        self.store(key, &mut keys[to * W..]);
+    }
+}
+
+impl<const W: usize> Packed for Medium<W> {
+    type Int = u128;
+    const BITS: u32 = 8 * W as u32;
+
+    #[inline(always)]
+    fn store(self, key: u128, bytes: &mut [u8]) {
+        let bytes = &mut bytes[..W];
+        BigEndian::write_u64(bytes, (key >> (8 * (W - 8))) as u64);
+        BigEndian::write_u64(&mut bytes[W - 8..], key as u64);
+    }
+}
+
+/// Keys of any width, given at run time, as slices.
+#[derive(Clone, Copy, Debug)]
+pub struct Wide(pub usize);
+
+impl Shape for Wide {
+    type Key<'a> = &'a [u8];
+
+    #[inline(always)]
+    fn width(self) -> usize {
+        self.0
+    }
+
+    #[inline(always)]
+    fn key(self, bytes: &[u8]) -> &[u8] {
+        &bytes[..self.0]
+    }
+
+    #[inline]
+    fn hash(self, key: &[u8]) -> u64 {
+        let (words, rest) = key.as_chunks::<8>();
+        let words = words.iter().map(|word| u64::from_le_bytes(*word));
+        let rest = rest.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
+        words.chain([rest]).fold(0, |hash, word| (hash ^ word).wrapping_mul(MIXER).rotate_left(29))
+    }
+}
+
+/// Evaluates `$packed` with `$shape` bound to the integer shape of `$width` bytes, or, for wider
+/// keys, `$wide` with `$shape` bound to [`Wide`].
+macro_rules! for_packed {
+    ($width:expr, $shape:ident => $packed:expr, else $wide:expr) => {{
+        use $crate::keys::{Medium, Narrow, Wide};
+        macro_rules! with {
+            ($kind:expr) => {{
+                let $shape = $kind;
+                $packed
+            }};
+        }
+        match $width {
+            0 => panic!("a key has at least one byte"),
+            1 => with!(Narrow::<1>),
+            2 => with!(Narrow::<2>),
+            3 => with!(Narrow::<3>),
+            4 => with!(Narrow::<4>),
+            5 => with!(Narrow::<5>),
+            6 => with!(Narrow::<6>),
+            7 => with!(Narrow::<7>),
+            8 => with!(Narrow::<8>),
+            9 => with!(Medium::<9>),
+            10 => with!(Medium::<10>),
+            11 => with!(Medium::<11>),
+            12 => with!(Medium::<12>),
+            13 => with!(Medium::<13>),
+            14 => with!(Medium::<14>),
+            15 => with!(Medium::<15>),
+            16 => with!(Medium::<16>),
+            width => {
+                let $shape = Wide(width);
+                $wide
+            }
+        }
+    }};
+}
+
+/// Of keys that fit no integer, evaluates `$packed` with `$shape` bound to the shape of `$width` bytes
+/// with numbers of several, or, for wider keys, `$wide`.
+macro_rules! for_long {
+    ($width:expr, $shape:ident => $packed:expr, else $wide:expr) => {{
+        use $crate::keys::Long;
+        match $width {
+            width @ 17..=32 => {
+                let $shape = Long::<2>(width);
+                $packed
+            }
+            width @ 33..=64 => {
+                let $shape = Long::<4>(width);
+                $packed
+            }
+            _ => $wide,
+        }
+    }};
+}
+
+/// Evaluates `$body` with `$shape` bound to the [`Shape`] of `$width` bytes.
+macro_rules! for_shape {
+    ($width:expr, $shape:ident => $body:expr) => {
+        $crate::keys::for_packed!($width, $shape => $body, else {
+            $crate::keys::for_long!($width, $shape => $body, else $body)
+        })
+    };
+}
+
+pub(crate) use {for_long, for_packed, for_shape};

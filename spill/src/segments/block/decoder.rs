@@ -1,0 +1,193 @@
+//! Blocks to keys, of whatever bytes.
+
+use super::gaps::sum_gaps;
+use super::header::{CODE_SHARED, Checked, HEADER, Header, SQUEEZED_BITS_MAX, WIDTH_MAX};
+use super::keys::Block;
+use super::records::Records;
+use super::shared::read_shared;
+use super::zstd::decompress;
+use crate::codec::Codec;
+use crate::disk::{Error, Result};
+use crate::keys::{Squeeze, Wide, is_ascending};
+
+/// What is wrong with a block whose keys vary where no key of the search does.
+const ELSEWHERE: &str = "its keys vary in bits in which no key of the search does";
+
+/// Turns blocks back into keys.
+#[derive(Debug)]
+pub struct Decoder {
+    /// Bytes of a whole key.
+    width: usize,
+    /// The block after decompression.
+    raw: Vec<u8>,
+    /// What its keys have in common, if it is gaps.
+    squeeze: Squeeze,
+    /// Which of the following is valid.
+    form: Form,
+    narrow: Vec<u64>,
+    wide: Vec<u128>,
+    keys: Vec<u8>,
+    /// Has the codec too, whatever the form.
+    records: Records,
+}
+
+/// As what the keys decoded last lie in a [`Decoder`].
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Narrow,
+    Wide,
+    Keys,
+    Records,
+}
+
+impl Decoder {
+    /// A decoder of keys of `width` bytes.
+    ///
+    /// # Panics
+    ///
+    /// If `width` is zero or more than [`WIDTH_MAX`].
+    pub fn new(width: usize) -> Self {
+        assert!((1..=WIDTH_MAX).contains(&width), "a stored key has 1 to {WIDTH_MAX} bytes");
+        let (squeeze, form) = (Squeeze::default(), Form::Keys);
+        let (raw, narrow, wide, keys) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let records = Records::default();
+        Decoder { width, raw, squeeze, form, narrow, wide, keys, records }
+    }
+
+    /// Reads keys that `codec` has written.
+    pub fn coded(mut self, codec: &Codec) -> Self {
+        self.set_codec(codec);
+        self
+    }
+
+    pub(crate) fn set_codec(&mut self, codec: &Codec) {
+        self.records.codec = codec.clone();
+    }
+
+    /// Replaces `keys` by those of `block`, which lies at `offset` in `file`.
+    ///
+    /// Whatever the bytes, `keys` then holds a strictly ascending set, or this fails with
+    /// [`Error::Corrupt`]; allocations are bounded by the largest block.
+    pub fn decode(
+        &mut self,
+        block: &[u8],
+        file: &str,
+        offset: u64,
+        keys: &mut Vec<u8>,
+    ) -> Result<()> {
+        keys.clear();
+        self.open(block, file, offset)?;
+        self.unseal(file, offset)?;
+        self.block().write(self.records.codec.key_width(self.width), keys);
+        Ok(())
+    }
+
+    /// Turns records into keys, if the block that lies at `offset` in `file` has records.
+    pub(crate) fn unseal(&mut self, file: &str, offset: u64) -> Result<()> {
+        if !matches!(self.form, Form::Records) {
+            return Ok(());
+        }
+        self.close();
+        let (width, records) = (self.width, &self.records);
+        let intact = (0..records.len()).all(|at| records.decode(at, width, &mut self.keys));
+        if intact && is_ascending(width, &self.keys) {
+            return Ok(());
+        }
+        self.close();
+        let what = "a block of keys: its records are not of ascending keys";
+        Err(Error::corrupt(file, offset, what))
+    }
+
+    /// [`decode`](Decoder::decode), leaving the keys in their own form: [`Decoder::block`] has
+    /// them, or nothing if this fails.
+    pub(crate) fn open(&mut self, block: &[u8], file: &str, offset: u64) -> Result<()> {
+        self.open_or_why(block).map_err(|what| {
+            self.close();
+            Error::corrupt(file, offset, format!("a block of keys: {what}"))
+        })
+    }
+
+    /// Forgets the keys.
+    pub(crate) fn close(&mut self) {
+        self.form = Form::Keys;
+        self.keys.clear();
+    }
+
+    /// The keys decoded last.
+    pub(crate) fn block(&self) -> Block<'_> {
+        match self.form {
+            Form::Narrow => Block::Narrow(&self.squeeze, &self.narrow),
+            Form::Wide => Block::Wide(&self.squeeze, &self.wide),
+            Form::Keys => Block::Keys(&self.keys),
+            Form::Records => Block::Records(&self.records),
+        }
+    }
+
+    fn open_or_why(&mut self, block: &[u8]) -> Checked<()> {
+        let header = Header::read(self.width, &self.records.codec, block)?;
+        self.restore_raw(&header, &block[HEADER..])?;
+        if self.records.codec.number().is_some() {
+            self.form = Form::Records;
+            let read = self.records.read(&self.raw[..header.raw_length], &header, self.width);
+            return read.ok_or("the lengths of its records do not add up".into());
+        }
+        match header.coding.code {
+            CODE_SHARED => self.open_shared(&header),
+            _ => self.open_gaps(&header),
+        }
+    }
+
+    /// Brings what is stored to its raw length in `raw`.
+    fn restore_raw(&mut self, header: &Header, stored: &[u8]) -> Checked<()> {
+        self.raw.resize(header.raw_length.max(self.raw.len()), 0);
+        let raw = &mut self.raw[..header.raw_length];
+        if !header.compressed {
+            raw.copy_from_slice(stored);
+        } else if decompress(stored, raw) != Some(header.raw_length) {
+            return Err("it does not decompress to the length recorded".into());
+        }
+        Ok(())
+    }
+
+    fn open_shared(&mut self, header: &Header) -> Checked<()> {
+        self.form = Form::Keys;
+        self.keys.resize(header.count * self.width, 0);
+        read_shared(Wide(self.width), &self.raw[..header.raw_length], &mut self.keys)?;
+        let Some(projection) = self.records.codec.projection() else { return Ok(()) };
+        let (whole, mut strangers) = (std::mem::take(&mut self.keys), Vec::new());
+        projection.project(&whole, &mut self.keys, &mut strangers);
+        if strangers.is_empty() { Ok(()) } else { Err(ELSEWHERE.into()) }
+    }
+
+    fn open_gaps(&mut self, header: &Header) -> Checked<()> {
+        let raw = &self.raw[..header.raw_length];
+        // The header says that there is room for them.
+        let (gaps, ends) = raw.split_at(raw.len() - 2 * self.width);
+        let (varying, first) = ends.split_at(self.width);
+        let projected = match self.records.codec.projection() {
+            None => None,
+            Some(projection) if projection.keeps(varying) && projection.knows(first) => {
+                Some((projection.pick(varying), projection.pick(first)))
+            }
+            Some(_) => return Err(ELSEWHERE.into()),
+        };
+        let (varying, first) =
+            projected.as_ref().map_or((varying, first), |(varying, first)| (varying, first));
+        self.squeeze = Squeeze::new(first, varying);
+        let (squeeze, bits) = (&self.squeeze, self.squeeze.bits());
+        if header.coding.gap_bytes > bits.div_ceil(8).max(1) as usize {
+            return Err("its gaps are longer than its keys".into());
+        }
+        match bits {
+            0..=64 => {
+                self.form = Form::Narrow;
+                sum_gaps(squeeze, first, gaps, header, &mut self.narrow)
+            }
+            65..=SQUEEZED_BITS_MAX => {
+                self.form = Form::Wide;
+                sum_gaps(squeeze, first, gaps, header, &mut self.wide)
+            }
+            _ => Err(format!("its keys vary in {bits} bits")),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Keys to blocks.
+
+use super::gaps::Gaps;
+use super::header::{Coding, Header, SQUEEZED_BITS_MAX, WIDTH_MAX, block_keys_max, length_bytes};
+use super::records::Records;
+use super::shared::write_shared;
+use super::zstd::compress;
+use crate::codec::Codec;
+use crate::keys::{PACKED_WIDTH_MAX, Projection, Squeeze, Wide, is_ascending};
+use std::sync::Arc;
+
+/// Blocks whose keys vary in too many bits are halved down to this many keys.
+const HALVED_KEYS_MIN: usize = 256;
+
+/// Turns keys into blocks.
+#[derive(Debug)]
+pub struct Encoder {
+    /// Bytes of a whole key.
+    width: usize,
+    /// The block before compression.
+    raw: Vec<u8>,
+    /// The block after compression.
+    stored: Vec<u8>,
+    /// For keys that vary in up to 64 bits.
+    narrow: Gaps<u64>,
+    /// For keys that vary in up to 128 bits.
+    wide: Gaps<u128>,
+    /// For codecs that have records; it has the codec, whichever that is.
+    records: Records,
+    compresses: bool,
+}
+
+impl Encoder {
+    /// An encoder of keys of `width` bytes.
+    ///
+    /// # Panics
+    ///
+    /// If `width` is zero or more than [`WIDTH_MAX`].
+    pub fn new(width: usize) -> Self {
+        assert!((1..=WIDTH_MAX).contains(&width), "a stored key has 1 to {WIDTH_MAX} bytes");
+        let (narrow, wide, records) = (Gaps::default(), Gaps::default(), Records::default());
+        let (raw, stored) = (Vec::new(), Vec::new());
+        Encoder { width, raw, stored, narrow, wide, records, compresses: true }
+    }
+
+    /// Writes keys as `codec` does.
+    pub fn coded(mut self, codec: &Codec) -> Self {
+        self.records.codec = codec.clone();
+        self
+    }
+
+    /// Leaves out the compression, for blocks that are soon read once and gone.
+    pub fn uncompressed(self) -> Self {
+        Encoder { compresses: false, ..self }
+    }
+
+    /// Bytes of the keys that it is given: of projected ones, if its codec has them projected.
+    pub(crate) fn key_width(&self) -> usize {
+        self.records.codec.key_width(self.width)
+    }
+
+    /// On what those keys are projected, if they are.
+    pub(crate) fn projection(&self) -> Option<&Arc<Projection>> {
+        self.records.codec.projection()
+    }
+
+    /// Whether `keys` had better be encoded as two blocks, because they vary in too many bits.
+    pub fn wants_fewer(&self, keys: &[u8]) -> bool {
+        let width = self.key_width();
+        self.records.codec.number().is_none()
+            && width > PACKED_WIDTH_MAX
+            && keys.len() / width > HALVED_KEYS_MIN
+            && Squeeze::of(width, keys).bits() > SQUEEZED_BITS_MAX
+    }
+
+    /// Appends the block of `keys`, ascending, at least one and at most [`block_keys_max`], to
+    /// `out`.
+    pub fn encode(&mut self, keys: &[u8], out: &mut Vec<u8>) {
+        let width = self.key_width();
+        let count = keys.len() / width;
+        assert!((1..=block_keys_max(self.width)).contains(&count), "a block of {count} keys");
+        debug_assert!(is_ascending(width, keys));
+        self.raw.clear();
+        let records = self.records.codec.number();
+        let coding = match records {
+            Some(code) => self.write_records(code, keys),
+            None => self.write_keys(keys),
+        };
+        let compressed = match self.compresses && records.is_none() {
+            true => compress(&self.raw, &mut self.stored),
+            false => None,
+        };
+        let (compressed, stored) = match compressed {
+            Some(length) => (true, &self.stored[..length]),
+            None => (false, self.raw.as_slice()),
+        };
+        Header { count, coding, compressed, raw_length: self.raw.len() }.append(stored, out);
+    }
+
+    /// Writes the records of `keys` into `raw`.
+    fn write_records(&mut self, code: u8, keys: &[u8]) -> Coding {
+        let length_bytes = length_bytes(&self.records.codec, self.width);
+        self.records.encode(self.width, keys);
+        self.records.write(length_bytes, &mut self.raw);
+        Coding { code, entries: 0, gap_bytes: length_bytes }
+    }
+
+    /// Writes `keys` into `raw`, as gaps if they vary in few enough bits.
+    fn write_keys(&mut self, keys: &[u8]) -> Coding {
+        let width = self.key_width();
+        let squeeze = Squeeze::of(width, keys);
+        let coding = match squeeze.bits() {
+            0..=64 => self.narrow.write(&squeeze, keys, &mut self.raw),
+            65..=SQUEEZED_BITS_MAX => self.wide.write(&squeeze, keys, &mut self.raw),
+            _ => return self.write_prefixes(keys),
+        };
+        match self.records.codec.projection() {
+            None => {
+                self.raw.extend_from_slice(&squeeze.varying());
+                self.raw.extend_from_slice(&keys[..width]);
+            }
+            Some(projection) => {
+                self.raw.extend_from_slice(&projection.lift_mask(&squeeze.varying()));
+                projection.lift(&keys[..width], &mut self.raw);
+            }
+        }
+        coding
+    }
+
+    /// Front-codes `keys` into `raw`, whole ones.
+    fn write_prefixes(&mut self, keys: &[u8]) -> Coding {
+        let Some(projection) = self.records.codec.projection() else {
+            return write_shared(Wide(self.width), keys, &mut self.raw);
+        };
+        let mut whole = Vec::new();
+        projection.lift(keys, &mut whole);
+        write_shared(Wide(self.width), &whole, &mut self.raw)
+    }
+}

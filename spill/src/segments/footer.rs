@@ -1,0 +1,94 @@
+//! The footer of a segment: written, and checked against what is known of the segment before.
+
+use super::index::entry_bytes;
+use crate::disk::{Error, Result, checksum};
+use byteorder::{ByteOrder, LittleEndian};
+use rkyv::{Archive, Deserialize, Serialize};
+use std::ops::Range;
+
+/// The version of the format of segments that this build reads and writes.
+pub const SEGMENT_VERSION: u32 = 2;
+
+/// The first bytes of a footer.
+const MAGIC: &[u8; 8] = b"SPILLSEG";
+/// Bytes of a footer.
+pub(super) const FOOTER: usize = 48;
+/// Bytes of the footer that its checksum covers.
+const FOOTER_CHECKED: usize = 44;
+
+/// Where a segment is within its file, and how many keys it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct SegmentRef {
+    /// Offset of its first byte in the file.
+    pub offset: u64,
+    /// Its length in bytes.
+    pub length: u64,
+    /// The number of keys.
+    pub keys: u64,
+}
+
+/// The footer of a segment of keys of `width` bytes, of `length` bytes with the footer.
+pub(super) fn footer(width: usize, keys: u64, index: &[u8], length: u64) -> [u8; FOOTER] {
+    let mut footer = [0; FOOTER];
+    footer[..8].copy_from_slice(MAGIC);
+    LittleEndian::write_u32(&mut footer[8..], SEGMENT_VERSION);
+    LittleEndian::write_u32(&mut footer[12..], width as u32);
+    LittleEndian::write_u64(&mut footer[16..], keys);
+    LittleEndian::write_u64(&mut footer[24..], (index.len() / entry_bytes(width)) as u64);
+    LittleEndian::write_u64(&mut footer[32..], length);
+    LittleEndian::write_u32(&mut footer[40..], checksum(index));
+    let sum = checksum(&footer[..FOOTER_CHECKED]);
+    LittleEndian::write_u32(&mut footer[FOOTER_CHECKED..], sum);
+    footer
+}
+
+/// Checks a footer: the number of blocks, and where the index is.
+pub(super) fn check_footer(
+    bytes: &[u8],
+    file: &str,
+    at: SegmentRef,
+    width: usize,
+) -> Result<(usize, Range<usize>)> {
+    let index_end = bytes.len() - FOOTER;
+    let footer = &bytes[index_end..];
+    let damaged = |what: String| {
+        let what = format!("the footer of a segment: {what}");
+        Error::corrupt(file, at.offset + index_end as u64, what)
+    };
+    let word = |at: usize| LittleEndian::read_u32(&footer[at..]);
+    let long = |at: usize| LittleEndian::read_u64(&footer[at..]);
+    if &footer[..8] != MAGIC {
+        return Err(damaged("it does not begin with SPILLSEG".into()));
+    }
+    let (expected, found) = (word(FOOTER_CHECKED), checksum(&footer[..FOOTER_CHECKED]));
+    if expected != found {
+        return Err(damaged(format!("checksum {expected:08x} is recorded, {found:08x} is found")));
+    }
+    if word(8) != SEGMENT_VERSION {
+        let (found, expected) = (word(8), SEGMENT_VERSION);
+        return Err(Error::Version { file: file.to_owned(), found, expected });
+    }
+    let expected = [width as u64, at.keys, at.length];
+    let found = [word(12).into(), long(16), long(32)];
+    for ((expected, found), what) in expected.iter().zip(found).zip(["width", "keys", "length"]) {
+        if *expected != found {
+            return Err(damaged(format!("{what} {expected} is expected, {found} is found")));
+        }
+    }
+    let blocks = usize::try_from(long(24)).ok();
+    let index = blocks
+        .and_then(|blocks| blocks.checked_mul(entry_bytes(width)))
+        .and_then(|length| index_end.checked_sub(length));
+    match (blocks, index) {
+        (Some(blocks), Some(start)) => {
+            let (expected, found) = (word(40), checksum(&bytes[start..index_end]));
+            if expected != found {
+                let what =
+                    format!("index checksum {expected:08x} is recorded, {found:08x} is found");
+                return Err(damaged(what));
+            }
+            Ok((blocks, start..index_end))
+        }
+        _ => Err(damaged(format!("there is no room for {} blocks", long(24)))),
+    }
+}

@@ -1,0 +1,64 @@
+//! The index of a segment: for each block its first key, where it is, and how many keys it has.
+
+use super::block::{HEADER, block_keys_max};
+use byteorder::{ByteOrder, LittleEndian};
+use std::ops::Range;
+
+/// Bytes of an index entry behind its key.
+const ENTRY_TAIL: usize = 12;
+
+/// Bytes of an index entry of keys of `width` bytes.
+#[inline]
+pub(super) fn entry_bytes(width: usize) -> usize {
+    width + ENTRY_TAIL
+}
+
+/// Appends to the index what follows the first key of a block.
+pub(super) fn push_tail(index: &mut Vec<u8>, offset: u64, count: usize) {
+    let mut tail = [0; ENTRY_TAIL];
+    LittleEndian::write_u64(&mut tail, offset);
+    LittleEndian::write_u32(&mut tail[8..], count as u32);
+    index.extend_from_slice(&tail);
+}
+
+/// The offset of a block according to the index.
+#[inline]
+pub(super) fn offset_in(index: &[u8], width: usize, block: usize) -> u64 {
+    LittleEndian::read_u64(&index[block * entry_bytes(width) + width..])
+}
+
+/// Checks an index, whose checksum is right, or tells what is wrong.
+pub(super) fn check_index(
+    bytes: &[u8],
+    index: Range<usize>,
+    keys: u64,
+    width: usize,
+) -> std::result::Result<(), String> {
+    let entries = &bytes[index.clone()];
+    let (mut last, mut end, mut sum): (Option<&[u8]>, u64, u64) = (None, 0, 0);
+    for (block, entry) in entries.chunks_exact(entry_bytes(width)).enumerate() {
+        let (first, tail) = entry.split_at(width);
+        let (offset, count) = (LittleEndian::read_u64(tail), LittleEndian::read_u32(&tail[8..]));
+        if last.is_some_and(|last| last >= first) {
+            return Err(format!("block {block} does not follow the one before"));
+        }
+        let follows = if block == 0 { offset == 0 } else { offset >= end };
+        if !follows {
+            return Err(format!("block {block} is at {offset}, the one before ends at {end}"));
+        }
+        if !(1..=block_keys_max(width)).contains(&(count as usize)) {
+            return Err(format!("block {block} claims to hold {count} keys"));
+        }
+        // It cannot end sooner; where it does end is where the next begins.
+        end = offset.checked_add(HEADER as u64).ok_or("an offset overflows")?;
+        sum += u64::from(count);
+        last = Some(first);
+    }
+    if end > index.start as u64 || (last.is_none() && index.start > 0) {
+        return Err(format!("blocks end at {end}, the index begins at {}", index.start));
+    }
+    if sum != keys {
+        return Err(format!("blocks hold {sum} keys, {keys} are expected"));
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! Writing a segment, front to back.
+
+use super::block::{Encoder, block_keys_max};
+use super::footer::{FOOTER, SegmentRef, footer};
+use super::index::{entry_bytes, push_tail};
+use crate::codec::Codec;
+use crate::disk::{Append, Result};
+use crate::keys::is_ascending;
+
+/// Encoded blocks are handed to the file in pieces of about this size.
+const WRITE_BYTES: usize = 256 << 10;
+
+/// Appends one segment to a file.
+///
+/// Memory is bounded by a block of keys, some 256 KiB of encoded blocks, and the index: a key and
+/// 12 bytes for every block.
+pub struct SegmentWriter<'a> {
+    /// Bytes of a whole key.
+    width: usize,
+    out: &'a mut dyn Append,
+    encoder: Encoder,
+    /// Offset of the segment in the file.
+    start: u64,
+    /// Keys that do not fill a block yet: fewer bytes than the largest block takes.
+    pending: Vec<u8>,
+    /// Encoded blocks that are not written yet.
+    blocks: Vec<u8>,
+    /// Bytes of blocks already written.
+    written: u64,
+    /// An entry for each encoded block.
+    index: Vec<u8>,
+    /// Keys in encoded blocks.
+    keys: u64,
+}
+
+impl<'a> SegmentWriter<'a> {
+    /// A writer of a segment of keys of `width` bytes, whole ones, to the end of `out`.
+    ///
+    /// # Panics
+    ///
+    /// If `width` is zero or more than [`WIDTH_MAX`].
+    pub fn new(width: usize, out: &'a mut dyn Append) -> Self {
+        SegmentWriter {
+            width,
+            encoder: Encoder::new(width),
+            start: out.len(),
+            out,
+            pending: Vec::new(),
+            blocks: Vec::new(),
+            written: 0,
+            index: Vec::new(),
+            keys: 0,
+        }
+    }
+
+    /// Leaves out the compression, for a segment that is soon read once and gone.
+    pub fn uncompressed(self) -> Self {
+        SegmentWriter { encoder: self.encoder.uncompressed(), ..self }
+    }
+
+    /// Writes blocks as `codec` does.
+    pub fn coded(self, codec: &Codec) -> Self {
+        SegmentWriter { encoder: self.encoder.coded(codec), ..self }
+    }
+
+    /// Adds `keys`, which ascend, and from what was pushed before.
+    pub fn push(&mut self, mut keys: &[u8]) -> Result<()> {
+        let width = self.encoder.key_width();
+        debug_assert!(is_ascending(width, keys));
+        debug_assert!(
+            self.pending.is_empty() || keys.is_empty() || {
+                self.pending[self.pending.len() - width..] < keys[..width]
+            }
+        );
+        let block_bytes = block_keys_max(self.width) * width;
+        if !self.pending.is_empty() {
+            let missing = (block_bytes - self.pending.len()).min(keys.len());
+            self.pending.extend_from_slice(&keys[..missing]);
+            keys = &keys[missing..];
+            if self.pending.len() < block_bytes {
+                return Ok(());
+            }
+            self.flush_pending()?;
+        }
+        let (blocks, rest) = keys.split_at(keys.len() - keys.len() % block_bytes);
+        for block in blocks.chunks_exact(block_bytes) {
+            self.encode(block)?;
+        }
+        self.pending.extend_from_slice(rest);
+        Ok(())
+    }
+
+    /// Whether no key has been pushed yet.
+    pub fn is_empty(&self) -> bool {
+        self.keys == 0 && self.pending.is_empty()
+    }
+
+    /// Writes what is left, the index and the footer. The file is neither flushed nor synced.
+    pub fn finish(mut self) -> Result<SegmentRef> {
+        if !self.pending.is_empty() {
+            self.flush_pending()?;
+        }
+        let length = self.written as usize + self.blocks.len() + self.index.len() + FOOTER;
+        let footer = footer(self.width, self.keys, &self.index, length as u64);
+        self.blocks.extend_from_slice(&self.index);
+        self.blocks.extend_from_slice(&footer);
+        self.out.write(&self.blocks)?;
+        Ok(SegmentRef { offset: self.start, length: length as u64, keys: self.keys })
+    }
+
+    fn flush_pending(&mut self) -> Result<()> {
+        let mut pending = std::mem::take(&mut self.pending);
+        self.encode(&pending)?;
+        pending.clear();
+        self.pending = pending;
+        Ok(())
+    }
+
+    /// Encodes one block, or several if the keys differ too much, and enters it in the index.
+    fn encode(&mut self, keys: &[u8]) -> Result<()> {
+        let width = self.encoder.key_width();
+        let count = keys.len() / width;
+        if self.encoder.wants_fewer(keys) {
+            let (low, high) = keys.split_at(count / 2 * width);
+            self.encode(low)?;
+            return self.encode(high);
+        }
+        let offset = self.written + self.blocks.len() as u64;
+        let first = self.index.len();
+        match self.encoder.projection() {
+            None => self.index.extend_from_slice(&keys[..width]),
+            Some(projection) => projection.lift(&keys[..width], &mut self.index),
+        }
+        debug_assert!(self.entry_before(first).is_none_or(|before| *before < self.index[first..]));
+        push_tail(&mut self.index, offset, count);
+        self.keys += count as u64;
+        self.encoder.encode(keys, &mut self.blocks);
+        if self.blocks.len() >= WRITE_BYTES {
+            self.out.write(&self.blocks)?;
+            self.written += self.blocks.len() as u64;
+            self.blocks.clear();
+        }
+        Ok(())
+    }
+
+    /// The first key of the block whose entry ends at `end` of the index.
+    fn entry_before(&self, end: usize) -> Option<&[u8]> {
+        let start = end.checked_sub(entry_bytes(self.width))?;
+        Some(&self.index[start..start + self.width])
+    }
+}

@@ -1,0 +1,204 @@
+//! Compaction: how runs join to larger ones, in memory and on disk.
+//!
+//! When a level comes to young runs of 5, 3 and 2 megabytes, the 3 are merged with the 2, since they are
+//! less than twice these, and the 5 with the 5; the level stays by itself until the next one comes. If
+//! the 10 are more than the young share allows, and there are old runs of 200, 40 and 15, then the 15
+//! are merged with them, less than twice as many, and the 40, less than twice the 25, but not the 200:
+//! all at once, to a run of 65.
+
+use super::Store;
+use super::levels::Piece;
+use super::names::FileName;
+use super::run::{OldRun, YoungRun};
+use crate::disk::Result;
+use crate::keys::restrict;
+use crate::runs::{
+    KeyRange, Merge, drain, in_parallel, merge_disjoint, sources, split, threads_for,
+};
+use crate::segments::{Segment, SegmentWriter};
+use std::sync::Arc;
+
+/// The part of the young share that the last level may take raw, as a divisor.
+const LAST_LEVEL_SHARE: usize = 4;
+
+impl Store {
+    /// Puts back a run that was in memory: in memory if it still fits, else on disk.
+    pub(super) fn rebuild(&mut self, first: u32, last: u32, threads: usize) -> Result<()> {
+        let keys: u64 = (first..=last).map(|level| self.levels.keys(level as usize)).sum();
+        let bytes = keys as usize * self.width;
+        let is_last = last as usize + 1 == self.levels.len();
+        if is_last && first == last && bytes > self.last_level_bytes_max() {
+            return self.adopt_last_level(threads);
+        }
+        let mut segments = Vec::new();
+        for level in first..=last {
+            segments.extend(self.levels.open(level as usize)?);
+        }
+        if 2 * bytes > self.young_bytes() - self.last_level_bytes_max() {
+            // Saved by a search with more memory than this one.
+            self.flush(self.young.len(), threads)?;
+            let pieces = self.write_merged(first, last, &[], &segments, keys, threads)?;
+            self.old.push(self.open_run(first, last, pieces)?);
+            return Ok(());
+        }
+        let mut all = Vec::with_capacity(bytes);
+        let mut merge = Merge::new(self.width, sources(self.width, &[], &segments, KeyRange::ALL));
+        drain(&mut merge, |batch| {
+            all.extend_from_slice(batch);
+            Ok(())
+        })?;
+        self.young.push(YoungRun { first, last, keys: Arc::new(all) });
+        self.flush_if_full(threads)
+    }
+
+    /// Takes the level just pushed to the log into the store; `keys` are its keys if they were kept.
+    pub(super) fn take_last_level(&mut self, keys: Option<Vec<u8>>, threads: usize) -> Result<()> {
+        let keys = keys.filter(|keys| keys.len() <= self.last_level_bytes_max());
+        // While young runs are merged, both they and what they become are in memory.
+        let bytes: usize = self.young.iter().map(|run| run.keys.len()).sum();
+        if 2 * bytes + keys.as_ref().map_or(0, Vec::len) > self.young_bytes() {
+            self.flush(self.young.len(), threads)?;
+        }
+        self.merge_young(threads);
+        let level = self.levels.len() as u32 - 1;
+        match keys {
+            None => {
+                self.filter.insert_segments(&self.levels.open(level as usize)?)?;
+                self.adopt_last_level(threads)
+            }
+            Some(mut keys) => {
+                self.filter.insert(&keys);
+                keys.shrink_to_fit();
+                self.young.push(YoungRun { first: level, last: level, keys: Arc::new(keys) });
+                self.flush_if_full(threads)
+            }
+        }
+    }
+
+    /// Makes the last level an old run as it lies in the log: it is too large for memory.
+    fn adopt_last_level(&mut self, threads: usize) -> Result<()> {
+        self.flush(self.young.len(), threads)?;
+        let level = self.levels.len() as u32 - 1;
+        let pieces = self.levels.pieces(level as usize).to_vec();
+        let segments = self.levels.open(level as usize)?;
+        self.old.push(OldRun { first: level, last: level, pieces, segments });
+        self.compact(0, threads)
+    }
+
+    /// The most that a level may take to stay in memory raw.
+    pub(super) fn last_level_bytes_max(&self) -> usize {
+        self.young_bytes() / LAST_LEVEL_SHARE
+    }
+
+    /// Memory for young runs: what the list of levels, and a copy of it in a checkpoint, leaves of
+    /// their share.
+    pub(super) fn young_bytes(&self) -> usize {
+        let share = self.shares.young;
+        share.saturating_sub(2 * self.levels.list_bytes()).max(share / 4)
+    }
+
+    /// Merges young runs into their elders while those are not twice as large.
+    fn merge_young(&mut self, threads: usize) {
+        while let [.., elder, younger] = self.young.as_slice()
+            && elder.keys.len() < 2 * younger.keys.len()
+        {
+            let keys = union(self.width, [&elder.keys, &younger.keys], threads);
+            let (first, last) = (elder.first, younger.last);
+            self.young.truncate(self.young.len() - 2);
+            self.young.push(YoungRun { first, last, keys: Arc::new(keys) });
+        }
+    }
+
+    /// Moves all young runs but the last level to disk when merging them in memory could take more
+    /// than their share.
+    fn flush_if_full(&mut self, threads: usize) -> Result<()> {
+        let earlier = self.young.len().saturating_sub(1);
+        let bytes: usize = self.young[..earlier].iter().map(|run| run.keys.len()).sum();
+        let share = self.young_bytes() - self.last_level_bytes_max();
+        if 2 * bytes > share { self.flush(earlier, threads) } else { Ok(()) }
+    }
+
+    /// Merges the first `count` young runs, and the old ones of like size, to a run on disk.
+    pub(super) fn flush(&mut self, count: usize, threads: usize) -> Result<()> {
+        if count == 0 { Ok(()) } else { self.compact(count, threads) }
+    }
+
+    /// Merges the first `count` young runs, or if that is none the last old run, with every old
+    /// run before them that is not twice as large as all that would be merged into it.
+    fn compact(&mut self, count: usize, threads: usize) -> Result<()> {
+        let young = &self.young[..count];
+        let newest = self.old.len() - usize::from(count == 0);
+        let mut kept = newest;
+        let mut keys: u64 = young.iter().map(|run| (run.keys.len() / self.width) as u64).sum();
+        keys += self.old[newest..].iter().map(OldRun::keys).sum::<u64>();
+        while kept > 0 && self.old[kept - 1].keys() < 2 * keys {
+            kept -= 1;
+            keys += self.old[kept].keys();
+        }
+        if count == 0 && kept == newest {
+            return Ok(());
+        }
+        let merged = &self.old[kept..];
+        let levels = merged.iter().map(|run| (run.first, run.last));
+        let levels: Vec<_> = levels.chain(young.iter().map(|run| (run.first, run.last))).collect();
+        let (first, last) = (levels[0].0, levels[levels.len() - 1].1);
+        let slices: Vec<&[u8]> = young.iter().map(|run| run.keys.as_slice()).collect();
+        let segments: Vec<Segment> =
+            merged.iter().flat_map(|run| run.segments.iter().cloned()).collect();
+        let pieces = self.write_merged(first, last, &slices, &segments, keys, threads)?;
+        let merged = self.open_run(first, last, pieces)?;
+        for run in self.old.drain(kept..) {
+            let files = run.pieces.iter().map(|piece| piece.file);
+            self.garbage.extend(files.filter(|file| matches!(file, FileName::Merged { .. })));
+        }
+        self.old.push(merged);
+        self.young.drain(..count);
+        Ok(())
+    }
+
+    /// Merges runs to pieces, each written by a thread.
+    fn write_merged(
+        &self,
+        first: u32,
+        last: u32,
+        slices: &[&[u8]],
+        segments: &[Segment],
+        keys: u64,
+        threads: usize,
+    ) -> Result<Vec<Piece>> {
+        let (disk, width, codec) = (&*self.disk, self.width, &self.codec);
+        let whole = self.whole;
+        let boundaries = split(width, slices, segments, threads_for(keys, threads));
+        in_parallel(KeyRange::cut(&boundaries), |part, range| {
+            let file = FileName::Merged { first, last, part: part as u16 };
+            let mut out = disk.create(&file.to_string())?;
+            let mut writer = SegmentWriter::new(whole, &mut *out).coded(codec);
+            let mut merge = Merge::new(width, sources(width, slices, segments, range));
+            drain(&mut merge, |batch| writer.push(batch))?;
+            let at = writer.finish()?;
+            out.sync()?;
+            Ok(Piece { file, at })
+        })
+    }
+}
+
+/// The keys of two sets that have none in common.
+fn union(width: usize, sets: [&[u8]; 2], threads: usize) -> Vec<u8> {
+    let length = sets[0].len() + sets[1].len();
+    let mut all = vec![0; length];
+    let boundaries = split(width, &sets, &[], threads_for((length / width) as u64, threads));
+    let mut rest = all.as_mut_slice();
+    let mut items = Vec::new();
+    for range in KeyRange::cut(&boundaries) {
+        let sets = sets.map(|keys| restrict(width, keys, range.low, range.high));
+        let room;
+        (room, rest) = rest.split_at_mut(sets[0].len() + sets[1].len());
+        items.push((sets, room));
+    }
+    in_parallel(items, |_, (sets, room)| {
+        merge_disjoint(width, sets, room);
+        Ok(())
+    })
+    .expect("merging in memory does not fail");
+    all
+}
