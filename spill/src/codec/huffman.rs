@@ -4,6 +4,9 @@
 //! canonical: the words follow from their lengths, shorter ones first, then lesser bytes. The words
 //! of a key lie one behind the other, the first in the lowest bits; zero bits fill the last byte. As
 //! the number of words is known and none is the start of another, records of different keys differ.
+//!
+//! Where byte 0 has the word `0` and byte 1 the word `10`, the key `01 00 00 01` is `10` `0` `0` `10`,
+//! and its record the byte `11`: the bits from the lowest up.
 
 use super::lengths::{LENGTH_MAX, SYMBOLS, are_complete, lengths};
 use byteorder::{ByteOrder, LittleEndian};
@@ -303,4 +306,25 @@ fn entries(words: &[Word; SYMBOLS]) -> Box<[Entry; 1 << LENGTH_MAX]> {
         }
     }
     entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_is_written_and_read() {
+        // The other 254 bytes share a quarter: two words of 9 bits, the rest of 10.
+        let lengths = (0..SYMBOLS).map(|byte| match byte {
+            0 | 1 => byte as u8 + 1,
+            2 | 3 => 9,
+            _ => 10,
+        });
+        let huffman = Huffman::restore(4, &[0; 4], &[lengths.collect()]).unwrap();
+        let (mut record, mut key) = (Vec::new(), [7; 4]);
+        huffman.encode(&[1, 0, 0, 1], &mut record);
+        assert_eq!(record, [0x11]);
+        assert!(huffman.decode(&record, &mut key));
+        assert_eq!(key, [1, 0, 0, 1]);
+    }
 }

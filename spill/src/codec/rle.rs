@@ -1,4 +1,6 @@
 //! Run-length code: for each run of equal bytes its length, 1 to 255, and the byte.
+//!
+//! The record of `00 00 07` is `02 00` `01 07`; that of 256 bytes `05` is `ff 05` `01 05`.
 
 /// The longest run that is one pair.
 const RUN_MAX: usize = 255;

@@ -22,6 +22,13 @@
 //!     28      -  payload, up to the end of the file
 //! ```
 //!
+//! With the magic `EXAMPLE!`, version 4 and the payload `hello`:
+//!
+//! ```text
+//! 45 58 41 4d 50 4c 45 21 | 04 00 00 00 | 05 00 00 00 00 00 00 00
+//! 86 a6 10 36 | xx xx xx xx | 68 65 6c 6c 6f
+//! ```
+//!
 //! This layout is that of every version, so an old build can name the version of a new file.
 
 use super::Disk;
@@ -106,4 +113,16 @@ fn verify(name: &str, format: Format, file: &[u8]) -> Result<()> {
         return corrupt(HEADER, "the checksum of the payload does not match".to_owned());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_as_shown() {
+        let header = header(Format { magic: *b"EXAMPLE!", version: 4 }, b"hello");
+        assert_eq!(header[..20], *b"EXAMPLE!\x04\0\0\0\x05\0\0\0\0\0\0\0");
+        assert_eq!(header[20..24], [0x86, 0xa6, 0x10, 0x36]);
+    }
 }

@@ -18,7 +18,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub struct Metered {
     inner: Arc<dyn Disk>,
+    /// Shared with every file, which may outlive its name.
     meter: Arc<Meter>,
+    /// The files that have a name. A name is changed here after it is changed on the disk.
     files: Mutex<BTreeMap<String, Arc<Length>>>,
 }
 
@@ -39,8 +41,11 @@ pub struct Usage {
 
 #[derive(Debug)]
 struct Meter {
+    /// What `live` is not to exceed.
     limit: Option<u64>,
+    /// Bytes of all files, and those reserved for writes under way.
     live: AtomicU64,
+    /// The most that `live` has been when a write had ended.
     peak: AtomicU64,
     written: AtomicU64,
     read: Arc<AtomicU64>,

@@ -10,6 +10,9 @@
 //! differs there is a *stranger*; it is set aside as it is, and a projection that has its bits too
 //! takes the place of this one. On disk, keys are always whole, so a projection can change without
 //! a file being touched.
+//!
+//! Of `06 81` and `05 81` the last two bits of the first byte vary. They are projected to `02` and `01`;
+//! `04 81` would be `00`, and `06 80` is a stranger.
 
 use byteorder::{BigEndian, ByteOrder};
 use rkyv::{Archive, Deserialize, Serialize};
@@ -21,7 +24,7 @@ pub struct Projection {
     constants: Vec<u8>,
     /// A whole key in which exactly the bits that are kept are set.
     varying: Vec<u8>,
-    /// Where those are, from the end.
+    /// Where those are, from the end of the key to its beginning; each bit is in one of them.
     windows: Vec<Window>,
     /// Bytes of a projected key.
     width: usize,
@@ -340,6 +343,15 @@ mod tests {
                 (whole, rows.iter().flat_map(within).collect(), others.concat())
             })
         })
+    }
+
+    #[test]
+    fn the_example_is_true() {
+        let projection = Projection::of(2, &[0x06, 0x81, 0x05, 0x81]);
+        let (mut projected, mut strangers) = (Vec::new(), Vec::new());
+        let keys = [0x06, 0x81, 0x05, 0x81, 0x04, 0x81, 0x06, 0x80];
+        projection.project(&keys, &mut projected, &mut strangers);
+        assert_eq!((projected, strangers), (vec![2, 1, 0], vec![0x06, 0x80]));
     }
 
     proptest! {

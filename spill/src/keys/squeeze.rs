@@ -383,6 +383,14 @@ mod tests {
         Ok(())
     }
 
+    #[test]
+    fn the_example_is_true() {
+        let keys = [0b0010_0110, 0b0010_0111, 0b1010_0100];
+        let squeeze = Squeeze::of(1, &keys);
+        assert_eq!(squeeze.varying(), [0b1000_0011]);
+        assert_eq!(values::<u64>(&squeeze, &keys), [2, 3, 4]);
+    }
+
     proptest! {
         #[test]
         fn squeezing_keeps_the_order_and_can_be_undone((width, keys) in related()) {

@@ -236,6 +236,18 @@ fn merge_galloping<S: Shape>(
     written
 }
 
+/// Plays all matches of a loser tree: the loser of each node, and the winner of all.
+fn play<K: Ord>(heads: &[K]) -> (Vec<usize>, usize) {
+    let k = heads.len();
+    let mut losers = vec![0; k];
+    let mut winners: Vec<usize> = (0..2 * k).map(|node| node.wrapping_sub(k)).collect();
+    for node in (1..k).rev() {
+        let (a, b) = (winners[2 * node], winners[2 * node + 1]);
+        (winners[node], losers[node]) = if heads[b] < heads[a] { (b, a) } else { (a, b) };
+    }
+    (losers, winners[1])
+}
+
 /// Merges until some window is empty or `out` is full, with a loser tree.
 ///
 /// The windows are the leaves `k..2k` of a tree whose node `n` has the children `2n` and `2n + 1`.
@@ -244,13 +256,7 @@ fn merge_galloping<S: Shape>(
 fn merge_many<S: Shape>(shape: S, windows: &mut [Window<'_>], out: &mut [u8]) -> usize {
     let (k, room) = (windows.len(), out.len() / shape.width());
     let mut heads: Vec<S::Key<'_>> = windows.iter().map(|window| window.head(shape)).collect();
-    let mut losers = vec![0; k];
-    let mut winners: Vec<usize> = (0..2 * k).map(|node| node.wrapping_sub(k)).collect();
-    for node in (1..k).rev() {
-        let (a, b) = (winners[2 * node], winners[2 * node + 1]);
-        (winners[node], losers[node]) = if heads[b] < heads[a] { (b, a) } else { (a, b) };
-    }
-    let mut winner = winners[1];
+    let (mut losers, mut winner) = play(&heads);
     let mut written = 0;
     let mut last = None;
     loop {

@@ -40,8 +40,11 @@ pub struct SegmentSubtract {
     decoded: bool,
     /// Keys of it that are less than all candidates to come.
     passed: usize,
+    /// For blocks whose keys vary in up to 64 bits.
     narrow: Queries<u64>,
+    /// For blocks whose keys vary in up to 128 bits.
     wide: Queries<u128>,
+    /// For blocks of records.
     sought: Sought,
     /// Candidates found in a block of records.
     found: Vec<u32>,

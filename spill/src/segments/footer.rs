@@ -75,20 +75,21 @@ pub(super) fn check_footer(
             return Err(damaged(format!("{what} {expected} is expected, {found} is found")));
         }
     }
-    let blocks = usize::try_from(long(24)).ok();
-    let index = blocks
-        .and_then(|blocks| blocks.checked_mul(entry_bytes(width)))
-        .and_then(|length| index_end.checked_sub(length));
-    match (blocks, index) {
-        (Some(blocks), Some(start)) => {
-            let (expected, found) = (word(40), checksum(&bytes[start..index_end]));
-            if expected != found {
-                let what =
-                    format!("index checksum {expected:08x} is recorded, {found:08x} is found");
-                return Err(damaged(what));
-            }
-            Ok((blocks, start..index_end))
-        }
-        _ => Err(damaged(format!("there is no room for {} blocks", long(24)))),
+    let Some((blocks, index)) = index_of(long(24), width, index_end) else {
+        return Err(damaged(format!("there is no room for {} blocks", long(24))));
+    };
+    let (expected, found) = (word(40), checksum(&bytes[index.clone()]));
+    if expected != found {
+        let what = format!("index checksum {expected:08x} is recorded, {found:08x} is found");
+        return Err(damaged(what));
     }
+    Ok((blocks, index))
+}
+
+/// The number of blocks, and where the index of so many is that ends at `end`; none if there is no
+/// room for it.
+fn index_of(blocks: u64, width: usize, end: usize) -> Option<(usize, Range<usize>)> {
+    let blocks = usize::try_from(blocks).ok()?;
+    let start = end.checked_sub(blocks.checked_mul(entry_bytes(width))?)?;
+    Some((blocks, start..end))
 }

@@ -140,7 +140,9 @@ pub(super) struct Filter {
     width: usize,
     /// Takes what is hashed out of keys, if that is not all.
     view: Option<View>,
+    /// At least one.
     lines: Vec<Line>,
+    /// How many keys were put in.
     keys: u64,
 }
 

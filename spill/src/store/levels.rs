@@ -67,9 +67,13 @@ impl SavedLevels {
 /// A growing log of levels.
 pub struct Levels {
     disk: Arc<dyn Disk>,
+    /// Bytes of a whole key.
     width: usize,
+    /// Has written all levels, and says what keys outside blocks are.
     codec: Codec,
+    /// As many as `saved` has lengths of lanes.
     lanes: Vec<Lane>,
+    /// What there is: pieces of levels, all of whose bytes the lanes have been given.
     saved: SavedLevels,
 }
 

@@ -15,8 +15,9 @@ const NONE: u16 = u16::MAX;
 /// Writes the gaps of one block after another.
 #[derive(Debug, Default)]
 pub(super) struct Gaps<I> {
-    /// The gap itself, and its number if that was given in the block with this `stamp`.
+    /// A hash table of the different gaps, with linear probing, at most half full.
     slots: Vec<Slot<I>>,
+    /// The number of the block in hand, so that the table need not be cleared for each.
     stamp: u32,
     /// The different gaps of the block, and how often each occurs.
     different: Vec<(I, u32)>,
@@ -24,13 +25,16 @@ pub(super) struct Gaps<I> {
     numbers: Vec<u16>,
     /// For each different gap the byte that stands for it.
     codes: Vec<u8>,
+    /// Gaps that are no entries, in the order of the keys.
     literals: Vec<I>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Slot<I> {
     gap: I,
+    /// The block that the rest is of; of another one's the slot counts as empty.
     stamp: u32,
+    /// The gap's index among the different ones.
     number: u16,
 }
 
@@ -146,6 +150,33 @@ fn plane_number<I: Int>(planes: &[u8], count: usize, bytes: usize, index: usize)
     })
 }
 
+/// The number of literals among `codes`, if all are entries or literals, and that many are there.
+fn count_literals(codes: &[u8], coding: Coding, literals: &[u8]) -> Checked<usize> {
+    let Coding { entries, gap_bytes, .. } = coding;
+    let literal = |code: u8| code == LITERAL && entries < ENTRIES_MAX;
+    // Without an early end, so that many are looked at in one step.
+    let stray = |code: u8| usize::from(code) >= entries && !literal(code);
+    if codes.iter().fold(false, |any, &code| any | stray(code)) {
+        return Err("a gap is not in its dictionary".into());
+    }
+    let count = codes.iter().filter(|&&code| literal(code)).count();
+    if literals.len() != count * gap_bytes {
+        return Err("it has too few literals or too many".into());
+    }
+    Ok(count)
+}
+
+/// For each entry the difference of keys that it stands for: one more than the gap that is stored.
+#[inline]
+fn differences<I: Int>(dictionary: &[u8], coding: Coding) -> [I; ENTRIES_MAX] {
+    let Coding { entries, gap_bytes, .. } = coding;
+    let mut table = [I::ZERO; ENTRIES_MAX];
+    for (index, gap) in table[..entries].iter_mut().enumerate() {
+        *gap = plane_number::<I>(dictionary, entries, gap_bytes, index).add(I::from_low(1));
+    }
+    table
+}
+
 /// Decodes the squeezed keys of a block with this header; `gaps` has room for the codes and the
 /// dictionary at least.
 pub(super) fn sum_gaps<I: Int>(
@@ -155,25 +186,13 @@ pub(super) fn sum_gaps<I: Int>(
     header: &Header,
     values: &mut Vec<I>,
 ) -> Checked<()> {
-    let Header { count, coding: Coding { entries, gap_bytes, .. }, .. } = *header;
+    let Header { count, coding, .. } = *header;
+    let Coding { entries, gap_bytes, .. } = coding;
     let (codes, planes) = gaps.split_at(count - 1);
     let (dictionary, literals) = planes.split_at(entries * gap_bytes);
-    let literal = |code: u8| code == LITERAL && entries < ENTRIES_MAX;
-    // Without an early end, so that many are looked at in one step.
-    let stray = |code: u8| usize::from(code) >= entries && !literal(code);
-    if codes.iter().fold(false, |any, &code| any | stray(code)) {
-        return Err("a gap is not in its dictionary".into());
-    }
-    let literal_count = codes.iter().filter(|&&code| literal(code)).count();
-    if literals.len() != literal_count * gap_bytes {
-        return Err("it has too few literals or too many".into());
-    }
-    // Of each gap as it is stored, one more: the difference itself.
+    let literal_count = count_literals(codes, coding, literals)?;
+    let table = differences::<I>(dictionary, coding);
     let one = I::from_low(1);
-    let mut table = [I::ZERO; ENTRIES_MAX];
-    for (index, gap) in table[..entries].iter_mut().enumerate() {
-        *gap = plane_number::<I>(dictionary, entries, gap_bytes, index).add(one);
-    }
     let mut value = I::ZERO;
     squeeze.squeeze(first, |first| value = first);
     values.clear();
