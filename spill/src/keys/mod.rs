@@ -19,6 +19,7 @@
 //! keys of a search (`project.rs`).
 
 mod bits;
+mod dispatch;
 pub(crate) mod hash;
 mod int;
 mod long;
@@ -27,6 +28,7 @@ mod search;
 mod shape;
 mod squeeze;
 
+pub(crate) use dispatch::{for_long, for_packed, for_shape};
 pub(crate) use hash::hash;
 pub(crate) use int::Int;
 pub use long::Long;
@@ -34,5 +36,5 @@ pub(crate) use project::Projection;
 pub(crate) use search::{bound, is_ascending, leap, restrict};
 pub use search::{count, gallop, lower_bound};
 pub use shape::{Medium, Narrow, Shape, Wide};
-pub(crate) use shape::{PACKED_WIDTH_MAX, Packed, for_long, for_packed, for_shape};
+pub(crate) use shape::{PACKED_WIDTH_MAX, Packed};
 pub(crate) use squeeze::Squeeze;

@@ -1,6 +1,7 @@
 //! Finding keys in a flat set that ascends.
 
-use super::shape::{Shape, for_shape};
+use super::dispatch::for_shape;
+use super::shape::Shape;
 
 /// The number of keys of `width` bytes in a flat set.
 #[inline]

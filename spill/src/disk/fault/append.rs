@@ -1,15 +1,17 @@
-//! Writing a file of a [`FaultDisk`]: what the plan lets through reaches the file's state.
+//! Writing a file of a [`FaultDisk`](crate::FaultDisk): what the plan lets through reaches the file's state.
 
 use super::file::FileState;
 use super::plan::Verdict;
-use super::{FaultDisk, File, lock};
+use super::state::{File, State, lock};
 use crate::disk::Append;
 use crate::disk::error::{Error, Result};
 use std::io;
+use std::sync::{Arc, Mutex};
 
 /// A file being written.
 pub(super) struct FaultAppend {
-    disk: FaultDisk,
+    /// That of the disk.
+    state: Arc<Mutex<State>>,
     /// As it was when the file was opened, for messages.
     name: String,
     file: File,
@@ -18,8 +20,8 @@ pub(super) struct FaultAppend {
 }
 
 impl FaultAppend {
-    pub(super) fn new(disk: FaultDisk, name: &str, file: File) -> FaultAppend {
-        FaultAppend { disk, name: name.to_owned(), file, doubtful: false }
+    pub(super) fn new(state: Arc<Mutex<State>>, name: &str, file: File) -> FaultAppend {
+        FaultAppend { state, name: name.to_owned(), file, doubtful: false }
     }
 
     fn check_not_doubtful(&self) -> Result<()> {
@@ -39,7 +41,7 @@ impl FaultAppend {
     ) -> Result<()> {
         self.check_not_doubtful()?;
         let needs_room = lock(&self.file).has_hidden();
-        let mut state = self.disk.state();
+        let mut state = lock(&self.state);
         let verdict = state.next(action, &self.name, needs_room);
         let mut file = lock(&self.file);
         match verdict {
@@ -63,7 +65,7 @@ impl FaultAppend {
 impl Append for FaultAppend {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.check_not_doubtful()?;
-        let mut state = self.disk.state();
+        let mut state = lock(&self.state);
         let (written, outcome) = match state.next("write", &self.name, true) {
             Verdict::Go => (bytes.len(), Ok(())),
             Verdict::Fail { error, done } => {

@@ -23,10 +23,11 @@ mod append;
 mod file;
 mod luck;
 mod plan;
+mod state;
 
 pub use plan::Plan;
 
-use super::error::{Error, Result};
+use super::error::Result;
 use super::map::Mapped;
 use super::real::check_length;
 use super::{Append, Disk};
@@ -34,44 +35,16 @@ use append::FaultAppend;
 use file::FileState;
 use luck::Luck;
 use plan::Verdict;
+use state::{File, Names, Naming, State, lock};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A disk in memory that fails on request. Clones share what they store.
 #[derive(Clone, Default)]
 pub struct FaultDisk {
     state: Arc<Mutex<State>>,
-}
-
-/// A file, whatever its name: an inode.
-type File = Arc<Mutex<FileState>>;
-
-/// Which file has which name.
-type Names = BTreeMap<String, File>;
-
-#[derive(Default)]
-struct State {
-    /// The names as a running process sees them.
-    live: Names,
-    /// The names as of the last sync of the directory.
-    durable: Names,
-    /// What happened to `live` since then, in order.
-    unsynced: Vec<Naming>,
-    plan: Plan,
-    /// Operations performed or failed, up to the crash.
-    operations: u64,
-    /// Which of them failed, by what was being done, up to the crash.
-    failures: Vec<&'static str>,
-    crashed: bool,
-}
-
-/// A change of the directory: the one name of `file` is now `name`, or it has none.
-struct Naming {
-    file: File,
-    name: Option<String>,
 }
 
 impl FaultDisk {
@@ -208,64 +181,7 @@ impl FaultDisk {
     }
 
     fn append(&self, name: &str, file: File) -> Box<dyn Append> {
-        Box::new(FaultAppend::new(self.clone(), name, file))
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl State {
-    /// Counts an operation and says whether it goes well.
-    fn next(&mut self, action: &'static str, name: &str, needs_room: bool) -> Verdict {
-        if self.crashed {
-            return Verdict::Fail { error: plan::crash(action, name), done: None };
-        }
-        let operation = self.operations;
-        self.operations += 1;
-        self.crashed = self.plan.crashes(operation);
-        let verdict = self.plan.verdict(operation, action, name, needs_room);
-        if let Verdict::Fail { .. } = verdict {
-            self.failures.push(action);
-        }
-        verdict
-    }
-
-    fn find(&self, action: &'static str, name: &str) -> Result<&File> {
-        let missing = || Error::io(action, name, io::ErrorKind::NotFound.into());
-        self.live.get(name).ok_or_else(missing)
-    }
-
-    /// Gives a file its name, or none.
-    fn name(&mut self, file: File, name: Option<&str>) {
-        let naming = Naming { file, name: name.map(str::to_owned) };
-        naming.apply(&mut self.live);
-        self.unsynced.push(naming);
-    }
-
-    /// The names after the power failed. Some file systems keep the order of unsynced changes, so
-    /// that a first few survive; others do not.
-    fn names_found(&self, luck: &mut Luck) -> Names {
-        let mut names = self.durable.clone();
-        let in_order = luck.is_kept();
-        for naming in &self.unsynced {
-            if luck.is_kept() {
-                naming.apply(&mut names);
-            } else if in_order {
-                break;
-            }
-        }
-        names
-    }
-}
-
-impl Naming {
-    fn apply(&self, names: &mut Names) {
-        names.retain(|_, file| !Arc::ptr_eq(file, &self.file));
-        if let Some(name) = &self.name {
-            names.insert(name.clone(), self.file.clone());
-        }
+        Box::new(FaultAppend::new(self.state.clone(), name, file))
     }
 }
 

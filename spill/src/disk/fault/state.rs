@@ -1,0 +1,98 @@
+//! What a [`FaultDisk`](crate::FaultDisk) holds: names, as they are and as a loss of power leaves them.
+
+use super::file::FileState;
+use super::luck::Luck;
+use super::plan::{self, Plan, Verdict};
+use crate::disk::error::{Error, Result};
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A file, whatever its name: an inode.
+pub(super) type File = Arc<Mutex<FileState>>;
+
+/// Which file has which name.
+pub(super) type Names = BTreeMap<String, File>;
+
+/// The state of a disk.
+#[derive(Default)]
+pub(super) struct State {
+    /// The names as a running process sees them.
+    pub(super) live: Names,
+    /// The names as of the last sync of the directory.
+    pub(super) durable: Names,
+    /// What happened to `live` since then, in order.
+    pub(super) unsynced: Vec<Naming>,
+    /// What goes wrong.
+    pub(super) plan: Plan,
+    /// Operations performed or failed, up to the crash.
+    pub(super) operations: u64,
+    /// Which of them failed, by what was being done, up to the crash.
+    pub(super) failures: Vec<&'static str>,
+    /// Whether it has crashed, so that nothing goes on.
+    pub(super) crashed: bool,
+}
+
+/// A change of the directory: the one name of `file` is now `name`, or it has none.
+pub(super) struct Naming {
+    pub(super) file: File,
+    pub(super) name: Option<String>,
+}
+
+/// Locks, also after another thread has panicked with the lock.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    /// Counts an operation and says whether it goes well.
+    pub(super) fn next(&mut self, action: &'static str, name: &str, needs_room: bool) -> Verdict {
+        if self.crashed {
+            return Verdict::Fail { error: plan::crash(action, name), done: None };
+        }
+        let operation = self.operations;
+        self.operations += 1;
+        self.crashed = self.plan.crashes(operation);
+        let verdict = self.plan.verdict(operation, action, name, needs_room);
+        if let Verdict::Fail { .. } = verdict {
+            self.failures.push(action);
+        }
+        verdict
+    }
+
+    pub(super) fn find(&self, action: &'static str, name: &str) -> Result<&File> {
+        let missing = || Error::io(action, name, io::ErrorKind::NotFound.into());
+        self.live.get(name).ok_or_else(missing)
+    }
+
+    /// Gives a file its name, or none.
+    pub(super) fn name(&mut self, file: File, name: Option<&str>) {
+        let naming = Naming { file, name: name.map(str::to_owned) };
+        naming.apply(&mut self.live);
+        self.unsynced.push(naming);
+    }
+
+    /// The names after the power failed. Some file systems keep the order of unsynced changes, so
+    /// that a first few survive; others do not.
+    pub(super) fn names_found(&self, luck: &mut Luck) -> Names {
+        let mut names = self.durable.clone();
+        let in_order = luck.is_kept();
+        for naming in &self.unsynced {
+            if luck.is_kept() {
+                naming.apply(&mut names);
+            } else if in_order {
+                break;
+            }
+        }
+        names
+    }
+}
+
+impl Naming {
+    pub(super) fn apply(&self, names: &mut Names) {
+        names.retain(|_, file| !Arc::ptr_eq(file, &self.file));
+        if let Some(name) = &self.name {
+            names.insert(name.clone(), self.file.clone());
+        }
+    }
+}
