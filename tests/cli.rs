@@ -280,12 +280,33 @@ fn a_wrong_command_line_is_refused() {
 #[test]
 fn too_little_memory_is_refused_and_the_minimum_named_is_enough() {
     let bench = Bench::new();
-    let ran = bench.check(COUNTER, &["--memory", "1MiB"]);
-    ran.refused(2, &["the minimum for this model is"]);
-    let minimum = ran.err.split("model is ").nth(1).unwrap().split_whitespace().next().unwrap();
-    // What is resident at the start differs a little from run to run.
-    let mib: u64 = minimum.trim_end_matches("MiB").parse().unwrap();
-    assert_eq!(bench.check(COUNTER, &["--memory", &format!("{}MiB", mib + 1)]).code, 0);
+    bench.write("counter.dve", COUNTER);
+    // Nothing of it is compiled where there is no memory for that, and much where there is.
+    let rule = |number: usize| {
+        let (at, next) = (number % 8, (number + 3) % 8);
+        format!(
+            "rule \"r{number}\" x[{at}] < 3 ==> begin x[{at}] := x[{at}] + 1;
+             y[{next}] := (x[{next}] + {number}) % 4; for i: 0..7 do
+             if x[i] > y[i] then y[i] := {}; end; end; end;",
+            number % 4
+        )
+    };
+    let rules: String = (0..400).map(rule).collect();
+    let rows = "x: array [0..7] of 0..3; y: array [0..7] of 0..3";
+    let start = "startstate for i: 0..7 do x[i] := 0; y[i] := 0; end; end;";
+    bench.write("rules.m", format!("var {rows};\n{start}\n{rules}"));
+    for (file, code) in [("counter.dve", 0), ("rules.m", 3)] {
+        let ran = bench.run(&["check", file, "--memory", "1MiB"]);
+        ran.refused(2, &["the minimum for this model is"]);
+        let minimum = ran.err.split("model is ").nth(1).unwrap().split_whitespace().next().unwrap();
+        // What is resident at the start differs a little from run to run.
+        let mib: u64 = minimum.trim_end_matches("MiB").parse().unwrap();
+        let enough = format!("{}MiB", mib + 1);
+        let dir = format!("{file}.search");
+        let short = ["--max-time", "1s", "--dir", &dir];
+        let ran = bench.run(&[&["check", file, "--memory", &enough], &short[..]].concat());
+        assert_eq!(ran.code, code, "{file} in {enough}: {}", ran.err);
+    }
 }
 
 #[test]

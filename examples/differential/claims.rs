@@ -12,6 +12,9 @@ use super::tools::{self, Ran, Theirs};
 use spillway::front::promela;
 use std::path::Path;
 
+/// With a process more there are more states, at most so many times.
+const MORE: usize = 4;
+
 /// The documented cause without which a model gives the same, if there is one.
 pub fn cause(text: &str, ours: &Explored, folder: &Path) -> Option<&'static str> {
     let (system, claim) = text.split_once("never {")?;
@@ -41,7 +44,8 @@ pub fn cause(text: &str, ours: &Explored, folder: &Path) -> Option<&'static str>
 
 /// Whether a model has the counts of SPIN.
 fn is_same(text: &str, folder: &Path) -> bool {
-    let Answer::Explored(ours) = ours::explore(&promela::LANGUAGE, text) else { return false };
+    let ours = ours::explore_more(&promela::LANGUAGE, text, MORE);
+    let Answer::Explored(ours) = ours else { return false };
     let theirs = spin(text, folder);
     theirs.is_some_and(|theirs| matches!(beside(text, &ours, &theirs), Comparison::Same))
 }

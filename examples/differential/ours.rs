@@ -165,6 +165,11 @@ fn oracle(model: &dyn Model) -> Outcome {
 
 /// The plain answer.
 pub fn explore(language: &'static Language, text: &str) -> Answer {
+    explore_more(language, text, 1)
+}
+
+/// The same for models that may be so many times as large.
+pub fn explore_more(language: &'static Language, text: &str, times: usize) -> Answer {
     let mut slots = None;
     loop {
         let interp = match read(language, text, slots) {
@@ -172,7 +177,7 @@ pub fn explore(language: &'static Language, text: &str) -> Answer {
             Err(message) => return Answer::Refused(message),
         };
         let compiled = Executor::new(&interp, Exec::Jit);
-        if !with_claim(compiled.model(), &interp, is_small) {
+        if !with_claim(compiled.model(), &interp, |model| is_small(model, times)) {
             return Answer::Large;
         }
         let outcome = with_claim(&interp, &interp, oracle);
@@ -189,7 +194,7 @@ pub fn explore(language: &'static Language, text: &str) -> Answer {
 }
 
 /// Whether there are few states, found by a search that stops where there are not.
-fn is_small(model: &dyn Model) -> bool {
+fn is_small(model: &dyn Model, times: usize) -> bool {
     let width = model.width();
     let (mut seen, mut todo, mut transitions) = (HashSet::new(), Vec::new(), 0);
     let mut next = Vec::new();
@@ -204,7 +209,7 @@ fn is_small(model: &dyn Model) -> bool {
         let Some(state) = todo.pop() else { return true };
         let collected = Expansion::collect(width, &mut next, |out| model.expand(&state, out));
         transitions += collected.expect("no disk").transitions;
-        if seen.len() > STATES_MAX || transitions > TRANSITIONS_MAX {
+        if seen.len() > times * STATES_MAX || transitions > times as u64 * TRANSITIONS_MAX {
             return false;
         }
     }

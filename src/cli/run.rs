@@ -108,6 +108,9 @@ const MIB: u64 = 1 << 20;
 /// Added to what reading a model took where that is told, as it is never quite the same.
 const PEAK_SLACK_MIB: u64 = 2;
 
+/// How often a least budget is tried and found too small, too, before one is named.
+const MINIMA_TRIED: u32 = 3;
+
 /// Kept free while a model is compiled, in bytes: what compiling takes is an estimate.
 const BESIDE_COMPILING: u64 = 8 << 20;
 
@@ -127,26 +130,56 @@ fn taken_to_read(model: &Model) -> u64 {
     Plan::peak_resident().max(Plan::resident() + 2 * text as u64)
 }
 
-/// Shares out the budget by `plan`, called when the model is compiled: what is resident by then is
-/// not there to be shared out. A budget that reading the model went beyond is refused as well.
+/// How a budget is shared out, by its bytes, the threads asked for and the bytes of a key.
+type Sharing = fn(u64, Option<u16>, usize) -> Result<Plan, TooSmall>;
+
+/// Shares out the budget by `sharing`, called when the model is compiled: what is resident by then is
+/// not there to be shared out. Where it is too small the one that is not is named: compiling takes
+/// what a budget leaves, so that is tried.
 fn planned(
     model: &Model,
     (width, storage): (usize, &Storage),
     args: &RunArgs,
-    plan: fn(u64, Option<u16>, usize) -> Result<Plan, TooSmall>,
+    sharing: Sharing,
 ) -> Result<Plan, Failure> {
-    let (budget, taken) = (args.memory, taken_to_read(model));
-    let shared = plan(budget, args.threads, width + storage.saved().tag_bytes());
+    let share = |budget| {
+        let key = width + storage.saved().tag_bytes();
+        beside_reading(sharing(budget, args.threads, key), budget, taken_to_read(model))
+    };
+    let TooSmall { budget, mut minimum } = match share(args.memory) {
+        Ok(plan) => return Ok(plan),
+        Err(error) => error,
+    };
+    for _ in 0..MINIMA_TRIED {
+        let _compiled = executor(&model.interp, args.exec.into(), minimum);
+        match share(minimum) {
+            Ok(_) => break,
+            Err(error) => minimum = error.minimum.max(minimum + MIB),
+        }
+    }
+    let error = TooSmall { budget, minimum };
+    Err(Failure::wrong(format!("{error}\n  help: give at least that much with --memory")))
+}
+
+/// What came of sharing out a budget; one that reading the model went beyond, to so many bytes, is
+/// refused as well.
+fn beside_reading(
+    shared: Result<Plan, TooSmall>,
+    budget: u64,
+    taken: u64,
+) -> Result<Plan, TooSmall> {
     let read = match taken <= budget {
         true => 0,
         false => (taken.div_ceil(MIB) + PEAK_SLACK_MIB) * MIB,
     };
-    let error = match shared {
-        Ok(plan) if read == 0 => return Ok(plan),
-        Ok(_) => TooSmall { budget, minimum: read },
-        Err(error) => TooSmall { minimum: error.minimum.max(read), ..error },
-    };
-    Err(Failure::wrong(format!("{error}\n  help: give at least that much with --memory")))
+    match shared {
+        Ok(plan) if read == 0 => Ok(plan),
+        Ok(_) => Err(TooSmall { budget, minimum: read }),
+        Err(error) => {
+            let minimum = error.minimum.max(read).div_ceil(MIB) * MIB;
+            Err(TooSmall { minimum, ..error })
+        }
+    }
 }
 
 /// All that one run of the process needs to search.
