@@ -2,7 +2,7 @@
 
 mod surroundings;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
@@ -307,6 +307,32 @@ fn too_little_memory_is_refused_and_the_minimum_named_is_enough() {
         let ran = bench.run(&[&["check", file, "--memory", &enough], &short[..]].concat());
         assert_eq!(ran.code, code, "{file} in {enough}: {}", ran.err);
     }
+}
+
+/// What comes and what goes is told by its name: another variable may stand in its line.
+#[test]
+fn processes_that_come_and_go_are_told() {
+    let bench = Bench::new();
+    let model = "byte x;
+        proctype Q(byte a) { byte own = 5; x = a; assert(x != 2) }
+        init { run Q(1); _nr_pr == 1; run Q(2) }";
+    bench.write("q.pml", model);
+    let ran = bench.run(&["simulate", "q.pml", "--steps", "20"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let ran = bench.run(&["check", "q.pml"]);
+    for line in ["Q[1] = at0", "Q[1].own = 5", "Q[1].own: 5, gone", "x: 0 -> 1"] {
+        assert!(ran.out.contains(line), "{line}: {}", ran.out);
+    }
+    let ran = bench.run(&["check", "q.pml", "--json", "--dir", "q"]);
+    assert_eq!(ran.code, 1);
+    let told = bench.run(&["trace", "q", "--json"]).json();
+    let steps = told["counterexamples"][0]["steps"].as_array().unwrap().clone();
+    let changes = |name: &str| -> Vec<Value> {
+        steps.iter().map(|it| it["changes"][name].clone()).filter(|it| !it.is_null()).collect()
+    };
+    assert_eq!(changes("Q[1].own"), [json!([null, "5"]), json!(["5", null]), json!([null, "5"])]);
+    let code = bench.run(&["explain", "q.pml", "--asm", "0"]);
+    assert!(code.code == 0 && code.out.contains("action 0"), "{}", code.err);
 }
 
 #[test]

@@ -179,8 +179,10 @@ fn what_is_too_large_is_refused_by_its_limit() {
             Ok(())
         );
     }
-    let nested = format!("{}1{}", "m(".repeat(50_000), ")".repeat(50_000));
-    promela(format!("#define m(a) a\nbyte x; init {{ x = {nested} }}"), "100 deep");
+    for (depth, limit) in [(500, "100 deep"), (50_000, "more than 1000 brackets are open here")] {
+        let nested = format!("{}1{}", "m(".repeat(depth), ")".repeat(depth));
+        promela(format!("#define m(a) a\nbyte x; init {{ x = {nested} }}"), limit);
+    }
     let doubling = pieces(20, |at| format!("inline f{}() {{ f{at}(); f{at}() }}\n", at + 1));
     let inlines =
         |last| format!("byte x; inline f0() {{ x = 1 }}\n{doubling} init {{ f{last}() }}");

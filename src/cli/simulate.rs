@@ -5,6 +5,7 @@ use super::failure::{VERIFIED, VIOLATED};
 use super::model::Model;
 use super::{Ending, print};
 use crate::exec::{Check, Explain, Outcome, Step};
+use crate::report;
 use std::io::BufRead;
 
 /// `spillway simulate`.
@@ -48,12 +49,8 @@ pub(super) fn simulate(args: &SimulateArgs) -> Ending {
 
 /// Prints a whole state, or what changed in it.
 fn show(before: Option<&[(String, String)]>, after: &[(String, String)]) {
-    for (at, (name, value)) in after.iter().enumerate() {
-        match before.map(|before| &before[at].1) {
-            None => print(&format!("       {name} = {value}\n")),
-            Some(old) if old != value => print(&format!("       {name}: {old} -> {value}\n")),
-            Some(_) => {}
-        }
+    for line in report::print_changes(before.unwrap_or_default(), after) {
+        print(&format!("       {line}\n"));
     }
 }
 

@@ -130,7 +130,7 @@ fn step(sources: &Sources, number: u64, step: &Step, (before, after): (&Values, 
         StepOutcome::Successor(_) => {
             object["changes"] = changes(before, after)
                 .into_iter()
-                .map(|(name, old, new)| (name, json!([old, new])))
+                .map(|(name, old, new)| (name.to_owned(), json!([old, new])))
                 .collect::<Map<_, _>>()
                 .into();
         }

@@ -16,6 +16,7 @@ use crate::search::trace::faulty;
 use crate::search::visited::Part;
 use crate::search::{Limits, Outcome};
 use crate::source::Sources;
+use std::collections::HashMap;
 
 /// A search and all that is told about it.
 pub struct Report<'a> {
@@ -119,12 +120,29 @@ pub fn violations(
 /// A state as the user's variables: name and value.
 type Values = [(String, String)];
 
-/// What changed from one state to the next: name, value before, value after.
-fn changes(before: &Values, after: &Values) -> Vec<(String, String, String)> {
-    before
-        .iter()
-        .zip(after)
-        .filter(|((_, old), (_, new))| old != new)
-        .map(|((name, old), (_, new))| (name.clone(), old.clone(), new.clone()))
-        .collect()
+/// What changed from one state to the next: name, value before, value after. Where processes come and
+/// go a variable may have no value before, or none after.
+fn changes<'v>(
+    before: &'v Values,
+    after: &'v Values,
+) -> Vec<(&'v str, Option<&'v str>, Option<&'v str>)> {
+    let by_name = |values: &'v Values| -> HashMap<&'v str, &'v str> {
+        values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    };
+    let (old, new) = (by_name(before), by_name(after));
+    let gone = before.iter().filter(|(name, _)| !new.contains_key(name.as_str()));
+    let here = after.iter().map(|(name, _)| name.as_str());
+    let all = here.chain(gone.map(|(name, _)| name.as_str()));
+    let all = all.map(|name| (name, old.get(name).copied(), new.get(name).copied()));
+    all.filter(|(_, old, new)| old != new).collect()
+}
+
+/// The same in lines.
+pub fn print_changes(before: &[(String, String)], after: &[(String, String)]) -> Vec<String> {
+    let line = |(name, old, new): (&str, Option<&str>, Option<&str>)| match (old, new) {
+        (Some(old), Some(new)) => format!("{name}: {old} -> {new}"),
+        (None, new) => format!("{name} = {}", new.unwrap_or_default()),
+        (Some(old), None) => format!("{name}: {old}, gone"),
+    };
+    changes(before, after).into_iter().map(line).collect()
 }

@@ -1,6 +1,6 @@
 //! Reports as text.
 
-use super::{Missed, Report, Scope, Values, Violation, changes, violations};
+use super::{Missed, Report, Scope, Values, Violation, print_changes, violations};
 use crate::exec::jit::Compiled;
 use crate::exec::{Check, Outcome as StepOutcome, Step};
 use crate::search::Verdict;
@@ -216,8 +216,8 @@ fn print_step(
             }
         }
         StepOutcome::Successor(_) => {
-            for (name, old, new) in changes(before, after) {
-                let _ = writeln!(out, "         {name}: {old} -> {new}");
+            for line in print_changes(before, after) {
+                let _ = writeln!(out, "         {line}");
             }
         }
     }

@@ -9,6 +9,7 @@ use super::runtime::Site;
 use super::shape::Shapes;
 use super::size::Sizes;
 use super::step::Turn;
+use super::turns::Mode;
 use crate::exec::Interp;
 use crate::ir::{Action, ActionId, Program};
 use cranelift_codegen::ir::Value;
@@ -106,13 +107,27 @@ pub(super) fn compile(
     Ok(code)
 }
 
-/// The machine code of one action, as text.
+/// The machine code of one action, as text, or of all from where it begins.
 pub(super) fn assembly(interp: &Interp, action: ActionId) -> Result<String, Refusal> {
     let shapes = Shapes::new(interp.program());
     let sizes = Sizes::whole(interp.program());
     let limits = CompileLimits { time: Duration::MAX, memory: u64::MAX, inlined: u64::MAX };
     let mut builder = Builder::new(interp, &shapes, &sizes, false, limits)?;
-    builder.step_function(&[action], Turn::Anybody, Haste::None);
+    // Where processes come and go all that one does at a location is one piece.
+    let edge = interp.program().actions[action].edge;
+    let piece = Plan::new(interp).functions.into_iter().find_map(|work| match work {
+        Work::Steps { mover, number, at, mode: Mode::All } => {
+            let is_here = edge.is_some_and(|it| it.process == mover.process && it.from == at);
+            is_here.then_some((mover, number, at))
+        }
+        _ => None,
+    });
+    match piece {
+        None => builder.step_function(&[action], Turn::Anybody, Haste::None),
+        Some((mover, number, at)) => {
+            builder.function(3, |emitter| emitter.turn(mover, at, Mode::All, number));
+        }
+    }
     builder.workshop.context.set_disasm(true);
     builder.workshop.define()?;
     let code = builder.workshop.context.compiled_code();
