@@ -22,7 +22,7 @@ mod tools;
 use causes::Comparison;
 use graphs::graphs_of;
 use proptest::prelude::*;
-use spill::{Disk, FaultDisk, Tables};
+use spill::{Codec, Disk, FaultDisk, Tables};
 use spillway::exec::{
     Check, Claimed, Exec, Executor, Expansion, Explain, FaultKind, Interp, Jit, Model, any_bits,
 };
@@ -308,7 +308,8 @@ fn a_failure_is_told(what: &str, failing: &Failing, searched: &dyn Model) {
     let plan = tiny_plan(1, searched.width(), 12, 40);
     failing.at_each(|| memory::search(searched, &limits), || ());
     failing.at_each(|| trained(searched, Tables::Columns), || ());
-    for storage in storages(searched) {
+    let sorted = Storage::Sorted(Codec::Gaps);
+    for storage in storages(searched).into_iter().chain([sorted]) {
         let disk: std::cell::RefCell<Arc<dyn Disk>> =
             std::cell::RefCell::new(Arc::new(FaultDisk::new()));
         let control = Control::new(Duration::ZERO, None);

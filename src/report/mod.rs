@@ -126,15 +126,24 @@ fn changes<'v>(
     before: &'v Values,
     after: &'v Values,
 ) -> Vec<(&'v str, Option<&'v str>, Option<&'v str>)> {
-    let by_name = |values: &'v Values| -> HashMap<&'v str, &'v str> {
-        values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
-    };
-    let (old, new) = (by_name(before), by_name(after));
-    let gone = before.iter().filter(|(name, _)| !new.contains_key(name.as_str()));
-    let here = after.iter().map(|(name, _)| name.as_str());
-    let all = here.chain(gone.map(|(name, _)| name.as_str()));
-    let all = all.map(|name| (name, old.get(name).copied(), new.get(name).copied()));
+    let (before, after) = (told_apart(before), told_apart(after));
+    let [old, new]: [HashMap<_, _>; 2] = [&before, &after].map(|it| it.iter().copied().collect());
+    let gone = before.iter().filter(|(name, _)| !new.contains_key(name));
+    let all = after.iter().chain(gone).map(|(name, _)| name);
+    let all = all.map(|name| (name.0, old.get(name).copied(), new.get(name).copied()));
     all.filter(|(_, old, new)| old != new).collect()
+}
+
+/// Variables with their values. Of one name there may be several, in blocks of their own: each has
+/// its number.
+fn told_apart<'v>(values: &'v Values) -> Vec<((&'v str, u32), &'v str)> {
+    let mut met: HashMap<&'v str, u32> = HashMap::new();
+    let tell = |(name, value): &'v (String, String)| {
+        let number = met.entry(name).or_default();
+        *number += 1;
+        ((name.as_str(), *number), value.as_str())
+    };
+    values.iter().map(tell).collect()
 }
 
 /// The same in lines.

@@ -38,7 +38,7 @@ impl<'a> SegmentWriter<'a> {
     ///
     /// # Panics
     ///
-    /// If `width` is zero or more than [`WIDTH_MAX`].
+    /// If `width` is zero or more than [`WIDTH_MAX`](crate::WIDTH_MAX).
     pub fn new(width: usize, out: &'a mut dyn Append) -> Self {
         SegmentWriter {
             width,
