@@ -146,9 +146,8 @@ impl Expanded {
     }
 
     fn by(model: &dyn Model, run: impl FnOnce(&mut Expansion)) -> Expanded {
-        let mut successors = Vec::new();
-        let collected = Expansion::collect(model.width(), &mut successors, run).unwrap();
-        let found = collected.findings.iter().map(|(check, finding)| (check, finding.count));
+        let (successors, _, findings) = support::agree::collected(model, usize::MAX, run);
+        let found = findings.iter().map(|(check, finding)| (check, finding.count));
         let successors = successors.chunks_exact(model.width()).map(Vec::from).collect();
         Expanded { successors, found: found.collect() }
     }

@@ -126,12 +126,19 @@ fn changes<'v>(
     before: &'v Values,
     after: &'v Values,
 ) -> Vec<(&'v str, Option<&'v str>, Option<&'v str>)> {
-    let (before, after) = (told_apart(before), told_apart(after));
-    let [old, new]: [HashMap<_, _>; 2] = [&before, &after].map(|it| it.iter().copied().collect());
-    let gone = before.iter().filter(|(name, _)| !new.contains_key(name));
-    let all = after.iter().chain(gone).map(|(name, _)| name);
-    let all = all.map(|name| (name.0, old.get(name).copied(), new.get(name).copied()));
-    all.filter(|(_, old, new)| old != new).collect()
+    // Nearly always all of them stand where they stood.
+    let same = before.iter().zip(after).take_while(|(old, new)| old.0 == new.0).count();
+    let ((before, gone), (after, come)) = (before.split_at(same), after.split_at(same));
+    let stayed = before
+        .iter()
+        .zip(after)
+        .map(|((name, old), (_, new))| (name.as_str(), Some(old.as_str()), Some(new.as_str())));
+    let (gone, come) = (told_apart(gone), told_apart(come));
+    let [old, new]: [HashMap<_, _>; 2] = [&gone, &come].map(|it| it.iter().copied().collect());
+    let gone = gone.iter().filter(|(name, _)| !new.contains_key(name));
+    let others = come.iter().chain(gone).map(|(name, _)| name);
+    let others = others.map(|name| (name.0, old.get(name).copied(), new.get(name).copied()));
+    stayed.chain(others).filter(|(_, old, new)| old != new).collect()
 }
 
 /// Variables with their values. Of one name there may be several, in blocks of their own: each has

@@ -224,21 +224,16 @@ impl<'a> Counterexample<'a> {
     ) -> Result<Option<Self>> {
         let model = searched.explained();
         let Some(target) = next()? else { return Ok(None) };
-        let mut started = None;
-        let mut number = 0;
-        model.each_start(&mut |step| {
-            if let StepOutcome::Successor(state) = step.outcome
-                && searched.stands_for(&target, &state)
-            {
-                started = Some((number, state));
-            }
-            number += 1;
-            match started.is_some() || stop() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        });
-        let Some((start, mut state)) = started else { return Ok(None) };
+        let goes_there = |step: &Step| {
+            let StepOutcome::Successor(state) = &step.outcome else { return false };
+            searched.stands_for(&target, state)
+        };
+        let started = find_start(model, |_, step| goes_there(step) || stop());
+        let Some((start, Step { outcome: StepOutcome::Successor(mut state), .. })) =
+            started.filter(|_| !stop())
+        else {
+            return Ok(None);
+        };
         let mut choices = Vec::new();
         while let Some(target) = next()? {
             let taken = model.steps(&state).into_iter().zip(0..).find_map(|(step, choice)| {
@@ -338,12 +333,15 @@ pub fn replay(model: &dyn Model, check: Check, visited: Vec<Vec<u8>>) -> Option<
     found.ok().flatten().map(|found| found.trace())
 }
 
-/// The start with this number.
-fn nth_start(model: &dyn Explain, wanted: u64) -> Option<Step> {
+/// The first start that is wanted, by its number or what it does, with its number.
+fn find_start(
+    model: &dyn Explain,
+    mut is_wanted: impl FnMut(u64, &Step) -> bool,
+) -> Option<(u64, Step)> {
     let (mut number, mut found) = (0, None);
-    model.each_start(&mut |step| match number == wanted {
+    model.each_start(&mut |step| match is_wanted(number, &step) {
         true => {
-            found = Some(step);
+            found = Some((number, step));
             ControlFlow::Break(())
         }
         false => {
@@ -354,24 +352,18 @@ fn nth_start(model: &dyn Explain, wanted: u64) -> Option<Step> {
     found
 }
 
+/// The start with this number.
+fn nth_start(model: &dyn Explain, wanted: u64) -> Option<Step> {
+    find_start(model, |number, _| number == wanted).map(|(_, step)| step)
+}
+
 /// The number of the start that meets the run-time error that `check` speaks of, if it was first met at
 /// `level`: what starts meet is met at the first.
 pub(super) fn faulty_start(model: &dyn Explain, check: Check, level: u64) -> Option<u64> {
     if level > 0 || !matches!(check, Check::Fault(..)) {
         return None;
     }
-    let (mut number, mut found) = (0, None);
-    model.each_start(&mut |step| match is_faulty(check, &step) {
-        true => {
-            found = Some(number);
-            ControlFlow::Break(())
-        }
-        false => {
-            number += 1;
-            ControlFlow::Continue(())
-        }
-    });
-    found
+    find_start(model, |_, step| is_faulty(check, step)).map(|(number, _)| number)
 }
 
 /// The step that meets the run-time error that `check` speaks of, first met in `witness`, of `level`,

@@ -30,12 +30,20 @@ pub fn random_states(model: &Interp, count: usize, seed: u64) -> Vec<u8> {
 
 /// Everything that expanding states gives.
 pub fn expanded(model: &dyn Model, states: &[u8], limit: usize) -> (Vec<u8>, u64, Findings) {
+    collected(model, limit, |out| model.expand(states, out))
+}
+
+/// Everything that a model gives when it is run so.
+pub fn collected(
+    model: &dyn Model,
+    limit: usize,
+    run: impl FnOnce(&mut Expansion),
+) -> (Vec<u8>, u64, Findings) {
     let (mut all, mut buffer) = (Vec::new(), Vec::new());
     let keep = |buffer: &mut Vec<u8>| {
         all.append(buffer);
         Ok(())
     };
-    let run = |out: &mut Expansion| model.expand(states, out);
     let Collected { transitions, findings, .. } =
         Expansion::collect_in_batches(model.width(), &mut buffer, limit, keep, run).unwrap();
     all.append(&mut buffer);
