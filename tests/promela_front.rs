@@ -153,6 +153,28 @@ fn an_unless_in_a_d_step_means_nothing() {
     )]);
 }
 
+/// Control is where the options meet after a rendezvous has ended the atomic sequence: SPIN's verifier
+/// has no escapes there.
+#[test]
+fn where_options_meet_nothing_escapes() {
+    let model = |first: &str, second: &str| {
+        format!(
+            "chan c = [0] of {{ byte }}; byte v; active proctype A() {{ c?_ }} \
+             active proctype B() {{ {{ {first} }} unless {{ c?0 }} }} active proctype C() {{ {second} }}"
+        )
+    };
+    let choice = "atomic { if :: skip :: c!0 fi }";
+    let guarded = "atomic { { c!0 } unless { v > 1 }; v = 2 }";
+    let models = [
+        (model(choice, "c!0"), (13, 15, 2)),
+        (model(choice, &format!("{{ {choice} }} unless {{ c?0 }}")), (22, 35, 1)),
+        (model("atomic { if :: skip :: c!0 fi; v++ }", "c!0"), (13, 15, 2)),
+        (model(&format!("{choice}; v++"), "c!0"), (21, 26, 2)),
+        (model(guarded, "c!0"), (8, 8, 3)),
+    ];
+    all_count(&models.each_ref().map(|(text, expected)| (text.as_str(), *expected)));
+}
+
 /// SPIN's verifier says so; if processes ask in a circle it overflows its stack.
 #[test]
 fn asking_whether_one_is_enabled_oneself_is_an_error() {

@@ -123,7 +123,12 @@ impl<'a> Graph<'a> {
             (None, Some(next)) => Some(self.arrives(next, atomic)?),
             (None, None) => None,
         };
-        let escapes = self.nodes[node].escapes.clone();
+        // Where options meet is a place only for an atomic sequence that was left; SPIN's verifier has
+        // no escapes there.
+        let escapes = match self.nodes[node].work {
+            Work::Meet => Vec::new(),
+            _ => self.nodes[node].escapes.clone(),
+        };
         let starts = escapes.iter().map(|&it| self.arrives(self.sequences[it].first, atomic));
         let starts: Vec<NodeId> = starts.collect::<Result<_>>()?;
         self.leads.insert(node, Lead { node, to, atomic, escapes: starts, tier: None });
