@@ -8,6 +8,7 @@
 //! segments   a sorted set of keys as bytes: blocks, their index, a footer
 //! codec      keys as records of other lengths
 //! keys       what a key is: integers, numbers of several, the bits in which keys differ
+//! values     what lies beside a key, and what becomes of two values where equal keys meet
 //! disk       files: appended to, mapped, committed, counted, failing on request
 //! ```
 
@@ -17,6 +18,7 @@ pub mod keys;
 mod runs;
 mod segments;
 mod store;
+pub mod values;
 
 pub use codec::{Codec, Frequencies, Huffman, SavedCodec, Tables};
 pub use disk::fault;
@@ -28,7 +30,7 @@ pub use keys::hash::hash;
 pub use keys::project::{Projection, SavedProjection};
 pub use runs::{
     Merge, Recent, SegmentSource, SegmentSubtract, SliceSource, Source, batch_keys, drain,
-    in_parallel, sort_dedup, split, subtract,
+    in_parallel, sort_dedup, sort_pairs, split, subtract, subtract_keys,
 };
 pub use segments::{
     BLOCK_BYTES, BLOCK_KEYS, Decoder, Encoder, SEGMENT_VERSION, Segment, SegmentRef, SegmentWriter,
@@ -38,3 +40,4 @@ pub use store::{
     Candidates, FileName, Frontier, Lane, Levels, Piece, SavedLevels, SavedRun, SavedStore,
     Settled, Shares, Store,
 };
+pub use values::Values;

@@ -9,10 +9,16 @@
 //! one is copied; two are merged by comparisons whose outcome moves the cursors without a branch,
 //! or, if one is much the smaller, by galloping through the other; more, by a loser tree (Knuth,
 //! volume 3, 5.4.1): log2 k comparisons a key, along one path from leaf to root.
+//!
+//! Pairs are merged as wider keys. Those with equal keys then follow each other, and are joined before
+//! they are given out. Since the next ones may be in the next round, the last pair is held back until
+//! then.
 
+use super::pairs::{join_equal, sort_all};
 use super::source::Source;
 use crate::disk::Result;
 use crate::keys::{Shape, bound, for_shape, is_ascending, leap};
+use crate::values::Values;
 
 /// Bytes of keys handled at a time while merging: small enough for the second-level cache.
 const BATCH_BYTES: usize = 256 << 10;
@@ -24,6 +30,19 @@ const GALLOP_RATIO: usize = 16;
 pub struct Merge<'a> {
     width: usize,
     inputs: Vec<Input<'a>>,
+    /// For pairs.
+    joining: Option<Joining>,
+}
+
+/// The pairs of a merge on their way out.
+struct Joining {
+    values: Values,
+    /// Pairs just merged, perhaps with repeats.
+    merged: Vec<u8>,
+    /// Pairs that are joined; what comes next may have the key of the last one.
+    joined: Vec<u8>,
+    /// Bytes of these that were given out.
+    given: usize,
 }
 
 /// A source and its batch in hand.
@@ -39,7 +58,17 @@ impl<'a> Merge<'a> {
     /// The union of `sources` of keys of `width` bytes.
     pub fn new(width: usize, sources: Vec<Box<dyn Source + 'a>>) -> Self {
         let input = |source| Input { source, batch: Vec::new(), used: 0 };
-        Merge { width, inputs: sources.into_iter().map(input).collect() }
+        Merge { width, inputs: sources.into_iter().map(input).collect(), joining: None }
+    }
+
+    /// The same of pairs, if there are `values`: those with equal keys are joined, be they of several
+    /// sources or side by side in one.
+    pub fn joined(self, values: Option<&Values>) -> Self {
+        let joining = |values: &Values| {
+            let (merged, joined) = (Vec::new(), Vec::new());
+            Joining { values: values.clone(), merged, joined, given: 0 }
+        };
+        Merge { joining: values.map(joining), ..self }
     }
 
     /// The number of bytes in a key.
@@ -51,6 +80,64 @@ impl<'a> Merge<'a> {
     /// there are but at most `at_most_keys`; leaves it empty at the end.
     pub fn next(&mut self, out: &mut Vec<u8>, at_most_keys: usize) -> Result<()> {
         assert!(at_most_keys > 0, "a batch has room for a key");
+        let Some(mut joining) = self.joining.take() else {
+            return self.next_keys(out, at_most_keys);
+        };
+        let done = self.next_pairs(&mut joining, out, at_most_keys);
+        self.joining = Some(joining);
+        done
+    }
+
+    /// [`next`](Merge::next) of pairs.
+    fn next_pairs(
+        &mut self,
+        joining: &mut Joining,
+        out: &mut Vec<u8>,
+        at_most_pairs: usize,
+    ) -> Result<()> {
+        let Joining { values, merged, joined, given } = joining;
+        let mut held_back = self.width;
+        while joined.len() - *given <= held_back {
+            joined.drain(..std::mem::take(given));
+            if values.operator().is_idempotent() {
+                self.next_keys(merged, at_most_pairs)?;
+            } else {
+                self.next_repeats(merged)?;
+            }
+            if merged.is_empty() {
+                held_back = 0;
+                break;
+            }
+            joined.extend_from_slice(merged);
+            join_equal(self.width, values, joined);
+        }
+        let ready = &joined[*given..joined.len().saturating_sub(held_back)];
+        let ready = &ready[..ready.len().min(at_most_pairs * self.width)];
+        out.clear();
+        out.extend_from_slice(ready);
+        *given += ready.len();
+        Ok(())
+    }
+
+    /// Replaces `out` by a round of all sources, repeats and all.
+    fn next_repeats(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        out.clear();
+        self.refill()?;
+        let width = self.width;
+        let last = self.inputs.iter().map(|input| &input.batch[input.batch.len() - width..]).min();
+        let Some(last) = last.map(<[u8]>::to_vec) else { return Ok(()) };
+        for input in &mut self.inputs {
+            let window = input.batch[input.used..].chunks_exact(width);
+            let window = window.take_while(|pair| **pair <= *last).count() * width;
+            out.extend_from_slice(&input.batch[input.used..][..window]);
+            input.used += window;
+        }
+        sort_all(width, out, &mut Vec::new());
+        Ok(())
+    }
+
+    /// [`next`](Merge::next) of keys, or of pairs that are not joined.
+    fn next_keys(&mut self, out: &mut Vec<u8>, at_most_keys: usize) -> Result<()> {
         out.clear();
         loop {
             self.refill()?;

@@ -3,10 +3,12 @@
 //! Everything here goes through runs from front to back, once, so that runs on disk cost no more than
 //! reading them. Keys become a run by being sorted (`sort.rs`), after most repeats have been dropped
 //! (`recent.rs`); runs are merged into one (`merge.rs`, `source.rs`), or subtracted from candidates (`subtract.rs`).
+//! A run may hold values beside its keys (`pairs.rs`).
 //! For several threads the key space is cut into ranges (`partition.rs`, `threads.rs`): a range of the
 //! result needs nothing but that range of each run.
 
 mod merge;
+mod pairs;
 mod partition;
 mod recent;
 mod sort;
@@ -16,6 +18,7 @@ mod threads;
 
 pub(crate) use merge::merge_disjoint;
 pub use merge::{Merge, batch_keys, drain};
+pub use pairs::{sort_pairs, subtract_keys};
 pub(crate) use partition::KeyRange;
 pub use partition::split;
 pub use recent::Recent;

@@ -1,6 +1,8 @@
 //! What the tests of key sets share: sets to try, their flat form, and a disk in memory.
 #![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
 
+pub mod pairs;
+
 use proptest::prelude::*;
 use spill::{Append, Disk, Error, Mapped, Result, Segment, SegmentRef, SegmentWriter};
 use std::collections::BTreeSet;

@@ -1,0 +1,102 @@
+//! Runs of pairs: keys with values behind them (see `values/`).
+//!
+//! Sorted as wider keys, pairs with equal keys lie side by side, and one pass joins them. Pairs that
+//! are equal throughout are one to a sort and to a merge of keys, which is as well where the operator is
+//! idempotent. Where it is not, each of them counts: then pairs are sorted by comparing them, slower
+//! than keys are, and none is lost.
+
+use super::sort::sort_dedup;
+use crate::disk::Result;
+use crate::keys::is_ascending;
+use crate::values::Values;
+
+/// Sorts `pairs` of `width` bytes, or keys alone if there are no `values`, and joins those with equal
+/// keys.
+///
+/// `scratch` is overwritten and may be left as long as `pairs` was, never longer. Nothing else is
+/// allocated, but for four bytes a pair where the operator is not idempotent.
+///
+/// # Panics
+///
+/// As [`sort_dedup`] does.
+pub fn sort_pairs(
+    width: usize,
+    values: Option<&Values>,
+    pairs: &mut Vec<u8>,
+    scratch: &mut Vec<u8>,
+) {
+    match values {
+        Some(values) if !values.operator().is_idempotent() => sort_all(width, pairs, scratch),
+        _ => sort_dedup(width, pairs, scratch),
+    }
+    if let Some(values) = values {
+        join_equal(width, values, pairs);
+    }
+}
+
+/// Sorts `pairs`, repeats and all.
+pub(super) fn sort_all(width: usize, pairs: &mut Vec<u8>, scratch: &mut Vec<u8>) {
+    assert_eq!(pairs.len() % width, 0, "a set of pairs is a whole number of pairs");
+    let count =
+        u32::try_from(pairs.len() / width).expect("fewer than 2^32 pairs are sorted at once");
+    let at = |index: u32| &pairs[index as usize * width..][..width];
+    let mut order: Vec<u32> = (0..count).collect();
+    order.sort_unstable_by_key(|&index| at(index));
+    scratch.clear();
+    scratch.reserve_exact(pairs.len());
+    order.iter().for_each(|&index| scratch.extend_from_slice(at(index)));
+    std::mem::swap(pairs, scratch);
+}
+
+/// Joins those of the `pairs` that have equal keys and lie side by side.
+pub(super) fn join_equal(width: usize, values: &Values, pairs: &mut Vec<u8>) {
+    let (key, operator) = (values.key_bytes(width), values.operator());
+    if pairs.is_empty() {
+        return;
+    }
+    // The last pair that is kept; all before it are final.
+    let mut last = 0;
+    for next in (width..pairs.len()).step_by(width) {
+        let (kept, rest) = pairs.split_at_mut(next);
+        let (kept, other) = (&mut kept[last..last + width], &rest[..width]);
+        if kept[..key] == other[..key] {
+            operator.join(&mut kept[key..], &other[key..]);
+            continue;
+        }
+        last += width;
+        if last != next {
+            pairs.copy_within(next..next + width, last);
+        }
+    }
+    pairs.truncate(last + width);
+}
+
+/// Removes from the ascending `pairs` of `width` bytes those whose keys `subtract` takes out of the
+/// ascending keys that it is given. So pairs are subtracted from whatever keys are: a slice, a segment,
+/// a store without values.
+pub fn subtract_keys(
+    width: usize,
+    values: &Values,
+    pairs: &mut Vec<u8>,
+    subtract: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+) -> Result<()> {
+    debug_assert!(is_ascending(width, pairs));
+    let key = values.key_bytes(width);
+    let mut left = values.keys_of(width, pairs);
+    let before = left.len();
+    subtract(&mut left)?;
+    if left.len() == before {
+        return Ok(());
+    }
+    let (mut next, mut kept) = (0, 0);
+    for key in left.chunks_exact(key) {
+        while pairs[next..][..key.len()] != *key {
+            next += width;
+        }
+        pairs.copy_within(next..next + width, kept);
+        next += width;
+        kept += width;
+    }
+    pairs.truncate(kept);
+    Ok(())
+}

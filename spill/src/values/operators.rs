@@ -1,0 +1,107 @@
+//! Operators on values that are a number, big-endian, or a set of bits.
+
+use super::Operator;
+
+/// The least value.
+#[derive(Clone, Copy, Debug)]
+pub struct Least;
+
+/// The greatest value.
+#[derive(Clone, Copy, Debug)]
+pub struct Greatest;
+
+/// The bits that all values have.
+#[derive(Clone, Copy, Debug)]
+pub struct And;
+
+/// The bits that some value has.
+#[derive(Clone, Copy, Debug)]
+pub struct Or;
+
+/// The sum of all values, or the greatest number there is room for if it is greater. That is still
+/// associative, which a sum that fails on its way would not be. It is not idempotent: equal pairs are
+/// all counted.
+#[derive(Clone, Copy, Debug)]
+pub struct Sum;
+
+impl Operator for Least {
+    fn name(&self) -> String {
+        "least".into()
+    }
+
+    #[inline]
+    fn join(&self, kept: &mut [u8], other: &[u8]) {
+        if *other < *kept {
+            kept.copy_from_slice(other);
+        }
+    }
+
+    fn is_idempotent(&self) -> bool {
+        true
+    }
+}
+
+impl Operator for Greatest {
+    fn name(&self) -> String {
+        "greatest".into()
+    }
+
+    fn join(&self, kept: &mut [u8], other: &[u8]) {
+        if *other > *kept {
+            kept.copy_from_slice(other);
+        }
+    }
+
+    fn is_idempotent(&self) -> bool {
+        true
+    }
+}
+
+impl Operator for And {
+    fn name(&self) -> String {
+        "and".into()
+    }
+
+    fn join(&self, kept: &mut [u8], other: &[u8]) {
+        kept.iter_mut().zip(other).for_each(|(kept, other)| *kept &= other);
+    }
+
+    fn is_idempotent(&self) -> bool {
+        true
+    }
+}
+
+impl Operator for Or {
+    fn name(&self) -> String {
+        "or".into()
+    }
+
+    fn join(&self, kept: &mut [u8], other: &[u8]) {
+        kept.iter_mut().zip(other).for_each(|(kept, other)| *kept |= other);
+    }
+
+    fn is_idempotent(&self) -> bool {
+        true
+    }
+}
+
+impl Operator for Sum {
+    fn name(&self) -> String {
+        "sum".into()
+    }
+
+    fn join(&self, kept: &mut [u8], other: &[u8]) {
+        let mut carry = 0;
+        for (kept, other) in kept.iter_mut().zip(other).rev() {
+            let sum = u16::from(*kept) + u16::from(*other) + carry;
+            (*kept, carry) = (sum as u8, sum >> 8);
+        }
+        if carry > 0 {
+            kept.fill(0xff);
+        }
+    }
+
+    fn is_idempotent(&self) -> bool {
+        false
+    }
+}

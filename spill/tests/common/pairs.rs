@@ -1,0 +1,162 @@
+//! Pairs to try, and what becomes of them by the definition of each operator.
+
+use super::{OneFile, any_key};
+use proptest::prelude::*;
+use spill::Segment;
+use spill::values::{And, Few, Greatest, Least, Or, Sum, Values};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Values of some length with one of the operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Least(usize),
+    Greatest(usize),
+    And(usize),
+    Or(usize),
+    Sum(usize),
+    /// So many items of so many bytes.
+    Few(usize, usize),
+}
+
+/// Keys and values, as they come about.
+pub type Given = Vec<(Vec<u8>, Vec<u8>)>;
+
+pub type Map = BTreeMap<Vec<u8>, Vec<u8>>;
+
+impl Kind {
+    /// Each operator, with values of `bytes` bytes, 2 at least.
+    pub fn all_of(bytes: usize) -> Vec<Kind> {
+        let item = bytes.div_ceil(4).min(bytes - 1);
+        let few = Kind::Few((bytes - 1) / item, item);
+        vec![
+            Kind::Least(bytes),
+            Kind::Greatest(bytes),
+            Kind::And(bytes),
+            Kind::Or(bytes),
+            Kind::Sum(bytes),
+            few,
+        ]
+    }
+
+    pub fn values(self) -> Values {
+        match self {
+            Kind::Least(bytes) => Values::new(bytes, Least),
+            Kind::Greatest(bytes) => Values::new(bytes, Greatest),
+            Kind::And(bytes) => Values::new(bytes, And),
+            Kind::Or(bytes) => Values::new(bytes, Or),
+            Kind::Sum(bytes) => Values::new(bytes, Sum),
+            Kind::Few(items, bytes) => {
+                Values::new(Few::new(bytes).value_bytes(items), Few::new(bytes))
+            }
+        }
+    }
+
+    pub fn bytes(self) -> usize {
+        self.values().bytes()
+    }
+
+    /// A value made of a number: often one with few bits.
+    pub fn value(self, number: u64) -> Vec<u8> {
+        let bytes = self.bytes();
+        let repeated = |length: usize| -> Vec<u8> {
+            number.to_le_bytes().iter().cycle().take(length).copied().collect()
+        };
+        match self {
+            Kind::Few(_, item) => {
+                let mut value = vec![0; bytes];
+                Few::new(item).write_one(&repeated(item), &mut value);
+                value
+            }
+            _ => repeated(bytes),
+        }
+    }
+
+    /// What all these become together.
+    pub fn all(self, given: &[Vec<u8>]) -> Vec<u8> {
+        let by_byte = |join: fn(u8, u8) -> u8| {
+            let columns = (0..self.bytes()).map(|at| given.iter().map(move |value| value[at]));
+            columns.map(|column| column.reduce(join).unwrap()).collect()
+        };
+        match self {
+            Kind::Least(_) => given.iter().min().unwrap().clone(),
+            Kind::Greatest(_) => given.iter().max().unwrap().clone(),
+            Kind::And(_) => by_byte(|one, other| one & other),
+            Kind::Or(_) => by_byte(|one, other| one | other),
+            Kind::Sum(bytes) => sum(bytes, given),
+            Kind::Few(items, item) => few(items, item, given),
+        }
+    }
+
+    /// What the pairs given become.
+    pub fn map(self, given: &Given) -> Map {
+        let mut lists: BTreeMap<&[u8], Vec<Vec<u8>>> = BTreeMap::new();
+        for (key, value) in given {
+            lists.entry(key).or_default().push(value.clone());
+        }
+        lists.into_iter().map(|(key, list)| (key.to_vec(), self.all(&list))).collect()
+    }
+}
+
+/// The sum of numbers of any length, digit by digit, or all ones.
+fn sum(bytes: usize, given: &[Vec<u8>]) -> Vec<u8> {
+    let (mut sum, mut carry) = (vec![0; bytes], 0u64);
+    for at in (0..bytes).rev() {
+        let column: u64 = given.iter().map(|value| u64::from(value[at])).sum::<u64>() + carry;
+        (sum[at], carry) = ((column % 256) as u8, column / 256);
+    }
+    if carry > 0 { vec![0xff; bytes] } else { sum }
+}
+
+/// The list of items of all lists, some of which may be more than one.
+fn few(items: usize, item: usize, given: &[Vec<u8>]) -> Vec<u8> {
+    let mut set = BTreeSet::new();
+    let mut more = false;
+    for value in given {
+        more |= value[0] == 0xff;
+        let count = if value[0] == 0xff { items } else { value[0].into() };
+        set.extend(value[1..].chunks(item).take(count).map(<[u8]>::to_vec));
+    }
+    more |= set.len() > items;
+    let least: Vec<u8> = set.iter().take(items).flatten().copied().collect();
+    let mut list = vec![if more { 0xff } else { set.len() as u8 }];
+    list.extend(least);
+    list.resize(1 + items * item, 0);
+    list
+}
+
+pub fn any_kind() -> impl Strategy<Value = Kind> {
+    (2usize..12).prop_flat_map(|bytes| prop::sample::select(Kind::all_of(bytes)))
+}
+
+pub fn any_key_bytes() -> impl Strategy<Value = usize> {
+    prop_oneof![
+        prop::sample::select(vec![1usize, 2, 7, 8, 9, 15, 16, 17, 33, 64, 65, 70]),
+        1usize..71,
+    ]
+}
+
+pub fn any_number() -> impl Strategy<Value = u64> {
+    prop_oneof![0u64..8, any::<u64>(), Just(u64::MAX), (0u32..64).prop_map(|bit| !(1 << bit))]
+}
+
+/// Pairs of keys of `key_bytes` bytes with many repeats.
+pub fn any_given(kind: Kind, key_bytes: usize, most: usize) -> impl Strategy<Value = Given> {
+    let pair = (any_key(key_bytes), any_number());
+    prop::collection::vec(pair.prop_map(move |(key, number)| (key, kind.value(number))), 0..most)
+}
+
+/// The pairs given, one behind the other.
+pub fn pairs_of(given: &Given) -> Vec<u8> {
+    given.iter().flat_map(|(key, value)| [&**key, value].concat()).collect()
+}
+
+pub fn flat_map(map: &Map) -> Vec<u8> {
+    map.iter().flat_map(|(key, value)| [&**key, value].concat()).collect()
+}
+
+/// A segment of ascending pairs.
+pub fn segment_of(width: usize, pairs: &[u8]) -> Segment {
+    let file = OneFile::default();
+    let at = file.append(width, pairs, 1000);
+    file.open(at, width).unwrap()
+}
