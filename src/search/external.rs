@@ -117,9 +117,10 @@ impl<'a> Search<'a> {
             Storage::Sorted(_) => None,
             Storage::Comback(_) => Some(Tagged { model }),
         };
-        let tag = storage.saved().tag_bytes();
+        let whole = tagged.as_ref().map_or(model.width(), Tagged::width);
         let store = Visited::new(model, shared.clone(), &plan, &storage);
-        let workers = Worker::crew(&plan, (model.width() + tag, tag), store.codec(), &shared);
+        let values = storage.values();
+        let workers = Worker::crew(&plan, whole, values.as_ref(), store.codec(), &shared);
         Self {
             model,
             limits,
@@ -239,7 +240,7 @@ impl<'a> Search<'a> {
     /// told to stop.
     fn collect_initial(&mut self) -> Result<bool> {
         let (width, level) = (self.width(), self.level_number());
-        let mut differing = project::Differing::new((width, width - self.model.width()));
+        let mut differing = project::Differing::new(width, self.storage.values());
         let all = self.plan.buffer as usize * 2 * (self.workers.len() - 1);
         let model = self.tagged.as_ref().map_or(self.model, |tagged| tagged as &dyn Model);
         let Some(worker) = self.workers.first_mut() else { return Ok(false) };

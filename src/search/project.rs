@@ -6,7 +6,7 @@
 //! time only what is in memory is turned into the new form.
 
 use super::Storage;
-use spill::{Codec, Projection};
+use spill::{Codec, Projection, Values};
 use std::sync::Arc;
 
 /// Keys of up to so many bytes are a machine integer as they are.
@@ -17,21 +17,23 @@ const SHORTER: (usize, usize) = (3, 4);
 
 /// The bits in which the initial states differ.
 pub(super) struct Differing {
-    /// Bytes of a state, its tag included, and of that the tag's, which end it.
-    shape: (usize, usize),
+    /// Bytes of a state, with its value if it has one.
+    whole: usize,
+    /// What states end with, if they do.
+    values: Option<Values>,
     /// The first of them, and the bits in which some other differs from it.
     seen: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Differing {
-    /// Those of no states yet, of `whole` bytes each, of which the last `tag` are not the state's.
-    pub(super) fn new((whole, tag): (usize, usize)) -> Differing {
-        Differing { shape: (whole, tag), seen: None }
+    /// Those of no states yet, of `whole` bytes each, which end with `values` if there are some.
+    pub(super) fn new(whole: usize, values: Option<Values>) -> Differing {
+        Differing { whole, values, seen: None }
     }
 
     /// Takes note of more states.
     pub(super) fn note(&mut self, keys: &[u8]) {
-        let whole = self.shape.0;
+        let whole = self.whole;
         if keys.is_empty() {
             return;
         }
@@ -45,15 +47,14 @@ impl Differing {
 
     /// The codec to begin with instead of the one asked for.
     pub(super) fn codec(&self, storage: &Storage) -> Option<Codec> {
-        let (whole, tag) = self.shape;
         let (first, bits) = self.seen.as_ref()?;
         let projects = matches!(storage, Storage::Sorted(Codec::Gaps) | Storage::Comback(_));
-        if !projects || whole <= WHOLE_MAX {
+        if !projects || self.whole <= WHOLE_MAX {
             return None;
         }
-        // The bits of tags vary from one level to the next.
-        let tags = [vec![0; whole - tag], vec![0xff; tag]].concat();
-        Some(worthwhile(&Projection::new(first, bits).with(&tags), tag + 1))
+        // The bits of values may vary from one level to the next, whatever they are in this one.
+        let value = self.values.as_ref().map_or(0, Values::bytes);
+        Some(worthwhile(&Projection::new(first, bits).with_value(value), value + 1))
     }
 }
 

@@ -1,10 +1,10 @@
 //! How the states of a search are stored.
 
-use super::comback::{Settings, TAG};
+use super::comback::{self, Settings, TAG};
 use super::order::sample::Sample;
 use crate::exec::Model;
 use rkyv::{Archive, Deserialize, Serialize};
-use spill::{Codec, Frequencies, Huffman, Result, SavedCodec, Tables};
+use spill::{Codec, Frequencies, Huffman, Result, SavedCodec, Tables, Values};
 use std::sync::Arc;
 
 /// How the states of a search are stored.
@@ -37,6 +37,14 @@ impl Storage {
         match self {
             Storage::Sorted(codec) => SavedStorage::Sorted(codec.saved()),
             Storage::Comback(settings) => SavedStorage::Comback(*settings),
+        }
+    }
+
+    /// What lies behind the state of a candidate.
+    pub(super) fn values(&self) -> Option<Values> {
+        match self {
+            Storage::Sorted(_) => None,
+            Storage::Comback(_) => Some(comback::tags()),
         }
     }
 

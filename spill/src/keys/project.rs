@@ -83,6 +83,19 @@ impl Projection {
         Projection::new(&self.constants, &both)
     }
 
+    /// Keeps all bits of the last `bytes` bytes as well: the values of pairs, which then are what
+    /// projected pairs end with, too.
+    pub fn with_value(&self, bytes: usize) -> Projection {
+        let key = self.whole_width() - bytes;
+        self.with(&[vec![0; key], vec![0xff; bytes]].concat())
+    }
+
+    /// Whether all bits of the last `bytes` bytes are kept, and some byte before them.
+    pub fn keeps_value(&self, bytes: usize) -> bool {
+        let value = &self.varying[self.whole_width().saturating_sub(bytes)..];
+        value.len() == bytes && value.iter().all(|&bits| bits == 0xff) && self.width > bytes
+    }
+
     /// The bits, not kept, in which some of `keys`, whole ones, are not as they should be.
     pub fn strange_bits(&self, keys: &[u8]) -> Vec<u8> {
         let mut strange = vec![0; self.whole_width()];

@@ -3,7 +3,8 @@
 //! Neighbouring states have successors in common, and a repeat that is dropped while the table is
 //! in the second-level cache costs a few nanoseconds instead of some tens in the sort. The table is
 //! direct-mapped: a key has one slot and takes it from whatever was there. So it forgets, but what
-//! it knows is exact: it compares whole keys, and drops only keys that it let pass before.
+//! it knows is exact: it compares whole keys, and drops only keys that it let pass before. Pairs are keys to
+//! it; those of which each counts are not for it (see `pairs.rs`).
 
 use crate::keys::{Shape, for_shape};
 

@@ -34,7 +34,7 @@ impl Form {
         let states = Projection::new(&key[..whole], &varying[..whole]);
         let bits: u32 = varying.iter().map(|bits| bits.count_ones()).sum();
         let fills = bits as usize == 8 * (states.width() + TAG);
-        if !fills || varying[whole..] != [0xff; TAG] {
+        if !fills || !projection.keeps_value(TAG) {
             return None;
         }
         let numbered = Codec::Projected(Arc::new(numbered));

@@ -15,7 +15,7 @@
 //! states ascend; and the ways of suspects are found level by level in single passes.
 //!
 //! ```text
-//! candidates  state | parent, index      sorted; of equal states the first is kept
+//! candidates  state | parent, index      sorted; of equal states the least back-edge is kept
 //!   chunk     hash, join with the table  suspects: number, candidate
 //!             rebuild, compare           what is left is new
 //! new         sorted by parent, index    numbered: back-edges, table, frontier
@@ -34,7 +34,7 @@ mod trace;
 pub use cache::{CacheKind, CacheSize};
 pub use settings::Settings;
 pub use tagged::TAG;
-pub(super) use tagged::Tagged;
+pub(super) use tagged::{Tagged, tags};
 pub use trace::{counterexample, find};
 
 use super::Plan;

@@ -4,7 +4,7 @@
 //! the last chunk is sifted, so settling can be abandoned between two of them and done again.
 
 use super::table::{Query, Suspect};
-use super::tagged::{TAG, tag};
+use super::tagged::{TAG, tag, tags};
 use super::{Comback, LastLevel};
 use spill::{
     Append, Candidates, FileName, Merge, Piece, Result, SegmentSource, SegmentWriter, Settled,
@@ -18,8 +18,6 @@ const CANDIDATE_BYTES: usize = 40;
 /// Candidates, each once, in memory.
 #[derive(Default)]
 pub(super) struct Chunk {
-    /// The state added last, perhaps to the chunk before.
-    last: Vec<u8>,
     states: Vec<u8>,
     tags: Vec<[u8; TAG]>,
     known: Vec<bool>,
@@ -54,10 +52,9 @@ impl Comback<'_> {
             file: None,
             pieces: Vec::new(),
         };
-        let mut merge = Merge::new(width, sources(width, candidates));
+        let mut merge = Merge::new(width, sources(width, candidates)).joined(Some(&tags()));
         let (mut chunk, mut batch) = (std::mem::take(&mut self.chunk), Vec::new());
         chunk.clear();
-        chunk.last.clear();
         loop {
             merge.next(&mut batch, most.min(batch_keys(width)))?;
             if chunk.tags.len() >= most || batch.is_empty() {
@@ -212,24 +209,20 @@ fn sources<'a>(width: usize, candidates: &Candidates<'a>) -> Vec<Box<dyn Source 
 }
 
 impl Chunk {
-    /// Forgets all candidates; what was added last is still known.
+    /// Forgets all candidates.
     fn clear(&mut self) {
         self.states.clear();
         self.tags.clear();
         self.known.clear();
     }
 
-    /// Adds candidates, of equal states the first.
+    /// Adds candidates, whose states differ, from those before, too.
     fn push_all(&mut self, width: usize, candidates: &[u8]) {
         for key in candidates.chunks_exact(width) {
             let (state, tag) = key.split_at(width - TAG);
-            if self.last != state {
-                self.last.clear();
-                self.last.extend_from_slice(state);
-                self.states.extend_from_slice(state);
-                self.tags.push(tag.try_into().expect("a tag has its length"));
-                self.known.push(false);
-            }
+            self.states.extend_from_slice(state);
+            self.tags.push(tag.try_into().expect("a tag has its length"));
+            self.known.push(false);
         }
     }
 }

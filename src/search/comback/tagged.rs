@@ -3,14 +3,15 @@
 //! A *tag* is a number of 40 bits and an index of 24, big-endian: of a state to be expanded its own
 //! number and zero, in front of the state; of a successor its parent's number and which of the
 //! parent's successors it is in ascending order, behind the state. So a sorted level ascends by
-//! number, and sorted candidates have equal states side by side, the first with the least tag.
+//! number, and candidates are states with a value beside each, of which the least is kept.
 //!
 //! An initial state has no parent. It is told by the position at which it comes first among those the
 //! model gives, which takes all bits of its tag: there may be more of them than there is memory for, so
 //! nobody has to hold them all to find one.
 
 use crate::exec::{Expansion, Explain, Findings, Model, any_bits};
-use spill::{Error, Result};
+use spill::values::Least;
+use spill::{Error, Result, Values};
 
 /// Bytes of a tag.
 pub const TAG: usize = 8;
@@ -23,6 +24,11 @@ const INDEX_BITS: u32 = 24;
 
 /// Bytes of initial states that are in memory at a time.
 const STARTS_BYTES: usize = 32 << 10;
+
+/// The tags of candidates: of equal states the first back-edge counts.
+pub(in crate::search) fn tags() -> Values {
+    Values::new(TAG, Least)
+}
 
 /// The tag of a number and an index.
 pub(super) fn tag(number: u64, index: u64) -> Result<[u8; TAG]> {

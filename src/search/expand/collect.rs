@@ -1,7 +1,7 @@
 //! Candidates, from where they come about to where they lie sorted.
 
 use super::log::CandidateLog;
-use spill::{Codec, FileName, Recent, Result, sort_dedup};
+use spill::{Codec, FileName, Recent, Result, Values, sort_pairs};
 
 /// Bytes of a thread's table of recent candidates; with a batch they fit the second-level cache.
 const RECENT_BYTES: usize = 256 << 10;
@@ -16,9 +16,8 @@ pub(super) struct Collector {
     whole: usize,
     /// Bytes of a candidate in the buffer: of a projected one, if the codec has keys projected.
     width: usize,
-    /// Bytes at the end of a candidate that say where it comes from: of candidates that differ only
-    /// there, the first is kept.
-    tag: usize,
+    /// What candidates end with, if that is not part of the state.
+    values: Option<Values>,
     /// Bytes that the buffer may take at present.
     limit: usize,
     recent: Recent,
@@ -35,12 +34,12 @@ pub(super) struct Collector {
 
 impl Collector {
     /// No candidates, in a buffer of `limit` bytes.
-    pub(super) fn new((whole, tag): (usize, usize), limit: usize, log: CandidateLog) -> Collector {
+    pub(super) fn new(whole: usize, limit: usize, log: CandidateLog) -> Collector {
         let width = log.codec().key_width(whole);
         Collector {
             whole,
             width,
-            tag,
+            values: log.values().cloned(),
             limit,
             recent: Recent::new(width, RECENT_BYTES),
             projected: Vec::new(),
@@ -81,7 +80,7 @@ impl Collector {
             }
         };
         if self.buffer.len() + candidates.len() > self.limit / self.width * self.width {
-            sort_and_thin(self.width, self.tag, &mut self.buffer, &mut self.scratch);
+            sort_pairs(self.width, self.values.as_ref(), &mut self.buffer, &mut self.scratch);
             if self.buffer.len() > self.limit / 2 {
                 self.log.write(name, &self.buffer)?;
                 self.buffer.clear();
@@ -97,7 +96,7 @@ impl Collector {
 
     /// Sorts what there is.
     pub(super) fn sort(&mut self) {
-        sort_and_thin(self.width, self.tag, &mut self.buffer, &mut self.scratch);
+        sort_pairs(self.width, self.values.as_ref(), &mut self.buffer, &mut self.scratch);
     }
 
     /// What is in the buffer, once it is sorted.
@@ -147,7 +146,7 @@ impl Collector {
     /// Writes the strangers out.
     fn write_strangers(&mut self, name: FileName) -> Result<()> {
         self.strange_bits = self.strange_bits().unwrap_or_default();
-        sort_dedup(self.whole, &mut self.strangers, &mut self.scratch);
+        sort_pairs(self.whole, self.values.as_ref(), &mut self.strangers, &mut self.scratch);
         self.log.write_strange(name, &self.strangers)?;
         self.strangers.clear();
         Ok(())
@@ -160,22 +159,4 @@ impl Collector {
         self.strange_bits.fill(0);
         self.log.clear()
     }
-}
-
-/// Sorts candidates and leaves out repeats. Of those that differ only in their last `tag` bytes the
-/// first is kept.
-fn sort_and_thin(width: usize, tag: usize, candidates: &mut Vec<u8>, scratch: &mut Vec<u8>) {
-    sort_dedup(width, candidates, scratch);
-    if tag == 0 || candidates.is_empty() {
-        return;
-    }
-    let state = width - tag;
-    let mut kept = width;
-    for next in (width..candidates.len()).step_by(width) {
-        if candidates[kept - width..kept - tag] != candidates[next..next + state] {
-            candidates.copy_within(next..next + width, kept);
-            kept += width;
-        }
-    }
-    candidates.truncate(kept);
 }

@@ -2,6 +2,7 @@
 
 use spill::{
     Append, Codec, Disk, FileName, Merge, Piece, Result, SegmentSource, SegmentWriter, Source,
+    Values,
 };
 use std::sync::Arc;
 
@@ -13,6 +14,8 @@ pub(super) struct CandidateLog {
     disk: Arc<dyn Disk>,
     /// Bytes of a candidate as the model gives it.
     whole: usize,
+    /// What candidates end with, if that is not part of the state.
+    values: Option<Values>,
     codec: Codec,
     open: Option<(FileName, Box<dyn Append>)>,
     runs: Vec<Piece>,
@@ -21,9 +24,20 @@ pub(super) struct CandidateLog {
 }
 
 impl CandidateLog {
-    pub(super) fn new(disk: &Arc<dyn Disk>, whole: usize, codec: &Codec) -> CandidateLog {
-        let (disk, codec) = (disk.clone(), codec.clone());
-        CandidateLog { disk, whole, codec, open: None, runs: Vec::new(), strange: Vec::new() }
+    pub(super) fn new(
+        disk: &Arc<dyn Disk>,
+        whole: usize,
+        values: Option<&Values>,
+        codec: &Codec,
+    ) -> CandidateLog {
+        let (disk, values, codec) = (disk.clone(), values.cloned(), codec.clone());
+        let (runs, strange) = (Vec::new(), Vec::new());
+        CandidateLog { disk, whole, values, codec, open: None, runs, strange }
+    }
+
+    /// What candidates end with.
+    pub(super) fn values(&self) -> Option<&Values> {
+        self.values.as_ref()
     }
 
     /// What writes the runs.
@@ -84,7 +98,8 @@ impl CandidateLog {
             let segment = piece.open(&*self.disk, self.whole)?.coded(codec);
             sources.push(Box::new(SegmentSource::new(segment, None, None)));
         }
-        let mut merge = Merge::new(codec.key_width(self.whole), sources);
+        let merge = Merge::new(codec.key_width(self.whole), sources);
+        let mut merge = merge.joined(self.values.as_ref());
         let mut writer = SegmentWriter::new(self.whole, &mut **file).coded(codec).uncompressed();
         spill::drain(&mut merge, |batch| writer.push(batch))?;
         Ok(vec![Piece { file: *name, at: writer.finish()? }])

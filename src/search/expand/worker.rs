@@ -7,7 +7,7 @@ use super::{Level, UNIT_STATES, Units};
 use crate::exec::{Expansion, Findings, Model};
 use crate::search::control::Progress;
 use crate::search::{Control, Plan};
-use spill::{Codec, Decoder, Disk, FileName, Piece, Result};
+use spill::{Codec, Decoder, Disk, FileName, Piece, Result, Values};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -59,11 +59,12 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// The workers of a plan, for candidates of `whole` bytes as the model gives them, which end in a
-    /// tag of some of their bytes, and whose runs `codec` writes.
+    /// The workers of a plan, for candidates of `whole` bytes as the model gives them, which end with
+    /// `values` if there are some, and whose runs `codec` writes.
     pub fn crew(
         plan: &Plan,
-        (whole, tag): (usize, usize),
+        whole: usize,
+        values: Option<&Values>,
         codec: &Codec,
         disk: &Arc<dyn Disk>,
     ) -> Vec<Worker> {
@@ -76,9 +77,9 @@ impl Worker {
                 states: Vec::new(),
                 decoder: Decoder::new(whole),
                 candidates: Collector::new(
-                    (whole, tag),
+                    whole,
                     share,
-                    CandidateLog::new(disk, whole, codec),
+                    CandidateLog::new(disk, whole, values, codec),
                 ),
             })
             .collect()
