@@ -7,8 +7,9 @@
 mod support;
 
 use spill::{Disk, RealDisk};
-use spillway::exec::{Claimed, Interp, Model};
+use spillway::exec::{Interp, Model};
 use spillway::front::{Language, Options};
+use spillway::reduce::claim::ClaimProduct;
 use spillway::reduce::symmetry::Symmetric;
 use spillway::report::{Violation, violations};
 use spillway::search::trace::counterexample;
@@ -73,7 +74,7 @@ fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
         let symmetric = Symmetric::new(&interp, interp.program(), interp.layout(), effort);
         symmetric.unwrap_or_else(|| panic!("{}: nothing is symmetric", promise.place))
     });
-    let claimed = Claimed::new(&interp, &interp);
+    let claimed = ClaimProduct::new(&interp, &interp);
     let model: &dyn Model = match (&symmetric, &claimed) {
         (Some(symmetric), _) => symmetric,
         (None, Some(claimed)) => claimed,

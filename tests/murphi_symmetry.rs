@@ -7,7 +7,7 @@
 mod support;
 
 use spill::{Disk, RealDisk};
-use spillway::exec::{Check, Expansion, Explain, Interp, Model, Outcome};
+use spillway::exec::{Check, Expansion, Explain, Interp, Lift, Model, Outcome};
 use spillway::front::{Options, murphi};
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::trace::{Trace, counterexample};

@@ -5,9 +5,10 @@
 
 mod support;
 
-use spillway::exec::{Check, Claimed, Explain, Interp, Jit, Model, Outcome};
+use spillway::exec::{Check, Explain, Interp, Jit, Model, Outcome};
 use spillway::front::{ClaimChoice, Options, promela};
 use spillway::ir::validate::validate;
+use spillway::reduce::claim::ClaimProduct;
 use spillway::search::trace::replay;
 use spillway::search::{Limits, memory};
 use spillway::source::Sources;
@@ -29,10 +30,10 @@ fn counts(text: &str) -> (u64, u64, u64) {
 fn counts_with(text: &str, claim: ClaimChoice) -> (u64, u64, u64) {
     let interp = load(text, claim);
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
-    let model = Claimed::new(&interp, &interp).unwrap();
+    let model = ClaimProduct::new(&interp, &interp).unwrap();
     let outcome = memory::search(&model, &limits).unwrap();
     let jit = Jit::new(&interp).unwrap();
-    let compiled = Claimed::new(&jit, &interp).unwrap();
+    let compiled = ClaimProduct::new(&jit, &interp).unwrap();
     assert_eq!(memory::search(&compiled, &limits).unwrap(), outcome, "compiled and interpreted");
     assert_eq!(outcome.deadlocks(), 0, "under a claim there are none");
     for (check, finding) in outcome.findings.iter() {
@@ -43,7 +44,7 @@ fn counts_with(text: &str, claim: ClaimChoice) -> (u64, u64, u64) {
 }
 
 /// A witness shows what it is the witness of.
-fn tells_of(model: &Claimed, check: Check, witness: &[u8]) {
+fn tells_of(model: &ClaimProduct, check: Check, witness: &[u8]) {
     match check {
         Check::Property(_) => {
             assert!(model.violations(witness).contains(&check));
@@ -366,7 +367,7 @@ fn one_of_several_claims_is_searched_with() {
     assert_eq!(named("never_0"), (4, 4, 2));
     assert_eq!(named("two"), (4, 4, 1));
     let without = load(TWO, ClaimChoice::Leave);
-    assert!(Claimed::new(&without, &without).is_none());
+    assert!(ClaimProduct::new(&without, &without).is_none());
     assert_eq!(memory::search(&without, &Limits::default()).unwrap().states(), 4);
 }
 
@@ -374,13 +375,13 @@ fn one_of_several_claims_is_searched_with() {
 fn the_product_knows_its_claim_from_others_and_tells_where_it_is() {
     let digest = |choice| {
         let interp = load(TWO, choice);
-        Claimed::new(&interp, &interp).map_or(interp.digest(), |model| model.digest())
+        ClaimProduct::new(&interp, &interp).map_or(interp.digest(), |model| model.digest())
     };
     let digests = [ClaimChoice::First, ClaimChoice::Named("two".into()), ClaimChoice::Leave];
     let [first, second, none] = digests.map(digest);
     assert!(first != second && second != none && first != none);
     let interp = load(TWO, ClaimChoice::First);
-    let model = Claimed::new(&interp, &interp).unwrap();
+    let model = ClaimProduct::new(&interp, &interp).unwrap();
     let Outcome::Successor(state) = &model.starts()[0].outcome else { panic!("it starts") };
     assert_eq!(model.describe(state)[0], ("claim never_0".into(), "4:13".into()));
     let trace = replay(&model, Check::Deadlock, vec![state.clone()]);
@@ -394,7 +395,8 @@ fn steps_are_what_expanding_gives_and_stay_within_the_masks() {
     for text in [TWO, MIXED] {
         let interp = load(text, ClaimChoice::First);
         let jit = Jit::new(&interp).unwrap();
-        let models = [&interp as &dyn Model, &jit].map(|it| Claimed::new(it, &interp).unwrap());
+        let models =
+            [&interp as &dyn Model, &jit].map(|it| ClaimProduct::new(it, &interp).unwrap());
         let (mut open, mut seen) = (successors(models[0].starts()), Vec::new());
         while let Some(state) = open.pop() {
             if seen.contains(&state) || seen.len() > 500 {

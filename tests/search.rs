@@ -7,7 +7,9 @@ mod support;
 use graphs::graphs_of;
 use proptest::prelude::*;
 use spill::{Disk, FaultDisk, RealDisk};
-use spillway::exec::{Check, Expansion, Explain, Model, Outcome as StepOutcome, any_bits, stop};
+use spillway::exec::{
+    Check, Expansion, Explain, Lift, Model, Outcome as StepOutcome, any_bits, stop,
+};
 use spillway::search::trace::{Finder, counterexample};
 use spillway::search::{Checks, Control, Limits, Outcome, Verdict, memory};
 use std::sync::Arc;
@@ -131,8 +133,8 @@ impl Model for Interrupted<'_> {
         self.graph
     }
 
-    fn stands_for(&self, own: &[u8], explained: &[u8]) -> bool {
-        own == explained
+    fn lifts(&self) -> Option<&dyn Lift> {
+        None
     }
 }
 

@@ -24,9 +24,10 @@ use graphs::graphs_of;
 use proptest::prelude::*;
 use spill::{Codec, Disk, FaultDisk, Tables};
 use spillway::exec::{
-    Check, Claimed, Exec, Executor, Expansion, Explain, FaultKind, Interp, Jit, Model, any_bits,
+    Check, Exec, Executor, Expansion, Explain, FaultKind, Interp, Jit, Lift, Model, any_bits,
 };
 use spillway::front::{Language, Options, dve, murphi, promela};
+use spillway::reduce::claim::ClaimProduct;
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::checkpoint::Saved;
 use spillway::search::comback;
@@ -295,8 +296,8 @@ impl Model for Failing<'_> {
         self.model.explained()
     }
 
-    fn stands_for(&self, own: &[u8], explained: &[u8]) -> bool {
-        self.model.stands_for(own, explained)
+    fn lifts(&self) -> Option<&dyn Lift> {
+        self.model.lifts()
     }
 }
 
@@ -376,7 +377,7 @@ fn what_a_model_fails_with_is_told_by_every_store_and_wrapper() {
     }
     let interp = interp_of("claim.pml", CLAIMED);
     let failing = Failing::new(&interp);
-    a_failure_is_told("a claim", &failing, &Claimed::new(&failing, &interp).unwrap());
+    a_failure_is_told("a claim", &failing, &ClaimProduct::new(&failing, &interp).unwrap());
 }
 
 /// Asks a model everything about bytes that may be no state of it; whether it took them for one.
@@ -386,7 +387,7 @@ fn ask(model: &dyn Model, bytes: &[u8]) -> bool {
     let expanded = Expansion::collect(model.width(), &mut successors, run);
     let explained = model.explained();
     let _ = (explained.steps(bytes), explained.violations(bytes), explained.describe(bytes));
-    let _ = model.stands_for(bytes, bytes);
+    let _ = model.lifts().map(|lift| lift.stands_for(bytes, bytes));
     expanded.is_ok()
 }
 
@@ -431,7 +432,7 @@ system async;";
     ask_all("three", [&interp, &jit]);
     let interp = interp_of("claim.pml", CLAIMED);
     let jit = Jit::new(&interp).unwrap();
-    let claimed = [&interp as &dyn Model, &jit].map(|it| Claimed::new(it, &interp).unwrap());
+    let claimed = [&interp as &dyn Model, &jit].map(|it| ClaimProduct::new(it, &interp).unwrap());
     ask_all("a claim", [&claimed[0], &claimed[1]]);
     let ask_all = std::cell::RefCell::new(ask_all);
     for_each_model(&|what, models| (ask_all.borrow_mut())(what, models));

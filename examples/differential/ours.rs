@@ -10,10 +10,11 @@ use crate::support::stored::{assert_same, assert_traces_replay, search, storages
 use crate::support::{Random, tiny_plan};
 use spillway::analysis::order::static_order;
 use spillway::exec::{
-    Check, Claimed, Exec, Executor, Expansion, Explain, FaultKind, Finding, Interp, Model,
+    Check, Exec, Executor, Expansion, Explain, FaultKind, Finding, Interp, Model,
 };
 use spillway::front::{Language, Options, murphi, promela};
 use spillway::ir::layout::GroupId;
+use spillway::reduce::claim::ClaimProduct;
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::{Limits, Outcome, Storage, Verdict, memory};
 use spillway::source::Sources;
@@ -152,7 +153,7 @@ fn read(language: &Language, text: &str, slots: Option<u32>) -> Result<Interp, S
 
 /// Shows the model as it is searched: with its claim, if it has one.
 fn with_claim<T>(model: &dyn Model, interp: &Interp, show: impl FnOnce(&dyn Model) -> T) -> T {
-    match Claimed::new(model, interp) {
+    match ClaimProduct::new(model, interp) {
         Some(claimed) => show(&claimed),
         None => show(model),
     }

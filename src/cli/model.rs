@@ -5,11 +5,13 @@ use super::failure::Failure;
 use super::progress::Display;
 use super::{languages, say};
 use crate::analysis::order::static_order;
-use crate::exec::{self, Claimed, Interp};
+use crate::exec::{self, Interp};
 use crate::front::{Language, Options};
 use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::{EndRule, Overflow, validate};
-use crate::reduce::symmetry::{Effort, Symmetric};
+use crate::reduce::Stack;
+use crate::reduce::claim::NeverClaim;
+use crate::reduce::symmetry::Effort;
 use crate::report::Scope;
 use crate::search::Checks;
 use crate::search::order::sampled;
@@ -30,40 +32,21 @@ pub struct Model {
     pub symmetry: Option<Effort>,
 }
 
-/// A model as it is searched.
-pub enum Searched<'m> {
-    /// As it is.
-    Plain(&'m dyn exec::Model),
-    /// Reduced by symmetry.
-    Symmetric(Symmetric<'m>),
-    /// Together with a claim.
-    Claimed(Claimed<'m>),
+/// A model as it is searched, and what makes it of the program's own.
+pub struct Searched<'m> {
+    model: Box<dyn exec::Model + 'm>,
+    stack: Stack<'m>,
 }
 
-impl Searched<'_> {
+impl<'m> Searched<'m> {
     /// The model.
-    pub fn model(&self) -> &dyn exec::Model {
-        match self {
-            Searched::Plain(model) => *model,
-            Searched::Symmetric(model) => model,
-            Searched::Claimed(model) => model,
-        }
+    pub fn model(&self) -> &(dyn exec::Model + 'm) {
+        &*self.model
     }
 
-    /// How it is reduced, as reports call it.
-    pub fn reductions(&self) -> Vec<String> {
-        match self {
-            Searched::Plain(_) | Searched::Claimed(_) => Vec::new(),
-            Searched::Symmetric(model) => vec![format!("symmetry {}", model.effort().name())],
-        }
-    }
-
-    /// The product with the claim, if it is searched with one.
-    pub fn claimed(&self) -> Option<&Claimed<'_>> {
-        match self {
-            Searched::Claimed(model) => Some(model),
-            _ => None,
-        }
+    /// How it is reduced.
+    pub fn stack(&self) -> &Stack<'m> {
+        &self.stack
     }
 }
 
@@ -125,13 +108,13 @@ impl Model {
 
     /// The same, with the steps of an executor of this model.
     pub fn searched_by<'m>(&'m self, model: &'m dyn exec::Model) -> Searched<'m> {
-        if let Some(claimed) = Claimed::new(model, &self.interp) {
-            return Searched::Claimed(claimed);
-        }
-        let (program, layout) = (self.interp.program(), self.interp.layout());
-        let symmetric =
-            self.symmetry.and_then(|effort| Symmetric::new(model, program, layout, effort));
-        symmetric.map_or(Searched::Plain(model), Searched::Symmetric)
+        let stack = Stack::of(&self.interp, self.symmetry);
+        Searched { model: stack.over(Box::new(model)), stack }
+    }
+
+    /// The claim that it is searched with.
+    pub fn claim(&self) -> Option<NeverClaim<'_>> {
+        NeverClaim::of(&self.interp)
     }
 
     /// The same model with its states' variables in the order asked for. Where a sample is judged,

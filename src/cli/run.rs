@@ -8,7 +8,8 @@ use super::progress::Display;
 use super::signals::Signals;
 use super::slots;
 use super::{Ending, output, print, say, storage, trace};
-use crate::exec::{Claimed, Exec, Executor, Interp};
+use crate::exec::{Exec, Executor, Interp};
+use crate::reduce::Refused;
 use crate::report::{self, Report, Violation};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::Rebuilt;
@@ -59,6 +60,9 @@ fn begin(args: &CheckArgs, model: Model, may_lack_slots: bool) -> Result<Ended, 
     refuse_nothing(&model, &limits)?;
     let executor = executor(&model.interp, args.run.exec.into(), args.run.memory);
     let searched = model.searched_by(executor.model());
+    for Refused { name, why } in searched.stack().refused() {
+        say(format!("warning: {name} is left out: {why}"));
+    }
     let (storage, width) = (storage::wanted(args, searched.model())?, searched.model().width());
     drop(searched);
     let plan = planned(&model, (width, &storage), &args.run, args::plan)?;
@@ -331,8 +335,8 @@ impl Sitting<'_> {
             rebuilt: *rebuilt,
             compiled: Some(executor.compiled()),
             model: reduced.model(),
-            reductions: reduced.reductions(),
-            claim: reduced.claimed().map(Claimed::name),
+            reductions: reduced.stack().reductions(),
+            claim: model.claim().map(|claim| claim.name()),
             sources: &model.sources,
             limits,
             scope: &model.scope(&limits.checks),

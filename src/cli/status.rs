@@ -5,7 +5,6 @@ use super::directory::Contents;
 use super::failure::{self, Failure};
 use super::model::Model;
 use super::{Ending, print};
-use crate::exec::Claimed;
 use crate::report::{self, Report};
 use crate::search::Outcome;
 use crate::search::checkpoint::{DiskFigures, Saved};
@@ -33,8 +32,8 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         rebuilt: rebuilt(saved.as_ref()),
         compiled: None,
         model: reduced.model(),
-        reductions: reduced.reductions(),
-        claim: reduced.claimed().map(Claimed::name),
+        reductions: reduced.stack().reductions(),
+        claim: model.claim().map(|claim| claim.name()),
         sources: &model.sources,
         limits: &limits,
         scope: &model.scope(&limits.checks),

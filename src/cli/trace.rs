@@ -104,11 +104,11 @@ fn write_spin_trail(path: &Path, model: &Model, way: &Counterexample) -> Result<
     let mut sources = model.sources.clone();
     let writer = make(&mut sources, &model.options)
         .map_err(|diagnostic| Failure::model(&[diagnostic], &sources))?;
-    let searched = model.searched();
     // The claim's moves to its end come after the last state.
-    let last = searched.claimed().zip(way.last());
-    let last = last.filter(|_| matches!(way.check(), Check::Property(_)));
-    let last = last.and_then(|(claimed, state)| claimed.last_moves(state)).unwrap_or_default();
+    let last = way.last().filter(|_| matches!(way.check(), Check::Property(_)));
+    let product = model.claim().map(|claim| claim.with(&model.interp));
+    let last = product.zip(last).and_then(|(product, state)| product.last_moves(state));
+    let last = last.unwrap_or_default();
     let write = || {
         let mut each_step = |hand_on: &mut dyn FnMut(&Step)| {
             way.each_step(&mut |step, _| hand_on(step));

@@ -6,21 +6,21 @@
 //! step by step, which says more and may be slower. Where a model explains itself, both give the same
 //! successors in the same order. What wraps a model implements the first and hands the second on.
 
-mod claim;
 mod executor;
 mod expansion;
 mod explain;
 pub mod interp;
 pub mod jit;
+mod lift;
 pub mod stop;
 pub mod synthetic;
 
-pub use claim::Claimed;
 pub use executor::{Exec, Executor};
 pub use expansion::{Check, Collected, Expansion, FaultKind, Finding, Findings};
 pub use explain::{Explain, Fault, Outcome, PropertyInfo, Step};
 pub use interp::Interp;
 pub use jit::Jit;
+pub use lift::{Lift, one_step};
 
 /// A transition system over packed states: what a search needs of it.
 pub trait Model: Send + Sync {
@@ -52,14 +52,55 @@ pub trait Model: Send + Sync {
     /// A digest of all that determines the state space: another digest, another model.
     fn digest(&self) -> [u8; 32];
 
-    /// What tells its states, steps and properties to people: itself, or where it wraps another
-    /// model, whoever tells that one. A model that leaves states out is told by one that does not.
+    /// What tells states, steps and properties to people: itself, or where it wraps another model, whoever
+    /// tells that one. A model that leaves states out is told by one that does not.
     fn explained(&self) -> &dyn Explain;
 
-    /// Whether a state of this model is here for a state of the one that explains it. Where that is
-    /// itself: whether they are the same.
-    fn stands_for(&self, own: &[u8], explained: &[u8]) -> bool;
+    /// How its states and steps are told in those of the model that it wraps; nothing where it explains
+    /// itself, or has the states and steps of the model that does.
+    fn lifts(&self) -> Option<&dyn Lift>;
 }
+
+/// Whoever has a model by reference, or owns one without knowing which, has that model.
+macro_rules! hands_on {
+    ($($holder:ty),*) => {$(
+        impl<M: Model + ?Sized> Model for $holder {
+            fn width(&self) -> usize {
+                (**self).width()
+            }
+
+            fn bits(&self) -> u32 {
+                (**self).bits()
+            }
+
+            fn initial(&self, out: &mut Expansion) {
+                (**self).initial(out);
+            }
+
+            fn expand(&self, states: &[u8], out: &mut Expansion) {
+                (**self).expand(states, out);
+            }
+
+            fn write_masks(&self) -> Vec<Vec<u8>> {
+                (**self).write_masks()
+            }
+
+            fn digest(&self) -> [u8; 32] {
+                (**self).digest()
+            }
+
+            fn explained(&self) -> &dyn Explain {
+                (**self).explained()
+            }
+
+            fn lifts(&self) -> Option<&dyn Lift> {
+                (**self).lifts()
+            }
+        }
+    )*};
+}
+
+hands_on!(&M, Box<M>);
 
 /// The write masks of a model of which it is not known what its steps change.
 pub fn any_bits(width: usize) -> Vec<Vec<u8>> {

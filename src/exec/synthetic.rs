@@ -11,7 +11,7 @@
 //! of different levels, and about as many bits a state as there is noise cannot be compressed.
 //! The bytes of the key are spread evenly over its width.
 
-use super::{Check, Expansion, Explain, Model, Outcome, PropertyInfo, Step, any_bits};
+use super::{Check, Expansion, Explain, Lift, Model, Outcome, PropertyInfo, Step, any_bits};
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -243,8 +243,8 @@ impl Model for Synthetic {
         self
     }
 
-    fn stands_for(&self, own: &[u8], explained: &[u8]) -> bool {
-        own == explained
+    fn lifts(&self) -> Option<&dyn Lift> {
+        None
     }
 }
 

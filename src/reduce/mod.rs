@@ -1,3 +1,118 @@
-//! Visiting fewer states: reductions that wrap a model and give one again.
+//! Searching another space than the model's own: reductions that wrap a model and give one again.
+//!
+//! A [`Reduction`] says what it is called, what it [preserves](Preserved), and why it does not go
+//! with others. A [`Stack`] has those that a search uses, in the order in which they act. What they
+//! make of a model is a model; its counterexamples are lifted back, reduction by reduction
+//! ([`Lift`](crate::exec::Lift)).
 
+pub mod claim;
+mod preserve;
 pub mod symmetry;
+
+pub use preserve::{Kept, Preserved};
+
+use crate::exec::{Interp, Model};
+use claim::NeverClaim;
+use symmetry::{Effort, Symmetry};
+
+/// A way to search another space than the model's own, ready to be used for one program.
+pub trait Reduction<'m> {
+    /// As reports call it: `symmetry exact`.
+    fn name(&self) -> String;
+
+    /// Where it acts.
+    fn kind(&self) -> Kind;
+
+    /// What holds in the space that is left if and only if it holds in the one before.
+    fn preserves(&self) -> Preserved;
+
+    /// Why it cannot be used over those that act before it, if it cannot.
+    fn refuses(&self, before: &Stack<'m>) -> Option<String>;
+
+    /// The model that is left of one.
+    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm>;
+}
+
+/// Where a reduction acts, from the program to the search: so they are stacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// On the actions that are expanded in a state: it leaves some out.
+    Choice,
+    /// On the state: it adds an automaton's location to it.
+    Product,
+    /// On what lies behind a state: it need not be explored.
+    Pruning,
+    /// On successors: they are replaced by what stands for them.
+    Representative,
+}
+
+/// A reduction that was asked for and is not used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// What it is called.
+    pub name: String,
+    /// Why it is not used.
+    pub why: String,
+}
+
+/// The reductions that a search uses, the one that acts first in front.
+#[derive(Default)]
+pub struct Stack<'m> {
+    members: Vec<Box<dyn Reduction<'m> + 'm>>,
+    refused: Vec<Refused>,
+}
+
+impl<'m> Stack<'m> {
+    /// Those of some reductions that go together, in the order in which they act.
+    pub fn new(mut wanted: Vec<Box<dyn Reduction<'m> + 'm>>) -> Stack<'m> {
+        wanted.sort_by_key(|it| it.kind());
+        let mut stack = Stack::default();
+        for reduction in wanted {
+            match reduction.refuses(&stack) {
+                None => stack.members.push(reduction),
+                Some(why) => stack.refused.push(Refused { name: reduction.name(), why }),
+            }
+        }
+        stack
+    }
+
+    /// What a program is searched with: its claim, if it has one, and its symmetry, if it has some and
+    /// that is wanted.
+    pub fn of(interp: &'m Interp, symmetry: Option<Effort>) -> Stack<'m> {
+        let mut wanted: Vec<Box<dyn Reduction<'m> + 'm>> = Vec::new();
+        if let Some(claim) = NeverClaim::of(interp) {
+            wanted.push(Box::new(claim));
+        }
+        let (program, layout) = (interp.program(), interp.layout());
+        if let Some(found) = symmetry.and_then(|effort| Symmetry::of(program, layout, effort)) {
+            wanted.push(Box::new(found));
+        }
+        Stack::new(wanted)
+    }
+
+    /// The model that all of them leave of one.
+    pub fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
+        self.members.iter().fold(model, |model, reduction| reduction.over(model))
+    }
+
+    /// What all of them preserve.
+    pub fn preserves(&self) -> Preserved {
+        self.members.iter().fold(Preserved::ALL, |all, it| all.and(it.preserves()))
+    }
+
+    /// The names of those that are of one of these kinds.
+    pub fn names(&self, kinds: &[Kind]) -> Vec<String> {
+        let members = self.members.iter().filter(|it| kinds.contains(&it.kind()));
+        members.map(|it| it.name()).collect()
+    }
+
+    /// How fewer states are visited: `symmetry exact`.
+    pub fn reductions(&self) -> Vec<String> {
+        self.names(&[Kind::Choice, Kind::Pruning, Kind::Representative])
+    }
+
+    /// Those that were asked for and are not used.
+    pub fn refused(&self) -> &[Refused] {
+        &self.refused
+    }
+}

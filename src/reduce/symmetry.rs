@@ -14,6 +14,7 @@
 //!
 //! Multisets are sorted in all states; what is permuted here is sorted again.
 
+mod claims;
 mod known;
 mod plan;
 mod refine;
@@ -21,13 +22,15 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use crate::exec::{Collected, Expansion, Explain, Model, any_bits, stop};
+use super::{Kind, Preserved, Reduction, Stack};
+use crate::exec::{Collected, Expansion, Explain, Lift, Model, any_bits, one_step, stop};
 use crate::ir::layout::Codes;
 use crate::ir::{Layout, Program};
 use known::Known;
 use plan::Plan;
 use search::Scratch;
-use std::sync::{Mutex, PoisonError};
+use spill::Result;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How much trouble to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,13 +51,22 @@ impl Effort {
     }
 }
 
-/// A model that visits representatives of orbits only.
+/// What is symmetric in a program.
+pub struct Symmetry<'m> {
+    program: &'m Program,
+    layout: &'m Layout,
+    plan: Arc<Plan>,
+    effort: Effort,
+}
+
+/// A model that visits representatives of orbits only. Its states are those of a program, perhaps with bytes
+/// behind them that no permutation changes.
 pub struct Symmetric<'m> {
-    model: &'m dyn Model,
+    model: Box<dyn Model + 'm>,
     layout: &'m Layout,
     /// Tells states from other bytes.
     codes: Codes,
-    plan: Box<Plan>,
+    plan: Arc<Plan>,
     effort: Effort,
     /// Room that is free at the moment: as much as was ever needed at once.
     rooms: Mutex<Vec<Room>>,
@@ -67,17 +79,59 @@ struct Room {
     candidates: Vec<u8>,
 }
 
+impl<'m> Symmetry<'m> {
+    /// That of a program whose states are laid out so, unless it has nothing symmetric.
+    pub fn of(program: &'m Program, layout: &'m Layout, effort: Effort) -> Option<Symmetry<'m>> {
+        let plan = Arc::new(Plan::new(program, layout)?);
+        Some(Symmetry { program, layout, plan, effort })
+    }
+
+    /// A model of the program that visits representatives only.
+    pub fn of_model(&self, model: impl Model + 'm) -> Symmetric<'m> {
+        let Symmetry { layout, ref plan, effort, .. } = *self;
+        let (model, codes) = (Box::new(model), layout.codes());
+        Symmetric { model, layout, codes, plan: plan.clone(), effort, rooms: Mutex::default() }
+    }
+}
+
+impl<'m> Reduction<'m> for Symmetry<'m> {
+    fn name(&self) -> String {
+        format!("symmetry {}", self.effort.name())
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Representative
+    }
+
+    /// Nothing in a program tells the elements of a scalarset apart, so that a state and its permutations
+    /// have the same futures but for names.
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    /// A claim that sees an element would have to be permuted with the state.
+    fn refuses(&self, before: &Stack<'m>) -> Option<String> {
+        let claims = before.names(&[Kind::Product]);
+        let claim = claims.first()?;
+        claims::may_tell_apart(self.program)
+            .then(|| format!("the {claim} may tell apart what is symmetric"))
+    }
+
+    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
+        Box::new(self.of_model(model))
+    }
+}
+
 impl<'m> Symmetric<'m> {
     /// Wraps the model of a program whose states are laid out so, unless the program has nothing
     /// symmetric.
     pub fn new(
-        model: &'m dyn Model,
-        program: &Program,
+        model: impl Model + 'm,
+        program: &'m Program,
         layout: &'m Layout,
         effort: Effort,
     ) -> Option<Self> {
-        let plan = Box::new(Plan::new(program, layout)?);
-        Some(Self { model, layout, codes: layout.codes(), plan, effort, rooms: Mutex::default() })
+        Some(Symmetry::of(program, layout, effort)?.of_model(model))
     }
 
     /// How much trouble is taken.
@@ -103,6 +157,7 @@ impl<'m> Symmetric<'m> {
     fn represent<'s>(&self, effort: Effort, states: impl Iterator<Item = &'s mut [u8]>) {
         self.with_room(|room| {
             for state in states {
+                let state = &mut state[..self.layout.bytes];
                 room.scratch.represent(&self.plan, self.layout, effort, state);
             }
         });
@@ -123,6 +178,7 @@ impl<'m> Symmetric<'m> {
             let mut pass_on = |candidates: &mut Vec<u8>, out: &mut Expansion| {
                 for state in candidates.chunks_exact_mut(width) {
                     known.represent(state, |state| {
+                        let state = &mut state[..self.layout.bytes];
                         scratch.represent(&self.plan, self.layout, self.effort, state);
                     });
                     if stop::is_asked() {
@@ -180,9 +236,24 @@ impl Model for Symmetric<'_> {
         self.model.explained()
     }
 
+    fn lifts(&self) -> Option<&dyn Lift> {
+        Some(self)
+    }
+}
+
+impl Lift for Symmetric<'_> {
+    fn below(&self) -> &dyn Model {
+        &*self.model
+    }
+
     fn stands_for(&self, representative: &[u8], state: &[u8]) -> bool {
-        self.codes.hold(representative)
-            && self.codes.hold(state)
-            && self.canonical(representative) == self.canonical(state)
+        let are_states = [representative, state]
+            .into_iter()
+            .all(|it| it.len() == self.model.width() && self.codes.hold(&it[..self.layout.bytes]));
+        are_states && self.canonical(representative) == self.canonical(state)
+    }
+
+    fn way(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        one_step(self, from, to)
     }
 }

@@ -12,8 +12,10 @@
 //! and remembers of each only which of the possible steps leads to it. That is the counterexample:
 //! whoever shows it takes the steps again, one after another.
 
+mod lifted;
 mod way;
 
+use lifted::Lifted;
 use way::Way;
 
 use super::Control;
@@ -214,8 +216,8 @@ impl<'a> Counterexample<'a> {
     }
 
     /// Takes the steps from each state that `next` gives to the one after it; `None` if there is no
-    /// such step, or if told to stop. The steps are those of the model that explains the searched one,
-    /// from a state that the first stands for to one that the next stands for, and so on.
+    /// such step, or if told to stop. The steps are those of the model that explains the searched one:
+    /// each step of this is lifted to steps of that.
     fn along(
         searched: &'a dyn Model,
         check: Check,
@@ -224,26 +226,16 @@ impl<'a> Counterexample<'a> {
     ) -> Result<Option<Self>> {
         let model = searched.explained();
         let Some(target) = next()? else { return Ok(None) };
-        let goes_there = |step: &Step| {
-            let StepOutcome::Successor(state) = &step.outcome else { return false };
-            searched.stands_for(&target, state)
-        };
-        let started = find_start(model, |_, step| goes_there(step) || stop());
-        let Some((start, Step { outcome: StepOutcome::Successor(mut state), .. })) =
-            started.filter(|_| !stop())
-        else {
-            return Ok(None);
-        };
+        let started = Lifted::start(searched, &target, stop)?.filter(|_| !stop());
+        let Some((start, mut lifted)) = started else { return Ok(None) };
         let mut choices = Vec::new();
         while let Some(target) = next()? {
-            let taken = model.steps(&state).into_iter().zip(0..).find_map(|(step, choice)| {
-                let StepOutcome::Successor(next) = step.outcome else { return None };
-                searched.stands_for(&target, &next).then_some((choice, next))
-            });
-            let Some((choice, next)) = taken.filter(|_| !stop()) else { return Ok(None) };
-            choices.push(choice);
-            state = next;
+            let taken = lifted.go_to(&target, &mut choices)?;
+            if !taken || stop() {
+                return Ok(None);
+            }
         }
+        let state = lifted.state;
         match check {
             Check::Fault(..) => {
                 let faulty = model.steps(&state).iter().position(|step| is_faulty(check, step));

@@ -7,7 +7,7 @@ pub mod stored;
 
 use spill::{Disk, Metered, Result};
 use spillway::exec::{
-    Check, Expansion, Explain, Fault, FaultKind, Model, Outcome, PropertyInfo, Step, any_bits,
+    Check, Expansion, Explain, Fault, FaultKind, Lift, Model, Outcome, PropertyInfo, Step, any_bits,
 };
 use spillway::search::checkpoint::{MANIFEST, Saved};
 use spillway::search::{Control, Limits, Plan, Search, Storage};
@@ -115,8 +115,8 @@ impl Model for Graph {
         self
     }
 
-    fn stands_for(&self, own: &[u8], explained: &[u8]) -> bool {
-        own == explained
+    fn lifts(&self) -> Option<&dyn Lift> {
+        None
     }
 }
 
@@ -214,8 +214,8 @@ impl Model for Started {
         self
     }
 
-    fn stands_for(&self, own: &[u8], explained: &[u8]) -> bool {
-        own == explained
+    fn lifts(&self) -> Option<&dyn Lift> {
+        None
     }
 }
 

@@ -7,7 +7,7 @@ use spillway::exec::{Check, Finding, Findings, Model};
 use spillway::search::checkpoint::Saved;
 use spillway::search::comback::{self, CacheKind, CacheSize, Settings};
 use spillway::search::storage::trained;
-use spillway::search::trace::counterexample;
+use spillway::search::trace::{Trace, counterexample};
 use spillway::search::{Control, Limits, Outcome, Plan, Storage};
 use std::sync::Arc;
 use std::time::Duration;
@@ -73,24 +73,29 @@ pub fn search(
     (last, disk)
 }
 
-/// Every violation has a counterexample of its depth, which can be replayed.
-pub fn assert_traces_replay(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) {
+/// The counterexample to everything that a search found.
+pub fn traces(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) -> Vec<Trace> {
     let saved = Saved::load(disk).unwrap();
     let (storage, tagged) = (saved.storage().unwrap(), saved.all_findings().unwrap());
-    for (check, finding) in outcome.findings.iter() {
-        let trace = match &storage {
-            Storage::Sorted(codec) => {
-                let levels = (&saved.store.levels, codec);
-                let (level, witness) = (finding.level, &finding.witness);
-                counterexample(model, disk, levels, 2, check, level, witness)
-            }
-            Storage::Comback(_) => {
-                let (_, tagged) = tagged.iter().find(|(other, _)| *other == check).unwrap();
-                let (levels, level) = (&saved.store.levels, finding.level);
-                comback::counterexample(model, disk, levels, check, level, &tagged.witness)
-            }
-        };
-        let trace = trace.unwrap();
+    let trace = |(check, finding): (Check, &Finding)| match &storage {
+        Storage::Sorted(codec) => {
+            let levels = (&saved.store.levels, codec);
+            let (level, witness) = (finding.level, &finding.witness);
+            counterexample(model, disk, levels, 2, check, level, witness).unwrap()
+        }
+        Storage::Comback(_) => {
+            let (_, tagged) = tagged.iter().find(|(other, _)| *other == check).unwrap();
+            let (levels, level) = (&saved.store.levels, finding.level);
+            comback::counterexample(model, disk, levels, check, level, &tagged.witness).unwrap()
+        }
+    };
+    outcome.findings.iter().map(trace).collect()
+}
+
+/// Every violation has a counterexample of its depth, which can be replayed.
+pub fn assert_traces_replay(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) {
+    let traces = traces(model, disk, outcome);
+    for ((check, finding), trace) in outcome.findings.iter().zip(traces) {
         let faulty = matches!(check, Check::Fault(..));
         let Some(last) = trace.states.last() else {
             assert!(
@@ -100,7 +105,10 @@ pub fn assert_traces_replay(model: &dyn Model, disk: &dyn Disk, outcome: &Outcom
             continue;
         };
         assert_eq!(trace.depth() as u64, finding.level + u64::from(faulty));
-        assert!(model.stands_for(&finding.witness, last));
+        assert!(match model.lifts() {
+            None => finding.witness == *last,
+            Some(lift) => lift.stands_for(&finding.witness, last),
+        });
     }
 }
 

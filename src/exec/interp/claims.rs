@@ -14,7 +14,7 @@ const MOVES_MAX: usize = 1000;
 
 /// A way for a claim to go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::exec) struct Way {
+pub(crate) struct Way {
     /// The moves, by number.
     pub moves: Vec<u32>,
     /// Where it comes to.
@@ -23,7 +23,7 @@ pub(in crate::exec) struct Way {
 
 /// Everything that a claim can do in a state.
 #[derive(Debug, Default)]
-pub(in crate::exec) struct Ways {
+pub(crate) struct Ways {
     /// Every way to where it rests.
     pub all: Vec<Way>,
     /// The moves up to where it is at its end without resting there.
@@ -34,7 +34,7 @@ pub(in crate::exec) struct Ways {
 
 impl Interp {
     /// Everything that a claim, whose moves from each location are `from`, can do at a location.
-    pub(in crate::exec) fn claim_ways(
+    pub(crate) fn claim_ways(
         &self,
         (claim, from): (&Claim, &[Vec<u32>]),
         at: LocationId,

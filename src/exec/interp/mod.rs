@@ -32,7 +32,7 @@ mod turns;
 
 pub use multisets::{Slots, multisets};
 
-use super::{Check, Expansion, Explain, Fault, Model, Outcome, PropertyInfo, Step, stop};
+use super::{Check, Expansion, Explain, Fault, Lift, Model, Outcome, PropertyInfo, Step, stop};
 use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
 use crate::ir::layout::{Codes, GroupId, NotAnOrder};
@@ -42,7 +42,7 @@ use crate::ir::{
 };
 use crate::source::Span;
 pub(in crate::exec) use channels::ChannelAt;
-pub(in crate::exec) use claims::{Way, Ways};
+pub(crate) use claims::{Way, Ways};
 use frames::Locals;
 pub(in crate::exec) use slots::Instance;
 use steps::Taken;
@@ -204,7 +204,7 @@ impl Interp {
 
     /// Whether these are states of the program, one after another: bytes in which every cell holds
     /// one of its codes. Everything below relies on it.
-    pub(in crate::exec) fn are_states(&self, states: &[u8]) -> bool {
+    pub(crate) fn are_states(&self, states: &[u8]) -> bool {
         self.codes.hold_all(states)
     }
 
@@ -257,7 +257,7 @@ impl Interp {
     }
 
     /// Whether any action, or any process before it moves, asks whether nothing else can be done.
-    pub(in crate::exec) fn asks_for_timeout(&self) -> bool {
+    pub(crate) fn asks_for_timeout(&self) -> bool {
         self.has_timeout
     }
 
@@ -426,8 +426,8 @@ impl Model for Interp {
         self
     }
 
-    fn stands_for(&self, own: &[u8], explained: &[u8]) -> bool {
-        own == explained
+    fn lifts(&self) -> Option<&dyn Lift> {
+        None
     }
 }
 

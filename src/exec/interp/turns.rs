@@ -75,7 +75,7 @@ impl Interp {
     }
 
     /// Whether anything can be done without `timeout`.
-    pub(in crate::exec) fn can_move_at_once(&self, state: &[u8]) -> bool {
+    pub(crate) fn can_move_at_once(&self, state: &[u8]) -> bool {
         self.instances(state).into_iter().any(|mover| {
             let look = Look { state, mover, locals: Locals::of(mover), before: &[], first: false };
             self.offers(&look, &mut Vec::new(), &mut |_, _| {})

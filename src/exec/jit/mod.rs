@@ -45,7 +45,7 @@ mod turns;
 
 pub use compile::CompileLimits;
 
-use super::{Expansion, Explain, FaultKind, Interp, Model};
+use super::{Expansion, Explain, FaultKind, Interp, Lift, Model};
 use crate::ir::ActionId;
 use crate::source::Span;
 use code::{Code, Refusal};
@@ -224,7 +224,7 @@ impl Model for Jit<'_> {
         self.interp
     }
 
-    fn stands_for(&self, own: &[u8], explained: &[u8]) -> bool {
-        own == explained
+    fn lifts(&self) -> Option<&dyn Lift> {
+        None
     }
 }

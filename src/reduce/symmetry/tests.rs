@@ -7,7 +7,7 @@ mod random;
 use super::plan::Plan;
 use super::search::Scratch;
 use super::{Effort, Symmetric};
-use crate::exec::{Expansion, Interp, Jit, Model};
+use crate::exec::{Expansion, Interp, Jit, Lift, Model};
 use crate::front::{Options, murphi};
 use crate::ir::layout::{CellId, Layout, Ranges};
 use crate::ir::validate::validate;

@@ -9,7 +9,7 @@
 //! model gives, which takes all bits of its tag: there may be more of them than there is memory for, so
 //! nobody has to hold them all to find one.
 
-use crate::exec::{Expansion, Explain, Findings, Model, any_bits};
+use crate::exec::{Expansion, Explain, Findings, Lift, Model, any_bits, one_step};
 use spill::values::Least;
 use spill::{Error, Result, Values};
 
@@ -240,8 +240,22 @@ impl Model for Tagged<'_> {
         self.model.explained()
     }
 
-    fn stands_for(&self, tagged: &[u8], explained: &[u8]) -> bool {
-        self.model.stands_for(&tagged[TAG..], explained)
+    fn lifts(&self) -> Option<&dyn Lift> {
+        Some(self)
+    }
+}
+
+impl Lift for Tagged<'_> {
+    fn below(&self) -> &dyn Model {
+        self.model
+    }
+
+    fn stands_for(&self, tagged: &[u8], state: &[u8]) -> bool {
+        tagged.get(TAG..) == Some(state)
+    }
+
+    fn way(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        one_step(self, from, to)
     }
 }
 

@@ -1,0 +1,49 @@
+//! From a model that leaves states out back to the one whose states people know, a step at a time.
+//!
+//! A model that wraps another may visit representatives, or take several steps for one. A
+//! counterexample is then lifted: through the outermost wrapper to steps of the model below it, each of
+//! these through the next, and so on, down to a model that explains itself. Whatever a reduction does, what is shown
+//! is a run of that model, replayed by it.
+
+use super::{Expansion, Model, Outcome};
+use spill::Result;
+
+/// A model whose states stand for states of another, and its steps for one or more steps of that.
+pub trait Lift {
+    /// The model below.
+    fn below(&self) -> &dyn Model;
+
+    /// Whether a state of this model is here for one of the model below.
+    fn stands_for(&self, own: &[u8], below: &[u8]) -> bool;
+
+    /// The states of the model below on a way from one of them, which is left out, to one that `to`
+    /// stands for; nothing if there is no way that this model could have taken. [`one_step`] does for
+    /// models whose steps are steps of the model below.
+    fn way(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>>;
+}
+
+/// The successor of `from` below that `to` stands for: of several the first in the order of the
+/// reference semantics, or, where the model below does not explain itself, the least. So it does not depend on who
+/// runs the model.
+pub fn one_step(lift: &dyn Lift, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+    let below = lift.below();
+    let wanted = |state: &[u8]| lift.stands_for(to, state);
+    let found = match below.lifts() {
+        None => {
+            let outcomes = below.explained().steps(from).into_iter().map(|step| step.outcome);
+            let mut states = outcomes.filter_map(|outcome| match outcome {
+                Outcome::Successor(state) => Some(state),
+                Outcome::Fault(_) => None,
+            });
+            states.find(|state| wanted(state))
+        }
+        Some(_) => {
+            let mut states = Vec::new();
+            let run = |out: &mut Expansion| below.expand(from, out);
+            let _ = Expansion::collect(below.width(), &mut states, run)?;
+            let states = states.chunks_exact(below.width());
+            states.filter(|state| wanted(state)).min().map(<[u8]>::to_vec)
+        }
+    };
+    Ok(found.map(|state| vec![state]))
+}

@@ -1,0 +1,157 @@
+//! The product in words: its steps, and how a claim comes to its end.
+
+use super::{At, ClaimProduct, Opening};
+use crate::exec::interp::Way;
+use crate::exec::{Check, Explain, Fault, Outcome, PropertyInfo, Step};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+impl Explain for ClaimProduct<'_> {
+    fn steps(&self, state: &[u8]) -> Vec<Step> {
+        if !self.is_state(state) {
+            return Vec::new();
+        }
+        let (system, at) = self.split(state);
+        let mut opening = self.opening(system, at);
+        if opening.ways.is_empty() {
+            return self.faulty(&opening);
+        }
+        let steps = self.never.interp.steps(system);
+        let mut all: Vec<Step> = Vec::new();
+        if steps.is_empty() {
+            for (way, to) in self.stutter(system, at, &mut opening) {
+                let mut key = Vec::new();
+                self.join(system, to, &mut key);
+                all.push(self.alone(&way.moves, Outcome::Successor(key)));
+            }
+        }
+        for way in &opening.ways {
+            all.extend(steps.iter().map(|step| self.after(way, step)));
+        }
+        all.extend(self.faulty(&opening));
+        all
+    }
+
+    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+        self.never.interp.each_start(&mut |step| visit(self.begun(step)));
+    }
+
+    fn properties(&self) -> Vec<PropertyInfo> {
+        self.never.interp.properties()
+    }
+
+    fn action_name(&self, action: u32) -> String {
+        match action.checked_sub(self.never.first_move) {
+            Some(number) if (number as usize) < self.never.claim.moves.len() => {
+                self.move_name(number)
+            }
+            _ => self.never.interp.action_name(action),
+        }
+    }
+
+    fn violations(&self, state: &[u8]) -> Vec<Check> {
+        if !self.is_state(state) {
+            return Vec::new();
+        }
+        let (system, at) = self.split(state);
+        let mut found = BTreeSet::new();
+        let mut opening = self.opening(system, at);
+        if !opening.ways.is_empty() {
+            let violated = self.never.interp.violations(system).into_iter();
+            found.extend(violated.filter(|check| matches!(check, Check::Property(_))));
+            if self.never.interp.steps(system).is_empty() {
+                self.stutter(system, at, &mut opening);
+            }
+        }
+        if self.never.claim.is_end(at.location) || !opening.ends.is_empty() {
+            found.insert(self.check());
+        }
+        found.into_iter().collect()
+    }
+
+    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+        if !self.is_state(state) {
+            return vec![("no state".into(), format!("{state:02x?}"))];
+        }
+        let (system, at) = self.split(state);
+        let mut place = self.never.claim.locations[at.location].name.clone();
+        if at.stutters {
+            place += ", the system stands still";
+        }
+        // First, where its line keeps its number as processes come and go.
+        let own = (format!("claim {}", self.never.name()), place);
+        [own].into_iter().chain(self.never.interp.describe(system)).collect()
+    }
+}
+
+impl ClaimProduct<'_> {
+    /// The numbers, as actions, of the moves that bring the claim to its end in a state; none if it
+    /// is there.
+    pub fn last_moves(&self, state: &[u8]) -> Option<Vec<u32>> {
+        if !self.is_state(state) {
+            return None;
+        }
+        let (system, at) = self.split(state);
+        if self.never.claim.is_end(at.location) {
+            return Some(Vec::new());
+        }
+        let mut opening = self.opening(system, at);
+        if self.never.interp.steps(system).is_empty() {
+            self.stutter(system, at, &mut opening);
+        }
+        let last = opening.ends.first()?;
+        Some(last.iter().map(|&number| self.number(number)).collect())
+    }
+
+    /// A step of the system, after a way of the claim.
+    fn after(&self, way: &Way, step: &Step) -> Step {
+        let mut step = step.clone();
+        if let Outcome::Successor(system) = &step.outcome {
+            let mut key = Vec::new();
+            self.join(system, At { location: way.to, stutters: false }, &mut key);
+            step.outcome = Outcome::Successor(key);
+        }
+        step.actions = [self.taken(&way.moves), step.actions].concat();
+        step
+    }
+
+    /// A step of the claim alone.
+    fn alone(&self, moves: &[u32], outcome: Outcome) -> Step {
+        let last = moves.last().copied().unwrap_or_default();
+        let names: Vec<String> = moves.iter().map(|&number| self.move_name(number)).collect();
+        let span = |&number: &u32| self.never.claim.moves[number as usize].action.span;
+        Step {
+            action: self.number(last),
+            name: names.join(" + "),
+            spans: moves.iter().map(span).collect(),
+            actions: self.taken(moves),
+            outcome,
+        }
+    }
+
+    fn taken(&self, moves: &[u32]) -> Vec<(u32, u32)> {
+        moves.iter().map(|&number| (self.number(number), 0)).collect()
+    }
+
+    fn move_name(&self, number: u32) -> String {
+        self.never.claim.moves[number as usize].action.name.clone()
+    }
+
+    /// A step that leads to where the claim begins.
+    fn begun(&self, mut step: Step) -> Step {
+        if let Outcome::Successor(system) = &step.outcome {
+            let (mut key, at) =
+                (Vec::new(), At { location: self.never.claim.start, stutters: false });
+            self.join(system, at, &mut key);
+            step.outcome = Outcome::Successor(key);
+        }
+        step
+    }
+
+    /// The claim's own faults, as steps.
+    fn faulty(&self, opening: &Opening) -> Vec<Step> {
+        let fault =
+            |(moves, fault): &(Vec<u32>, Fault)| self.alone(moves, Outcome::Fault(fault.clone()));
+        opening.faults.iter().map(fault).collect()
+    }
+}

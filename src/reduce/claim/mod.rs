@@ -1,0 +1,292 @@
+//! A model searched together with a claim: their product, as SPIN's `pan` searches it.
+//!
+//! A state is one of the system and, in one to three bytes behind it, where the claim is. In every
+//! state the claim moves first, then the system: a step is a way of the claim and a step of the system.
+//! Where the claim cannot move the run is of no more interest, whatever the system could do or
+//! violate there; what the system's steps violate counts once for each way of the claim. A deadlock
+//! is none: where the system cannot move it stands still, and the claim goes on alone.
+//!
+//! SPIN stores no state between the two moves. Where the system stands still there are two moves of
+//! the claim from one stored state to the next the first time, and one each time after, because what
+//! SPIN takes for the system's turn is then a move of the claim. A state *stands still* if it is one
+//! that was come to like this. That is remembered only where it makes a difference: not where the
+//! claim goes round, and comes anyway wherever one move would bring it. SPIN does not remember it, so
+//! which of the two it does depends on the order of its search.
+
+mod explain;
+mod opening;
+
+use super::{Kept, Kind, Preserved, Reduction, Stack};
+use crate::exec::{Check, Collected, Expansion, Explain, Interp, Lift, Model, stop};
+use crate::ir::{Claim, Entity as _, LocationId, PropertyKind};
+use opening::Opening;
+
+/// The claim of a program, to be searched with.
+#[derive(Clone)]
+pub struct NeverClaim<'m> {
+    /// Runs the system step by step, and evaluates the claim's conditions.
+    interp: &'m Interp,
+    claim: &'m Claim,
+    /// The number and the name of the property that it is.
+    property: (u32, &'m str),
+    /// The moves from each location.
+    from: Vec<Vec<u32>>,
+    /// The number, as an action, of its first move: they come after actions and starts.
+    first_move: u32,
+    /// The bytes of where it is.
+    bytes: usize,
+}
+
+/// A model and a claim about it.
+pub struct ClaimProduct<'m> {
+    model: Box<dyn Model + 'm>,
+    never: NeverClaim<'m>,
+}
+
+/// Where the claim is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct At {
+    location: LocationId,
+    /// Whether the system stands still, and the next move is the claim's alone.
+    stutters: bool,
+}
+
+/// Room for the successors of one state.
+#[derive(Default)]
+struct Room {
+    successors: Vec<u8>,
+    key: Vec<u8>,
+}
+
+impl<'m> NeverClaim<'m> {
+    /// The claim of the program of `interp`, if it has one.
+    pub fn of(interp: &'m Interp) -> Option<NeverClaim<'m>> {
+        let program = interp.program();
+        let (id, property, claim) =
+            program.properties.iter().find_map(|(id, property)| match &property.kind {
+                PropertyKind::Claim(claim) => Some((id, property, &**claim)),
+                _ => None,
+            })?;
+        let mut from = vec![Vec::new(); claim.locations.len()];
+        for (number, it) in claim.moves.iter().enumerate() {
+            from[it.from.index()].push(number as u32);
+        }
+        let codes = 2 * claim.locations.len() as u64;
+        let bytes = (1..8).find(|bytes| codes <= 1 << (8 * bytes)).unwrap_or(8);
+        let first_move = (program.actions.len() + program.starts.len()) as u32;
+        let property = (id.0, property.name.as_str());
+        Some(NeverClaim { interp, claim, property, from, first_move, bytes })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'m str {
+        self.property.1
+    }
+
+    /// Its product with a model that runs the program.
+    pub fn with(&self, model: impl Model + 'm) -> ClaimProduct<'m> {
+        ClaimProduct { model: Box::new(model), never: self.clone() }
+    }
+}
+
+impl<'m> Reduction<'m> for NeverClaim<'m> {
+    fn name(&self) -> String {
+        format!("never claim {}", self.property.1)
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Product
+    }
+
+    /// Where the system can do nothing the claim goes on alone, and a run that the claim does not follow is
+    /// left.
+    fn preserves(&self) -> Preserved {
+        let lost = [Kept::Deadlocks, Kept::StepErrors, Kept::Invariants, Kept::StutterInvariant];
+        lost.into_iter().fold(Preserved::ALL, Preserved::without)
+    }
+
+    /// A claim counts the system's steps, so that none may be left out.
+    fn refuses(&self, before: &Stack<'m>) -> Option<String> {
+        let why = || "it counts steps, and some are left out before it".to_owned();
+        (!before.preserves().has(Kept::Claims)).then(why)
+    }
+
+    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
+        Box::new(self.with(model))
+    }
+}
+
+impl<'m> ClaimProduct<'m> {
+    /// The product of `model`, which runs the program of `interp`, and the program's claim, if it has
+    /// one.
+    pub fn new(model: impl Model + 'm, interp: &'m Interp) -> Option<ClaimProduct<'m>> {
+        Some(NeverClaim::of(interp)?.with(model))
+    }
+
+    fn number(&self, number: u32) -> u32 {
+        self.never.first_move + number
+    }
+
+    fn check(&self) -> Check {
+        Check::Property(self.never.property.0)
+    }
+
+    /// Whether these bytes are a state of the system and a place of the claim.
+    fn is_state(&self, state: &[u8]) -> bool {
+        state.len() == self.width() && {
+            let (system, at) = self.split(state);
+            self.never.interp.are_states(system)
+                && at.location.index() < self.never.claim.locations.len()
+        }
+    }
+
+    fn split<'s>(&self, state: &'s [u8]) -> (&'s [u8], At) {
+        let (system, code) = state.split_at(self.model.width());
+        let code = code.iter().fold(0, |code: u64, &byte| code << 8 | u64::from(byte));
+        let location = LocationId::from_index((code / 2) as usize);
+        (system, At { location, stutters: code % 2 == 1 })
+    }
+
+    fn join(&self, system: &[u8], at: At, key: &mut Vec<u8>) {
+        let code = 2 * at.location.index() as u64 + u64::from(at.stutters);
+        key.clear();
+        key.extend_from_slice(system);
+        key.extend_from_slice(&code.to_be_bytes()[8 - self.never.bytes..]);
+    }
+
+    fn expand_one(&self, state: &[u8], room: &mut Room, out: &mut Expansion) {
+        let (system, at) = self.split(state);
+        if self.never.claim.is_end(at.location) {
+            out.finding(self.check(), state);
+        }
+        let mut opening = self.opening(system, at);
+        if !opening.ways.is_empty() {
+            let Room { successors, key } = room;
+            let moved = self.expand_system((system, state), opening.ways.len(), successors, out);
+            match moved {
+                None => return,
+                Some(true) => {
+                    for way in &opening.ways {
+                        for successor in successors.chunks_exact(self.model.width()) {
+                            self.join(successor, At { location: way.to, stutters: false }, key);
+                            out.candidate(key);
+                        }
+                    }
+                }
+                Some(false) => {
+                    for (_, to) in self.stutter(system, at, &mut opening) {
+                        self.join(system, to, key);
+                        out.candidate(key);
+                    }
+                }
+            }
+        }
+        opening.ends.iter().for_each(|_| out.finding(self.check(), state));
+        for (moves, fault) in &opening.faults {
+            let last = moves.last().map_or(0, |&last| self.number(last));
+            out.finding(Check::Fault(fault.kind, last), state);
+        }
+    }
+
+    /// The system's successors, and whether it moved; none if it failed. What is wrong with its steps
+    /// is found as often as the claim has ways.
+    fn expand_system(
+        &self,
+        (system, state): (&[u8], &[u8]),
+        ways: usize,
+        successors: &mut Vec<u8>,
+        out: &mut Expansion,
+    ) -> Option<bool> {
+        successors.clear();
+        let run = |inner: &mut Expansion| self.model.expand(system, inner);
+        let Collected { transitions, left_out, findings } =
+            out.wrap(self.model.width(), successors, run)?;
+        out.leave_out(left_out * ways as u64);
+        let mut moved = transitions > 0;
+        for (check, finding) in findings.iter() {
+            let times = match check {
+                Check::Deadlock => 0,
+                Check::Property(_) => 1,
+                Check::Fault(..) => {
+                    moved = true;
+                    finding.count * ways as u64
+                }
+            };
+            (0..times).for_each(|_| out.finding(check, state));
+        }
+        // If it left early, it is not known whether it can move.
+        (!stop::is_asked()).then_some(moved)
+    }
+}
+
+/// How many initial states of the system are gathered before the claim joins them.
+const STARTS_AT_ONCE: usize = 256;
+
+impl Model for ClaimProduct<'_> {
+    fn width(&self) -> usize {
+        self.model.width() + self.never.bytes
+    }
+
+    fn bits(&self) -> u32 {
+        let codes = 2 * self.never.claim.locations.len().max(1) as u64;
+        self.model.bits() + (u64::BITS - (codes - 1).leading_zeros())
+    }
+
+    fn initial(&self, out: &mut Expansion) {
+        let (width, at) =
+            (self.model.width(), At { location: self.never.claim.start, stutters: false });
+        let (mut states, mut key) = (Vec::new(), Vec::new());
+        let mut pass_on = |states: &mut Vec<u8>, out: &mut Expansion| {
+            for state in states.chunks_exact(width) {
+                self.join(state, at, &mut key);
+                out.candidate(&key);
+            }
+            states.clear();
+        };
+        let (limit, run) =
+            (STARTS_AT_ONCE * width, |inner: &mut Expansion| self.model.initial(inner));
+        let Some(collected) = out.wrap_in_batches(width, &mut states, limit, &mut pass_on, run)
+        else {
+            return;
+        };
+        pass_on(&mut states, out);
+        for (check, finding) in collected.findings.iter() {
+            self.join(&finding.witness, at, &mut key);
+            (0..finding.count).for_each(|_| out.finding(check, &key));
+        }
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        let mut room = Room::default();
+        for state in states.chunks_exact(self.width()) {
+            if stop::is_asked() {
+                return;
+            }
+            if !self.is_state(state) {
+                return out.fail(format!("the bytes {state:02x?} are none of its states"));
+            }
+            self.expand_one(state, &mut room, out);
+        }
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        let own = vec![0xff; self.never.bytes];
+        let alone = vec![0; self.model.width()];
+        let masks = self.model.write_masks().into_iter().chain([alone]);
+        masks.map(|mask| [mask, own.clone()].concat()).collect()
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.model.digest()).update(b"claim ").update(self.never.name().as_bytes());
+        *hasher.finalize().as_bytes()
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self
+    }
+
+    fn lifts(&self) -> Option<&dyn Lift> {
+        None
+    }
+}

@@ -1,0 +1,122 @@
+//! Where a counterexample is, in the model that was searched and in all below it.
+
+use super::{StepOutcome, find_start};
+use crate::exec::{Expansion, Explain, Lift, Model, Step};
+use spill::{Error, Result};
+
+/// Bytes of initial states of a reduced model that are looked at together.
+const STARTS_BYTES: usize = 32 << 10;
+
+/// A place on a way: states of every model from the searched one down to that which explains it.
+pub(super) struct Lifted<'a> {
+    explains: &'a dyn Explain,
+    /// The models on the way down, the searched one first, each with where the model below it is.
+    layers: Vec<(&'a dyn Lift, Vec<u8>)>,
+    /// Where the one that explains them is.
+    pub(super) state: Vec<u8>,
+}
+
+impl<'a> Lifted<'a> {
+    /// At an initial state for which `target`, an initial state of the searched model, stands; with
+    /// the number of the start. Nothing if there is none, or if told to stop.
+    pub(super) fn start(
+        searched: &'a dyn Model,
+        target: &[u8],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<(u64, Lifted<'a>)>> {
+        let (mut layers, mut target) = (Vec::new(), target.to_vec());
+        let mut model = searched;
+        while let Some(lift) = model.lifts() {
+            let below = lift.below();
+            if below.lifts().is_some() {
+                let found = reduced_start(below, &|state| lift.stands_for(&target, state), stop)?;
+                let Some(found) = found else { return Ok(None) };
+                target.clone_from(&found);
+            }
+            layers.push((lift, target.clone()));
+            model = below;
+        }
+        let explains = searched.explained();
+        let stands = |state: &[u8]| match layers.last() {
+            None => target == state,
+            Some((lift, _)) => lift.stands_for(&target, state),
+        };
+        let goes_there = |step: &Step| match &step.outcome {
+            StepOutcome::Successor(state) => stands(state),
+            StepOutcome::Fault(_) => false,
+        };
+        let started = find_start(explains, |_, step| goes_there(step) || stop());
+        let Some((number, Step { outcome: StepOutcome::Successor(state), .. })) = started else {
+            return Ok(None);
+        };
+        if let Some((_, at)) = layers.last_mut() {
+            at.clone_from(&state);
+        }
+        Ok(Some((number, Lifted { explains, layers, state })))
+    }
+
+    /// Goes to a state for which `target`, a successor of where the searched model is, stands. Adds which
+    /// step was taken of those possible, for each; false if there is no way.
+    pub(super) fn go_to(&mut self, target: &[u8], choices: &mut Vec<u32>) -> Result<bool> {
+        self.descend(0, target, choices)
+    }
+
+    fn descend(&mut self, depth: usize, target: &[u8], choices: &mut Vec<u32>) -> Result<bool> {
+        let Some((lift, at)) = self.layers.get(depth) else {
+            return Ok(self.step_to(target, choices));
+        };
+        let Some(way) = lift.way(at, target)? else { return Ok(false) };
+        for state in &way {
+            if !self.descend(depth + 1, state, choices)? {
+                return Ok(false);
+            }
+        }
+        if let Some(state) = way.into_iter().next_back() {
+            self.layers[depth].1 = state;
+        }
+        Ok(true)
+    }
+
+    /// Takes a step to this very state.
+    fn step_to(&mut self, target: &[u8], choices: &mut Vec<u32>) -> bool {
+        let goes_there =
+            |step: &Step| matches!(&step.outcome, StepOutcome::Successor(state) if state == target);
+        let found = self.explains.steps(&self.state).iter().position(goes_there);
+        choices.extend(found.map(|choice| choice as u32));
+        self.state.clear();
+        self.state.extend_from_slice(target);
+        found.is_some()
+    }
+}
+
+/// The least initial state of a model that is wanted.
+fn reduced_start(
+    model: &dyn Model,
+    is_wanted: &dyn Fn(&[u8]) -> bool,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Vec<u8>>> {
+    let width = model.width();
+    let mut least: Option<Vec<u8>> = None;
+    let mut look = |states: &mut Vec<u8>| {
+        for state in states.chunks_exact(width) {
+            let is_less = least.as_deref().is_none_or(|least| state < least);
+            if is_less && is_wanted(state) {
+                least = Some(state.to_vec());
+            }
+        }
+        states.clear();
+        match stop() {
+            // Nobody is told of this.
+            true => Err(Error::Limit { what: "initial states once told to stop".into() }),
+            false => Ok(()),
+        }
+    };
+    let (mut states, limit) = (Vec::new(), STARTS_BYTES.max(width));
+    let run = |out: &mut Expansion| model.initial(out);
+    let collected = Expansion::collect_in_batches(width, &mut states, limit, &mut look, run);
+    let rest = collected.and_then(|_| look(&mut states));
+    if stop() {
+        return Ok(None);
+    }
+    rest.map(|()| least)
+}

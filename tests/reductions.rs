@@ -1,0 +1,316 @@
+//! Reductions that stack: in which order they act, what they preserve together, which refuse to go
+//! with others, and how a counterexample is lifted through them, to a run of the unreduced model.
+
+mod support;
+
+use spillway::exec::{Expansion, Explain, Interp, Lift, Model, Outcome, any_bits};
+use spillway::front::{Options, murphi};
+use spillway::ir::{Arena, Claim, ClaimMove, Location, LocationId, Program, PropertyKind};
+use spillway::reduce::symmetry::{Effort, Symmetry};
+use spillway::reduce::{Kept, Kind, Preserved, Reduction, Stack};
+use spillway::search::{Checks, Limits, Verdict, memory};
+use spillway::source::Sources;
+
+/// Three take part, in any order, and two things are said of them.
+const RING: &str = "
+    type P: scalarset(3);
+    var at: array [P] of 0..3; done: 0..3;
+    startstate for p: P do at[p] := 0; end; done := 0; end;
+    ruleset p: P do
+      rule \"go\" at[p] = 0 ==> at[p] := 1; end;
+      rule \"on\" at[p] = 1 ==> at[p] := 2; end;
+      rule \"end\" at[p] = 2 & done < 3 ==> at[p] := 3; done := done + 1; end;
+      rule \"again\" at[p] = 3 & done = 3 ==> at[p] := 0; done := 0; end;
+    end;";
+
+fn program(text: &str) -> Program {
+    let mut sources = Sources::default();
+    sources.add("model.m", text);
+    murphi::LANGUAGE.load(&mut sources, &Options::default()).unwrap().program
+}
+
+/// The program with its one invariant made a claim: that what it says ever comes true.
+fn claimed(condition: &str) -> Interp {
+    let mut program = program(&format!("{RING} invariant \"p\" {condition};"));
+    let property = program.properties.iter().next().unwrap().0;
+    let PropertyKind::Invariant(condition) = program.properties[property].kind.clone() else {
+        panic!("the model has an invariant");
+    };
+    let rule = program.actions.iter().next().unwrap().1.clone();
+    let span = rule.span;
+    let action = |name: &str, guard| spillway::ir::Action {
+        name: name.into(),
+        parameters: Vec::new(),
+        guard,
+        body: Vec::new(),
+        ..rule.clone()
+    };
+    let location = |name: &str, valid_end| Location {
+        name: name.into(),
+        grip: Default::default(),
+        valid_end,
+        progress: false,
+        accepting: false,
+        span,
+    };
+    let mut locations: Arena<LocationId, Location> = Arena::new();
+    let (start, end) =
+        (locations.push(location("start", false)), locations.push(location("end", true)));
+    let moves = vec![
+        ClaimMove { from: start, to: start, action: action("wait", None) },
+        ClaimMove { from: start, to: end, action: action("it holds", Some(condition)) },
+    ];
+    let claim = Claim { locations, start, moves };
+    program.properties[property].kind = PropertyKind::Claim(Box::new(claim));
+    spillway::ir::validate::validate(&program).unwrap();
+    Interp::new(program).unwrap()
+}
+
+/// Passes states by that have one successor and nothing wrong, as far as some steps.
+struct Chains<'m> {
+    model: Box<dyn Model + 'm>,
+    most: usize,
+}
+
+impl Chains<'_> {
+    /// The one successor of a state that nothing is wrong with.
+    fn only(&self, state: &[u8]) -> Option<Vec<u8>> {
+        let explained = self.model.explained();
+        if !explained.violations(state).is_empty() {
+            return None;
+        }
+        let mut next = explained.steps(state).into_iter().map(|step| match step.outcome {
+            Outcome::Successor(state) => Some(state),
+            Outcome::Fault(_) => None,
+        });
+        let first = next.next()??;
+        next.all(|other| other.as_ref() == Some(&first)).then_some(first)
+    }
+
+    /// The states from one on, that one first, to where it is not passed by.
+    fn chain(&self, state: &[u8]) -> Vec<Vec<u8>> {
+        let mut chain = vec![state.to_vec()];
+        while let Some(next) = chain.last().and_then(|state| self.only(state)) {
+            if chain.len() > self.most {
+                break;
+            }
+            chain.push(next);
+        }
+        chain
+    }
+
+    fn through(&self, out: &mut Expansion, run: impl FnOnce(&mut Expansion)) {
+        let mut states = Vec::new();
+        let Some(collected) = out.wrap(self.width(), &mut states, run) else { return };
+        for state in states.chunks_exact(self.width()) {
+            out.candidate(self.chain(state).last().unwrap());
+        }
+        out.add_findings(collected.findings);
+    }
+}
+
+impl Model for Chains<'_> {
+    fn width(&self) -> usize {
+        self.model.width()
+    }
+
+    fn bits(&self) -> u32 {
+        self.model.bits()
+    }
+
+    /// A chain from an initial state would have to be told as steps before the first state.
+    fn initial(&self, out: &mut Expansion) {
+        self.model.initial(out);
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        self.through(out, |inner| self.model.expand(states, inner));
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        any_bits(self.width())
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        self.model.digest()
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self.model.explained()
+    }
+
+    fn lifts(&self) -> Option<&dyn Lift> {
+        Some(self)
+    }
+}
+
+impl Lift for Chains<'_> {
+    fn below(&self) -> &dyn Model {
+        &*self.model
+    }
+
+    fn stands_for(&self, own: &[u8], below: &[u8]) -> bool {
+        own == below
+    }
+
+    fn way(&self, from: &[u8], to: &[u8]) -> spill::Result<Option<Vec<Vec<u8>>>> {
+        let mut states = Vec::new();
+        let run = |out: &mut Expansion| self.model.expand(from, out);
+        let _ = Expansion::collect(self.width(), &mut states, run)?;
+        let chains = states.chunks_exact(self.width()).map(|state| self.chain(state));
+        Ok(chains.into_iter().find(|chain| chain.last().unwrap() == to))
+    }
+}
+
+/// A reduction that does as it is told.
+struct Planted {
+    kind: Kind,
+    lost: Option<Kept>,
+    chains: usize,
+}
+
+impl<'m> Reduction<'m> for Planted {
+    fn name(&self) -> String {
+        format!("{:?}", self.kind)
+    }
+
+    fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    fn preserves(&self) -> Preserved {
+        self.lost.map_or(Preserved::ALL, |lost| Preserved::ALL.without(lost))
+    }
+
+    fn refuses(&self, before: &Stack<'m>) -> Option<String> {
+        let twice = before.names(&[self.kind]).contains(&Reduction::name(self));
+        twice.then(|| "it is there already".into())
+    }
+
+    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
+        match self.chains {
+            0 => model,
+            most => Box::new(Chains { model, most }),
+        }
+    }
+}
+
+fn planted<'m>(kind: Kind, lost: Option<Kept>) -> Box<dyn Reduction<'m> + 'm> {
+    Box::new(Planted { kind, lost, chains: 0 })
+}
+
+const KINDS: [Kind; 4] = [Kind::Choice, Kind::Product, Kind::Pruning, Kind::Representative];
+
+#[test]
+fn they_act_in_one_order_and_preserve_what_all_of_them_do() {
+    let stack = Stack::new(vec![
+        planted(Kind::Representative, None),
+        planted(Kind::Choice, Some(Kept::Depth)),
+        planted(Kind::Pruning, Some(Kept::Deadlocks)),
+        planted(Kind::Choice, None),
+        planted(Kind::Product, None),
+    ]);
+    assert_eq!(stack.names(&KINDS), ["Choice", "Product", "Pruning", "Representative"]);
+    assert_eq!(stack.reductions(), ["Choice", "Pruning", "Representative"]);
+    let kept: Vec<_> = Kept::ALL.into_iter().filter(|&it| stack.preserves().has(it)).collect();
+    let expected = [Kept::StepErrors, Kept::Invariants, Kept::Claims, Kept::StutterInvariant];
+    assert_eq!(kept, expected);
+    let words = "errors in steps, invariants, claims, LTL without next";
+    assert_eq!(stack.preserves().to_string(), words);
+    assert_eq!(Stack::default().preserves().to_string(), "everything");
+    let [refused] = stack.refused() else { panic!("one is there twice") };
+    assert_eq!((refused.name.as_str(), refused.why.as_str()), ("Choice", "it is there already"));
+}
+
+#[test]
+fn a_claim_refuses_to_come_after_what_leaves_steps_out() {
+    let interp = claimed("done = 2");
+    let claim = spillway::reduce::claim::NeverClaim::of(&interp).unwrap();
+    let stack = Stack::new(vec![Box::new(claim), planted(Kind::Choice, Some(Kept::Claims))]);
+    assert_eq!(stack.names(&KINDS), ["Choice"]);
+    assert!(stack.refused()[0].why.contains("counts steps"), "{:?}", stack.refused());
+}
+
+/// All that a search of a model finds, and its counterexamples, replayed by the unreduced one.
+fn explored(model: &dyn Model) -> spillway::search::Outcome {
+    let checks = Checks { deadlock: false, ..Checks::default() };
+    let limits = Limits { checks, stop_on_violation: false, ..Limits::default() };
+    memory::search(model, &limits).unwrap()
+}
+
+#[test]
+fn symmetry_stacks_on_a_claim_that_tells_nothing_apart() {
+    for (condition, violated) in [("done = 2", true), ("done > 3", false)] {
+        let interp = claimed(condition);
+        let plain = Stack::of(&interp, None);
+        let whole = explored(&*plain.over(Box::new(&interp)));
+        let stack = Stack::of(&interp, Some(Effort::Exact));
+        assert_eq!(stack.names(&KINDS), ["never claim p", "symmetry exact"]);
+        assert!(stack.refused().is_empty());
+        let reduced = stack.over(Box::new(&interp));
+        let fewer = explored(&*reduced);
+        assert_eq!(whole.verdict, if violated { Verdict::Violated } else { Verdict::Verified });
+        assert_eq!(fewer.verdict, whole.verdict, "{condition}");
+        assert_eq!(fewer.levels.len(), whole.levels.len(), "{condition}");
+        assert!(fewer.states() * 2 < whole.states(), "{} of {}", fewer.states(), whole.states());
+        let levels = |outcome: &spillway::search::Outcome| -> Vec<_> {
+            outcome.findings.iter().map(|(check, found)| (check, found.level)).collect()
+        };
+        assert_eq!(levels(&fewer), levels(&whole), "{condition}");
+        counterexamples_replay(&*reduced, &fewer);
+    }
+}
+
+#[test]
+fn symmetry_is_left_out_by_name_where_a_claim_may_tell_apart() {
+    for condition in ["exists p: P do at[p] = 2 end", "forall p: P do at[p] = 2 end"] {
+        let interp = claimed(condition);
+        let stack = Stack::of(&interp, Some(Effort::Exact));
+        assert_eq!(stack.names(&KINDS), ["never claim p"]);
+        let [refused] = stack.refused() else { panic!("{condition}: symmetry is used") };
+        assert_eq!(refused.name, "symmetry exact");
+        assert!(refused.why.contains("never claim p may tell apart"), "{}", refused.why);
+    }
+}
+
+#[test]
+fn a_step_that_stands_for_several_is_lifted_through_all_that_stack_on_it() {
+    let text = format!("{RING} invariant \"early\" done < 3;");
+    let interp = Interp::new(program(&text)).unwrap();
+    let (whole, limits) = (explored(&interp), Checks::default());
+    for most in [1, 2, 7] {
+        let symmetry = Symmetry::of(interp.program(), interp.layout(), Effort::Exact).unwrap();
+        let stack = Stack::new(vec![
+            Box::new(symmetry),
+            Box::new(Planted { kind: Kind::Pruning, lost: Some(Kept::Depth), chains: most }),
+        ]);
+        let reduced = stack.over(Box::new(&interp));
+        let fewer = explored(&*reduced);
+        assert_eq!(fewer.verdict, whole.verdict);
+        let alone = Stack::of(&interp, Some(Effort::Exact)).over(Box::new(&interp));
+        assert!(fewer.levels.len() < explored(&*alone).levels.len(), "no chain was passed by");
+        assert!(limits.any_selected(&*reduced, &fewer.findings));
+        counterexamples_replay(&*reduced, &fewer);
+    }
+}
+
+/// Searches on disk, however states are stored, and has every counterexample replayed by the model that
+/// is not reduced.
+fn counterexamples_replay(model: &dyn Model, expected: &spillway::search::Outcome) {
+    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let explained = model.explained();
+    for storage in support::stored::storages(model) {
+        let plan = support::tiny_plan(2, model.width() + storage.saved().tag_bytes(), 64, 64);
+        let (found, disk) = support::stored::search(&[model], &storage, &[plan], &[], &limits);
+        assert_eq!(found.levels, expected.levels);
+        for trace in support::stored::traces(model, &*disk, &found) {
+            assert!(explained.starts().contains(&trace.steps[0]));
+            for (pair, step) in trace.states.windows(2).zip(&trace.steps[1..]) {
+                assert!(explained.steps(&pair[0]).contains(step));
+                assert_eq!(step.outcome, Outcome::Successor(pair[1].clone()));
+            }
+            let last = trace.states.last().unwrap();
+            assert!(explained.violations(last).contains(&trace.check), "{:?}", trace.check);
+        }
+    }
+}
