@@ -1,4 +1,5 @@
 //! What can be told from a program alone, without running it.
 
+pub mod access;
 pub mod order;
 pub mod ranges;

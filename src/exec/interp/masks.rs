@@ -6,10 +6,11 @@
 //! masks would be many more for little gain, since a step leaves most processes alone.
 
 use super::Interp;
+use crate::analysis::access::{Caller, Touch, Touched, Walk};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Action, ActionId, ChannelId, Communication, Entity, Pattern, Place, ProcessId, Root, Schedule,
-    Stmt, StmtKind,
+    ActionId, Argument, ChannelId, Communication, Entity, Function, FunctionId, Place, ProcessId,
+    Root, Schedule,
 };
 use std::collections::BTreeSet;
 
@@ -41,66 +42,12 @@ impl Interp {
     }
 
     fn mask_of(&self, actions: &[ActionId]) -> Vec<u8> {
-        let mut mask = vec![0; self.layout.bytes];
+        let (mask, calls) = (vec![0; self.layout.bytes], 0);
+        let mut written = Written { interp: self, mask, calls };
         for action in actions.iter().map(|&id| &self.program.actions[id]) {
-            self.cover_action(&mut mask, action);
+            Walk::new(&self.program).effect(&mut written, action);
         }
-        mask
-    }
-
-    fn cover_action(&self, mask: &mut [u8], action: &Action) {
-        action.communication.iter().for_each(|it| self.cover_communication(mask, it));
-        self.cover_body(mask, &action.body);
-    }
-
-    fn cover_communication(&self, mask: &mut [u8], communication: &Communication) {
-        self.cover_channel(mask, self.named(communication.channel()));
-        if let Communication::Receive { patterns, .. } = communication {
-            for pattern in patterns {
-                if let Pattern::Into(place) = pattern {
-                    self.cover_place(mask, place);
-                }
-            }
-        }
-    }
-
-    fn cover_body(&self, mask: &mut [u8], body: &[Stmt]) {
-        for stmt in body {
-            match &stmt.kind {
-                StmtKind::Assign { target: place, .. }
-                | StmtKind::Copy { target: place, .. }
-                | StmtKind::Undefine(place)
-                | StmtKind::Clear(place)
-                | StmtKind::MultisetAdd { multiset: place, .. }
-                | StmtKind::MultisetRemove { multiset: place, .. } => self.cover_place(mask, place),
-                StmtKind::Communicate(communication) => {
-                    self.cover_communication(mask, communication);
-                }
-                // Whatever a callee or a new process writes.
-                StmtKind::Call { .. } | StmtKind::Run { .. } | StmtKind::Exit => mask.fill(0xff),
-                // What holds other statements, and what writes nothing.
-                kind => kind.bodies().for_each(|body| self.cover_body(mask, body)),
-            }
-        }
-    }
-
-    fn cover_place(&self, mask: &mut [u8], place: &Place) {
-        match place.root {
-            Root::Variable(variable) => {
-                let cells = self.layout.sizes[self.program.variables[variable].ty];
-                self.cover(mask, self.layout.variables[variable].first, cells);
-            }
-            // What a reference stands for is known only to the caller.
-            Root::Local(_) => mask.fill(0xff),
-        }
-    }
-
-    fn cover_channel(&self, mask: &mut [u8], channel: ChannelId) {
-        let about = &self.program.channels[channel];
-        if about.capacity > 0 {
-            let cells = 1 + about.capacity * about.fields.len() as u32;
-            self.cover(mask, self.layout.channels[channel].first, cells);
-        }
+        written.mask
     }
 
     fn cover(&self, mask: &mut [u8], first: CellId, cells: u32) {
@@ -131,6 +78,69 @@ impl Interp {
             }
         }
         ends
+    }
+}
+
+/// Collects the bits that code may write.
+struct Written<'a> {
+    interp: &'a Interp,
+    mask: Vec<u8>,
+    /// How many functions are being called in expressions: these write nothing of the state.
+    calls: u32,
+}
+
+impl Written<'_> {
+    fn place(&mut self, place: &Place) {
+        let Interp { program, layout, .. } = self.interp;
+        match place.root {
+            Root::Variable(variable) => {
+                let cells = layout.sizes[program.variables[variable].ty];
+                self.interp.cover(&mut self.mask, layout.variables[variable].first, cells);
+            }
+            // What a reference stands for is known only to the caller.
+            Root::Local(_) => self.mask.fill(0xff),
+        }
+    }
+
+    fn channel(&mut self, channel: ChannelId) {
+        let about = &self.interp.program.channels[channel];
+        if about.capacity > 0 {
+            let cells = 1 + about.capacity * about.fields.len() as u32;
+            let first = self.interp.layout.channels[channel].first;
+            self.interp.cover(&mut self.mask, first, cells);
+        }
+    }
+}
+
+impl Touched for Written<'_> {
+    fn touch(&mut self, touch: Touch<'_>) {
+        match touch {
+            _ if self.calls > 0 => {}
+            Touch::Write(place)
+            | Touch::Set(place, ..)
+            | Touch::Add(place, ..)
+            | Touch::Change(place) => self.place(place),
+            Touch::Channel(channel, operation) if operation.communicates() => {
+                self.channel(self.interp.named(channel));
+            }
+            // Whatever a new process writes. Only programs with slots have any.
+            Touch::Run(_) | Touch::Exit => self.mask.fill(0xff),
+            // Where a process is belongs to its mask whether it moves or not.
+            _ => {}
+        }
+    }
+
+    fn enter(&mut self, _: FunctionId, _: &Function, _: &[Argument], by: Caller) {
+        match by {
+            // Whatever a callee writes.
+            Caller::Statement => self.mask.fill(0xff),
+            Caller::Expression => {}
+        }
+        self.calls += 1;
+    }
+
+    fn leave(&mut self) {
+        self.calls -= 1;
     }
 }
 

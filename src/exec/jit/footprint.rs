@@ -8,13 +8,13 @@ use super::bits::At;
 use super::names::{Bound, Names};
 use super::shape::{Places, Shape, Shapes, Turn, location_in};
 use super::size::Sizes;
+use crate::analysis::access::{Caller, Operation, Touch, Touched, Walk};
 use crate::exec::Interp;
 use crate::exec::interp::{ChannelAt, Instance, Slots};
 use crate::ir::layout::{CellId, Frame, Group};
-use crate::ir::walk::{self, Access, Visitor};
 use crate::ir::{
-    Action, ActionId, Argument, ChannelRef, Communication, Expr, ExprKind, FunctionId, LocalId,
-    Owner, Pattern, Place, Stmt, StmtKind, TypeId, VarId,
+    Action, ActionId, Argument, ChannelRef, Communication, Expr, Function, FunctionId, LocalId,
+    Owner, Place, TypeId, VarId,
 };
 use std::ops::Range;
 
@@ -40,6 +40,8 @@ pub(super) struct Footprint<'a> {
     names: Names,
     /// Where the variables of the body at present are.
     own: Option<&'a Frame>,
+    /// The names and variables of the bodies that are calling, the innermost last.
+    callers: Vec<(Names, Option<&'a Frame>)>,
     /// All bits that may be written.
     written: Vec<Range<u32>>,
     /// Reaches of more than one word, within which an index decides.
@@ -55,19 +57,18 @@ impl<'a> Footprint<'a> {
         (shapes, sizes): (&'a Shapes, &'a Sizes),
         names: &Names,
     ) -> Self {
-        let (names, written, wide) = (names.clone(), Vec::new(), Vec::new());
-        Footprint { interp, shapes, sizes, names, own: None, written, wide, shared: false }
+        let (names, callers, written, wide) = (names.clone(), Vec::new(), Vec::new(), Vec::new());
+        Footprint { interp, shapes, sizes, names, own: None, callers, written, wide, shared: false }
     }
 
     /// Adds what taking an action touches, judging its guard apart.
     pub fn action(&mut self, id: ActionId, action: &Action) {
-        if let Some(edge) = action.edge {
-            let slot = self.names.slot(Owner::Process(edge.process));
-            self.location(Instance { process: edge.process, slot });
-        }
-        action.communication.iter().for_each(|it| self.communication(it));
         self.own = self.interp.layout().frames.actions.get(id);
-        walk::body(self, &action.body);
+        self.walk().effect(self, action);
+    }
+
+    fn walk(&self) -> Walk<'a> {
+        Walk::new(self.interp.program())
     }
 
     /// Goes on with other names.
@@ -77,27 +78,18 @@ impl<'a> Footprint<'a> {
 
     /// Adds what judging an expression touches: frames of the functions it calls.
     pub fn judge(&mut self, expr: &Expr) {
-        self.expr(expr);
+        self.walk().expr(self, expr);
     }
 
     /// Adds what judging the values or patterns of a message touches.
     pub fn judge_message(&mut self, communication: &Communication) {
-        match communication {
-            Communication::Send { values, .. } => values.iter().for_each(|it| self.expr(it)),
-            Communication::Receive { patterns, .. } => {
-                for pattern in patterns {
-                    if let Pattern::Match(value) = pattern {
-                        self.expr(value);
-                    }
-                }
-            }
-        }
+        self.walk().judged(self, communication);
     }
 
     /// Adds that a variable of the program is written.
     pub fn variable(&mut self, id: VarId) {
         let place = Place::variable(id, self.interp.program().variables[id].span);
-        self.place(&place, Access::Write);
+        self.write(&place);
     }
 
     /// Adds that an instance moves.
@@ -193,30 +185,83 @@ impl<'a> Footprint<'a> {
         self.names.bind(local, Bound::Place(at, shape));
     }
 
-    fn call(&mut self, id: FunctionId, arguments: &[Argument]) {
-        self.shared |= self.sizes.is_outlined(id);
-        let function = &self.interp.program().functions[id];
-        let mut references = Vec::new();
-        for argument in arguments {
-            references.push(match argument {
-                Argument::Value(value) => {
-                    self.expr(value);
-                    None
-                }
-                Argument::Copy(place) => {
-                    self.place(place, Access::Read);
-                    None
-                }
-                Argument::Reference(place) => {
-                    self.place(place, Access::Read);
-                    Some(self.place_at(place))
-                }
-            });
+    fn write(&mut self, place: &Place) {
+        let found = self.place_at(place);
+        self.written.push(self.reach(found));
+    }
+
+    fn channel(&mut self, channel: &ChannelRef, operation: Operation) {
+        if !operation.changes() {
+            return;
         }
-        let outer = (std::mem::take(&mut self.names), self.own);
+        let at = self.meant(channel);
+        let (program, layout) = (self.interp.program(), self.interp.layout());
+        let capacity = program.channels[at.id].capacity;
+        if capacity == 0 {
+            return;
+        }
+        let reach = self.shapes.buffer(program, layout, at).reach();
+        // Where a message goes depends on how many wait; it is taken from the front.
+        if operation.sends() && capacity > 1 {
+            self.index_decides(reach.clone());
+        }
+        self.written.push(reach);
+    }
+}
+
+impl Touched for Footprint<'_> {
+    fn touch(&mut self, touch: Touch<'_>) {
+        match touch {
+            Touch::Read(place) | Touch::Find(place) => drop(self.place_at(place)),
+            Touch::Write(place) | Touch::Set(place, ..) | Touch::Add(place, ..) => {
+                self.write(place);
+            }
+            Touch::Search(place) => self.multiset(place),
+            Touch::Change(place) => {
+                self.multiset(place);
+                self.write(place);
+            }
+            Touch::Begin(local, ty) => {
+                let own = self.own.unwrap_or_else(|| unreachable!("such bodies have frames"));
+                let at = self.shapes.local(self.interp.layout(), own, local);
+                self.begin(local, at, ty);
+            }
+            Touch::Alias(local, place) => {
+                let (at, shape) = self.place_at(place);
+                self.names.bind(local, Bound::Place(at, shape));
+            }
+            Touch::Channel(channel, operation) => self.channel(channel, operation),
+            Touch::Move(edge) => {
+                let slot = self.names.slot(Owner::Process(edge.process));
+                self.location(Instance { process: edge.process, slot });
+            }
+            Touch::Exit => {
+                let mover = self.names.mover.unwrap_or_else(|| unreachable!("somebody ends"));
+                self.written.extend(own_bits(self.interp, mover));
+            }
+            // A new process is started by the interpreter; the rest is only read, cell by cell.
+            Touch::Run(_)
+            | Touch::Bind(..)
+            | Touch::At(..)
+            | Touch::OwnPid
+            | Touch::Instances
+            | Touch::Others
+            | Touch::Assume
+            | Touch::Assert => {}
+        }
+    }
+
+    fn enter(&mut self, id: FunctionId, function: &Function, arguments: &[Argument], _: Caller) {
+        self.shared |= self.sizes.is_outlined(id);
+        let places = arguments.iter().map(|argument| match argument {
+            Argument::Reference(place) => Some(self.place_at(place)),
+            Argument::Value(_) | Argument::Copy(_) => None,
+        });
+        let places: Vec<Option<(At, Shape)>> = places.collect();
+        self.callers.push((std::mem::take(&mut self.names), self.own));
         self.own = self.interp.layout().frames.functions.get(id);
-        for (parameter, reference) in function.parameters.iter().zip(references) {
-            match reference {
+        for (parameter, place) in function.parameters.iter().zip(places) {
+            match place {
                 Some((at, shape)) => self.names.bind(parameter.local, Bound::Place(at, shape)),
                 None => {
                     let at = self.shapes.parameter(self.interp, id, parameter.local);
@@ -224,81 +269,11 @@ impl<'a> Footprint<'a> {
                 }
             }
         }
-        walk::body(self, &function.body);
-        (self.names, self.own) = outer;
-    }
-}
-
-impl Visitor for Footprint<'_> {
-    fn stmt(&mut self, stmt: &Stmt) {
-        match &stmt.kind {
-            StmtKind::Declare { local, ty, body, .. } => {
-                let own = self.own.unwrap_or_else(|| unreachable!("such bodies have frames"));
-                let at = self.shapes.local(self.interp.layout(), own, *local);
-                self.begin(*local, at, *ty);
-                return walk::body(self, body);
-            }
-            StmtKind::Alias { local, place, body, .. } => {
-                self.place(place, Access::Read);
-                let (at, shape) = self.place_at(place);
-                self.names.bind(*local, Bound::Place(at, shape));
-                return walk::body(self, body);
-            }
-            StmtKind::Call { function, arguments, into } => {
-                self.call(*function, arguments);
-                return into.iter().for_each(|it| self.place(it, Access::Write));
-            }
-            StmtKind::Exit => {
-                let mover = self.names.mover.unwrap_or_else(|| unreachable!("somebody ends"));
-                self.written.extend(own_bits(self.interp, mover));
-            }
-            StmtKind::MultisetAdd { multiset, .. } | StmtKind::MultisetRemove { multiset, .. } => {
-                self.multiset(multiset);
-            }
-            _ => {}
-        }
-        walk::stmt(self, stmt);
     }
 
-    fn expr(&mut self, expr: &Expr) {
-        match &expr.kind {
-            ExprKind::Count { multiset, .. } => self.multiset(multiset),
-            ExprKind::Contains(contains) => self.multiset(&contains.multiset),
-            ExprKind::Call(function, arguments) => return self.call(*function, arguments),
-            _ => {}
-        }
-        walk::expr(self, expr);
-    }
-
-    fn place(&mut self, place: &Place, access: Access) {
-        let found = self.place_at(place);
-        if access == Access::Write {
-            self.written.push(self.reach(found));
-        }
-        walk::place(self, place);
-    }
-
-    fn channel(&mut self, channel: &ChannelRef, access: Access) {
-        if access == Access::Write {
-            let at = self.meant(channel);
-            if self.interp.program().channels[at.id].capacity > 0 {
-                let buffer = self.shapes.buffer(self.interp.program(), self.interp.layout(), at);
-                self.written.push(buffer.reach());
-            }
-        }
-        walk::channel(self, channel);
-    }
-
-    fn communication(&mut self, communication: &Communication) {
-        // Where a message goes depends on how many wait; it is taken from the front.
-        if let Communication::Send { channel, .. } = communication {
-            let at = self.meant(channel);
-            if self.interp.program().channels[at.id].capacity > 1 {
-                let buffer = self.shapes.buffer(self.interp.program(), self.interp.layout(), at);
-                self.index_decides(buffer.reach());
-            }
-        }
-        walk::communication(self, communication);
+    fn leave(&mut self) {
+        let caller = self.callers.pop();
+        (self.names, self.own) = caller.unwrap_or_else(|| unreachable!("what is entered is left"));
     }
 }
 

@@ -1,0 +1,476 @@
+//! What code touches, part by part.
+//!
+//! This walk alone knows which parts of the state a construct reads and writes. Whoever wants to know
+//! gets every touch in the order of evaluation and maps it to what he counts in: the bits of a mask
+//! (`exec/interp/masks.rs`), the words of a state (`exec/jit/footprint.rs`), cells and channels
+//! (`table.rs`). A function's body is walked at every call, so what its references stand for is known.
+
+use crate::ir::{
+    Action, Argument, Binary, ChannelRef, Communication, Edge, Expr, ExprKind, Function,
+    FunctionId, LocalId, LocationId, Overflow, Pattern, Place, ProcessId, Program, Selector, Stmt,
+    StmtKind, TypeId,
+};
+
+/// One thing that code does with the state, or with a name.
+#[derive(Clone, Copy, Debug)]
+pub enum Touch<'a> {
+    /// What is at a place is read.
+    Read(&'a Place),
+    /// A place is overwritten, all of it.
+    Write(&'a Place),
+    /// This value is stored in a place.
+    Set(&'a Place, i64, Overflow),
+    /// This is added to what is at a place, which nothing else in the statement asks for.
+    Add(&'a Place, i64, Overflow),
+    /// A multiset is looked through.
+    Search(&'a Place),
+    /// A multiset is looked through and gets, or loses, an element.
+    Change(&'a Place),
+    /// A place is found, and not yet read or written.
+    Find(&'a Place),
+    /// A local variable begins.
+    Begin(LocalId, TypeId),
+    /// A name for a place that has been found.
+    Alias(LocalId, &'a Place),
+    /// A name for each of several values in turn.
+    Bind(LocalId, Values<'a>),
+    /// A channel is asked about, sent to or received from.
+    Channel(&'a ChannelRef, Operation),
+    /// The mover goes from one location to another.
+    Move(Edge),
+    /// It is asked whether a process is at a location.
+    At(ProcessId, Option<&'a Expr>, LocationId),
+    /// The pid of the mover is asked for.
+    OwnPid,
+    /// It is asked which instances there are, or how many.
+    Instances,
+    /// It is asked what others can do, or what nobody can.
+    Others,
+    /// An instance is started.
+    Run(ProcessId),
+    /// The mover ends.
+    Exit,
+    /// The step is taken back if something does not hold.
+    Assume,
+    /// The step is at fault if something does not hold, as the model says.
+    Assert,
+}
+
+/// What a name stands for in turn.
+#[derive(Clone, Copy, Debug)]
+pub enum Values<'a> {
+    /// All values of a type.
+    Of(TypeId),
+    /// Values between these.
+    Between(&'a Expr, &'a Expr),
+    /// The positions of a multiset.
+    Positions(&'a Place),
+}
+
+/// What is done with a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operation {
+    /// A message is put at the end.
+    Send,
+    /// A message is put before those that are greater.
+    SendSorted,
+    /// The first message is taken.
+    Receive,
+    /// The first message that matches is taken.
+    ReceiveAny,
+    /// The first message is read and stays.
+    Peek,
+    /// The first message that matches is read and stays.
+    PeekAny,
+    /// The number of messages.
+    Length,
+    /// Whether there is no message.
+    IsEmpty,
+    /// Whether there is no room.
+    IsFull,
+    /// Whether the first message matches; some message, if the flag is set.
+    CanReceive {
+        /// Whether any message counts.
+        anywhere: bool,
+    },
+    /// Which number it has. Its messages do not matter.
+    Number,
+}
+
+impl Operation {
+    /// What a communication does.
+    pub fn of(communication: &Communication) -> Operation {
+        match communication {
+            Communication::Send { sorted: false, .. } => Operation::Send,
+            Communication::Send { sorted: true, .. } => Operation::SendSorted,
+            Communication::Receive { anywhere, peek, .. } => match (anywhere, peek) {
+                (false, false) => Operation::Receive,
+                (true, false) => Operation::ReceiveAny,
+                (false, true) => Operation::Peek,
+                (true, true) => Operation::PeekAny,
+            },
+        }
+    }
+
+    /// Whether it sends or receives, be it only to look.
+    pub fn communicates(self) -> bool {
+        self.changes() || matches!(self, Operation::Peek | Operation::PeekAny)
+    }
+
+    /// Whether it adds a message.
+    pub fn sends(self) -> bool {
+        matches!(self, Operation::Send | Operation::SendSorted)
+    }
+
+    /// Whether it adds or takes a message.
+    pub fn changes(self) -> bool {
+        self.sends() || matches!(self, Operation::Receive | Operation::ReceiveAny)
+    }
+}
+
+/// Where a function is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// In an expression: it changes nothing but its own.
+    Expression,
+    /// As a statement: it may change the state.
+    Statement,
+}
+
+/// Whoever wants to know what is touched.
+pub trait Touched {
+    /// One thing is done.
+    fn touch(&mut self, touch: Touch<'_>);
+
+    /// What comes next may be left out, or be done more than once.
+    fn open(&mut self) {}
+
+    /// What comes next is done as surely as before.
+    fn close(&mut self) {}
+
+    /// The body may have been left before this point.
+    fn may_leave(&mut self) {}
+
+    /// A body follows whose names are its own. The arguments have been judged.
+    fn enter(&mut self, id: FunctionId, function: &Function, arguments: &[Argument], by: Caller);
+
+    /// It has ended.
+    fn leave(&mut self);
+}
+
+/// Walks through the code of a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Walk<'p> {
+    program: &'p Program,
+}
+
+impl<'p> Walk<'p> {
+    /// Through this program's code.
+    pub fn new(program: &'p Program) -> Self {
+        Walk { program }
+    }
+
+    /// What taking an action touches, where its guard and its message have been judged: the message
+    /// is exchanged, the mover moves, the body runs.
+    pub fn effect(self, to: &mut dyn Touched, action: &Action) {
+        action.edge.into_iter().for_each(|edge| to.touch(Touch::Move(edge)));
+        action.communication.iter().for_each(|it| self.communication(to, it));
+        self.body(to, &action.body);
+    }
+
+    /// What judging the values or patterns of a message touches.
+    pub fn judged(self, to: &mut dyn Touched, communication: &Communication) {
+        match communication {
+            Communication::Send { values, .. } => self.exprs(to, values),
+            Communication::Receive { patterns, .. } => self.matched(to, patterns),
+        }
+    }
+
+    /// What a send or a receive touches.
+    pub fn communication(self, to: &mut dyn Touched, communication: &Communication) {
+        self.channel(to, communication.channel(), Operation::of(communication));
+        match communication {
+            Communication::Send { values, .. } => self.exprs(to, values),
+            Communication::Receive { patterns, .. } => {
+                for pattern in patterns {
+                    match pattern {
+                        Pattern::Into(place) => self.write(to, place),
+                        Pattern::Match(value) => self.expr(to, value),
+                        Pattern::Any => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// What finding a channel, and this operation on it, touches.
+    pub fn channel(self, to: &mut dyn Touched, channel: &ChannelRef, operation: Operation) {
+        match channel {
+            ChannelRef::Named(_) => {}
+            ChannelRef::Element { index, .. } => self.expr(to, index),
+            ChannelRef::Computed(number) => self.expr(to, number),
+        }
+        to.touch(Touch::Channel(channel, operation));
+    }
+
+    /// What running statements touches.
+    pub fn body(self, to: &mut dyn Touched, body: &[Stmt]) {
+        body.iter().for_each(|stmt| self.stmt(to, stmt));
+    }
+
+    /// What running statements touches if they may not be run, or run more than once.
+    fn perhaps(self, to: &mut dyn Touched, body: &[Stmt]) {
+        to.open();
+        self.body(to, body);
+        to.close();
+    }
+
+    fn stmt(self, to: &mut dyn Touched, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Assign { target, value, overflow } => {
+                self.assign(to, target, value, *overflow);
+            }
+            StmtKind::Copy { target, source } => {
+                self.read(to, source);
+                self.write(to, target);
+            }
+            StmtKind::Undefine(place) | StmtKind::Clear(place) => self.write(to, place),
+            StmtKind::MultisetAdd { multiset, element } => {
+                self.argument(to, element);
+                self.place(to, multiset, Touch::Change(multiset));
+            }
+            StmtKind::MultisetRemove { multiset, position } => {
+                self.expr(to, position);
+                self.place(to, multiset, Touch::Change(multiset));
+            }
+            StmtKind::Communicate(communication) => self.communication(to, communication),
+            StmtKind::Call { function, arguments, into } => {
+                self.call(to, *function, arguments, Caller::Statement);
+                into.iter().for_each(|it| self.write(to, it));
+            }
+            StmtKind::Run { process, arguments, into } => {
+                self.exprs(to, arguments);
+                to.touch(Touch::Run(*process));
+                into.iter().for_each(|it| self.write(to, it));
+            }
+            StmtKind::Exit => to.touch(Touch::Exit),
+            StmtKind::Print { values, .. } => self.exprs(to, values),
+            StmtKind::Error(_) => to.touch(Touch::Assert),
+            _ => self.control(to, stmt),
+        }
+    }
+
+    /// Statements that say which others run.
+    fn control(self, to: &mut dyn Touched, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::If(branches) => {
+                for (condition, then) in branches {
+                    condition.iter().for_each(|it| self.expr(to, it));
+                    self.perhaps(to, then);
+                }
+            }
+            StmtKind::Switch(subject, branches) => {
+                self.expr(to, subject);
+                for (values, then) in branches {
+                    self.exprs(to, values);
+                    self.perhaps(to, then);
+                }
+            }
+            StmtKind::For { local, first, last, step, body } => {
+                [first, last, step].into_iter().for_each(|it| self.expr(to, it));
+                to.touch(Touch::Bind(*local, Values::Between(first, last)));
+                self.perhaps(to, body);
+            }
+            StmtKind::ForEach { local, over, body } => {
+                to.touch(Touch::Bind(*local, Values::Of(*over)));
+                self.perhaps(to, body);
+            }
+            StmtKind::While { condition, body, .. } => {
+                self.expr(to, condition);
+                self.perhaps(to, body);
+            }
+            StmtKind::Declare { local, ty, body, .. } => {
+                to.touch(Touch::Begin(*local, *ty));
+                self.body(to, body);
+            }
+            StmtKind::Alias { local, place, body, .. } => {
+                self.place(to, place, Touch::Find(place));
+                to.touch(Touch::Alias(*local, place));
+                self.body(to, body);
+            }
+            StmtKind::Return(value) => {
+                value.iter().for_each(|it| self.expr(to, it));
+                to.may_leave();
+            }
+            StmtKind::Assume(condition) => {
+                self.expr(to, condition);
+                to.touch(Touch::Assume);
+            }
+            StmtKind::Assert { condition, .. } => {
+                self.expr(to, condition);
+                to.touch(Touch::Assert);
+            }
+            _ => unreachable!("other statements do one thing"),
+        }
+    }
+
+    fn assign(self, to: &mut dyn Touched, target: &Place, value: &Expr, overflow: Overflow) {
+        if let Some(value) = value.as_constant() {
+            return self.place(to, target, Touch::Set(target, value, overflow));
+        }
+        if let Some(by) = added(target, value) {
+            return self.place(to, target, Touch::Add(target, by, overflow));
+        }
+        self.expr(to, value);
+        self.write(to, target);
+    }
+
+    /// What the value of an expression is computed from.
+    pub fn expr(self, to: &mut dyn Touched, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Read(place) | ExprKind::IsUndefined(place) => self.read(to, place),
+            ExprKind::Unary(_, operand) => self.expr(to, operand),
+            ExprKind::Binary(_, left, right) | ExprKind::Same(left, right) => {
+                self.expr(to, left);
+                self.expr(to, right);
+            }
+            ExprKind::Conditional(condition, then, otherwise) => {
+                [condition, then, otherwise].into_iter().for_each(|it| self.expr(to, it));
+            }
+            ExprKind::Convert(convert) => self.expr(to, &convert.operand),
+            ExprKind::Call(function, arguments) => {
+                self.call(to, *function, arguments, Caller::Expression);
+            }
+            ExprKind::Quantified { local, over, body, .. } => {
+                to.touch(Touch::Bind(*local, Values::Of(*over)));
+                self.expr(to, body);
+            }
+            ExprKind::Count { multiset, local, body } => {
+                self.place(to, multiset, Touch::Search(multiset));
+                to.touch(Touch::Bind(*local, Values::Positions(multiset)));
+                self.expr(to, body);
+            }
+            ExprKind::Contains(contains) => {
+                self.place(to, &contains.multiset, Touch::Search(&contains.multiset));
+                self.expr(to, &contains.position);
+            }
+            ExprKind::Constant(_) | ExprKind::Undefined | ExprKind::Local(_) => {}
+            _ => self.question(to, &expr.kind),
+        }
+    }
+
+    /// Expressions that ask about control and channels.
+    fn question(self, to: &mut dyn Touched, kind: &ExprKind) {
+        match kind {
+            ExprKind::At { process, slot, location } => {
+                slot.iter().for_each(|it| self.expr(to, it));
+                to.touch(Touch::At(*process, slot.as_deref(), *location));
+            }
+            ExprKind::Length(channel) => self.channel(to, channel, Operation::Length),
+            ExprKind::IsEmpty(channel) => self.channel(to, channel, Operation::IsEmpty),
+            ExprKind::IsFull(channel) => self.channel(to, channel, Operation::IsFull),
+            ExprKind::ChannelNumber(channel) => self.channel(to, channel, Operation::Number),
+            ExprKind::CanReceive(channel, patterns, anywhere) => {
+                self.channel(to, channel, Operation::CanReceive { anywhere: *anywhere });
+                self.matched(to, patterns);
+            }
+            ExprKind::SlotOf(_, pid) => {
+                self.expr(to, pid);
+                to.touch(Touch::Instances);
+            }
+            ExprKind::Enabled(pid) | ExprKind::PriorityOf(pid) => {
+                self.expr(to, pid);
+                to.touch(Touch::Others);
+            }
+            ExprKind::Self_ => to.touch(Touch::OwnPid),
+            ExprKind::Processes => to.touch(Touch::Instances),
+            ExprKind::Timeout => to.touch(Touch::Others),
+            _ => unreachable!("other expressions are computed from others"),
+        }
+    }
+
+    fn exprs(self, to: &mut dyn Touched, exprs: &[Expr]) {
+        exprs.iter().for_each(|it| self.expr(to, it));
+    }
+
+    /// What is compared with the fields of a message.
+    fn matched(self, to: &mut dyn Touched, patterns: &[Pattern]) {
+        for pattern in patterns {
+            if let Pattern::Match(value) = pattern {
+                self.expr(to, value);
+            }
+        }
+    }
+
+    fn read(self, to: &mut dyn Touched, place: &Place) {
+        self.place(to, place, Touch::Read(place));
+    }
+
+    fn write(self, to: &mut dyn Touched, place: &Place) {
+        self.place(to, place, Touch::Write(place));
+    }
+
+    /// The way to a place, and what is done there.
+    fn place(self, to: &mut dyn Touched, place: &Place, touch: Touch<'_>) {
+        place.slot.iter().for_each(|it| self.expr(to, it));
+        for selector in &place.path {
+            if let Selector::Index(index) = selector {
+                self.expr(to, index);
+            }
+        }
+        to.touch(touch);
+    }
+
+    fn argument(self, to: &mut dyn Touched, argument: &Argument) {
+        match argument {
+            Argument::Value(value) => self.expr(to, value),
+            Argument::Copy(place) => self.read(to, place),
+            Argument::Reference(place) => self.place(to, place, Touch::Find(place)),
+        }
+    }
+
+    fn call(self, to: &mut dyn Touched, id: FunctionId, arguments: &[Argument], by: Caller) {
+        arguments.iter().for_each(|it| self.argument(to, it));
+        let function = &self.program.functions[id];
+        to.enter(id, function, arguments, by);
+        self.body(to, &function.body);
+        to.leave();
+    }
+}
+
+/// What is added, if a value is what the target holds and a constant more or less.
+fn added(target: &Place, value: &Expr) -> Option<i64> {
+    let ExprKind::Binary(operator, left, right) = &value.kind else { return None };
+    let (held, by) = match (operator, left.as_constant(), right.as_constant()) {
+        (Binary::Add, _, Some(by)) => (left, by),
+        (Binary::Add, Some(by), _) => (right, by),
+        (Binary::Subtract, _, Some(by)) => (left, by.checked_neg()?),
+        _ => return None,
+    };
+    let ExprKind::Read(place) = &held.kind else { return None };
+    is_same_place(place, target).then_some(by)
+}
+
+/// Whether two places are surely the same where both are found in one state.
+fn is_same_place(one: &Place, other: &Place) -> bool {
+    let same_step = |steps: (&Selector, &Selector)| match steps {
+        (Selector::Field(one), Selector::Field(other)) => one == other,
+        (Selector::Index(one), Selector::Index(other)) => is_same_value(one, other),
+        _ => false,
+    };
+    one.root == other.root
+        && one.slot.is_none()
+        && other.slot.is_none()
+        && one.path.len() == other.path.len()
+        && one.path.iter().zip(&other.path).all(same_step)
+}
+
+/// Whether two expressions surely have the same value in one state.
+fn is_same_value(one: &Expr, other: &Expr) -> bool {
+    match (&one.kind, &other.kind) {
+        (ExprKind::Constant(one), ExprKind::Constant(other)) => one == other,
+        (ExprKind::Local(one), ExprKind::Local(other)) => one == other,
+        (ExprKind::Read(one), ExprKind::Read(other)) => is_same_place(one, other),
+        _ => false,
+    }
+}
