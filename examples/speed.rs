@@ -1,18 +1,20 @@
 //! How fast models are searched, and how much of that is expansion.
 //!
 //! ```text
-//! cargo run --release --example speed -- MODEL.dve ... [--budgets 64,4096] [--threads 1,2] [--interp]
+//! cargo run --release --example speed -- MODEL ... [--budgets 64,4096] [--threads 1,2] [--interp] [--chosen]
 //! ```
 //!
 //! For each model: CPU and wall time of whole searches at each budget (MiB) and number of threads,
 //! and the CPU time of expansion alone, over all states in the order in which the search expands
-//! them. With `--interp` also of the interpreter, and of one search with it. Machines differ, so a
+//! them. With `--interp` also of the interpreter, and of one search with it; with `--chosen` of asking
+//! what is enabled, of expanding all of that by choice, without and with labels, and of judging what is
+//! left, in turns with plain expansion. Machines differ, so a
 //! yardstick is printed beside the figures: the CPU time of sorting 50,000,000 64-bit keys with
 //! the standard library, measured just before the model.
 
 use spill::{Codec, Decoder, Disk, Metered, RealDisk};
-use spillway::exec::{Exec, Executor, Expansion, Interp, Model};
-use spillway::front::{Options, dve};
+use spillway::exec::{Exec, Executor, Expansion, Interp, Labelled, Model, Selective};
+use spillway::front::{Language, Options};
 use spillway::search::{Control, Limits, Outcome, Plan, Search, return_large_blocks};
 use spillway::source::Sources;
 use std::path::Path;
@@ -25,11 +27,15 @@ const YARDSTICK_KEYS: usize = 50_000_000;
 /// States that are expanded in one go.
 const BATCH_STATES: usize = 100_000;
 
+/// States that are asked about in one go where steps are chosen.
+const CHOSEN_STATES: usize = 1000;
+
 struct Settings {
     models: Vec<String>,
     budgets: Vec<u64>,
     threads: Vec<usize>,
     interp: bool,
+    chosen: bool,
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -47,6 +53,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
         budgets: vec![64, 4096],
         threads: vec![1, 2],
         interp: false,
+        chosen: false,
     };
     while let Some(arg) = args.next() {
         let mut list = || args.next().ok_or(format!("{arg} needs numbers"));
@@ -54,6 +61,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
             "--budgets" => settings.budgets = numbers(&list()?)?,
             "--threads" => settings.threads = numbers(&list()?)?,
             "--interp" => settings.interp = true,
+            "--chosen" => settings.chosen = true,
             _ => settings.models.push(arg),
         }
     }
@@ -77,8 +85,15 @@ fn measure(settings: &Settings, path: &str) -> Result<(), Box<dyn std::error::Er
             let base = Plan::resident();
             let plan = Plan::new(memory << 20, base, threads, interp.width())?;
             let look = |model: &dyn Model, search: &Search, disk: &dyn Disk| {
-                expansion
-                    .get_or_insert_with(|| expansion_alone(settings, &interp, model, search, disk));
+                expansion.get_or_insert_with(|| {
+                    let mut all = expansion_alone(settings, &interp, model, search, disk);
+                    let selective = jit.selective().ok().filter(|_| settings.chosen);
+                    let by_choice = |it: Box<dyn Selective + '_>| {
+                        expansion_by_choice(&*it, model, search, disk)
+                    };
+                    all.extend(selective.into_iter().flat_map(by_choice));
+                    all
+                });
             };
             let took = explore(jit.model(), plan, look)?;
             took.print(&format!("{memory} MiB, {threads} threads"), yardstick);
@@ -171,6 +186,50 @@ fn expansion_alone(
     executors.into_iter().map(each).collect()
 }
 
+/// The same of steps by choice, each thing beside plain expansion of the same states.
+fn expansion_by_choice(
+    selective: &dyn Selective,
+    model: &dyn Model,
+    search: &Search,
+    disk: &dyn Disk,
+) -> Vec<(&'static str, f64)> {
+    let (width, mut sets) = (model.width(), selective.instances().sets());
+    let (mut transitions, mut took) = (0, [0.0; 5]);
+    let forget = |buffer: &mut Vec<u8>| {
+        buffer.clear();
+        Ok(())
+    };
+    each_batch(width, search, disk, |states| {
+        // Blocks as a search has them.
+        for states in states.chunks(CHOSEN_STATES * width) {
+            let mut buffer = Vec::new();
+            let mut run = |run: &mut dyn FnMut(&mut Expansion)| {
+                Expansion::collect_in_batches(width, &mut buffer, 32 << 10, forget, run)
+                    .map_or(0, |it| it.transitions)
+            };
+            let mut at = cpu_seconds();
+            let mut lap = |what: usize| {
+                let now = cpu_seconds();
+                took[what] += now - std::mem::replace(&mut at, now);
+            };
+            transitions += run(&mut |out| model.expand(states, out));
+            lap(0);
+            let _ = selective.enabled(states, &mut sets);
+            lap(1);
+            run(&mut |out| selective.expand_chosen(states, &sets, out));
+            lap(2);
+            run(&mut |out| selective.judge(states, &sets, out));
+            lap(3);
+            let run = |out: &mut Labelled| selective.expand_labelled(states, &sets, out);
+            let _ = Labelled::collect_in_batches(width, &mut buffer, 32 << 10, forget, run);
+            lap(4);
+        }
+    });
+    let names =
+        ["in blocks", "what is enabled", "all of it chosen", "judging", "all of it with labels"];
+    names.into_iter().zip(took.map(|it| 1e9 * it / transitions as f64)).collect()
+}
+
 /// All states, level by level, some at a time.
 fn each_batch(width: usize, search: &Search, disk: &dyn Disk, mut visit: impl FnMut(&[u8])) {
     let levels = search.store().levels().saved();
@@ -221,7 +280,8 @@ fn load(path: &Path) -> Result<Interp, String> {
     sources.add(path.display().to_string(), String::from_utf8_lossy(&bytes));
     let rendered =
         |diagnostic: &spillway::diag::Diagnostic| diagnostic.render(&sources).to_string();
-    let loaded = dve::LANGUAGE
+    let language = Language::of_file(&path.to_string_lossy()).ok_or("which language is it?")?;
+    let loaded = language
         .load(&mut sources.clone(), &Options::default())
         .map_err(|all| all.iter().map(rendered).collect::<Vec<_>>().join("\n"))?;
     Interp::new(loaded.program).map_err(|diagnostic| rendered(&diagnostic))

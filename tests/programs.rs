@@ -3,12 +3,15 @@
 //!
 //! `SPILLWAY_LARGE` tries as many as take minutes.
 
+#[path = "support/chosen.rs"]
+mod chosen;
 #[path = "support/compare.rs"]
 mod compare;
 #[path = "support/programs/mod.rs"]
 mod generated;
 mod support;
 
+use chosen::keeps_choices;
 use compare::{Agreement, Retell, Retold, Told, agree, all_agree};
 use generated::{Census, Generated, dense_programs, programs, random_state};
 use proptest::prelude::*;
@@ -21,6 +24,7 @@ use spillway::ir::layout::{CellId, Part};
 use spillway::ir::validate::validate;
 use spillway::ir::{Program, text};
 use spillway::source::Span;
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use support::{Random, is_large};
 
@@ -263,6 +267,39 @@ fn any_bytes_do_no_harm(model: &Interp, states: &[u8], random: &mut Random) -> A
         }
     }
     Ok(())
+}
+
+/// States of a program whose steps are taken one by one.
+const CHOICES: usize = 10;
+
+/// That steps by choice are those of the interpreter, whoever takes them. Whether there is a choice.
+fn choices_agree(model: &Interp, states: &[u8]) -> Result<bool, TestCaseError> {
+    let Ok(reference) = model.selector() else { return Ok(false) };
+    let all = states.chunks_exact(model.width());
+    let some = all.step_by((states.len() / model.width() / CHOICES).max(1));
+    let some: Vec<u8> = some.flatten().copied().collect();
+    keeps_choices(model, &reference, &some, 1).map_err(TestCaseError::fail)?;
+    if let Ok(jit) = Jit::new(model) {
+        let selector = jit.selector().expect("instances are numbered");
+        keeps_choices(model, &selector, &some, 1).map_err(TestCaseError::fail)?;
+    }
+    Ok(true)
+}
+
+/// Steps by choice are the steps there are, of nearly all programs.
+#[test]
+fn steps_can_be_chosen() {
+    let (numbered, tried) = (Cell::new(0), Cell::new(0));
+    try_all(96, (programs(), any::<u64>()), |(Generated(program), seed)| {
+        let model = interp(&program);
+        let states = states_of(&model, &mut Random::new(seed));
+        tried.set(tried.get() + 1);
+        numbered.set(numbered.get() + u32::from(choices_agree(&model, &states)?));
+        Ok(())
+    });
+    println!("{} of {} programs", numbered.get(), tried.get());
+    // Those in lockstep have no choice.
+    assert!(numbered.get() > tried.get() / 2);
 }
 
 fn is_successor(step: &Step) -> bool {

@@ -1,5 +1,6 @@
 //! What can be told from a program alone, without running it.
 
 pub mod access;
+pub mod instances;
 pub mod order;
 pub mod ranges;

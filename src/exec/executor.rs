@@ -1,7 +1,8 @@
 //! Compiled or interpreted: the choice, and what came of it.
 
 use super::jit::{CompileLimits, Compiled, NotCompiled};
-use super::{Interp, Jit, Model};
+use super::{Interp, Jit, Model, Selective};
+use crate::analysis::instances::NotNumbered;
 
 /// How a program is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +54,14 @@ impl<'a> Executor<'a> {
             Executor::Compiled(jit) => &**jit,
             Executor::Interpreted(interp, _) => *interp,
         }
+    }
+
+    /// Its steps by the choice of what they begin with, or why that is not to be had.
+    pub fn selective(&self) -> Result<Box<dyn Selective + '_>, NotNumbered> {
+        Ok(match self {
+            Executor::Compiled(jit) => Box::new(jit.selector()?),
+            Executor::Interpreted(interp, _) => Box::new(interp.selector()?),
+        })
     }
 
     /// What compiling gave, or why the program is interpreted.

@@ -129,6 +129,19 @@ impl Expansion<'_> {
         }
     }
 
+    /// Adds one candidate that is a key and a value behind it.
+    pub(super) fn record(&mut self, key: &[u8], value: &[u8]) {
+        debug_assert_eq!(key.len() + value.len(), self.width);
+        self.transitions += 1;
+        if self.buffer.len() + self.width > self.limit {
+            self.make_room();
+        }
+        if self.failed.is_none() {
+            self.buffer.extend_from_slice(key);
+            self.buffer.extend_from_slice(value);
+        }
+    }
+
     /// Room for candidates to be written in place: as many bytes as fit now, at least one
     /// candidate, and `slack` more.
     pub(super) fn room(&mut self, slack: usize) -> &mut [MaybeUninit<u8>] {

@@ -5,6 +5,8 @@
 //! else. Explaining a counterexample, simulating and testing ask whoever [`Explain`]s it for the same
 //! step by step, which says more and may be slower. Where a model explains itself, both give the same
 //! successors in the same order. What wraps a model implements the first and hands the second on.
+//! Those who want only some of the steps, or want to know which, ask an executor for what is
+//! [`Selective`] of it.
 
 mod executor;
 mod expansion;
@@ -12,6 +14,7 @@ mod explain;
 pub mod interp;
 pub mod jit;
 mod lift;
+mod selective;
 pub mod stop;
 pub mod synthetic;
 
@@ -21,6 +24,7 @@ pub use explain::{Explain, Fault, Outcome, PropertyInfo, Step};
 pub use interp::Interp;
 pub use jit::Jit;
 pub use lift::{Lift, one_step};
+pub use selective::{LABEL_BYTES, Labelled, Selective, labelled};
 
 /// A transition system over packed states: what a search needs of it.
 pub trait Model: Send + Sync {

@@ -13,7 +13,7 @@ use crate::ir::{
     Argument, Entity, Function, FunctionId, LocalId, Overflow, Place, Scalar, Type, TypeId,
 };
 use crate::source::Span;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// What a local stands for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,6 +32,8 @@ pub(super) enum Bound {
 #[derive(Clone, Default)]
 pub(super) struct Locals<'a> {
     bound: RefCell<Vec<Bound>>,
+    /// Which combination of values the parameters that are bound have.
+    pub(super) combination: Cell<u32>,
     /// Where those live that are variables of the body.
     frame: Option<&'a Frame>,
     /// Who moves, if a process with slots does.

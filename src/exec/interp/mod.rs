@@ -13,6 +13,7 @@
 //! - `slots`: processes that come and go; `channels`: channels as values;
 //! - `claims`: which moves a claim can take in a state;
 //! - `masks`: which bits of a state a step can change;
+//! - `selective`: which action instances are enabled, and the steps of those chosen;
 //! - `describe`: a state in the user's words;
 //! - `supported`: what is refused before a search begins.
 
@@ -24,6 +25,7 @@ mod eval;
 mod frames;
 mod masks;
 mod multisets;
+mod selective;
 mod settle;
 mod slots;
 mod steps;
@@ -31,8 +33,10 @@ mod supported;
 mod turns;
 
 pub use multisets::{Slots, multisets};
+pub use selective::Selector;
 
 use super::{Check, Expansion, Explain, Fault, Lift, Model, Outcome, PropertyInfo, Step, stop};
+use crate::analysis::instances::ActionInstance;
 use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
 use crate::ir::layout::{Codes, GroupId, NotAnOrder};
@@ -52,14 +56,14 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 use supported::refuse_unsupported;
 
-/// Told of successors and faults.
-pub(crate) type Outcomes<'a> = dyn FnMut(Result<&[u8], Failure>) + 'a;
+/// Told of what a step begins with, and of its successor or fault.
+pub(crate) type Outcomes<'a> = dyn FnMut(ActionInstance, Result<&[u8], Failure>) + 'a;
 
 /// The most bytes of a state that the store can hold.
 const BYTES_MAX: usize = u16::MAX as usize;
 
-/// Told of the last action of a step, and of its successor or fault.
-pub(crate) type Told<'a> = dyn FnMut(ActionId, Result<&[u8], Failure>) + 'a;
+/// Told of what a step begins with, of its last action, and of its successor or fault.
+pub(crate) type Told<'a> = dyn FnMut(ActionInstance, ActionId, Result<&[u8], Failure>) + 'a;
 
 /// A failed evaluation; boxed because it is rare and results are passed everywhere.
 pub(crate) type Failure = Box<Fault>;
@@ -210,13 +214,21 @@ impl Interp {
 
     /// Fails `out` unless these are states.
     pub(in crate::exec) fn refuse_others(&self, states: &[u8], out: &mut Expansion) -> bool {
-        let are_states = self.are_states(states);
-        if !are_states {
-            let mut each = states.chunks(self.width());
-            let wrong = each.find(|state| !self.codes.hold(state)).unwrap_or_default();
-            out.fail(format!("the bytes {wrong:02x?} are none of its states"));
+        let checked = self.check(states);
+        let is_refused = checked.is_err();
+        checked.unwrap_or_else(|error| out.give_up(error));
+        is_refused
+    }
+
+    /// An error unless these are states.
+    pub(in crate::exec) fn check(&self, states: &[u8]) -> spill::Result<()> {
+        if self.are_states(states) {
+            return Ok(());
         }
-        !are_states
+        let mut each = states.chunks(self.width());
+        let wrong = each.find(|state| !self.codes.hold(state)).unwrap_or_default();
+        let reason = format!("the bytes {wrong:02x?} are none of its states");
+        Err(spill::Error::Source { reason: reason.into() })
     }
 
     /// The program that is run.
@@ -303,8 +315,10 @@ impl Interp {
     ) {
         let mut work = Vec::with_capacity(self.width());
         // Programs that leave states out are not compiled, and nobody else asks.
-        self.steps_of(action, only_committed, state, &mut work, &mut |_, result| {
-            result.transpose().into_iter().for_each(&mut *visit);
+        self.steps_of(action, only_committed, state, &mut work, &mut |taken, result| {
+            if let (Some(begun), Some(result)) = (steps::begun(taken), result.transpose()) {
+                visit(begun, result);
+            }
         });
     }
 
@@ -404,13 +418,7 @@ impl Model for Interp {
             if stuck && !self.is_valid_end(state) {
                 out.finding(Check::Deadlock, state);
             }
-            self.broken_properties(state, |number, fault| {
-                let check = match fault {
-                    None => Check::Property(number),
-                    Some(fault) => Check::Fault(fault.kind, self.judging_number(number)),
-                };
-                out.finding(check, state);
-            });
+            self.judge_properties(state, out);
         }
     }
 

@@ -8,18 +8,46 @@
 use super::channels::ChannelAt;
 use super::eval::fault;
 use super::frames::{Bound, Flow, Locals};
+use super::slots::Instance;
 use super::{Failure, Interp};
+use crate::analysis::instances::{ActionInstance, Side};
 use crate::exec::{FaultKind, stop};
 use crate::ir::{
     Action, ActionId, Communication, Entity, Grip, Owner, Parameter, ProcessId, Schedule, Stmt,
 };
 use std::ops::ControlFlow;
 
-/// An action that is part of a step, and the slot of its mover.
+/// An action that is part of a step, the slot of its mover, and which combination of its
+/// parameters' values, counted as [`Side`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Taken {
     pub action: ActionId,
     pub slot: u32,
+    pub combination: u32,
+}
+
+impl Taken {
+    /// An action of a process that comes and goes, which has no parameters.
+    pub fn by(action: ActionId, mover: Instance) -> Taken {
+        Taken { action, slot: mover.slot, combination: 0 }
+    }
+
+    /// It as one side of what a step begins with.
+    pub fn side(self) -> Side {
+        let Taken { action, slot, combination } = self;
+        Side { action, slot, combination }
+    }
+}
+
+/// What a step of a program whose processes are always there begins with.
+pub(super) fn begun(taken: &[Taken]) -> Option<ActionInstance> {
+    match *taken {
+        [] => None,
+        [one] => Some(ActionInstance::Alone(one.side())),
+        [receiver, sender, ..] => {
+            Some(ActionInstance::Meeting { sender: sender.side(), receiver: receiver.side() })
+        }
+    }
 }
 
 /// Told of every step: its actions, and the successor or the fault.
@@ -41,13 +69,14 @@ enum Arrival {
 }
 
 /// A step of one action.
-fn alone(action: ActionId) -> [Taken; 1] {
-    [Taken { action, slot: 0 }]
+fn alone(action: ActionId, locals: &Locals) -> [Taken; 1] {
+    [Taken { action, slot: 0, combination: locals.combination.get() }]
 }
 
-/// A rendezvous, which is listed with its receiver.
-fn joint(receiver: ActionId, sender: ActionId) -> [Taken; 2] {
-    [receiver, sender].map(|action| Taken { action, slot: 0 })
+/// A rendezvous, which is listed with its receiver. Each side has its own parameters.
+fn joint(receiver: (ActionId, &Locals), sender: (ActionId, u32)) -> [Taken; 2] {
+    let receiver = (receiver.0, receiver.1.combination.get());
+    [receiver, sender].map(|(action, combination)| Taken { action, slot: 0, combination })
 }
 
 /// An action that a process can take in lockstep, and the values of its parameters.
@@ -195,9 +224,9 @@ impl Interp {
                 Ok(false) => {}
                 Ok(true) => {
                     let arrived = self.take(action, state, locals, work);
-                    self.tell(&alone(id), arrived, work, visit);
+                    self.tell(&alone(id, locals), arrived, work, visit);
                 }
-                Err(fault) => visit(&alone(id), Err(fault)),
+                Err(fault) => visit(&alone(id, locals), Err(fault)),
             },
         });
     }
@@ -298,7 +327,7 @@ impl Interp {
             // it is reported with the first sender that is there.
             Err(fault) => {
                 if let Some(sender) = self.senders(id, only_committed, state).next() {
-                    visit(&joint(id, sender), Err(fault));
+                    visit(&joint((id, locals), (sender, 0)), Err(fault));
                 }
                 return;
             }
@@ -308,7 +337,8 @@ impl Interp {
             let theirs = Locals::new(&self.layout.frames.actions[sender_id]);
             self.each_binding(&sender.parameters, &theirs, &mut |theirs| {
                 let arrived = self.rendezvous(receiver, sender, state, locals, theirs, work);
-                self.tell(&joint(id, sender_id), arrived, work, visit);
+                let taken = joint((id, locals), (sender_id, theirs.combination.get()));
+                self.tell(&taken, arrived, work, visit);
             });
         }
     }
@@ -387,7 +417,7 @@ impl Interp {
                 {
                     Ok(true) => enabled.push((id, locals.clone())),
                     Ok(false) => {}
-                    Err(fault) => visit(&alone(id), Err(fault)),
+                    Err(fault) => visit(&alone(id, locals), Err(fault)),
                 });
             }
             choices.push(enabled);
@@ -400,8 +430,8 @@ impl Interp {
             let actions: Vec<&Choice> =
                 choices.iter().zip(&chosen).map(|(enabled, &at)| &enabled[at]).collect();
             let arrived = self.take_all(&actions, state, work);
-            if let Some(&(first, _)) = actions.first() {
-                self.tell(&alone(*first), arrived, work, visit);
+            if let Some((first, locals)) = actions.first() {
+                self.tell(&alone(*first, locals), arrived, work, visit);
             }
             if !advance(&mut chosen, &choices) || stop::is_asked() {
                 return;
@@ -462,13 +492,18 @@ impl Interp {
     ) -> ControlFlow<()> {
         let Some((parameter, rest)) = parameters.split_first() else { return visit(locals) };
         let (low, high) = self.scalar_bounds(parameter.over);
+        let outer = locals.combination.get();
+        // Where this is more than 32 bits, combinations are not numbered.
+        let first = outer.wrapping_mul(high.wrapping_sub(low).wrapping_add(1) as u32);
         for value in low..=high {
             if stop::is_asked() {
                 return ControlFlow::Break(());
             }
             locals.set(parameter.local, Bound::Value(value));
+            locals.combination.set(first.wrapping_add(value.wrapping_sub(low) as u32));
             self.bindings_until(rest, locals, visit)?;
         }
+        locals.combination.set(outer);
         ControlFlow::Continue(())
     }
 }

@@ -14,6 +14,7 @@ use super::frames::Locals;
 use super::slots::Instance;
 use super::steps::{Taken, Visitor};
 use super::{Failure, Interp, Told};
+use crate::analysis::instances::ActionInstance;
 use crate::exec::{FaultKind, stop};
 use crate::ir::{
     Action, ActionId, Assertions, Communication, Scalar, StmtKind, Turn, Type, interval,
@@ -43,9 +44,9 @@ struct Within {
 }
 
 /// Where a look for actions stands.
-struct Look<'a> {
+pub(super) struct Look<'a> {
     state: &'a [u8],
-    mover: Instance,
+    pub(super) mover: Instance,
     locals: Locals<'a>,
     /// What has been done in the step so far.
     before: &'a [Taken],
@@ -56,21 +57,66 @@ struct Look<'a> {
 impl Interp {
     /// Tells `visit` every step out of `state`.
     pub(super) fn turns(&self, state: &[u8], visit: &mut Visitor) {
+        self.each_mover(state, &mut |look| self.take_turn(look, &|_| true, visit));
+    }
+
+    /// Asks of each instance, from the youngest, whether it can do anything; a second time with
+    /// `timeout` if none can.
+    pub(super) fn each_mover(&self, state: &[u8], ask: &mut dyn FnMut(&Look) -> bool) {
         let instances = self.instances(state);
         for timeout in [false, true] {
             let mut any = false;
             for &mover in instances.iter().rev() {
                 let mut locals = Locals::of(mover);
                 locals.timeout = timeout;
-                let look = Look { state, mover, locals, before: &[], first: false };
-                let mut open = Vec::new();
-                any |= self.offers(&look, &mut open, visit);
-                self.go_on(open, visit);
+                any |= ask(&Look { state, mover, locals, before: &[], first: false });
             }
             // Where steps were left early, it is not known that nothing can be done.
             if any || !self.has_timeout || stop::is_asked() {
                 return;
             }
+        }
+    }
+
+    /// Tells `visit` every step of a mover that begins with something `wanted`. Gives whether there is
+    /// any step, wanted or not.
+    pub(super) fn take_turn(
+        &self,
+        look: &Look,
+        wanted: &dyn Fn(ActionInstance) -> bool,
+        visit: &mut Visitor,
+    ) -> bool {
+        let (mut open, mover) = (Vec::new(), look.mover);
+        let any = self.offers(look, &mut open, &mut |taken, result| {
+            if wanted(self.begun_by(mover, taken)) {
+                visit(taken, result);
+            }
+        });
+        open.retain(|it| wanted(self.begun_by(mover, &it.taken)));
+        self.go_on(open, visit);
+        any
+    }
+
+    /// Tells `visit` what a mover can do: what its steps begin with. Gives whether there is anything.
+    pub(super) fn can_do(&self, look: &Look, visit: &mut dyn FnMut(ActionInstance)) -> bool {
+        let (mut open, mover) = (Vec::new(), look.mover);
+        let any = self.offers(look, &mut open, &mut |taken, _| visit(self.begun_by(mover, taken)));
+        open.iter().for_each(|it| visit(self.begun_by(mover, &it.taken)));
+        any
+    }
+
+    /// What a step of a mover begins with.
+    pub(super) fn begun_by(&self, mover: Instance, taken: &[Taken]) -> ActionInstance {
+        let process = |it: &Taken| self.program.actions[it.action].edge.map(|edge| edge.process);
+        match *taken {
+            [] => ActionInstance::MayMove { process: mover.process, slot: mover.slot },
+            // Whoever goes on after its own action is the same.
+            [sender, receiver, ..]
+                if process(&sender) != process(&receiver) || sender.slot != receiver.slot =>
+            {
+                ActionInstance::Meeting { sender: sender.side(), receiver: receiver.side() }
+            }
+            [one, ..] => ActionInstance::Alone(one.side()),
         }
     }
 
@@ -82,39 +128,55 @@ impl Interp {
         })
     }
 
-    /// The first step out of `state` that does not end, if there is one: its last action of those gone
-    /// through, and the error.
-    pub(in crate::exec) fn endless_step(&self, state: &[u8]) -> Option<(ActionId, Failure)> {
+    /// The first step out of `state`, of those that begin with something `wanted`, that does not end, if
+    /// there is one: its last action of those gone through, and the error.
+    pub(in crate::exec) fn endless_step(
+        &self,
+        state: &[u8],
+        wanted: &dyn Fn(ActionInstance) -> bool,
+    ) -> Option<(ActionId, Failure)> {
         let mut found = None;
-        self.turns(state, &mut |taken, result| match result {
+        let mut visit = |taken: &[Taken], result: Result<&[u8], Failure>| match result {
             Err(failure) if failure.message == endless_message() => {
                 let last = taken.last().map_or(ActionId(0), |it| it.action);
                 found.get_or_insert((last, failure));
             }
             _ => {}
-        });
+        };
+        self.each_mover(state, &mut |look| self.take_turn(look, wanted, &mut visit));
         found
     }
 
-    /// Tells `visit` every step that begins with this mover; in a `d_step`, that goes on with its
-    /// first possible action.
+    /// Tells `visit` every step of this mover that begins with something `wanted`; in a `d_step`, that
+    /// goes on with its first possible action. Gives whether there is any step, wanted or not.
     pub(in crate::exec) fn turns_of(
         &self,
         state: &[u8],
         mover: Instance,
         (first, timeout): (bool, bool),
+        wanted: &dyn Fn(ActionInstance) -> bool,
         visit: &mut Told,
-    ) {
+    ) -> bool {
         let mut locals = Locals::of(mover);
         locals.timeout = timeout;
         let look = Look { state, mover, locals, before: &[], first };
-        let (mut open, mut visit) =
-            (Vec::new(), |taken: &[Taken], result: Result<&[u8], Failure>| {
-                let last = taken.last().map_or(ActionId(0), |it| it.action);
-                visit(last, result);
-            });
-        self.offers(&look, &mut open, &mut visit);
-        self.go_on(open, &mut visit);
+        self.take_turn(&look, wanted, &mut |taken, result| {
+            let last = taken.last().map_or(ActionId(0), |it| it.action);
+            visit(self.begun_by(mover, taken), last, result);
+        })
+    }
+
+    /// Tells `visit` what the steps of this mover begin with.
+    pub(in crate::exec) fn can_do_of(
+        &self,
+        state: &[u8],
+        mover: Instance,
+        timeout: bool,
+        visit: &mut dyn FnMut(ActionInstance),
+    ) {
+        let mut locals = Locals::of(mover);
+        locals.timeout = timeout;
+        self.can_do(&Look { state, mover, locals, before: &[], first: false }, visit);
     }
 
     /// Completes the steps that have been begun, depth first.
@@ -190,10 +252,7 @@ impl Interp {
                 Ok(Offer::Unmet) => tier = 0,
                 Ok(Offer::Taken) => (any, plain, tier) = (true, true, action.control.tier),
                 Err(failure) => {
-                    visit(
-                        &with(look.before, &[Taken { action: id, slot: look.mover.slot }]),
-                        Err(failure),
-                    );
+                    visit(&with(look.before, &[Taken::by(id, look.mover)]), Err(failure));
                     (any, plain, tier) = (true, true, action.control.tier);
                 }
             }
@@ -228,7 +287,7 @@ impl Interp {
         if let Some(communication) = &action.communication {
             self.exchange(communication, look.state, &mut state, &look.locals)?;
         }
-        let taken = vec![Taken { action: id, slot: look.mover.slot }];
+        let taken = vec![Taken::by(id, look.mover)];
         let so_far = (look.before, &*taken);
         self.complete(action, look.mover, &look.locals, &mut state, so_far, visit)?;
         let (depth, turn) = (look.before.len(), action.control.turn);
@@ -293,7 +352,7 @@ impl Interp {
             }
         }
         let mut sent = look.state.to_vec();
-        let own = [Taken { action: id, slot: look.mover.slot }];
+        let own = [Taken::by(id, look.mover)];
         let so_far = (look.before, own.as_slice());
         self.complete(sender, look.mover, &look.locals, &mut sent, so_far, visit)?;
         let mut met = false;
@@ -326,7 +385,7 @@ impl Interp {
             if tier != 0 && tier != action.control.tier {
                 break;
             }
-            let taken = with(sent_by, &[Taken { action: id, slot: mover.slot }]);
+            let taken = with(sent_by, &[Taken::by(id, mover)]);
             let mut state = sent.to_vec();
             match self.take_message(action, channel, message, &mut state, &locals) {
                 Ok(false) => continue,

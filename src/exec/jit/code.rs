@@ -24,6 +24,10 @@ pub(super) struct Code {
     pub instances: Vec<Instance>,
     /// How many functions of the table there are of each sort.
     pub per_turn: usize,
+    /// Whether candidates have a number behind them.
+    pub is_labelled: bool,
+    /// Whether it takes no steps, but marks what is enabled.
+    pub looks: bool,
     /// Where it can fail.
     pub sites: Vec<Site>,
     /// How long compiling took.
@@ -248,6 +252,8 @@ impl Workshop {
             firsts: Vec::new(),
             instances: Vec::new(),
             per_turn: 0,
+            is_labelled: false,
+            looks: false,
             sites,
             time: Duration::ZERO,
             bytes,

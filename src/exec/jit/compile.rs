@@ -5,6 +5,7 @@ use super::driver::{Plan, Work};
 use super::emitter::Emitter;
 use super::expr::UNROLLED_MAX;
 use super::outline::Outlines;
+use super::purpose::Purpose;
 use super::runtime::Site;
 use super::shape::Shapes;
 use super::size::Sizes;
@@ -75,16 +76,19 @@ impl CompileLimits {
 /// Compiles everything within limits; what goes beyond is interpreted.
 pub(super) fn compile(
     interp: &Interp,
-    numbered: bool,
+    purpose: Purpose,
     limits: CompileLimits,
 ) -> Result<Code, Refusal> {
     let began = Instant::now();
     let program = interp.program();
     let shapes = Shapes::new(program);
-    let plan = Plan::new(interp);
+    let plan = match purpose {
+        Purpose::Judge => Plan::without_steps(),
+        _ => Plan::new(interp),
+    };
     let sizes = Sizes::new(program, limits.inlined);
     let bounds = Bounds::new(program, &sizes, limits);
-    let mut builder = Builder::new(interp, &shapes, &sizes, numbered, limits)?;
+    let mut builder = Builder::new(interp, &shapes, &sizes, purpose, limits)?;
     let mut table = Vec::new();
     for work in &plan.functions {
         let actions: &[ActionId] = match work {
@@ -102,6 +106,8 @@ pub(super) fn compile(
     code.firsts = plan.movers.iter().map(|mover| mover.first).collect();
     code.instances = plan.instances();
     code.per_turn = plan.per_turn;
+    code.is_labelled = purpose.is_labelled();
+    code.looks = purpose.looks();
     code.interpreted = builder.interpreted;
     code.time = began.elapsed();
     Ok(code)
@@ -112,7 +118,7 @@ pub(super) fn assembly(interp: &Interp, action: ActionId) -> Result<String, Refu
     let shapes = Shapes::new(interp.program());
     let sizes = Sizes::whole(interp.program());
     let limits = CompileLimits { time: Duration::MAX, memory: u64::MAX, inlined: u64::MAX };
-    let mut builder = Builder::new(interp, &shapes, &sizes, false, limits)?;
+    let mut builder = Builder::new(interp, &shapes, &sizes, Purpose::Expand, limits)?;
     // Where processes come and go all that one does at a location is one piece.
     let edge = interp.program().actions[action].edge;
     let piece = Plan::new(interp).functions.into_iter().find_map(|work| match work {
@@ -190,7 +196,7 @@ struct Builder<'a> {
     interp: &'a Interp,
     shapes: &'a Shapes,
     sizes: &'a Sizes,
-    numbered: bool,
+    purpose: Purpose<'a>,
     limits: CompileLimits,
     workshop: Workshop,
     outlines: Outlines,
@@ -207,14 +213,14 @@ impl<'a> Builder<'a> {
         interp: &'a Interp,
         shapes: &'a Shapes,
         sizes: &'a Sizes,
-        numbered: bool,
+        purpose: Purpose<'a>,
         limits: CompileLimits,
     ) -> Result<Self, Refusal> {
         Ok(Builder {
             interp,
             shapes,
             sizes,
-            numbered,
+            purpose,
             limits,
             workshop: Workshop::new()?,
             outlines: Outlines::default(),
@@ -328,7 +334,7 @@ impl<'a> Builder<'a> {
         let b = FunctionBuilder::new(&mut context.func, functions);
         let (interp, known, sites) = (self.interp, (self.shapes, self.sizes), &mut self.sites);
         let links = (&mut self.outlines, module);
-        let mut emitter = Emitter::begin(interp, known, sites, self.numbered, imports, links, b);
+        let mut emitter = Emitter::begin(interp, known, sites, self.purpose, imports, links, b);
         emitter.unrolled_max = UNROLLED_MAX.min(self.limits.parts());
         emitter.instructions_max = self.limits.instructions() as usize;
         let result = body(&mut emitter);

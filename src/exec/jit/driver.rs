@@ -4,6 +4,7 @@
 use super::bits::At;
 use super::emitter::{Emitter, OnFault};
 use super::footprint::Footprint;
+use super::purpose::Purpose;
 use super::runtime::Runtime;
 use super::shape::location_in;
 use super::step::Turn;
@@ -73,6 +74,18 @@ impl Plan {
             Plan::of_instances(interp)
         } else {
             Plan::of_processes(interp)
+        }
+    }
+
+    /// Of nobody.
+    pub fn without_steps() -> Plan {
+        Plan {
+            movers: Vec::new(),
+            functions: Vec::new(),
+            per_turn: 0,
+            has_committed: false,
+            has_timeout: false,
+            has_slots: false,
         }
     }
 
@@ -217,6 +230,25 @@ impl Emitter<'_, '_> {
         if plan.has_timeout {
             self.timeouts(plan, table);
         }
+        match self.purpose {
+            Purpose::Expand => self.deadlock(),
+            Purpose::Judge => {}
+            _ => return self.next_set(),
+        }
+        self.properties();
+    }
+
+    /// Goes on to the set of the next state, if there are sets.
+    fn next_set(&mut self) {
+        let Some(all) = self.purpose.instances() else { return };
+        let bytes = size_of::<u64>() * all.sets().words_each();
+        let set = self.load_field(offset_of!(Runtime, set));
+        let next = self.b.ins().iadd_imm_s(set, bytes as i64);
+        self.store_field(next, offset_of!(Runtime, set));
+    }
+
+    /// Tells the run-time of a state without a step, or perhaps without one that leads on.
+    fn deadlock(&mut self) {
         let (perhaps_stuck, go_on) = (self.block(), self.block());
         self.b.set_cold_block(perhaps_stuck);
         let before = self.load_field(offset_of!(Runtime, before));
@@ -241,7 +273,6 @@ impl Emitter<'_, '_> {
         self.b.ins().call(self.imports.stuck, &[self.runtime, self.state, after]);
         self.jump(go_on);
         self.go_on_at(go_on);
-        self.properties();
     }
 
     fn all_move(&mut self, plan: &Plan, table: Value) {

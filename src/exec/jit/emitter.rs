@@ -7,9 +7,11 @@ use super::expr::UNROLLED_MAX;
 use super::footprint::Keep;
 use super::names::Names;
 use super::outline::Outlines;
+use super::purpose::Purpose;
 use super::runtime::Site;
 use super::shape::{Places, Shapes};
 use super::size::Sizes;
+use crate::analysis::instances::InstanceId;
 use crate::exec::{FaultKind, Interp};
 use crate::ir::interval::Interval;
 use crate::ir::{ActionId, Arithmetic};
@@ -35,8 +37,10 @@ pub(super) struct Emitter<'a, 'f> {
     pub imports: Imports,
     /// Everything that can fail, for the run-time to look up.
     pub sites: &'a mut Vec<Site>,
-    /// Whether the action of each candidate is stored too.
-    pub numbered: bool,
+    /// What the code is for.
+    pub purpose: Purpose<'a>,
+    /// The number of the action instance at hand, if that is asked.
+    pub instance: Option<Val>,
     /// The function's arguments.
     pub arguments: Vec<Value>,
     /// The first of them: the run-time.
@@ -168,7 +172,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         interp: &'a Interp,
         (shapes, sizes): (&'a Shapes, &'a Sizes),
         sites: &'a mut Vec<Site>,
-        numbered: bool,
+        purpose: Purpose<'a>,
         imports: Imports,
         (outlines, module): (&'f mut Outlines, &'f mut JITModule),
         mut b: FunctionBuilder<'f>,
@@ -189,7 +193,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
             b,
             imports,
             sites,
-            numbered,
+            purpose,
+            instance: None,
             arguments,
             runtime,
             state,
@@ -374,7 +379,11 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     pub fn add_site(&mut self, action: ActionId, kind: FaultKind, span: Span) -> i64 {
-        self.sites.push(Site { action, kind, span });
+        // Elsewhere only what is chosen is tried.
+        let is_asked = self.purpose.selects() && self.interp.program().comes_and_goes();
+        let instance = self.instance.filter(|_| is_asked).and_then(|it| it.as_known());
+        let instance = instance.map(|number| InstanceId(number as u32));
+        self.sites.push(Site { action, kind, span, instance });
         self.sites.len() as i64 - 1
     }
 

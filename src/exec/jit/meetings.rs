@@ -58,7 +58,7 @@ impl Emitter<'_, '_> {
         let program = self.interp.program();
         let (met, zero) = (self.b.declare_var(types::I8), self.b.ins().iconst(types::I8, 0));
         self.b.def_var(met, zero);
-        let (names, on_fault) = (self.names.clone(), self.on_fault);
+        let (names, on_fault, instance) = (self.names.clone(), self.on_fault, self.instance);
         for (process, slot) in program.instances() {
             let other = Instance { process, slot };
             if other == sender {
@@ -76,7 +76,7 @@ impl Emitter<'_, '_> {
                 }
             }
         }
-        (self.names, self.on_fault) = (names, on_fault);
+        (self.names, self.on_fault, self.instance) = (names, on_fault, instance);
         let met = self.b.use_var(met);
         self.b.ins().brif(met, taken, &[], unmet, &[]);
     }
@@ -118,7 +118,12 @@ impl Emitter<'_, '_> {
                 continue;
             };
             let (next, failed) = (self.block(), self.block());
+            let (sides, plain) = (((id, sender.slot), (receive, other.slot)), Val::known(0));
+            self.instance = self.number_meeting((sides.0, plain), (sides.1, plain));
             self.on_fault = OnFault::Report(receive, failed);
+            if self.purpose.looks() {
+                self.on_fault = OnFault::Ignore(failed);
+            }
             self.same_channel(theirs, channel, &parent, next);
             if let Some(guard) = &action.guard {
                 let holds = self.block();
@@ -133,21 +138,18 @@ impl Emitter<'_, '_> {
                     self.go_on_if_equal(expected, value, &parent, next);
                 }
             }
-            self.names.channel = Some(channel);
-            let chain = self.chain(other, receive);
-            let mut footprint = Footprint::new(self.interp, self.known(), &self.names);
-            footprint.location(sender);
-            self.step_footprint(&mut footprint, &chain);
-            let work = self.copy(&footprint.words());
-            let from = &program.actions[id];
-            if let Some(edge) = from.edge {
-                self.set_location(sender, edge.to, &work);
+            if self.purpose.selects() {
+                self.go_on_if_chosen_or_tell(failed);
             }
-            self.deliver(channel.id, patterns, message, *span, &work);
-            let number = self.number_of(other);
-            self.go_through(other, number, &chain, id, &work);
+            self.names.channel = Some(channel);
+            if !self.purpose.looks() {
+                self.hand_over((sender, id), (other, receive), channel, patterns, message, *span);
+            }
             self.jump(failed);
             self.go_on_at(failed);
+            if self.purpose.looks() {
+                self.mark();
+            }
             let one = self.b.ins().iconst(types::I8, 1);
             self.b.def_var(met, one);
             self.jump(next);
@@ -155,6 +157,29 @@ impl Emitter<'_, '_> {
         }
         self.jump(end);
         self.go_on_at(end);
+    }
+
+    /// Takes a rendezvous that is possible, and what the receiver is bound to do after it.
+    fn hand_over(
+        &mut self,
+        (sender, send): (Instance, ActionId),
+        (receiver, receive): (Instance, ActionId),
+        channel: ChannelAt,
+        patterns: &[Pattern],
+        message: &[Val],
+        span: Span,
+    ) {
+        let chain = self.chain(receiver, receive);
+        let mut footprint = Footprint::new(self.interp, self.known(), &self.names);
+        footprint.location(sender);
+        self.step_footprint(&mut footprint, &chain);
+        let work = self.copy(&footprint.words());
+        if let Some(edge) = self.interp.program().actions[send].edge {
+            self.set_location(sender, edge.to, &work);
+        }
+        self.deliver(channel.id, patterns, message, span, &work);
+        let number = self.number_of(receiver);
+        self.go_through(receiver, number, &chain, send, &work);
     }
 
     /// Goes on if a reference means this channel, else to `otherwise`.

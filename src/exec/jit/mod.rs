@@ -14,6 +14,7 @@
 //! - `expr`, `stmt`, `step`: expressions, statements, actions;
 //! - `turns`: steps where processes come and go, `meetings` their rendezvous; `channels`: which
 //!   channel is meant;
+//! - `purpose`: code about action instances, and `selective`, who asks for it;
 //! - `driver`: the loop over states; `code`: functions in memory; `runtime`: what they call.
 //!
 //! What is rare is left to the interpreter, action by action: see `supported`. Whatever is not
@@ -34,7 +35,9 @@ mod meetings;
 mod names;
 mod outline;
 mod place;
+mod purpose;
 mod runtime;
+mod selective;
 mod shape;
 mod simple;
 mod size;
@@ -45,12 +48,14 @@ mod turns;
 
 pub use compile::CompileLimits;
 
-use super::{Expansion, Explain, FaultKind, Interp, Lift, Model};
+use super::{Expansion, Explain, FaultKind, Interp, LABEL_BYTES, Lift, Model};
 use crate::ir::ActionId;
 use crate::source::Span;
 use code::{Code, Refusal};
 use compile::compile;
-use runtime::{Noted, SLACK, Site};
+use purpose::Purpose;
+use runtime::{Choice, Noted, SLACK, Site};
+pub use selective::Selector;
 use std::fmt;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -121,7 +126,7 @@ impl<'a> Jit<'a> {
         if let Some(reason) = supported::refusal(interp.program()) {
             return Err(NotCompiled { reason: reason.to_owned() });
         }
-        let code = compile(interp, false, limits)?;
+        let code = compile(interp, Purpose::Expand, limits)?;
         Ok(Jit { interp, code, limits, numbered: OnceLock::new() })
     }
 
@@ -134,7 +139,8 @@ impl<'a> Jit<'a> {
     /// Every step out of `state` as compiled code takes them, with their actions; not the properties
     /// that meet errors. None out of what is no state.
     pub fn compiled_steps(&self, state: &[u8]) -> Vec<CompiledStep> {
-        let code = self.numbered.get_or_init(|| compile(self.interp, true, self.limits).ok());
+        let code =
+            self.numbered.get_or_init(|| compile(self.interp, Purpose::Number, self.limits).ok());
         let Some(code) = code else { return Vec::new() };
         if !self.interp.are_states(state) {
             return Vec::new();
@@ -145,30 +151,31 @@ impl<'a> Jit<'a> {
             Ok(())
         };
         let (mut buffer, mut noted) = (Vec::new(), Vec::new());
-        let run = |out: &mut Expansion| self.run(code, state, out, Some(&mut noted));
+        let run = |out: &mut Expansion| self.run(code, state, None, out, Some(&mut noted));
         // Little room, so that it is often made anew.
-        let room = 3 * self.width();
-        let collected = Expansion::collect_in_batches(self.width(), &mut buffer, room, keep, run);
+        let bytes = self.width() + LABEL_BYTES;
+        let collected = Expansion::collect_in_batches(bytes, &mut buffer, 3 * bytes, keep, run);
         debug_assert!(collected.is_ok(), "making room does not fail");
         successors.append(&mut buffer);
-        let mut successors = successors.chunks_exact(self.width());
+        let mut successors = successors.chunks_exact(bytes);
         let step = |noted| match noted {
             Noted::Taken(action) => {
-                let successor = successors.next().unwrap_or_default().to_vec();
-                CompiledStep { action, outcome: Ok(successor) }
+                let successor = successors.next().map_or(&[][..], |it| &it[..self.width()]);
+                CompiledStep { action, outcome: Ok(successor.to_vec()) }
             }
-            Noted::Failed(Site { action, kind, span }) => {
+            Noted::Failed(Site { action, kind, span, .. }) => {
                 CompiledStep { action: action.0, outcome: Err((kind, span)) }
             }
         };
         noted.into_iter().map(step).collect()
     }
 
-    /// Expands states, and nothing else, the last ones from a copy with room to read beyond them.
+    /// Runs code on states, the last ones from a copy with room to read beyond them.
     fn run(
         &self,
         code: &Code,
         states: &[u8],
+        choice: Option<Choice>,
         out: &mut Expansion,
         mut noted: Option<&mut Vec<Noted>>,
     ) {
@@ -179,11 +186,14 @@ impl<'a> Jit<'a> {
         copy.extend_from_slice(back);
         copy.resize(back.len() + SLACK, 0);
         debug_assert!(self.interp.are_states(states), "looked at before");
+        let after = choice.map(|choice| choice.after(direct));
         // SAFETY: behind the states in front are at least `SLACK` bytes of the others, and behind
-        // the copy are as many zeros.
+        // the copy are as many zeros. Who gives a choice gives a set for each state.
         unsafe {
-            runtime::run(self, code, front.as_ptr(), direct, out, noted.as_deref_mut());
-            runtime::run(self, code, copy.as_ptr(), back.len() / width, out, noted);
+            let front = (front.as_ptr(), direct);
+            runtime::run(self, code, front, choice, out, noted.as_deref_mut());
+            let back = (copy.as_ptr(), back.len() / width);
+            runtime::run(self, code, back, after, out, noted);
         }
     }
 
@@ -208,7 +218,7 @@ impl Model for Jit<'_> {
 
     fn expand(&self, states: &[u8], out: &mut Expansion) {
         if !self.interp.refuse_others(states, out) {
-            self.run(&self.code, states, out, None);
+            self.run(&self.code, states, None, out, None);
         }
     }
 

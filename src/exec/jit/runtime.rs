@@ -6,8 +6,9 @@
 use super::Jit;
 use super::code::Code;
 use super::turns::CHAIN_MAX;
+use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, InstanceSets};
 use crate::exec::interp::{Instance, WITHIN_MAX};
-use crate::exec::{Check, Expansion, Fault, FaultKind, Interp, Model, stop};
+use crate::exec::{Check, Expansion, Fault, FaultKind, Interp, LABEL_BYTES, Model, stop};
 use crate::ir::layout::CellId;
 use crate::ir::{ActionId, LocationId};
 use crate::source::Span;
@@ -26,6 +27,8 @@ pub(super) struct Site {
     pub action: ActionId,
     pub kind: FaultKind,
     pub span: Span,
+    /// The action instance whose failure it is, where one that is not chosen may come here.
+    pub instance: Option<InstanceId>,
 }
 
 /// One call of compiled code. The fields before `jit` are read and written by compiled code.
@@ -42,10 +45,19 @@ pub(super) struct Runtime<'r, 'e> {
     pub open: u64,
     /// The functions for each location of each process.
     pub table: *const *const u8,
-    /// Where the next candidate's action goes, if actions are asked for.
-    pub action: *mut u32,
+    /// The set of the state being expanded: which action instances are chosen, or are found to be
+    /// enabled; null if that is not asked.
+    pub set: *mut u8,
+    /// What the step that is being gone on with begins with, as its label plus 1; or 0.
+    pub begun: u64,
+    /// The label of the state within a step that is handed on.
+    pub label: u64,
     pub jit: &'r Jit<'r>,
     pub code: &'r Code,
+    /// The instances that sets are of.
+    instances: Option<&'r ActionInstances>,
+    /// The set of all instances: whatever goes on with a step that is chosen is chosen.
+    everything: Option<InstanceSets>,
     pub out: &'r mut Expansion<'e>,
     /// The first candidate that has not been handed over.
     start: *mut u8,
@@ -69,15 +81,31 @@ struct Within {
     first: bool,
     /// What it did last.
     action: ActionId,
+    /// The label of its step.
+    label: u32,
 }
 
 /// What each step was, if that is asked for.
 struct Steps<'r> {
-    /// Of the candidates that have not been handed over.
-    actions: Vec<u32>,
     noted: &'r mut Vec<Noted>,
-    /// How many of the actions are noted.
+    /// How many of the candidates in the room are noted.
     done: usize,
+}
+
+/// The action instances among which there is a choice, and a set of them for each state.
+#[derive(Clone, Copy)]
+pub(super) struct Choice<'r> {
+    pub instances: &'r ActionInstances,
+    /// The first state's set; the others follow.
+    pub sets: *mut u64,
+}
+
+impl Choice<'_> {
+    /// The same from a later state on.
+    pub fn after(self, states: usize) -> Self {
+        let words = states * self.instances.sets().words_each();
+        Choice { sets: self.sets.wrapping_add(words), ..self }
+    }
 }
 
 /// A step that compiled code took.
@@ -98,12 +126,14 @@ pub(super) type Entry =
 ///
 /// # Safety
 /// `states` points to `count` states and [`SLACK`] bytes more; `code` was compiled for `jit`, with
-/// actions exactly if `noted` is given.
+/// labels if `noted` is given, and about action instances exactly if `choice` is, which has a set for
+/// each state, to be changed if the code looks at states. `out` is for candidates as the code makes
+/// them.
 pub(super) unsafe fn run(
     jit: &Jit<'_>,
     code: &Code,
-    states: *const u8,
-    count: usize,
+    (states, count): (*const u8, usize),
+    choice: Option<Choice<'_>>,
     out: &mut Expansion,
     noted: Option<&mut Vec<Noted>>,
 ) {
@@ -113,16 +143,20 @@ pub(super) unsafe fn run(
         before: std::ptr::null_mut(),
         open: 0,
         table: code.table.as_ptr(),
-        action: std::ptr::null_mut(),
+        set: choice.map_or(std::ptr::null_mut(), |choice| choice.sets.cast()),
+        begun: 0,
+        label: 0,
         jit,
         code,
+        instances: choice.map(|choice| choice.instances),
+        everything: choice.map(|choice| everything(choice.instances)),
         out,
         start: std::ptr::null_mut(),
         within: Vec::new(),
         states: Vec::new(),
         origin: std::ptr::null(),
         events: 0,
-        steps: noted.map(|noted| Steps { actions: Vec::new(), noted, done: 0 }),
+        steps: noted.map(|noted| Steps { noted, done: 0 }),
     };
     let cursor = runtime.begin_room();
     // SAFETY: the caller vouches for the states; the cursor and the limit are of one piece of room
@@ -130,6 +164,23 @@ pub(super) unsafe fn run(
     // that move the room give a new cursor.
     let cursor = unsafe { (code.entry)(&mut runtime, states, count as u64, cursor) };
     runtime.hand_over(cursor);
+}
+
+/// The set of all instances.
+fn everything(all: &ActionInstances) -> InstanceSets {
+    let mut sets = all.sets();
+    sets.fill(1);
+    sets
+}
+
+/// Whether an instance is in a set: it is bit `i % 8` of byte `i / 8`.
+///
+/// # Safety
+/// `set` points to a set of instances of which it is one.
+unsafe fn is_in(set: *const u8, instance: InstanceId) -> bool {
+    // SAFETY: as the caller says.
+    let byte = unsafe { *set.add(instance.0 as usize / 8) };
+    byte >> (instance.0 % 8) & 1 != 0
 }
 
 /// A function of the table: the run-time, the state, the cursor; gives the cursor.
@@ -140,15 +191,43 @@ impl Runtime<'_, '_> {
     fn begin_room(&mut self) -> *mut u8 {
         let room = self.out.room(SLACK);
         let (start, bytes) = (room.as_mut_ptr().cast::<u8>(), room.len() - SLACK);
-        let width = self.jit.width();
         self.start = start;
-        self.limit = start.wrapping_add(bytes - width);
-        if let Some(steps) = &mut self.steps {
-            steps.actions.resize(bytes / width, 0);
-            self.action = steps.actions.as_mut_ptr();
-            steps.done = 0;
-        }
+        self.limit = start.wrapping_add(bytes - self.stride());
+        self.steps.iter_mut().for_each(|steps| steps.done = 0);
         start
+    }
+
+    /// The bytes from one candidate to the next.
+    fn stride(&self) -> usize {
+        self.jit.width() + if self.code.is_labelled { LABEL_BYTES } else { 0 }
+    }
+
+    /// Whether the steps of an action instance are to be taken.
+    fn is_chosen(&self, instance: ActionInstance) -> bool {
+        self.instances.is_none_or(|all| self.is_chosen_number(all, all.number(instance)))
+    }
+
+    fn is_chosen_number(&self, all: &ActionInstances, instance: InstanceId) -> bool {
+        debug_assert!(instance.0 < all.count());
+        // SAFETY: where instances are, there is a set of the state.
+        unsafe { is_in(self.set, instance) }
+    }
+
+    /// An action instance is enabled.
+    fn mark(&mut self, all: &ActionInstances, instance: ActionInstance) {
+        let number = all.number(instance).0;
+        // SAFETY: there is a set of the state, and where code looks at states, it may be changed.
+        unsafe { *self.set.add(number as usize / 8) |= 1 << (number % 8) };
+        self.touched = 1;
+    }
+
+    /// What goes behind a successor of a step, if anything does.
+    fn label_of(&self, begun: ActionInstance, action: ActionId) -> u32 {
+        match (self.instances, self.begun) {
+            (None, _) => action.0,
+            (Some(all), 0) => all.number(begun).0,
+            (Some(_), label) => (label - 1) as u32,
+        }
     }
 
     /// Counts the candidates before the cursor.
@@ -165,7 +244,8 @@ impl Runtime<'_, '_> {
         let bytes = cursor as usize - self.before as usize;
         // SAFETY: compiled code has written every byte of the room before the cursor.
         let taken = unsafe { std::slice::from_raw_parts(self.before, bytes) };
-        let mut taken = taken.chunks_exact(self.jit.width());
+        let width = self.jit.width();
+        let mut taken = taken.chunks_exact(self.stride()).map(|candidate| &candidate[..width]);
         if taken.any(|successor| self.jit.interp.leads_on(state, successor)) {
             self.touched = 1;
         }
@@ -186,6 +266,10 @@ impl Runtime<'_, '_> {
     /// A step out of `state` fails.
     fn fail(&mut self, state: &[u8], site: Site) {
         (self.touched, self.events) = (1, self.events + 1);
+        let chosen = self.instances.zip(site.instance);
+        if chosen.is_some_and(|(all, instance)| !self.is_chosen_number(all, instance)) {
+            return;
+        }
         if let Some(steps) = &mut self.steps {
             steps.noted.push(Noted::Failed(site));
         }
@@ -196,7 +280,7 @@ impl Runtime<'_, '_> {
     fn fail_after(&mut self, state: &[u8], action: ActionId, kind: FaultKind, cursor: *mut u8) {
         self.note_taken(cursor);
         let span = self.jit.interp.program().actions[action].span;
-        self.fail(state, Site { action, kind, span });
+        self.fail(state, Site { action, kind, span, instance: None });
     }
 
     /// Judges a property, which has no steps and so does not keep `state` from being stuck.
@@ -220,50 +304,81 @@ impl Runtime<'_, '_> {
     }
 
     /// A step out of `state` that the interpreter took, while there is no room.
-    fn interpreted(&mut self, state: &[u8], action: ActionId, result: Result<&[u8], Box<Fault>>) {
+    fn interpreted(
+        &mut self,
+        state: &[u8],
+        (begun, action): (ActionInstance, ActionId),
+        result: Result<&[u8], Box<Fault>>,
+    ) {
         match result {
             Ok(successor) => {
                 self.touched |= u64::from(self.jit.interp.leads_on(state, successor));
                 self.events += 1;
-                self.out.candidate(successor);
+                match self.code.is_labelled {
+                    false => self.out.candidate(successor),
+                    true => {
+                        let label = self.label_of(begun, action);
+                        self.out.record(successor, &label.to_le_bytes());
+                    }
+                }
                 if let Some(steps) = &mut self.steps {
                     steps.noted.push(Noted::Taken(action.0));
                 }
             }
             Err(fault) => {
                 let Fault { kind, span, .. } = *fault;
-                self.fail(state, Site { action, kind, span });
+                self.fail(state, Site { action, kind, span, instance: None });
             }
         }
     }
 
-    /// Adds a candidate. Gives the cursor.
-    fn add(
+    /// All steps of some actions by the interpreter, of those that are asked for. Gives the cursor.
+    fn interpret_all(
         &mut self,
-        candidate: &[u8],
-        action: ActionId,
+        actions: &[ActionId],
+        only_committed: bool,
         state: &[u8],
-        mut cursor: *mut u8,
+        cursor: *mut u8,
     ) -> *mut u8 {
+        let interp = self.jit.interp;
+        if let Some(all) = self.instances.filter(|_| self.code.looks) {
+            for &id in actions {
+                interp.steps_of_action(id, only_committed, state, &mut |begun, _| {
+                    self.mark(all, begun);
+                });
+            }
+            return cursor;
+        }
+        self.leave_room(state, cursor);
+        for &id in actions {
+            interp.steps_of_action(id, only_committed, state, &mut |begun, result| {
+                if self.is_chosen(begun) {
+                    self.interpreted(state, (begun, id), result);
+                }
+            });
+        }
+        self.enter_room()
+    }
+
+    /// Adds a candidate. Gives the cursor.
+    fn add(&mut self, candidate: &[u8], label: u32, state: &[u8], mut cursor: *mut u8) -> *mut u8 {
         if cursor > self.limit {
             self.leave_room(state, cursor);
             cursor = self.enter_room();
         }
         // SAFETY: a candidate may begin at or before the limit.
         unsafe { cursor.copy_from_nonoverlapping(candidate.as_ptr(), candidate.len()) };
-        if self.steps.is_some() {
-            // SAFETY: there is room for the action of every candidate that there is room for.
-            unsafe {
-                self.action.write(action.0);
-                self.action = self.action.add(1);
-            }
+        if self.code.is_labelled {
+            let to = cursor.wrapping_add(candidate.len());
+            // SAFETY: there is room for the label of every candidate that there is room for.
+            unsafe { to.cast::<u32>().write_unaligned(label.to_le()) };
         }
-        cursor.wrapping_add(candidate.len())
+        cursor.wrapping_add(self.stride())
     }
 
     /// How many candidates are in the room.
     fn taken(&self, cursor: *mut u8) -> usize {
-        (cursor as usize - self.start as usize) / self.jit.width()
+        (cursor as usize - self.start as usize) / self.stride()
     }
 
     /// Counts whatever has come of steps, states within steps included.
@@ -272,12 +387,15 @@ impl Runtime<'_, '_> {
     }
 
     fn note_taken(&mut self, cursor: *mut u8) {
-        let taken = self.taken(cursor);
-        if let Some(steps) = &mut self.steps {
-            let new = &steps.actions[steps.done..taken];
-            steps.noted.extend(new.iter().map(|&action| Noted::Taken(action)));
-            steps.done = taken;
+        let (taken, stride, width) = (self.taken(cursor), self.stride(), self.jit.width());
+        let Some(steps) = &mut self.steps else { return };
+        for at in steps.done..taken {
+            let label = self.start.wrapping_add(at * stride + width).cast::<u32>();
+            // SAFETY: compiled code has written every candidate before the cursor, with its label.
+            let label = u32::from_le(unsafe { label.read_unaligned() });
+            steps.noted.push(Noted::Taken(label));
         }
+        steps.done = taken;
     }
 
     /// The bytes of the state being expanded, which compiled code points to unless it goes on from a
@@ -398,12 +516,7 @@ pub(super) unsafe extern "C" fn interpret(
 ) -> *mut u8 {
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
-    runtime.leave_room(state, cursor);
-    let (jit, id) = (runtime.jit, ActionId(action));
-    jit.interp.steps_of_action(id, only_committed != 0, state, &mut |result| {
-        runtime.interpreted(state, id, result);
-    });
-    runtime.enter_room()
+    runtime.interpret_all(&[ActionId(action)], only_committed != 0, state, cursor)
 }
 
 /// All steps of a mover from where it is, by the interpreter. Gives the cursor.
@@ -416,15 +529,10 @@ pub(super) unsafe extern "C" fn interpret_from(
 ) -> *mut u8 {
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
-    runtime.leave_room(state, cursor);
     let (jit, instance) = (runtime.jit, runtime.code.instances[mover as usize]);
     let at = LocationId(location_code(jit.interp, instance, state) as u32);
-    for &id in jit.interp.actions_from(instance.process, at) {
-        jit.interp.steps_of_action(id, only_committed != 0, state, &mut |result| {
-            runtime.interpreted(state, id, result);
-        });
-    }
-    runtime.enter_room()
+    let actions = jit.interp.actions_from(instance.process, at);
+    runtime.interpret_all(actions, only_committed != 0, state, cursor)
 }
 
 /// A step is within: the state is where the cursor is, the mover (its number, and in the lowest bit
@@ -440,7 +548,8 @@ pub(super) unsafe extern "C" fn hand_on(
     let state = unsafe { std::slice::from_raw_parts(cursor, width) };
     runtime.states.extend_from_slice(state);
     let (mover, first) = (mover >> 1, mover & 1 != 0);
-    runtime.within.push(Within { mover, first, action: ActionId(action) });
+    let (action, label) = (ActionId(action), runtime.label as u32);
+    runtime.within.push(Within { mover, first, action, label });
     runtime.open += 1;
 }
 
@@ -452,11 +561,12 @@ pub(super) unsafe extern "C" fn complete(
 ) -> *mut u8 {
     let (jit, code, width) = (runtime.jit, runtime.code, runtime.jit.width());
     runtime.origin = state;
+    let chosen = runtime.set;
     // SAFETY: compiled code passes the state it expands.
     let origin = unsafe { runtime.state(state) };
     let mut within = vec![0; width + SLACK];
     let mut handed_over = 0;
-    while let Some(Within { mover, first, action }) = runtime.within.pop() {
+    while let Some(Within { mover, first, action, label }) = runtime.within.pop() {
         let rest = runtime.states.len() - width;
         within[..width].copy_from_slice(&runtime.states[rest..]);
         runtime.states.truncate(rest);
@@ -465,11 +575,14 @@ pub(super) unsafe extern "C" fn complete(
             runtime.leave_early();
             break;
         }
+        runtime.set = chosen;
         if handed_over == WITHIN_SURE
-            && let Some((action, fault)) = jit.interp.endless_step(origin)
+            && let Some((action, fault)) =
+                jit.interp.endless_step(origin, &|it| runtime.is_chosen(it))
         {
             runtime.note_taken(cursor);
-            runtime.fail(origin, Site { action, kind: fault.kind, span: fault.span });
+            let Fault { kind, span, .. } = *fault;
+            runtime.fail(origin, Site { action, kind, span, instance: None });
             runtime.within.clear();
             runtime.states.clear();
             break;
@@ -480,16 +593,22 @@ pub(super) unsafe extern "C" fn complete(
         // SAFETY: all functions of the table were compiled with this signature.
         let go_on = unsafe { std::mem::transmute::<*const u8, GoOn>(code.table[section + place]) };
         let before = runtime.progress(cursor);
+        if let Some(everything) = &mut runtime.everything {
+            runtime.set = everything.all_words_mut().as_mut_ptr().cast();
+            runtime.begun = u64::from(label) + 1;
+        }
         // SAFETY: the state is followed by bytes to read, and the cursor is that of the room.
         cursor = unsafe { go_on(runtime, within.as_ptr(), cursor) };
         let nothing = runtime.progress(cursor) == before;
         if nothing && first {
             runtime.fail_after(origin, action, FaultKind::Error, cursor);
         } else if nothing {
-            cursor = runtime.add(&within[..width], action, origin, cursor);
+            let label = if runtime.instances.is_some() { label } else { action.0 };
+            cursor = runtime.add(&within[..width], label, origin, cursor);
         }
     }
     (runtime.open, runtime.origin) = (0, std::ptr::null());
+    (runtime.set, runtime.begun) = (chosen, 0);
     cursor
 }
 
@@ -504,11 +623,23 @@ pub(super) unsafe extern "C" fn interpret_turn(
     let width = runtime.jit.width();
     // SAFETY: compiled code passes a state.
     let (origin, from) = unsafe { (runtime.state(from), std::slice::from_raw_parts(from, width)) };
-    runtime.leave_room(origin, cursor);
     let (jit, instance) = (runtime.jit, runtime.code.instances[mover as usize]);
-    jit.interp.turns_of(from, instance, (mode == 2, mode == 1), &mut |action, result| {
-        runtime.interpreted(origin, action, result);
+    let (is_first, is_timeout) = (mode == 2, mode == 1);
+    if let Some(all) = runtime.instances.filter(|_| runtime.code.looks) {
+        jit.interp.can_do_of(from, instance, is_timeout, &mut |begun| runtime.mark(all, begun));
+        return cursor;
+    }
+    runtime.leave_room(origin, cursor);
+    let (all, set) = (runtime.instances, runtime.set);
+    // SAFETY: where instances are, there is a set of the state.
+    let wanted = |begun| all.is_none_or(|all| unsafe { is_in(set, all.number(begun)) });
+    let how = (is_first, is_timeout);
+    let any = jit.interp.turns_of(from, instance, how, &wanted, &mut |begun, action, result| {
+        runtime.interpreted(origin, (begun, action), result);
     });
+    if all.is_some() {
+        runtime.touched |= u64::from(any);
+    }
     if stop::is_asked() {
         runtime.leave_early();
     }

@@ -5,12 +5,13 @@ use super::call::Exit;
 use super::emitter::{Emitter, Frame, OnFault, Val};
 use super::expr::Leave;
 use super::footprint::Footprint;
+use super::purpose::may_be_taken_back;
 use super::runtime::Runtime;
 use super::shape::location_cell;
 use super::simple::Test;
 use super::supported::is_native;
-use crate::exec::FaultKind;
 use crate::exec::interp::ChannelAt;
+use crate::exec::{FaultKind, LABEL_BYTES};
 use crate::ir::layout::Cell;
 use crate::ir::{
     Action, ActionId, Binary, ChannelId, ChannelRef, Communication, Edge, Expr, Grip, Parameter,
@@ -67,7 +68,7 @@ impl Emitter<'_, '_> {
                     self.rendezvous(id, turn);
                 }
             }
-            _ if self.is_native(id) => self.single(id),
+            _ if self.is_native(id) && !self.is_left(&[id]) => self.single(id),
             _ => self.interpreted(id, turn),
         }
     }
@@ -109,7 +110,7 @@ impl Emitter<'_, '_> {
         let action = &self.interp.program().actions[id];
         let size = self.sizes.action(self.interp.program(), action);
         self.each_binding(&action.parameters, size, &mut |this, next| {
-            this.on_fault = OnFault::Report(id, next);
+            let able = this.begin_instance(id, next, |this| this.number_alone(id, 0));
             let parent = this.judging(&[action]);
             this.guard(action, &parent, next);
             let message = action.communication.as_ref().map(|it| {
@@ -118,6 +119,9 @@ impl Emitter<'_, '_> {
             });
             if let Some((communication, channel)) = message {
                 this.wait_for(communication, channel, &parent, next);
+            }
+            if let Some(able) = able {
+                return this.end_look(able, next);
             }
             let mut footprint = Footprint::new(this.interp, this.known(), &this.names);
             footprint.action(id, action);
@@ -129,6 +133,40 @@ impl Emitter<'_, '_> {
             this.candidate(id, &work, footprint.multisets_written());
             this.jump(next);
         });
+    }
+
+    /// Begins what an action instance does. If it is not chosen that is nothing. Where only what is
+    /// enabled is asked, gives where that is clear: there, too, it is if anything fails.
+    fn begin_instance(
+        &mut self,
+        at_fault: ActionId,
+        next: Block,
+        number: impl FnOnce(&mut Self) -> Option<Val>,
+    ) -> Option<Block> {
+        self.on_fault = OnFault::Report(at_fault, next);
+        self.purpose.instances()?;
+        self.instance = number(self);
+        if self.purpose.looks() {
+            let able = self.block();
+            self.on_fault = OnFault::Ignore(able);
+            return Some(able);
+        }
+        self.go_on_if_chosen(next);
+        None
+    }
+
+    /// The instance at hand is enabled.
+    fn end_look(&mut self, able: Block, next: Block) {
+        self.jump(able);
+        self.go_on_at(able);
+        self.mark();
+        self.jump(next);
+    }
+
+    /// Whether it is left to the interpreter what of these actions is enabled: their bodies decide.
+    fn is_left(&self, actions: &[ActionId]) -> bool {
+        let actions = actions.iter().map(|&id| &self.interp.program().actions[id]);
+        self.purpose.looks() && actions.into_iter().any(may_be_taken_back)
     }
 
     /// Goes on if the guard holds, else to `otherwise`.
@@ -178,15 +216,14 @@ impl Emitter<'_, '_> {
             self.b.ins().call(self.imports.settle, &[self.runtime, cursor, first, end]);
         }
         let width = self.interp.layout().bytes as i64;
-        let next = self.b.ins().iadd_imm_s(cursor, width);
-        self.b.def_var(self.cursor, next);
-        if self.numbered {
-            let to = self.load_field(offset_of!(Runtime, action));
-            let number = self.b.ins().iconst(types::I32, i64::from(action.0));
-            self.b.ins().store(MemFlagsData::new().with_notrap(), number, to, 0);
-            let next = self.b.ins().iadd_imm_s(to, 4);
-            self.store_field(next, offset_of!(Runtime, action));
+        let mut next = self.b.ins().iadd_imm_s(cursor, width);
+        if self.purpose.is_labelled() {
+            let label = self.label(action);
+            let label = self.b.ins().ireduce(types::I32, label);
+            self.b.ins().store(MemFlagsData::new().with_notrap(), label, next, 0);
+            next = self.b.ins().iadd_imm_s(next, LABEL_BYTES as i64);
         }
+        self.b.def_var(self.cursor, next);
     }
 
     /// Where a candidate can be put.
@@ -237,8 +274,10 @@ impl Emitter<'_, '_> {
         let receiver = &self.interp.program().actions[id];
         let Some(communication) = &receiver.communication else { return };
         let senders = self.senders(receiver, named_or_none(communication), turn);
-        let all = senders.values().flat_map(BTreeMap::values).flatten();
-        if !self.is_native(id) || all.copied().any(|id| !self.is_native(id)) {
+        let mut all: Vec<ActionId> =
+            senders.values().flat_map(BTreeMap::values).flatten().copied().collect();
+        all.push(id);
+        if all.iter().any(|&id| !self.is_native(id)) || self.is_left(&all) {
             return self.interpreted(id, turn);
         }
         if senders.is_empty() {
@@ -247,6 +286,8 @@ impl Emitter<'_, '_> {
         let size = self.sizes.action(self.interp.program(), receiver);
         self.each_binding(&receiver.parameters, size, &mut |this, next| {
             let parent = this.judging(&[receiver]);
+            let ours = this.combination(&receiver.parameters);
+            this.instance = None;
             if let Some(guard) = &receiver.guard {
                 let (holds, failed) = (this.block(), this.block());
                 let site = this.b.append_block_param(failed, types::I32);
@@ -254,11 +295,11 @@ impl Emitter<'_, '_> {
                 this.on_fault = OnFault::Ask(id, failed);
                 this.branch(guard, &parent, holds, next);
                 this.go_on_at(failed);
-                this.fault_if_partner(site, &senders, &parent, next);
+                this.fault_if_partner(site, (id, ours), &senders, &parent, next);
                 this.go_on_at(holds);
             }
             for (&process, locations) in &senders {
-                this.meet(id, process, locations, &parent);
+                this.meet((id, ours), process, locations, &parent);
             }
             this.jump(next);
         });
@@ -269,14 +310,42 @@ impl Emitter<'_, '_> {
     }
 
     /// A guard that cannot be judged is an error only if the step could otherwise happen.
-    fn fault_if_partner(&mut self, site: Value, senders: &Senders, parent: &Frame, next: Block) {
+    fn fault_if_partner(
+        &mut self,
+        site: Value,
+        (receiver, ours): (ActionId, Val),
+        senders: &Senders,
+        parent: &Frame,
+        next: Block,
+    ) {
         let report = self.block();
         for (&process, locations) in senders {
             let at = self.location(process, parent);
-            for location in locations.keys() {
+            for (location, senders) in locations {
                 let go_on = self.block();
                 let there = self.b.ins().icmp_imm_s(IntCC::Equal, at, i64::from(location.0));
-                self.b.ins().brif(there, report, &[], go_on, &[]);
+                if self.purpose.instances().is_none() {
+                    self.b.ins().brif(there, report, &[], go_on, &[]);
+                    self.go_on_at(go_on);
+                    continue;
+                }
+                let here = self.block();
+                self.b.ins().brif(there, here, &[], go_on, &[]);
+                self.go_on_at(here);
+                // It is the fault of the first that could meet.
+                let sides = ((senders[0], 0), (receiver, 0));
+                let theirs = Val::known(0);
+                self.instance = self.number_meeting((sides.0, theirs), (sides.1, ours));
+                match self.purpose.looks() {
+                    true => {
+                        self.mark();
+                        self.jump(next);
+                    }
+                    false => {
+                        self.go_on_if_chosen(next);
+                        self.jump(report);
+                    }
+                }
                 self.go_on_at(go_on);
             }
         }
@@ -294,7 +363,7 @@ impl Emitter<'_, '_> {
     /// The joint steps with the sends of one process, which is at one of its locations.
     fn meet(
         &mut self,
-        receiver: ActionId,
+        receiver: (ActionId, Val),
         process: ProcessId,
         locations: &BTreeMap<LocationId, Vec<ActionId>>,
         parent: &Frame,
@@ -318,7 +387,7 @@ impl Emitter<'_, '_> {
 
     /// One joint step: values sent are judged in the parent, then the receiver stores them, moves
     /// and runs, then the sender.
-    fn joint(&mut self, receiver_id: ActionId, sender_id: ActionId) {
+    fn joint(&mut self, (receiver_id, combination): (ActionId, Val), sender_id: ActionId) {
         let program = self.interp.program();
         let (receiver, sender) = (&program.actions[receiver_id], &program.actions[sender_id]);
         let (
@@ -333,7 +402,10 @@ impl Emitter<'_, '_> {
         let ours = std::mem::replace(&mut self.names, theirs);
         let size = self.sizes.action(program, sender);
         self.each_binding(&sender.parameters, size, &mut |this, next| {
-            this.on_fault = OnFault::Report(receiver_id, next);
+            let able = this.begin_instance(receiver_id, next, |this| {
+                let theirs = this.combination(&sender.parameters);
+                this.number_meeting(((sender_id, 0), theirs), ((receiver_id, 0), combination))
+            });
             let parent = &this.judging(&[receiver, sender]);
             this.guard(sender, parent, next);
             let message: Vec<Val> = values.iter().map(|value| this.value(value, parent)).collect();
@@ -343,6 +415,10 @@ impl Emitter<'_, '_> {
                 if let Pattern::Match(expected) = pattern {
                     this.go_on_if_equal(expected, value, parent, next);
                 }
+            }
+            if let Some(able) = able {
+                this.names = theirs;
+                return this.end_look(able, next);
             }
             let mut footprint = Footprint::new(this.interp, this.known(), &this.names);
             footprint.action(receiver_id, receiver);

@@ -8,6 +8,7 @@
 use super::emitter::{Emitter, Frame, OnFault};
 use super::footprint::{Footprint, own_bits};
 use super::names::Names;
+use super::purpose::may_meet;
 use super::runtime::Runtime;
 use super::shape::location_in;
 use super::supported::is_native_turn;
@@ -65,7 +66,17 @@ impl Emitter<'_, '_> {
             let parent = self.parent();
             // Nobody's action is at fault.
             self.on_fault = OnFault::Report(ActionId(0), end);
+            self.instance = self.number_may_move(mover);
+            let looking = self.purpose.looks().then(|| self.block());
+            if let Some(fails) = looking {
+                self.on_fault = OnFault::Ignore(fails);
+            }
             self.branch(condition, &parent, may, end);
+            if let Some(fails) = looking {
+                self.go_on_at(fails);
+                self.mark();
+                self.jump(end);
+            }
             self.go_on_at(may);
         }
         let before = self.before(actions, mode);
@@ -114,7 +125,16 @@ impl Emitter<'_, '_> {
             self.skip(action, mode, before, next, end);
         }
         let (taken, failed) = (self.block(), self.block());
+        self.instance = self.number_alone(id, mover.slot);
         self.on_fault = OnFault::Report(id, failed);
+        if self.purpose.looks() {
+            self.on_fault = OnFault::Ignore(failed);
+        }
+        let meets = may_meet(self.interp.program(), action);
+        let asked = before.asked || meets || self.interp.asks_for_timeout();
+        if self.purpose.selects() && !asked {
+            self.go_on_if_chosen(next);
+        }
         let parent = self.parent();
         if let Some(guard) = &action.guard {
             let holds = self.block();
@@ -122,7 +142,11 @@ impl Emitter<'_, '_> {
             self.go_on_at(holds);
         }
         match &action.communication {
+            None if self.purpose.looks() => self.jump(failed),
             None => {
+                if self.purpose.selects() && asked {
+                    self.go_on_if_chosen_or_tell(taken);
+                }
                 self.take(mover, number, id, None, &parent);
                 self.jump(taken);
             }
@@ -147,6 +171,12 @@ impl Emitter<'_, '_> {
                         }
                         _ => {
                             this.wait_for(communication, channel, &parent, next);
+                            if this.purpose.looks() {
+                                return this.jump(failed);
+                            }
+                            if this.purpose.selects() && asked {
+                                this.go_on_if_chosen_or_tell(taken);
+                            }
                             this.take(mover, number, id, Some(channel), &parent);
                             this.jump(taken);
                         }
@@ -161,6 +191,10 @@ impl Emitter<'_, '_> {
             }
         }
         self.go_on_at(failed);
+        if self.purpose.looks() {
+            self.instance = self.number_alone(id, mover.slot);
+            self.mark();
+        }
         self.jump(taken);
         self.go_on_at(taken);
         let one = self.b.ins().iconst(types::I8, 1);
@@ -328,6 +362,10 @@ impl Emitter<'_, '_> {
     fn hand_on(&mut self, number: u32, action: ActionId, first: bool, work: &Frame) {
         let cursor = self.room();
         self.store(work, cursor);
+        if self.purpose.selects() {
+            let label = self.label(action);
+            self.store_field(label, offset_of!(Runtime, label));
+        }
         let mover = self.b.ins().iconst(types::I32, i64::from(number) << 1 | i64::from(first));
         let action = self.b.ins().iconst(types::I32, i64::from(action.0));
         self.b.ins().call(self.imports.hand_on, &[self.runtime, cursor, mover, action]);

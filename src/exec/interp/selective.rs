@@ -1,0 +1,197 @@
+//! Which action instances are enabled in a state, and the steps of those chosen.
+//!
+//! All steps are looked at as they always are, and those of other instances are passed by. So what an
+//! action's being possible means for others (`else`, `timeout`, `unless`, priorities) does not depend
+//! on what is chosen.
+
+use super::steps::{Taken, begun};
+use super::{Failure, Interp};
+use crate::analysis::instances::{
+    ActionInstance, ActionInstances, InstanceId, InstanceSets, NotNumbered, is_in,
+};
+use crate::exec::{Check, Expansion, Labelled, Model, Selective, stop};
+use crate::ir::{EndRule, Schedule};
+
+/// An interpreter whose steps can be taken by choice.
+#[derive(Debug)]
+pub struct Selector<'a> {
+    interp: &'a Interp,
+    instances: ActionInstances,
+}
+
+/// Told of a step: what it begins with, its actions, and the successor, or none if that is left out,
+/// or the fault.
+type StepVisitor<'a> = dyn FnMut(ActionInstance, &[Taken], Result<Option<&[u8]>, Failure>) + 'a;
+
+impl Interp {
+    /// Its steps by choice, or why there are none.
+    pub fn selector(&self) -> Result<Selector<'_>, NotNumbered> {
+        Ok(Selector { interp: self, instances: ActionInstances::new(&self.program)? })
+    }
+
+    /// Tells `visit` every step out of `state` that begins with something `wanted`.
+    fn each_step_wanted(
+        &self,
+        state: &[u8],
+        work: &mut Vec<u8>,
+        wanted: &dyn Fn(ActionInstance) -> bool,
+        visit: &mut StepVisitor,
+    ) {
+        if self.has_slots && self.program.schedule == Schedule::Interleaved {
+            return self.each_mover(state, &mut |look| {
+                self.take_turn(look, wanted, &mut |taken, result| {
+                    visit(self.begun_by(look.mover, taken), taken, result.map(Some));
+                })
+            });
+        }
+        self.each_step(state, work, &mut |taken, result| {
+            if let Some(begun) = begun(taken).filter(|&it| wanted(it)) {
+                visit(begun, taken, result);
+            }
+        });
+    }
+
+    /// Tells `visit` what is enabled in `state`, some of it perhaps more than once.
+    pub(in crate::exec) fn each_enabled(
+        &self,
+        state: &[u8],
+        work: &mut Vec<u8>,
+        visit: &mut dyn FnMut(ActionInstance),
+    ) {
+        match self.has_slots && self.program.schedule == Schedule::Interleaved {
+            true => self.each_mover(state, &mut |look| self.can_do(look, visit)),
+            false => self.each_step(state, work, &mut |taken, _| {
+                begun(taken).into_iter().for_each(&mut *visit);
+            }),
+        }
+    }
+
+    /// Records the properties that do not hold in `state`, or meet an error when asked.
+    pub(in crate::exec) fn judge_properties(&self, state: &[u8], out: &mut Expansion) {
+        self.broken_properties(state, |number, fault| {
+            let check = match fault {
+                None => Check::Property(number),
+                Some(fault) => Check::Fault(fault.kind, self.judging_number(number)),
+            };
+            out.finding(check, state);
+        });
+    }
+
+    /// Records which states have no step that leads on and should have one. Where a step back to
+    /// where it began is none that leads on, what is enabled is tried, one instance after another.
+    pub(in crate::exec) fn judge_deadlocks(
+        &self,
+        selective: &dyn Selective,
+        states: &[u8],
+        enabled: &InstanceSets,
+        out: &mut Expansion,
+    ) {
+        selective.instances().assert_fit(enabled, states.len() / self.width());
+        let stutters = self.program.end == EndRule::NeverStuttering;
+        for (at, state) in states.chunks_exact(self.width()).enumerate() {
+            if stop::is_asked() || out.has_failed() {
+                return;
+            }
+            let is_stuck = match stutters {
+                false => enabled.is_none(at),
+                true => enabled.iter(at).all(|instance| stays(selective, state, instance, out)),
+            };
+            if is_stuck && !self.is_valid_end(state) {
+                out.finding(Check::Deadlock, state);
+            }
+        }
+    }
+}
+
+impl Selector<'_> {
+    fn expand_some(
+        &self,
+        states: &[u8],
+        chosen: &InstanceSets,
+        out: &mut Expansion,
+        add: &mut dyn FnMut(&mut Expansion, &[u8], InstanceId),
+    ) {
+        let (interp, width) = (self.interp, self.interp.width());
+        if interp.refuse_others(states, out) {
+            return;
+        }
+        self.instances.assert_fit(chosen, states.len() / width);
+        let mut work = Vec::with_capacity(width);
+        for (at, state) in states.chunks_exact(width).enumerate() {
+            if stop::is_asked() {
+                return;
+            }
+            let words = chosen.words(at);
+            let wanted = |it| is_in(words, self.instances.number(it));
+            interp.each_step_wanted(state, &mut work, &wanted, &mut |begun, taken, result| {
+                match result {
+                    Ok(Some(successor)) => add(out, successor, self.instances.number(begun)),
+                    Ok(None) => out.leave_out(1),
+                    Err(fault) => {
+                        let action = interp.told(taken, true);
+                        out.finding(Check::Fault(fault.kind, action.0), state);
+                    }
+                }
+            });
+        }
+    }
+}
+
+impl Selective for Selector<'_> {
+    fn instances(&self) -> &ActionInstances {
+        &self.instances
+    }
+
+    fn enabled(&self, states: &[u8], sets: &mut InstanceSets) -> spill::Result<()> {
+        self.interp.check(states)?;
+        let width = self.interp.width();
+        sets.clear(states.len() / width);
+        self.instances.assert_fit(sets, states.len() / width);
+        let mut work = Vec::with_capacity(width);
+        for (at, state) in states.chunks_exact(width).enumerate() {
+            self.interp.each_enabled(state, &mut work, &mut |it| {
+                sets.insert(at, self.instances.number(it));
+            });
+        }
+        Ok(())
+    }
+
+    fn expand_chosen(&self, states: &[u8], chosen: &InstanceSets, out: &mut Expansion) {
+        self.expand_some(states, chosen, out, &mut |out, successor, _| out.candidate(successor));
+    }
+
+    fn expand_labelled(&self, states: &[u8], chosen: &InstanceSets, out: &mut Labelled) {
+        self.expand_some(states, chosen, out.records(), &mut |out, successor, instance| {
+            out.record(successor, &instance.0.to_le_bytes());
+        });
+    }
+
+    fn judge(&self, states: &[u8], enabled: &InstanceSets, out: &mut Expansion) {
+        let interp = self.interp;
+        if interp.refuse_others(states, out) {
+            return;
+        }
+        interp.judge_deadlocks(self, states, enabled, out);
+        for state in states.chunks_exact(interp.width()) {
+            interp.judge_properties(state, out);
+        }
+    }
+}
+
+/// Whether every step of an instance leads back to `state`.
+fn stays(
+    selective: &dyn Selective,
+    state: &[u8],
+    instance: InstanceId,
+    out: &mut Expansion,
+) -> bool {
+    let mut chosen = selective.instances().sets();
+    chosen.clear(1);
+    chosen.insert(0, instance);
+    let mut successors = Vec::new();
+    let run = |out: &mut Expansion| selective.expand_chosen(state, &chosen, out);
+    out.wrap(state.len(), &mut successors, run).is_some_and(|collected| {
+        let leads_nowhere = collected.findings.is_empty() && collected.left_out == 0;
+        leads_nowhere && successors.chunks_exact(state.len()).all(|successor| successor == state)
+    })
+}

@@ -1,0 +1,134 @@
+//! Some of the steps out of a state, by what they begin with.
+//!
+//! Whoever reduces a state space looks at what is *enabled* in a state, chooses some of it, and has
+//! only that expanded. What it chooses among are [action instances](crate::analysis::instances):
+//! numbers that mean the same in every state. Candidates can carry theirs as a *label*, so that what
+//! comes later knows how a state was reached.
+//!
+//! Wrappers of a model do not have this of themselves, and no default gives it to them: it is asked of
+//! an executor, and only by those who want it. [`Model`](super::Model) knows nothing of it, and code
+//! compiled for that stays as it is.
+
+use super::expansion::{Check, Collected, Expansion};
+use crate::analysis::instances::{ActionInstances, InstanceId, InstanceSets};
+use spill::Result;
+
+/// A model whose steps can be taken by the choice of what they begin with.
+pub trait Selective: Send + Sync {
+    /// The action instances among which there is a choice.
+    fn instances(&self) -> &ActionInstances;
+
+    /// Makes `sets` those of the enabled instances of each of `states` (whole states, one after
+    /// another): of all that have a step out of it, to a state or to one that is left out, or that
+    /// fail. A step that an `assume` in its body takes back is none.
+    fn enabled(&self, states: &[u8], sets: &mut InstanceSets) -> Result<()>;
+
+    /// Adds to `out` the steps of the instances in `chosen`, which has a set for each of `states`:
+    /// successors, steps to states that are left out, and run-time errors as findings. What is chosen
+    /// and not enabled adds nothing. Nothing is judged but the steps: of deadlocks and properties tells
+    /// [`Selective::judge`].
+    ///
+    /// Whether an instance is enabled never depends on what is chosen.
+    fn expand_chosen(&self, states: &[u8], chosen: &InstanceSets, out: &mut Expansion);
+
+    /// The same; each successor has the instance of its step as its label.
+    fn expand_labelled(&self, states: &[u8], chosen: &InstanceSets, out: &mut Labelled);
+
+    /// Records what is wrong with each of `states` itself: properties that do not hold or meet an
+    /// error when asked, and deadlock. `enabled` is what [`Selective::enabled`] said of them.
+    ///
+    /// What this finds and what expanding all that is enabled finds is together what
+    /// [`Model::expand`](super::Model::expand) finds.
+    fn judge(&self, states: &[u8], enabled: &InstanceSets, out: &mut Expansion);
+}
+
+/// Bytes of a label.
+pub const LABEL_BYTES: usize = 4;
+
+/// Where labelled candidates are put: an [`Expansion`] whose candidates are records, a state and
+/// behind it the number of an action instance in four bytes, the least significant first. A state of
+/// two bytes, reached by instance 258:
+///
+/// ```text
+/// state  label
+/// a3 07  02 01 00 00
+/// ```
+///
+/// Like an expansion there is none without an end: see [`Labelled::collect`] and
+/// [`Expansion::wrap_labelled`].
+pub struct Labelled<'o, 'a> {
+    out: &'o mut Expansion<'a>,
+}
+
+impl<'a> Labelled<'_, 'a> {
+    /// Collects in `buffer` the records that `run` adds, of states of `width` bytes.
+    pub fn collect(
+        width: usize,
+        buffer: &mut Vec<u8>,
+        run: impl FnOnce(&mut Labelled),
+    ) -> Result<Collected> {
+        Labelled::collect_in_batches(width, buffer, usize::MAX, |_| Ok(()), run)
+    }
+
+    /// The same, but calls `on_full` whenever the next record would make the buffer longer than
+    /// `limit` bytes.
+    pub fn collect_in_batches(
+        width: usize,
+        buffer: &mut Vec<u8>,
+        limit: usize,
+        on_full: impl FnMut(&mut Vec<u8>) -> Result<()>,
+        run: impl FnOnce(&mut Labelled),
+    ) -> Result<Collected> {
+        let width = width + LABEL_BYTES;
+        let run = |out: &mut Expansion| run(&mut Labelled { out });
+        Expansion::collect_in_batches(width, buffer, limit, on_full, run)
+    }
+
+    /// Adds one successor and the instance of the step to it.
+    pub fn candidate(&mut self, state: &[u8], instance: InstanceId) {
+        self.out.record(state, &instance.0.to_le_bytes());
+    }
+
+    /// Records that `check` fails in `state`.
+    pub fn finding(&mut self, check: Check, state: &[u8]) {
+        self.out.finding(check, state);
+    }
+
+    /// Counts steps to states that are left out.
+    pub fn leave_out(&mut self, steps: u64) {
+        self.out.leave_out(steps);
+    }
+
+    /// Gives up; see [`Expansion::fail`].
+    pub fn fail(&mut self, reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) {
+        self.out.fail(reason);
+    }
+
+    /// The records as plain candidates, for executors.
+    pub(super) fn records(&mut self) -> &mut Expansion<'a> {
+        self.out
+    }
+}
+
+impl Expansion<'_> {
+    /// Collects in `buffer` the labelled candidates, of states of `width` bytes, that a model this one
+    /// wraps adds. None if that failed; then this expansion has failed, too.
+    #[must_use]
+    pub fn wrap_labelled(
+        &mut self,
+        width: usize,
+        buffer: &mut Vec<u8>,
+        run: impl FnOnce(&mut Labelled),
+    ) -> Option<Collected> {
+        self.wrap(width + LABEL_BYTES, buffer, |out| run(&mut Labelled { out }))
+    }
+}
+
+/// The states, of `width` bytes, and instances in what was collected.
+pub fn labelled(buffer: &[u8], width: usize) -> impl ExactSizeIterator<Item = (&[u8], InstanceId)> {
+    buffer.chunks_exact(width + LABEL_BYTES).map(move |record| {
+        let (state, label) = record.split_at(width);
+        let label = label.first_chunk().copied().unwrap_or_default();
+        (state, InstanceId(u32::from_le_bytes(label)))
+    })
+}

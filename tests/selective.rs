@@ -1,0 +1,273 @@
+//! Steps by choice: what is enabled, what each action instance does, and that all of them together do
+//! what expanding does, on random reachable states of every model we ship and, with
+//! `SPILLWAY_CORPUS`, of every model there; and what is particular to each language.
+
+#[path = "support/chosen.rs"]
+mod chosen;
+mod support;
+
+use chosen::keeps_choices;
+use spillway::analysis::instances::{ActionInstance, InstanceId, InstanceSets};
+use spillway::exec::{
+    Exec, Executor, Explain, Interp, Labelled, Model, Outcome, Selective, labelled,
+};
+use spillway::front::{Language, Options};
+use spillway::source::Sources;
+use std::path::{Path, PathBuf};
+use support::agree::random_states;
+
+/// Random states of each model.
+const STATES: usize = 300;
+
+/// The models in a folder and the folders in it.
+fn models(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut entries: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    let within = |entry: PathBuf| match entry.is_dir() {
+        true => models(&entry),
+        false => vec![entry],
+    };
+    let mut files: Vec<PathBuf> = entries.into_iter().flat_map(within).collect();
+    files.retain(|file| Language::of_file(&file.to_string_lossy()).is_some());
+    files
+}
+
+fn interpreter(name: &str, text: String) -> Option<Interp> {
+    let mut sources = Sources::default();
+    sources.add(name.to_owned(), text);
+    let language = Language::of_file(name).unwrap();
+    let loaded = language.load(&mut sources, &Options::default()).ok()?;
+    Interp::new(loaded.program).ok()
+}
+
+/// Models whose processes move in lockstep, whose instances are not numbered.
+const LOCKSTEP: &str = "lockstep";
+
+fn try_all(folder: &Path, states: usize) {
+    let files = models(folder);
+    assert!(!files.is_empty());
+    for file in files {
+        let name = file.display().to_string();
+        let text = std::fs::read(&file).unwrap();
+        let text = text.iter().map(|&byte| char::from(byte)).collect();
+        let Some(interp) = interpreter(&name, text) else {
+            assert!(!folder.starts_with(env!("CARGO_MANIFEST_DIR")), "{name} is refused");
+            println!("{name}: refused");
+            continue;
+        };
+        let reached = random_states(&interp, 30 * states, 1);
+        let some: Vec<u8> =
+            reached.chunks_exact(interp.width()).step_by(30).flatten().copied().collect();
+        for exec in [Exec::Interp, Exec::Jit] {
+            let executor = Executor::new(&interp, exec);
+            let selective = match executor.selective() {
+                Ok(selective) => selective,
+                Err(refused) => {
+                    assert!(refused.reason.contains(LOCKSTEP), "{name}: {refused}");
+                    println!("{name}: {refused}");
+                    continue;
+                }
+            };
+            if let Err(what) = keeps_choices(&interp, &*selective, &some, 1) {
+                panic!("{name}, {exec:?}: {what}");
+            }
+            println!("{name}: {} instances, {exec:?}", selective.instances().count());
+        }
+    }
+}
+
+#[test]
+fn choices_of_our_models_are_kept() {
+    try_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models"), STATES);
+}
+
+#[test]
+fn choices_of_models_of_the_corpus_are_kept() {
+    match std::env::var_os("SPILLWAY_CORPUS") {
+        None => println!("skipped: SPILLWAY_CORPUS is not set"),
+        Some(corpus) => {
+            for language in ["dve", "murphi", "promela"] {
+                try_all(&Path::new(&corpus).join(language), STATES / 3);
+            }
+        }
+    }
+}
+
+/// What is enabled in the only initial state, each as the names and slots of its sides, and the
+/// successors by each.
+fn first_steps(interp: &Interp, selective: &dyn Selective) -> Vec<(String, Vec<Vec<u8>>)> {
+    let Outcome::Successor(state) = interp.starts().remove(0).outcome else {
+        panic!("there is an initial state")
+    };
+    steps_of(interp, selective, &state)
+}
+
+fn steps_of(
+    interp: &Interp,
+    selective: &dyn Selective,
+    state: &[u8],
+) -> Vec<(String, Vec<Vec<u8>>)> {
+    let mut sets = selective.instances().sets();
+    selective.enabled(state, &mut sets).unwrap();
+    let name = |instance: InstanceId| {
+        let what = selective.instances().get(instance).unwrap();
+        let side = |it: spillway::analysis::instances::Side| {
+            let name = interp.action_name(it.action.0);
+            let values = selective.instances().values(it);
+            if values.is_empty() {
+                format!("{name}@{}", it.slot)
+            } else {
+                format!("{name}{values:?}")
+            }
+        };
+        match what {
+            ActionInstance::MayMove { slot, .. } => format!("may {slot} move"),
+            _ => what.sides().map(side).collect::<Vec<_>>().join(" meets "),
+        }
+    };
+    let successors = |instance: InstanceId| {
+        let (mut one, mut buffer) = (selective.instances().sets(), Vec::new());
+        one.clear(1);
+        one.insert(0, instance);
+        let run = |out: &mut Labelled| selective.expand_labelled(state, &one, out);
+        let _ = Labelled::collect(interp.width(), &mut buffer, run).unwrap();
+        labelled(&buffer, interp.width()).map(|(state, _)| state.to_vec()).collect()
+    };
+    sets.iter(0).map(|instance| (name(instance), successors(instance))).collect()
+}
+
+/// Each with the successors as a variable has them.
+fn seen(name: &str, text: &str, variable: &str, expected: &[(&str, &[&str])]) {
+    let interp = interpreter(name, text.to_owned()).unwrap();
+    for exec in [Exec::Interp, Exec::Jit] {
+        let executor = Executor::new(&interp, exec);
+        let selective = executor.selective().unwrap();
+        let value = |state: &Vec<u8>| {
+            let shown = interp.describe(state);
+            shown.into_iter().find(|(name, _)| name == variable).unwrap().1
+        };
+        let found: Vec<(String, Vec<String>)> = first_steps(&interp, &*selective)
+            .into_iter()
+            .map(|(name, states)| (name, states.iter().map(value).collect()))
+            .collect();
+        let expected: Vec<(String, Vec<String>)> = expected
+            .iter()
+            .map(|(name, values)| {
+                (name.to_string(), values.iter().map(|it| it.to_string()).collect())
+            })
+            .collect();
+        assert_eq!(found, expected, "{exec:?}");
+    }
+}
+
+#[test]
+fn rules_are_told_apart_by_the_values_of_their_parameters() {
+    let text = "type small: 0..2; odd: 3..4; var x: 0..99;
+        ruleset i: small; j: odd do
+          rule \"set\" i > 0 ==> x := 10 * i + j; end
+        end;
+        startstate x := 0; end";
+    let steps: [(&str, &[&str]); 4] = [
+        ("set[1, 3]", &["13"]),
+        ("set[1, 4]", &["14"]),
+        ("set[2, 3]", &["23"]),
+        ("set[2, 4]", &["24"]),
+    ];
+    seen("rules.m", text, "x", &steps);
+}
+
+#[test]
+fn a_rendezvous_is_the_pair_of_both_sides() {
+    let text = "channel c; byte x = 0;
+        process A { state a, b; init a; trans a -> b { sync c!1; }, a -> b { sync c!2; }; }
+        process B { byte y = 0; state a, b; init a; trans a -> b { sync c?x; }; }
+        process C { state a, b; init a; trans a -> b { sync c?x; effect x = x + 10; }; }
+        system async;";
+    let interp = interpreter("meet.dve", text.to_owned()).unwrap();
+    let selective = interp.selector().unwrap();
+    let found = first_steps(&interp, &selective);
+    let pairs: Vec<_> =
+        found.iter().map(|(name, successors)| (name.as_str(), successors.len())).collect();
+    assert_eq!(pairs.len(), 4, "{pairs:?}");
+    assert!(pairs.iter().all(|(name, steps)| name.contains(" meets ") && *steps == 1), "{pairs:?}");
+}
+
+/// `else` is possible only if nothing else is, chosen or not; so is `timeout`.
+#[test]
+fn what_waits_for_others_does_not_depend_on_the_choice() {
+    let either = "byte x; active proctype A() { if :: x == 0 -> x = 1 :: else -> x = 2 fi }";
+    let interp = interpreter("else.pml", either.to_owned()).unwrap();
+    for exec in [Exec::Interp, Exec::Jit] {
+        let executor = Executor::new(&interp, exec);
+        let selective = executor.selective().unwrap();
+        assert_eq!(first_steps(&interp, &*selective).len(), 1, "{exec:?}");
+        let Outcome::Successor(state) = interp.starts().remove(0).outcome else { panic!("starts") };
+        let count = selective.instances().count();
+        for number in 0..count {
+            let mut one = InstanceSets::new(count);
+            one.clear(1);
+            one.insert(0, InstanceId(number));
+            let mut buffer = Vec::new();
+            let run = |out: &mut Labelled| selective.expand_labelled(&state, &one, out);
+            let collected = Labelled::collect(interp.width(), &mut buffer, run).unwrap();
+            let mut sets = selective.instances().sets();
+            selective.enabled(&state, &mut sets).unwrap();
+            let expected = u64::from(sets.contains(0, InstanceId(number)));
+            assert_eq!(collected.transitions, expected, "{exec:?}, {number}");
+        }
+    }
+    let waits =
+        "byte x; active proctype A() { timeout -> x = 1 } active proctype B() { x == 0 -> x = 3 }";
+    let interp = interpreter("timeout.pml", waits.to_owned()).unwrap();
+    for exec in [Exec::Interp, Exec::Jit] {
+        let executor = Executor::new(&interp, exec);
+        let selective = executor.selective().unwrap();
+        let Outcome::Successor(state) = interp.starts().remove(0).outcome else { panic!("starts") };
+        let mut all = selective.instances().sets();
+        selective.enabled(&state, &mut all).unwrap();
+        let able: Vec<InstanceId> = all.iter(0).collect();
+        assert_eq!(able.len(), 1, "{exec:?}: B can move, and so A cannot");
+        all.fill(1);
+        all.remove(0, able[0]);
+        let mut buffer = Vec::new();
+        let run = |out: &mut Labelled| selective.expand_labelled(&state, &all, out);
+        let collected = Labelled::collect(interp.width(), &mut buffer, run).unwrap();
+        assert_eq!(collected.transitions, 0, "{exec:?}: no timeout where B is not chosen");
+    }
+}
+
+/// The step of an atomic sequence is of the instance it begins with, in all its ways.
+#[test]
+fn a_step_of_several_actions_is_of_the_first() {
+    let text = "byte x; active proctype A() {
+        atomic { x = 1; if :: x = 2 :: x = 3 fi; x = x + 10 } }
+        active proctype B() { d_step { x = 50; x = x + 1 } }";
+    let interp = interpreter("chain.pml", text.to_owned()).unwrap();
+    for exec in [Exec::Interp, Exec::Jit] {
+        let executor = Executor::new(&interp, exec);
+        let selective = executor.selective().unwrap();
+        let found = first_steps(&interp, &*selective);
+        let mut counts: Vec<usize> = found.iter().map(|(_, successors)| successors.len()).collect();
+        counts.sort();
+        assert_eq!(counts, [1, 2], "{exec:?}: {found:?}");
+    }
+}
+
+/// Bytes that are no state are refused, whatever is asked.
+#[test]
+fn what_is_no_state_is_refused() {
+    let text = "byte x; active proctype A() { do :: x < 5 -> x++ :: x == 5 -> x = 0 od }";
+    let interp = interpreter("loop.pml", text.to_owned()).unwrap();
+    let wrong = vec![0xff; interp.width()];
+    assert!(interp.steps(&wrong).is_empty());
+    for exec in [Exec::Interp, Exec::Jit] {
+        let executor = Executor::new(&interp, exec);
+        let selective = executor.selective().unwrap();
+        let mut sets = selective.instances().sets();
+        assert!(selective.enabled(&wrong, &mut sets).is_err());
+        sets.fill(1);
+        let run = |out: &mut Labelled| selective.expand_labelled(&wrong, &sets, out);
+        assert!(Labelled::collect(interp.width(), &mut Vec::new(), run).is_err());
+    }
+}

@@ -1,0 +1,255 @@
+//! What choosing among action instances must keep, whoever executes the program.
+#![allow(dead_code)]
+
+use crate::support::Random;
+use spillway::analysis::instances::{ActionInstance, InstanceId, InstanceSets, Side};
+use spillway::exec::{
+    Check, Collected, Expansion, Explain, Findings, Interp, Labelled, Model, Outcome, Selective,
+    Step, labelled,
+};
+use spillway::ir::layout::CellId;
+use spillway::ir::{Pid, Program};
+use spillway::source::Span;
+use std::collections::BTreeMap;
+
+/// Says where the first difference is.
+pub type Kept = Result<(), String>;
+
+/// Fails with a message.
+macro_rules! keep {
+    ($holds:expr, $($what:tt)*) => {
+        if !$holds {
+            return Err(format!($($what)*));
+        }
+    };
+}
+
+/// Labelled successors, sorted, and what else came of it.
+type Taken = (Vec<(u32, Vec<u8>)>, Collected);
+
+/// All that expanding the chosen instances of each state gives, through a buffer of `limit` bytes.
+fn taken(
+    by: &dyn Selective,
+    width: usize,
+    states: &[u8],
+    chosen: &InstanceSets,
+    limit: usize,
+) -> Taken {
+    let (mut all, mut buffer) = (Vec::new(), Vec::new());
+    let keep = |buffer: &mut Vec<u8>| {
+        all.append(buffer);
+        Ok(())
+    };
+    let run = |out: &mut Labelled| by.expand_labelled(states, chosen, out);
+    let collected = Labelled::collect_in_batches(width, &mut buffer, limit, keep, run).unwrap();
+    all.append(&mut buffer);
+    let mut found: Vec<_> =
+        labelled(&all, width).map(|(state, label)| (label.0, state.to_vec())).collect();
+    found.sort();
+    (found, collected)
+}
+
+fn unlabelled(
+    by: &dyn Selective,
+    width: usize,
+    states: &[u8],
+    chosen: &InstanceSets,
+) -> (Vec<Vec<u8>>, Collected) {
+    let mut buffer = Vec::new();
+    let run = |out: &mut Expansion| by.expand_chosen(states, chosen, out);
+    let collected = Expansion::collect(width, &mut buffer, run).unwrap();
+    let mut found: Vec<_> = buffer.chunks_exact(width).map(<[u8]>::to_vec).collect();
+    found.sort();
+    (found, collected)
+}
+
+fn judged(by: &dyn Selective, width: usize, states: &[u8], enabled: &InstanceSets) -> Findings {
+    let run = |out: &mut Expansion| by.judge(states, enabled, out);
+    Expansion::collect(width, &mut Vec::new(), run).unwrap().findings
+}
+
+fn enabled(by: &dyn Selective, states: &[u8]) -> InstanceSets {
+    let mut sets = by.instances().sets();
+    by.enabled(states, &mut sets).unwrap();
+    sets
+}
+
+/// A set for each state: all, or about one instance in `one_in` of those enabled and of the others.
+fn some(enabled: &InstanceSets, one_in: usize, random: &mut Random) -> InstanceSets {
+    let mut sets = InstanceSets::new(enabled.instances());
+    sets.clear(enabled.len());
+    for at in 0..enabled.len() {
+        for instance in enabled.iter(at).filter(|_| random.below(one_in) == 0) {
+            sets.insert(at, instance);
+        }
+        if enabled.instances() > 0 {
+            sets.insert(at, InstanceId(random.below(enabled.instances() as usize) as u32));
+        }
+    }
+    sets
+}
+
+/// That what an executor gives by choice is together what it expands, that it is the interpreter's,
+/// and that the labels are those of the steps that are told. `in_order` tells whether the interpreter
+/// expands in the order in which it tells.
+pub fn keeps_choices(interp: &Interp, by: &dyn Selective, states: &[u8], seed: u64) -> Kept {
+    let width = interp.width();
+    let reference = interp.selector().map_err(|error| error.reason)?;
+    let mut random = Random::new(seed);
+    for state in states.chunks_exact(width) {
+        singles_are_all(interp, &reference, by, state)
+            .map_err(|what| format!("in {state:02x?}: {what}"))?;
+    }
+    let all_enabled = enabled(by, states);
+    keep!(all_enabled == enabled(&reference, states), "other instances are enabled");
+    for one_in in [1, 2, 4] {
+        let chosen = some(&all_enabled, one_in, &mut random);
+        let expected = taken(&reference, width, states, &chosen, usize::MAX);
+        for limit in [usize::MAX, 3 * (width + 4)] {
+            let found = taken(by, width, states, &chosen, limit);
+            keep!(found == expected, "other steps of one in {one_in}, {limit} bytes at a time");
+        }
+        let found = unlabelled(by, width, states, &chosen);
+        let expected_states = {
+            let mut states: Vec<_> = expected.0.into_iter().map(|(_, state)| state).collect();
+            states.sort();
+            states
+        };
+        keep!(found == (expected_states, expected.1), "other steps without labels");
+    }
+    let whole = {
+        let mut buffer = Vec::new();
+        let run = |out: &mut Expansion| interp.expand(states, out);
+        Expansion::collect(width, &mut buffer, run).unwrap()
+    };
+    let mut all = by.instances().sets();
+    all.fill(states.len() / width);
+    let mut findings = taken(by, width, states, &all, usize::MAX).1.findings;
+    findings.merge(judged(by, width, states, &all_enabled));
+    keep!(findings == whole.findings, "found {findings:?}, not {:?}", whole.findings);
+    Ok(())
+}
+
+fn singles_are_all(
+    interp: &Interp,
+    reference: &dyn Selective,
+    by: &dyn Selective,
+    state: &[u8],
+) -> Kept {
+    let (width, can) = (state.len(), enabled(by, state));
+    keep!(can == enabled(reference, state), "other instances are enabled");
+    let mut one = by.instances().sets();
+    let (mut successors, mut tallies) = (Vec::new(), Collected::default());
+    let mut by_key: BTreeMap<Key, Came> = BTreeMap::new();
+    for instance in can.iter(0) {
+        one.clear(1);
+        one.insert(0, instance);
+        let (found, collected) = taken(by, width, state, &one, usize::MAX);
+        keep!(
+            collected.transitions > 0 || !collected.findings.is_empty(),
+            "{instance:?} is enabled and gives nothing"
+        );
+        keep!(found.iter().all(|(label, _)| *label == instance.0), "{instance:?} has other labels");
+        let what = by.instances().get(instance).ok_or("no such instance")?;
+        keep!(by.instances().number(what) == instance, "{instance:?} has two numbers");
+        let came = by_key.entry(key_of(interp, what, state)).or_default();
+        came.0.extend(found.iter().map(|(_, state)| state.clone()));
+        came.1 += faults(&collected.findings);
+        successors.extend(found);
+        tallies.transitions += collected.transitions;
+        tallies.left_out += collected.left_out;
+        tallies.findings.merge(collected.findings);
+    }
+    successors.sort();
+    let mut all = by.instances().sets();
+    all.fill(1);
+    keep!(
+        taken(by, width, state, &all, usize::MAX) == (successors, tallies),
+        "one by one the steps are others"
+    );
+    all.words_mut(0).iter_mut().zip(can.words(0)).for_each(|(all, can)| *all &= !can);
+    let rest = taken(by, width, state, &all, usize::MAX);
+    keep!(rest == (Vec::new(), Collected::default()), "something is possible that is not enabled");
+    let mut told: BTreeMap<Key, Came> = BTreeMap::new();
+    for step in interp.steps(state) {
+        let Some(key) = key_of_step(interp.program(), &step) else { continue };
+        let came = told.entry(key).or_default();
+        match step.outcome {
+            Outcome::Successor(successor) => came.0.push(successor),
+            Outcome::Fault(_) => came.1 += 1,
+        }
+    }
+    told.values_mut().for_each(|came| came.0.sort());
+    by_key.values_mut().for_each(|came| came.0.sort());
+    // What is left out is not told.
+    by_key.retain(|_, came| *came != Came::default());
+    keep!(by_key == told, "labels do not go with what is told: {by_key:?}, {told:?}");
+    Ok(())
+}
+
+/// Successors and the number of errors.
+type Came = (Vec<Vec<u8>>, u64);
+
+fn faults(findings: &Findings) -> u64 {
+    let faults = findings.iter().filter(|(check, _)| matches!(check, Check::Fault(..)));
+    faults.map(|(_, finding)| finding.count).sum()
+}
+
+/// What a step that is told and what its label stands for have in common: the first actions, with
+/// their pids where there are any; and where both sides stand in the source.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Places(u32, Vec<(u32, u32)>),
+    Movers(Vec<(u32, i64)>),
+}
+
+fn place(span: &Span) -> (u32, u32) {
+    (span.start, span.end)
+}
+
+fn key_of(interp: &Interp, instance: ActionInstance, state: &[u8]) -> Key {
+    let program = interp.program();
+    if program.comes_and_goes() {
+        let mover = |side: Side| (side.action.0, pid(interp, side, state));
+        return Key::Movers(instance.sides().map(mover).collect());
+    }
+    // A rendezvous is told with its receiver first.
+    let mut actions: Vec<_> = instance.sides().map(|side| side.action).collect();
+    actions.reverse();
+    let places = actions.iter().map(|&id| place(&program.actions[id].span)).collect();
+    Key::Places(actions.first().map_or(0, |it| it.0), places)
+}
+
+fn pid(interp: &Interp, side: Side, state: &[u8]) -> i64 {
+    let program = interp.program();
+    let process = program.actions[side.action].edge.unwrap().process;
+    match program.processes[process].life.pid {
+        Pid::None => side.slot.into(),
+        Pid::From(first) => (first + side.slot).into(),
+        Pid::In(variable) => {
+            let placement = interp.layout().variables[variable];
+            let cell = CellId(placement.first.0 + side.slot * placement.stride);
+            interp.layout().get(state, cell).unwrap_or_default()
+        }
+    }
+}
+
+/// None of properties that meet an error, which are told like steps.
+fn key_of_step(program: &Program, step: &Step) -> Option<Key> {
+    if step.action as usize >= program.actions.len() {
+        return None;
+    }
+    if !program.comes_and_goes() {
+        return Some(Key::Places(step.action, step.spans.iter().map(place).collect()));
+    }
+    let mover = |&(action, pid): &(u32, u32)| (action, i64::from(pid));
+    let mover_of = |it: &(u32, u32)| {
+        let edge = program.actions[spillway::ir::ActionId(it.0)].edge;
+        (edge.map(|edge| edge.process), it.1)
+    };
+    // Whoever goes on alone after its own action is the same.
+    let is_meeting =
+        matches!(step.actions.as_slice(), [one, other, ..] if mover_of(one) != mover_of(other));
+    let sides = if is_meeting { 2 } else { 1 };
+    Some(Key::Movers(step.actions.iter().take(sides).map(mover).collect()))
+}
