@@ -37,7 +37,7 @@ pub use segments::{
     WIDTH_MAX, block_keys_max,
 };
 pub use store::{
-    Candidates, FileName, Frontier, Lane, Levels, Piece, SavedLevels, SavedRun, SavedStore,
-    Settled, Shares, Store,
+    Candidates, Changes, FileName, Frontier, Lane, Levels, Piece, SavedLevels, SavedRun,
+    SavedStore, SavedValues, Settled, SettledPairs, Shares, Store, StoreSubtract,
 };
 pub use values::Values;

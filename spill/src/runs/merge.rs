@@ -186,16 +186,17 @@ pub fn batch_keys(width: usize) -> usize {
     (BATCH_BYTES / width).max(1)
 }
 
-/// Merges two sets without a common key into `out`, which has room for exactly these.
-pub(crate) fn merge_disjoint(width: usize, sets: [&[u8]; 2], out: &mut [u8]) {
+/// Merges two sets into `out`, which has room for all their keys; how many are written: all of them, if
+/// none is in both.
+pub(crate) fn merge_slices(width: usize, sets: [&[u8]; 2], out: &mut [u8]) -> usize {
     debug_assert_eq!(sets[0].len() + sets[1].len(), out.len());
     for_shape!(width, shape => {
         let [mut a, mut b] = sets.map(|keys| Window { keys, used: 0, end: keys.len() / width, input: 0 });
         let written = merge_two(shape, &mut a, &mut b, out);
         let rest = &mut out[written * width..];
         let copied = copy(shape, &mut a, rest);
-        copy(shape, &mut b, &mut rest[copied * width..]);
-    });
+        written + copied + copy(shape, &mut b, &mut rest[copied * width..])
+    })
 }
 
 /// Appends up to `room` keys of the union of `batches`, none empty, to `out`, as far as it is

@@ -16,8 +16,9 @@ mod source;
 mod subtract;
 mod threads;
 
-pub(crate) use merge::merge_disjoint;
+pub(crate) use merge::merge_slices;
 pub use merge::{Merge, batch_keys, drain};
+pub(crate) use pairs::join_slice;
 pub use pairs::{sort_pairs, subtract_keys};
 pub(crate) use partition::KeyRange;
 pub use partition::split;

@@ -50,9 +50,15 @@ pub(super) fn sort_all(width: usize, pairs: &mut Vec<u8>, scratch: &mut Vec<u8>)
 
 /// Joins those of the `pairs` that have equal keys and lie side by side.
 pub(super) fn join_equal(width: usize, values: &Values, pairs: &mut Vec<u8>) {
+    let kept = join_slice(width, values, pairs);
+    pairs.truncate(kept);
+}
+
+/// The same, moving what is left to the front; how many bytes that is.
+pub(crate) fn join_slice(width: usize, values: &Values, pairs: &mut [u8]) -> usize {
     let (key, operator) = (values.key_bytes(width), values.operator());
     if pairs.is_empty() {
-        return;
+        return 0;
     }
     // The last pair that is kept; all before it are final.
     let mut last = 0;
@@ -68,7 +74,7 @@ pub(super) fn join_equal(width: usize, values: &Values, pairs: &mut Vec<u8>) {
             pairs.copy_within(next..next + width, last);
         }
     }
-    pairs.truncate(last + width);
+    last + width
 }
 
 /// Removes from the ascending `pairs` of `width` bytes those whose keys `subtract` takes out of the

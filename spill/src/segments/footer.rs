@@ -27,14 +27,24 @@ pub struct SegmentRef {
     pub keys: u64,
 }
 
-/// The footer of a segment of keys of `width` bytes, of `length` bytes with the footer.
-pub(super) fn footer(width: usize, keys: u64, index: &[u8], length: u64) -> [u8; FOOTER] {
+/// Bytes of the keys of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct KeyBytes {
+    /// Of a whole key, its value included if it has one.
+    pub(super) whole: usize,
+    /// Of the value; 0 if there is none.
+    pub(super) value: usize,
+}
+
+/// The footer of a segment of so wide keys, of `length` bytes with the footer.
+pub(super) fn footer(width: KeyBytes, keys: u64, index: &[u8], length: u64) -> [u8; FOOTER] {
     let mut footer = [0; FOOTER];
     footer[..8].copy_from_slice(MAGIC);
     LittleEndian::write_u32(&mut footer[8..], SEGMENT_VERSION);
-    LittleEndian::write_u32(&mut footer[12..], width as u32);
+    LittleEndian::write_u16(&mut footer[12..], width.whole as u16);
+    LittleEndian::write_u16(&mut footer[14..], width.value as u16);
     LittleEndian::write_u64(&mut footer[16..], keys);
-    LittleEndian::write_u64(&mut footer[24..], (index.len() / entry_bytes(width)) as u64);
+    LittleEndian::write_u64(&mut footer[24..], (index.len() / entry_bytes(width.whole)) as u64);
     LittleEndian::write_u64(&mut footer[32..], length);
     LittleEndian::write_u32(&mut footer[40..], checksum(index));
     let sum = checksum(&footer[..FOOTER_CHECKED]);
@@ -47,7 +57,7 @@ pub(super) fn check_footer(
     bytes: &[u8],
     file: &str,
     at: SegmentRef,
-    width: usize,
+    width: KeyBytes,
 ) -> Result<(usize, Range<usize>)> {
     let index_end = bytes.len() - FOOTER;
     let footer = &bytes[index_end..];
@@ -55,6 +65,7 @@ pub(super) fn check_footer(
         let what = format!("the footer of a segment: {what}");
         Error::corrupt(file, at.offset + index_end as u64, what)
     };
+    let half = |at: usize| u64::from(LittleEndian::read_u16(&footer[at..]));
     let word = |at: usize| LittleEndian::read_u32(&footer[at..]);
     let long = |at: usize| LittleEndian::read_u64(&footer[at..]);
     if &footer[..8] != MAGIC {
@@ -68,14 +79,15 @@ pub(super) fn check_footer(
         let (found, expected) = (word(8), SEGMENT_VERSION);
         return Err(Error::Version { file: file.to_owned(), found, expected });
     }
-    let expected = [width as u64, at.keys, at.length];
-    let found = [word(12).into(), long(16), long(32)];
-    for ((expected, found), what) in expected.iter().zip(found).zip(["width", "keys", "length"]) {
+    let expected = [width.whole as u64, width.value as u64, at.keys, at.length];
+    let found = [half(12), half(14), long(16), long(32)];
+    let names = ["width", "bytes of values", "keys", "length"];
+    for ((expected, found), what) in expected.iter().zip(found).zip(names) {
         if *expected != found {
             return Err(damaged(format!("{what} {expected} is expected, {found} is found")));
         }
     }
-    let Some((blocks, index)) = index_of(long(24), width, index_end) else {
+    let Some((blocks, index)) = index_of(long(24), width.whole, index_end) else {
         return Err(damaged(format!("there is no room for {} blocks", long(24))));
     };
     let (expected, found) = (word(40), checksum(&bytes[index.clone()]));

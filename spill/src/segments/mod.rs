@@ -10,7 +10,8 @@
 //! footer   offset  bytes  field
 //!               0      8  "SPILLSEG"
 //!               8      4  format version
-//!              12      4  width of a key
+//!              12      2  width of a key, its value included
+//!              14      2  bytes of a value, 0 if there are none
 //!              16      8  keys
 //!              24      8  blocks
 //!              32      8  length of the segment, this footer included
@@ -25,7 +26,7 @@
 //! 00 00 00 00 01                                its first key
 //! 00 00 00 00 00 00 00 00 | 03 00 00 00         its offset, its keys
 //! 53 50 49 4c 4c 53 45 47                       SPILLSEG
-//! 02 00 00 00 | 05 00 00 00                     version, width
+//! 02 00 00 00 | 05 00 | 00 00                   version, width, no values
 //! 03 00 00 00 00 00 00 00                       keys
 //! 01 00 00 00 00 00 00 00                       blocks
 //! 63 00 00 00 00 00 00 00                       34 bytes of blocks, 17 of the index, 48 of this

@@ -7,7 +7,7 @@
 //! but in another's place is noticed.
 
 use super::block::{Block, Decoder, WIDTH_MAX};
-use super::footer::{FOOTER, SegmentRef, check_footer};
+use super::footer::{FOOTER, KeyBytes, SegmentRef, check_footer};
 use super::index::{check_index, entry_bytes, offset_in};
 use crate::codec::Codec;
 use crate::disk::{Disk, Error, Mapped, Result};
@@ -45,6 +45,18 @@ struct Shared {
 impl Segment {
     /// Maps the segment `at` of `file` and verifies its footer and index.
     pub fn open(disk: &dyn Disk, file: &str, at: SegmentRef, width: usize) -> Result<Segment> {
+        Segment::open_pairs(disk, file, at, width, 0)
+    }
+
+    /// [`open`](Segment::open) of pairs that end with values of `value_bytes` bytes, and say so
+    /// ([`SegmentWriter::with_values`](crate::SegmentWriter::with_values)).
+    pub fn open_pairs(
+        disk: &dyn Disk,
+        file: &str,
+        at: SegmentRef,
+        width: usize,
+        value_bytes: usize,
+    ) -> Result<Segment> {
         assert!((1..=WIDTH_MAX).contains(&width), "a stored key has 1 to {WIDTH_MAX} bytes");
         let end = at.offset.checked_add(at.length).filter(|_| at.length >= FOOTER as u64);
         let Some(end) = end else {
@@ -52,7 +64,8 @@ impl Segment {
             return Err(Error::corrupt(file, at.offset, what));
         };
         let bytes = disk.map(file, at.offset..end)?;
-        let (blocks, index) = check_footer(&bytes, file, at, width)?;
+        let expected = KeyBytes { whole: width, value: value_bytes };
+        let (blocks, index) = check_footer(&bytes, file, at, expected)?;
         check_index(&bytes, index.clone(), at.keys, width).map_err(|what| {
             let offset = at.offset + index.start as u64;
             Error::corrupt(file, offset, format!("the index of a segment: {what}"))

@@ -35,6 +35,19 @@ fn a_block_of_records_is_as_shown() {
 }
 
 #[test]
+fn a_segment_of_pairs_says_how_long_values_are() {
+    let disk = FaultDisk::new();
+    let mut file = disk.create("a").unwrap();
+    let mut writer = SegmentWriter::new(5, &mut *file).with_values(2);
+    writer.push(&KEYS).unwrap();
+    writer.finish().unwrap();
+    file.flush().unwrap();
+    let found = disk.read("a").unwrap();
+    let footer = &found[found.len() - 48..];
+    assert_eq!(footer[..16], bytes("53 50 49 4c 4c 53 45 47 | 02 00 00 00 | 05 00 | 02 00"));
+}
+
+#[test]
 fn a_segment_is_as_shown() {
     let disk = FaultDisk::new();
     let mut file = disk.create("a").unwrap();

@@ -1,7 +1,7 @@
 //! Writing a segment, front to back.
 
 use super::block::{Encoder, block_keys_max};
-use super::footer::{FOOTER, SegmentRef, footer};
+use super::footer::{FOOTER, KeyBytes, SegmentRef, footer};
 use super::index::{entry_bytes, push_tail};
 use crate::codec::Codec;
 use crate::disk::{Append, Result};
@@ -17,6 +17,8 @@ const WRITE_BYTES: usize = 256 << 10;
 pub struct SegmentWriter<'a> {
     /// Bytes of a whole key.
     width: usize,
+    /// Of these, bytes of a value; 0 if there are none, or nobody is to be told.
+    value_bytes: usize,
     out: &'a mut dyn Append,
     encoder: Encoder,
     /// Offset of the segment in the file.
@@ -42,6 +44,7 @@ impl<'a> SegmentWriter<'a> {
     pub fn new(width: usize, out: &'a mut dyn Append) -> Self {
         SegmentWriter {
             width,
+            value_bytes: 0,
             encoder: Encoder::new(width),
             start: out.len(),
             out,
@@ -56,6 +59,12 @@ impl<'a> SegmentWriter<'a> {
     /// Leaves out the compression, for a segment that is soon read once and gone.
     pub fn uncompressed(self) -> Self {
         SegmentWriter { encoder: self.encoder.uncompressed(), ..self }
+    }
+
+    /// Says in the footer that keys end with values of `value_bytes` bytes, so that nobody takes them for
+    /// keys alone.
+    pub fn with_values(self, value_bytes: usize) -> Self {
+        SegmentWriter { value_bytes, ..self }
     }
 
     /// Writes blocks as `codec` does.
@@ -101,7 +110,8 @@ impl<'a> SegmentWriter<'a> {
             self.flush_pending()?;
         }
         let length = self.written as usize + self.blocks.len() + self.index.len() + FOOTER;
-        let footer = footer(self.width, self.keys, &self.index, length as u64);
+        let width = KeyBytes { whole: self.width, value: self.value_bytes };
+        let footer = footer(width, self.keys, &self.index, length as u64);
         self.blocks.extend_from_slice(&self.index);
         self.blocks.extend_from_slice(&footer);
         self.out.write(&self.blocks)?;

@@ -13,9 +13,10 @@ use super::run::{OldRun, YoungRun};
 use crate::disk::Result;
 use crate::keys::restrict;
 use crate::runs::{
-    KeyRange, Merge, drain, in_parallel, merge_disjoint, sources, split, threads_for,
+    KeyRange, Merge, drain, in_parallel, join_slice, merge_slices, sources, split, threads_for,
 };
 use crate::segments::{Segment, SegmentWriter};
+use crate::values::Values;
 use std::sync::Arc;
 
 /// The part of the young share that the last level may take raw, as a divisor.
@@ -24,7 +25,7 @@ const LAST_LEVEL_SHARE: usize = 4;
 impl Store {
     /// Puts back a run that was in memory: in memory if it still fits, else on disk.
     pub(super) fn rebuild(&mut self, first: u32, last: u32, threads: usize) -> Result<()> {
-        let keys: u64 = (first..=last).map(|level| self.levels.keys(level as usize)).sum();
+        let keys: u64 = (first..=last).map(|level| self.level_keys(level as usize)).sum();
         let bytes = keys as usize * self.width;
         let is_last = last as usize + 1 == self.levels.len();
         if is_last && first == last && bytes > self.last_level_bytes_max() {
@@ -32,7 +33,7 @@ impl Store {
         }
         let mut segments = Vec::new();
         for level in first..=last {
-            segments.extend(self.levels.open(level as usize)?);
+            segments.extend(self.level_segments(level as usize)?);
         }
         if 2 * bytes > self.young_bytes() - self.last_level_bytes_max() {
             // Saved by a search with more memory than this one.
@@ -42,7 +43,8 @@ impl Store {
             return Ok(());
         }
         let mut all = Vec::with_capacity(bytes);
-        let mut merge = Merge::new(self.width, sources(self.width, &[], &segments, KeyRange::ALL));
+        let merge = Merge::new(self.width, sources(self.width, &[], &segments, KeyRange::ALL));
+        let mut merge = merge.joined(self.values());
         drain(&mut merge, |batch| {
             all.extend_from_slice(batch);
             Ok(())
@@ -63,7 +65,8 @@ impl Store {
         let level = self.levels.len() as u32 - 1;
         match keys {
             None => {
-                self.filter.insert_segments(&self.levels.open(level as usize)?)?;
+                let segments = self.level_segments(level as usize)?;
+                self.filter.insert_segments(&segments)?;
                 self.adopt_last_level(threads)
             }
             Some(mut keys) => {
@@ -79,8 +82,8 @@ impl Store {
     fn adopt_last_level(&mut self, threads: usize) -> Result<()> {
         self.flush(self.young.len(), threads)?;
         let level = self.levels.len() as u32 - 1;
-        let pieces = self.levels.pieces(level as usize).to_vec();
-        let segments = self.levels.open(level as usize)?;
+        let pieces = self.level_pieces(level as usize);
+        let segments = self.level_segments(level as usize)?;
         self.old.push(OldRun { first: level, last: level, pieces, segments });
         self.compact(0, threads)
     }
@@ -102,7 +105,7 @@ impl Store {
         while let [.., elder, younger] = self.young.as_slice()
             && elder.keys.len() < 2 * younger.keys.len()
         {
-            let keys = union(self.width, [&elder.keys, &younger.keys], threads);
+            let keys = union(self.width, self.values(), [&elder.keys, &younger.keys], threads);
             let (first, last) = (elder.first, younger.last);
             self.young.truncate(self.young.len() - 2);
             self.young.push(YoungRun { first, last, keys: Arc::new(keys) });
@@ -167,13 +170,15 @@ impl Store {
         threads: usize,
     ) -> Result<Vec<Piece>> {
         let (disk, width, codec) = (&*self.disk, self.width, &self.codec);
-        let whole = self.whole;
-        let boundaries = split(width, slices, segments, threads_for(keys, threads));
+        let (whole, values, value_bytes) = (self.whole, self.values(), self.value_bytes());
+        let boundaries = cut(width, values, slices, segments, threads_for(keys, threads));
         in_parallel(KeyRange::cut(&boundaries), |part, range| {
             let file = FileName::Merged { first, last, part: part as u16 };
             let mut out = disk.create(&file.to_string())?;
-            let mut writer = SegmentWriter::new(whole, &mut *out).coded(codec);
-            let mut merge = Merge::new(width, sources(width, slices, segments, range));
+            let writer = SegmentWriter::new(whole, &mut *out).coded(codec);
+            let mut writer = writer.with_values(value_bytes);
+            let merge = Merge::new(width, sources(width, slices, segments, range));
+            let mut merge = merge.joined(values);
             drain(&mut merge, |batch| writer.push(batch))?;
             let at = writer.finish()?;
             out.sync()?;
@@ -182,23 +187,74 @@ impl Store {
     }
 }
 
-/// The keys of two sets that have none in common.
-fn union(width: usize, sets: [&[u8]; 2], threads: usize) -> Vec<u8> {
+/// Cuts the key space into fair ranges, and with values only between keys.
+fn cut(
+    width: usize,
+    values: Option<&Values>,
+    slices: &[&[u8]],
+    segments: &[Segment],
+    ranges: usize,
+) -> Vec<Vec<u8>> {
+    let mut boundaries = split(width, slices, segments, ranges);
+    if let Some(values) = values {
+        values.cut_between_keys(&mut boundaries);
+    }
+    boundaries
+}
+
+/// The keys of two sets that have none in common, or the pairs of two, joined where they have equal keys.
+fn union(width: usize, values: Option<&Values>, sets: [&[u8]; 2], threads: usize) -> Vec<u8> {
     let length = sets[0].len() + sets[1].len();
     let mut all = vec![0; length];
-    let boundaries = split(width, &sets, &[], threads_for((length / width) as u64, threads));
+    let threads = threads_for((length / width) as u64, threads);
+    let boundaries = cut(width, values, &sets, &[], threads);
     let mut rest = all.as_mut_slice();
-    let mut items = Vec::new();
+    let (mut items, mut rooms) = (Vec::new(), Vec::new());
     for range in KeyRange::cut(&boundaries) {
         let sets = sets.map(|keys| restrict(width, keys, range.low, range.high));
         let room;
         (room, rest) = rest.split_at_mut(sets[0].len() + sets[1].len());
+        rooms.push(room.len());
         items.push((sets, room));
     }
-    in_parallel(items, |_, (sets, room)| {
-        merge_disjoint(width, sets, room);
-        Ok(())
+    let written = in_parallel(items, |_, (sets, room)| {
+        let bytes = merge_slices(width, sets, room) * width;
+        debug_assert!(values.is_some() || bytes == room.len(), "the sets have a key in common");
+        Ok(values.map_or(bytes, |values| join_slice(width, values, &mut room[..bytes])))
     })
     .expect("merging in memory does not fail");
+    let (mut start, mut kept) = (0, 0);
+    for (room, written) in rooms.into_iter().zip(written) {
+        if kept != start {
+            all.copy_within(start..start + written, kept);
+        }
+        start += room;
+        kept += written;
+    }
+    if kept < length {
+        all.truncate(kept);
+        all.shrink_to_fit();
+    }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::values::And;
+
+    #[test]
+    fn threads_join_pairs_of_keys_that_both_runs_have() {
+        let pairs = |keys: std::ops::Range<u32>, value: u8| -> Vec<u8> {
+            keys.flat_map(|key| [&key.to_be_bytes()[..], &[value]].concat()).collect()
+        };
+        for [one, other] in [[3, 5], [5, 3]] {
+            // The ranges begin at keys of either run, of which the other has each.
+            let (a, b) = (pairs(0..200_000, one), pairs(77..300_000, other));
+            let joined = union(5, Some(&Values::new(1, And)), [&a, &b], 4);
+            let expected =
+                [pairs(0..77, one), pairs(77..200_000, 1), pairs(200_000..300_000, other)];
+            assert!(joined == expected.concat());
+        }
+    }
 }

@@ -69,10 +69,12 @@ impl FilterChoice {
         }
     }
 
-    /// Makes the filter that was decided on, of the young `slices` and the old `segments`.
+    /// Makes the filter that was decided on, of the young `slices` and the old `segments`, whose keys have
+    /// `width` bytes; `view` takes keys out of pairs.
     pub(super) fn make(
         &mut self,
         width: usize,
+        view: Option<View>,
         slices: &[&[u8]],
         segments: &[&Segment],
     ) -> Result<()> {
@@ -80,7 +82,7 @@ impl FilterChoice {
         if bytes == 0 {
             return Ok(());
         }
-        let mut filter = Filter::new(width, bytes);
+        let mut filter = Filter::new(width, view, bytes);
         slices.iter().for_each(|keys| filter.insert(keys));
         segments.iter().try_for_each(|segment| filter.insert_segment(segment))?;
         self.filter = Some(filter);
@@ -146,14 +148,32 @@ pub(super) struct Filter {
     keys: u64,
 }
 
-/// What a filter looks at of keys that have got more bits since it was made. Keys that differ only
-/// in those are alike to it.
+/// What a filter looks at, of keys that have got more bits since it was made, or of pairs. Those that differ
+/// only elsewhere are alike to it.
 #[derive(Debug)]
-struct View {
+pub(super) struct View {
     /// The bits of whole keys.
     bits: Vec<u8>,
     /// The same, of keys as they are now.
     picks: Projection,
+}
+
+impl View {
+    /// Of whole keys these bits, of keys as `codec` has them.
+    fn of(bits: Vec<u8>, codec: &Codec) -> View {
+        let kept = codec.projection().map_or(bits.clone(), |projection| projection.pick(&bits));
+        View { bits, picks: Projection::new(&vec![0; kept.len()], &kept) }
+    }
+
+    /// Of pairs of `whole` bytes as `codec` has them all that is not of their values.
+    pub(super) fn of_keys(codec: &Codec, whole: usize, value_bytes: usize) -> View {
+        let mut bits = match codec.projection() {
+            Some(projection) => projection.parts().1.to_vec(),
+            None => vec![0xff; whole],
+        };
+        bits[whole - value_bytes..].fill(0);
+        View::of(bits, codec)
+    }
 }
 
 impl Filter {
@@ -166,10 +186,11 @@ impl Filter {
         if room { bytes as usize / size_of::<Line>() * size_of::<Line>() } else { 0 }
     }
 
-    /// An empty filter of keys of `width` bytes in so many bytes.
-    fn new(width: usize, bytes: usize) -> Filter {
+    /// An empty filter of what `view` takes out of keys of `width` bytes, in so many bytes.
+    fn new(width: usize, view: Option<View>, bytes: usize) -> Filter {
         let lines = (bytes / size_of::<Line>()).max(1);
-        Filter { width, view: None, lines: vec![Line::default(); lines], keys: 0 }
+        let width = view.as_ref().map_or(width, |view| view.picks.width());
+        Filter { width, view, lines: vec![Line::default(); lines], keys: 0 }
     }
 
     /// The memory it takes.
@@ -190,9 +211,7 @@ impl Filter {
             (None, Some(projection)) => projection.parts().1.to_vec(),
             (None, None) => vec![0xff; whole],
         };
-        let kept = new.projection().map_or(bits.clone(), |projection| projection.pick(&bits));
-        let picks = Projection::new(&vec![0; kept.len()], &kept);
-        self.view = Some(View { bits, picks });
+        self.view = Some(View::of(bits, new));
     }
 
     /// Puts `keys` in.
@@ -279,7 +298,7 @@ mod tests {
     #[test]
     fn nothing_put_in_is_missed_and_little_else_is_found() {
         for width in [4, 8, 10, 23, 70] {
-            let mut filter = Filter::new(width, Filter::bytes_for(10_000, 10_000));
+            let mut filter = Filter::new(width, None, Filter::bytes_for(10_000, 10_000));
             filter.insert(&keys(width, 0..10_000));
             let mut found = Vec::new();
             filter.select(width, &keys(width, 0..10_000), &mut found);
@@ -298,7 +317,8 @@ mod tests {
         let [few, more] = [&early, &late].map(|keys| Projection::of(whole, keys));
         let codecs = [few, more].map(|projection| Codec::Projected(Arc::new(projection)));
         let mut choice = FilterChoice::default();
-        let mut filter = Filter::new(codecs[0].key_width(whole), Filter::bytes_for(5000, 40_000));
+        let mut filter =
+            Filter::new(codecs[0].key_width(whole), None, Filter::bytes_for(5000, 40_000));
         filter.insert(&codecs[0].adopt(&Codec::Gaps, whole, &early));
         choice.filter = Some(filter);
         let mut before = codecs[0].clone();
@@ -317,7 +337,7 @@ mod tests {
     #[test]
     fn there_is_none_where_it_would_be_useless() {
         assert_eq!(Filter::bytes_for(10_000, 4_000), 0);
-        let mut filter = Filter::new(10, Filter::bytes_for(10_000, 1 << 20));
+        let mut filter = Filter::new(10, None, Filter::bytes_for(10_000, 1 << 20));
         assert!(filter.bytes() <= 60_000);
         filter.insert(&keys(10, 0..59_000));
         assert!(!filter.is_worn_out(1 << 20));

@@ -34,7 +34,7 @@ impl<'a> YoungSubtract<'a> {
 }
 
 /// Subtracts every run of a store from ascending batches.
-pub(super) struct StoreSubtract<'a> {
+pub struct StoreSubtract<'a> {
     width: usize,
     young: Vec<YoungSubtract<'a>>,
     filter: Option<&'a Filter>,
@@ -60,7 +60,8 @@ impl<'a> StoreSubtract<'a> {
         Self { width, young, filter, old, looked_up: 0 }
     }
 
-    pub(super) fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
+    /// Removes the keys of the store from `batch`, whose keys ascend, and from those of earlier calls.
+    pub fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
         let Some(filter) = self.filter else {
             self.young.iter_mut().for_each(|run| run.subtract(batch));
             let asked = batch.len();

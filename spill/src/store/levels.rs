@@ -24,7 +24,12 @@ pub struct Piece {
 impl Piece {
     /// Maps the segment and verifies its index.
     pub fn open(&self, disk: &dyn Disk, width: usize) -> Result<Segment> {
-        Segment::open(disk, &self.file.to_string(), self.at, width)
+        self.open_pairs(disk, width, 0)
+    }
+
+    /// The same of pairs with values of `value_bytes` bytes.
+    pub fn open_pairs(&self, disk: &dyn Disk, width: usize, value_bytes: usize) -> Result<Segment> {
+        Segment::open_pairs(disk, &self.file.to_string(), self.at, width, value_bytes)
     }
 }
 
@@ -59,7 +64,19 @@ impl SavedLevels {
         codec: &Codec,
         level: usize,
     ) -> Result<Vec<Segment>> {
-        let open = |piece: &Piece| Ok(piece.open(disk, width)?.coded(codec));
+        self.open_pairs(disk, width, 0, codec, level)
+    }
+
+    /// The same of pairs with values of `value_bytes` bytes.
+    pub fn open_pairs(
+        &self,
+        disk: &dyn Disk,
+        width: usize,
+        value_bytes: usize,
+        codec: &Codec,
+        level: usize,
+    ) -> Result<Vec<Segment>> {
+        let open = |piece: &Piece| Ok(piece.open_pairs(disk, width, value_bytes)?.coded(codec));
         self.level(level).iter().map(open).collect()
     }
 }
@@ -69,6 +86,10 @@ pub struct Levels {
     disk: Arc<dyn Disk>,
     /// Bytes of a whole key.
     width: usize,
+    /// Of these, bytes of a value; 0 if there are none.
+    value_bytes: usize,
+    /// The file of a lane.
+    name: fn(u16) -> FileName,
     /// Has written all levels, and says what keys outside blocks are.
     codec: Codec,
     /// As many as `saved` has lengths of lanes.
@@ -80,6 +101,7 @@ pub struct Levels {
 /// A file that levels are appended to.
 pub struct Lane {
     name: FileName,
+    value_bytes: usize,
     codec: Codec,
     file: Box<dyn Append>,
 }
@@ -87,7 +109,19 @@ pub struct Lane {
 impl Levels {
     /// A log without levels, whose keys of `width` bytes, if whole, `codec` writes.
     pub fn new(disk: Arc<dyn Disk>, width: usize, codec: Codec) -> Self {
-        Self { disk, width, codec, lanes: Vec::new(), saved: SavedLevels::default() }
+        let name = |lane| FileName::Levels { lane };
+        let (lanes, saved) = (Vec::new(), SavedLevels::default());
+        Self { disk, width, value_bytes: 0, name, codec, lanes, saved }
+    }
+
+    /// The log, which has no lanes yet, of pairs with values of `value_bytes` bytes.
+    pub(super) fn of_pairs(self, value_bytes: usize) -> Self {
+        Self { value_bytes, ..self }
+    }
+
+    /// The log, which has no lanes yet, in files of these names.
+    pub(super) fn in_files(self, name: fn(u16) -> FileName) -> Self {
+        Self { name, ..self }
     }
 
     /// The log as it was saved; whatever was appended since is cut off.
@@ -97,13 +131,21 @@ impl Levels {
         codec: Codec,
         saved: SavedLevels,
     ) -> Result<Self> {
-        let mut lanes = Vec::new();
+        Self::new(disk, width, codec).with(saved)
+    }
+
+    /// The log, which has no lanes yet, as it was saved.
+    pub(super) fn with(mut self, saved: SavedLevels) -> Result<Self> {
         for (lane, &length) in saved.lanes.iter().enumerate() {
-            let name = FileName::Levels { lane: lane as u16 };
-            let file = disk.append_at(&name.to_string(), length)?;
-            lanes.push(Lane { name, codec: codec.clone(), file });
+            let name = (self.name)(lane as u16);
+            let file = self.disk.append_at(&name.to_string(), length)?;
+            self.lanes.push(self.lane(name, file));
         }
-        Ok(Self { disk, width, codec, lanes, saved })
+        Ok(Self { saved, ..self })
+    }
+
+    fn lane(&self, name: FileName, file: Box<dyn Append>) -> Lane {
+        Lane { name, value_bytes: self.value_bytes, codec: self.codec.clone(), file }
     }
 
     /// Lets `codec` read and write from now on, one that has what is there in the same blocks.
@@ -140,7 +182,7 @@ impl Levels {
     /// Maps the pieces of a level.
     pub fn open(&mut self, level: usize) -> Result<Vec<Segment>> {
         self.flush()?;
-        self.saved.open(&*self.disk, self.width, &self.codec, level)
+        self.saved.open_pairs(&*self.disk, self.width, self.value_bytes, &self.codec, level)
     }
 
     /// Makes every level readable.
@@ -151,9 +193,9 @@ impl Levels {
     /// The first `count` lanes, for `count` threads to write the pieces of the next level.
     pub fn lanes(&mut self, count: usize) -> Result<&mut [Lane]> {
         while self.lanes.len() < count {
-            let name = FileName::Levels { lane: self.lanes.len() as u16 };
+            let name = (self.name)(self.lanes.len() as u16);
             let file = self.disk.create(&name.to_string())?;
-            self.lanes.push(Lane { name, codec: self.codec.clone(), file });
+            self.lanes.push(self.lane(name, file));
             self.saved.lanes.push(0);
         }
         Ok(&mut self.lanes[..count])
@@ -189,7 +231,8 @@ impl Lane {
         width: usize,
         fill: impl FnOnce(&mut SegmentWriter) -> Result<()>,
     ) -> Result<Piece> {
-        let mut writer = SegmentWriter::new(width, &mut *self.file).coded(&self.codec);
+        let writer = SegmentWriter::new(width, &mut *self.file).coded(&self.codec);
+        let mut writer = writer.with_values(self.value_bytes);
         fill(&mut writer)?;
         let at = match writer.is_empty() {
             true => SegmentRef { offset: self.file.len(), length: 0, keys: 0 },

@@ -15,27 +15,38 @@
 //! as all that would be merged into it. So each run is at least twice as large as all after it
 //! together: a key is rewritten about log1.5(keys / keys in memory) times at most, and there are
 //! log3 of that many runs to look through.
+//!
+//! A store may have values beside its keys (`pairs.rs`). Then a level also has the keys whose values it
+//! changed, in a log of their own (`valued.rs`), and runs may have keys in common.
 
 mod compact;
 mod filter;
 mod known;
 mod levels;
 mod names;
+mod pairs;
 mod run;
 mod settle;
+mod stored;
+mod valued;
 
+pub use known::StoreSubtract;
 pub use levels::{Lane, Levels, Piece, SavedLevels};
 pub use names::FileName;
+pub use pairs::SettledPairs;
 pub use run::{Frontier, SavedRun};
 pub use settle::{Candidates, Settled};
+pub use valued::{Changes, SavedValues};
 
 use crate::codec::Codec;
 use crate::disk::{Disk, Result};
 use crate::segments::Segment;
-use filter::FilterChoice;
+use crate::values::Values;
+use filter::{FilterChoice, View};
 use rkyv::{Archive, Deserialize, Serialize};
 use run::{OldRun, YoungRun};
 use std::sync::Arc;
+use valued::Valued;
 
 /// The memory of a store, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +71,8 @@ pub struct Store {
     filter: FilterChoice,
     /// The levels that the runs are of.
     levels: Levels,
+    /// What lies beside the keys, if something does.
+    valued: Option<Valued>,
     /// Runs on disk, of earlier levels first; all of earlier levels than the young ones.
     old: Vec<OldRun>,
     /// Runs in memory, of earlier levels first.
@@ -92,9 +105,19 @@ impl Store {
         shares: Shares,
         levels: Levels,
     ) -> Self {
-        let (width, filter) = (codec.key_width(whole), FilterChoice::default());
+        let (width, filter, valued) = (codec.key_width(whole), FilterChoice::default(), None);
         let (old, young, garbage) = (Vec::new(), Vec::new(), Vec::new());
-        Self { disk, whole, width, codec, shares, filter, levels, old, young, garbage }
+        Self { disk, whole, width, codec, shares, filter, levels, valued, old, young, garbage }
+    }
+
+    /// Takes the keys it has out of ascending batches of keys, from the first on.
+    ///
+    /// # Panics
+    ///
+    /// If it has values: then keys alone are not known to it.
+    pub fn subtraction(&self) -> StoreSubtract<'_> {
+        assert!(self.valued.is_none(), "keys alone are subtracted from a store without values");
+        StoreSubtract::new(self.width, &self.young, self.filter.filter(), &self.old)
     }
 
     /// What writes its keys on disk.
@@ -113,19 +136,24 @@ impl Store {
     ) -> Result<Self> {
         let levels = Levels::restore(disk.clone(), whole, codec.clone(), saved.levels)?;
         let mut store = Self::with_levels(disk, whole, codec, shares, levels);
-        for run in saved.runs {
-            let SavedRun { first, last, pieces } = run;
+        store.restore_runs(saved.runs, threads)?;
+        Ok(store)
+    }
+
+    fn restore_runs(&mut self, runs: Vec<SavedRun>, threads: usize) -> Result<()> {
+        for SavedRun { first, last, pieces } in runs {
             match pieces.is_empty() {
-                false => store.old.push(store.open_run(first, last, pieces)?),
-                true => store.rebuild(first, last, threads)?,
+                false => self.old.push(self.open_run(first, last, pieces)?),
+                true => self.rebuild(first, last, threads)?,
             }
         }
-        Ok(store)
+        Ok(())
     }
 
     /// Has `codec` read and write from now on, one that has what is on disk in the same blocks, and
     /// keys in memory as it has them. It knows all keys there are.
     pub fn change_codec(&mut self, codec: &Codec, threads: usize) -> Result<()> {
+        self.check_codec(codec);
         let width = codec.key_width(self.whole);
         let bytes: usize = self.young.iter().map(|run| run.keys.len() / self.width * width).sum();
         // The largest run is in memory twice for a moment.
@@ -138,6 +166,7 @@ impl Store {
         let segments = self.old.iter_mut().flat_map(|run| &mut run.segments);
         segments.for_each(|segment| *segment = segment.clone().coded(codec));
         self.levels.set_codec(codec);
+        self.valued.iter_mut().for_each(|valued| valued.changes.set_codec(codec));
         self.filter.change_codec(&self.codec, codec, self.whole);
         (self.codec, self.width) = (codec.clone(), width);
         Ok(())
@@ -158,7 +187,8 @@ impl Store {
     pub fn bytes(&self) -> [u64; 4] {
         let young: usize = self.young.iter().map(|run| run.keys.len()).sum();
         let length = |piece: &Piece| piece.at.length;
-        let levels = self.levels.saved().pieces.iter().map(length).sum();
+        let changes = self.valued.iter().flat_map(|valued| &valued.changes.saved().pieces);
+        let levels = self.levels.saved().pieces.iter().chain(changes).map(length).sum();
         let merged = self.old.iter().flat_map(|run| &run.pieces);
         let merged = merged.filter(|piece| matches!(piece.file, FileName::Merged { .. }));
         [young as u64, self.filter.bytes() as u64, levels, merged.map(length).sum()]
@@ -181,6 +211,7 @@ impl Store {
 
     /// Makes everything that [`Store::saved`] speaks of durable.
     pub fn sync(&mut self) -> Result<()> {
+        self.valued.iter_mut().try_for_each(|valued| valued.changes.sync())?;
         self.levels.sync()
     }
 
@@ -197,7 +228,9 @@ impl Store {
     pub fn frontier(&mut self) -> Result<Frontier> {
         let last = self.levels.len() - 1;
         match self.young.last() {
-            Some(run) if run.first as usize == last => Ok(Frontier::Raw(run.keys.clone())),
+            Some(run) if run.first as usize == last && self.changed() == 0 => {
+                Ok(Frontier::Raw(run.keys.clone()))
+            }
             _ => Ok(Frontier::Encoded(self.levels.open(last)?)),
         }
     }
@@ -219,7 +252,13 @@ impl Store {
     pub fn make_filter(&mut self) -> Result<()> {
         let segments: Vec<&Segment> = self.old.iter().flat_map(|run| &run.segments).collect();
         let slices: Vec<&[u8]> = self.young.iter().map(|run| run.keys.as_slice()).collect();
-        self.filter.make(self.width, &slices, &segments)
+        let view = |values: &Values| View::of_keys(&self.codec, self.whole, values.bytes());
+        self.filter.make(
+            self.width,
+            self.valued.as_ref().map(|it| view(&it.values)),
+            &slices,
+            &segments,
+        )
     }
 
     /// What of its share of memory the filter does not take, in bytes. It takes more only while
@@ -228,10 +267,14 @@ impl Store {
         self.shares.filter.saturating_sub(self.filter.bytes())
     }
 
+    fn open_piece(&self, piece: &Piece) -> Result<Segment> {
+        piece.open_pairs(&*self.disk, self.whole, self.value_bytes())
+    }
+
     fn open_run(&self, first: u32, last: u32, pieces: Vec<Piece>) -> Result<OldRun> {
         let segments = pieces
             .iter()
-            .map(|piece| Ok(piece.open(&*self.disk, self.whole)?.coded(&self.codec)))
+            .map(|piece| Ok(self.open_piece(piece)?.coded(&self.codec)))
             .collect::<Result<_>>()?;
         Ok(OldRun { first, last, pieces, segments })
     }

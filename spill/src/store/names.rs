@@ -44,6 +44,11 @@ pub enum FileName {
         /// The level that was expanded.
         level: u32,
     },
+    /// The log of values that levels have changed; each settling thread appends to two lanes.
+    Changes {
+        /// The lane's number.
+        lane: u16,
+    },
 }
 
 impl fmt::Display for FileName {
@@ -56,6 +61,7 @@ impl fmt::Display for FileName {
             FileName::Candidates { level, lane } => write!(f, "candidates-{level:08}-{lane:03}"),
             FileName::Frontier { level } => write!(f, "frontier-{level:08}"),
             FileName::Fresh { level } => write!(f, "fresh-{level:08}"),
+            FileName::Changes { lane } => write!(f, "changes-{lane:03}"),
         }
     }
 }
@@ -63,7 +69,7 @@ impl fmt::Display for FileName {
 impl FileName {
     /// Whether a name found in a directory is of a file of keys.
     pub fn is_one(name: &str) -> bool {
-        ["levels-", "merged-", "candidates-", "frontier-", "fresh-"]
+        ["levels-", "merged-", "candidates-", "frontier-", "fresh-", "changes-"]
             .iter()
             .any(|prefix| name.starts_with(prefix))
     }

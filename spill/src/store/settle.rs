@@ -83,7 +83,7 @@ impl Store {
     /// Cuts the key space for `threads` threads. The last level serves as the sample of the next:
     /// unlike the candidate runs, it is the same whatever interrupted the search, and so are the
     /// pieces.
-    fn next_level_boundaries(&mut self, threads: usize) -> Result<Vec<Vec<u8>>> {
+    pub(super) fn next_level_boundaries(&mut self, threads: usize) -> Result<Vec<Vec<u8>>> {
         let Some(last) = self.levels.len().checked_sub(1) else { return Ok(Vec::new()) };
         let wanted = threads_for(self.levels.keys(last), threads);
         if wanted == 1 {
@@ -157,7 +157,7 @@ impl Detection<'_> {
 }
 
 /// Joins the keys of ascending ranges, each going as soon as it is copied.
-fn join(ranges: Vec<Vec<u8>>) -> Vec<u8> {
+pub(super) fn join(ranges: Vec<Vec<u8>>) -> Vec<u8> {
     let length: usize = ranges.iter().map(Vec::len).sum();
     let joined = ranges.into_iter().reduce(|mut all: Vec<u8>, range| {
         all.reserve_exact(length - all.len());

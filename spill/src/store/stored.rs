@@ -1,0 +1,231 @@
+//! Which values a store has for the keys of ascending batches.
+//!
+//! The youngest run that has a key has its value: whoever changed the value joined it with what was known
+//! before. So runs are asked from the youngest on, and each only for the keys that none before has. A
+//! pair is found by its key between the least and the greatest pair that begin with it: the key with a
+//! value of zeros, and with one of ones.
+
+use super::filter::Filter;
+use super::run::{OldRun, YoungRun};
+use crate::disk::Result;
+use crate::keys::{Shape, for_shape, leap};
+use crate::segments::{BlockReader, Segment};
+use crate::values::Values;
+
+/// What a store has for the keys of a batch.
+#[derive(Default)]
+pub(super) struct Stored {
+    /// For each pair of the batch the value that the store has; whatever else, if it has none.
+    values: Vec<u8>,
+    /// Whether it has one.
+    known: Vec<bool>,
+}
+
+impl Stored {
+    /// The value that the store has for the key of the `index`-th pair.
+    pub(super) fn value(&self, index: usize, bytes: usize) -> Option<&[u8]> {
+        self.known[index].then(|| &self.values[index * bytes..][..bytes])
+    }
+
+    fn set(&mut self, index: usize, value: &[u8]) {
+        self.values[index * value.len()..][..value.len()].copy_from_slice(value);
+        self.known[index] = true;
+    }
+}
+
+/// The keys that are still looked for, ascending.
+#[derive(Default)]
+struct Asked {
+    /// Which pairs of the batch they are of.
+    indices: Vec<usize>,
+    /// The least pairs with these keys.
+    least: Vec<u8>,
+    /// The greatest.
+    greatest: Vec<u8>,
+}
+
+impl Asked {
+    fn count(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// Asks for the keys of those pairs of `batch` whose key a filter, if there is one, may hold.
+    fn ask(&mut self, width: usize, key: usize, batch: &[u8], filter: Option<&Filter>) {
+        self.indices.clear();
+        let mut held = Vec::new();
+        match filter {
+            None => self.indices.extend(0..batch.len() / width),
+            Some(filter) => {
+                filter.select(width, batch, &mut held);
+                let mut held = held.chunks_exact(width).peekable();
+                for (index, pair) in batch.chunks_exact(width).enumerate() {
+                    if held.next_if_eq(&pair).is_some() {
+                        self.indices.push(index);
+                    }
+                }
+            }
+        }
+        for (pairs, value) in [(&mut self.least, 0), (&mut self.greatest, 0xff)] {
+            pairs.clear();
+            for &index in &self.indices {
+                pairs.extend_from_slice(&batch[index * width..][..key]);
+                pairs.resize(pairs.len() + width - key, value);
+            }
+        }
+    }
+
+    /// Looks no longer for what was found.
+    fn drop_known(&mut self, width: usize, known: &[bool]) {
+        let Asked { indices, least, greatest } = self;
+        let mut kept = 0;
+        for at in (0..indices.len()).filter(|&at| !known[indices[at]]).collect::<Vec<_>>() {
+            if kept != at {
+                indices[kept] = indices[at];
+                for pairs in [&mut *least, &mut *greatest] {
+                    pairs.copy_within(at * width..(at + 1) * width, kept * width);
+                }
+            }
+            kept += 1;
+        }
+        indices.truncate(kept);
+        least.truncate(kept * width);
+        greatest.truncate(kept * width);
+    }
+}
+
+/// Looks ascending batches of pairs up in every run of a store.
+pub(super) struct Lookup<'a> {
+    width: usize,
+    /// Bytes of a key.
+    key: usize,
+    filter: Option<&'a Filter>,
+    /// The pairs of runs in memory that are not passed, youngest first.
+    young: Vec<&'a [u8]>,
+    /// Youngest first.
+    old: Vec<SegmentLookup>,
+    asked: Asked,
+    stored: Stored,
+    /// Keys that were in old runs; with a filter, that it let pass to them.
+    pub(super) looked_up: u64,
+}
+
+impl<'a> Lookup<'a> {
+    pub(super) fn new(
+        width: usize,
+        values: &Values,
+        young: &'a [YoungRun],
+        filter: Option<&'a Filter>,
+        old: &[OldRun],
+    ) -> Self {
+        let young = young.iter().rev().map(|run| run.keys.as_slice()).collect();
+        let old = old.iter().rev().flat_map(|run| &run.segments);
+        Lookup {
+            width,
+            key: values.key_bytes(width),
+            filter,
+            young,
+            old: old.map(|segment| SegmentLookup::new(segment.clone())).collect(),
+            asked: Asked::default(),
+            stored: Stored::default(),
+            looked_up: 0,
+        }
+    }
+
+    /// What the store has for the keys of `batch`, which are greater than those of the batches before.
+    pub(super) fn find(&mut self, batch: &[u8]) -> Result<&Stored> {
+        let Lookup { width, key, filter, young, old, asked, stored, looked_up } = self;
+        let (width, key, count) = (*width, *key, batch.len() / *width);
+        stored.known.clear();
+        stored.known.resize(count, false);
+        stored.values.resize(count * (width - key), 0);
+        asked.ask(width, key, batch, *filter);
+        for rest in young {
+            let passed =
+                for_shape!(width, shape => find(shape, key, asked, 0..asked.count(), rest, stored));
+            *rest = &rest[passed * width..];
+            asked.drop_known(width, &stored.known);
+        }
+        let before = asked.count();
+        for segment in old {
+            for_shape!(width, shape => segment.find(shape, key, asked, stored))?;
+            asked.drop_known(width, &stored.known);
+        }
+        let spared = if filter.is_some() { 0 } else { asked.count() };
+        *looked_up += (before - spared) as u64;
+        Ok(stored)
+    }
+}
+
+/// Looks some of the keys that are asked for up in ascending `pairs`; how many of these are less than
+/// all that will be looked for.
+fn find<S: Shape>(
+    shape: S,
+    key: usize,
+    asked: &Asked,
+    some: std::ops::Range<usize>,
+    pairs: &[u8],
+    stored: &mut Stored,
+) -> usize {
+    let (width, count) = (shape.width(), pairs.len() / shape.width());
+    let mut at = 0;
+    for next in some {
+        let least = &asked.least[next * width..][..width];
+        at = leap(shape, pairs, at, count, shape.key(least));
+        if at == count {
+            break;
+        }
+        let pair = &pairs[at * width..][..width];
+        if pair[..key] == least[..key] {
+            stored.set(asked.indices[next], &pair[key..]);
+        }
+    }
+    at
+}
+
+/// How far a segment of pairs has been looked through.
+struct SegmentLookup {
+    reader: BlockReader,
+    /// The block whose pairs there are, if there are any.
+    decoded: Option<usize>,
+    pairs: Vec<u8>,
+    /// The first block that can hold a key to come.
+    block: usize,
+}
+
+impl SegmentLookup {
+    fn new(segment: Segment) -> Self {
+        let reader = BlockReader::new(segment);
+        SegmentLookup { reader, decoded: None, pairs: Vec::new(), block: 0 }
+    }
+
+    /// Looks all keys that are asked for up.
+    fn find<S: Shape>(
+        &mut self,
+        shape: S,
+        key: usize,
+        asked: &Asked,
+        stored: &mut Stored,
+    ) -> Result<()> {
+        let (width, count, blocks) = (shape.width(), asked.count(), self.reader.segment().blocks());
+        let mut next = 0;
+        while next < count && blocks > 0 {
+            let segment = self.reader.segment();
+            self.block =
+                segment.find_in(self.block..blocks, &asked.greatest[next * width..][..width]);
+            let end = match self.block + 1 {
+                behind if behind == blocks => count,
+                behind => {
+                    let first = segment.first_key(behind);
+                    leap(shape, &asked.greatest, next, count, shape.key(&first))
+                }
+            };
+            if self.decoded != Some(self.block) {
+                self.reader.decode(self.block, &mut self.pairs)?;
+                self.decoded = Some(self.block);
+            }
+            find(shape, key, asked, next..end, &self.pairs, stored);
+            next = end;
+        }
+        Ok(())
+    }
+}

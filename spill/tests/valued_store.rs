@@ -1,0 +1,388 @@
+//! A store with values is a map: level by level it says which keys are new and which values change,
+//! however its runs lie, wherever it is stopped and gone on with.
+
+mod common;
+
+use common::pairs::*;
+use common::*;
+use proptest::prelude::*;
+use spill::values::{And, Or, Sum};
+use spill::{
+    Candidates, Codec, Disk, Error, FaultDisk, Frequencies, Frontier, Huffman, Projection, Segment,
+    SegmentRef, SegmentSource, SegmentWriter, SettledPairs, Shares, Source, Store, Tables, Values,
+    sort_pairs, subtract_keys,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How pairs lie in blocks and in memory.
+#[derive(Clone, Copy, Debug)]
+enum Coding {
+    Gaps,
+    /// On the bits that varied so far.
+    Projected,
+    Raw,
+    Rle,
+    Huffman,
+}
+
+/// A store and what it should have.
+struct Tried {
+    kind: Kind,
+    key_bytes: usize,
+    coding: Coding,
+    shares: Shares,
+    threads: usize,
+    disk: Arc<FaultDisk>,
+    store: Store,
+    codec: Codec,
+    map: Map,
+    /// The most bytes that the filter took.
+    filter_bytes: u64,
+}
+
+impl Tried {
+    fn new(
+        (kind, key_bytes, coding): (Kind, usize, Coding),
+        shares: Shares,
+        threads: usize,
+        sample: &Given,
+    ) -> Tried {
+        let (width, sample) = (key_bytes + kind.bytes(), pairs_of(sample));
+        let codec = match coding {
+            Coding::Gaps => Codec::Gaps,
+            Coding::Raw => Codec::Raw,
+            Coding::Rle => Codec::Rle,
+            Coding::Huffman => Codec::Huffman(Arc::new(Huffman::train(
+                &Frequencies::of(width, &sample),
+                Tables::Columns,
+            ))),
+            Coding::Projected if sample.is_empty() => Codec::Gaps,
+            Coding::Projected => projected(&Projection::of(width, &sample), kind),
+        };
+        let disk = Arc::new(FaultDisk::new());
+        let store = Store::new(disk.clone(), width, codec.clone(), shares);
+        let store = store.with_values(kind.values());
+        let (map, filter_bytes) = (Map::new(), 0);
+        Tried { kind, key_bytes, coding, shares, threads, disk, store, codec, map, filter_bytes }
+    }
+
+    fn width(&self) -> usize {
+        self.key_bytes + self.kind.bytes()
+    }
+
+    /// Settles candidates that come in so many runs, every second of them on disk, and compares.
+    fn level(&mut self, given: &Given, runs: usize) {
+        self.widen(&pairs_of(given));
+        let values = self.kind.values();
+        let mut sorted: Vec<Vec<u8>> = given
+            .chunks(given.len().div_ceil(runs).max(1))
+            .map(|run| {
+                let mut run =
+                    self.codec.adopt(&Codec::Gaps, self.width(), &pairs_of(&run.to_vec()));
+                let width = self.codec.key_width(self.width());
+                sort_pairs(width, Some(&values), &mut run, &mut Vec::new());
+                run
+            })
+            .collect();
+        let on_disk: Vec<Vec<u8>> = sorted.split_off(sorted.len() / 2);
+        let segments: Vec<Segment> = on_disk.iter().map(|run| self.segment(run)).collect();
+        let candidates =
+            Candidates { slices: sorted.iter().map(Vec::as_slice).collect(), segments };
+        self.store.choose_filter();
+        self.store.make_filter().unwrap();
+        self.filter_bytes = self.filter_bytes.max(self.store.bytes()[1]);
+
+        let stopped = self.store.settle_pairs(&candidates, self.threads, &|| true).unwrap();
+        assert!(stopped.is_none() || given.is_empty());
+        let (mut new, mut now, mut before) = (Map::new(), Map::new(), Map::new());
+        for (key, value) in self.kind.map(given) {
+            let Some(known) = self.map.get(&key) else {
+                new.insert(key, value);
+                continue;
+            };
+            let joined = self.kind.all(&[known.clone(), value]);
+            if joined != *known {
+                before.insert(key.clone(), known.clone());
+                now.insert(key, joined);
+            }
+        }
+        let levels = self.store.levels().len();
+        let settled = self.store.settle_pairs(&candidates, self.threads, &|| false).unwrap();
+        let expected = SettledPairs { new: new.len() as u64, changed: now.len() as u64 };
+        assert_eq!(settled, Some(expected), "{:?} of {} bytes", self.kind, self.key_bytes);
+        if new.is_empty() && now.is_empty() {
+            assert_eq!(self.store.levels().len(), levels);
+            return;
+        }
+        self.map.extend(new.clone());
+        self.map.extend(now.clone());
+        self.check_last_level(&new, &now, &before);
+    }
+
+    /// What is to be expanded is what is new, and beside it what has changed.
+    fn check_last_level(&mut self, new: &Map, now: &Map, before: &Map) {
+        let found = match self.store.frontier().unwrap() {
+            Frontier::Raw(pairs) => Codec::Gaps.adopt(&self.codec, self.width(), &pairs),
+            Frontier::Encoded(segments) => read(&segments),
+        };
+        assert!(found == flat_map(new), "{:?} of {} bytes: what is new", self.kind, self.key_bytes);
+        let changes = self.store.changes().unwrap().unwrap();
+        assert!(read(&changes.now) == flat_map(now), "{:?}: what has changed", self.kind);
+        assert!(read(&changes.before) == flat_map(before), "{:?}: what it was", self.kind);
+    }
+
+    /// Has the codec know the bits of `pairs`.
+    fn widen(&mut self, pairs: &[u8]) {
+        if let (Coding::Projected, Some(known)) = (self.coding, self.codec.projection())
+            && !pairs.is_empty()
+        {
+            let wider = projected(&known.with(&known.strange_bits(pairs)), self.kind);
+            self.store.change_codec(&wider, self.threads).unwrap();
+            self.codec = wider;
+        }
+    }
+
+    /// A run of candidates on disk.
+    fn segment(&self, pairs: &[u8]) -> Segment {
+        let mut file = self.disk.create("candidates").unwrap();
+        let mut writer =
+            SegmentWriter::new(self.width(), &mut *file).coded(&self.codec).uncompressed();
+        writer.push(pairs).unwrap();
+        let at = writer.finish().unwrap();
+        file.flush().unwrap();
+        Segment::open(&*self.disk, "candidates", at, self.width()).unwrap().coded(&self.codec)
+    }
+
+    /// Goes on, with as much memory or with other, from what a manifest would have.
+    fn restart(&mut self, shares: Shares) {
+        self.store.sync().unwrap();
+        let saved = (self.store.saved(), self.store.saved_values().unwrap());
+        self.store.sweep().unwrap();
+        self.disk.sync_dir().unwrap();
+        self.disk = Arc::new(self.disk.reboot(7));
+        self.shares = shares;
+        self.store = Store::restore_with_values(
+            self.disk.clone(),
+            self.width(),
+            self.codec.clone(),
+            shares,
+            self.kind.values(),
+            saved,
+            self.threads,
+        )
+        .unwrap();
+    }
+}
+
+/// The codec that projects pairs on these bits of their keys.
+fn projected(projection: &Projection, kind: Kind) -> Codec {
+    let bits = projection.with_value(kind.bytes());
+    if bits.keeps_value(kind.bytes()) {
+        return Codec::Projected(Arc::new(bits));
+    }
+    let first = [&[0xff][..], &vec![0; bits.whole_width() - 1]].concat();
+    Codec::Projected(Arc::new(bits.with(&first)))
+}
+
+/// The whole pairs of segments.
+fn read(segments: &[Segment]) -> Vec<u8> {
+    let (mut pairs, mut batch) = (Vec::new(), Vec::new());
+    for segment in segments {
+        let mut source = SegmentSource::new(segment.unprojected(), None, None);
+        loop {
+            source.next(&mut batch).unwrap();
+            if batch.is_empty() {
+                break;
+            }
+            pairs.extend_from_slice(&batch);
+        }
+    }
+    pairs
+}
+
+fn any_coding() -> impl Strategy<Value = Coding> {
+    prop_oneof![
+        3 => Just(Coding::Gaps),
+        3 => Just(Coding::Projected),
+        1 => Just(Coding::Raw),
+        1 => Just(Coding::Rle),
+        1 => Just(Coding::Huffman),
+    ]
+}
+
+/// Memory of which some is so little that every level goes to disk.
+fn any_shares() -> impl Strategy<Value = Shares> {
+    let young = prop_oneof![Just(0usize), 100usize..5000, 5000usize..1_000_000];
+    (young, prop_oneof![Just(0usize), Just(1 << 16)])
+        .prop_map(|(young, filter)| Shares { young, filter })
+}
+
+fn idempotent_kind() -> impl Strategy<Value = Kind> {
+    any_kind().prop_filter("a store joins again", |kind| !matches!(kind, Kind::Sum(_)))
+}
+
+/// Candidates of one level, into how many runs they are cut, and with what memory the store is gone on with
+/// before, if it is.
+type Level = (Given, usize, Option<Shares>);
+
+fn any_level(kind: Kind, key_bytes: usize) -> impl Strategy<Value = Level> {
+    let given = prop_oneof![
+        any_given(kind, key_bytes, 30).boxed(),
+        any_given(kind, key_bytes, 600).boxed(),
+    ];
+    (given, 1usize..6, prop::option::weighted(0.2, any_shares()))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn a_store_with_values_is_a_map(
+        (kind, key_bytes, levels) in idempotent_kind().prop_flat_map(|kind| {
+            any_key_bytes().prop_flat_map(move |key| {
+                let levels = prop::collection::vec(any_level(kind, key), 1..14);
+                (Just(kind), Just(key), levels)
+            })
+        }),
+        coding in any_coding(),
+        shares in any_shares(),
+        threads in 1usize..5,
+    ) {
+        let mut tried = Tried::new((kind, key_bytes, coding), shares, threads, &levels[0].0);
+        for (given, runs, restart) in &levels {
+            tried.level(given, *runs);
+            if let Some(shares) = restart {
+                tried.restart(*shares);
+            }
+        }
+    }
+}
+
+/// Levels so large that several threads settle and merge them, with keys whose values change.
+#[test]
+fn threads_and_memory_make_no_difference() {
+    for (kind, coding, threads, young) in [
+        (Kind::And(3), Coding::Gaps, 4, 0),
+        (Kind::Least(8), Coding::Projected, 4, 3 << 20),
+        (Kind::Few(3, 2), Coding::Gaps, 3, 64 << 20),
+        (Kind::Or(1), Coding::Raw, 2, 100_000),
+    ] {
+        let shares = Shares { young, filter: 1 << 20 };
+        let number =
+            |d: u64, i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (d + 7) | 1 << (i * d % 13);
+        let level = |d: u64| -> Given {
+            // Many keys are given twice, in different runs.
+            let key = |i: u64| key(9, d * 20_000 + i % 80_000 * (1 + d % 2));
+            (0..120_000).map(|i| (key(i), kind.value(number(d, i)))).collect()
+        };
+        let mut tried = Tried::new((kind, 9, coding), shares, threads, &level(0));
+        for d in 0..3 {
+            tried.level(&level(d), 4);
+            if d == 1 {
+                tried.restart(Shares { young: 1 << 20, ..shares });
+            }
+        }
+    }
+}
+
+/// Thin levels beside a large store, so that there is a filter, of keys: it lets values that change pass.
+#[test]
+fn a_filter_knows_keys_whatever_their_values() {
+    for coding in [Coding::Gaps, Coding::Projected] {
+        let kind = Kind::Or(2);
+        let shares = Shares { young: 20_000, filter: 1 << 20 };
+        let first: Given = (0..60_000).map(|i| (key(12, 3 * i), kind.value(i % 4))).collect();
+        let mut tried = Tried::new((kind, 12, coding), shares, 2, &first);
+        tried.level(&first, 3);
+        for d in 0..60 {
+            let known = (0..3).map(|i| (key(12, 9 * d + 3 * i), kind.value(1 << (d % 9))));
+            let new = (0..4).map(|i| (key(12, 3 * (d * 97 + i * 1013) + 1), kind.value(d)));
+            tried.level(&known.chain(new).collect(), 2);
+        }
+        assert!(tried.filter_bytes > 0, "{coding:?}: there was no filter");
+    }
+}
+
+#[test]
+fn pairs_are_subtracted_from_a_store_without_values() {
+    let (kind, width) = (Kind::Sum(4), 14);
+    let keys: Set = (0..30_000).map(|i| key(10, 2 * i)).collect();
+    let flat_keys = flat(&keys);
+    for young in [0, 1 << 20] {
+        let shares = Shares { young, filter: 0 };
+        let mut store = Store::new(Arc::new(FaultDisk::new()), 10, Codec::Gaps, shares);
+        for level in flat_keys.chunks(100_000) {
+            let candidates = Candidates { slices: vec![level], segments: vec![] };
+            store.settle(&candidates, 2, &|| false).unwrap();
+        }
+        let given: Given = (0..9_000).map(|i| (key(10, 7 * i), kind.value(i))).collect();
+        let expected: BTreeMap<_, _> =
+            kind.map(&given).into_iter().filter(|(key, _)| !keys.contains(key)).collect();
+        let (mut known, mut left) = (store.subtraction(), Vec::new());
+        for batch in flat_map(&kind.map(&given)).chunks(1000 * width) {
+            let mut batch = batch.to_vec();
+            let subtract = |keys: &mut Vec<u8>| known.subtract(keys);
+            subtract_keys(width, &kind.values(), &mut batch, subtract).unwrap();
+            left.extend(batch);
+        }
+        assert!(left == flat_map(&expected));
+    }
+}
+
+fn message<T>(result: spill::Result<T>) -> String {
+    result.err().map(|error: Error| error.to_string()).unwrap_or_default()
+}
+
+#[test]
+fn a_store_is_not_taken_for_one_of_other_values_or_of_none() {
+    for young in [0, 1 << 20] {
+        let (kind, shares) = (Kind::And(3), Shares { young, filter: 0 });
+        let given: Given = (0..500).map(|i| (key(8, i), kind.value(i))).collect();
+        let mut tried = Tried::new((kind, 8, Coding::Gaps), shares, 1, &given);
+        tried.level(&given, 1);
+        tried.level(&given.iter().map(|(key, _)| (key.clone(), kind.value(0))).collect(), 1);
+        tried.store.sync().unwrap();
+        let saved = (tried.store.saved(), tried.store.saved_values().unwrap());
+        let disk: Arc<FaultDisk> = tried.disk.clone();
+        let open = |values: Values, saved: (spill::SavedStore, spill::SavedValues)| {
+            let disk = disk.clone();
+            message(Store::restore_with_values(disk, 11, Codec::Gaps, shares, values, saved, 1))
+        };
+        assert_eq!(open(kind.values(), saved.clone()), "");
+        let wrong = open(Values::new(3, Or), saved.clone());
+        assert!(
+            wrong.contains("of 3 bytes joined by \"or\" are expected, of 3 by \"and\""),
+            "{wrong}"
+        );
+        let wrong = open(Values::new(4, And), saved.clone());
+        assert!(wrong.contains("of 4 bytes joined"), "{wrong}");
+        let mut lie = saved.clone();
+        lie.1.bytes = 4;
+        let wrong = open(Values::new(4, And), lie);
+        assert!(wrong.contains("bytes of values 4 is expected, 3 is found"), "{wrong}");
+        let mut lie = saved.clone();
+        lie.1.changes.ends.pop();
+        let wrong = open(kind.values(), lie);
+        assert!(wrong.contains("do not agree"), "{wrong}");
+        let plain = Store::restore(disk.clone(), 11, Codec::Gaps, shares, saved.0.clone(), 1);
+        let wrong = message(plain);
+        assert!(wrong.contains("bytes of values 0 is expected, 3 is found"), "{wrong}");
+    }
+}
+
+#[test]
+fn segments_without_values_are_not_taken_for_pairs() {
+    let file = OneFile::default();
+    let at: SegmentRef = file.append(5, &[0, 0, 0, 0, 1], 1);
+    let wrong = message(Segment::open_pairs(&file, "keys", at, 5, 2));
+    assert!(wrong.contains("bytes of values 2 is expected, 0 is found"), "{wrong}");
+}
+
+#[test]
+#[should_panic(expected = "a store joins values again")]
+fn a_store_does_not_sum() {
+    let shares = Shares { young: 0, filter: 0 };
+    let store = Store::new(Arc::new(FaultDisk::new()), 9, Codec::Gaps, shares);
+    let _ = store.with_values(Values::new(4, Sum));
+}
