@@ -1,20 +1,71 @@
 //! Spillway visits every reachable state of a model, exactly, inside a fixed memory budget.
 //!
-//! A model's text becomes a [`ir::Program`] ([`front`]), about which [`analysis`] tells what can be
-//! known without running it, and which an executor ([`exec`]) turns into
-//! successors of packed states, fewer of them if [`reduce`] may; [`search`] explores them breadth-first, level by level, on disk,
-//! and [`report`] tells what was found. RAM is a cache, the disk is the store.
+//! A program asks for a search with [`Check`]: of a Rust type that is a [`TransitionSystem`], of a
+//! [`Model`](exec::Model) that has its states as bytes, or of a model that is a text ([`TextModel`]: Promela, Murphi,
+//! DVE). What comes of it is [`Found`]: a verdict, counts, a shortest counterexample. A search that was
+//! stopped, or killed, goes on where it was if it has a directory.
 //!
-//! The waist is [`exec::Model`]: initial states and successors; [`exec::Explain`] says what to call
-//! things. A Rust type that implements both is searched like any model.
+//! ```
+//! use spillway::{Check, Steps, TransitionSystem, Verdict};
+//!
+//! /// Two processes that take two locks, each in its own order.
+//! struct Locks;
+//!
+//! impl TransitionSystem for Locks {
+//!     type State = [u8; 2];
+//!
+//!     fn initial(&self) -> Vec<[u8; 2]> {
+//!         vec![[0, 0]]
+//!     }
+//!
+//!     fn steps(&self, state: &[u8; 2], steps: &mut Steps<[u8; 2]>) {
+//!         for process in 0..2 {
+//!             let mut next = *state;
+//!             next[process] = (state[process] + 1) % 3;
+//!             // The second lock of one is the first of the other.
+//!             let other = state[1 - process];
+//!             if state[process] == 2 || other < 2 - state[process] {
+//!                 steps.add(format_args!("process {process} goes on"), next);
+//!             }
+//!         }
+//!     }
+//! }
+//!
+//! let found = Check::new(&Locks).memory(64 << 20).run()?;
+//! assert_eq!(found.verdict(), Verdict::Violated);
+//! assert!(found.to_string().contains("deadlock"));
+//! # Ok::<(), spillway::Error>(())
+//! ```
+//!
+//! The features `cli`, the command line, and `jit`, machine code for models that are texts, are on by
+//! default; a program that searches Rust types needs neither.
+//!
+//! Below that, a text becomes a [`ir::Program`] ([`front`]), about which [`analysis`] tells what can be
+//! known without running it, and which an executor ([`exec`]) turns into successors of packed states,
+//! fewer of them if [`reduce`] may; [`search`] explores them breadth-first, level by level, on disk, and
+//! [`report`] tells what was found. RAM is a cache, the disk is the store ([`spill`]).
 
+#[doc(hidden)]
 pub mod analysis;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli;
+#[doc(hidden)]
 pub mod diag;
 pub mod exec;
 pub mod front;
+#[doc(hidden)]
 pub mod ir;
+#[doc(hidden)]
 pub mod reduce;
 pub mod report;
 pub mod search;
+pub mod session;
 pub mod source;
+pub mod system;
+
+pub use exec::{Explain, Model};
+pub use search::{Checks, Control, Outcome, Storage, Verdict};
+pub use session::{Check, Error, Found, TextModel};
+pub use spill;
+pub use system::{Disagreement, Invariant, Pack, Packed, Steps, TransitionSystem, agree};

@@ -6,8 +6,8 @@ use crate::front::{ClaimChoice, Language};
 use crate::ir::{EndRule, Overflow};
 use crate::reduce::symmetry::Effort;
 use crate::search::comback::{CacheKind, CacheSize};
-use crate::search::plan::TooSmall;
-use crate::search::{Checks, Limits, Plan, return_free_blocks};
+use crate::search::{Checks, Limits};
+use crate::session::{Budget, KeyOrder};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -161,7 +161,7 @@ impl From<OverflowArg> for Overflow {
 
 /// What comes first in the key by which states are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum KeyOrder {
+pub enum KeyOrderArg {
     /// The model's variables as it declares them
     #[default]
     Declared,
@@ -169,6 +169,16 @@ pub enum KeyOrder {
     Static,
     /// The order that stores a sample of the states smallest, if it is much smaller than declared
     Sampled,
+}
+
+impl From<KeyOrderArg> for KeyOrder {
+    fn from(arg: KeyOrderArg) -> KeyOrder {
+        match arg {
+            KeyOrderArg::Declared => KeyOrder::Declared,
+            KeyOrderArg::Static => KeyOrder::Static,
+            KeyOrderArg::Sampled => KeyOrder::Sampled,
+        }
+    }
 }
 
 /// How states are stored.
@@ -253,42 +263,12 @@ pub struct RunArgs {
     pub json: bool,
 }
 
-/// Shares out `memory` for a search of states of `width` bytes by `threads` threads, or by as many
-/// as there are cores and room. A budget that a process could begin in, but perhaps not go on in
-/// later, is refused.
-pub(super) fn plan(memory: u64, threads: Option<u16>, width: usize) -> Result<Plan, TooSmall> {
-    return_free_blocks();
-    let base = Plan::resident();
-    share_out(memory, base + Plan::resuming(base), threads, width)?;
-    share_out(memory, base, threads, width)
-}
-
-/// The same for a search that goes on.
-pub(super) fn plan_again(
-    memory: u64,
-    threads: Option<u16>,
-    width: usize,
-) -> Result<Plan, TooSmall> {
-    return_free_blocks();
-    share_out(memory, Plan::resident(), threads, width)
-}
-
-fn share_out(memory: u64, base: u64, threads: Option<u16>, width: usize) -> Result<Plan, TooSmall> {
-    match threads {
-        Some(threads) => Plan::new(memory, base, threads.into(), width),
-        None => Plan::with_most_threads(memory, base, cores(), width),
+impl RunArgs {
+    /// What a search may take that begins, or goes on.
+    pub(super) fn budget(&self, goes_on: bool) -> Budget {
+        let RunArgs { memory, threads, exec, .. } = *self;
+        Budget { memory, threads, exec: exec.into(), goes_on }
     }
-}
-
-/// As many threads as there are cores, and as `memory` is enough for, to look for a counterexample.
-pub(super) fn threads_within(memory: u64, width: usize) -> usize {
-    return_free_blocks();
-    Plan::threads_to_trace(memory, Plan::resident(), cores(), width)
-}
-
-/// The number of cores this process may use.
-pub(super) fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// `spillway check`.
@@ -313,7 +293,7 @@ pub struct CheckArgs {
     pub keep_going: bool,
     /// How the variables are ordered in the stored states; the counts do not depend on it
     #[arg(long, value_enum, default_value_t)]
-    pub key_order: KeyOrder,
+    pub key_order: KeyOrderArg,
     /// Which of the states that differ only in the names of a scalarset's elements are visited
     #[arg(long, value_enum, default_value_t)]
     pub symmetry: SymmetryArg,
@@ -408,7 +388,7 @@ pub struct ExplainArgs {
     pub(super) model: ModelArgs,
     /// How the variables are ordered in the stored states
     #[arg(long, value_enum, default_value_t)]
-    pub key_order: KeyOrder,
+    pub key_order: KeyOrderArg,
     /// The memory budget to plan for
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     pub memory: u64,

@@ -1,27 +1,30 @@
 //! `explain`: a model as Spillway understands it.
 
-use super::args::{self, ExplainArgs, KeyOrder};
+use super::args::ExplainArgs;
 use super::failure::{Failure, VERIFIED};
-use super::model::Model;
+use super::model;
 use super::{Ending, print};
 use crate::exec::{Exec, Executor, Interp};
 use crate::ir::layout::Part;
 use crate::ir::{Owner, Program, text};
 use crate::report;
+use crate::session::{Budget, KeyOrder, TextModel};
 use std::fmt::Write;
 
 /// `spillway explain`.
 pub(super) fn explain(args: &ExplainArgs) -> Ending {
-    let (model, share) = Model::open(&args.model)?.in_key_order(args.key_order)?;
+    let (model, share) = model::open(&args.model)?.in_key_order(args.key_order.into())?;
     let executor = Executor::new(&model.interp, Exec::Jit);
     if let Some(wanted) = &args.asm {
         print(&assembly(&executor, &model, wanted)?);
         return Ok(VERIFIED);
     }
     print(&format!("{}\n", text::print(model.interp.program())));
-    print(&format!("{}{}\n", layout(&model.interp), order(&model, args.key_order, share)));
+    print(&format!("{}{}\n", layout(&model.interp), order(&model, args.key_order.into(), share)));
     print(&format!("{}\n\n", report::print_compiled(executor.compiled())));
-    match args::plan(args.memory, args.threads, model.searched().model().width()) {
+    let (memory, threads, exec) = (args.memory, args.threads, Exec::Jit);
+    let budget = Budget { memory, threads, exec, goes_on: false };
+    match budget.share_out(model.searched().model().width()) {
         Ok(plan) => print(&format!("{plan}\n")),
         Err(error) => print(&format!("{error}\n")),
     }
@@ -29,7 +32,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Ending {
 }
 
 /// The machine code of the actions with this number or name.
-fn assembly(executor: &Executor, model: &Model, wanted: &str) -> Result<String, Failure> {
+fn assembly(executor: &Executor, model: &TextModel, wanted: &str) -> Result<String, Failure> {
     let Executor::Compiled(jit) = executor else {
         let why = executor.compiled().err().unwrap_or_default();
         return Err(Failure::wrong(format!("there is no machine code of this model: {why}")));
@@ -77,7 +80,7 @@ fn part(program: &Program, part: Part) -> String {
 }
 
 /// How the order came about.
-fn order(model: &Model, wanted: KeyOrder, share: Option<f64>) -> String {
+fn order(model: &TextModel, wanted: KeyOrder, share: Option<f64>) -> String {
     let why = match (wanted, share) {
         (KeyOrder::Sampled, None) => {
             ": there are few states, or no other stores a sample of them much smaller".to_string()

@@ -1,7 +1,6 @@
 //! Why a command ended without a verdict, and the exit code that says so.
 
-use crate::diag::{Diagnostic, Severity};
-use crate::source::Sources;
+use crate::session::{Error, Taken};
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -30,16 +29,6 @@ impl Failure {
     /// The command line or its surroundings are wrong.
     pub fn wrong(message: impl Into<String>) -> Self {
         Self { code: WRONG, message: format!("error: {}", message.into()) }
-    }
-
-    /// The model is wrong.
-    pub fn model(diagnostics: &[Diagnostic], sources: &Sources) -> Self {
-        let shown: Vec<String> = diagnostics
-            .iter()
-            .filter(|it| it.severity == Severity::Error)
-            .map(|it| it.render(sources).to_string())
-            .collect();
-        Self { code: WRONG, message: shown.join("\n") }
     }
 
     /// The disk failed while `dir` was opened or read.
@@ -109,6 +98,68 @@ impl Failure {
                 "error: {dir}: {error}\n  the search stopped at its last checkpoint\n  help: \
                  `spillway resume {dir}` goes on {help}"
             ),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        let help = match &error {
+            // Each mistake says itself that it is one.
+            Error::Text(mistakes) => return Failure { code: WRONG, message: mistakes.clone() },
+            Error::Open(..) | Error::Begin(..) | Error::Run(..) => return Failure::of_disk(error),
+            Error::Memory(_) => "give at least that much with --memory".into(),
+            Error::Nothing { there, .. } => {
+                format!("leave `--only` out, or name what the model has: {there}")
+            }
+            Error::Cache { .. } => {
+                "give more memory with --memory, or ask for fewer with --comback-cache".into()
+            }
+            Error::Temporary(..) => "name a place with --dir".into(),
+            Error::NotEmpty(_) => "name a new or empty one".into(),
+            Error::Taken(path, Taken::SameModel) => format!(
+                "`spillway resume {}` goes on with it; to begin anew, remove it or name another",
+                path.display()
+            ),
+            Error::Taken(_, Taken::OtherModel(_) | Taken::Otherwise) => {
+                "name another directory".into()
+            }
+            Error::Understood => "resume it with that version, or check the model again".into(),
+            Error::Unreadable(_)
+            | Error::IllFormed(_)
+            | Error::Sample(_)
+            | Error::Create(..)
+            | Error::Taken(_, Taken::Running(_))
+            | Error::NoSearch(_)
+            | Error::Language(_)
+            | Error::RustType(_) => String::new(),
+        };
+        match help.as_str() {
+            "" => Failure::wrong(error.to_string()),
+            help => Failure::wrong(format!("{error}\n  help: {help}")),
+        }
+    }
+}
+
+impl Failure {
+    /// The disk failed, or what is on it is damaged or in use.
+    fn of_disk(error: Error) -> Failure {
+        match error {
+            Error::Begin(dir, error) => {
+                let help = match &error {
+                    spill::Error::Full { limit: None, .. } => {
+                        "\n  help: name a place with more room with --dir"
+                    }
+                    spill::Error::Full { .. } => "\n  help: give a larger --disk-limit",
+                    _ => "",
+                };
+                let mut failure = Failure::opening(&dir, error);
+                failure.message += help;
+                failure
+            }
+            Error::Open(dir, error) => Failure::opening(&dir, error),
+            Error::Run(dir, error) => Failure::running(&dir, error),
+            other => Failure::wrong(other.to_string()),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 mod allocation;
 mod args;
-mod directory;
 mod explain;
 mod failure;
 mod languages;
@@ -12,13 +11,11 @@ mod progress;
 mod run;
 mod signals;
 mod simulate;
-mod slots;
 mod status;
 mod storage;
 mod trace;
 
 pub use allocation::Allocator;
-pub use directory::Job;
 
 use args::{Cli, Command};
 use clap::Parser;

@@ -2,15 +2,16 @@
 
 use super::args::SimulateArgs;
 use super::failure::{VERIFIED, VIOLATED};
-use super::model::Model;
+use super::model;
 use super::{Ending, print};
 use crate::exec::{Check, Explain, Outcome, Step};
 use crate::report;
+use crate::session::TextModel;
 use std::io::BufRead;
 
 /// `spillway simulate`.
 pub(super) fn simulate(args: &SimulateArgs) -> Ending {
-    let model = Model::open(&args.model)?;
+    let model = model::open(&args.model)?;
     let mut chooser = match args.interactive {
         true => Chooser::Person,
         false => Chooser::Random(args.seed),
@@ -55,7 +56,7 @@ fn show(before: Option<&[(String, String)]>, after: &[(String, String)]) {
 }
 
 /// What is violated in a state, in words.
-fn wrong_in(model: &Model, walked: &dyn Explain, state: &[u8]) -> Option<String> {
+fn wrong_in(model: &TextModel, walked: &dyn Explain, state: &[u8]) -> Option<String> {
     let check = walked.violations(state).into_iter().next()?;
     Some(match check {
         Check::Property(number) => {
@@ -80,7 +81,7 @@ enum Chooser {
 
 impl Chooser {
     /// The number of the step to take, or nothing to end the walk.
-    fn choose(&mut self, model: &Model, options: &[Step]) -> Option<usize> {
+    fn choose(&mut self, model: &TextModel, options: &[Step]) -> Option<usize> {
         match self {
             Chooser::Random(state) if !options.is_empty() => {
                 Some((next_random(state) % options.len() as u64) as usize)
@@ -91,7 +92,7 @@ impl Chooser {
     }
 }
 
-fn ask(model: &Model, options: &[Step]) -> Option<usize> {
+fn ask(model: &TextModel, options: &[Step]) -> Option<usize> {
     for (number, step) in options.iter().enumerate() {
         let place = step.spans.first().and_then(|&span| model.sources.locate(span));
         let place = place.unwrap_or_default();

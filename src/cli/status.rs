@@ -1,42 +1,43 @@
 //! `status`: how far a search is, or was at its last checkpoint.
 
 use super::args::StatusArgs;
-use super::directory::Contents;
-use super::failure::{self, Failure};
-use super::model::Model;
+use super::failure;
 use super::{Ending, print};
 use crate::report::{self, Report};
 use crate::search::Outcome;
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::Rebuilt;
 use crate::search::storage::SavedStorage;
-use std::path::Path;
+use crate::session::{Contents, Evidence};
 
 /// `spillway status`.
 pub(super) fn status(args: &StatusArgs) -> Ending {
     let Contents { job, saved, bytes, running } = Contents::read(&args.dir)?;
     let model = job.model(&args.dir)?;
     let limits = job.limits(None);
+    let (reduced, about) = (model.searched(), model.about(&limits));
     let outcome = match &saved {
-        Some(saved) => outcome(&model, saved, &args.dir)?,
+        Some(saved) => {
+            let (dir, limits, sources) = (&*args.dir, &limits, &model.sources);
+            Evidence { saved, dir, limits, sources }.outcome(reduced.model())?
+        }
         None => Outcome::default(),
     };
     let disk = saved.as_ref().map_or(DiskFigures::default(), |saved| saved.disk);
-    let reduced = model.searched();
     let report = Report {
         model_name: job.model_name(),
         language: job.language(),
-        key_order: model.key_order(),
+        key_order: about.key_order,
         store: job.storage_name(),
         parts: saved.as_ref().map_or(&[], |saved| &saved.parts),
         rebuilt: rebuilt(saved.as_ref()),
         compiled: None,
         model: reduced.model(),
         reductions: reduced.stack().reductions(),
-        claim: model.claim().map(|claim| claim.name()),
+        claim: about.claim,
         sources: &model.sources,
         limits: &limits,
-        scope: &model.scope(&limits.checks),
+        scope: &about.scope,
         outcome: &outcome,
         seconds: saved.as_ref().map_or(0.0, |saved| saved.seconds),
         peak_rss_bytes: saved.as_ref().map_or(0, |saved| saved.peak_rss_bytes),
@@ -59,10 +60,4 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
 fn rebuilt(saved: Option<&Saved>) -> Option<Rebuilt> {
     let saved = saved.filter(|saved| matches!(saved.storage, SavedStorage::Comback(_)))?;
     Some(saved.frontier.rebuilt)
-}
-
-/// What is known at a checkpoint of `model`'s search.
-pub(super) fn outcome(model: &Model, saved: &Saved, dir: &Path) -> Result<Outcome, Failure> {
-    let outcome = saved.check_model(model.searched().model()).and_then(|()| saved.outcome());
-    outcome.map_err(|error| Failure::opening(dir, error))
 }

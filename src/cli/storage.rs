@@ -6,9 +6,9 @@
 use super::args::{CheckArgs, HashBits, StoreArg};
 use super::failure::Failure;
 use crate::exec::Model;
-use crate::search::comback::{CacheSize, Settings, cache_states_max};
+use crate::search::Storage;
+use crate::search::comback::Settings;
 use crate::search::storage::trained;
-use crate::search::{Plan, Storage};
 use crate::source;
 use spill::{Codec, Frequencies, Huffman, Tables};
 use std::fmt::Display;
@@ -51,21 +51,6 @@ fn comback(args: &CheckArgs) -> Settings {
     };
     let default = Settings::default();
     Settings { hash_bits, cache: args.comback_cache.unwrap_or(default.cache), ..default }
-}
-
-/// Refuses a cache that was asked for and that the plan has no room for.
-pub(super) fn check_room(storage: &Storage, plan: &Plan, width: usize) -> Result<(), Failure> {
-    let Storage::Comback(Settings { cache: (_, CacheSize::States(wanted)), .. }) = storage else {
-        return Ok(());
-    };
-    let room = cache_states_max(plan, width);
-    match *wanted <= room as u64 {
-        true => Ok(()),
-        false => Err(Failure::wrong(format!(
-            "a cache of {wanted} states is too large: this budget has room for {room}\n  help: give \
-             more memory with --memory, or ask for fewer with --comback-cache"
-        ))),
-    }
 }
 
 fn from_file(path: &Path, width: usize) -> Result<Codec, Failure> {

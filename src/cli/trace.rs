@@ -1,17 +1,14 @@
 //! `trace`, and the counterexample that `check` shows: ways to violations, found in the memory budget.
 
-use super::args::{self, TraceArgs};
-use super::directory::Contents;
+use super::args::TraceArgs;
 use super::failure::{self, Failure};
-use super::model::{Model, Searched};
 use super::signals::Signals;
-use super::status::outcome;
 use super::{Ending, languages, print, run};
 use crate::exec::{Check, Exec, Step};
-use crate::report::{self, Violation};
-use crate::search::checkpoint::Saved;
+use crate::report;
+use crate::search::Control;
 use crate::search::trace::{Counterexample, Finder};
-use crate::search::{Control, Limits, Storage, comback};
+use crate::session::{Budget, Contents, Error, Evidence, TextModel, threads_to_trace};
 use spill::RealDisk;
 use std::fs::File;
 use std::io::BufWriter;
@@ -26,7 +23,8 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
     let Contents { job, saved, .. } = Contents::read(&args.dir)?;
     let model = job.model(&args.dir)?;
     let limits = job.limits(None);
-    let disk = RealDisk::open(&args.dir).map_err(|error| Failure::opening(&args.dir, error))?;
+    let opened = RealDisk::open(&args.dir);
+    let disk = opened.map_err(|error| Failure::opening(&args.dir, error))?;
     let Some(saved) = saved else {
         let scope = report::print_scope(&model.scope(&limits.checks));
         print(&format!("no checkpoint yet, so no counterexample\n{scope}"));
@@ -36,15 +34,17 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
         (0..saved.store.levels.ends.len()).map(|at| saved.store.levels.keys(at)).sum();
     let exec = if states < COMPILED_MIN { Exec::Interp } else { Exec::Jit };
     let memory = args.memory.unwrap_or(saved.plan.budget);
-    let executor = run::executor(&model.interp, exec, memory);
-    let searched = model.searched_by(executor.model());
-    let found = violations(&model, &searched, &limits, &saved, &args.dir)?;
+    let budget = Budget { memory, threads: None, exec, goes_on: true };
+    let searched = model.searched_by(run::executor(&model.interp, budget));
+    let (dir, sources) = (&*args.dir, &model.sources);
+    let evidence = Evidence { saved: &saved, dir, limits: &limits, sources };
+    let found = evidence.violations(&searched)?;
     let control = Arc::new(Control::default());
     Signals::stop(&control);
     let finder = Finder {
         model: searched.model(),
         disk: &disk,
-        threads: args::threads_within(memory, searched.model().width()),
+        threads: threads_to_trace(memory, searched.model().width()),
         control: &control,
         folder: Some(&args.dir),
     };
@@ -54,7 +54,7 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
         print(&format!("{{\n{},\n  \"counterexamples\": [", member(&checked)));
     }
     for (number, violation) in found.iter().enumerate() {
-        let Some(way) = find(&finder, &saved, violation.check, &args.dir)? else {
+        let Some(way) = evidence.find(&finder, violation.check)? else {
             return Err(Failure {
                 code: failure::STOPPED,
                 message: "stopped before the counterexample was found".into(),
@@ -63,7 +63,6 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
         if let Some(path) = args.spin_trail.as_deref().filter(|_| number == 0) {
             write_spin_trail(path, &model, &way)?;
         }
-        let sources = &model.sources;
         if args.json {
             print(if number == 0 { "\n    " } else { ",\n    " });
             report::write_json_trace(sources, violation, &way, "    ", &mut |it| print(it));
@@ -94,7 +93,7 @@ fn member((key, value): &(&str, serde_json::Value)) -> String {
 }
 
 /// Writes a counterexample as SPIN would have.
-fn write_spin_trail(path: &Path, model: &Model, way: &Counterexample) -> Result<(), Failure> {
+fn write_spin_trail(path: &Path, model: &TextModel, way: &Counterexample) -> Result<(), Failure> {
     let Some(make) = model.language.spin_trail else {
         return Err(Failure::wrong(format!(
             "only counterexamples of {} models can be replayed by SPIN",
@@ -103,7 +102,7 @@ fn write_spin_trail(path: &Path, model: &Model, way: &Counterexample) -> Result<
     };
     let mut sources = model.sources.clone();
     let writer = make(&mut sources, &model.options)
-        .map_err(|diagnostic| Failure::model(&[diagnostic], &sources))?;
+        .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
     // The claim's moves to its end come after the last state.
     let last = way.last().filter(|_| matches!(way.check(), Check::Property(_)));
     let product = model.claim().map(|claim| claim.with(&model.interp));
@@ -118,38 +117,4 @@ fn write_spin_trail(path: &Path, model: &Model, way: &Counterexample) -> Result<
     write().map_err(|error| {
         Failure::wrong(format!("cannot write the trail {}: {error}", path.display()))
     })
-}
-
-/// What was found wrong by a checkpoint, shallowest first.
-pub(super) fn violations(
-    model: &Model,
-    searched: &Searched,
-    limits: &Limits,
-    saved: &Saved,
-    dir: &Path,
-) -> Result<Vec<Violation>, Failure> {
-    let outcome = outcome(model, saved, dir)?;
-    Ok(report::violations(searched.model(), &model.sources, limits, &outcome))
-}
-
-/// The counterexample to what was found wrong by a checkpoint; nothing if told to stop.
-pub(super) fn find<'a>(
-    finder: &Finder<'a>,
-    saved: &Saved,
-    check: Check,
-    dir: &Path,
-) -> Result<Option<Counterexample<'a>>, Failure> {
-    let find = || {
-        let findings = saved.all_findings()?;
-        let (_, finding) = findings
-            .iter()
-            .find(|(other, _)| *other == check)
-            .unwrap_or_else(|| unreachable!("violations are made from these findings"));
-        let (levels, level, witness) = (&saved.store.levels, finding.level, &finding.witness);
-        match saved.storage()? {
-            Storage::Sorted(codec) => finder.find((levels, &codec), check, level, witness),
-            Storage::Comback(_) => comback::find(finder, levels, check, level, witness),
-        }
-    };
-    find().map_err(|error| Failure::opening(dir, error))
 }

@@ -1,8 +1,12 @@
 //! Compiled or interpreted: the choice, and what came of it.
 
-use super::jit::{CompileLimits, Compiled, NotCompiled};
-use super::{Interp, Jit, Model, Selective};
+#[cfg(feature = "jit")]
+use super::Jit;
+#[cfg(feature = "jit")]
+use super::jit::CompileLimits;
+use super::{Expansion, Explain, Interp, Lift, Model, Selective};
 use crate::analysis::instances::NotNumbered;
+use std::time::Duration;
 
 /// How a program is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,9 +18,21 @@ pub enum Exec {
     Interp,
 }
 
+/// What compiling gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// How long it took.
+    pub time: Duration,
+    /// Bytes of machine code.
+    pub bytes: usize,
+    /// Actions that are left to the interpreter.
+    pub interpreted: usize,
+}
+
 /// A program being run.
 pub enum Executor<'a> {
     /// As machine code.
+    #[cfg(feature = "jit")]
     Compiled(Box<Jit<'a>>),
     /// By the interpreter, and why.
     Interpreted(&'a Interp, String),
@@ -25,32 +41,40 @@ pub enum Executor<'a> {
 impl<'a> Executor<'a> {
     /// Prepares a program to be run as asked for, or by the interpreter.
     pub fn new(interp: &'a Interp, wanted: Exec) -> Executor<'a> {
-        Executor::of(interp, wanted, Jit::new)
+        Executor::of(interp, wanted, None)
     }
 
     /// The same; compiling takes about so many bytes of memory at most.
     pub fn within(interp: &'a Interp, wanted: Exec, memory: u64) -> Executor<'a> {
-        let limits = CompileLimits { memory, ..CompileLimits::default() };
-        Executor::of(interp, wanted, |interp| Jit::within(interp, limits))
+        Executor::of(interp, wanted, Some(memory))
     }
 
-    fn of(
-        interp: &'a Interp,
-        wanted: Exec,
-        compile: impl FnOnce(&'a Interp) -> Result<Jit<'a>, NotCompiled>,
-    ) -> Executor<'a> {
+    fn of(interp: &'a Interp, wanted: Exec, memory: Option<u64>) -> Executor<'a> {
         match wanted {
             Exec::Interp => Executor::Interpreted(interp, "as asked for".to_owned()),
-            Exec::Jit => match compile(interp) {
-                Ok(jit) => Executor::Compiled(Box::new(jit)),
-                Err(refused) => Executor::Interpreted(interp, refused.reason),
-            },
+            Exec::Jit => Executor::compile(interp, memory),
         }
+    }
+
+    #[cfg(feature = "jit")]
+    fn compile(interp: &'a Interp, memory: Option<u64>) -> Executor<'a> {
+        let default = CompileLimits::default();
+        let limits = CompileLimits { memory: memory.unwrap_or(default.memory), ..default };
+        match Jit::within(interp, limits) {
+            Ok(jit) => Executor::Compiled(Box::new(jit)),
+            Err(refused) => Executor::Interpreted(interp, refused.reason),
+        }
+    }
+
+    #[cfg(not(feature = "jit"))]
+    fn compile(interp: &'a Interp, _: Option<u64>) -> Executor<'a> {
+        Executor::Interpreted(interp, "as it was built without a compiler".to_owned())
     }
 
     /// The transition system.
     pub fn model(&self) -> &dyn Model {
         match self {
+            #[cfg(feature = "jit")]
             Executor::Compiled(jit) => &**jit,
             Executor::Interpreted(interp, _) => *interp,
         }
@@ -59,6 +83,7 @@ impl<'a> Executor<'a> {
     /// Its steps by the choice of what they begin with, or why that is not to be had.
     pub fn selective(&self) -> Result<Box<dyn Selective + '_>, NotNumbered> {
         Ok(match self {
+            #[cfg(feature = "jit")]
             Executor::Compiled(jit) => Box::new(jit.selector()?),
             Executor::Interpreted(interp, _) => Box::new(interp.selector()?),
         })
@@ -67,8 +92,43 @@ impl<'a> Executor<'a> {
     /// What compiling gave, or why the program is interpreted.
     pub fn compiled(&self) -> Result<Compiled, &str> {
         match self {
+            #[cfg(feature = "jit")]
             Executor::Compiled(jit) => Ok(jit.compiled()),
             Executor::Interpreted(_, why) => Err(why),
         }
+    }
+}
+
+impl Model for Executor<'_> {
+    fn width(&self) -> usize {
+        self.model().width()
+    }
+
+    fn bits(&self) -> u32 {
+        self.model().bits()
+    }
+
+    fn initial(&self, out: &mut Expansion) {
+        self.model().initial(out);
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        self.model().expand(states, out);
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        self.model().write_masks()
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        self.model().digest()
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self.model().explained()
+    }
+
+    fn lifts(&self) -> Option<&dyn Lift> {
+        self.model().lifts()
     }
 }

@@ -12,16 +12,18 @@ mod executor;
 mod expansion;
 mod explain;
 pub mod interp;
+#[cfg(feature = "jit")]
 pub mod jit;
 mod lift;
 mod selective;
 pub mod stop;
 pub mod synthetic;
 
-pub use executor::{Exec, Executor};
+pub use executor::{Compiled, Exec, Executor};
 pub use expansion::{Check, Collected, Expansion, FaultKind, Finding, Findings};
 pub use explain::{Explain, Fault, Outcome, PropertyInfo, Step};
 pub use interp::Interp;
+#[cfg(feature = "jit")]
 pub use jit::Jit;
 pub use lift::{Lift, one_step};
 pub use selective::{LABEL_BYTES, Labelled, Selective, labelled};

@@ -1,6 +1,6 @@
 //! Reports as JSON, one object each.
 
-use super::{Report, Scope, Values, Violation, changes, violations};
+use super::{Report, Scope, Values, Violation, changes};
 use crate::exec::{Outcome as StepOutcome, Step};
 use crate::search::comback::Rebuilt;
 use crate::search::trace::Counterexample;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 /// The result of a search.
 pub fn result(report: &Report) -> Value {
     let Report { model, outcome, seconds, .. } = report;
-    let found = violations(*model, report.sources, report.limits, outcome);
+    let found = report.violations();
     let code = report.compiled.and_then(Result::ok);
     let mut object = json!({
         "model": report.model_name,

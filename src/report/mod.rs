@@ -8,8 +8,7 @@ pub use json::{result, scope as scope_as_json, write_trace as write_json_trace};
 pub use scope::{Missed, Scope};
 pub use text::{print_compiled, print_result, print_scope, write_trace};
 
-use crate::exec::jit::Compiled;
-use crate::exec::{Check, Model, Outcome as StepOutcome};
+use crate::exec::{Check, Compiled, Model, Outcome as StepOutcome};
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::Rebuilt;
 use crate::search::trace::faulty;
@@ -58,6 +57,13 @@ pub struct Report<'a> {
     pub store_bytes: u64,
     /// The search directory, if it is kept.
     pub dir: Option<String>,
+}
+
+impl Report<'_> {
+    /// What counts as a violation, shallowest first.
+    pub fn violations(&self) -> Vec<Violation> {
+        violations(self.model, self.sources, self.limits, self.outcome)
+    }
 }
 
 /// Something found wrong, as reports tell it.

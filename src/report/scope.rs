@@ -3,7 +3,7 @@
 //! There are three ways for something not to be looked for: the model has it and no search looks for
 //! it, a flag leaves it out, or it lies behind a step that ends in an error that a flag leaves out.
 
-use crate::exec::{Check, FaultKind};
+use crate::exec::{Check, Explain, FaultKind};
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{Assertions, Program, PropertyKind, Stmt, StmtKind};
 use crate::search::{Checks, Outcome};
@@ -73,6 +73,22 @@ impl Scope {
                 place: sources.locate(it.span),
             })
             .collect();
+        scope
+    }
+
+    /// What a search of a model that came from no text looks for.
+    pub fn of_model(model: &dyn Explain, checks: &Checks) -> Scope {
+        let mut scope = Scope { checks: *checks, judging_from: u32::MAX, ..Self::default() };
+        scope.add(checks.deadlock, Ok("deadlocks"));
+        let properties = model.properties();
+        for (wanted, kind, word, none) in [
+            (checks.assertions, "assert", "assertions", "the model has no assertion"),
+            (checks.invariants, "invariant", "invariants", "the model has no invariant"),
+        ] {
+            let there = properties.iter().any(|it| it.kind == kind);
+            scope.add(wanted, if there { Ok(word) } else { Err(none) });
+        }
+        scope.add(checks.faults, Ok("run-time errors"));
         scope
     }
 

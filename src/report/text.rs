@@ -1,8 +1,7 @@
 //! Reports as text.
 
-use super::{Missed, Report, Scope, Values, Violation, print_changes, violations};
-use crate::exec::jit::Compiled;
-use crate::exec::{Check, Outcome as StepOutcome, Step};
+use super::{Missed, Report, Scope, Values, Violation, print_changes};
+use crate::exec::{Check, Compiled, Outcome as StepOutcome, Step};
 use crate::search::Verdict;
 use crate::search::plan::Bytes;
 use crate::search::trace::Counterexample;
@@ -13,7 +12,7 @@ use std::fmt::Write;
 /// The result of a search, ending in a line break.
 pub fn print_result(report: &Report) -> String {
     let Report { model, outcome, .. } = report;
-    let found = violations(*model, report.sources, report.limits, outcome);
+    let found = report.violations();
     let mut out = String::new();
     let verdict = match outcome.verdict {
         Verdict::Verified => verified(report),
@@ -202,7 +201,10 @@ fn print_step(
     let mut out = String::new();
     let places: Vec<_> = step.spans.iter().filter_map(|&span| sources.locate(span)).collect();
     let title = if number == 0 { "initial state" } else { &step.name };
-    let places = if number == 0 { String::new() } else { format!("    {}", places.join(" + ")) };
+    let places = match places.join(" + ") {
+        places if number == 0 || places.is_empty() => String::new(),
+        places => format!("    {places}"),
+    };
     let _ = writeln!(out, "{number:>5}  {title}{places}");
     match &step.outcome {
         StepOutcome::Fault(fault) => {

@@ -104,7 +104,10 @@ impl<'a> Finder<'a> {
         match found {
             _ if self.control.is_stopped() => Ok(None),
             Some(found) => Ok(Some(found)),
-            None => Err(Error::corrupt("levels", 0, "the counterexample cannot be replayed")),
+            None => {
+                let reason = "its steps do not lead where expanding its states led";
+                Err(Error::Source { reason: reason.into() })
+            }
         }
     }
 
@@ -129,8 +132,8 @@ impl<'a> Finder<'a> {
                 return Ok(None);
             }
             target = before.ok_or_else(|| {
-                let what = format!("no state of level {level} leads to the next");
-                Error::corrupt("levels", 0, what)
+                let reason = format!("no state of level {level} leads to the next any more");
+                Error::Source { reason: reason.into() }
             })?;
             way.push(&target)?;
         }

@@ -15,9 +15,9 @@ use spill::{
     Codec, Decoder, Disk, Error, FaultDisk, FileName, Frequencies, Huffman, Segment, SegmentRef,
     Tables, block_keys_max,
 };
-use spillway::cli::Job;
 use spillway::search::checkpoint::{FORMAT, MANIFEST, Saved};
 use spillway::search::{Control, Limits, Outcome, Plan};
+use spillway::session::Job;
 use std::io::ErrorKind;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

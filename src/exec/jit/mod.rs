@@ -48,7 +48,7 @@ mod turns;
 
 pub use compile::CompileLimits;
 
-use super::{Expansion, Explain, FaultKind, Interp, LABEL_BYTES, Lift, Model};
+use super::{Compiled, Expansion, Explain, FaultKind, Interp, LABEL_BYTES, Lift, Model};
 use crate::ir::ActionId;
 use crate::source::Span;
 use code::{Code, Refusal};
@@ -58,7 +58,6 @@ use runtime::{Choice, Noted, SLACK, Site};
 pub use selective::Selector;
 use std::fmt;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 /// A program compiled to machine code.
 pub struct Jit<'a> {
@@ -93,17 +92,6 @@ impl From<Refusal> for NotCompiled {
             },
         }
     }
-}
-
-/// What compiling gave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Compiled {
-    /// How long it took.
-    pub time: Duration,
-    /// Bytes of machine code.
-    pub bytes: usize,
-    /// Actions that are left to the interpreter.
-    pub interpreted: usize,
 }
 
 /// A step of a state as compiled code takes it.

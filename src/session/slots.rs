@@ -5,7 +5,7 @@
 //! room for those. Should one more come after all, the search is made again with room for as many
 //! as the front end gives.
 
-use super::model::Model;
+use super::TextModel;
 use crate::exec::{Check, Explain as _, FaultKind, Interp, Outcome as Step};
 use crate::front::Options;
 use crate::ir::{ActionId, StmtKind};
@@ -16,7 +16,7 @@ use std::collections::{HashSet, VecDeque};
 const STATES: usize = 3000;
 
 /// A model with no more slots than a short look found use for; nothing if that makes no difference.
-pub(super) fn fewer(model: &Model) -> Option<Options> {
+pub fn fewer(model: &TextModel) -> Option<Options> {
     let program = model.interp.program();
     let looped = model.language.options.slots?;
     if model.options.slots.is_some() {
@@ -33,7 +33,7 @@ pub(super) fn fewer(model: &Model) -> Option<Options> {
 }
 
 /// Whether a search met more instances than there were slots for.
-pub(super) fn exceeded(model: &Model, outcome: &Outcome) -> bool {
+pub fn exceeded(model: &TextModel, outcome: &Outcome) -> bool {
     let actions = &model.interp.program().actions;
     outcome.findings.iter().any(|(check, _)| match check {
         Check::Fault(FaultKind::Limit, action) => {

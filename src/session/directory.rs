@@ -3,8 +3,9 @@
 //! Beside what the search keeps in it, a directory holds the *job*: the model's text and the flags
 //! that decide what is searched for, so that it can be resumed anywhere by itself.
 
-use super::failure::Failure;
-use super::model::Model;
+use super::TextModel;
+use super::error::{Error, Taken};
+use crate::exec::Model;
 use crate::front::{ClaimChoice, Language, Options};
 use crate::ir::layout::GroupId;
 use crate::ir::{EndRule, Overflow};
@@ -14,12 +15,15 @@ use crate::search::storage::SavedStorage;
 use crate::search::{Checks, Limits, Storage};
 use crate::source::Sources;
 use rkyv::{Archive, Deserialize, Serialize, rancor};
-use spill::{Disk, Error, Metered, RealDisk};
+use spill::{Disk, Metered, RealDisk};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The name of the job's file.
 const JOB: &str = "job";
+
+/// What is in the place of a language where the model is a Rust type.
+pub(super) const RUST: &str = "rust";
 
 /// Files that may lie in a directory in which no search has begun.
 const HARMLESS: [&str; 2] = ["lock", "job.new"];
@@ -65,7 +69,7 @@ pub struct Job {
 
 impl Job {
     /// The job of searching `model`.
-    pub fn new(model: &Model, limits: &Limits, storage: &Storage) -> Job {
+    pub fn new(model: &TextModel, limits: &Limits, storage: &Storage) -> Job {
         let Checks { deadlock, assertions, invariants, faults, claims } = limits.checks;
         Job {
             language: model.language.name.into(),
@@ -96,6 +100,27 @@ impl Job {
         }
     }
 
+    /// The job of searching a model that is a Rust type.
+    pub fn of_rust(name: &str, model: &dyn Model, limits: &Limits, storage: &Storage) -> Job {
+        let Checks { deadlock, assertions, invariants, faults, claims } = limits.checks;
+        Job {
+            language: RUST.into(),
+            files: vec![(name.into(), String::new())],
+            defines: Vec::new(),
+            slots: None,
+            with_claim: false,
+            claim: None,
+            wraps: false,
+            deadlock: 0,
+            symmetry: 0,
+            order: Vec::new(),
+            digest: model.digest(),
+            checks: [deadlock, assertions, invariants, faults, claims],
+            keep_going: !limits.stop_on_violation,
+            storage: storage.saved(),
+        }
+    }
+
     /// The name of the model's file.
     pub fn model_name(&self) -> &str {
         self.files.first().map_or("", |(name, _)| name)
@@ -117,10 +142,10 @@ impl Job {
     }
 
     /// How states are stored, in a search of a model with states of `width` bytes.
-    pub fn storage(&self, dir: &Path, width: usize) -> Result<Storage, Failure> {
+    pub fn storage(&self, dir: &Path, width: usize) -> Result<Storage, Error> {
         self.storage.restore(width).ok_or_else(|| {
             let what = "its codec is none for states of this model";
-            Failure::opening(dir, Error::corrupt(JOB, 0, what))
+            Error::Open(dir.to_path_buf(), spill::Error::corrupt(JOB, 0, what))
         })
     }
 
@@ -140,7 +165,10 @@ impl Job {
     }
 
     /// Reads the model again, from the text that was kept in `dir`.
-    pub fn model(&self, dir: &Path) -> Result<Model, Failure> {
+    pub fn model(&self, dir: &Path) -> Result<TextModel, Error> {
+        if self.language == RUST {
+            return Err(Error::RustType(self.model_name().into()));
+        }
         let mut sources = Sources::default();
         for (name, text) in &self.files {
             sources.add(name.as_str(), text.as_str());
@@ -163,32 +191,31 @@ impl Job {
             1 => Some(Effort::Exact),
             _ => Some(Effort::Fast),
         };
-        let language = Language::from_name(&self.language).ok_or_else(|| {
-            Failure::wrong(format!("models in {} cannot be read by this version", self.language))
-        })?;
-        let (model, _) = Model::load(language, sources, options)?;
+        let language = Language::from_name(&self.language)
+            .ok_or_else(|| Error::Language(self.language.clone()))?;
+        let (model, _) = TextModel::load(language, sources, options)?;
         let order: Vec<GroupId> = self.order.iter().copied().map(GroupId).collect();
         let model = model.with_order(&order).map_err(|error| {
-            Failure::opening(dir, Error::corrupt(JOB, 0, format!("the key order: {error}")))
+            Error::Open(
+                dir.to_path_buf(),
+                spill::Error::corrupt(JOB, 0, format!("the key order: {error}")),
+            )
         })?;
         let model = model.with_symmetry(symmetry);
         self.check_digest(&model)?;
         Ok(model)
     }
 
-    fn check_digest(&self, model: &Model) -> Result<(), Failure> {
+    fn check_digest(&self, model: &TextModel) -> Result<(), Error> {
         match model.searched().model().digest() == self.digest {
             true => Ok(()),
-            false => Err(Failure::wrong(
-                "this version of spillway understands the model differently from the one that \
-                 began the search\n  help: resume it with that version, or check the model again",
-            )),
+            false => Err(Error::Understood),
         }
     }
 
     fn commit(&self, disk: &dyn Disk) -> spill::Result<()> {
         let bytes = rkyv::to_bytes::<rancor::Error>(self)
-            .map_err(|error| Error::corrupt(JOB, 0, format!("cannot encode: {error}")))?;
+            .map_err(|error| spill::Error::corrupt(JOB, 0, format!("cannot encode: {error}")))?;
         spill::commit(disk, JOB, FORMAT, &bytes)
     }
 
@@ -198,7 +225,7 @@ impl Job {
         let mut bytes = rkyv::util::AlignedVec::<16>::with_capacity(payload.len());
         bytes.extend_from_slice(&payload);
         rkyv::from_bytes::<Job, rancor::Error>(&bytes)
-            .map_err(|error| Error::corrupt(JOB, 0, format!("cannot decode: {error}")))
+            .map_err(|error| spill::Error::corrupt(JOB, 0, format!("cannot decode: {error}")))
     }
 }
 
@@ -208,43 +235,24 @@ impl Directory {
         path: Option<&Path>,
         job: &Job,
         disk_limit: Option<u64>,
-    ) -> Result<Directory, Failure> {
+    ) -> Result<Directory, Error> {
         let (path, temporary) = match path {
             Some(path) => (path.to_path_buf(), None),
             None => {
                 let made = tempfile::Builder::new().prefix("spillway-").tempdir();
-                let made = made.map_err(|error| {
-                    let place = std::env::temp_dir();
-                    Failure::wrong(format!(
-                        "cannot make a temporary directory in {}: {error}\n  help: name a place \
-                         with --dir",
-                        place.display()
-                    ))
-                })?;
+                let made = made.map_err(|error| Error::Temporary(std::env::temp_dir(), error))?;
                 (made.path().to_path_buf(), Some(made))
             }
         };
-        std::fs::create_dir_all(&path).map_err(|error| {
-            Failure::wrong(format!("cannot make the directory {}: {error}", path.display()))
-        })?;
+        std::fs::create_dir_all(&path).map_err(|error| Error::Create(path.clone(), error))?;
         // Its own name should survive what its files survive; where it cannot be made to, it may not.
         if let Some(parent) = path.canonicalize().ok().as_deref().and_then(Path::parent) {
             let _ = std::fs::File::open(parent).and_then(|parent| parent.sync_all());
         }
         refuse_if_used(&path, job)?;
         let directory = Directory::lock(path, temporary, disk_limit)?;
-        job.commit(&*directory.disk).map_err(|error| {
-            let help = match &error {
-                Error::Full { limit: None, .. } => {
-                    "\n  help: name a place with more room with --dir"
-                }
-                Error::Full { .. } => "\n  help: give a larger --disk-limit",
-                _ => "",
-            };
-            let mut failure = Failure::opening(&directory.path, error);
-            failure.message += help;
-            failure
-        })?;
+        let failed = |error| Error::Begin(directory.path.clone(), error);
+        job.commit(&*directory.disk).map_err(failed)?;
         Ok(directory)
     }
 
@@ -252,7 +260,7 @@ impl Directory {
     pub fn open(
         path: &Path,
         disk_limit: Option<u64>,
-    ) -> Result<(Directory, Job, Option<Saved>), Failure> {
+    ) -> Result<(Directory, Job, Option<Saved>), Error> {
         Contents::read(path)?;
         let directory = Directory::lock(path.to_path_buf(), None, disk_limit)?;
         // Read again: another process may have ended its search just before the lock was taken.
@@ -260,17 +268,39 @@ impl Directory {
         Ok((directory, job, saved))
     }
 
+    /// Whether a search has begun in a directory.
+    pub fn has_search(path: &Path) -> bool {
+        path.join(JOB).is_file()
+    }
+
+    /// A directory in which a search has begun that is to be gone on with: the same job's. With its last
+    /// checkpoint, if it made one.
+    pub fn go_on(
+        path: &Path,
+        job: &Job,
+        disk_limit: Option<u64>,
+    ) -> Result<(Directory, Option<Saved>), Error> {
+        let (directory, theirs, saved) = Directory::open(path, disk_limit)?;
+        let wishes = |job: &Job| (job.checks, job.keep_going, job.storage.clone());
+        let taken = match theirs.digest == job.digest {
+            true if wishes(&theirs) == wishes(job) => return Ok((directory, saved)),
+            true => Taken::Otherwise,
+            false => Taken::OtherModel(theirs.model_name().into()),
+        };
+        Err(Error::Taken(path.to_path_buf(), taken))
+    }
+
     fn lock(
         path: PathBuf,
         temporary: Option<tempfile::TempDir>,
         disk_limit: Option<u64>,
-    ) -> Result<Directory, Failure> {
+    ) -> Result<Directory, Error> {
         let open = || -> spill::Result<Metered> {
             let real = RealDisk::open(&path)?;
             real.lock()?;
             Metered::new(Arc::new(real), disk_limit)
         };
-        let disk = open().map_err(|error| Failure::opening(&path, error))?;
+        let disk = open().map_err(|error| Error::Open(path.clone(), error))?;
         Ok(Directory { path, disk: Arc::new(disk), temporary })
     }
 
@@ -312,64 +342,54 @@ pub struct Contents {
 
 impl Contents {
     /// Reads the job and the last checkpoint in `path`.
-    pub fn read(path: &Path) -> Result<Contents, Failure> {
-        let disk = RealDisk::open(path).map_err(|error| Failure::opening(path, error))?;
-        let files = disk.list().map_err(|error| Failure::opening(path, error))?;
+    pub fn read(path: &Path) -> Result<Contents, Error> {
+        let disk = RealDisk::open(path).map_err(|error| Error::Open(path.to_path_buf(), error))?;
+        let files = disk.list().map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let has = |wanted: &str| files.iter().any(|(name, _)| name == wanted);
         if !has(JOB) {
-            return Err(Failure::wrong(format!(
-                "{} is not a search directory, or no search has begun in it",
-                path.display()
-            )));
+            return Err(Error::NoSearch(path.to_path_buf()));
         }
-        let job = Job::load(&disk).map_err(|error| Failure::opening(path, error))?;
+        let job = Job::load(&disk).map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let saved = match has(MANIFEST) {
-            true => Some(Saved::load(&disk).map_err(|error| Failure::opening(path, error))?),
+            true => {
+                Some(Saved::load(&disk).map_err(|error| Error::Open(path.to_path_buf(), error))?)
+            }
             false => None,
         };
         let differs = |saved: &Saved| saved.digest != job.digest || saved.storage != job.storage;
         if saved.as_ref().is_some_and(differs) {
-            let error = Error::corrupt(MANIFEST, 0, "it belongs to another model than the job");
-            return Err(Failure::opening(path, error));
+            let error =
+                spill::Error::corrupt(MANIFEST, 0, "it belongs to another model than the job");
+            return Err(Error::Open(path.to_path_buf(), error));
         }
         let bytes = files.iter().map(|(_, length)| length).sum();
-        let running = matches!(disk.lock(), Err(Error::Locked { .. }));
+        let running = matches!(disk.lock(), Err(spill::Error::Locked { .. }));
         Ok(Contents { job, saved, bytes, running })
     }
 }
 
 /// Refuses a directory that is not empty, saying what is in it.
-fn refuse_if_used(path: &Path, job: &Job) -> Result<(), Failure> {
-    let shown = path.display();
-    let disk = RealDisk::open(path).map_err(|error| Failure::opening(path, error))?;
-    let files = disk.list().map_err(|error| Failure::opening(path, error))?;
+fn refuse_if_used(path: &Path, job: &Job) -> Result<(), Error> {
+    let disk = RealDisk::open(path).map_err(|error| Error::Open(path.to_path_buf(), error))?;
+    let files = disk.list().map_err(|error| Error::Open(path.to_path_buf(), error))?;
     if files.iter().all(|(name, _)| HARMLESS.contains(&name.as_str())) {
         return Ok(());
     }
     if !files.iter().any(|(name, _)| name == JOB) {
-        return Err(Failure::wrong(format!(
-            "{shown} is not empty, and not a search directory\n  help: name a new or empty one"
-        )));
+        return Err(Error::NotEmpty(path.to_path_buf()));
     }
     drop(disk);
     let Contents { job: theirs, running, .. } = Contents::read(path)?;
-    let message = match (running, theirs.is_of_same_model(job)) {
-        (true, _) => format!("{shown} is in use by a running search of {}", theirs.model_name()),
-        (false, true) => format!(
-            "{shown} already holds a search of this model\n  help: `spillway resume {shown}` goes \
-             on with it; to begin anew, remove it or name another"
-        ),
-        (false, false) => format!(
-            "{shown} holds a search of another model, {}\n  help: name another directory",
-            theirs.model_name()
-        ),
+    let taken = match (running, theirs.is_of_same_model(job)) {
+        (true, _) => Taken::Running(theirs.model_name().into()),
+        (false, true) => Taken::SameModel,
+        (false, false) => Taken::OtherModel(theirs.model_name().into()),
     };
-    Err(Failure::wrong(message))
+    Err(Error::Taken(path.to_path_buf(), taken))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::failure::DAMAGED;
     use super::*;
     use crate::front::dve;
 
@@ -378,7 +398,7 @@ mod tests {
                     trans a -> a { effect x = 5, y = 9; }; } system async;";
         let mut sources = Sources::default();
         sources.add("model.dve", text);
-        let (model, _) = Model::load(&dve::LANGUAGE, sources, Options::default()).unwrap();
+        let (model, _) = TextModel::load(&dve::LANGUAGE, sources, Options::default()).unwrap();
         let order: Vec<GroupId> = [2, 0, 1].into_iter().map(GroupId).collect();
         let model = model.with_order(&order).unwrap();
         Job::new(&model, &Limits::default(), &Storage::default())
@@ -393,10 +413,11 @@ mod tests {
     #[test]
     fn an_impossible_key_order_is_damage_and_another_one_is_refused() {
         for order in [vec![], vec![0, 1], vec![0, 1, 1], vec![0, 1, 3], vec![0, 1, 2, 3]] {
-            let failure = Job { order, ..job() }.model(Path::new("d")).err().unwrap();
-            assert_eq!(failure.code, DAMAGED, "{failure}");
+            let error = Job { order, ..job() }.model(Path::new("d")).err().unwrap();
+            let damaged = matches!(error, Error::Open(_, spill::Error::Corrupt { .. }));
+            assert!(damaged, "{error}");
         }
-        let failure = Job { order: vec![0, 1, 2], ..job() }.model(Path::new("d")).err().unwrap();
-        assert!(failure.message.contains("differently"), "{failure}");
+        let error = Job { order: vec![0, 1, 2], ..job() }.model(Path::new("d")).err().unwrap();
+        assert!(matches!(error, Error::Understood), "{error}");
     }
 }

@@ -1,0 +1,226 @@
+//! Asking for a search: a model, what to look for, what it may take.
+
+use super::directory::RUST;
+use super::memory::Budget;
+use super::searched::{About, Searched};
+use super::{Directory, Error, Found, Job, Session, TextModel, check_room, refuse_nothing};
+use crate::exec::{Exec, Model};
+use crate::reduce::Stack;
+use crate::report::Scope;
+use crate::search::{Checks, Control, Limits, Plan, Storage};
+use crate::source::Sources;
+use crate::system::{Packed, TransitionSystem};
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The memory budget where none is given, in bytes.
+const MEMORY: u64 = 1 << 30;
+
+/// The longest time between two checkpoints where none is given.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(600);
+
+/// A search to be made: exact, on disk, in a fixed memory budget.
+///
+/// ```no_run
+/// # use spillway::{Check, TransitionSystem};
+/// # fn check(system: &impl TransitionSystem) -> Result<(), spillway::Error> {
+/// let found = Check::new(system).memory(256 << 20).dir("search").run()?;
+/// print!("{found}");
+/// # Ok(())
+/// # }
+/// ```
+pub struct Check<'m> {
+    subject: Subject<'m>,
+    budget: Budget,
+    limits: Limits,
+    storage: Storage,
+    dir: Option<PathBuf>,
+    disk_limit: Option<u64>,
+    checkpoint_every: Duration,
+    max_time: Option<Duration>,
+    control: Option<Arc<Control>>,
+}
+
+/// What is to be searched.
+enum Subject<'m> {
+    /// A Rust type, and what it is called.
+    Rust(Box<dyn Model + 'm>, String),
+    Text(&'m TextModel),
+}
+
+impl<'m> Check<'m> {
+    /// A search of a transition system.
+    pub fn new<T: TransitionSystem>(system: &'m T) -> Check<'m> {
+        Check::of(Subject::Rust(Box::new(Packed::new(system)), type_name::<T>()))
+    }
+
+    /// A search of a model.
+    pub fn of_model<M: Model>(model: &'m M) -> Check<'m> {
+        Check::of(Subject::Rust(Box::new(model), type_name::<M>()))
+    }
+
+    /// A search of a model that came from a text.
+    pub fn of_text(model: &'m TextModel) -> Check<'m> {
+        Check::of(Subject::Text(model))
+    }
+
+    fn of(subject: Subject<'m>) -> Check<'m> {
+        Check {
+            subject,
+            budget: Budget { memory: MEMORY, threads: None, exec: Exec::default(), goes_on: false },
+            limits: Limits::default(),
+            storage: Storage::default(),
+            dir: None,
+            disk_limit: None,
+            checkpoint_every: CHECKPOINT_EVERY,
+            max_time: None,
+            control: None,
+        }
+    }
+
+    /// The most bytes that the process may hold resident; by default a GiB. What the program holds besides
+    /// counts when the search begins.
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.budget.memory = bytes;
+        self
+    }
+
+    /// How many threads search; by default as many as there are cores and memory is enough for.
+    pub fn threads(mut self, threads: u16) -> Self {
+        self.budget.threads = Some(threads.max(1));
+        self
+    }
+
+    /// Where the search lies: a new or empty directory, or one in which this search was stopped, with
+    /// which it goes on. By default a temporary one, removed with what was [`Found`].
+    pub fn dir(mut self, path: impl Into<PathBuf>) -> Self {
+        self.dir = Some(path.into());
+        self
+    }
+
+    /// The most bytes that the directory may take.
+    pub fn disk_limit(mut self, bytes: u64) -> Self {
+        self.disk_limit = Some(bytes);
+        self
+    }
+
+    /// What counts as a violation; by default everything.
+    pub fn checks(mut self, checks: Checks) -> Self {
+        self.limits.checks = checks;
+        self
+    }
+
+    /// Visits all states, whatever is violated; by default the search ends with the level of the first
+    /// violation.
+    pub fn keep_going(mut self) -> Self {
+        self.limits.stop_on_violation = false;
+        self
+    }
+
+    /// Stops, to be gone on with, at the end of the level that reaches so many states.
+    pub fn max_states(mut self, states: u64) -> Self {
+        self.limits.max_states = Some(states);
+        self
+    }
+
+    /// Stops, to be gone on with, after this time.
+    pub fn max_time(mut self, time: Duration) -> Self {
+        self.max_time = Some(time);
+        self
+    }
+
+    /// The longest time between two checkpoints; by default ten minutes.
+    pub fn checkpoint_every(mut self, time: Duration) -> Self {
+        self.checkpoint_every = time;
+        self
+    }
+
+    /// How states are stored; by default as compressed sorted runs.
+    pub fn storage(mut self, storage: Storage) -> Self {
+        self.storage = storage;
+        self
+    }
+
+    /// How a model from a text is run; by default as machine code, where that can be made.
+    pub fn exec(mut self, exec: Exec) -> Self {
+        self.budget.exec = exec;
+        self
+    }
+
+    /// Who can stop the search from another thread, and see how far it is. It brings its own deadline and time
+    /// between checkpoints.
+    pub fn control(mut self, control: Arc<Control>) -> Self {
+        self.control = Some(control);
+        self
+    }
+
+    /// Searches: to a verdict, or until it is told to stop.
+    ///
+    /// # Errors
+    ///
+    /// If the budget is too small, the directory is not this search's, the disk fails or is full, or the
+    /// model fails. What was searched up to the last checkpoint is kept.
+    pub fn run(self) -> Result<Found<'m>, Error> {
+        let Check { subject, limits, storage, dir, disk_limit, .. } = self;
+        let goes_on = dir.as_deref().is_some_and(Directory::has_search);
+        let budget = Budget { goes_on, ..self.budget };
+        let deadline = self.max_time.and_then(|time| Instant::now().checked_add(time));
+        let every = self.checkpoint_every;
+        let control = self.control.unwrap_or_else(|| Arc::new(Control::new(every, deadline)));
+        let (searched, about, plan, job) = match subject {
+            Subject::Text(model) => text(model, budget, &limits, &storage)?,
+            Subject::Rust(model, name) => rust(model, name, budget, &limits, &storage)?,
+        };
+        check_room(&storage, &plan, searched.model().width())?;
+        let (directory, saved) = match dir {
+            Some(path) if goes_on => Directory::go_on(&path, &job, disk_limit)?,
+            path => (Directory::create(path.as_deref(), &job, disk_limit)?, None),
+        };
+        let mut session = Session::new(searched, about, limits, (storage, plan), directory);
+        let outcome = session.run(saved, &control)?;
+        Ok(Found::new(session, control, outcome))
+    }
+}
+
+/// A model ready to be searched, what there is to tell of it, its memory, and what to keep of it.
+type Ready<'m> = (Searched<'m>, About<'m>, Plan, Job);
+
+fn text<'m>(
+    model: &'m TextModel,
+    budget: Budget,
+    limits: &Limits,
+    storage: &Storage,
+) -> Result<Ready<'m>, Error> {
+    let about = model.about(limits);
+    refuse_nothing(&about)?;
+    let searched = model.searched_by(budget.executor(&model.interp));
+    let plan = budget.plan(model, searched.model().width(), storage)?;
+    Ok((searched, about, plan, Job::new(model, limits, storage)))
+}
+
+fn rust<'m>(
+    model: Box<dyn Model + 'm>,
+    name: String,
+    budget: Budget,
+    limits: &Limits,
+    storage: &Storage,
+) -> Result<Ready<'m>, Error> {
+    let scope = Scope::of_model(model.explained(), &limits.checks);
+    let job = Job::of_rust(&name, &*model, limits, storage);
+    let sources = Cow::Owned(Sources::default());
+    let (language, key_order) = (RUST, "declared");
+    let about = About { name: name.into(), language, key_order, sources, claim: None, scope };
+    refuse_nothing(&about)?;
+    let searched = Searched::new(model, Stack::default(), None);
+    let plan = budget.plan_for_rust(searched.model().width(), storage)?;
+    Ok((searched, about, plan, job))
+}
+
+/// A type's name, without the way there.
+fn type_name<T: ?Sized>() -> String {
+    let full = std::any::type_name::<T>();
+    let (path, parameters) = full.split_at(full.find('<').unwrap_or(full.len()));
+    format!("{}{parameters}", path.rsplit("::").next().unwrap_or(path))
+}

@@ -1,0 +1,76 @@
+//! What came of a search.
+
+use super::{Error, Session};
+use crate::report::{self, Violation};
+use crate::search::trace::Counterexample;
+use crate::search::{Control, Outcome, Verdict};
+use std::fmt;
+use std::sync::Arc;
+
+/// What came of a search. Shown, it is the report and the counterexample that the command line prints.
+pub struct Found<'m> {
+    session: Session<'m>,
+    control: Arc<Control>,
+    outcome: Outcome,
+}
+
+impl<'m> Found<'m> {
+    pub(super) fn new(session: Session<'m>, control: Arc<Control>, outcome: Outcome) -> Self {
+        Found { session, control, outcome }
+    }
+
+    /// The answer.
+    pub fn verdict(&self) -> Verdict {
+        self.outcome.verdict
+    }
+
+    /// How many states were visited.
+    pub fn states(&self) -> u64 {
+        self.outcome.states()
+    }
+
+    /// Levels, transitions, and all that was found wrong.
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+
+    /// What is violated, shallowest first.
+    pub fn violations(&self) -> Vec<Violation> {
+        self.session.report().map(|report| report.violations()).unwrap_or_default()
+    }
+
+    /// A shortest way to the shallowest violation; nothing if there is none, or if the search was told to
+    /// stop.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails, or the model does not do again what it did.
+    pub fn counterexample(&self) -> Result<Option<Counterexample<'_>>, Error> {
+        let found = self.session.counterexample(&self.control)?;
+        Ok(found.map(|(_, way)| way))
+    }
+
+    /// The search directory is kept, even if it is a temporary one.
+    pub fn keep(mut self) -> std::path::PathBuf {
+        self.session.directory.keep();
+        self.session.directory.path.clone()
+    }
+}
+
+impl fmt::Display for Found<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(report) = self.session.report() else { return Ok(()) };
+        f.write_str(&report::print_result(&report))?;
+        match self.session.counterexample(&self.control) {
+            Ok(None) => Ok(()),
+            Ok(Some((violation, way))) => {
+                let mut written = f.write_str("\n");
+                report::write_trace(report.sources, &violation, &way, &mut |text| {
+                    written = written.and_then(|()| f.write_str(text));
+                });
+                written
+            }
+            Err(error) => write!(f, "\nthe counterexample was not found: {error}\n"),
+        }
+    }
+}

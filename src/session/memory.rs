@@ -1,0 +1,127 @@
+//! The memory of a search, from what is asked for to a plan.
+//!
+//! Compiling takes what the budget leaves when nothing else has begun; what is resident then is not there
+//! to be shared out. So a budget is tried, not computed.
+
+use super::{Error, TextModel};
+use crate::exec::{Exec, Executor, Interp};
+use crate::search::plan::TooSmall;
+use crate::search::{Plan, Storage, return_free_blocks};
+
+const MIB: u64 = 1 << 20;
+
+/// Added to what reading a model took where that is told, as it is never quite the same.
+const PEAK_SLACK_MIB: u64 = 2;
+
+/// How often a least budget is tried and found too small, too, before one is named.
+const MINIMA_TRIED: u32 = 3;
+
+/// Kept free while a model is compiled, in bytes: what compiling takes is an estimate.
+const BESIDE_COMPILING: u64 = 8 << 20;
+
+/// What a search may take, and how it is to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// The most bytes that the process may hold resident.
+    pub memory: u64,
+    /// The number of threads; by default as many as there are cores and room for.
+    pub threads: Option<u16>,
+    /// How a model is run that can be compiled.
+    pub exec: Exec,
+    /// Whether the search goes on: what was enough for it to begin is enough.
+    pub goes_on: bool,
+}
+
+impl Budget {
+    /// The model ready to run. Nothing else of a search should have begun.
+    pub fn executor<'m>(&self, model: &'m Interp) -> Executor<'m> {
+        return_free_blocks();
+        let room = self.memory.saturating_sub(Plan::resident() + BESIDE_COMPILING);
+        Executor::within(model, self.exec, room)
+    }
+
+    /// Shares it out for a search of states of `width` bytes. One that a process could begin in, but perhaps
+    /// not go on in later, is refused.
+    pub fn share_out(&self, width: usize) -> Result<Plan, TooSmall> {
+        return_free_blocks();
+        let base = Plan::resident();
+        if !self.goes_on {
+            self.share_out_beside(base + Plan::resuming(base), width)?;
+        }
+        self.share_out_beside(base, width)
+    }
+
+    fn share_out_beside(&self, base: u64, width: usize) -> Result<Plan, TooSmall> {
+        match self.threads {
+            Some(threads) => Plan::new(self.memory, base, threads.into(), width),
+            None => Plan::with_most_threads(self.memory, base, cores(), width),
+        }
+    }
+
+    /// The plan of a search of a model that came from a text, when it is compiled. Where the budget is too
+    /// small, the least that is not is named: compiling takes what a budget leaves, so that is tried.
+    pub fn plan(&self, model: &TextModel, width: usize, storage: &Storage) -> Result<Plan, Error> {
+        let key = width + storage.saved().tag_bytes();
+        let share = |memory| {
+            let shared = Budget { memory, ..*self }.share_out(key);
+            beside_reading(shared, memory, taken_to_read(model))
+        };
+        let TooSmall { budget, mut minimum } = match share(self.memory) {
+            Ok(plan) => return Ok(plan),
+            Err(error) => error,
+        };
+        for _ in 0..MINIMA_TRIED {
+            let _compiled = Budget { memory: minimum, ..*self }.executor(&model.interp);
+            match share(minimum) {
+                Ok(_) => break,
+                Err(error) => minimum = error.minimum.max(minimum + MIB),
+            }
+        }
+        Err(Error::Memory(TooSmall { budget, minimum }))
+    }
+
+    /// The plan of a search of another model.
+    pub fn plan_for_rust(&self, width: usize, storage: &Storage) -> Result<Plan, Error> {
+        let key = width + storage.saved().tag_bytes();
+        self.share_out(key).map_err(Error::Memory)
+    }
+}
+
+/// As many threads as there are cores, and as `memory` is enough for, to look for a counterexample.
+pub fn threads_to_trace(memory: u64, width: usize) -> usize {
+    return_free_blocks();
+    Plan::threads_to_trace(memory, Plan::resident(), cores(), width)
+}
+
+/// The number of cores this process may use.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The most that reading and compiling the model took, and that writing its text to the search
+/// directory will, which takes two copies more; in bytes.
+fn taken_to_read(model: &TextModel) -> u64 {
+    let text: usize = model.sources.iter().map(|file| file.text.len()).sum();
+    Plan::peak_resident().max(Plan::resident() + 2 * text as u64)
+}
+
+/// What came of sharing out a budget; one that reading the model went beyond, to so many bytes, is
+/// refused as well.
+fn beside_reading(
+    shared: Result<Plan, TooSmall>,
+    budget: u64,
+    taken: u64,
+) -> Result<Plan, TooSmall> {
+    let read = match taken <= budget {
+        true => 0,
+        false => (taken.div_ceil(MIB) + PEAK_SLACK_MIB) * MIB,
+    };
+    match shared {
+        Ok(plan) if read == 0 => Ok(plan),
+        Ok(_) => Err(TooSmall { budget, minimum: read }),
+        Err(error) => {
+            let minimum = error.minimum.max(read).div_ceil(MIB) * MIB;
+            Err(TooSmall { minimum, ..error })
+        }
+    }
+}

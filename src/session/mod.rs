@@ -1,0 +1,193 @@
+//! A search as a whole: a model, how it is reduced, how its states are stored, what it may take, where
+//! it lies on disk, what came of it.
+//!
+//! [`Check`] is how a program asks for one; the command line puts a [`Session`] together itself, as it
+//! has to say things in between. Neither prints anything.
+
+mod check;
+mod directory;
+mod error;
+mod evidence;
+mod found;
+mod memory;
+mod searched;
+mod slots;
+mod text;
+
+pub use check::Check;
+pub use directory::{Contents, Directory, Job};
+pub use error::{Error, Taken};
+pub use evidence::Evidence;
+pub use found::Found;
+pub use memory::{Budget, threads_to_trace};
+pub use searched::{About, Searched};
+pub use slots::{exceeded, fewer};
+pub use text::{TextModel, read_text};
+
+use crate::report::{Report, Violation};
+use crate::search::checkpoint::{DiskFigures, Saved};
+use crate::search::comback::{CacheSize, Rebuilt, Settings, cache_states_max};
+use crate::search::trace::{Counterexample, Finder};
+use crate::search::visited::Part;
+use crate::search::{Control, Limits, Outcome, Plan, Search, Storage, Verdict};
+
+/// What comes first in the key by which states are sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeyOrder {
+    /// The model's variables as it declares them.
+    #[default]
+    Declared,
+    /// An order from what the variables belong to.
+    Static,
+    /// The order that stores a sample of the states smallest, if it is much smaller than declared.
+    Sampled,
+}
+
+/// One sitting of a search.
+pub struct Session<'m> {
+    searched: Searched<'m>,
+    about: About<'m>,
+    limits: Limits,
+    storage: Storage,
+    plan: Plan,
+    /// Where it lies.
+    pub directory: Directory,
+    came_to: Option<CameTo>,
+}
+
+/// What a sitting came to.
+struct CameTo {
+    outcome: Outcome,
+    seconds: f64,
+    disk: DiskFigures,
+    parts: Vec<Part>,
+    rebuilt: Option<Rebuilt>,
+}
+
+impl<'m> Session<'m> {
+    /// A search of a model in a directory, with all that was settled before.
+    pub fn new(
+        searched: Searched<'m>,
+        about: About<'m>,
+        limits: Limits,
+        (storage, plan): (Storage, Plan),
+        directory: Directory,
+    ) -> Session<'m> {
+        Session { searched, about, limits, storage, plan, directory, came_to: None }
+    }
+
+    /// The model as it is searched.
+    pub fn searched(&self) -> &Searched<'m> {
+        &self.searched
+    }
+
+    /// Searches to the end, or until `control` says to stop: from a checkpoint, if there is one.
+    pub fn run(&mut self, saved: Option<Saved>, control: &Control) -> Result<Outcome, Error> {
+        let came_to = self.search(saved, control);
+        let came_to = came_to.map_err(|error| {
+            self.directory.keep();
+            Error::Run(self.directory.path.clone(), error)
+        })?;
+        Ok(self.came_to.insert(came_to).outcome.clone())
+    }
+
+    fn search(&self, saved: Option<Saved>, control: &Control) -> spill::Result<CameTo> {
+        let disk = self.directory.disk.clone();
+        let (model, limits) = (self.searched.model(), self.limits.clone());
+        let mut search = match saved {
+            None => {
+                let storage = self.storage.clone();
+                Search::begin_stored(model, disk, self.plan, limits, control, storage)?
+            }
+            Some(saved) => Search::resume(model, disk, saved, self.plan, limits, control)?,
+        };
+        let outcome = search.run()?;
+        let (seconds, disk) = (search.seconds(), search.disk_figures());
+        let (parts, rebuilt) = (search.store().parts(), search.store().rebuilt());
+        Ok(CameTo { outcome, seconds, disk, parts, rebuilt })
+    }
+
+    /// What it came to; nothing before it has run.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.came_to.as_ref().map(|it| &it.outcome)
+    }
+
+    /// The shallowest violation and a way there; nothing if there is none, or if told to stop.
+    pub fn counterexample<'s>(
+        &'s self,
+        control: &'s Control,
+    ) -> Result<Option<(Violation, Counterexample<'s>)>, Error> {
+        let violated = self.outcome().is_some_and(|it| it.verdict == Verdict::Violated);
+        if !violated {
+            return Ok(None);
+        }
+        let Directory { path, disk, .. } = &self.directory;
+        let saved = Saved::load(&**disk).map_err(Error::open(path))?;
+        let (limits, sources) = (&self.limits, &*self.about.sources);
+        let evidence = Evidence { saved: &saved, dir: path, limits, sources };
+        let found = evidence.violations(&self.searched)?;
+        let Some(violation) = found.into_iter().next() else { return Ok(None) };
+        let finder = Finder {
+            model: self.searched.model(),
+            disk: &**disk,
+            threads: self.plan.threads,
+            control,
+            folder: Some(path),
+        };
+        let way = evidence.find(&finder, violation.check)?;
+        Ok(way.map(|way| (violation, way)))
+    }
+
+    /// All there is to tell of it; nothing before it has run.
+    pub fn report(&self) -> Option<Report<'_>> {
+        let CameTo { outcome, seconds, disk, parts, rebuilt } = self.came_to.as_ref()?;
+        let Session { searched, about, directory, limits, .. } = self;
+        Some(Report {
+            model_name: &about.name,
+            language: about.language,
+            key_order: about.key_order,
+            store: self.storage.name(),
+            parts,
+            rebuilt: *rebuilt,
+            compiled: searched.compiled(),
+            model: searched.model(),
+            reductions: searched.stack().reductions(),
+            claim: about.claim,
+            sources: &about.sources,
+            limits,
+            scope: &about.scope,
+            outcome,
+            seconds: *seconds,
+            peak_rss_bytes: Plan::peak_resident(),
+            disk: *disk,
+            store_bytes: directory.disk.usage().live,
+            dir: (!directory.is_temporary()).then(|| directory.path.display().to_string()),
+        })
+    }
+}
+
+/// Refuses a cache that was asked for and that the plan has no room for.
+pub fn check_room(storage: &Storage, plan: &Plan, width: usize) -> Result<(), Error> {
+    let Storage::Comback(Settings { cache: (_, CacheSize::States(wanted)), .. }) = storage else {
+        return Ok(());
+    };
+    let room = cache_states_max(plan, width) as u64;
+    match *wanted <= room {
+        true => Ok(()),
+        false => Err(Error::Cache { wanted: *wanted, room }),
+    }
+}
+
+/// Refuses what leaves nothing to look for: a verdict would say nothing.
+pub fn refuse_nothing(about: &About) -> Result<(), Error> {
+    let scope = &about.scope;
+    if !scope.checked.is_empty() {
+        return Ok(());
+    }
+    let why = match scope.impossible.is_empty() {
+        true => "`--no-deadlock` takes back what `--only` asks for".to_owned(),
+        false => scope.impossible.join(", "),
+    };
+    let (model, there) = (about.name.clone().into_owned(), scope.left_out.join(", "));
+    Err(Error::Nothing { model, why, there })
+}

@@ -1,0 +1,164 @@
+//! Models that are texts: from the text to something that can be searched.
+
+use super::searched::{About, Searched};
+use super::{Error, KeyOrder};
+use crate::analysis::order::static_order;
+use crate::exec::{Executor, Interp};
+use crate::front::{Language, Options};
+use crate::ir::layout::{GroupId, NotAnOrder};
+use crate::ir::validate;
+use crate::reduce::Stack;
+use crate::reduce::claim::NeverClaim;
+use crate::reduce::symmetry::Effort;
+use crate::report::Scope;
+use crate::search::order::sampled;
+use crate::search::{Checks, Limits};
+use crate::source::{self, Sources};
+use std::borrow::Cow;
+use std::path::Path;
+
+/// A model that came from a text, ready to run.
+pub struct TextModel {
+    /// Runs it.
+    pub interp: Interp,
+    /// The texts it came from, for messages.
+    pub sources: Sources,
+    /// Its language.
+    pub language: &'static Language,
+    /// How it was read.
+    pub options: Options,
+    /// The trouble taken to visit fewer of its symmetric states.
+    pub symmetry: Option<Effort>,
+}
+
+impl TextModel {
+    /// Reads the model in a file, whose ending names the language. Gives its warnings, ready to print.
+    pub fn open(path: &Path, options: Options) -> Result<(TextModel, Vec<String>), Error> {
+        let name = path.display().to_string();
+        let language = Language::of_file(&name).ok_or_else(|| {
+            Error::Unreadable(format!("the name {name} does not tell what language it is in"))
+        })?;
+        let mut sources = Sources::default();
+        sources.add(name, read_text(path)?);
+        TextModel::load(language, sources, options)
+    }
+
+    /// Reads the model in file 0 of `sources`. Gives its warnings, ready to print.
+    pub fn load(
+        language: &'static Language,
+        mut sources: Sources,
+        options: Options,
+    ) -> Result<(TextModel, Vec<String>), Error> {
+        let loaded = language
+            .load(&mut sources, &options)
+            .map_err(|diagnostics| Error::text(&diagnostics, &sources))?;
+        let warnings = loaded.warnings.iter().map(|it| it.render(&sources).to_string()).collect();
+        if let Err(problems) = validate::validate(&loaded.program) {
+            let listed: Vec<String> =
+                problems.iter().map(|it| it.diagnostic().render(&sources).to_string()).collect();
+            return Err(Error::IllFormed(listed.join("\n  ")));
+        }
+        let interp = Interp::new(loaded.program)
+            .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
+        Ok((TextModel { interp, sources, language, options, symmetry: None }, warnings))
+    }
+
+    /// The same model, symmetric states visited with this trouble.
+    pub fn with_symmetry(self, symmetry: Option<Effort>) -> TextModel {
+        TextModel { symmetry, ..self }
+    }
+
+    /// The model as it is searched, run by the interpreter.
+    pub fn searched(&self) -> Searched<'_> {
+        Searched::new(Box::new(&self.interp), Stack::of(&self.interp, self.symmetry), None)
+    }
+
+    /// The same, run by an executor of this model.
+    pub fn searched_by<'m>(&'m self, executor: Executor<'m>) -> Searched<'m> {
+        let compiled = executor.compiled().map_err(str::to_owned);
+        let stack = Stack::of(&self.interp, self.symmetry);
+        Searched::new(Box::new(executor), stack, Some(compiled))
+    }
+
+    /// What there is to tell of it beside what a search finds.
+    pub fn about(&self, limits: &Limits) -> About<'_> {
+        About {
+            name: self.name().into(),
+            language: self.language.name,
+            key_order: self.key_order(),
+            sources: Cow::Borrowed(&self.sources),
+            claim: self.claim().map(|claim| claim.name()),
+            scope: self.scope(&limits.checks),
+        }
+    }
+
+    /// The claim that it is searched with.
+    pub fn claim(&self) -> Option<NeverClaim<'_>> {
+        NeverClaim::of(&self.interp)
+    }
+
+    /// The same model with its states' variables in the order asked for. Where a sample is judged,
+    /// gives also what another order than the declared one takes of the declared one's bytes.
+    pub fn in_key_order(self, wanted: KeyOrder) -> Result<(TextModel, Option<f64>), Error> {
+        let fixed = static_order(self.interp.program(), self.interp.layout());
+        let (order, share) = match wanted {
+            KeyOrder::Declared => return Ok((self, None)),
+            KeyOrder::Static => (fixed, None),
+            KeyOrder::Sampled => {
+                let better = sampled(&self.interp, self.interp.layout(), &fixed);
+                match better.map_err(Error::Sample)? {
+                    None => return Ok((self, None)),
+                    Some(better) => (better.order, Some(better.share)),
+                }
+            }
+        };
+        let model = self.with_order(&order);
+        let model =
+            model.unwrap_or_else(|error| unreachable!("an order made for this model: {error}"));
+        Ok((model, share))
+    }
+
+    /// The same model with its states' variables in this order.
+    pub fn with_order(self, order: &[GroupId]) -> Result<TextModel, NotAnOrder> {
+        Ok(TextModel { interp: self.interp.with_order(order)?, ..self })
+    }
+
+    /// What the order of its states' variables is called.
+    pub fn key_order(&self) -> &'static str {
+        let layout = self.interp.layout();
+        match &layout.order {
+            order if order.is_sorted() => "declared",
+            order if *order == static_order(self.interp.program(), layout) => "static",
+            _ => "sampled",
+        }
+    }
+
+    /// What a search of it for `checks` looks for, and what not.
+    pub fn scope(&self, checks: &Checks) -> Scope {
+        Scope::of(self.interp.program(), checks, &self.sources)
+    }
+
+    /// The name of the model's file.
+    pub fn name(&self) -> &str {
+        &self.sources.file(0).name
+    }
+}
+
+/// The text of a model.
+pub fn read_text(path: &Path) -> Result<String, Error> {
+    let name = path.display();
+    let bytes = source::read(path)
+        .map_err(|error| Error::Unreadable(format!("cannot read the model {name}: {error}")))?;
+    let text = String::from_utf8(bytes).or_else(|error| {
+        let bytes = error.into_bytes();
+        // Comments of old models are often in Latin-1; a zero byte is in no text.
+        match bytes.contains(&0) {
+            true => Err(Error::Unreadable(format!("{name} is not a text file, so not a model"))),
+            false => Ok(bytes.iter().map(|&byte| char::from(byte)).collect()),
+        }
+    })?;
+    match text.trim().is_empty() {
+        true => Err(Error::Unreadable(format!("{name} is empty, so not a model"))),
+        false => Ok(text),
+    }
+}

@@ -1,0 +1,179 @@
+//! Whether a model says the same however it is asked.
+//!
+//! A search asks a model to expand blocks of states; a counterexample is told step by step. Where the two
+//! differ, a verdict has no counterexample, or a wrong one. [`agree`] looks for such
+//! differences in the states of random walks, for the tests of whoever writes a model.
+
+use crate::exec::{Check, Collected, Expansion, Explain, Outcome, Step};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A difference between two answers of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disagreement {
+    /// The state in which they differ, as bytes; none if it is about the start.
+    pub state: Option<Vec<u8>>,
+    /// What differs.
+    pub what: String,
+}
+
+impl std::error::Error for Disagreement {}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.state {
+            None => write!(f, "at the start: {}", self.what),
+            Some(state) => write!(f, "in the state {state:02x?}: {}", self.what),
+        }
+    }
+}
+
+/// How long a walk is before another begins.
+const WALK: u64 = 200;
+
+/// Looks at `states` states of walks that `seed` decides, and in each compares what expanding it gives
+/// with its steps and violations, its successors with the write masks, and the answer with that to the same question
+/// again.
+///
+/// ```
+/// # struct Counter;
+/// # use spillway::{Steps, TransitionSystem, Packed, agree};
+/// # impl TransitionSystem for Counter {
+/// #     type State = u8;
+/// #     fn initial(&self) -> Vec<u8> { vec![0] }
+/// #     fn steps(&self, state: &u8, steps: &mut Steps<u8>) { steps.add("count", (state + 1) % 9) }
+/// # }
+/// agree(&Packed::new(&Counter), 1000, 1)?;
+/// # Ok::<(), spillway::Disagreement>(())
+/// ```
+///
+/// # Errors
+///
+/// The first difference.
+pub fn agree(model: &dyn Explain, states: u64, seed: u64) -> Result<(), Disagreement> {
+    let masks = model.write_masks();
+    let starts = start(model)?;
+    let (mut random, mut at) = (Random(seed), None::<Vec<u8>>);
+    for number in 0..states {
+        let state = match at.take().filter(|_| !number.is_multiple_of(WALK)) {
+            Some(state) => state,
+            None if starts.is_empty() => return Ok(()),
+            None => starts[random.below(starts.len())].clone(),
+        };
+        let successors = in_state(model, &state, &masks)?;
+        if !successors.is_empty() {
+            at = Some(successors[random.below(successors.len())].clone());
+        }
+    }
+    Ok(())
+}
+
+/// Compares the initial states that a search gets with the starts that are told. Gives the states.
+fn start(model: &dyn Explain) -> Result<Vec<Vec<u8>>, Disagreement> {
+    let differ = |what| Err(Disagreement { state: None, what });
+    let expanded = Expanded::by(model, |out| model.initial(out));
+    let expanded = expanded.map_err(|what| Disagreement { state: None, what })?;
+    let told = successors(model.starts());
+    if expanded.successors != told {
+        let (initial, told) = (expanded.successors.len(), told.len());
+        return differ(format!(
+            "`initial` gives {initial} states and `each_start` {told}, or others, or in another order"
+        ));
+    }
+    Ok(told)
+}
+
+/// Compares what is said of one state. Gives its successors.
+fn in_state(
+    model: &dyn Explain,
+    state: &[u8],
+    masks: &[Vec<u8>],
+) -> Result<Vec<Vec<u8>>, Disagreement> {
+    let here = |what: String| Disagreement { state: Some(state.to_vec()), what };
+    let expanded = Expanded::by(model, |out| model.expand(state, out)).map_err(here)?;
+    let again = Expanded::by(model, |out| model.expand(state, out)).map_err(here)?;
+    if expanded != again {
+        return Err(here("`expand` gives something else when it is asked again".into()));
+    }
+    let steps = model.steps(state);
+    let told = Expanded {
+        findings: findings(&steps, model.violations(state)),
+        successors: successors(steps),
+    };
+    if expanded.successors != told.successors {
+        let (expanded, told) = (expanded.successors.len(), told.successors.len());
+        return Err(here(format!(
+            "`expand` gives {expanded} successors and `steps` {told}, or others, or in another order"
+        )));
+    }
+    if expanded.findings != told.findings {
+        let (expanded, told) = (expanded.findings, told.findings);
+        return Err(here(format!(
+            "`expand` finds {expanded:?}, `steps` and `violations` {told:?}"
+        )));
+    }
+    let outside = |next: &Vec<u8>| !masks.iter().any(|mask| changes_within(mask, state, next));
+    match told.successors.iter().find(|next| outside(next)) {
+        Some(next) => {
+            Err(here(format!("no write mask has all that the step to {next:02x?} changes")))
+        }
+        None => Ok(told.successors),
+    }
+}
+
+fn changes_within(mask: &[u8], one: &[u8], other: &[u8]) -> bool {
+    mask.iter().zip(one.iter().zip(other)).all(|(mask, (one, other))| (one ^ other) & !mask == 0)
+}
+
+/// What a search gets.
+#[derive(Debug, PartialEq, Eq)]
+struct Expanded {
+    successors: Vec<Vec<u8>>,
+    findings: BTreeMap<Check, u64>,
+}
+
+impl Expanded {
+    fn by(model: &dyn Explain, run: impl FnOnce(&mut Expansion)) -> Result<Expanded, String> {
+        let mut buffer = Vec::new();
+        let collected = Expansion::collect(model.width(), &mut buffer, run);
+        let Collected { findings, .. } = collected.map_err(|error| error.to_string())?;
+        Ok(Expanded {
+            successors: buffer.chunks_exact(model.width()).map(<[u8]>::to_vec).collect(),
+            findings: findings.iter().map(|(check, found)| (check, found.count)).collect(),
+        })
+    }
+}
+
+fn successors(steps: Vec<Step>) -> Vec<Vec<u8>> {
+    let states = steps.into_iter().filter_map(|step| match step.outcome {
+        Outcome::Successor(state) => Some(state),
+        Outcome::Fault(_) => None,
+    });
+    states.collect()
+}
+
+/// What is wrong with a state, and how often.
+fn findings(steps: &[Step], violations: Vec<Check>) -> BTreeMap<Check, u64> {
+    let faults = steps.iter().filter_map(|step| match &step.outcome {
+        Outcome::Fault(fault) => Some(Check::Fault(fault.kind, step.action)),
+        Outcome::Successor(_) => None,
+    });
+    let mut found = BTreeMap::new();
+    for check in faults.chain(violations) {
+        *found.entry(check).or_default() += 1;
+    }
+    found
+}
+
+/// Splitmix64 (Steele, Lea and Flood, 2014).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % bound as u64) as usize
+    }
+}

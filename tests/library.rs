@@ -1,0 +1,271 @@
+//! Searches that a program asks for itself: of Rust types, of models with states of their own, of texts.
+
+mod support;
+
+use spillway::exec::{
+    Check as Found_, Expansion, Explain, Lift, Model, Outcome, PropertyInfo, Step, any_bits,
+};
+use spillway::session::Taken;
+use spillway::{
+    Check, Checks, Disagreement, Error, Invariant, Packed, Steps, TextModel, TransitionSystem,
+    Verdict, agree,
+};
+use std::ops::ControlFlow;
+use std::path::Path;
+use support::Graph;
+
+/// Tokens that go round, each at its own pace.
+struct Ring {
+    size: u8,
+    forbidden: u8,
+}
+
+impl TransitionSystem for Ring {
+    type State = [u8; 4];
+
+    fn initial(&self) -> Vec<[u8; 4]> {
+        vec![[0; 4]]
+    }
+
+    fn steps(&self, state: &[u8; 4], steps: &mut Steps<[u8; 4]>) {
+        for at in 0..4 {
+            let mut next = *state;
+            next[at] = (next[at] + 1) % self.size;
+            steps.add(format_args!("token {at} goes on"), next);
+        }
+    }
+
+    fn invariants(&self) -> Vec<Invariant<[u8; 4]>> {
+        let forbidden = self.forbidden;
+        vec![Invariant::new("they never meet there", move |state| *state != [forbidden; 4])]
+    }
+
+    fn parameters(&self) -> String {
+        format!("{} {}", self.size, self.forbidden)
+    }
+}
+
+const MEMORY: u64 = 96 << 20;
+
+#[test]
+fn a_rust_type_is_searched_to_a_verdict_or_a_shortest_counterexample() {
+    let safe = Ring { size: 5, forbidden: 9 };
+    let found = Check::new(&safe).memory(MEMORY).threads(2).run().unwrap();
+    assert_eq!((found.verdict(), found.states()), (Verdict::Verified, 625));
+    assert_eq!(found.outcome().transitions, 2500);
+    assert!(found.counterexample().unwrap().is_none());
+    assert!(found.to_string().starts_with("Ring: verified: every reachable state was visited"));
+
+    let unsafe_ = Ring { size: 5, forbidden: 3 };
+    let found = Check::new(&unsafe_).memory(MEMORY).run().unwrap();
+    let way = found.counterexample().unwrap().unwrap();
+    assert_eq!((found.verdict(), way.depth()), (Verdict::Violated, 12));
+    let shown = found.to_string();
+    assert!(shown.contains("invariant: they never meet there (1 found, the first after 12 steps)"));
+    assert!(shown.contains("   12  token ") && shown.contains("-> [3, 3, 3, 3]"), "{shown}");
+}
+
+#[test]
+fn a_search_that_was_stopped_goes_on_in_its_directory_and_no_other_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("search");
+    let ring = Ring { size: 6, forbidden: 9 };
+    let ask = || Check::new(&ring).memory(MEMORY).dir(&dir);
+    let stopped = ask().max_states(300).run().unwrap();
+    assert_eq!(stopped.verdict(), Verdict::Incomplete);
+    assert!((300..1296).contains(&stopped.states()));
+    let running = ask().run().err().unwrap();
+    assert!(matches!(running, Error::Open(_, spill::Error::Locked { .. })), "{running}");
+    drop(stopped);
+
+    let taken = |error: Error| match error {
+        Error::Taken(_, taken) => taken,
+        other => panic!("{other}"),
+    };
+    let other = Ring { size: 7, forbidden: 9 };
+    let refused = Check::new(&other).memory(MEMORY).dir(&dir).run().err().unwrap();
+    assert_eq!(taken(refused), Taken::OtherModel("Ring".into()));
+    let fewer = Checks { deadlock: false, ..Checks::default() };
+    assert_eq!(taken(ask().checks(fewer).run().err().unwrap()), Taken::Otherwise);
+
+    let found = ask().run().unwrap();
+    assert_eq!((found.verdict(), found.states()), (Verdict::Verified, 1296));
+    drop(found);
+    assert_eq!(ask().run().unwrap().states(), 1296);
+}
+
+#[test]
+fn bad_wishes_are_told() {
+    let ring = Ring { size: 3, forbidden: 9 };
+    let error = Check::new(&ring).memory(1 << 20).run().err().unwrap();
+    assert!(matches!(error, Error::Memory(_)), "{error}");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("letter"), "dear").unwrap();
+    let error = Check::new(&ring).memory(MEMORY).dir(folder.path()).run().err().unwrap();
+    assert!(matches!(error, Error::NotEmpty(_)), "{error}");
+    let nothing = Checks {
+        deadlock: false,
+        assertions: true,
+        invariants: false,
+        faults: false,
+        claims: true,
+    };
+    let error = Check::new(&ring).memory(MEMORY).checks(nothing).run().err().unwrap();
+    assert!(matches!(error, Error::Nothing { .. }), "{error}");
+}
+
+#[test]
+fn a_text_is_searched_as_the_command_line_does() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve/bakery.dve");
+    let (model, warnings) = TextModel::open(&file, Default::default()).unwrap();
+    assert!(warnings.is_empty(), "{warnings:?}");
+    let found = Check::of_text(&model).memory(MEMORY).keep_going().run().unwrap();
+    let expected = spillway::search::memory::search(
+        &model.interp,
+        &spillway::search::Limits { stop_on_violation: false, ..Default::default() },
+    );
+    assert_eq!(found.outcome().levels, expected.unwrap().levels);
+    let error = TextModel::open(Path::new("nothing.dve"), Default::default()).err().unwrap();
+    assert!(error.to_string().starts_with("cannot read the model nothing.dve"), "{error}");
+}
+
+/// How a model contradicts itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lie {
+    None,
+    Start,
+    Steps,
+    Violations,
+    Findings,
+    Masks,
+    Again,
+}
+
+/// A graph that tells something else step by step than it gives to a search.
+struct Liar {
+    graph: Graph,
+    lie: Lie,
+    asked: std::sync::atomic::AtomicU64,
+}
+
+impl Liar {
+    fn new(lie: Lie) -> Liar {
+        let graph =
+            Graph { nodes: 400, degree: 3, spread: 20, width: 3, broken: 301, dense: u64::MAX };
+        Liar { graph, lie, asked: Default::default() }
+    }
+}
+
+impl Model for Liar {
+    fn width(&self) -> usize {
+        self.graph.width()
+    }
+
+    fn bits(&self) -> u32 {
+        self.graph.bits()
+    }
+
+    fn initial(&self, out: &mut Expansion) {
+        self.graph.initial(out);
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        self.graph.expand(states, out);
+        let asked = self.asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if self.lie == Lie::Findings || self.lie == Lie::Again && asked % 2 == 1 {
+            out.finding(Found_::Property(0), &states[..self.width()]);
+        }
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        match self.lie {
+            Lie::Masks => vec![vec![0xff, 0xff, 0x07]],
+            _ => any_bits(self.width()),
+        }
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        self.graph.digest()
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self
+    }
+
+    fn lifts(&self) -> Option<&dyn Lift> {
+        None
+    }
+}
+
+impl Explain for Liar {
+    fn steps(&self, state: &[u8]) -> Vec<Step> {
+        let mut steps = self.graph.steps(state);
+        if self.lie == Lie::Steps {
+            for step in &mut steps {
+                let Outcome::Successor(next) = &mut step.outcome else { continue };
+                next[0] ^= 1;
+            }
+        }
+        steps
+    }
+
+    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+        self.graph.each_start(visit);
+        if self.lie == Lie::Start {
+            self.graph.each_start(visit);
+        }
+    }
+
+    fn properties(&self) -> Vec<PropertyInfo> {
+        self.graph.properties()
+    }
+
+    fn action_name(&self, action: u32) -> String {
+        self.graph.action_name(action)
+    }
+
+    fn violations(&self, state: &[u8]) -> Vec<Found_> {
+        match self.lie {
+            Lie::Violations => vec![Found_::Deadlock],
+            _ => self.graph.violations(state),
+        }
+    }
+
+    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+        self.graph.describe(state)
+    }
+}
+
+#[test]
+fn a_model_that_contradicts_itself_is_found_out() {
+    let said = |lie| agree(&Liar::new(lie), 2000, 7);
+    assert_eq!(said(Lie::None), Ok(()));
+    for (lie, what) in [
+        (Lie::Start, "`each_start`"),
+        (Lie::Steps, "`expand` gives"),
+        (Lie::Violations, "`steps` and `violations`"),
+        (Lie::Findings, "`steps` and `violations`"),
+        (Lie::Masks, "no write mask"),
+        (Lie::Again, "asked again"),
+    ] {
+        let Err(Disagreement { what: found, .. }) = said(lie) else { panic!("{lie:?}") };
+        assert!(found.contains(what), "{lie:?}: {found}");
+    }
+    assert_eq!(agree(&Packed::new(&Ring { size: 4, forbidden: 2 }), 1000, 3), Ok(()));
+}
+
+/// What is wrong with such a model is its own fault, not the disk's.
+#[test]
+fn a_counterexample_that_the_model_does_not_repeat_is_an_error_of_the_model() {
+    for lie in [Lie::Steps, Lie::Masks] {
+        let liar = Liar::new(lie);
+        let found = Check::of_model(&liar).memory(MEMORY).run().unwrap();
+        assert_eq!(found.verdict(), Verdict::Violated, "{lie:?}");
+        let error = found.counterexample().err().expect("it cannot be told");
+        let is_the_model = matches!(&error, Error::Open(_, spill::Error::Source { .. }));
+        assert!(is_the_model && error.to_string().contains("the model failed"), "{error}");
+    }
+    let found = Liar::new(Lie::None);
+    let found = Check::of_model(&found).memory(MEMORY).run().unwrap();
+    assert!(found.counterexample().unwrap().is_some());
+}
