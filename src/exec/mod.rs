@@ -8,6 +8,9 @@
 //! Those who want only some of the steps, or want to know which, ask an executor for what is
 //! [`Selective`] of it.
 
+// Without a compiler nobody asks for what only compiled code needs.
+#![cfg_attr(not(feature = "jit"), allow(dead_code, unused_imports))]
+
 mod executor;
 mod expansion;
 mod explain;
