@@ -85,13 +85,16 @@ pub trait TransitionSystem: Send + Sync {
     }
 }
 
+/// Told of each step: its name, and the next state or what goes wrong.
+type EachStep<'a, S> = dyn FnMut(&dyn Display, Result<S, String>) + 'a;
+
 /// Where the steps out of a state go.
 pub struct Steps<'a, S> {
-    each: &'a mut dyn FnMut(&dyn Display, Result<S, String>),
+    each: &'a mut EachStep<'a, S>,
 }
 
 impl<'a, S> Steps<'a, S> {
-    fn new(each: &'a mut dyn FnMut(&dyn Display, Result<S, String>)) -> Self {
+    fn new(each: &'a mut EachStep<'a, S>) -> Self {
         Steps { each }
     }
 

@@ -72,6 +72,14 @@ impl<T: Pack, const N: usize> Pack for [T; N] {
     }
 }
 
+impl Pack for () {
+    const BYTES: usize = 0;
+
+    fn pack(&self, _: &mut [u8]) {}
+
+    fn unpack(_: &[u8]) -> Self {}
+}
+
 macro_rules! tuples {
     ($(($($name:ident),*))*) => {$(
         impl<$($name: Pack),*> Pack for ($($name,)*) {
@@ -100,7 +108,6 @@ macro_rules! tuples {
 }
 
 tuples! {
-    ()
     (A)
     (A, B)
     (A, B, C)
