@@ -199,6 +199,16 @@ fn expansion_by_choice(
         buffer.clear();
         Ok(())
     };
+    // Code is made when it is asked for first.
+    sets.clear(0);
+    let _ = selective.enabled(&[], &mut sets);
+    let _ = Labelled::collect(width, &mut Vec::new(), |out| {
+        selective.expand_labelled(&[], &sets, out);
+    });
+    let _ = Expansion::collect(width, &mut Vec::new(), |out| {
+        selective.expand_chosen(&[], &sets, out);
+        selective.judge(&[], &sets, out);
+    });
     each_batch(width, search, disk, |states| {
         // Blocks as a search has them.
         for states in states.chunks(CHOSEN_STATES * width) {

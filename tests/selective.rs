@@ -254,6 +254,39 @@ fn a_step_of_several_actions_is_of_the_first() {
     }
 }
 
+/// An error belongs to what is chosen, also where it decides what others can do: in the guard of a
+/// branch beside `else`, in a channel or a message, in what a process is asked before it moves.
+#[test]
+fn errors_belong_to_what_is_chosen() {
+    let models = [
+        "byte a[2]; byte x = 5;
+        active proctype A() { do :: a[x] == 0 -> x = 7 :: else -> x = 8 od }
+        active proctype B() { do :: x = 1 :: x = 6 od }",
+        "chan c = [0] of { byte }; byte a[2]; byte x = 5;
+        active proctype A() { do :: c!a[x] :: timeout -> x = 3 od }
+        active proctype B() { byte y; do :: c?y :: x = 0 :: x = 9 od }
+        active proctype C() { byte z; do :: c?eval(a[x]) :: c?z od }",
+        "byte a[2]; byte x = 1;
+        active proctype A() provided (a[x] == 0) { do :: x = 4 :: x = 0 od }
+        active proctype B() { do :: timeout -> x = 2 :: x > 1 -> x-- od }",
+    ];
+    for text in models {
+        let interp = interpreter("errors.pml", text.to_owned()).unwrap();
+        let states = random_states(&interp, 200, 1);
+        let fails = states.chunks_exact(interp.width()).any(|state| {
+            interp.steps(state).iter().any(|step| matches!(step.outcome, Outcome::Fault(_)))
+        });
+        assert!(fails, "{text}");
+        for exec in [Exec::Interp, Exec::Jit] {
+            let executor = Executor::new(&interp, exec);
+            let selective = executor.selective().unwrap();
+            if let Err(what) = keeps_choices(&interp, &*selective, &states, 1) {
+                panic!("{text}, {exec:?}: {what}");
+            }
+        }
+    }
+}
+
 /// Bytes that are no state are refused, whatever is asked.
 #[test]
 fn what_is_no_state_is_refused() {

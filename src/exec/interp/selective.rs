@@ -87,20 +87,58 @@ impl Interp {
         out: &mut Expansion,
     ) {
         selective.instances().assert_fit(enabled, states.len() / self.width());
-        let stutters = self.program.end == EndRule::NeverStuttering;
+        let leading = match self.program.end {
+            EndRule::NeverStuttering => leading_on(selective, self.width(), states, enabled, out),
+            EndRule::Never | EndRule::AllAtValidEnd => Vec::new(),
+        };
         for (at, state) in states.chunks_exact(self.width()).enumerate() {
             if stop::is_asked() || out.has_failed() {
                 return;
             }
-            let is_stuck = match stutters {
-                false => enabled.is_none(at),
-                true => enabled.iter(at).all(|instance| stays(selective, state, instance, out)),
+            let stays = |instance| stays(selective, state, instance, out);
+            let is_stuck = match self.program.end {
+                EndRule::NeverStuttering => {
+                    !leading.get(at).is_some_and(|&leads| leads) && enabled.iter(at).all(stays)
+                }
+                EndRule::Never | EndRule::AllAtValidEnd => enabled.is_none(at),
             };
             if is_stuck && !self.is_valid_end(state) {
                 out.finding(Check::Deadlock, state);
             }
         }
     }
+}
+
+/// Which states the step of their first enabled instance surely leads on from. Nothing if some of
+/// these have other than one successor, so that it is not clear whose each is.
+fn leading_on(
+    selective: &dyn Selective,
+    width: usize,
+    states: &[u8],
+    enabled: &InstanceSets,
+    out: &mut Expansion,
+) -> Vec<bool> {
+    let mut first = selective.instances().sets();
+    first.clear(enabled.len());
+    let firsts = (0..enabled.len()).map(|at| enabled.iter(at).next());
+    let firsts: Vec<Option<InstanceId>> = firsts.collect();
+    for (at, instance) in firsts.iter().enumerate() {
+        instance.iter().for_each(|&instance| first.insert(at, instance));
+    }
+    let mut successors = Vec::new();
+    let run = |out: &mut Expansion| selective.expand_chosen(states, &first, out);
+    let Some(collected) = out.wrap(width, &mut successors, run) else { return Vec::new() };
+    // Each that is enabled gives one thing at least.
+    let expected = firsts.iter().flatten().count();
+    let is_clear = collected.findings.is_empty() && collected.left_out == 0;
+    if !is_clear || collected.transitions != expected as u64 {
+        return Vec::new();
+    }
+    let mut successors = successors.chunks_exact(width);
+    let mut leads = |(state, first): (&[u8], &Option<InstanceId>)| {
+        first.is_some() && successors.next().is_some_and(|successor| successor != state)
+    };
+    states.chunks_exact(width).zip(&firsts).map(&mut leads).collect()
 }
 
 impl Selector<'_> {
