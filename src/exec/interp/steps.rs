@@ -13,7 +13,8 @@ use super::{Failure, Interp};
 use crate::analysis::instances::{ActionInstance, Side};
 use crate::exec::{FaultKind, stop};
 use crate::ir::{
-    Action, ActionId, Communication, Entity, Grip, Owner, Parameter, ProcessId, Schedule, Stmt,
+    Action, ActionId, Assertions, Communication, Entity, Grip, Owner, Parameter, ProcessId,
+    Schedule, Stmt, StmtKind,
 };
 use std::ops::ControlFlow;
 
@@ -273,24 +274,43 @@ impl Interp {
         if let Some(communication) = &action.communication {
             self.exchange(communication, state, work, locals)?;
         }
-        match self.move_and_run(action, work, locals)? {
+        match self.complete(action, 0, work, locals, &mut |_| {})? {
             true => self.arrive(work),
             false => Ok(Arrival::Nowhere),
         }
     }
 
-    /// Moves and runs the body. False if an assumption fails.
-    fn move_and_run(
+    /// Moves, as the process in this slot, and runs the body. False if an assumption fails. Where
+    /// processes come and go, `tell` hears of a failed assertion that is the program's rule to pass.
+    pub(super) fn complete(
         &self,
         action: &Action,
+        slot: u32,
         state: &mut [u8],
         locals: &Locals,
+        tell: &mut dyn FnMut(Failure),
     ) -> Result<bool, Failure> {
         if let Some(edge) = action.edge {
-            let cell = self.layout.locations[edge.process].first;
-            self.layout.set(state, cell, Some(i64::from(edge.to.0)));
+            let mover = Instance { process: edge.process, slot };
+            if let Some(last) = self.program.last {
+                let pid = self.pid(state, mover);
+                self.layout.set(state, self.layout.variables[last].first, Some(pid));
+            }
+            self.set_location(state, mover, edge.to);
         }
-        self.finish(&action.body, state, locals)
+        if !self.has_slots || self.program.assertions != Assertions::GoOn {
+            return self.finish(&action.body, state, locals);
+        }
+        for stmt in &action.body {
+            match (&stmt.kind, self.statement(stmt, state, locals)) {
+                (_, Ok(_)) => {}
+                (StmtKind::Assert { .. }, Err(failure)) if failure.kind == FaultKind::Assertion => {
+                    tell(failure);
+                }
+                (_, Err(failure)) => return Err(failure),
+            }
+        }
+        Ok(true)
     }
 
     /// Runs the body of an action or start to its end. False if an assumption fails.
@@ -398,8 +418,8 @@ impl Interp {
         self.load(state, work);
         let channel = ChannelAt { id: self.named(channel), slot: 0 };
         self.deliver(channel, patterns, &message, *span, work, locals)?;
-        let moved = self.move_and_run(receiver, work, locals)?
-            && self.move_and_run(sender, work, theirs)?;
+        let moved = self.complete(receiver, 0, work, locals, &mut |_| {})?
+            && self.complete(sender, 0, work, theirs, &mut |_| {})?;
         if moved { self.arrive(work) } else { Ok(Arrival::Nowhere) }
     }
 
@@ -463,7 +483,7 @@ impl Interp {
                 let message = "two processes use the last room or message of the channel";
                 return Err(fault(FaultKind::Limit, communication.span(), message));
             }
-            if !self.move_and_run(action, work, locals)? {
+            if !self.complete(action, 0, work, locals, &mut |_| {})? {
                 return Ok(Arrival::Nowhere);
             }
         }

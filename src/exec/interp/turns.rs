@@ -16,9 +16,7 @@ use super::steps::{Taken, Visitor};
 use super::{Failure, Interp, Told};
 use crate::analysis::instances::ActionInstance;
 use crate::exec::{FaultKind, stop};
-use crate::ir::{
-    Action, ActionId, Assertions, Communication, Scalar, StmtKind, Turn, Type, interval,
-};
+use crate::ir::{Action, ActionId, Communication, Turn};
 use crate::source::Span;
 
 /// The most states inside the steps that one mover begins in one state. More are an error of the
@@ -288,44 +286,12 @@ impl Interp {
             self.exchange(communication, look.state, &mut state, &look.locals)?;
         }
         let taken = vec![Taken::by(id, look.mover)];
-        let so_far = (look.before, &*taken);
-        self.complete(action, look.mover, &look.locals, &mut state, so_far, visit)?;
+        self.complete(action, look.mover.slot, &mut state, &look.locals, &mut |failure| {
+            visit(&with(look.before, &taken), Err(failure));
+        })?;
         let (depth, turn) = (look.before.len(), action.control.turn);
         open.push(Within { state, depth, taken, mover: look.mover, turn });
         Ok(Offer::Taken)
-    }
-
-    /// Moves and runs the body. A failed assertion is told; whether the step goes on is the
-    /// program's rule.
-    fn complete(
-        &self,
-        action: &Action,
-        mover: Instance,
-        locals: &Locals,
-        state: &mut [u8],
-        (before, taken): (&[Taken], &[Taken]),
-        visit: &mut Visitor,
-    ) -> Result<(), Failure> {
-        if let Some(last) = self.program.last {
-            let pid = self.pid(state, mover);
-            self.layout.set(state, self.layout.variables[last].first, Some(pid));
-        }
-        if let Some(edge) = action.edge {
-            self.set_location(state, mover, edge.to);
-        }
-        for stmt in &action.body {
-            let goes_on = self.program.assertions == Assertions::GoOn;
-            match (&stmt.kind, self.statement(stmt, state, locals)) {
-                (_, Ok(_)) => {}
-                (StmtKind::Assert { .. }, Err(failure))
-                    if goes_on && failure.kind == FaultKind::Assertion =>
-                {
-                    visit(&with(before, taken), Err(failure));
-                }
-                (_, Err(failure)) => return Err(failure),
-            }
-        }
-        Ok(())
     }
 
     /// Every rendezvous of a send: one for each receive that takes the message.
@@ -344,17 +310,15 @@ impl Interp {
         if look.first || sender.control.turn == Turn::First {
             return Err(fault(FaultKind::Error, *span, "a d_step sends by rendezvous"));
         }
-        let mut message = self.message(values, look.state, &look.locals)?;
+        let message = self.message(values, look.state, &look.locals)?;
         self.has_arity(channel, message.len(), *span)?;
-        for (value, &field) in message.iter_mut().zip(&self.program.channels[channel.id].fields) {
-            if let Type::Scalar(Scalar { domain, .. }) = &self.program.types[field] {
-                *value = interval::wrapped(*value, self.program.bounds(domain));
-            }
-        }
+        let message = self.fitting(channel.id, values, message)?;
         let mut sent = look.state.to_vec();
         let own = [Taken::by(id, look.mover)];
         let so_far = (look.before, own.as_slice());
-        self.complete(sender, look.mover, &look.locals, &mut sent, so_far, visit)?;
+        self.complete(sender, look.mover.slot, &mut sent, &look.locals, &mut |failure| {
+            visit(&with(look.before, &own), Err(failure));
+        })?;
         let mut met = false;
         for mover in self.instances(look.state).into_iter().rev().filter(|&at| at != look.mover) {
             met |= self.receives(&sent, mover, channel, &message, so_far, open, visit);
@@ -390,9 +354,9 @@ impl Interp {
             match self.take_message(action, channel, message, &mut state, &locals) {
                 Ok(false) => continue,
                 Ok(true) => {
-                    let so_far = (before, &*taken);
-                    match self.complete(action, mover, &locals, &mut state, so_far, visit) {
-                        Ok(()) => {
+                    let tell = &mut |failure| visit(&with(before, &taken), Err(failure));
+                    match self.complete(action, mover.slot, &mut state, &locals, tell) {
+                        Ok(_) => {
                             let (depth, turn) = (before.len(), action.control.turn);
                             open.push(Within { state, depth, taken, mover, turn });
                         }

@@ -23,7 +23,7 @@ pub(super) struct Code {
     /// The instances of processes, by number.
     pub instances: Vec<Instance>,
     /// How many functions of the table there are of each sort.
-    pub per_turn: usize,
+    pub per_mode: usize,
     /// Whether candidates have a number behind them.
     pub is_labelled: bool,
     /// Whether it takes no steps, but marks what is enabled.
@@ -85,7 +85,7 @@ struct Helpers<F> {
     settle: F,
     hand_on: F,
     complete: F,
-    interpret_turn: F,
+    interpret_mover: F,
     fault: F,
     fault_within: F,
     stuck: F,
@@ -93,7 +93,6 @@ struct Helpers<F> {
     told_to_stop: F,
     judge: F,
     interpret: F,
-    interpret_from: F,
     impossible: F,
 }
 
@@ -104,7 +103,7 @@ pub(super) struct Imports {
     pub settle: FuncRef,
     pub hand_on: FuncRef,
     pub complete: FuncRef,
-    pub interpret_turn: FuncRef,
+    pub interpret_mover: FuncRef,
     pub fault: FuncRef,
     pub fault_within: FuncRef,
     pub stuck: FuncRef,
@@ -112,7 +111,6 @@ pub(super) struct Imports {
     pub told_to_stop: FuncRef,
     pub judge: FuncRef,
     pub interpret: FuncRef,
-    pub interpret_from: FuncRef,
     pub impossible: FuncRef,
     pub config: TargetFrontendConfig,
 }
@@ -139,7 +137,7 @@ impl Workshop {
         builder.symbol("settle", runtime::settle as *const u8);
         builder.symbol("hand_on", runtime::hand_on as *const u8);
         builder.symbol("complete", runtime::complete as *const u8);
-        builder.symbol("interpret_turn", runtime::interpret_turn as *const u8);
+        builder.symbol("interpret_mover", runtime::interpret_mover as *const u8);
         builder.symbol("fault", runtime::fault as *const u8);
         builder.symbol("fault_within", runtime::fault_within as *const u8);
         builder.symbol("stuck", runtime::stuck as *const u8);
@@ -147,7 +145,6 @@ impl Workshop {
         builder.symbol("told_to_stop", runtime::told_to_stop as *const u8);
         builder.symbol("judge", runtime::judge as *const u8);
         builder.symbol("interpret", runtime::interpret as *const u8);
-        builder.symbol("interpret_from", runtime::interpret_from as *const u8);
         builder.symbol("impossible", runtime::impossible as *const u8);
         let mut module = JITModule::new(builder);
         let mut import = |name, parameters: &[Type], result: bool| {
@@ -160,7 +157,7 @@ impl Workshop {
             settle: import("settle", &[word; 4], false)?,
             hand_on: import("hand_on", &[word, word, number, number], false)?,
             complete: import("complete", &[word, word, word], true)?,
-            interpret_turn: import("interpret_turn", &[word, word, word, number, number], true)?,
+            interpret_mover: import("interpret_mover", &[word, word, word, number, number], true)?,
             fault: import("fault", &[word, word, number, word], false)?,
             fault_within: import("fault_within", &[word; 5], false)?,
             stuck: import("stuck", &[word, word, word], false)?,
@@ -168,7 +165,6 @@ impl Workshop {
             told_to_stop: import("told_to_stop", &[word], true)?,
             judge: import("judge", &[word, word, number], false)?,
             interpret: import("interpret", &[word, word, word, number, number], true)?,
-            interpret_from: import("interpret_from", &[word, word, word, number, number], true)?,
             impossible: import("impossible", &[], false)?,
         };
         let context = module.make_context();
@@ -187,7 +183,7 @@ impl Workshop {
             settle,
             hand_on,
             complete,
-            interpret_turn,
+            interpret_mover,
             fault,
             fault_within,
             stuck,
@@ -195,7 +191,6 @@ impl Workshop {
             told_to_stop,
             judge,
             interpret,
-            interpret_from,
             impossible,
         } = &self.helpers;
         Imports {
@@ -203,7 +198,7 @@ impl Workshop {
             settle: import(*settle),
             hand_on: import(*hand_on),
             complete: import(*complete),
-            interpret_turn: import(*interpret_turn),
+            interpret_mover: import(*interpret_mover),
             fault: import(*fault),
             fault_within: import(*fault_within),
             stuck: import(*stuck),
@@ -211,7 +206,6 @@ impl Workshop {
             told_to_stop: import(*told_to_stop),
             judge: import(*judge),
             interpret: import(*interpret),
-            interpret_from: import(*interpret_from),
             impossible: import(*impossible),
             config: self.module.target_config(),
         }
@@ -251,7 +245,7 @@ impl Workshop {
             table,
             firsts: Vec::new(),
             instances: Vec::new(),
-            per_turn: 0,
+            per_mode: 0,
             is_labelled: false,
             looks: false,
             sites,

@@ -6,12 +6,11 @@ use super::emitter::Emitter;
 use super::expr::UNROLLED_MAX;
 use super::outline::Outlines;
 use super::purpose::Purpose;
-use super::runtime::Site;
+use super::runtime::{Mode, Site};
 use super::shape::Shapes;
 use super::size::Sizes;
-use super::step::Turn;
-use super::turns::Mode;
 use crate::exec::Interp;
+use crate::exec::interp::Instance;
 use crate::ir::{Action, ActionId, Program};
 use cranelift_codegen::ir::Value;
 use cranelift_frontend::FunctionBuilder;
@@ -93,7 +92,7 @@ pub(super) fn compile(
     for work in &plan.functions {
         let actions: &[ActionId] = match work {
             Work::Nothing => &[],
-            Work::Actions { actions, .. } => actions,
+            Work::Free(actions) => actions,
             Work::Steps { mover, at, .. } => interp.actions_from(mover.process, *at),
         };
         let each = actions.iter().map(|&id| &program.actions[id]);
@@ -103,9 +102,10 @@ pub(super) fn compile(
     builder.function(4, |emitter| emitter.driver(&plan));
     let entry = builder.define()?;
     let mut code = builder.workshop.finish(entry, &table, builder.sites)?;
-    code.firsts = plan.movers.iter().map(|mover| mover.first).collect();
-    code.instances = plan.instances();
-    code.per_turn = plan.per_turn;
+    code.firsts = plan.firsts(program);
+    let instance = |(process, slot)| Instance { process, slot };
+    code.instances = program.instances().map(instance).collect();
+    code.per_mode = plan.per_mode;
     code.is_labelled = purpose.is_labelled();
     code.looks = purpose.looks();
     code.interpreted = builder.interpreted;
@@ -120,19 +120,16 @@ pub(super) fn assembly(interp: &Interp, action: ActionId) -> Result<String, Refu
     let limits = CompileLimits { time: Duration::MAX, memory: u64::MAX, inlined: u64::MAX };
     let mut builder = Builder::new(interp, &shapes, &sizes, Purpose::Expand, limits)?;
     // Where processes come and go all that one does at a location is one piece.
-    let edge = interp.program().actions[action].edge;
-    let piece = Plan::new(interp).functions.into_iter().find_map(|work| match work {
-        Work::Steps { mover, number, at, mode: Mode::All } => {
-            let is_here = edge.is_some_and(|it| it.process == mover.process && it.from == at);
-            is_here.then_some((mover, number, at))
+    let edge = interp.program().actions[action].edge.filter(|_| interp.program().comes_and_goes());
+    let piece = Plan::new(interp).functions.into_iter().find(|work| match *work {
+        Work::Steps { mover, at, mode: Mode::All, .. } => {
+            edge.is_some_and(|it| it.process == mover.process && it.from == at)
         }
-        _ => None,
+        _ => false,
     });
     match piece {
-        None => builder.step_function(&[action], Turn::Anybody, Haste::None),
-        Some((mover, number, at)) => {
-            builder.function(3, |emitter| emitter.turn(mover, at, Mode::All, number));
-        }
+        None => builder.step_function(&[action], Mode::All, Haste::None),
+        Some(work) => builder.emit_work(&work, Haste::None),
     }
     builder.workshop.context.set_disasm(true);
     builder.workshop.define()?;
@@ -237,10 +234,7 @@ impl<'a> Builder<'a> {
             let before = (self.sites.len(), self.interpreted, self.outlines.count());
             match work {
                 Work::Nothing => return self.idle(),
-                Work::Actions { turn, actions, .. } => self.step_function(actions, *turn, haste),
-                &Work::Steps { mover, number, at, mode } => {
-                    self.function(3, |emitter| emitter.turn(mover, at, mode, number));
-                }
+                work => self.emit_work(work, haste),
             }
             let instructions = self.workshop.context.func.dfg.num_insts() as u64;
             if instructions <= self.limits.instructions() {
@@ -250,23 +244,32 @@ impl<'a> Builder<'a> {
             self.interpreted = before.1;
             self.outlines.forget(before.2);
         }
-        self.interpreted += actions.len();
         match work {
             Work::Nothing => self.idle(),
-            Work::Actions { mover: None, turn, actions } => {
-                self.interpreted -= actions.len();
-                let turn = *turn;
+            Work::Free(actions) => {
                 self.function(3, |emitter| {
-                    actions.iter().for_each(|&id| emitter.interpreted(id, turn));
+                    actions.iter().for_each(|&id| emitter.interpreted(id, Mode::All));
                 });
                 self.define()
             }
-            &Work::Actions { mover: Some(mover), turn, .. } => {
-                self.left((mover, turn as u32), |emitter| emitter.interpreted_from(mover, turn))
-            }
             &Work::Steps { number, mode, .. } => {
-                let leave = |emitter: &mut Emitter| emitter.interpreted_turns(mode, number);
-                self.left((number, mode as u32), leave)
+                self.interpreted += actions.len();
+                self.left(mode, number)
+            }
+        }
+    }
+
+    /// Emits the function for some work.
+    fn emit_work(&mut self, work: &Work, haste: Haste) {
+        let interp = self.interp;
+        match work {
+            Work::Nothing => self.function(3, |_| {}),
+            Work::Free(actions) => self.step_function(actions, Mode::All, haste),
+            &Work::Steps { mover, number, at, mode } if interp.program().comes_and_goes() => {
+                self.function(3, |emitter| emitter.turn(mover, at, mode, number));
+            }
+            &Work::Steps { mover, at, mode, .. } => {
+                self.step_function(interp.actions_from(mover.process, at), mode, haste);
             }
         }
     }
@@ -282,17 +285,13 @@ impl<'a> Builder<'a> {
     }
 
     /// A function that leaves a mover to the interpreter wherever it is.
-    fn left(
-        &mut self,
-        what: (u32, u32),
-        body: impl FnOnce(&mut Emitter),
-    ) -> Result<FuncId, Refusal> {
-        if let Some(left) = self.left.get(&what) {
+    fn left(&mut self, mode: Mode, number: u32) -> Result<FuncId, Refusal> {
+        if let Some(left) = self.left.get(&(number, mode as u32)) {
             return Ok(*left);
         }
-        self.function(3, body);
+        self.function(3, |emitter| emitter.interpreted_mover(mode, number));
         let left = self.define()?;
-        self.left.insert(what, left);
+        self.left.insert((number, mode as u32), left);
         Ok(left)
     }
 
@@ -310,12 +309,12 @@ impl<'a> Builder<'a> {
     }
 
     /// The function of some actions.
-    fn step_function(&mut self, actions: &[ActionId], turn: Turn, haste: Haste) {
+    fn step_function(&mut self, actions: &[ActionId], mode: Mode, haste: Haste) {
         self.function(3, |emitter| {
             if haste == Haste::Some {
                 emitter.unrolled_max = 0;
             }
-            emitter.actions(actions, turn);
+            emitter.actions(actions, mode);
         });
     }
 

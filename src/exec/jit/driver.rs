@@ -1,19 +1,15 @@
 //! The function that expands states: for each, the steps of every process by the location it is
 //! at, then what holds in the state.
 
-use super::bits::At;
 use super::emitter::{Emitter, OnFault};
 use super::footprint::Footprint;
 use super::purpose::Purpose;
-use super::runtime::Runtime;
-use super::shape::location_in;
-use super::step::Turn;
+use super::runtime::{Mode, Runtime};
 use super::supported::is_native_expr;
-use super::turns::Mode;
 use crate::exec::Interp;
 use crate::exec::interp::Instance;
 use crate::ir::{
-    self, ActionId, Edge, EndRule, Entity, Expr, ExprKind, Grip, LocationId, ProcessId,
+    self, ActionId, Edge, EndRule, Entity, Expr, ExprKind, Grip, LocationId, ProcessId, Program,
 };
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -34,6 +30,8 @@ pub(super) enum Who {
 /// A mover and its functions.
 pub(super) struct Mover {
     pub who: Who,
+    /// The instance's number among all, or 0.
+    pub number: usize,
     /// The place in the table of the function for the first code of its location.
     pub first: usize,
 }
@@ -42,21 +40,31 @@ pub(super) struct Mover {
 pub(super) enum Work {
     /// Nothing.
     Nothing,
-    /// All steps of some actions, whose mover, if they have one, is at its location.
-    Actions { mover: Option<u32>, turn: Turn, actions: Vec<ActionId> },
-    /// All steps of an instance at a location, where processes come and go.
+    /// All steps of some actions of no process.
+    Free(Vec<ActionId>),
+    /// All steps of an instance, by its number, at a location.
     Steps { mover: Instance, number: u32, at: LocationId, mode: Mode },
+}
+
+/// Whose functions stand at one place of every section.
+enum Place {
+    /// Nobody's: the slot is free.
+    Free,
+    /// An instance's, by its number, at a location.
+    Location(Instance, u32, LocationId),
+    /// Those of some actions of no process.
+    Actions(Vec<ActionId>),
 }
 
 /// The functions of a table.
 pub(super) struct Plan {
     pub movers: Vec<Mover>,
-    /// Those for when anybody may move; then, if there are committed locations, as many for when
-    /// only processes at such may; or, where processes come and go, as many for each other
-    /// [`Mode`].
+    /// As many for each [`Mode`] there is: those for everything; then, if there are committed locations,
+    /// those for when only processes at such may move; or, where processes come and go, those for
+    /// timeouts and for what a `d_step` does next.
     pub functions: Vec<Work>,
     /// How many functions there are of each sort.
-    pub per_turn: usize,
+    pub per_mode: usize,
     /// Whether any location is committed.
     pub has_committed: bool,
     /// Whether anything asks whether nothing else can be done.
@@ -70,11 +78,48 @@ const FREE_PER_FUNCTION: usize = 4;
 
 impl Plan {
     pub fn new(interp: &Interp) -> Plan {
-        if interp.program().comes_and_goes() {
-            Plan::of_instances(interp)
-        } else {
-            Plan::of_processes(interp)
+        let program = interp.program();
+        let (mut movers, mut places) = (Vec::new(), Vec::new());
+        for (number, (process, slot)) in program.instances().enumerate() {
+            let mover = Instance { process, slot };
+            let about = &program.processes[process];
+            if about.locations.keys().all(|at| interp.actions_from(process, at).is_empty()) {
+                continue;
+            }
+            movers.push(Mover { who: Who::Instance(mover), number, first: places.len() });
+            if about.has_slots() {
+                places.push(Place::Free);
+            }
+            let locations = about.locations.keys();
+            places.extend(locations.map(|at| Place::Location(mover, number as u32, at)));
         }
+        let plain = |id: &ActionId| program.actions[*id].parameters.is_empty();
+        let alike = interp.free_actions().chunk_by(|one, other| plain(one) && plain(other));
+        for actions in alike.flat_map(|alike| alike.chunks(FREE_PER_FUNCTION)) {
+            movers.push(Mover { who: Who::Nobody, number: 0, first: places.len() });
+            places.push(Place::Actions(actions.to_vec()));
+        }
+        let has_slots = program.comes_and_goes();
+        let mut locations = program.processes.values().flat_map(|it| it.locations.values());
+        let has_committed = !has_slots && locations.any(|it| it.grip == Grip::Committed);
+        let modes: &[Mode] = match (has_slots, has_committed) {
+            (true, _) => &[Mode::All, Mode::Timeout, Mode::First],
+            (false, true) => &[Mode::All, Mode::Committed],
+            (false, false) => &[Mode::All],
+        };
+        let functions = functions(interp, &places, modes);
+        let has_timeout = has_slots && interp.asks_for_timeout();
+        let per_mode = places.len();
+        Plan { movers, functions, per_mode, has_committed, has_timeout, has_slots }
+    }
+
+    /// Where the functions of each instance begin in a section.
+    pub fn firsts(&self, program: &Program) -> Vec<usize> {
+        let mut firsts = vec![0; program.instances().count()];
+        for mover in self.movers.iter().filter(|it| matches!(it.who, Who::Instance(_))) {
+            firsts[mover.number] = mover.first;
+        }
+        firsts
     }
 
     /// Of nobody.
@@ -82,113 +127,48 @@ impl Plan {
         Plan {
             movers: Vec::new(),
             functions: Vec::new(),
-            per_turn: 0,
+            per_mode: 0,
             has_committed: false,
             has_timeout: false,
             has_slots: false,
         }
     }
+}
 
-    fn of_processes(interp: &Interp) -> Plan {
-        let program = interp.program();
-        let mut movers = Vec::new();
-        let mut anybody: Vec<(Option<u32>, Vec<ActionId>)> = Vec::new();
-        let mut committed: Vec<(Option<u32>, Vec<ActionId>)> = Vec::new();
-        for (id, process) in program.processes.iter() {
-            let actions: Vec<&[ActionId]> =
-                process.locations.keys().map(|at| interp.actions_from(id, at)).collect();
-            if actions.iter().all(|actions| actions.is_empty()) {
-                continue;
-            }
-            let who = Who::Instance(Instance { process: id, slot: 0 });
-            let number = Some(movers.len() as u32);
-            movers.push(Mover { who, first: anybody.len() });
-            for (actions, location) in actions.into_iter().zip(process.locations.values()) {
-                let is_committed = location.grip == Grip::Committed;
-                anybody.push((number, actions.to_vec()));
-                let urgent = if is_committed { actions.to_vec() } else { Vec::new() };
-                committed.push((number, urgent));
-            }
+/// What is at each place in each section.
+fn functions(interp: &Interp, places: &[Place], modes: &[Mode]) -> Vec<Work> {
+    let program = interp.program();
+    let to_first = program.actions.values().filter(|it| it.control.turn == ir::Turn::First);
+    let to_first = to_first.filter_map(|it| it.edge);
+    let first: HashSet<_> = to_first.map(|Edge { process, to, .. }| (process, to)).collect();
+    let wanted = |mover: Instance, at: LocationId, mode| match mode {
+        Mode::All => !interp.actions_from(mover.process, at).is_empty(),
+        Mode::Committed => {
+            program.processes[mover.process].locations[at].grip == Grip::Committed
+                && !interp.actions_from(mover.process, at).is_empty()
         }
-        let plain = |id: &ActionId| program.actions[*id].parameters.is_empty();
-        let alike = interp.free_actions().chunk_by(|one, other| plain(one) && plain(other));
-        for actions in alike.flat_map(|alike| alike.chunks(FREE_PER_FUNCTION)) {
-            movers.push(Mover { who: Who::Nobody, first: anybody.len() });
-            anybody.push((None, actions.to_vec()));
-            committed.push((None, Vec::new()));
+        Mode::Timeout => may_wait_for_timeout(interp, mover, at),
+        Mode::First => first.contains(&(mover.process, at)),
+    };
+    let work = |mode, place: &Place| match place {
+        &Place::Location(mover, number, at) if wanted(mover, at, mode) => {
+            Work::Steps { mover, number, at, mode }
         }
-        let per_turn = anybody.len();
-        let has_committed = committed.iter().any(|(_, actions)| !actions.is_empty())
-            || program
-                .processes
-                .values()
-                .any(|process| process.locations.values().any(|it| it.grip == Grip::Committed));
-        let work = |turn, (mover, actions): (_, Vec<ActionId>)| match actions.is_empty() {
-            true => Work::Nothing,
-            false => Work::Actions { mover, turn, actions },
-        };
-        let mut functions: Vec<_> = anybody.into_iter().map(|it| work(Turn::Anybody, it)).collect();
-        if has_committed {
-            functions.extend(committed.into_iter().map(|it| work(Turn::Committed, it)));
-        }
-        let (has_timeout, has_slots) = (false, false);
-        Plan { movers, functions, per_turn, has_committed, has_timeout, has_slots }
-    }
+        Place::Actions(actions) if mode == Mode::All => Work::Free(actions.clone()),
+        _ => Work::Nothing,
+    };
+    modes.iter().flat_map(|&mode| places.iter().map(move |place| work(mode, place))).collect()
+}
 
-    /// The instances, by number.
-    pub fn instances(&self) -> Vec<Instance> {
-        let instance = |mover: &Mover| match mover.who {
-            Who::Nobody => None,
-            Who::Instance(instance) => Some(instance),
-        };
-        self.movers.iter().filter_map(instance).collect()
-    }
-
-    fn of_instances(interp: &Interp) -> Plan {
-        let program = interp.program();
-        let (mut movers, mut places) = (Vec::new(), Vec::new());
-        for (process, slot) in program.instances() {
-            let (mover, number) = (Instance { process, slot }, movers.len() as u32);
-            movers.push(Mover { who: Who::Instance(mover), first: places.len() });
-            let about = &program.processes[process];
-            if about.has_slots() {
-                places.push(None);
-            }
-            places.extend(about.locations.keys().map(|at| Some((mover, number, at))));
-        }
-        let actions = |mover: Instance, at| {
-            let actions = interp.actions_from(mover.process, at).iter();
-            actions.map(|&id| &program.actions[id])
-        };
-        // Another may be able to move at a timeout, and so let this one do what asks for that.
-        let may_wait_for_timeout = |mover: Instance, at| {
-            let life = &program.processes[mover.process].life;
-            let is_asked = life.provided.as_ref().is_some_and(Expr::asks_for_timeout);
-            let asks = |it: &_| matches!(it, ExprKind::Timeout | ExprKind::Enabled(_));
-            actions(mover, at).any(|action| is_asked || action.waits_for(asks))
-        };
-        let to_first = program.actions.values().filter(|it| it.control.turn == ir::Turn::First);
-        let to_first = to_first.filter_map(|it| it.edge);
-        let first: HashSet<_> = to_first.map(|Edge { process, to, .. }| (process, to)).collect();
-        let mut functions = Vec::new();
-        for mode in [Mode::All, Mode::Timeout, Mode::First] {
-            functions.extend(places.iter().map(|&place| {
-                let Some((mover, number, at)) = place else { return Work::Nothing };
-                let wanted = match mode {
-                    Mode::All => actions(mover, at).next().is_some(),
-                    Mode::Timeout => may_wait_for_timeout(mover, at),
-                    Mode::First => first.contains(&(mover.process, at)),
-                };
-                match wanted {
-                    true => Work::Steps { mover, number, at, mode },
-                    false => Work::Nothing,
-                }
-            }));
-        }
-        let has_timeout = interp.asks_for_timeout();
-        let (per_turn, has_committed, has_slots) = (places.len(), false, true);
-        Plan { movers, functions, per_turn, has_committed, has_timeout, has_slots }
-    }
+/// Whether a mover may do at a timeout what it could not before: another may be able to move then, and
+/// so let this one do what asks for that.
+fn may_wait_for_timeout(interp: &Interp, mover: Instance, at: LocationId) -> bool {
+    let program = interp.program();
+    let life = &program.processes[mover.process].life;
+    let is_asked = life.provided.as_ref().is_some_and(Expr::asks_for_timeout);
+    let asks = |it: &_| matches!(it, ExprKind::Timeout | ExprKind::Enabled(_));
+    let mut actions = interp.actions_from(mover.process, at).iter();
+    actions.any(|&id| is_asked || program.actions[id].waits_for(asks))
 }
 
 impl Emitter<'_, '_> {
@@ -223,7 +203,7 @@ impl Emitter<'_, '_> {
         let mut table = self.load_field(offset_of!(Runtime, table));
         if plan.has_committed {
             let committed = self.some_committed();
-            let other = self.b.ins().iadd_imm_s(table, 8 * plan.per_turn as i64);
+            let other = self.b.ins().iadd_imm_s(table, 8 * plan.per_mode as i64);
             table = self.b.ins().select(committed, other, table);
         }
         self.all_move(plan, table);
@@ -294,7 +274,7 @@ impl Emitter<'_, '_> {
         let moved = self.b.ins().bor(moved, touched);
         self.b.ins().brif(moved, end, &[], nothing, &[]);
         self.go_on_at(nothing);
-        let table = self.b.ins().iadd_imm_s(table, 8 * plan.per_turn as i64);
+        let table = self.b.ins().iadd_imm_s(table, 8 * plan.per_mode as i64);
         self.all_move(plan, table);
         self.jump(end);
         self.go_on_at(end);
@@ -328,7 +308,8 @@ impl Emitter<'_, '_> {
         let function = match mover.who {
             Who::Nobody => self.b.ins().load(types::I64, flags, table, 8 * mover.first as i32),
             Who::Instance(instance) => {
-                let at = self.place_of(instance);
+                let parent = self.parent();
+                let at = self.location(instance, &parent);
                 let at = self.b.ins().ishl_imm_s(at, 3);
                 let entry = self.b.ins().iadd(table, at);
                 self.b.ins().load(types::I64, flags, entry, 8 * mover.first as i32)
@@ -345,15 +326,10 @@ impl Emitter<'_, '_> {
         self.b.def_var(self.cursor, cursor);
     }
 
-    fn location_of(&mut self, process: ProcessId) -> Value {
-        self.place_of(Instance { process, slot: 0 })
-    }
-
-    /// The code of where an instance is.
-    fn place_of(&mut self, instance: Instance) -> Value {
-        let cell = location_in(self.interp.layout(), instance);
+    /// Where a process that is always there is.
+    fn location_now(&mut self, process: ProcessId) -> Value {
         let parent = self.parent();
-        self.read(&parent, At::fixed(cell.bit), cell.bits)
+        self.location(Instance { process, slot: 0 }, &parent)
     }
 
     /// Whether any process is at a committed location, as 0 or not 0.
@@ -365,7 +341,7 @@ impl Emitter<'_, '_> {
             if committed.is_empty() {
                 continue;
             }
-            let at = self.location_of(id);
+            let at = self.location_now(id);
             let here = match process.locations.len() <= 64 {
                 true => {
                     let set = committed.iter().fold(0u64, |set, at| set | 1 << at.index());
@@ -396,7 +372,7 @@ impl Emitter<'_, '_> {
             self.b.set_cold_block(broken);
             if let Some((process, location)) = at {
                 let here = self.block();
-                let current = self.location_of(process);
+                let current = self.location_now(process);
                 let there = self.b.ins().icmp_imm_s(IntCC::Equal, current, i64::from(location.0));
                 self.b.ins().brif(there, here, &[], end, &[]);
                 self.go_on_at(here);

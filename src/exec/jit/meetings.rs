@@ -1,17 +1,12 @@
 //! Rendezvous where processes come and go: emitted with the sender, once for each receive that it
 //! can meet.
 
-use super::bits::At;
 use super::emitter::{Emitter, Frame, OnFault, Val};
 use super::footprint::Footprint;
 use super::names::Names;
-use super::shape::location_in;
 use crate::exec::FaultKind;
 use crate::exec::interp::{ChannelAt, Instance};
-use crate::ir::layout::Cell;
-use crate::ir::{
-    Action, ActionId, ChannelRef, Communication, Expr, LocationId, Pattern, Program, Scalar, Type,
-};
+use crate::ir::{Action, ActionId, ChannelRef, Communication, Expr, LocationId, Pattern, Program};
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, types};
@@ -29,20 +24,12 @@ impl Emitter<'_, '_> {
     ) -> Option<Vec<Val>> {
         let program = self.interp.program();
         let fields = &program.channels[channel.id].fields;
-        let values: Vec<Val> = values.iter().map(|value| self.value(value, parent)).collect();
+        let judged: Vec<Val> = values.iter().map(|value| self.value(value, parent)).collect();
         if values.len() != fields.len() {
             self.end_with_fault(FaultKind::Error, span);
             return None;
         }
-        let wrapped = values.into_iter().zip(fields).map(|(value, &field)| {
-            let Type::Scalar(Scalar { domain, .. }) = &program.types[field] else { return value };
-            let (low, high) = program.bounds(domain);
-            match value.is_within(low, high) {
-                true => value,
-                false => self.wrap(value, Cell::new(0, low, high, false)),
-            }
-        });
-        Some(wrapped.collect())
+        Some(self.fitting(channel.id, values, judged))
     }
 
     /// Every rendezvous of a send: one for each receive that takes the message.
@@ -96,9 +83,8 @@ impl Emitter<'_, '_> {
         let program = self.interp.program();
         let (here, end) = (self.block(), self.block());
         let free = program.processes[other.process].has_slots();
-        let cell = location_in(self.interp.layout(), other);
         let parent = self.parent();
-        let code = self.read(&parent, At::fixed(cell.bit), cell.bits);
+        let code = self.location(other, &parent);
         let code_here = i64::from(location.0) + i64::from(free);
         let there = self.b.ins().icmp_imm_s(IntCC::Equal, code, code_here);
         self.b.ins().brif(there, here, &[], end, &[]);

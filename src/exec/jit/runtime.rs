@@ -31,6 +31,19 @@ pub(super) struct Site {
     pub instance: Option<InstanceId>,
 }
 
+/// How a mover is looked at: for each there is a section of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// For everything it can do.
+    All,
+    /// The same, when only processes at committed locations may move.
+    Committed,
+    /// The same as at first, when nothing else can be done.
+    Timeout,
+    /// In a `d_step`: for the first thing it can do.
+    First,
+}
+
 /// One call of compiled code. The fields before `jit` are read and written by compiled code.
 #[repr(C)]
 pub(super) struct Runtime<'r, 'e> {
@@ -519,22 +532,6 @@ pub(super) unsafe extern "C" fn interpret(
     runtime.interpret_all(&[ActionId(action)], only_committed != 0, state, cursor)
 }
 
-/// All steps of a mover from where it is, by the interpreter. Gives the cursor.
-pub(super) unsafe extern "C" fn interpret_from(
-    runtime: &mut Runtime<'_, '_>,
-    state: *const u8,
-    cursor: *mut u8,
-    mover: u32,
-    only_committed: u32,
-) -> *mut u8 {
-    // SAFETY: compiled code passes the state it expands.
-    let state = unsafe { runtime.state(state) };
-    let (jit, instance) = (runtime.jit, runtime.code.instances[mover as usize]);
-    let at = LocationId(location_code(jit.interp, instance, state) as u32);
-    let actions = jit.interp.actions_from(instance.process, at);
-    runtime.interpret_all(actions, only_committed != 0, state, cursor)
-}
-
 /// A step is within: the state is where the cursor is, the mover (its number, and in the lowest bit
 /// whether only the first thing it can do counts) goes on.
 pub(super) unsafe extern "C" fn hand_on(
@@ -588,7 +585,7 @@ pub(super) unsafe extern "C" fn complete(
             break;
         }
         let instance = code.instances[mover as usize];
-        let section = if first { 2 * code.per_turn } else { 0 };
+        let section = if first { 2 * code.per_mode } else { 0 };
         let place = code.firsts[mover as usize] + location_code(jit.interp, instance, &within);
         // SAFETY: all functions of the table were compiled with this signature.
         let go_on = unsafe { std::mem::transmute::<*const u8, GoOn>(code.table[section + place]) };
@@ -612,8 +609,8 @@ pub(super) unsafe extern "C" fn complete(
     cursor
 }
 
-/// All steps of one mover by the interpreter. Gives the cursor.
-pub(super) unsafe extern "C" fn interpret_turn(
+/// All steps of one mover from where it is, by the interpreter. Gives the cursor.
+pub(super) unsafe extern "C" fn interpret_mover(
     runtime: &mut Runtime<'_, '_>,
     from: *const u8,
     cursor: *mut u8,
@@ -624,7 +621,12 @@ pub(super) unsafe extern "C" fn interpret_turn(
     // SAFETY: compiled code passes a state.
     let (origin, from) = unsafe { (runtime.state(from), std::slice::from_raw_parts(from, width)) };
     let (jit, instance) = (runtime.jit, runtime.code.instances[mover as usize]);
-    let (is_first, is_timeout) = (mode == 2, mode == 1);
+    if !jit.interp.program().comes_and_goes() {
+        let at = LocationId(location_code(jit.interp, instance, from) as u32);
+        let actions = jit.interp.actions_from(instance.process, at);
+        return runtime.interpret_all(actions, mode == Mode::Committed as u32, origin, cursor);
+    }
+    let (is_first, is_timeout) = (mode == Mode::First as u32, mode == Mode::Timeout as u32);
     if let Some(all) = runtime.instances.filter(|_| runtime.code.looks) {
         jit.interp.can_do_of(from, instance, is_timeout, &mut |begun| runtime.mark(all, begun));
         return cursor;

@@ -6,31 +6,23 @@ use super::emitter::{Emitter, Frame, OnFault, Val};
 use super::expr::Leave;
 use super::footprint::Footprint;
 use super::purpose::may_be_taken_back;
-use super::runtime::Runtime;
-use super::shape::location_cell;
+use super::runtime::{Mode, Runtime};
+use super::shape::location_in;
 use super::simple::Test;
 use super::supported::is_native;
-use crate::exec::interp::ChannelAt;
+use crate::exec::interp::{ChannelAt, Instance};
 use crate::exec::{FaultKind, LABEL_BYTES};
 use crate::ir::layout::Cell;
 use crate::ir::{
-    Action, ActionId, Binary, ChannelId, ChannelRef, Communication, Edge, Expr, Grip, Parameter,
+    Action, ActionId, Assertions, Binary, ChannelId, ChannelRef, Communication, Edge, Expr,
+    ExprKind, Grip, LocationId, Overflow, Parameter, Pattern, Place, ProcessId, StmtKind,
 };
-use crate::ir::{ExprKind, LocationId, Pattern, ProcessId};
+use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::ops::Range;
-
-/// Whether only processes at committed locations may move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
-    /// All may.
-    Anybody,
-    /// Some process is at a committed location.
-    Committed,
-}
 
 /// The sending actions that one receiving action can meet, by the process and its location.
 type Senders = BTreeMap<ProcessId, BTreeMap<LocationId, Vec<ActionId>>>;
@@ -38,7 +30,7 @@ type Senders = BTreeMap<ProcessId, BTreeMap<LocationId, Vec<ActionId>>>;
 impl Emitter<'_, '_> {
     /// All steps of some actions, whose mover is at its location. Neighbours whose guards begin
     /// with the same test are only tried where it holds.
-    pub fn actions(&mut self, actions: &[ActionId], turn: Turn) {
+    pub fn actions(&mut self, actions: &[ActionId], mode: Mode) {
         let program = self.interp.program();
         let test = |&id: &ActionId| (id, self.leading_test(&program.actions[id]));
         let tested: Vec<(ActionId, Option<Test>)> = actions.iter().map(test).collect();
@@ -53,23 +45,23 @@ impl Emitter<'_, '_> {
                 self.b.ins().brif(truth, holds, &[], end, &[]);
                 self.go_on_at(holds);
             }
-            group.iter().for_each(|&(id, _)| self.steps_of(id, turn));
+            group.iter().for_each(|&(id, _)| self.steps_of(id, mode));
             self.jump(end);
             self.go_on_at(end);
         }
     }
 
     /// All steps of one action.
-    fn steps_of(&mut self, id: ActionId, turn: Turn) {
+    fn steps_of(&mut self, id: ActionId, mode: Mode) {
         let action = &self.interp.program().actions[id];
         match &action.communication {
             Some(it) if self.interp.is_rendezvous(it) => {
                 if matches!(it, Communication::Receive { .. }) {
-                    self.rendezvous(id, turn);
+                    self.rendezvous(id, mode);
                 }
             }
             _ if self.is_native(id) && !self.is_left(&[id]) => self.single(id),
-            _ => self.interpreted(id, turn),
+            _ => self.interpreted(id, mode),
         }
     }
 
@@ -83,10 +75,10 @@ impl Emitter<'_, '_> {
     }
 
     /// Leaves an action to the interpreter.
-    pub fn interpreted(&mut self, id: ActionId, turn: Turn) {
+    pub fn interpreted(&mut self, id: ActionId, mode: Mode) {
         self.interpreted += 1;
         let action = self.b.ins().iconst(types::I32, i64::from(id.0));
-        let committed = self.b.ins().iconst(types::I32, i64::from(turn == Turn::Committed));
+        let committed = self.b.ins().iconst(types::I32, i64::from(mode == Mode::Committed));
         let cursor = self.b.use_var(self.cursor);
         let arguments = [self.runtime, self.state, cursor, action, committed];
         let call = self.b.ins().call(self.imports.interpret, &arguments);
@@ -94,13 +86,13 @@ impl Emitter<'_, '_> {
         self.b.def_var(self.cursor, cursor);
     }
 
-    /// Leaves all that a mover can do to the interpreter.
-    pub fn interpreted_from(&mut self, mover: u32, turn: Turn) {
-        let mover = self.b.ins().iconst(types::I32, i64::from(mover));
-        let committed = self.b.ins().iconst(types::I32, i64::from(turn == Turn::Committed));
+    /// Leaves all that a mover can do, wherever it is, to the interpreter.
+    pub fn interpreted_mover(&mut self, mode: Mode, number: u32) {
+        let number = self.b.ins().iconst(types::I32, i64::from(number));
+        let mode = self.b.ins().iconst(types::I32, mode as i64);
         let cursor = self.b.use_var(self.cursor);
-        let arguments = [self.runtime, self.state, cursor, mover, committed];
-        let call = self.b.ins().call(self.imports.interpret_from, &arguments);
+        let arguments = [self.runtime, self.state, cursor, number, mode];
+        let call = self.b.ins().call(self.imports.interpret_mover, &arguments);
         let cursor = self.b.inst_results(call)[0];
         self.b.def_var(self.cursor, cursor);
     }
@@ -129,7 +121,7 @@ impl Emitter<'_, '_> {
             if let Some((communication, channel)) = message {
                 this.exchange(communication, channel, &parent, &work);
             }
-            this.move_and_run(id, action, &work);
+            this.complete(0, id, &work);
             this.candidate(id, &work, footprint.multisets_written());
             this.jump(next);
         });
@@ -192,19 +184,51 @@ impl Emitter<'_, '_> {
         self.copy(&footprint.words())
     }
 
-    fn move_and_run(&mut self, id: ActionId, action: &Action, work: &Frame) {
+    /// Moves, as the process in this slot, and runs the body. Where processes come and go a failed
+    /// assertion may be told without failing the step.
+    pub fn complete(&mut self, slot: u32, id: ActionId, work: &Frame) {
+        let program = self.interp.program();
+        let action = &program.actions[id];
+        if let Some(last) = program.last {
+            let pid = self.pid(work);
+            let place = Place::variable(last, action.span);
+            let (at, shape) = self.at(&place, work);
+            let cell = self.shapes.cell(shape);
+            self.store_value(work, at, cell, pid, Overflow::Wraps, action.span);
+        }
         if let Some(Edge { process, from, to }) = action.edge
             && from != to
         {
-            let cell = location_cell(self.interp.layout(), process);
-            self.write_known(work, cell.bit, cell.bits, u64::from(to.0));
+            self.set_location(Instance { process, slot }, to, work);
         }
         let end = self.block();
         self.exit = Some(Exit::plain(end));
         self.own = self.interp.layout().frames.actions.get(id);
-        self.run(&action.body, work);
+        let goes_on = program.comes_and_goes() && program.assertions == Assertions::GoOn;
+        for stmt in &action.body {
+            match (&stmt.kind, action.edge) {
+                (StmtKind::Assert { condition, .. }, _) if goes_on => {
+                    self.tell_unless(condition, id, stmt.span, work);
+                }
+                (StmtKind::Exit, Some(Edge { process, .. })) => {
+                    self.end_instance(Instance { process, slot }, work);
+                }
+                _ => self.run(std::slice::from_ref(stmt), work),
+            }
+        }
         self.jump(end);
         self.go_on_at(end);
+    }
+
+    /// Tells of an assertion that fails, and goes on.
+    fn tell_unless(&mut self, condition: &Expr, id: ActionId, span: Span, work: &Frame) {
+        let (fine, broken) = (self.block(), self.block());
+        self.b.set_cold_block(broken);
+        self.branch(condition, work, fine, broken);
+        self.go_on_at(broken);
+        self.tell(id, FaultKind::Assertion, span);
+        self.jump(fine);
+        self.go_on_at(fine);
     }
 
     /// Hands a successor over.
@@ -270,15 +294,15 @@ impl Emitter<'_, '_> {
     }
 
     /// Every rendezvous of one receiving action: one for each sender.
-    fn rendezvous(&mut self, id: ActionId, turn: Turn) {
+    fn rendezvous(&mut self, id: ActionId, mode: Mode) {
         let receiver = &self.interp.program().actions[id];
         let Some(communication) = &receiver.communication else { return };
-        let senders = self.senders(receiver, named_or_none(communication), turn);
+        let senders = self.senders(receiver, named_or_none(communication), mode);
         let mut all: Vec<ActionId> =
             senders.values().flat_map(BTreeMap::values).flatten().copied().collect();
         all.push(id);
         if all.iter().any(|&id| !self.is_native(id)) || self.is_left(&all) {
-            return self.interpreted(id, turn);
+            return self.interpreted(id, mode);
         }
         if senders.is_empty() {
             return;
@@ -320,7 +344,7 @@ impl Emitter<'_, '_> {
     ) {
         let report = self.block();
         for (&process, locations) in senders {
-            let at = self.location(process, parent);
+            let at = self.location(Instance { process, slot: 0 }, parent);
             for (location, senders) in locations {
                 let go_on = self.block();
                 let there = self.b.ins().icmp_imm_s(IntCC::Equal, at, i64::from(location.0));
@@ -355,8 +379,9 @@ impl Emitter<'_, '_> {
         self.jump(next);
     }
 
-    fn location(&mut self, process: ProcessId, frame: &Frame) -> Value {
-        let cell = location_cell(self.interp.layout(), process);
+    /// The code of where an instance is.
+    pub fn location(&mut self, of: Instance, frame: &Frame) -> Value {
+        let cell = location_in(self.interp.layout(), of);
         self.read(frame, At::fixed(cell.bit), cell.bits)
     }
 
@@ -369,7 +394,7 @@ impl Emitter<'_, '_> {
         parent: &Frame,
     ) {
         let end = self.block();
-        let at = self.location(process, parent);
+        let at = self.location(Instance { process, slot: 0 }, parent);
         for (location, senders) in locations {
             let (here, elsewhere) = (self.block(), self.block());
             let there = self.b.ins().icmp_imm_s(IntCC::Equal, at, i64::from(location.0));
@@ -426,9 +451,9 @@ impl Emitter<'_, '_> {
             footprint.action(sender_id, sender);
             let work = this.copy(&footprint.words());
             this.deliver(named(channel), patterns, &message, *span, &work);
-            this.move_and_run(receiver_id, receiver, &work);
+            this.complete(0, receiver_id, &work);
             this.names = theirs;
-            this.move_and_run(sender_id, sender, &work);
+            this.complete(0, sender_id, &work);
             this.candidate(receiver_id, &work, footprint.multisets_written());
             this.jump(next);
         });
@@ -436,7 +461,7 @@ impl Emitter<'_, '_> {
     }
 
     /// The values of a message as the fields of a rendezvous have them.
-    fn fitting(&mut self, channel: ChannelId, values: &[Expr], message: Vec<Val>) -> Vec<Val> {
+    pub fn fitting(&mut self, channel: ChannelId, values: &[Expr], message: Vec<Val>) -> Vec<Val> {
         let about = &self.interp.program().channels[channel];
         let fields = message.into_iter().zip(&about.fields).zip(values);
         let fitting = fields.map(|((value, &field), expr)| {
@@ -446,14 +471,14 @@ impl Emitter<'_, '_> {
         fitting.collect()
     }
 
-    fn senders(&self, receiver: &Action, channel: Option<ChannelId>, turn: Turn) -> Senders {
+    fn senders(&self, receiver: &Action, channel: Option<ChannelId>, mode: Mode) -> Senders {
         let mut senders = Senders::new();
         for (id, process) in self.interp.program().processes.iter() {
             if receiver.edge.is_some_and(|edge| edge.process == id) {
                 continue;
             }
             for (at, location) in process.locations.iter() {
-                if turn == Turn::Committed && location.grip != Grip::Committed {
+                if mode == Mode::Committed && location.grip != Grip::Committed {
                     continue;
                 }
                 let sends = self.interp.actions_from(id, at).iter().copied().filter(|&id| {
@@ -566,7 +591,7 @@ impl Emitter<'_, '_> {
         channel: ChannelId,
         patterns: &[Pattern],
         message: &[Val],
-        span: crate::source::Span,
+        span: Span,
         work: &Frame,
     ) {
         let overflow = self.interp.program().channels[channel].overflow;

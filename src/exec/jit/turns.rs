@@ -9,27 +9,16 @@ use super::emitter::{Emitter, Frame, OnFault};
 use super::footprint::{Footprint, own_bits};
 use super::names::Names;
 use super::purpose::may_meet;
-use super::runtime::Runtime;
+use super::runtime::{Mode, Runtime};
 use super::shape::location_in;
 use super::supported::is_native_turn;
 use crate::exec::FaultKind;
 use crate::exec::interp::{ChannelAt, Instance};
-use crate::ir::{Action, ActionId, Assertions, Communication, LocationId, Stmt, StmtKind, Turn};
+use crate::ir::{Action, ActionId, Communication, LocationId, Stmt, StmtKind, Turn};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, types};
 use cranelift_frontend::Variable;
 use std::mem::offset_of;
-
-/// How a mover is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// For everything it can do.
-    All,
-    /// The same, when nothing else can be done.
-    Timeout,
-    /// In a `d_step`: for the first thing it can do.
-    First,
-}
 
 /// So many actions are emitted behind one another.
 pub(super) const CHAIN_MAX: usize = 64;
@@ -51,12 +40,13 @@ struct Before {
 }
 
 impl Emitter<'_, '_> {
-    /// All steps that an instance at a location begins, or goes on with.
+    /// All steps that an instance at a location begins, or goes on with, where processes come and go.
     pub fn turn(&mut self, mover: Instance, at: LocationId, mode: Mode, number: u32) {
         let (interp, program) = (self.interp, self.interp.program());
         let actions = interp.actions_from(mover.process, at);
         if !self.is_native_turn(mover, actions) {
-            return self.interpreted_turn(mover, at, mode, number);
+            self.interpreted += actions.len();
+            return self.interpreted_mover(mode, number);
         }
         self.names = Names::of(mover, mode == Mode::Timeout);
         let end = self.block();
@@ -303,7 +293,7 @@ impl Emitter<'_, '_> {
         let mut turn = Turn::Open;
         for &id in chain {
             self.on_fault = OnFault::Report(id, failed);
-            self.complete(mover, id, work);
+            self.complete(mover.slot, id, work);
             turn = program.actions[id].control.turn;
         }
         let last = chain.last().copied().unwrap_or(first);
@@ -313,44 +303,15 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Moves and runs the body; a failed assertion may be told without failing the step.
-    pub fn complete(&mut self, mover: Instance, id: ActionId, work: &Frame) {
-        let program = self.interp.program();
-        let action = &program.actions[id];
-        if let Some(last) = program.last {
-            let pid = self.pid(work);
-            let place = crate::ir::Place::variable(last, action.span);
-            let (at, shape) = self.at(&place, work);
-            let cell = self.shapes.cell(shape);
-            self.store_value(work, at, cell, pid, crate::ir::Overflow::Wraps, action.span);
-        }
-        if let Some(edge) = action.edge {
-            self.set_location(mover, edge.to, work);
-        }
-        for stmt in &action.body {
-            match &stmt.kind {
-                StmtKind::Assert { condition, .. } if program.assertions == Assertions::GoOn => {
-                    let (fine, broken) = (self.block(), self.block());
-                    self.b.set_cold_block(broken);
-                    self.branch(condition, work, fine, broken);
-                    self.go_on_at(broken);
-                    self.tell(id, FaultKind::Assertion, stmt.span);
-                    self.jump(fine);
-                    self.go_on_at(fine);
-                }
-                StmtKind::Exit => self.end_instance(mover, work),
-                _ => self.run(std::slice::from_ref(stmt), work),
-            }
-        }
-    }
-
+    /// Moves an instance.
     pub fn set_location(&mut self, at: Instance, to: LocationId, work: &Frame) {
         let free = self.interp.program().processes[at.process].has_slots();
         let cell = location_in(self.interp.layout(), at);
         self.write_known(work, cell.bit, cell.bits, u64::from(to.0) + u64::from(free));
     }
 
-    fn end_instance(&mut self, mover: Instance, work: &Frame) {
+    /// Clears all that belongs to an instance that ends.
+    pub fn end_instance(&mut self, mover: Instance, work: &Frame) {
         for bits in own_bits(self.interp, mover) {
             for start in bits.clone().step_by(64) {
                 self.write_known(work, start, 64.min(bits.end - start), 0);
@@ -369,28 +330,6 @@ impl Emitter<'_, '_> {
         let mover = self.b.ins().iconst(types::I32, i64::from(number) << 1 | i64::from(first));
         let action = self.b.ins().iconst(types::I32, i64::from(action.0));
         self.b.ins().call(self.imports.hand_on, &[self.runtime, cursor, mover, action]);
-    }
-
-    /// Leaves a mover to the interpreter.
-    pub fn interpreted_turn(&mut self, mover: Instance, at: LocationId, mode: Mode, number: u32) {
-        self.interpreted += self.interp.actions_from(mover.process, at).len();
-        self.interpreted_turns(mode, number);
-    }
-
-    /// Leaves a mover to the interpreter, wherever it is.
-    pub fn interpreted_turns(&mut self, mode: Mode, number: u32) {
-        let cursor = self.b.use_var(self.cursor);
-        let number = self.b.ins().iconst(types::I32, i64::from(number));
-        let mode = match mode {
-            Mode::All => 0,
-            Mode::Timeout => 1,
-            Mode::First => 2,
-        };
-        let mode = self.b.ins().iconst(types::I32, mode);
-        let arguments = [self.runtime, self.state, cursor, number, mode];
-        let call = self.b.ins().call(self.imports.interpret_turn, &arguments);
-        let cursor = self.b.inst_results(call)[0];
-        self.b.def_var(self.cursor, cursor);
     }
 
     /// Completes the steps that have been handed on.
