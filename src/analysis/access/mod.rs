@@ -1,5 +1,25 @@
 //! What code touches: one computation for whoever needs to know what an action reads and writes.
+//!
+//! - `walk`: what each construct touches, in the order of evaluation;
+//! - `cells`, `object`: what there is to touch;
+//! - `collect`: the walk of an instance of an action, indices followed as far as values are known;
+//!   `failing`: whether a guard may fail;
+//! - `guard`: what must hold for a step, part by part;
+//! - `table`: every transition with what it reads and writes; `chain`: what follows in its step.
+//!
+//! `docs/ir.md` says what each object is and each operation counts as.
 
+mod cells;
+mod chain;
+mod collect;
+mod failing;
+mod guard;
+mod object;
+mod table;
 mod walk;
 
+pub use cells::Cells;
+pub use guard::{Condition, Conjunct, Question};
+pub use object::{Access, Add, ChannelSlot, ChannelUse, Instance, Moved, Transition};
+pub use table::{Table, TransitionAccess};
 pub use walk::{Caller, Operation, Touch, Touched, Values, Walk};

@@ -30,6 +30,8 @@ pub enum Touch<'a> {
     Find(&'a Place),
     /// A local variable begins.
     Begin(LocalId, TypeId),
+    /// A name is used for what it stands for: a value, or what is at a place.
+    Use(LocalId),
     /// A name for a place that has been found.
     Alias(LocalId, &'a Place),
     /// A name for each of several values in turn.
@@ -354,7 +356,8 @@ impl<'p> Walk<'p> {
                 self.place(to, &contains.multiset, Touch::Search(&contains.multiset));
                 self.expr(to, &contains.position);
             }
-            ExprKind::Constant(_) | ExprKind::Undefined | ExprKind::Local(_) => {}
+            ExprKind::Local(local) => to.touch(Touch::Use(*local)),
+            ExprKind::Constant(_) | ExprKind::Undefined => {}
             _ => self.question(to, &expr.kind),
         }
     }

@@ -241,6 +241,7 @@ impl Touched for Footprint<'_> {
             }
             // A new process is started by the interpreter; the rest is only read, cell by cell.
             Touch::Run(_)
+            | Touch::Use(_)
             | Touch::Bind(..)
             | Touch::At(..)
             | Touch::OwnPid

@@ -1,0 +1,681 @@
+//! From code to what it may read and write, in one instance: an index is followed as far as what is
+//! known of its value goes.
+
+use super::cells::Cells;
+use super::object::{Access, Add, ChannelSlot, ChannelUse, Moved};
+use super::walk::{Caller, Operation, Touch, Touched, Values, Walk};
+use crate::ir::interval::{self, Interval, hull};
+use crate::ir::layout::{CellId, Ranges};
+use crate::ir::{
+    Argument, Arithmetic, ChannelId, ChannelRef, Convert, Edge, Entity, Expr, ExprKind, Function,
+    FunctionId, Grip, Layout, LocalId, LocationId, Overflow, Owner, Pid, Place, ProcessId, Program,
+    Root, Selector, Type, TypeId, VarId,
+};
+use std::ops::Range;
+
+/// A place in more pieces than this is followed no further.
+const PIECES_MAX: usize = 4096;
+
+/// What is known of a program before it runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known<'p> {
+    pub program: &'p Program,
+    /// Where cells have their numbers from; any layout of the program has the same.
+    pub layout: &'p Layout,
+    /// Of the variables, in reachable states.
+    pub ranges: Option<&'p Ranges>,
+}
+
+/// Who runs a piece of code.
+#[derive(Clone, Debug)]
+pub(super) struct Mover {
+    /// The process, if one moves.
+    pub process: Option<ProcessId>,
+    /// The slots that it may be in.
+    pub slots: Range<u32>,
+}
+
+impl Mover {
+    /// Nobody: a property, or an action of the whole program.
+    pub fn nobody() -> Mover {
+        Mover { process: None, slots: 0..1 }
+    }
+}
+
+/// What a local stands for.
+#[derive(Clone, Debug, Default)]
+enum Bound {
+    #[default]
+    Nothing,
+    /// One of these values.
+    Values(Interval),
+    /// A place.
+    Place(Spot),
+}
+
+/// Where a place may be.
+#[derive(Clone, Debug)]
+struct Spot {
+    /// The first cell, in each way in which its indices may go.
+    starts: Vec<u32>,
+    ty: TypeId,
+    /// Cells that it lies in, where it was not followed to its end.
+    inside: Option<Cells>,
+}
+
+/// Where the walk is.
+#[derive(Clone, Debug)]
+struct Scope {
+    bound: Vec<Bound>,
+    mover: Mover,
+    /// How many bodies it is in that may not be run.
+    open: u32,
+    /// Whether the body may have been left.
+    is_left: bool,
+}
+
+/// Collects what code touches.
+pub(super) struct Collector<'p> {
+    known: Known<'p>,
+    scope: Scope,
+    callers: Vec<Scope>,
+    /// Whether operations on channels are what the step waits for.
+    is_guarded: bool,
+    pub access: Access,
+}
+
+impl<'p> Collector<'p> {
+    pub fn new(known: Known<'p>, mover: Mover) -> Self {
+        let scope = Scope { bound: Vec::new(), mover, open: 0, is_left: false };
+        let (callers, access) = (Vec::new(), Access::default());
+        Collector { known, scope, callers, is_guarded: false, access }
+    }
+
+    /// Says what a parameter stands for.
+    pub fn bind_value(&mut self, local: LocalId, value: i64) {
+        self.bind(local, Bound::Values((value, value)));
+    }
+
+    /// Takes what was collected.
+    pub fn take(&mut self) -> Access {
+        std::mem::take(&mut self.access)
+    }
+
+    /// Walks what is understood as an operation that the step waits for.
+    pub fn guarded(&mut self, walk: impl FnOnce(&mut Self)) {
+        self.is_guarded = true;
+        walk(self);
+        self.is_guarded = false;
+    }
+
+    pub fn program(&self) -> &'p Program {
+        self.known.program
+    }
+
+    pub fn walk(&self) -> Walk<'p> {
+        Walk::new(self.known.program)
+    }
+
+    fn bind(&mut self, local: LocalId, to: Bound) {
+        let bound = &mut self.scope.bound;
+        if bound.len() <= local.index() {
+            bound.resize(local.index() + 1, Bound::Nothing);
+        }
+        bound[local.index()] = to;
+    }
+
+    fn bound(&self, local: LocalId) -> &Bound {
+        self.scope.bound.get(local.index()).unwrap_or(&Bound::Nothing)
+    }
+
+    /// The values that an expression can have.
+    pub fn values(&self, expr: &Expr) -> Interval {
+        let arithmetic = self.known.program.arithmetic;
+        match &expr.kind {
+            ExprKind::Constant(value) => (*value, *value),
+            ExprKind::Local(local) => match self.bound(*local) {
+                Bound::Values(values) => *values,
+                Bound::Place(spot) => self.bounds(spot.ty),
+                Bound::Nothing => arithmetic.integers(),
+            },
+            ExprKind::Read(place) => self.held(place),
+            ExprKind::Unary(operator, operand) => {
+                interval::unary(arithmetic, *operator, self.values(operand))
+            }
+            ExprKind::Binary(operator, left, right) => {
+                let (left, right) = (self.values(left), self.values(right));
+                interval::binary(arithmetic, *operator, left, right).range
+            }
+            ExprKind::Conditional(_, then, otherwise) => {
+                hull(self.values(then), self.values(otherwise))
+            }
+            ExprKind::Convert(convert) => self.converted(convert),
+            _ => arithmetic.integers(),
+        }
+    }
+
+    fn converted(&self, convert: &Convert) -> Interval {
+        let operand = self.values(&convert.operand);
+        convert.pieces.iter().fold(interval::NONE, |all, piece| {
+            let (low, high) = (operand.0.max(piece.low), operand.1.min(piece.high));
+            if low > high { all } else { hull(all, (low + piece.by, high + piece.by)) }
+        })
+    }
+
+    /// The value of an expression that nothing of the state has a part in.
+    pub fn known_value(&self, expr: &Expr) -> Option<i64> {
+        let arithmetic = self.known.program.arithmetic;
+        match &expr.kind {
+            ExprKind::Constant(value) => Some(*value),
+            ExprKind::Local(local) => match self.bound(*local) {
+                Bound::Values((low, high)) if low == high => Some(*low),
+                _ => None,
+            },
+            ExprKind::Unary(operator, operand) => {
+                arithmetic.unary(*operator, self.known_value(operand)?).ok()
+            }
+            ExprKind::Binary(operator, left, right) => {
+                let (left, right) = (self.known_value(left)?, self.known_value(right)?);
+                arithmetic.binary(*operator, left, right).ok()
+            }
+            ExprKind::Convert(convert) => {
+                self.known_value(&convert.operand)?;
+                let (low, high) = self.converted(convert);
+                (low == high).then_some(low)
+            }
+            _ => None,
+        }
+    }
+
+    /// What a place can hold.
+    fn held(&self, place: &Place) -> Interval {
+        let declared = self.bounds(self.place_type(place));
+        match (place.root, self.known.ranges) {
+            (Root::Variable(variable), Some(ranges)) => match ranges.variables[variable] {
+                Some((low, high)) => (low.max(declared.0), high.min(declared.1)),
+                None => declared,
+            },
+            _ => declared,
+        }
+    }
+
+    fn bounds(&self, ty: TypeId) -> Interval {
+        match &self.known.program.types[ty] {
+            Type::Scalar(scalar) => self.known.program.bounds(&scalar.domain),
+            _ => self.known.program.arithmetic.integers(),
+        }
+    }
+
+    /// The type of the variable, or what stands for one, that a place begins at.
+    pub fn root_type(&self, place: &Place) -> TypeId {
+        match place.root {
+            Root::Variable(variable) => self.known.program.variables[variable].ty,
+            Root::Local(local) => self.spot_of(local).ty,
+        }
+    }
+
+    /// The type of a place.
+    pub fn place_type(&self, place: &Place) -> TypeId {
+        let program = self.known.program;
+        let start = self.root_type(place);
+        place.path.iter().fold(start, |ty, selector| match (selector, &program.types[ty]) {
+            (Selector::Field(number), Type::Record { fields, .. }) => fields[*number as usize].1,
+            (_, Type::Array { element, .. } | Type::Multiset { element, .. }) => *element,
+            _ => unreachable!("the validator matches selectors to types"),
+        })
+    }
+
+    fn spot_of(&self, local: LocalId) -> &Spot {
+        match self.bound(local) {
+            Bound::Place(spot) => spot,
+            _ => unreachable!("the validator tells names from places"),
+        }
+    }
+
+    /// The type of what is at the place that a name stands for, if it stands for one.
+    pub fn held_type(&self, local: LocalId) -> Option<TypeId> {
+        match self.bound(local) {
+            Bound::Place(spot) => Some(spot.ty),
+            Bound::Values(_) | Bound::Nothing => None,
+        }
+    }
+
+    /// Where a place may be. That a multiset has an element there is read.
+    fn spot(&mut self, place: &Place) -> Spot {
+        let program = self.known.program;
+        let mut spot = match place.root {
+            Root::Variable(variable) => {
+                let about = &program.variables[variable];
+                let slots = self.slots(about.owner, place.slot.as_deref());
+                let starts = slots.map(|slot| self.variable_cell(variable, slot).0).collect();
+                Spot { starts, ty: about.ty, inside: None }
+            }
+            Root::Local(local) => self.spot_of(local).clone(),
+        };
+        for selector in &place.path {
+            self.select(&mut spot, selector);
+        }
+        spot
+    }
+
+    fn select(&mut self, spot: &mut Spot, selector: &Selector) {
+        let (program, layout) = (self.known.program, self.known.layout);
+        let (part, offsets) = match (selector, &program.types[spot.ty]) {
+            (Selector::Field(number), Type::Record { fields, .. }) => {
+                let before = &fields[..*number as usize];
+                let offset: u32 = before.iter().map(|(_, ty)| layout.sizes[*ty]).sum();
+                (fields[*number as usize].1, vec![offset])
+            }
+            (Selector::Index(index), Type::Array { low, length, element, .. }) => {
+                let (least, most) = self.values(index);
+                let last = low + i64::from(*length) - 1;
+                let (least, most) = (least.max(*low), most.min(last));
+                let offsets = (least..=most).map(|at| (at - low) as u32 * layout.sizes[*element]);
+                (*element, offsets.collect())
+            }
+            (Selector::Index(_), Type::Multiset { element, .. }) => {
+                // Where elements are is no one's business but the multiset's.
+                let cells = self.cells(spot);
+                self.access.reads.extend(&cells);
+                spot.inside = Some(cells);
+                (*element, Vec::new())
+            }
+            _ => unreachable!("the validator matches selectors to types"),
+        };
+        if spot.inside.is_none() && spot.starts.len() * offsets.len() > PIECES_MAX {
+            spot.inside = Some(self.cells(spot));
+        }
+        spot.starts = match spot.inside {
+            Some(_) => Vec::new(),
+            None => {
+                let each = spot.starts.iter();
+                each.flat_map(|start| offsets.iter().map(move |offset| start + offset)).collect()
+            }
+        };
+        spot.ty = part;
+    }
+
+    /// The cell of a place, if nothing that the state holds decides which.
+    pub fn only_cell(&mut self, place: &Place) -> Option<CellId> {
+        let before = self.take();
+        self.walk()
+            .expr(self, &Expr { kind: ExprKind::IsUndefined(place.clone()), span: place.span });
+        let touched = std::mem::replace(&mut self.access, before);
+        let cell = touched.reads.only()?;
+        let only = Access { reads: touched.reads.clone(), ..Access::default() };
+        let spot = self.spot(place);
+        (touched == only && spot.inside.is_none() && self.cells(&spot).only() == Some(cell))
+            .then_some(cell)
+    }
+
+    /// All cells that a place may be in.
+    fn cells(&self, spot: &Spot) -> Cells {
+        let mut cells = spot.inside.clone().unwrap_or_default();
+        let size = self.known.layout.sizes[spot.ty];
+        spot.starts.iter().for_each(|start| cells.insert(*start..start + size));
+        cells
+    }
+
+    fn variable_cell(&self, variable: VarId, slot: u32) -> CellId {
+        let placement = self.known.layout.variables[variable];
+        CellId(placement.first.0 + slot * placement.stride)
+    }
+
+    /// The slots of an owner that something may be in: the mover's own unless others are named.
+    fn slots(&self, owner: Owner, named: Option<&Expr>) -> Range<u32> {
+        match (owner, named) {
+            (Owner::Program, _) => 0..1,
+            (Owner::Process(_), None) => self.scope.mover.slots.clone(),
+            (Owner::Process(process), Some(slot)) => {
+                let (low, high) = self.values(slot);
+                let last = i64::from(self.known.program.slots(process)) - 1;
+                let (low, high) = (low.max(0), high.min(last));
+                if low > high { 0..0 } else { low as u32..high as u32 + 1 }
+            }
+        }
+    }
+
+    fn read(&mut self, place: &Place) {
+        let spot = self.spot(place);
+        let cells = self.cells(&spot);
+        self.access.reads.extend(&cells);
+    }
+
+    fn is_sure(&self) -> bool {
+        let bodies = self.callers.iter().chain([&self.scope]);
+        bodies.into_iter().all(|it| it.open == 0 && !it.is_left)
+    }
+
+    fn write(&mut self, place: &Place) {
+        let spot = self.spot(place);
+        let cells = self.cells(&spot);
+        self.access.writes.extend(&cells);
+        self.overwrite(&spot, &cells);
+    }
+
+    /// Notes that a place gets new values, if that is sure.
+    fn overwrite(&mut self, spot: &Spot, cells: &Cells) {
+        if self.is_sure() && spot.inside.is_none() && spot.starts.len() == 1 {
+            self.access.surely.extend(cells);
+        }
+    }
+
+    fn set(&mut self, place: &Place, value: i64, overflow: Overflow) {
+        let spot = self.spot(place);
+        let cells = self.cells(&spot);
+        let stored = cells.only().filter(|_| spot.inside.is_none()).and_then(|cell| {
+            let about = &self.known.layout.cells[cell];
+            match overflow {
+                _ if about.holds(value) => Some((cell, value)),
+                Overflow::Wraps => Some((cell, about.wrap(value))),
+                Overflow::Fails => None,
+            }
+        });
+        match stored {
+            Some(stored) => self.access.sets.push(stored),
+            None => self.access.writes.extend(&cells),
+        }
+        self.overwrite(&spot, &cells);
+    }
+
+    fn add(&mut self, place: &Place, by: i64, overflow: Overflow) {
+        let spot = self.spot(place);
+        let cells = self.cells(&spot);
+        if spot.inside.is_some() {
+            self.access.reads.extend(&cells);
+            return self.access.writes.extend(&cells);
+        }
+        let range = match (place.root, self.known.ranges) {
+            (Root::Variable(variable), Some(ranges)) => ranges.variables[variable],
+            _ => None,
+        };
+        let domain = self.bounds(spot.ty);
+        let sum = Sum { arithmetic: self.known.program.arithmetic, domain, range, by, overflow };
+        let (commutes, is_monotone) = (sum.commutes(), sum.is_monotone());
+        self.access.adds.push(Add { cells, by, commutes, is_monotone });
+    }
+
+    fn asks(&mut self, process: ProcessId, slot: Option<&Expr>, location: LocationId) {
+        for slot in self.slots(Owner::Process(process), slot) {
+            self.access.asks.push((self.known.location_cell(process, slot), location));
+        }
+    }
+
+    fn moves(&mut self, edge: Edge) {
+        let Edge { process, from, to } = edge;
+        let grip = |at| self.known.program.processes[process].locations[at].grip;
+        self.access.writes_commitment |=
+            (grip(from) == Grip::Committed) != (grip(to) == Grip::Committed);
+        for slot in self.scope.mover.slots.clone() {
+            let cell = self.known.location_cell(process, slot);
+            self.access.moves.push(Moved { cell, from, to });
+        }
+    }
+
+    /// The channels that a reference may mean.
+    pub fn channels(&mut self, channel: &ChannelRef) -> Vec<ChannelSlot> {
+        let program = self.known.program;
+        let own = |this: &Self, id: ChannelId| {
+            let slots = this.slots(program.channels[id].owner, None);
+            slots.map(move |slot| ChannelSlot { id, slot }).collect::<Vec<_>>()
+        };
+        match channel {
+            ChannelRef::Named(id) => own(self, *id),
+            ChannelRef::Element { first, count, index } => {
+                let (low, high) = self.values(index);
+                let (low, high) = (low.max(0), high.min(i64::from(*count) - 1));
+                let ids = (low..=high).map(|at| ChannelId(first.0 + at as u32));
+                ids.flat_map(|id| own(self, id)).collect()
+            }
+            ChannelRef::Computed(number) => {
+                let (low, high) = self.values(number);
+                let common = program.channels_of(Owner::Program).zip(1..);
+                let meant = common.filter(|(_, number)| (low..=high).contains(number));
+                let mut found: Vec<_> = meant.map(|(id, _)| ChannelSlot { id, slot: 0 }).collect();
+                if high > program.channels_of(Owner::Program).count() as i64 {
+                    self.instances();
+                    for (id, about) in program.channels.iter() {
+                        if let Owner::Process(process) = about.owner {
+                            let slots = 0..program.slots(process);
+                            found.extend(slots.map(|slot| ChannelSlot { id, slot }));
+                        }
+                    }
+                }
+                found
+            }
+        }
+    }
+
+    fn channel(&mut self, channel: &ChannelRef, operation: Operation) {
+        let program = self.known.program;
+        let found = self.channels(channel);
+        if operation == Operation::Number {
+            // The number of a process's channel says how many there are before it.
+            let is_own = |it: &ChannelSlot| program.channels[it.id].owner != Owner::Program;
+            if found.iter().any(is_own) {
+                self.instances();
+            }
+            return;
+        }
+        let what = match operation {
+            _ if self.is_guarded => ChannelUse::Guarded(operation),
+            _ if operation.changes() => ChannelUse::Changed,
+            _ => ChannelUse::Asked,
+        };
+        let buffered = found.into_iter().filter(|it| program.channels[it.id].capacity > 0);
+        self.access.channels.extend(buffered.map(|it| (it, what)));
+    }
+
+    /// Notes that it matters which instances there are, and with which pids.
+    pub fn instances(&mut self) {
+        self.access.reads_instances = true;
+        for process in self.known.program.processes.keys() {
+            self.pids(process, 0..self.known.program.slots(process));
+        }
+    }
+
+    fn pids(&mut self, process: ProcessId, slots: Range<u32>) {
+        if let Pid::In(variable) = self.known.program.processes[process].life.pid {
+            for slot in slots {
+                let cell = self.variable_cell(variable, slot).0;
+                self.access.reads.insert(cell..cell + 1);
+            }
+        }
+    }
+
+    fn run(&mut self, process: ProcessId) {
+        self.instances();
+        self.access.writes_instances = true;
+        let slots = 0..self.known.program.slots(process);
+        slots.clone().for_each(|slot| self.overwrite_own(process, slot));
+        let begun = Mover { process: Some(process), slots };
+        let starter = std::mem::replace(&mut self.scope.mover, begun);
+        self.scope.open += 1;
+        let prologue = &self.known.program.processes[process].life.prologue;
+        self.walk().body(self, prologue);
+        self.scope.open -= 1;
+        self.scope.mover = starter;
+    }
+
+    fn exit(&mut self) {
+        self.access.writes_instances = true;
+        let Mover { process, slots } = self.scope.mover.clone();
+        if let Some(process) = process {
+            slots.for_each(|slot| self.overwrite_own(process, slot));
+        }
+    }
+
+    /// Notes that all that belongs to an instance may get other values.
+    fn overwrite_own(&mut self, process: ProcessId, slot: u32) {
+        let cells = self.known.own_cells(process, slot);
+        self.access.writes.extend(&cells);
+        let program = self.known.program;
+        let own = program.channels_of(Owner::Process(process));
+        let buffered = own.filter(|it| program.channels[*it].capacity > 0);
+        let changed = buffered.map(|id| (ChannelSlot { id, slot }, ChannelUse::Changed));
+        self.access.channels.extend(changed);
+    }
+}
+
+impl Touched for Collector<'_> {
+    fn touch(&mut self, touch: Touch<'_>) {
+        match touch {
+            Touch::Read(place) | Touch::Search(place) => self.read(place),
+            Touch::Write(place) => self.write(place),
+            Touch::Set(place, value, overflow) => self.set(place, value, overflow),
+            Touch::Add(place, by, overflow) => self.add(place, by, overflow),
+            Touch::Change(place) => {
+                self.read(place);
+                let spot = self.spot(place);
+                let cells = self.cells(&spot);
+                self.access.writes.extend(&cells);
+            }
+            Touch::Find(place) => drop(self.spot(place)),
+            Touch::Use(local) => {
+                if let Bound::Place(spot) = self.bound(local) {
+                    let cells = self.cells(spot);
+                    self.access.reads.extend(&cells);
+                }
+            }
+            Touch::Begin(local, ty) => {
+                self.bind(local, Bound::Place(Spot { starts: Vec::new(), ty, inside: None }));
+            }
+            Touch::Alias(local, place) => {
+                let spot = self.spot(place);
+                self.bind(local, Bound::Place(spot));
+            }
+            Touch::Bind(local, values) => {
+                let values = match values {
+                    Values::Of(ty) => self.bounds(ty),
+                    Values::Between(first, last) => hull(self.values(first), self.values(last)),
+                    Values::Positions(_) => (0, i64::MAX),
+                };
+                self.bind(local, Bound::Values(values));
+            }
+            Touch::Channel(channel, operation) => self.channel(channel, operation),
+            Touch::Move(edge) => self.moves(edge),
+            Touch::At(process, slot, location) => self.asks(process, slot, location),
+            Touch::OwnPid => {
+                let Mover { process, slots } = self.scope.mover.clone();
+                process.into_iter().for_each(|process| self.pids(process, slots.clone()));
+            }
+            Touch::Instances => self.instances(),
+            Touch::Others => self.access.reads_anything = true,
+            Touch::Run(process) => self.run(process),
+            Touch::Exit => self.exit(),
+            Touch::Assume => self.access.may_drop = true,
+            Touch::Assert => self.access.asserts = true,
+        }
+    }
+
+    fn open(&mut self) {
+        self.scope.open += 1;
+    }
+
+    fn close(&mut self) {
+        self.scope.open -= 1;
+    }
+
+    fn may_leave(&mut self) {
+        self.scope.is_left = true;
+    }
+
+    fn enter(&mut self, _: FunctionId, function: &Function, arguments: &[Argument], _: Caller) {
+        let spots: Vec<Option<Spot>> = arguments
+            .iter()
+            .map(|argument| match argument {
+                Argument::Reference(place) => Some(self.spot(place)),
+                Argument::Value(_) | Argument::Copy(_) => None,
+            })
+            .collect();
+        let mover = self.scope.mover.clone();
+        let own = Scope { bound: Vec::new(), mover, open: 0, is_left: false };
+        self.callers.push(std::mem::replace(&mut self.scope, own));
+        for (parameter, spot) in function.parameters.iter().zip(spots) {
+            let fresh = || Spot { starts: Vec::new(), ty: parameter.ty, inside: None };
+            self.bind(parameter.local, Bound::Place(spot.unwrap_or_else(fresh)));
+        }
+    }
+
+    fn leave(&mut self) {
+        let caller = self.callers.pop();
+        self.scope = caller.unwrap_or_else(|| unreachable!("what is entered is left"));
+    }
+}
+
+impl Known<'_> {
+    /// The cell that says where an instance is.
+    pub fn location_cell(&self, process: ProcessId, slot: u32) -> CellId {
+        let placement = self.layout.locations[process];
+        CellId(placement.first.0 + slot * placement.stride)
+    }
+
+    /// All cells of what belongs to an instance, its location among them.
+    pub fn own_cells(&self, process: ProcessId, slot: u32) -> Cells {
+        let mut cells = Cells::default();
+        let owner = Owner::Process(process);
+        let groups = self.layout.groups.values();
+        for group in groups.filter(|it| it.slot == slot && self.program.owner(it.part) == owner) {
+            cells.insert(group.first.0..group.first.0 + group.cells);
+        }
+        cells
+    }
+
+    /// The cells of a buffered channel.
+    pub fn channel_cells(&self, channel: ChannelSlot) -> Range<u32> {
+        let about = &self.program.channels[channel.id];
+        let placement = self.layout.channels[channel.id];
+        let first = placement.first.0 + channel.slot * placement.stride;
+        first..first + 1 + about.capacity * about.fields.len() as u32
+    }
+
+    /// The values of a parameter's type.
+    pub fn parameter_values(&self, over: TypeId) -> Interval {
+        match &self.program.types[over] {
+            Type::Scalar(scalar) => self.program.bounds(&scalar.domain),
+            _ => unreachable!("the validator lets only scalar types be ranged over"),
+        }
+    }
+}
+
+/// A constant that is added to a counter.
+struct Sum {
+    arithmetic: Arithmetic,
+    /// What the counter may hold.
+    domain: Interval,
+    /// What it ever holds, if that is known.
+    range: Option<Interval>,
+    by: i64,
+    overflow: Overflow,
+}
+
+impl Sum {
+    fn fits(&self, (low, high): Interval, within: Interval) -> bool {
+        let by = i128::from(self.by);
+        low <= high
+            && i128::from(low) + by >= within.0.into()
+            && i128::from(high) + by <= within.1.into()
+    }
+
+    /// Whether the sum of every value and the constant is an integer of the arithmetic.
+    fn is_exact(&self) -> bool {
+        self.fits(self.domain, self.arithmetic.integers())
+    }
+
+    /// Whether the sum is stored as it is, in all reachable states.
+    fn always_fits(&self) -> bool {
+        self.is_exact() && self.range.is_some_and(|range| self.fits(range, self.domain))
+    }
+
+    /// Sums modulo one number are the same in any order, and so are sums that never leave the domain.
+    fn commutes(&self) -> bool {
+        let is_word =
+            self.arithmetic == Arithmetic::Wrapping32 && self.domain == self.arithmetic.integers();
+        let wraps = self.overflow == Overflow::Wraps && self.is_exact();
+        is_word || wraps || self.always_fits()
+    }
+
+    fn is_monotone(&self) -> bool {
+        self.is_exact() && (self.overflow == Overflow::Fails || self.always_fits())
+    }
+}

@@ -1,0 +1,229 @@
+//! What must hold for a step, in parts that are judged one after another.
+
+use super::collect::Collector;
+use super::object::{Access, ChannelSlot};
+use crate::ir::layout::CellId;
+use crate::ir::{
+    Arithmetic, Binary, ChannelRef, Communication, Expr, ExprKind, LocationId, Pattern, Unary,
+};
+
+/// One of the conditions under which there is a step. It holds also where judging it fails: that is a
+/// step, too, and an error.
+#[derive(Clone, Debug)]
+pub struct Conjunct<'p> {
+    /// What it says, as far as that is understood.
+    pub condition: Condition,
+    /// What else it reads: without the cell, or the channels, of the condition.
+    pub access: Access,
+    /// Whether judging it may fail.
+    pub may_fail: bool,
+    /// Where it stands in the program, if it does.
+    pub expr: Option<&'p Expr>,
+}
+
+/// What a conjunct says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// The process whose place this cell tells is there.
+    At(CellId, LocationId),
+    /// The value in a cell compares so with a constant.
+    Compares(CellId, Binary, i64),
+    /// The channel, which is one of these, has an answer.
+    Asks(Vec<ChannelSlot>, Question),
+    /// Something else.
+    Holds,
+}
+
+/// A question about a buffered channel, answered with yes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Question {
+    /// Is there room for a message?
+    HasRoom,
+    /// Is there a message?
+    HasMessage,
+    /// Does the first message match?
+    FirstMatches,
+    /// Does any message match?
+    SomeMatches,
+    /// Is there no message?
+    IsEmpty,
+    /// Is there no room?
+    IsFull,
+}
+
+impl<'p> Conjunct<'p> {
+    /// A condition on what is read so.
+    pub(super) fn holds(access: Access) -> Self {
+        Conjunct { condition: Condition::Holds, access, may_fail: true, expr: None }
+    }
+
+    /// That a process is somewhere.
+    pub(super) fn at(cell: CellId, location: LocationId) -> Self {
+        let condition = Condition::At(cell, location);
+        Conjunct { condition, access: Access::default(), may_fail: false, expr: None }
+    }
+
+    /// Everything that it reads, whatever it says.
+    pub fn reads(&self) -> Access {
+        let mut access = self.access.reading();
+        match &self.condition {
+            Condition::At(cell, location) => access.asks.push((*cell, *location)),
+            Condition::Compares(cell, ..) => access.reads.insert(cell.0..cell.0 + 1),
+            Condition::Asks(channels, _) => access.ask(channels),
+            Condition::Holds => {}
+        }
+        access
+    }
+}
+
+impl<'p> Collector<'p> {
+    /// Splits a guard into its conjuncts, in the order in which they are judged.
+    pub fn conjuncts(&mut self, guard: &'p Expr, into: &mut Vec<Conjunct<'p>>) {
+        match &guard.kind {
+            ExprKind::Binary(Binary::And, left, right) => {
+                self.conjuncts(left, into);
+                self.conjuncts(right, into);
+            }
+            _ => {
+                let conjunct = self.conjunct(guard);
+                into.push(conjunct);
+            }
+        }
+    }
+
+    fn conjunct(&mut self, expr: &'p Expr) -> Conjunct<'p> {
+        let may_fail = self.may_fail(expr);
+        let (is_negated, asked) = match &expr.kind {
+            ExprKind::Unary(Unary::Not, operand) => (true, &**operand),
+            _ => (false, expr),
+        };
+        let understood = match &asked.kind {
+            ExprKind::At { .. } if !is_negated => self.asked_location(expr),
+            ExprKind::IsFull(channel) => {
+                let question = if is_negated { Question::HasRoom } else { Question::IsFull };
+                Some(self.asked(channel, question, &[]))
+            }
+            ExprKind::IsEmpty(channel) => {
+                let question = if is_negated { Question::HasMessage } else { Question::IsEmpty };
+                Some(self.asked(channel, question, &[]))
+            }
+            ExprKind::CanReceive(channel, patterns, anywhere) if !is_negated => {
+                Some(self.asked(channel, question_of(patterns, *anywhere), patterns))
+            }
+            _ => self.compared(expr),
+        };
+        let (condition, access) = understood.unwrap_or_else(|| {
+            self.walk().expr(self, expr);
+            (Condition::Holds, self.take())
+        });
+        Conjunct { condition, access, may_fail, expr: Some(expr) }
+    }
+
+    /// What an operation on a buffered channel waits for.
+    pub fn readiness(&mut self, communication: &'p Communication) -> Conjunct<'p> {
+        let channel = communication.channel();
+        let (question, patterns) = match communication {
+            Communication::Send { .. } => (Question::HasRoom, [].as_slice()),
+            Communication::Receive { patterns, anywhere, .. } => {
+                (question_of(patterns, *anywhere), patterns.as_slice())
+            }
+        };
+        let fails = |pattern: &Pattern| match pattern {
+            Pattern::Match(value) => self.may_fail(value),
+            Pattern::Into(_) | Pattern::Any => false,
+        };
+        let may_fail = !matches!(channel, ChannelRef::Named(_)) || patterns.iter().any(fails);
+        let (condition, access) = self.asked(channel, question, patterns);
+        Conjunct { condition, access, may_fail, expr: None }
+    }
+
+    fn asked(
+        &mut self,
+        channel: &ChannelRef,
+        question: Question,
+        patterns: &[Pattern],
+    ) -> (Condition, Access) {
+        match channel {
+            ChannelRef::Named(_) => {}
+            ChannelRef::Element { index, .. } => self.walk().expr(self, index),
+            ChannelRef::Computed(number) => self.walk().expr(self, number),
+        }
+        for pattern in patterns {
+            if let Pattern::Match(value) = pattern {
+                self.walk().expr(self, value);
+            }
+        }
+        let mut channels = self.channels(channel);
+        channels.retain(|it| self.program().channels[it.id].capacity > 0);
+        (Condition::Asks(channels, question), self.take())
+    }
+
+    fn asked_location(&mut self, expr: &Expr) -> Option<(Condition, Access)> {
+        self.walk().expr(self, expr);
+        let mut access = self.take();
+        match access.asks.as_slice() {
+            [(cell, location)] => {
+                let condition = Condition::At(*cell, *location);
+                access.asks.clear();
+                Some((condition, access))
+            }
+            // One of several slots, or a place that was also read on the way.
+            _ => Some((Condition::Holds, access)),
+        }
+    }
+
+    /// A cell and a constant that are compared.
+    fn compared(&mut self, expr: &Expr) -> Option<(Condition, Access)> {
+        let (operator, held, value) = match &expr.kind {
+            ExprKind::Read(_) => (Binary::NotEqual, expr, 0),
+            ExprKind::Unary(Unary::Not, operand) => (Binary::Equal, &**operand, 0),
+            ExprKind::Binary(operator, left, right) => {
+                match (self.known_value(left), self.known_value(right)) {
+                    (None, Some(value)) => (*operator, &**left, value),
+                    (Some(value), None) => (turned(*operator)?, &**right, value),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        let ExprKind::Read(place) = &held.kind else { return None };
+        // Any other operator gives a number that is not 0 for values that are not next to each other.
+        let is_comparison = turned(operator).is_some();
+        let cell = self.only_cell(place).filter(|_| is_comparison)?;
+        // The way to the cell was found from constants alone.
+        Some((Condition::Compares(cell, operator, value), Access::default()))
+    }
+}
+
+/// The operator that says the same of exchanged operands.
+fn turned(operator: Binary) -> Option<Binary> {
+    Some(match operator {
+        Binary::Equal | Binary::NotEqual => operator,
+        Binary::Less => Binary::Greater,
+        Binary::LessEqual => Binary::GreaterEqual,
+        Binary::Greater => Binary::Less,
+        Binary::GreaterEqual => Binary::LessEqual,
+        _ => return None,
+    })
+}
+
+fn question_of(patterns: &[Pattern], anywhere: bool) -> Question {
+    let matches = patterns.iter().any(|it| matches!(it, Pattern::Match(_)));
+    match (matches, anywhere) {
+        (false, _) => Question::HasMessage,
+        (true, false) => Question::FirstMatches,
+        (true, true) => Question::SomeMatches,
+    }
+}
+
+impl Condition {
+    /// Whether the condition is that a value compares so, and this one does.
+    pub fn holds_of(&self, arithmetic: Arithmetic, held: i64) -> bool {
+        match self {
+            Condition::Compares(_, operator, value) => {
+                !matches!(arithmetic.binary(*operator, held, *value), Ok(0))
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What is touched of a state: cells, locations, channels, and what no cell holds.
+
+use super::cells::Cells;
+use super::walk::Operation;
+use crate::ir::layout::CellId;
+use crate::ir::{ActionId, ChannelId, LocationId};
+
+/// An action with all that its code leaves open: who moves, and what its parameters stand for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instance {
+    /// The action.
+    pub action: ActionId,
+    /// The slot of the mover; 0 for a process that always exists, and where nobody moves.
+    pub slot: u32,
+    /// The values of its parameters, in order.
+    pub values: Vec<i64>,
+}
+
+/// What a step begins with: an instance of an action alone, or both sides of a rendezvous. All that
+/// the mover does in the same step belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Transition {
+    /// The action; of a rendezvous, the one that sends.
+    pub first: Instance,
+    /// The one that receives.
+    pub receiver: Option<Instance>,
+}
+
+/// A channel, or that of one slot of its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChannelSlot {
+    /// The channel.
+    pub id: ChannelId,
+    /// The slot of its owner; 0 if it is the program's.
+    pub slot: u32,
+}
+
+/// What a step does with a buffered channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ChannelUse {
+    /// The step is this operation, and is possible only if that is.
+    Guarded(Operation),
+    /// Anything may be asked about it.
+    Asked,
+    /// Anything may be done with it.
+    Changed,
+}
+
+/// A constant is added to a counter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Add {
+    /// Where the counter may be.
+    pub cells: Cells,
+    /// What is added.
+    pub by: i64,
+    /// Whether several such additions surely have one result in any order, and never fail.
+    pub commutes: bool,
+    /// Whether the counter is surely greater afterwards if `by` is, or the step fails.
+    pub is_monotone: bool,
+}
+
+/// A process may be somewhere else after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The cell that says where it is.
+    pub cell: CellId,
+    /// Where it was.
+    pub from: LocationId,
+    /// Where it may be.
+    pub to: LocationId,
+}
+
+/// What some code may read and write. What it may do is listed in full; only `surely` says what it does
+/// in any case.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// Cells that are read, but for those below.
+    pub reads: Cells,
+    /// Questions whether a process is at a location: the cell that says where it is.
+    pub asks: Vec<(CellId, LocationId)>,
+    /// Cells that are written, but for those below.
+    pub writes: Cells,
+    /// Cells that are given a constant.
+    pub sets: Vec<(CellId, i64)>,
+    /// Counters that a constant is added to.
+    pub adds: Vec<Add>,
+    /// Cells that every successor has new values in, whatever they were before.
+    pub surely: Cells,
+    /// Processes that move.
+    pub moves: Vec<Moved>,
+    /// What is done with buffered channels.
+    pub channels: Vec<(ChannelSlot, ChannelUse)>,
+    /// Whether it matters which instances there are.
+    pub reads_instances: bool,
+    /// Whether instances are started or end.
+    pub writes_instances: bool,
+    /// Whether it matters whether anybody is at a committed location.
+    pub reads_commitment: bool,
+    /// Whether it may change whether a process is at one.
+    pub writes_commitment: bool,
+    /// Whether it may read anything at all: it is not understood.
+    pub reads_anything: bool,
+    /// Whether the step may be taken back for what is found on the way.
+    pub may_drop: bool,
+    /// Whether it asserts something.
+    pub asserts: bool,
+}
+
+impl Access {
+    /// Adds what other code touches in the same step.
+    pub fn extend(&mut self, other: Access) {
+        let surely = other.surely.clone();
+        self.extend_perhaps(other);
+        self.surely.extend(&surely);
+    }
+
+    /// Adds what other code touches if it is run.
+    pub fn extend_perhaps(&mut self, other: Access) {
+        self.reads.extend(&other.reads);
+        self.asks.extend(other.asks);
+        self.writes.extend(&other.writes);
+        self.sets.extend(other.sets);
+        self.adds.extend(other.adds);
+        self.moves.extend(other.moves);
+        self.channels.extend(other.channels);
+        self.reads_instances |= other.reads_instances;
+        self.writes_instances |= other.writes_instances;
+        self.reads_commitment |= other.reads_commitment;
+        self.writes_commitment |= other.writes_commitment;
+        self.reads_anything |= other.reads_anything;
+        self.may_drop |= other.may_drop;
+        self.asserts |= other.asserts;
+    }
+
+    /// Whether it may change the state at all.
+    pub fn changes_anything(&self) -> bool {
+        let changes = |&(_, it): &(ChannelSlot, ChannelUse)| it.changes();
+        !self.writes.is_empty()
+            || !self.sets.is_empty()
+            || !self.adds.is_empty()
+            || self.moves.iter().any(|it| it.from != it.to)
+            || self.channels.iter().any(changes)
+            || self.writes_instances
+    }
+
+    /// What it reads, as what somebody reads who does nothing.
+    pub fn reading(&self) -> Access {
+        let mut reads = self.reads.clone();
+        self.adds.iter().for_each(|it| reads.extend(&it.cells));
+        let channels = self.channels.iter().map(|(at, _)| (*at, ChannelUse::Asked)).collect();
+        let Access { reads_instances, reads_commitment, reads_anything, .. } = *self;
+        let asks = self.asks.clone();
+        Access {
+            reads,
+            asks,
+            channels,
+            reads_instances,
+            reads_commitment,
+            reads_anything,
+            ..Access::default()
+        }
+    }
+
+    /// The same without channels and counters, of which more is known.
+    pub fn plain_reading(&self) -> Access {
+        let (reads, asks) = (self.reads.clone(), self.asks.clone());
+        Access { reads, asks, channels: Vec::new(), ..self.reading() }
+    }
+
+    /// Notes that anything may be asked about some channels.
+    pub fn ask(&mut self, channels: &[ChannelSlot]) {
+        self.channels.extend(channels.iter().map(|at| (*at, ChannelUse::Asked)));
+    }
+
+    /// Whether it may change what other code reads.
+    pub fn may_change(&self, read: &Access) -> bool {
+        let asked = |moved: &Moved| {
+            let at = |&&(cell, it): &&(CellId, LocationId)| {
+                cell == moved.cell && (it == moved.from || it == moved.to)
+            };
+            moved.from != moved.to && read.asks.iter().any(|it| at(&it))
+        };
+        let counted = |it: &Add| it.cells.meets(&read.reads) || read.asks_in(&it.cells);
+        let changed = |(at, it): &(ChannelSlot, ChannelUse)| {
+            it.changes() && read.channels.iter().any(|(other, _)| other == at)
+        };
+        (read.reads_anything && self.changes_anything())
+            || (read.reads_instances && self.writes_instances)
+            || (read.reads_commitment && (self.writes_commitment || self.writes_instances))
+            || self.writes.meets(&read.reads)
+            || read.asks_in(&self.writes)
+            || self.sets.iter().any(|(cell, _)| read.reads.contains(*cell))
+            || self.adds.iter().any(counted)
+            || self.moves.iter().any(asked)
+            || self.moves.iter().any(|it| it.from != it.to && read.reads.contains(it.cell))
+            || self.channels.iter().any(changed)
+    }
+
+    /// Whether it asks about a location that one of these cells tells.
+    fn asks_in(&self, cells: &Cells) -> bool {
+        self.asks.iter().any(|(cell, _)| cells.contains(*cell))
+    }
+
+    /// All cells that may be written, but for those of channels.
+    pub fn written(&self) -> Cells {
+        let mut cells = self.writes.clone();
+        self.sets.iter().for_each(|(cell, _)| cells.insert(cell.0..cell.0 + 1));
+        self.adds.iter().for_each(|it| cells.extend(&it.cells));
+        let moves = self.moves.iter().filter(|it| it.from != it.to);
+        moves.for_each(|it| cells.insert(it.cell.0..it.cell.0 + 1));
+        cells
+    }
+}
+
+impl ChannelUse {
+    /// Whether a message may come before others that were there.
+    pub fn reorders(self) -> bool {
+        self.changes() && self != ChannelUse::Guarded(Operation::Send)
+    }
+
+    /// Whether messages come or go.
+    pub fn changes(self) -> bool {
+        match self {
+            ChannelUse::Guarded(operation) => operation.changes(),
+            ChannelUse::Asked => false,
+            ChannelUse::Changed => true,
+        }
+    }
+}

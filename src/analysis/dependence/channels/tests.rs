@@ -1,0 +1,145 @@
+//! The tables against a buffer that is a list: every entry is tried on all contents.
+
+use super::{Answer, commute, may_change};
+use crate::analysis::access::{ChannelUse, Operation, Question};
+
+const CAPACITY: usize = 3;
+
+/// Messages are numbers below this; a pattern asks for one between others.
+const MESSAGES: u8 = 3;
+const MATCHING: u8 = 1;
+
+const OPERATIONS: [Operation; 6] = [
+    Operation::Send,
+    Operation::SendSorted,
+    Operation::Receive,
+    Operation::ReceiveAny,
+    Operation::Peek,
+    Operation::PeekAny,
+];
+
+const QUESTIONS: [Question; 6] = [
+    Question::HasRoom,
+    Question::HasMessage,
+    Question::FirstMatches,
+    Question::SomeMatches,
+    Question::IsEmpty,
+    Question::IsFull,
+];
+
+/// An operation with what it sends, or whether it takes only what matches.
+type Doing = (Operation, u8);
+
+/// Every way of doing something: each message sent, each pattern.
+fn doings() -> impl Iterator<Item = Doing> {
+    OPERATIONS.into_iter().flat_map(|it| (0..MESSAGES).map(move |what| (it, what)))
+}
+
+/// Every content of a buffer.
+fn contents() -> Vec<Vec<u8>> {
+    let mut all = vec![vec![]];
+    let mut last = all.clone();
+    for _ in 0..CAPACITY {
+        let longer = last.iter().flat_map(|it| (0..MESSAGES).map(|next| [&**it, &[next]].concat()));
+        last = longer.collect();
+        all.extend(last.clone());
+    }
+    all
+}
+
+/// What comes of it, if it is possible: the buffer, and the message that is taken or read.
+fn done((operation, what): Doing, buffer: &[u8]) -> Option<(Vec<u8>, Option<u8>)> {
+    // Of patterns there are two: anything, and a certain message.
+    let matches = |message: &u8| what > 0 || *message == MATCHING;
+    let first = || buffer.first().filter(|it| matches(it)).map(|_| 0);
+    let any = || buffer.iter().position(matches);
+    let has_room = buffer.len() < CAPACITY;
+    let mut next = buffer.to_vec();
+    match operation {
+        Operation::Send => has_room.then(|| {
+            next.push(what);
+            (next, None)
+        }),
+        Operation::SendSorted => has_room.then(|| {
+            let at = buffer.iter().rposition(|it| *it <= what).map_or(0, |it| it + 1);
+            next.insert(at, what);
+            (next, None)
+        }),
+        Operation::Receive => first().map(|at| {
+            let taken = next.remove(at);
+            (next, Some(taken))
+        }),
+        Operation::ReceiveAny => any().map(|at| {
+            let taken = next.remove(at);
+            (next, Some(taken))
+        }),
+        Operation::Peek => first().map(|at| (next, Some(buffer[at]))),
+        Operation::PeekAny => any().map(|at| (next, Some(buffer[at]))),
+        _ => unreachable!("these are all operations that do something"),
+    }
+}
+
+fn answer(question: Question, buffer: &[u8]) -> Answer {
+    let holds = match question {
+        Question::HasRoom => buffer.len() < CAPACITY,
+        Question::HasMessage => !buffer.is_empty(),
+        Question::FirstMatches => buffer.first() == Some(&MATCHING),
+        Question::SomeMatches => buffer.contains(&MATCHING),
+        Question::IsEmpty => buffer.is_empty(),
+        Question::IsFull => buffer.len() == CAPACITY,
+    };
+    if holds { Answer::Yes } else { Answer::No }
+}
+
+/// Whether both orders are possible and the same wherever both operations are possible.
+fn commute_in(buffer: &[u8], one: Doing, other: Doing) -> bool {
+    let (Some((after_one, got)), Some((after_other, gets))) =
+        (done(one, buffer), done(other, buffer))
+    else {
+        return true;
+    };
+    let (Some((left, gets_later)), Some((right, got_later))) =
+        (done(other, &after_one), done(one, &after_other))
+    else {
+        return false;
+    };
+    left == right && got == got_later && gets == gets_later
+}
+
+#[test]
+fn what_is_said_to_commute_does_and_the_rest_does_not() {
+    for (one, other) in OPERATIONS.into_iter().flat_map(|it| OPERATIONS.map(|other| (it, other))) {
+        let doings = |wanted| doings().filter(move |(it, _)| *it == wanted);
+        let is_always = doings(one).all(|left| {
+            doings(other).all(|right| contents().iter().all(|it| commute_in(it, left, right)))
+        });
+        let is_said = commute(ChannelUse::Guarded(one), ChannelUse::Guarded(other));
+        assert!(is_always || !is_said, "{one:?} and {other:?}");
+        // Nothing is left on the table, either: what is called dependent is so for some messages.
+        assert_eq!(is_always, is_said, "{one:?} and {other:?}");
+        for asked in [ChannelUse::Asked, ChannelUse::Changed] {
+            let looks = !ChannelUse::Guarded(one).changes() && asked == ChannelUse::Asked;
+            assert_eq!(commute(ChannelUse::Guarded(one), asked), looks, "{one:?}");
+            assert_eq!(commute(asked, ChannelUse::Guarded(one)), looks, "{one:?}");
+        }
+    }
+}
+
+#[test]
+fn answers_change_where_it_is_said_and_nowhere_else() {
+    for question in QUESTIONS {
+        for operation in OPERATIONS {
+            for from in [Answer::Yes, Answer::No] {
+                let changes = doings().filter(|(it, _)| *it == operation).any(|doing| {
+                    contents().iter().filter(|it| answer(question, it) == from).any(|buffer| {
+                        done(doing, buffer).is_some_and(|(it, _)| answer(question, &it) != from)
+                    })
+                });
+                let said = may_change(ChannelUse::Guarded(operation), question, from);
+                assert_eq!(changes, said, "{operation:?} and {question:?}, {from:?} before");
+                assert!(may_change(ChannelUse::Changed, question, from));
+                assert!(!may_change(ChannelUse::Asked, question, from));
+            }
+        }
+    }
+}

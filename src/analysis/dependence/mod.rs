@@ -1,0 +1,223 @@
+//! Which transitions commute, which can enable or disable which, and which can be seen.
+//!
+//! Two transitions are *independent* if in every reachable state in which both are possible each stays
+//! possible after the other, does the same, and both orders lead to the same state (Godefroid and
+//! Pirottin 1993; the relation that Laarman, Pater, van de Pol and Weber 2013 call "do not accord" is
+//! its complement). Whether one enables the other is another question, asked of each conjunct of a
+//! guard. All answers err on one side: what is not understood is dependent, enables and disables.
+
+pub mod channels;
+
+use crate::analysis::access::{
+    Access, Add, Condition, Conjunct, Moved, Table, Transition, TransitionAccess,
+};
+use crate::ir::layout::CellId;
+use crate::ir::{Binary, Expr, PropertyId, PropertyKind};
+use channels::Answer;
+
+/// All transitions of a program, and how they stand to each other.
+#[derive(Debug)]
+pub struct Dependence<'t> {
+    table: &'t Table<'t>,
+    transitions: Vec<Transition>,
+    accesses: Vec<TransitionAccess<'t>>,
+}
+
+impl<'t> Dependence<'t> {
+    /// Of all transitions in a table, or nothing if there are more than `most`.
+    pub fn new(table: &'t Table<'t>, most: usize) -> Option<Dependence<'t>> {
+        let transitions = table.transitions(most)?;
+        let accesses = transitions.iter().map(|it| table.access(it)).collect();
+        Some(Dependence { table, transitions, accesses })
+    }
+
+    /// The transitions; elsewhere they go by their places in this list.
+    pub fn transitions(&self) -> &[Transition] {
+        &self.transitions
+    }
+
+    /// What a transition reads and writes.
+    pub fn access(&self, transition: usize) -> &TransitionAccess<'t> {
+        &self.accesses[transition]
+    }
+
+    /// Whether two are never possible in one state.
+    pub fn exclude(&self, one: usize, other: usize) -> bool {
+        self.accesses[one].excludes(&self.accesses[other])
+    }
+
+    /// Whether two transitions commute and do not disable each other, in every reachable state in which
+    /// both are possible.
+    pub fn are_independent(&self, one: usize, other: usize) -> bool {
+        let (left, right) = (&self.accesses[one], &self.accesses[other]);
+        let keeps = |by: &TransitionAccess, guard: &[Conjunct]| {
+            !guard.iter().any(|it| self.may_change(&by.effect, it, Answer::Yes))
+        };
+        left.excludes(right)
+            || (effects_commute(&left.effect, &right.effect)
+                && keeps(left, &right.guard)
+                && keeps(right, &left.guard))
+    }
+
+    /// Whether `by` may make this conjunct hold where it does not, or make one before it fail, which
+    /// counts as much.
+    pub fn may_enable(&self, by: usize, transition: usize, conjunct: usize) -> bool {
+        let (effect, guard) = (&self.accesses[by].effect, &self.accesses[transition].guard);
+        let fails = |it: &Conjunct| it.may_fail && effect.may_change(&it.reads());
+        self.may_change(effect, &guard[conjunct], Answer::No) || guard[..conjunct].iter().any(fails)
+    }
+
+    /// Whether `by` may make this conjunct not hold, or fail, where it holds.
+    pub fn may_disable(&self, by: usize, transition: usize, conjunct: usize) -> bool {
+        let guard = &self.accesses[transition].guard;
+        self.may_change(&self.accesses[by].effect, &guard[conjunct], Answer::Yes)
+    }
+
+    /// A necessary enabling set: where this conjunct is the first that does not hold, nothing but these
+    /// can make the transition possible.
+    pub fn enabling(&self, transition: usize, conjunct: usize) -> Vec<usize> {
+        let all = 0..self.transitions.len();
+        all.filter(|&by| self.may_enable(by, transition, conjunct)).collect()
+    }
+
+    /// All that may take from the transition what this conjunct asks for.
+    pub fn disabling(&self, transition: usize, conjunct: usize) -> Vec<usize> {
+        let all = 0..self.transitions.len();
+        all.filter(|&by| self.may_disable(by, transition, conjunct)).collect()
+    }
+
+    /// The transitions that may change whether an expression holds: all that an observer sees of it.
+    pub fn visible_to(&self, expr: &Expr) -> Vec<usize> {
+        self.that_change(&self.table.expression(expr))
+    }
+
+    /// The transitions that may change what a property says of a state; of a claim, what its moves
+    /// ask and assert.
+    pub fn visible(&self, property: PropertyId) -> Vec<usize> {
+        self.that_change(&self.read_by(property))
+    }
+
+    /// What is read to find out whether a property holds in a state.
+    pub fn read_by(&self, property: PropertyId) -> Access {
+        let program = self.table.program();
+        match &program.properties[property].kind {
+            PropertyKind::Invariant(it) | PropertyKind::Assumption(it) => self.table.expression(it),
+            PropertyKind::AssertionAt { process, location, condition } => {
+                let mut access = self.table.expression(condition);
+                access.asks.push((self.table.location_cell(*process, 0), *location));
+                access
+            }
+            PropertyKind::Automaton(_) => Access::default(),
+            PropertyKind::Claim(claim) => {
+                let mut access = Access::default();
+                for it in &claim.moves {
+                    access.extend(self.table.observation(&it.action));
+                }
+                access
+            }
+        }
+    }
+
+    fn that_change(&self, read: &Access) -> Vec<usize> {
+        let sees = |&at: &usize| self.accesses[at].effect.may_change(read);
+        (0..self.transitions.len()).filter(sees).collect()
+    }
+
+    /// The transitions with assertions of the model's: an error is theirs to make.
+    pub fn asserting(&self) -> Vec<usize> {
+        let asserts = |&at: &usize| self.accesses[at].effect.asserts;
+        (0..self.transitions.len()).filter(asserts).collect()
+    }
+
+    /// Whether an effect may change whether a conjunct holds, from this answer to another.
+    fn may_change(&self, effect: &Access, conjunct: &Conjunct, from: Answer) -> bool {
+        // Where judging may fail, whether it does is an answer too.
+        let refined = from == Answer::No || !conjunct.may_fail;
+        effect.may_change(&conjunct.access)
+            || match &conjunct.condition {
+                Condition::Holds => false,
+                Condition::At(cell, location) => {
+                    let leaves = |it: &&Moved| match from {
+                        Answer::Yes => it.from == *location && it.to != *location,
+                        Answer::No => it.to == *location && it.from != *location,
+                    };
+                    effect.writes.contains(*cell)
+                        || effect.moves.iter().filter(|it| it.cell == *cell).any(|it| leaves(&it))
+                }
+                Condition::Compares(cell, ..) if refined => {
+                    self.may_change_comparison(effect, *cell, &conjunct.condition, from)
+                }
+                Condition::Compares(..) => effect.may_change(&conjunct.reads()),
+                Condition::Asks(channels, question) => effect.channels.iter().any(|(at, what)| {
+                    channels.contains(at)
+                        && (channels::may_change(*what, *question, from)
+                            || (!refined && what.reorders()))
+                }),
+            }
+    }
+
+    fn may_change_comparison(
+        &self,
+        effect: &Access,
+        cell: CellId,
+        condition: &Condition,
+        from: Answer,
+    ) -> bool {
+        let arithmetic = self.table.program().arithmetic;
+        let to = from == Answer::No;
+        let sets = |&(at, value): &(CellId, i64)| {
+            at == cell && condition.holds_of(arithmetic, value) == to
+        };
+        let adds = |it: &Add| {
+            it.cells.contains(cell) && !(it.is_monotone && keeps(condition, it.by, from))
+        };
+        effect.writes.contains(cell)
+            || effect.moves.iter().any(|it| it.cell == cell)
+            || effect.sets.iter().any(sets)
+            || effect.adds.iter().any(adds)
+    }
+}
+
+/// Whether a comparison keeps its answer where the value grows by so much.
+fn keeps(condition: &Condition, by: i64, answer: Answer) -> bool {
+    let Condition::Compares(_, operator, _) = condition else { return false };
+    // What holds of a value and of all greater ones stays true as it grows, and its opposite false.
+    let holds_above = match operator {
+        Binary::Greater | Binary::GreaterEqual => true,
+        Binary::Less | Binary::LessEqual => false,
+        _ => return by == 0,
+    };
+    by == 0 || (holds_above == (by > 0)) == (answer == Answer::Yes)
+}
+
+/// Whether two effects, both possible, have the same result in either order, and each the same result
+/// as alone.
+pub fn effects_commute(one: &Access, other: &Access) -> bool {
+    let overwrites = |one: &Access, other: &Access| {
+        one.may_change(&other.plain_reading())
+            || one.writes.meets(&other.written())
+            || one.adds.iter().any(|it| other.sets.iter().any(|(cell, _)| it.cells.contains(*cell)))
+    };
+    let same_counter = one.adds.iter().any(|left| {
+        let meets = |it: &&Add| it.cells.meets(&left.cells);
+        other.adds.iter().filter(meets).any(|right| !(left.commutes && right.commutes))
+    });
+    let differ = one
+        .sets
+        .iter()
+        .any(|(cell, value)| other.sets.iter().any(|(at, another)| at == cell && another != value));
+    let both_move = one.moves.iter().any(|it| {
+        other.moves.iter().any(|at| at.cell == it.cell && (it.from != it.to || at.from != at.to))
+    });
+    let channels_differ = one.channels.iter().any(|(channel, left)| {
+        let same = other.channels.iter().filter(|(at, _)| at == channel);
+        same.into_iter().any(|(_, right)| !channels::commute(*left, *right))
+    });
+    !(overwrites(one, other)
+        || overwrites(other, one)
+        || same_counter
+        || differ
+        || both_move
+        || channels_differ
+        || (one.writes_instances && other.writes_instances))
+}

@@ -1,0 +1,636 @@
+//! What the tables of `src/analysis` say of transitions is true: what is not said to be written stays,
+//! what is not said to be read does not matter, what is surely written is overwritten, what is called
+//! independent commutes, nothing is enabled from outside its enabling sets, and nobody sees what is
+//! called invisible. On random programs, on random models in every language, on ours, and with
+//! `SPILLWAY_CORPUS` on those of others.
+//!
+//! `SPILLWAY_LARGE` tries as many as take minutes.
+
+// Random programs and random models are made from numbers in the same way.
+#![allow(clippy::duplicate_mod)]
+
+// The census, the dense programs and the random states are for another test.
+#[allow(dead_code, unused_imports)]
+#[path = "support/programs/mod.rs"]
+mod generated;
+#[path = "../examples/differential/models/mod.rs"]
+mod models;
+mod support;
+#[path = "support/transitions.rs"]
+mod transitions;
+
+use generated::{Generated, programs};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use spillway::analysis::access::{Cells, Condition, Conjunct, Table};
+use spillway::analysis::dependence::Dependence;
+use spillway::exec::{Check, Explain, Interp, Outcome};
+use spillway::front::{Language, Options, dve, murphi, promela};
+use spillway::ir::layout::{CellId, Part};
+use spillway::ir::{Pid, Program, PropertyId, PropertyKind, Schedule};
+use spillway::source::Sources;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use support::{Random, is_large};
+use transitions::{Came, Taker, judging, taken};
+
+/// The most transitions of a program that is looked at.
+const TRANSITIONS_MAX: usize = 300;
+/// States of each that are looked at.
+const STATES: usize = 60;
+
+/// How often each thing was tried, so that a test of nothing is no test.
+#[derive(Debug, Default)]
+struct Tried {
+    programs: usize,
+    steps: usize,
+    mixed: usize,
+    overwritten: usize,
+    pairs: usize,
+    independent: usize,
+    enabled: usize,
+    by_known: usize,
+    seen: usize,
+}
+
+/// A program, some of its reachable states, and what is said of it.
+struct Trial<'a> {
+    name: &'a str,
+    model: &'a Interp,
+    table: &'a Table<'a>,
+    dependence: &'a Dependence<'a>,
+    taker: Taker<'a>,
+    states: Vec<Vec<u8>>,
+}
+
+/// Reachable states: the first ones, and those of walks.
+fn reachable(model: &Interp, random: &mut Random) -> Vec<Vec<u8>> {
+    let successors = |steps: Vec<spillway::exec::Step>| {
+        let states = steps.into_iter().filter_map(|step| match step.outcome {
+            Outcome::Successor(state) => Some(state),
+            Outcome::Fault(_) => None,
+        });
+        states.take(200).collect::<Vec<_>>()
+    };
+    let mut found: BTreeSet<Vec<u8>> = BTreeSet::new();
+    for _ in 0..6 {
+        let mut options = successors(model.starts());
+        for _ in 0..40 {
+            if options.is_empty() {
+                break;
+            }
+            let state = options.swap_remove(random.below(options.len()));
+            options = successors(model.steps(&state));
+            found.insert(state);
+        }
+    }
+    let mut all: Vec<Vec<u8>> = found.into_iter().collect();
+    while all.len() > STATES {
+        all.swap_remove(random.below(all.len()));
+    }
+    all
+}
+
+/// Tries all that is said of a program.
+fn try_program(name: &str, program: Program, random: &mut Random, tried: &mut Tried) {
+    let Ok(model) = Interp::as_declared(program) else { return };
+    // Its actions are steps of nobody alone, and priorities are a matter of all others.
+    let priorities = model.program().actions.values().any(|it| it.priority != 0);
+    if model.program().schedule == Schedule::Lockstep || priorities {
+        return;
+    }
+    let table = Table::new(model.program(), model.layout());
+    let Some(dependence) = Dependence::new(&table, TRANSITIONS_MAX) else { return };
+    let states = reachable(&model, random);
+    if states.is_empty() {
+        return;
+    }
+    let taker = Taker::new(&model, dependence.transitions());
+    let trial =
+        Trial { name, model: &model, table: &table, dependence: &dependence, taker, states };
+    tried.programs += 1;
+    trial.writes_and_reads(random, tried);
+    trial.pairs(random, tried);
+}
+
+impl Trial<'_> {
+    fn cells(&self) -> impl Iterator<Item = CellId> + use<> {
+        (0..self.model.layout().state_cells).map(CellId)
+    }
+
+    fn shown(&self, transition: usize) -> String {
+        let it = &self.dependence.transitions()[transition];
+        let program = self.model.program();
+        let name = |id| &program.actions[id as spillway::ir::ActionId].name;
+        let receiver = it.receiver.as_ref().map(|it| name(it.action));
+        format!(
+            "{}: {it:?}, {} + {receiver:?}\n{:#?}\n{}",
+            self.name,
+            name(it.first.action),
+            self.dependence.access(transition),
+            spillway::ir::text::print(program)
+        )
+    }
+
+    /// The state with other values in some cells. What makes a channel stays together.
+    fn with_cells_of(
+        &self,
+        state: &[u8],
+        other: &[u8],
+        wanted: impl Fn(CellId) -> bool,
+    ) -> Vec<u8> {
+        let layout = self.model.layout();
+        let mut mixed = state.to_vec();
+        for group in layout.groups.values() {
+            let cells = (group.first.0..group.first.0 + group.cells).map(CellId);
+            let together = matches!(group.part, Part::Channel(_));
+            let all = cells.clone().all(&wanted);
+            for cell in cells.filter(|&cell| if together { all } else { wanted(cell) }) {
+                layout.set_code(&mut mixed, cell, layout.code(other, cell));
+            }
+        }
+        mixed
+    }
+
+    /// Whether the same instances live in both states, with the same pids.
+    fn same_instances(&self, one: &[u8], other: &[u8]) -> bool {
+        let (program, layout) = (self.model.program(), self.model.layout());
+        program.instances().all(|(process, slot)| {
+            let about = &program.processes[process];
+            let placement = layout.locations[process];
+            let at = CellId(placement.first.0 + slot * placement.stride);
+            let alive = |state| !about.has_slots() || layout.code(state, at) > 0;
+            let pid = |state| match about.life.pid {
+                Pid::In(variable) => {
+                    let placement = layout.variables[variable];
+                    layout.code(state, CellId(placement.first.0 + slot * placement.stride))
+                }
+                Pid::None | Pid::From(_) => 0,
+            };
+            alive(one) == alive(other) && pid(one) == pid(other)
+        })
+    }
+
+    fn changed(&self, one: &[u8], other: &[u8]) -> Vec<CellId> {
+        let layout = self.model.layout();
+        self.cells().filter(|&it| layout.code(one, it) != layout.code(other, it)).collect()
+    }
+
+    /// That a step changes nothing but what it may, and depends on nothing but what it reads.
+    fn writes_and_reads(&self, random: &mut Random, tried: &mut Tried) {
+        for transition in 0..self.dependence.transitions().len() {
+            let access = self.dependence.access(transition);
+            let (reads, writes) = (self.table.read_cells(access), self.table.written_cells(access));
+            for state in &self.states {
+                let came = self.taker.take(transition, state);
+                for next in came.iter().flatten() {
+                    tried.steps += 1;
+                    for cell in self.changed(state, next) {
+                        assert!(
+                            writes.contains(cell),
+                            "{cell:?} of {state:02x?} is written by {}",
+                            self.shown(transition)
+                        );
+                    }
+                }
+                let other = &self.states[random.below(self.states.len())];
+                if self.same_instances(state, other) {
+                    self.ignores(transition, state, other, (&reads, &writes), &came, tried);
+                    self.overwrites(transition, state, other, &reads, &came, tried);
+                }
+            }
+        }
+    }
+
+    /// That what is neither read nor written does not matter, and stays.
+    fn ignores(
+        &self,
+        transition: usize,
+        state: &[u8],
+        other: &[u8],
+        (reads, writes): (&Cells, &Cells),
+        came: &BTreeSet<Came>,
+        tried: &mut Tried,
+    ) {
+        let mixed = self
+            .with_cells_of(state, other, |cell| !reads.contains(cell) && !writes.contains(cell));
+        if mixed == state {
+            return;
+        }
+        tried.mixed += 1;
+        let moved = came.iter().map(|came| {
+            let next = came.as_ref().map_err(|kind| *kind)?;
+            Ok(self.with_cells_of(&mixed, next, |cell| writes.contains(cell)))
+        });
+        let expected: BTreeSet<Came> = moved.collect();
+        let found = self.taker.take(transition, &mixed);
+        assert!(
+            found == expected,
+            "{found:02x?} and not {expected:02x?}: {mixed:02x?} for {state:02x?}, {}",
+            self.shown(transition)
+        );
+    }
+
+    /// That what is surely written does not matter, either, if it is not read.
+    fn overwrites(
+        &self,
+        transition: usize,
+        state: &[u8],
+        other: &[u8],
+        reads: &Cells,
+        came: &BTreeSet<Came>,
+        tried: &mut Tried,
+    ) {
+        let surely = &self.dependence.access(transition).effect.surely;
+        let mixed =
+            self.with_cells_of(state, other, |cell| surely.contains(cell) && !reads.contains(cell));
+        if mixed == state || came.is_empty() {
+            return;
+        }
+        tried.overwritten += 1;
+        let found = self.taker.take(transition, &mixed);
+        assert!(
+            found == *came,
+            "{found:02x?} and not {came:02x?}: {mixed:02x?} for {state:02x?}, {}",
+            self.shown(transition)
+        );
+    }
+
+    /// That what is said of two transitions holds in every state.
+    fn pairs(&self, random: &mut Random, tried: &mut Tried) {
+        let count = self.dependence.transitions().len();
+        let mut judges = BTreeMap::new();
+        for state in &self.states {
+            let came: Vec<BTreeSet<Came>> =
+                (0..count).map(|it| self.taker.take(it, state)).collect();
+            let possible: Vec<usize> = (0..count).filter(|&it| !came[it].is_empty()).collect();
+            for &one in &possible {
+                for &other in &possible {
+                    self.commutes(state, one, other, &came, tried);
+                }
+                for next in came[one].iter().flatten() {
+                    self.is_seen(one, state, next, tried);
+                    // There are many that are not possible.
+                    for other in (0..count).filter(|&it| came[it].is_empty()) {
+                        if count < 30 || random.below(count) < 30 {
+                            self.enables(state, next, one, other, &mut judges, tried);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn commutes(
+        &self,
+        state: &[u8],
+        one: usize,
+        other: usize,
+        came: &[BTreeSet<Came>],
+        tried: &mut Tried,
+    ) {
+        if one == other {
+            return;
+        }
+        tried.pairs += 1;
+        let shown = || format!("{}\nand {}", self.shown(one), self.shown(other));
+        assert!(!self.dependence.exclude(one, other), "both are possible: {}", shown());
+        if !self.dependence.are_independent(one, other) {
+            return;
+        }
+        tried.independent += 1;
+        let then = |first: usize, second: usize| -> BTreeSet<Vec<u8>> {
+            let mut ends = BTreeSet::new();
+            for next in came[first].iter().flatten() {
+                let after = self.taker.take(second, next);
+                let errors = |all: &BTreeSet<Came>| -> Vec<_> {
+                    all.iter().filter_map(|it| it.clone().err()).collect()
+                };
+                let same =
+                    after.len() == came[second].len() && errors(&after) == errors(&came[second]);
+                assert!(same, "the second is another after the first in {state:02x?}: {}", shown());
+                ends.extend(after.into_iter().flatten());
+            }
+            ends
+        };
+        let (left, right) = (then(one, other), then(other, one));
+        // Where one is an error there is nothing to go on from.
+        let both = |it: usize| came[it].iter().any(Result::is_ok);
+        if both(one) && both(other) {
+            assert!(left == right, "the order matters in {state:02x?}: {}", shown());
+        }
+    }
+
+    /// That what was not possible, and is after a step, has that step in its enabling sets.
+    fn enables(
+        &self,
+        state: &[u8],
+        next: &[u8],
+        by: usize,
+        transition: usize,
+        judges: &mut BTreeMap<(usize, usize), Interp>,
+        tried: &mut Tried,
+    ) {
+        let all = self.dependence.access(transition).guard.len();
+        let may = |conjunct| self.dependence.may_enable(by, transition, conjunct);
+        // Most cannot be enabled, which is soon said; the rest has to be tried.
+        if (0..all).all(may) || self.taker.take(transition, next).is_empty() {
+            return;
+        }
+        tried.enabled += 1;
+        let shown = |what: &str| {
+            format!("{what} in {state:02x?}: {}\nby {}", self.shown(transition), self.shown(by))
+        };
+        match self.first_false(transition, state, judges) {
+            Some(conjunct) => {
+                tried.by_known += 1;
+                assert!(may(conjunct), "{}", shown(&format!("enabled by conjunct {conjunct}")));
+            }
+            None => assert!((0..all).any(may), "{}", shown("enabled")),
+        }
+    }
+
+    /// The first conjunct that does not hold in a state, if it can be told.
+    fn first_false(
+        &self,
+        transition: usize,
+        state: &[u8],
+        judges: &mut BTreeMap<(usize, usize), Interp>,
+    ) -> Option<usize> {
+        let guard = &self.dependence.access(transition).guard;
+        for (at, conjunct) in guard.iter().enumerate() {
+            if !self.holds(transition, (at, conjunct), state, judges)? {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    fn holds(
+        &self,
+        transition: usize,
+        (at, conjunct): (usize, &Conjunct<'_>),
+        state: &[u8],
+        judges: &mut BTreeMap<(usize, usize), Interp>,
+    ) -> Option<bool> {
+        let (program, layout) = (self.model.program(), self.model.layout());
+        if program.comes_and_goes() {
+            return None;
+        }
+        if let (Condition::At(cell, location), None) = (&conjunct.condition, conjunct.expr) {
+            return Some(layout.get(state, *cell) == Some(location.0.into()));
+        }
+        let parts = &self.dependence.transitions()[transition];
+        let waits = matches!(conjunct.condition, Condition::Asks(..));
+        if parts.receiver.is_some() || (conjunct.expr.is_none() && !waits) {
+            return None;
+        }
+        let judge = judges.entry((transition, at)).or_insert_with(|| {
+            let message = match conjunct.expr {
+                Some(_) => None,
+                None => program.actions[parts.first.action].communication.clone(),
+            };
+            judging(program, &parts.first, conjunct.expr.cloned(), message)
+        });
+        Some(!taken(judge, state).is_empty())
+    }
+
+    /// That a step which changes whether a property holds is visible to it.
+    fn is_seen(&self, by: usize, state: &[u8], next: &[u8], tried: &mut Tried) {
+        let broken = |state: &[u8]| -> BTreeSet<Check> {
+            let found = self.model.violations(state).into_iter();
+            found.filter(|it| matches!(it, Check::Property(_))).collect()
+        };
+        for check in broken(state).symmetric_difference(&broken(next)) {
+            let Check::Property(number) = check else { continue };
+            tried.seen += 1;
+            let property = PropertyId(*number);
+            assert!(
+                self.dependence.visible(property).contains(&by),
+                "{:?} is changed by {}",
+                self.model.program().properties[property].kind,
+                self.shown(by)
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_said_of_random_programs_is_true() {
+    let mut runner = TestRunner::deterministic();
+    let mut tried = Tried::default();
+    let cases = if is_large() { 3000 } else { 150 };
+    for seed in 0..cases {
+        let Generated(program) = programs().new_tree(&mut runner).unwrap().current();
+        try_program(&format!("seed {seed}"), program, &mut Random::new(seed), &mut tried);
+    }
+    println!("{tried:?}");
+    assert!(tried.programs > 80 && tried.steps > 10_000 && tried.mixed > 10_000, "{tried:?}");
+    assert!(tried.overwritten > 1000 && tried.independent > 1000, "{tried:?}");
+    assert!(tried.enabled > 300 && tried.by_known > 100 && tried.seen > 100, "{tried:?}");
+}
+
+fn load(language: &Language, name: &str, text: String) -> Option<Program> {
+    let mut sources = Sources::default();
+    sources.add(name, text);
+    Some(language.load(&mut sources, &Options::default()).ok()?.program)
+}
+
+#[test]
+fn what_is_said_of_random_models_is_true() {
+    for language in [&promela::LANGUAGE, &murphi::LANGUAGE, &dve::LANGUAGE] {
+        let mut tried = Tried::default();
+        let cases = if is_large() { 600 } else { 40 };
+        for seed in 0..cases {
+            let (text, _) = models::make(language, &models::numbers(seed));
+            let Some(program) = load(language, "random", text.clone()) else { continue };
+            let name = format!("{} {seed}:\n{text}", language.name);
+            try_program(&name, program, &mut Random::new(seed), &mut tried);
+        }
+        println!("{}: {tried:?}", language.name);
+        assert!(tried.programs > 10 && tried.steps > 1000 && tried.mixed > 1000, "{tried:?}");
+        assert!(tried.independent > 100, "{tried:?}");
+    }
+}
+
+/// The models in a folder and the folders in it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut entries: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    let within = |entry: PathBuf| if entry.is_dir() { files(&entry) } else { vec![entry] };
+    let mut files: Vec<PathBuf> = entries.into_iter().flat_map(within).collect();
+    files.retain(|file| Language::of_file(&file.to_string_lossy()).is_some());
+    files
+}
+
+fn try_folder(folder: &Path) -> Tried {
+    let mut tried = Tried::default();
+    for file in files(folder) {
+        let text = std::fs::read(&file).unwrap();
+        let text: String = text.iter().map(|&byte| char::from(byte)).collect();
+        let language = Language::of_file(&file.to_string_lossy()).unwrap();
+        let name = file.display().to_string();
+        let Some(program) = load(language, &name, text) else { continue };
+        let before = tried.programs;
+        try_program(&name, program, &mut Random::new(1), &mut tried);
+        println!("{name}: {}", if tried.programs > before { "tried" } else { "not tried" });
+    }
+    println!("{tried:?}");
+    tried
+}
+
+#[test]
+fn what_is_said_of_our_models_is_true() {
+    let tried = try_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models"));
+    assert!(tried.programs > 30 && tried.independent > 1000 && tried.enabled > 300, "{tried:?}");
+}
+
+#[test]
+fn what_is_said_of_the_corpus_is_true() {
+    let Some(corpus) = std::env::var_os("SPILLWAY_CORPUS") else {
+        return println!("skipped: SPILLWAY_CORPUS is not set");
+    };
+    for language in ["dve", "murphi", "promela"] {
+        try_folder(&Path::new(&corpus).join(language));
+    }
+}
+
+/// What a process may do with a channel.
+const OPERATIONS: [&str; 15] = [
+    "c!0",
+    "c!2",
+    "c!!1",
+    "c!!0",
+    "c?x",
+    "c?1",
+    "c??1",
+    "c??x",
+    "c?<x>",
+    "c?<1>",
+    "c??<1>",
+    "empty(c)",
+    "nempty(c)",
+    "full(c)",
+    "nfull(c)",
+];
+
+/// Processes that do nothing but use one channel.
+fn channel_users(random: &mut Random) -> String {
+    let mut text = format!("chan c = [{}] of {{ byte }};\n", 1 + random.below(3));
+    for process in 0..4 {
+        let options = (0..1 + random.below(2)).map(|_| OPERATIONS[random.below(OPERATIONS.len())]);
+        let options: Vec<String> = options.map(|it| format!(":: {it} ")).collect();
+        text += &format!("active proctype P{process}() {{ byte x; do {}od }}\n", options.concat());
+    }
+    text
+}
+
+#[test]
+fn what_is_said_of_channels_is_true() {
+    let (mut tried, mut random) = (Tried::default(), Random::new(7));
+    for _ in 0..if is_large() { 5000 } else { 400 } {
+        let text = channel_users(&mut random);
+        let program = load(&promela::LANGUAGE, "channel.pml", text.clone()).unwrap();
+        try_program(&text, program, &mut random, &mut tried);
+    }
+    println!("{tried:?}");
+    assert!(tried.independent > 5000 && tried.enabled > 1000, "{tried:?}");
+}
+
+/// Small models, each of something that random ones seldom have.
+const RARE: [(&Language, &str); 7] = [
+    (
+        &promela::LANGUAGE,
+        "byte x; active [3] proctype P() { do :: _last == 0 -> x = 1 :: x = 0 :: x == 1 -> x = 2 od }",
+    ),
+    (
+        &promela::LANGUAGE,
+        "byte x; active proctype P() provided (x < 2) { do :: x++ od }
+         active proctype Q() { do :: x > 0 -> x-- :: x == 2 -> x = 0 od }",
+    ),
+    (
+        &promela::LANGUAGE,
+        "chan c = [0] of { byte }; byte x, y;
+         active proctype P() { do :: c!x :: x = 1 - x od }
+         active proctype Q() { do :: c?1 -> y = 0 :: c?eval(y) :: y = 1 - y od }
+         active proctype R() { do :: x = 1 - x :: y = 1 - y od }",
+    ),
+    (
+        &dve::LANGUAGE,
+        "byte x = 254; byte y = 1;
+         process A { state a; init a; trans a -> a { effect x = x + 1; }; }
+         process B { state a; init a; trans a -> a { effect x = x + 1; }; }
+         process C { state a; init a; trans a -> a { guard y == 1; effect y = 0; },
+                                          a -> a { guard y == 0; effect y = 1, x = 254; }; }
+         system async;",
+    ),
+    (
+        &dve::LANGUAGE,
+        "byte x; byte y; channel c;
+         process A { state a; init a; trans a -> a { sync c!x; }, a -> a { effect x = 1 - x; }; }
+         process B { state a, b; init a; trans a -> b { guard y == 1; sync c?y; }, b -> a { sync c?y; }; }
+         process C { state a; init a; trans a -> a { effect y = 1 - y; }, a -> a { effect x = 1 - x; }; }
+         system async;",
+    ),
+    (
+        &murphi::LANGUAGE,
+        "var x: 0..3; y: 0..3;
+         startstate begin x := 0; y := 0; end;
+         rule \"x\" x < 3 ==> begin x := x + 1; end;
+         rule \"y\" y < 3 ==> begin y := y + 1; end;
+         rule \"back\" x > 0 ==> begin x := x - 1; end;
+         rule \"down\" y > 0 ==> begin y := y - 1; end;
+         assume \"few\" x + y < 4;",
+    ),
+    (
+        &murphi::LANGUAGE,
+        "type I: 0..2; var a: array [I] of 0..2; on: boolean; k: I;
+         startstate begin for i: I do a[i] := 0; end; on := false; k := 0; end;
+         ruleset i: I do
+           rule \"one\" a[i] = 0 ==> begin a[i] := 1; end;
+           rule \"two\" a[i] = 1 & on ==> begin a[i] := 2; assert \"three\" !(a[0] = 2 & a[1] = 2); end;
+           rule \"k\" k != i ==> begin k := i; end;
+         end;
+         rule \"by k\" a[k] = 2 ==> begin a[k] := 0; end;
+         rule \"on\" !on ==> begin on := true; end;
+         rule \"off\" on ==> begin on := false; end;
+         invariant \"some\" exists i: I do a[i] < 2 end;",
+    ),
+];
+
+#[test]
+fn what_is_said_of_rare_things_is_true() {
+    for (language, text) in RARE {
+        let mut tried = Tried::default();
+        let program = load(language, "rare", text.to_string());
+        let program = program.unwrap_or_else(|| panic!("this is not a model: {text}"));
+        (0..20).for_each(|seed| {
+            try_program(text, program.clone(), &mut Random::new(seed), &mut tried);
+        });
+        println!("{tried:?}");
+        assert!(tried.pairs > 100 && tried.steps > 100, "{tried:?} of {text}");
+    }
+}
+
+/// Assertions of the model's are told from other code, and properties from each other.
+#[test]
+fn observers_are_told_apart() {
+    let text = "byte x, y;
+        active proctype P() { do :: x < 2 -> x++ :: y = 1 - y :: assert(x < 9) od }
+        never { do :: y == 1 od }";
+    let program = load(&promela::LANGUAGE, "observed.pml", text.to_string()).unwrap();
+    let model = Interp::new(program).unwrap();
+    let table = Table::new(model.program(), model.layout());
+    let dependence = Dependence::new(&table, 100).unwrap();
+    let claim =
+        model.program().properties.iter().find_map(|(id, property)| {
+            matches!(property.kind, PropertyKind::Claim(_)).then_some(id)
+        });
+    let names = |all: Vec<usize>| -> Vec<&str> {
+        let action = |it: &usize| dependence.transitions()[*it].first.action;
+        all.iter().map(|it| model.program().actions[action(it)].name.as_str()).collect()
+    };
+    assert_eq!(names(dependence.visible(claim.unwrap())), ["P: y = 1 - y"]);
+    assert_eq!(names(dependence.asserting()), ["P: assert(x < 9)"]);
+}
