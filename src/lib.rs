@@ -56,6 +56,7 @@ pub mod exec;
 pub mod front;
 #[doc(hidden)]
 pub mod ir;
+mod random;
 #[doc(hidden)]
 pub mod reduce;
 pub mod report;

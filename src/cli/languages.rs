@@ -1,8 +1,7 @@
 //! What the command line says about languages, made from what they say of themselves.
 
-use super::args::ModelArgs;
 use super::failure::Failure;
-use crate::front::{ClaimChoice, LANGUAGES, Language};
+use crate::front::{LANGUAGES, Language};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 /// Reads the value of `--language`.
@@ -26,31 +25,14 @@ pub(super) fn usual_endings() -> String {
     usual.map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The language of the model that the command line names. Flags that have no meaning in it are
-/// refused.
-pub(super) fn of(args: &ModelArgs) -> Result<&'static Language, Failure> {
-    let name = args.model.display().to_string();
-    let language = args.language.or_else(|| Language::of_file(&name));
-    let language = language.ok_or_else(|| Failure::wrong(no_ending(&name)))?;
-    let deadlock = |it: &Language| it.options.deadlock;
-    let claim = |it: &Language| it.options.claim;
-    if args.deadlock.is_some() && !deadlock(language) {
-        return Err(misfit("--deadlock is", &titles(deadlock), &name, language));
-    }
-    if args.claim() != ClaimChoice::First && !claim(language) {
-        return Err(misfit("--claim and --no-claim are", &titles(claim), &name, language));
-    }
-    Ok(language)
-}
-
 /// The error that flags are for models in other languages.
-fn misfit(flags: &str, titles: &str, file: &str, language: &Language) -> Failure {
+pub(super) fn misfit(flags: &str, titles: &str, file: &str, language: &Language) -> Failure {
     let name = language.name;
     Failure::wrong(format!("{flags} for models in {titles}, and {file} is in {name}"))
 }
 
 /// The error that the name of a file does not tell its language.
-fn no_ending(file: &str) -> String {
+pub(super) fn no_ending(file: &str) -> String {
     let endings = |language: &Language| {
         let endings: Vec<_> = language.endings.iter().map(|ending| format!(".{ending}")).collect();
         listed(&endings, "or")

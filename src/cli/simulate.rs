@@ -5,6 +5,7 @@ use super::failure::{VERIFIED, VIOLATED};
 use super::model;
 use super::{Ending, print};
 use crate::exec::{Check, Explain, Outcome, Step};
+use crate::random::Random;
 use crate::report;
 use crate::session::TextModel;
 use std::io::BufRead;
@@ -14,7 +15,7 @@ pub(super) fn simulate(args: &SimulateArgs) -> Ending {
     let model = model::open(&args.model)?;
     let mut chooser = match args.interactive {
         true => Chooser::Person,
-        false => Chooser::Random(args.seed),
+        false => Chooser::Random(Random::new(args.seed)),
     };
     let searched = model.searched();
     let walked = searched.model().explained();
@@ -75,17 +76,15 @@ fn wrong_in(model: &TextModel, walked: &dyn Explain, state: &[u8]) -> Option<Str
 enum Chooser {
     /// A person, asked on the terminal.
     Person,
-    /// A generator with this state.
-    Random(u64),
+    /// A generator.
+    Random(Random),
 }
 
 impl Chooser {
     /// The number of the step to take, or nothing to end the walk.
     fn choose(&mut self, model: &TextModel, options: &[Step]) -> Option<usize> {
         match self {
-            Chooser::Random(state) if !options.is_empty() => {
-                Some((next_random(state) % options.len() as u64) as usize)
-            }
+            Chooser::Random(random) if !options.is_empty() => Some(random.below(options.len())),
             Chooser::Person if options.len() > 1 => ask(model, options),
             _ => (!options.is_empty()).then_some(0),
         }
@@ -108,13 +107,4 @@ fn ask(model: &TextModel, options: &[Step]) -> Option<usize> {
             _ => print(&format!("there is no step `{}`\n", line.trim())),
         }
     }
-}
-
-/// Splitmix64 (Steele, Lea and Flood, 2014): the same walk from the same seed on any machine.
-fn next_random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -5,7 +5,7 @@ use super::failure::{self, Failure};
 use super::signals::Signals;
 use super::{Ending, languages, print, run};
 use crate::exec::{Check, Exec, Step};
-use crate::report;
+use crate::report::{self, Scope};
 use crate::search::Control;
 use crate::search::trace::{Counterexample, Finder};
 use crate::session::{Budget, Contents, Error, Evidence, TextModel, threads_to_trace};
@@ -49,10 +49,8 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
         folder: Some(&args.dir),
     };
     let scope = model.scope(&limits.checks);
-    let [checked, rest @ ..] = report::scope_as_json(&scope);
-    if args.json {
-        print(&format!("{{\n{},\n  \"counterexamples\": [", member(&checked)));
-    }
+    let shown = Shown { json: args.json, scope: &scope };
+    shown.begin();
     for (number, violation) in found.iter().enumerate() {
         let Some(way) = evidence.find(&finder, violation.check)? else {
             return Err(Failure {
@@ -71,20 +69,41 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
             print("\n");
         }
     }
-    match (args.json, found.is_empty()) {
-        (true, none) => {
-            let rest: Vec<_> = rest.iter().map(member).collect();
-            let end = if none { "]" } else { "\n  ]" };
-            print(&format!("{end},\n{}\n}}\n", rest.join(",\n")));
-        }
-        (false, true) => {
-            let checked = scope.checked();
-            print(&format!("no violation has been found of what is checked: {checked}\n"));
-            print(&report::print_scope(&scope));
-        }
-        (false, false) => {}
-    }
+    shown.end(found.is_empty());
     Ok(if found.is_empty() { failure::VERIFIED } else { failure::VIOLATED })
+}
+
+/// What is printed around the counterexamples.
+struct Shown<'s> {
+    json: bool,
+    scope: &'s Scope,
+}
+
+impl Shown<'_> {
+    fn begin(&self) {
+        let [checked, ..] = report::scope_as_json(self.scope);
+        if self.json {
+            print(&format!("{{\n{},\n  \"counterexamples\": [", member(&checked)));
+        }
+    }
+
+    /// After the last of them, or where there is none.
+    fn end(&self, is_none: bool) {
+        match (self.json, is_none) {
+            (true, none) => {
+                let [_, rest @ ..] = report::scope_as_json(self.scope);
+                let rest: Vec<_> = rest.iter().map(member).collect();
+                let end = if none { "]" } else { "\n  ]" };
+                print(&format!("{end},\n{}\n}}\n", rest.join(",\n")));
+            }
+            (false, true) => {
+                let checked = self.scope.checked();
+                print(&format!("no violation has been found of what is checked: {checked}\n"));
+                print(&report::print_scope(self.scope));
+            }
+            (false, false) => {}
+        }
+    }
 }
 
 /// A member of the object that is printed, on lines of its own.

@@ -4,9 +4,8 @@
 use super::Jit;
 #[cfg(feature = "jit")]
 use super::jit::CompileLimits;
-use super::{Expansion, Explain, Interp, Lift, Model, Selective};
+use super::{Compiled, Expansion, Explain, Interp, Lift, Model, Selective};
 use crate::analysis::instances::NotNumbered;
-use std::time::Duration;
 
 /// How a program is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,17 +15,6 @@ pub enum Exec {
     Jit,
     /// By the interpreter.
     Interp,
-}
-
-/// What compiling gave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Compiled {
-    /// How long it took.
-    pub time: Duration,
-    /// Bytes of machine code.
-    pub bytes: usize,
-    /// Actions that are left to the interpreter.
-    pub interpreted: usize,
 }
 
 /// A program being run.

@@ -11,6 +11,7 @@
 // Without a compiler nobody asks for what only compiled code needs.
 #![cfg_attr(not(feature = "jit"), allow(dead_code, unused_imports))]
 
+mod compiled;
 mod executor;
 mod expansion;
 mod explain;
@@ -22,7 +23,8 @@ mod selective;
 pub mod stop;
 pub mod synthetic;
 
-pub use executor::{Compiled, Exec, Executor};
+pub use compiled::Compiled;
+pub use executor::{Exec, Executor};
 pub use expansion::{Check, Collected, Expansion, FaultKind, Finding, Findings};
 pub use explain::{Explain, Fault, Outcome, PropertyInfo, Step};
 pub use interp::Interp;

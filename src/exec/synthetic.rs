@@ -12,6 +12,7 @@
 //! The bytes of the key are spread evenly over its width.
 
 use super::{Check, Expansion, Explain, Lift, Model, Outcome, PropertyInfo, Step, any_bits};
+use crate::random::scrambled as mix;
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -196,13 +197,6 @@ fn sizes(shape: &Shape) -> Option<Vec<u64>> {
     sizes.iter_mut().rev().take(missing as usize).for_each(|size| *size += 1);
     let reachable = sizes.windows(2).all(|pair| pair[1] <= pair[0].saturating_mul(factor));
     reachable.then_some(sizes)
-}
-
-/// A hash of a number (the finalizer of splitmix64).
-fn mix(number: u64) -> u64 {
-    let z = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 impl Model for Synthetic {

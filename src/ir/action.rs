@@ -12,10 +12,7 @@
 //!
 //! So does DiVinE's compiler, whose counts are the reference where two bodies touch one variable.
 
-use super::walk::{self, Visitor};
-use super::{
-    ChannelRef, Expr, ExprKind, FunctionId, LocalId, LocationId, Pattern, Place, ProcessId, TypeId,
-};
+use super::{ChannelRef, Expr, FunctionId, LocalId, LocationId, Pattern, Place, ProcessId, TypeId};
 use crate::ir::Argument;
 use crate::source::Span;
 
@@ -294,43 +291,6 @@ pub enum Overflow {
     Fails,
     /// The value is reduced modulo the size of the domain (C, and so LTSmin's DVE and SPIN).
     Wraps,
-}
-
-impl Action {
-    /// Whether it waits for nothing else to be possible.
-    pub fn asks_for_timeout(&self) -> bool {
-        self.waits_for(|it| *it == ExprKind::Timeout)
-    }
-
-    /// Whether its guard or its message has such an expression.
-    pub fn waits_for(&self, wanted: fn(&ExprKind) -> bool) -> bool {
-        let mut asks = Asks { wanted, found: false };
-        self.guard.iter().for_each(|guard| asks.expr(guard));
-        self.communication.iter().for_each(|it| asks.communication(it));
-        asks.found
-    }
-}
-
-impl Expr {
-    /// Whether it asks whether nothing else can be done.
-    pub fn asks_for_timeout(&self) -> bool {
-        let mut asks = Asks { wanted: |it| *it == ExprKind::Timeout, found: false };
-        asks.expr(self);
-        asks.found
-    }
-}
-
-/// Looks for an expression.
-struct Asks {
-    wanted: fn(&ExprKind) -> bool,
-    found: bool,
-}
-
-impl Visitor for Asks {
-    fn expr(&mut self, expr: &Expr) {
-        self.found |= (self.wanted)(&expr.kind);
-        walk::expr(self, expr);
-    }
 }
 
 impl StmtKind {

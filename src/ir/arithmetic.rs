@@ -8,8 +8,10 @@
 //! and need not be, since from integers of 32 bits it makes such integers. [`super::interval`] says
 //! the same of whole ranges of operands.
 
-use super::interval::Interval;
 use super::{Binary, Unary};
+
+/// Least and greatest value; none if the least is greater.
+pub type Interval = (i64, i64);
 
 /// The integers that expressions are computed in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

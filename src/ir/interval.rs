@@ -4,10 +4,8 @@
 //! It speaks of the same operators as [`super::arithmetic`] and holds all of its results; where each
 //! operand is one known value, it is exact.
 
+pub use super::arithmetic::Interval;
 use super::{Arithmetic, Binary, Unary};
-
-/// Least and greatest value; none if the least is greater.
-pub type Interval = (i64, i64);
 
 /// No value.
 pub const NONE: Interval = (1, 0);

@@ -22,6 +22,7 @@
 //! that is longer than a state ([`Frames`]).
 
 mod build;
+mod builder;
 mod codes;
 mod frames;
 

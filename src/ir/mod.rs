@@ -8,6 +8,7 @@
 
 pub mod action;
 pub mod arithmetic;
+mod asks;
 pub mod claim;
 pub mod entity;
 pub mod expr;

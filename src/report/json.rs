@@ -3,8 +3,8 @@
 use super::{Report, Scope, Values, Violation, changes};
 use crate::exec::{Outcome as StepOutcome, Step};
 use crate::search::comback::Rebuilt;
+use crate::search::parts::Part;
 use crate::search::trace::Counterexample;
-use crate::search::visited::Part;
 use crate::source::Sources;
 use serde_json::{Map, Value, json};
 

@@ -3,15 +3,15 @@
 use super::{Missed, Report, Scope, Values, Violation, print_changes};
 use crate::exec::{Check, Compiled, Outcome as StepOutcome, Step};
 use crate::search::Verdict;
+use crate::search::parts::Part;
 use crate::search::plan::Bytes;
 use crate::search::trace::Counterexample;
-use crate::search::visited::Part;
 use crate::source::Sources;
 use std::fmt::Write;
 
 /// The result of a search, ending in a line break.
 pub fn print_result(report: &Report) -> String {
-    let Report { model, outcome, .. } = report;
+    let Report { outcome, .. } = report;
     let found = report.violations();
     let mut out = String::new();
     let verdict = match outcome.verdict {
@@ -19,8 +19,6 @@ pub fn print_result(report: &Report) -> String {
         Verdict::Violated => format!("VIOLATED: {}", count(found.len() as u64, "violation")),
         Verdict::Incomplete => "incomplete: stopped before the end".to_string(),
     };
-    let seconds = report.seconds;
-    let rate = outcome.states() as f64 / seconds.max(1e-9);
     // Writing to a string does not fail.
     let _ = writeln!(out, "{}: {verdict}", report.model_name);
     if outcome.verdict != Verdict::Verified {
@@ -42,6 +40,21 @@ pub fn print_result(report: &Report) -> String {
     if let Some(claim) = report.claim {
         let _ = writeln!(out, "  with the claim {claim}, which leaves deadlocks out");
     }
+    out += &print_costs(report);
+    for violation in &found {
+        let _ = writeln!(out, "  {}", print_violation(violation));
+    }
+    if let Some(dir) = &report.dir {
+        let _ = writeln!(out, "  search directory: {dir}");
+    }
+    out
+}
+
+/// What the search took: time, memory, disk, and how the model was run.
+fn print_costs(report: &Report) -> String {
+    let Report { model, outcome, seconds, .. } = report;
+    let rate = outcome.states() as f64 / seconds.max(1e-9);
+    let mut out = String::new();
     let _ = writeln!(
         out,
         "  {seconds:.1} s, {rate:.0} states/s, {} bits a state; at most {} of memory and {} of disk",
@@ -75,12 +88,6 @@ pub fn print_result(report: &Report) -> String {
     }
     if let Some(compiled) = report.compiled {
         let _ = writeln!(out, "  {}", print_compiled(compiled));
-    }
-    for violation in &found {
-        let _ = writeln!(out, "  {}", print_violation(violation));
-    }
-    if let Some(dir) = &report.dir {
-        let _ = writeln!(out, "  search directory: {dir}");
     }
     out
 }

@@ -7,8 +7,8 @@
 mod consistency;
 
 use super::comback::SavedFrontier;
+use super::parts::Part;
 use super::storage::SavedStorage;
-use super::visited::Part;
 use super::{Outcome, Plan, Storage, Verdict};
 use crate::exec::{Check, FaultKind, Finding, Findings, Model};
 use consistency::contradiction;

@@ -12,6 +12,7 @@ mod expand;
 pub mod external;
 pub mod memory;
 pub mod order;
+pub mod parts;
 pub mod plan;
 mod project;
 pub mod storage;

@@ -27,8 +27,8 @@ pub use text::{TextModel, read_text};
 use crate::report::{Report, Violation};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::{CacheSize, Rebuilt, Settings, cache_states_max};
+use crate::search::parts::Part;
 use crate::search::trace::{Counterexample, Finder};
-use crate::search::visited::Part;
 use crate::search::{Control, Limits, Outcome, Plan, Search, Storage, Verdict};
 
 /// What comes first in the key by which states are sorted.

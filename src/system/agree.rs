@@ -5,6 +5,7 @@
 //! differences in the states of random walks, for the tests of whoever writes a model.
 
 use crate::exec::{Check, Collected, Expansion, Explain, Outcome, Step};
+use crate::random::Random;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -53,7 +54,7 @@ const WALK: u64 = 200;
 pub fn agree(model: &dyn Explain, states: u64, seed: u64) -> Result<(), Disagreement> {
     let masks = model.write_masks();
     let starts = start(model)?;
-    let (mut random, mut at) = (Random(seed), None::<Vec<u8>>);
+    let (mut random, mut at) = (Random::new(seed), None::<Vec<u8>>);
     for number in 0..states {
         let state = match at.take().filter(|_| !number.is_multiple_of(WALK)) {
             Some(state) => state,
@@ -163,17 +164,4 @@ fn findings(steps: &[Step], violations: Vec<Check>) -> BTreeMap<Check, u64> {
         *found.entry(check).or_default() += 1;
     }
     found
-}
-
-/// Splitmix64 (Steele, Lea and Flood, 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % bound as u64) as usize
-    }
 }

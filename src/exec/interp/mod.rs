@@ -147,22 +147,7 @@ impl Interp {
         let has_committed = (program.processes.values())
             .flat_map(|process| process.locations.values())
             .any(|location| location.grip == Grip::Committed);
-        let judged = program
-            .properties
-            .iter()
-            .filter_map(|(id, property)| match &property.kind {
-                PropertyKind::Invariant(condition) => {
-                    Some((id.0, Judged { at: None, condition: condition.clone() }))
-                }
-                PropertyKind::AssertionAt { process, location, condition } => Some((
-                    id.0,
-                    Judged { at: Some((*process, *location)), condition: condition.clone() },
-                )),
-                PropertyKind::Automaton(_)
-                | PropertyKind::Assumption(_)
-                | PropertyKind::Claim(_) => None,
-            })
-            .collect();
+        let judged = judged(&program);
         let assumptions = (program.properties.values())
             .filter_map(|property| match &property.kind {
                 PropertyKind::Assumption(condition) => Some(condition.clone()),
@@ -363,6 +348,23 @@ impl Interp {
             outcome,
         }
     }
+}
+
+/// The properties that are judged state by state, with their numbers.
+fn judged(program: &Program) -> Vec<(u32, Judged)> {
+    let judged = program.properties.iter().filter_map(|(id, property)| {
+        let (at, condition) = match &property.kind {
+            PropertyKind::Invariant(condition) => (None, condition),
+            PropertyKind::AssertionAt { process, location, condition } => {
+                (Some((*process, *location)), condition)
+            }
+            PropertyKind::Automaton(_) | PropertyKind::Assumption(_) | PropertyKind::Claim(_) => {
+                return None;
+            }
+        };
+        Some((id.0, Judged { at, condition: condition.clone() }))
+    });
+    judged.collect()
 }
 
 impl Model for Interp {

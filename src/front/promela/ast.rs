@@ -1,9 +1,13 @@
 //! A model as a tree. Names of variables are resolved while it is read, as Promela wants them
 //! declared before use; labels, processes and what belongs to other processes are names still.
 
-use super::symbols::SymbolId;
 use crate::source::Span;
 use std::rc::Rc;
+
+crate::ir::entity::entity! {
+    /// Names a what a name means (`symbols.rs`).
+    SymbolId,
+}
 
 /// A name and where it stands.
 #[derive(Clone, Debug)]

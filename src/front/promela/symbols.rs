@@ -1,14 +1,10 @@
 //! What names mean: variables, their types, structures and the names of `mtype`s.
 
+pub use super::ast::SymbolId;
 use super::ast::{Expr, Name};
 use crate::source::Span;
 use std::collections::HashMap;
 use std::rc::Rc;
-
-crate::ir::entity::entity! {
-    /// Names a [`Symbol`].
-    SymbolId,
-}
 
 /// The type of a single value, or a structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

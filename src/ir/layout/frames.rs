@@ -5,7 +5,7 @@
 //! live at the same time and begin at the same bit; those of functions follow, side by side. Within
 //! a frame, every local has cells of its own.
 
-use super::build::Builder;
+use super::builder::Builder;
 use super::{CellId, Layout};
 use crate::ir::{ActionId, Arena, Entity, FunctionId, LocalId, Stmt, StmtKind, TypeId};
 

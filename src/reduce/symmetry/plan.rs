@@ -5,9 +5,9 @@
 //! perhaps about one more, which its value names. Cells that differ only in vertices have the same
 //! *slot*: a permutation takes one to the other.
 
-use super::refine::mix;
 use crate::ir::layout::CellId;
 use crate::ir::{Domain, Layout, Program, ScalarsetId, Type, TypeId};
+use crate::random::mix;
 use std::collections::HashMap;
 use std::ops::Range;
 

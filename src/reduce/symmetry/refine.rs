@@ -10,15 +10,7 @@
 //! They are hashes: should two collide, vertices are only not told apart.
 
 use super::plan::{CellPlan, Plan, Set, of};
-
-/// Scrambles a number, bijectively (Steele, Lea and Flood, 2014).
-#[inline]
-pub(super) fn mix(mut z: u64) -> u64 {
-    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
+use crate::random::mix;
 
 /// What a state says: the codes of the plan's cells, and the cells that say something. A cell with
 /// code 0 that names nothing does not: permuting leaves it so, and most of many states is like that.

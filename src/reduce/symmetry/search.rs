@@ -9,9 +9,10 @@
 
 use super::Effort;
 use super::plan::{BEYOND, Plan, of};
-use super::refine::{Said, first_colors, mix, refine};
+use super::refine::{Said, first_colors, refine};
 use crate::exec::stop;
 use crate::ir::Layout;
+use crate::random::mix;
 
 /// Room to work in, used for one state after another.
 pub(super) struct Scratch {

@@ -38,7 +38,7 @@ pub(super) use tagged::{Tagged, tags};
 pub use trace::{counterexample, find};
 
 use super::Plan;
-use super::visited::{Part, PartKind};
+use super::parts::{Part, PartKind};
 use crate::exec::Model;
 use cache::Cache;
 use edges::Edges;

@@ -141,10 +141,8 @@ impl Comback<'_> {
         let first = self.edges.next();
         let in_memory = count as usize * width <= self.share.frontier / 4;
         let name = FileName::Frontier { level };
-        let mut file = match in_memory {
-            true => None,
-            false => Some(self.disk.create(&name.to_string())?),
-        };
+        let create = || self.disk.create(&name.to_string());
+        let mut file = (!in_memory).then(create).transpose()?;
         let form = &self.form;
         let mut frontier = file.as_mut().map(|file| {
             SegmentWriter::new(self.model.width() + TAG, &mut **file).coded(&form.numbered)
@@ -181,16 +179,19 @@ impl Comback<'_> {
         if let Some(file) = &mut file {
             file.sync()?;
         }
-        self.garbage.extend(self.frontier.pieces.drain(..).map(|piece| piece.file));
-        self.frontier = LastLevel {
-            keys: in_memory.then(|| Arc::new(kept)),
-            pieces: at.map(|at| Piece { file: name, at }).into_iter().collect(),
-        };
+        self.replace_frontier(in_memory.then_some(kept), at.map(|at| Piece { file: name, at }));
         self.table.end(growing)?;
         self.levels.push([edges]);
         self.edges.push(count);
         self.cache.grow(self.edges.next());
         Ok(count)
+    }
+
+    /// Has another last level; what the one before has on disk is to go.
+    fn replace_frontier(&mut self, keys: Option<Vec<u8>>, piece: Option<Piece>) {
+        self.garbage.extend(self.frontier.pieces.drain(..).map(|piece| piece.file));
+        let pieces = piece.into_iter().collect();
+        self.frontier = LastLevel { keys: keys.map(Arc::new), pieces };
     }
 
     fn discard(&self, fresh: Fresh) -> Result<()> {

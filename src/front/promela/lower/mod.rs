@@ -343,10 +343,18 @@ impl<'m, 'b> Lowering<'m, 'b> {
             self.meanings.insert(id, Meaning::Channels(first, symbol.length.unwrap_or(1)));
             return Ok(());
         }
-        let number = match owner {
-            Owner::Program => None,
-            Owner::Process(process) => Some(process.index()),
-        };
+        self.variable(id, symbol, owner, first, stores)
+    }
+
+    /// Declares the variable that a symbol stands for, the channels in it beginning with `first`.
+    fn variable(
+        &mut self,
+        id: SymbolId,
+        symbol: &'m Symbol,
+        owner: Owner,
+        first: Option<ChannelId>,
+        stores: &mut Vec<Stmt>,
+    ) -> Result<()> {
         let ty = self.type_of(symbol)?;
         let scalars = self.program.scalars(ty) as usize;
         let variable = self.program.variables.push(ir::Variable {
@@ -368,19 +376,35 @@ impl<'m, 'b> Lowering<'m, 'b> {
                 self.structure_begins(number, &place, owner, stores)?;
             }
         }
-        let mut store = |this: &mut Self, index: Option<u32>, value: ir::Expr| {
+        for (index, value) in self.first_values(symbol, owner, first, &indices)? {
             let target = element(variable, index, span);
             let kind = StmtKind::Assign { target, value, overflow: ir::Overflow::Wraps };
             if let (ExprKind::Constant(value), StmtKind::Assign { .. }) =
-                (&this.known(&kind), &kind)
+                (&self.known(&kind), &kind)
             {
                 let at = index.unwrap_or(0) as usize;
-                let wrapped = this.wrapped(ty, *value);
-                this.program.variables[variable].initial[at] = Some(wrapped);
+                let wrapped = self.wrapped(ty, *value);
+                self.program.variables[variable].initial[at] = Some(wrapped);
             } else {
                 stores.push(Stmt { kind, span });
             }
+        }
+        Ok(())
+    }
+
+    /// What the elements of a variable begin with, where that is not zero.
+    fn first_values(
+        &mut self,
+        symbol: &'m Symbol,
+        owner: Owner,
+        first: Option<ChannelId>,
+        indices: &[Option<u32>],
+    ) -> Result<Vec<(Option<u32>, ir::Expr)>> {
+        let number = match owner {
+            Owner::Program => None,
+            Owner::Process(process) => Some(process.index()),
         };
+        let mut values = Vec::new();
         match &symbol.initial {
             Initial::Zero => {}
             // SPIN ignores it, too.
@@ -388,26 +412,25 @@ impl<'m, 'b> Lowering<'m, 'b> {
             Initial::Value(value) => {
                 self.stored(symbol.basic, value);
                 let value = self.expr(value, number)?;
-                indices.into_iter().for_each(|index| store(self, index, value.clone()));
+                values.extend(indices.iter().map(|&index| (index, value.clone())));
             }
-            Initial::List(values) => {
-                for (at, index) in indices.into_iter().enumerate() {
-                    let Some(value) = values.get(at).or(values.last()) else { break };
+            Initial::List(list) => {
+                for (at, &index) in indices.iter().enumerate() {
+                    let Some(value) = list.get(at).or(list.last()) else { break };
                     self.stored(symbol.basic, value);
-                    let value = self.expr(value, number)?;
-                    store(self, index, value);
+                    values.push((index, self.expr(value, number)?));
                 }
             }
             Initial::Channel { .. } => {
-                for (at, index) in indices.into_iter().enumerate() {
-                    let Some(first) = first else { break };
+                let Some(first) = first else { return Ok(values) };
+                for (at, &index) in indices.iter().enumerate() {
                     let channel = ir::ChannelRef::Named(ChannelId(first.0 + at as u32));
-                    let value = ir::Expr { kind: ExprKind::ChannelNumber(channel), span };
-                    store(self, index, value);
+                    let (kind, span) = (ExprKind::ChannelNumber(channel), symbol.name.span);
+                    values.push((index, ir::Expr { kind, span }));
                 }
             }
         }
-        Ok(())
+        Ok(values)
     }
 
     /// Declares the channels inside a structure, and stores what its fields begin with.

@@ -1,0 +1,201 @@
+//! Which modules of a folder use each other, by the names they use: cycles are where
+//! `CONTRIBUTING.md` says, and nowhere else.
+
+use super::{code, in_cycles, read, sources};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A module, as the names on the way to it from the crate.
+type Module = Vec<String>;
+
+/// The modules of a crate, with what each uses: paths as they are written, and whether each is given on.
+struct Crate {
+    modules: BTreeMap<Module, Vec<Used>>,
+}
+
+/// A path as it is written, one name after another.
+struct Used {
+    path: Vec<String>,
+    /// The name it has here, if a `use` gives it one.
+    name: Option<String>,
+}
+
+impl Crate {
+    /// Of files below `root`.
+    fn of(root: &str, files: &[(String, String)]) -> Crate {
+        let modules = files.iter().map(|(file, text)| {
+            let file = file.strip_prefix(root).unwrap_or(file).trim_end_matches(".rs");
+            let mut module: Module = file.split('/').map(str::to_string).collect();
+            let is_folder = module.last().is_some_and(|it| ["mod", "lib", "main"].contains(&&**it));
+            module.truncate(module.len() - usize::from(is_folder));
+            (module, used(&code(file, text)))
+        });
+        Crate { modules: modules.collect() }
+    }
+
+    /// The module that a path written in another is about.
+    fn resolve(&self, from: &Module, path: &[String], depth: usize) -> Option<Module> {
+        let (mut at, mut rest) = (from.clone(), path);
+        match path.first()?.as_str() {
+            "crate" => (at, rest) = (Vec::new(), &path[1..]),
+            "self" => rest = &path[1..],
+            "super" => {}
+            first => {
+                let inside = [from.as_slice(), &[first.to_string()]].concat();
+                self.modules.get(&inside)?;
+            }
+        }
+        while rest.first().is_some_and(|it| it == "super") {
+            at.pop()?;
+            rest = &rest[1..];
+        }
+        while let Some((first, others)) = rest.split_first() {
+            let inside = [at.as_slice(), std::slice::from_ref(first)].concat();
+            if !self.modules.contains_key(&inside) {
+                break;
+            }
+            (at, rest) = (inside, others);
+        }
+        // A name that the module only gives on is another's.
+        let given_on = rest.first().filter(|_| depth < 6).and_then(|name| {
+            let mut uses = self.modules.get(&at)?.iter();
+            let given = uses.find(|it| it.name.as_ref() == Some(name))?;
+            self.resolve(&at, &given.path, depth + 1)
+        });
+        Some(given_on.unwrap_or(at))
+    }
+
+    /// For each folder the arrows between what lies in it.
+    fn arrows(&self) -> BTreeMap<Module, BTreeSet<(String, String)>> {
+        let mut arrows: BTreeMap<Module, BTreeSet<_>> = BTreeMap::new();
+        for (from, uses) in &self.modules {
+            for to in uses.iter().filter_map(|it| self.resolve(from, &it.path, 0)) {
+                let common = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
+                if let (Some(one), Some(other)) = (from.get(common), to.get(common)) {
+                    let folder = from[..common].to_vec();
+                    arrows.entry(folder).or_default().insert((one.clone(), other.clone()));
+                }
+            }
+        }
+        arrows
+    }
+
+    /// The modules that use each other in a circle, or are used by such, by folder.
+    fn cycles(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let cyclic = self.arrows().into_iter().filter_map(|(folder, arrows)| {
+            let backwards = |arrows: BTreeSet<(String, String)>| {
+                arrows.into_iter().map(|(from, to)| (to, from)).collect::<BTreeSet<_>>()
+            };
+            // What leads to a cycle goes in one direction, what is led to in the other.
+            let left = backwards(in_cycles(backwards(in_cycles(arrows))));
+            let names = left.into_iter().map(|(from, _)| from).collect::<BTreeSet<_>>();
+            (!names.is_empty()).then(|| (folder.join("/"), names))
+        });
+        cyclic.collect()
+    }
+}
+
+/// The paths that some code uses.
+fn used(code: &str) -> Vec<Used> {
+    let (mut all, mut rest) = (Vec::new(), String::new());
+    let mut lines = code.lines();
+    while let Some(line) = lines.next() {
+        let (_, after) = match line.split_once("use ") {
+            Some((before, after)) if is_visibility(before.trim()) => (before, after),
+            _ => {
+                rest += line;
+                rest += "\n";
+                continue;
+            }
+        };
+        let mut tree = after.to_string();
+        while !tree.contains(';') {
+            tree += lines.next().unwrap_or(";");
+        }
+        branches(tree.split(';').next().unwrap_or_default(), &mut Vec::new(), &mut all);
+    }
+    for start in ["crate::", "super::", "self::"] {
+        for at in rest.match_indices(start).map(|(at, _)| at) {
+            let is_word = |it: char| it.is_alphanumeric() || it == '_';
+            if rest[..at].ends_with(|it| is_word(it) || it == ':') {
+                continue;
+            }
+            let end =
+                rest[at..].find(|it| !is_word(it) && it != ':').map_or(rest.len(), |it| at + it);
+            let path = rest[at..end].split("::").filter(|it| !it.is_empty());
+            all.push(Used { path: path.map(str::to_string).collect(), name: None });
+        }
+    }
+    all
+}
+
+fn is_visibility(word: &str) -> bool {
+    word.is_empty() || word == "pub" || word.starts_with("pub(") && word.ends_with(')')
+}
+
+/// The paths of a tree of names, as `a::{b, c::d as e}`.
+fn branches(tree: &str, before: &mut Vec<String>, all: &mut Vec<Used>) {
+    let (stem, inside) = match tree.split_once('{') {
+        Some((stem, inside)) => (stem, inside.trim_end().strip_suffix('}')),
+        None => (tree, None),
+    };
+    let (stem, renamed) = stem.split_once(" as ").unwrap_or((stem, ""));
+    let names = stem.split("::").map(str::trim).filter(|it| !it.is_empty());
+    let length = before.len();
+    before.extend(names.map(str::to_string));
+    match inside {
+        None => {
+            let name = if renamed.is_empty() { before.last().cloned() } else { None };
+            let name = name.or_else(|| Some(renamed.trim().to_string()));
+            let is_own = before.last().is_some_and(|it| it == "self");
+            let path = before[..before.len() - usize::from(is_own && before.len() > 1)].to_vec();
+            all.push(Used { path, name });
+        }
+        Some(inside) => {
+            let mut depth = 0;
+            let parts = inside.split(|it| {
+                depth += i32::from(it == '{') - i32::from(it == '}');
+                it == ',' && depth == 0
+            });
+            for part in parts.filter(|it| !it.trim().is_empty()) {
+                branches(part, before, all);
+            }
+        }
+    }
+    before.truncate(length);
+}
+
+/// The folders of which `CONTRIBUTING.md` says that their modules use each other.
+fn told() -> BTreeSet<String> {
+    let text = read("CONTRIBUTING.md");
+    let rule = text.split("\n- ").find(|rule| rule.starts_with("**Modules**")).unwrap();
+    let words = rule.split('`').skip(1).step_by(2).filter(|word| word.starts_with("src/"));
+    words.map(|word| word.trim_start_matches("src/").trim_end_matches('/').to_string()).collect()
+}
+
+#[test]
+fn modules_use_each_other_only_where_contributing_says() {
+    let found: BTreeSet<String> = Crate::of("src/", &sources("src")).cycles().into_keys().collect();
+    assert_eq!(found, told(), "folders in which modules use each other, and those told of");
+    let none = Crate::of("spill/src/", &sources("spill/src")).cycles();
+    assert_eq!(none, BTreeMap::new());
+}
+
+#[test]
+fn a_planted_cycle_of_modules_is_found() {
+    let file = |name: &str, text: &str| (name.to_string(), text.to_string());
+    let mut files = vec![
+        file("src/lib.rs", "pub mod a;"),
+        file(
+            "src/a/mod.rs",
+            "mod b;\nmod c;\nmod d;\npub use c::{Thing, deep::{Other as Another}};",
+        ),
+        file("src/a/b.rs", "use super::{\n    Another, d::x,\n};"),
+        file("src/a/c.rs", "pub struct Thing; // use super::b::y"),
+        file("src/a/d.rs", "fn f(it: crate::a::Thing) {}"),
+    ];
+    assert_eq!(Crate::of("src/", &files).cycles(), BTreeMap::new());
+    // By a name that `a` only gives on.
+    files[3].1 = "use super::d::f as g;".into();
+    let cycle = BTreeMap::from([("a".to_string(), ["c", "d"].map(str::to_string).into())]);
+    assert_eq!(Crate::of("src/", &files).cycles(), cycle);
+}
