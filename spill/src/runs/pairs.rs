@@ -18,7 +18,8 @@ use crate::values::Values;
 ///
 /// # Panics
 ///
-/// As [`sort_dedup`] does.
+/// If `pairs` is not a whole number of pairs, or holds 2^32 or more that are wider than 16 bytes or have an
+/// operator that is not idempotent.
 pub fn sort_pairs(
     width: usize,
     values: Option<&Values>,

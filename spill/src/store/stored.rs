@@ -78,7 +78,10 @@ impl Asked {
     fn drop_known(&mut self, width: usize, known: &[bool]) {
         let Asked { indices, least, greatest } = self;
         let mut kept = 0;
-        for at in (0..indices.len()).filter(|&at| !known[indices[at]]).collect::<Vec<_>>() {
+        for at in 0..indices.len() {
+            if known[indices[at]] {
+                continue;
+            }
             if kept != at {
                 indices[kept] = indices[at];
                 for pairs in [&mut *least, &mut *greatest] {
