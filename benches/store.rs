@@ -9,13 +9,16 @@
 mod support;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use spill::values::And;
 use spill::{
-    BLOCK_KEYS, Codec, Decoder, Disk, Encoder, Merge, RealDisk, Segment, SegmentSource,
-    SegmentSubtract, SegmentWriter, SliceSource, Source, drain, sort_dedup, subtract,
+    BLOCK_KEYS, Candidates, Codec, Decoder, Disk, Encoder, FaultDisk, Merge, RealDisk, Segment,
+    SegmentSource, SegmentSubtract, SegmentWriter, Shares, SliceSource, Source, Store, Values,
+    drain, sort_dedup, sort_pairs, subtract,
 };
 use spillway::exec::Model;
 use spillway::exec::synthetic::{Shape, Synthetic};
 use std::hint::black_box;
+use std::sync::Arc;
 
 const STATES_MAX: u64 = 3_000_000;
 
@@ -64,6 +67,16 @@ impl Data {
         let mut store = keys.clone();
         sort_dedup(width, &mut store, &mut Vec::new());
         Data { name: "uniform", width, store, candidates: keys, levels: Vec::new() }
+    }
+
+    /// Keys as pairs of `width` bytes, if that is more than theirs.
+    fn with_values(&self, width: usize, keys: &[u8]) -> Vec<u8> {
+        let pair = |(number, key): (u32, &[u8])| {
+            let bit = (number.wrapping_mul(0x9E37_79B9) >> 16) % 12;
+            let value = !(1u16 << bit);
+            [key, &value.to_be_bytes()[..width - key.len()]].concat()
+        };
+        (0u32..).zip(keys.chunks_exact(self.width)).flat_map(pair).collect()
     }
 
     fn count(&self, keys: &[u8]) -> Throughput {
@@ -115,6 +128,7 @@ fn bench(criterion: &mut Criterion) {
         blocks(criterion, data, &disk);
         subtraction(criterion, data, &disk);
         merge(criterion, data);
+        settle(criterion, data);
     }
 }
 
@@ -201,6 +215,47 @@ fn merge(criterion: &mut Criterion, data: &Data) {
                 let source = |keys| Box::new(SliceSource::new(data.width, keys, None, None));
                 union(data.width, slices.iter().map(|keys| source(keys) as Box<dyn Source>))
             });
+        });
+    }
+}
+
+/// Candidates are sorted and settled in a store that has some levels in memory: keys alone, and with two
+/// bytes of values beside them, of which each candidate clears one bit in twelve.
+fn settle(criterion: &mut Criterion, data: &Data) {
+    let mut group = criterion.benchmark_group("sort and settle, per candidate");
+    group.sample_size(10).throughput(data.count(&data.candidates));
+    for values in [None, Some(Values::new(2, And))] {
+        let width = data.width + values.as_ref().map_or(0, Values::bytes);
+        let levels: Vec<_> = data.levels.iter().map(|keys| data.with_values(width, keys)).collect();
+        let candidates = data.with_values(width, &data.candidates);
+        let add = |store: &mut Store, mut candidates: Vec<u8>| {
+            sort_pairs(width, values.as_ref(), &mut candidates, &mut Vec::new());
+            let candidates = Candidates { slices: vec![&candidates], segments: Vec::new() };
+            match values {
+                None => drop(store.settle(&candidates, 1, &|| false).unwrap()),
+                Some(_) => drop(store.settle_pairs(&candidates, 1, &|| false).unwrap()),
+            }
+        };
+        let begin = || {
+            let shares = Shares { young: 1 << 30, filter: 0 };
+            let store = Store::new(Arc::new(FaultDisk::new()), width, Codec::Gaps, shares);
+            let mut store = match &values {
+                None => store,
+                Some(values) => store.with_values(values.clone()),
+            };
+            levels.iter().for_each(|level| add(&mut store, level.clone()));
+            (store, candidates.clone())
+        };
+        let beside = if values.is_some() { "with values" } else { "keys alone" };
+        group.bench_function(format!("{beside}, {}", data.name), |bencher| {
+            bencher.iter_batched(
+                begin,
+                |(mut store, candidates)| {
+                    add(&mut store, candidates);
+                    store
+                },
+                BatchSize::PerIteration,
+            );
         });
     }
 }
