@@ -1,4 +1,4 @@
-//! What the tables of `src/analysis` say of transitions is true: what is not said to be written stays,
+//! What the tables of `src/analysis` say of instances is true: what is not said to be written stays,
 //! what is not said to be read does not matter, what is surely written is overwritten, what is called
 //! independent commutes, nothing is enabled from outside its enabling sets, and nobody sees what is
 //! called invisible. On random programs, on random models in every language, on ours, and with
@@ -13,29 +13,30 @@
 #[allow(dead_code, unused_imports)]
 #[path = "support/programs/mod.rs"]
 mod generated;
+#[path = "support/instances.rs"]
+mod instances;
 #[path = "../examples/differential/models/mod.rs"]
 mod models;
 mod support;
-#[path = "support/transitions.rs"]
-mod transitions;
 
 use generated::{Generated, programs};
+use instances::{Came, Taker, judging, taken};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use spillway::analysis::access::{Cells, Condition, Conjunct, Table};
 use spillway::analysis::dependence::Dependence;
+use spillway::analysis::instances::{ActionInstance, InstanceId};
 use spillway::exec::{Check, Explain, Interp, Outcome};
 use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::ir::layout::{CellId, Part};
-use spillway::ir::{Pid, Program, PropertyId, PropertyKind, Schedule};
+use spillway::ir::{Arena, Pid, Program, PropertyId, PropertyKind};
 use spillway::source::Sources;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use support::{Random, is_large};
-use transitions::{Came, Taker, judging, taken};
 
-/// The most transitions of a program that is looked at.
-const TRANSITIONS_MAX: usize = 300;
+/// The most action instances of a program that is looked at.
+const INSTANCES_MAX: u32 = 300;
 /// States of each that are looked at.
 const STATES: usize = 60;
 
@@ -94,18 +95,18 @@ fn reachable(model: &Interp, random: &mut Random) -> Vec<Vec<u8>> {
 /// Tries all that is said of a program.
 fn try_program(name: &str, program: Program, random: &mut Random, tried: &mut Tried) {
     let Ok(model) = Interp::as_declared(program) else { return };
-    // Its actions are steps of nobody alone, and priorities are a matter of all others.
+    // Priorities are a matter of all others.
     let priorities = model.program().actions.values().any(|it| it.priority != 0);
-    if model.program().schedule == Schedule::Lockstep || priorities {
+    if priorities {
         return;
     }
-    let table = Table::new(model.program(), model.layout());
-    let Some(dependence) = Dependence::new(&table, TRANSITIONS_MAX) else { return };
+    let Ok(table) = Table::new(model.program(), model.layout()) else { return };
+    let Some(dependence) = Dependence::new(&table, INSTANCES_MAX) else { return };
     let states = reachable(&model, random);
     if states.is_empty() {
         return;
     }
-    let taker = Taker::new(&model, dependence.transitions());
+    let taker = Taker::new(&model, table.instances());
     let trial =
         Trial { name, model: &model, table: &table, dependence: &dependence, taker, states };
     tried.programs += 1;
@@ -118,16 +119,15 @@ impl Trial<'_> {
         (0..self.model.layout().state_cells).map(CellId)
     }
 
-    fn shown(&self, transition: usize) -> String {
-        let it = &self.dependence.transitions()[transition];
+    fn shown(&self, instance: InstanceId) -> String {
         let program = self.model.program();
-        let name = |id| &program.actions[id as spillway::ir::ActionId].name;
-        let receiver = it.receiver.as_ref().map(|it| name(it.action));
+        let it = self.table.instances().get(instance).unwrap();
+        let names: Vec<&str> =
+            it.sides().map(|side| program.actions[side.action].name.as_str()).collect();
         format!(
-            "{}: {it:?}, {} + {receiver:?}\n{:#?}\n{}",
+            "{}: {it:?}, {names:?}\n{:#?}\n{}",
             self.name,
-            name(it.first.action),
-            self.dependence.access(transition),
+            self.dependence.access(instance),
             spillway::ir::text::print(program)
         )
     }
@@ -178,25 +178,25 @@ impl Trial<'_> {
 
     /// That a step changes nothing but what it may, and depends on nothing but what it reads.
     fn writes_and_reads(&self, random: &mut Random, tried: &mut Tried) {
-        for transition in 0..self.dependence.transitions().len() {
-            let access = self.dependence.access(transition);
+        for instance in self.dependence.instances() {
+            let access = self.dependence.access(instance);
             let (reads, writes) = (self.table.read_cells(access), self.table.written_cells(access));
             for state in &self.states {
-                let came = self.taker.take(transition, state);
+                let came = self.taker.take(instance, state);
                 for next in came.iter().flatten() {
                     tried.steps += 1;
                     for cell in self.changed(state, next) {
                         assert!(
                             writes.contains(cell),
                             "{cell:?} of {state:02x?} is written by {}",
-                            self.shown(transition)
+                            self.shown(instance)
                         );
                     }
                 }
                 let other = &self.states[random.below(self.states.len())];
                 if self.same_instances(state, other) {
-                    self.ignores(transition, state, other, (&reads, &writes), &came, tried);
-                    self.overwrites(transition, state, other, &reads, &came, tried);
+                    self.ignores(instance, state, other, (&reads, &writes), &came, tried);
+                    self.overwrites(instance, state, other, &reads, &came, tried);
                 }
             }
         }
@@ -205,7 +205,7 @@ impl Trial<'_> {
     /// That what is neither read nor written does not matter, and stays.
     fn ignores(
         &self,
-        transition: usize,
+        instance: InstanceId,
         state: &[u8],
         other: &[u8],
         (reads, writes): (&Cells, &Cells),
@@ -223,47 +223,48 @@ impl Trial<'_> {
             Ok(self.with_cells_of(&mixed, next, |cell| writes.contains(cell)))
         });
         let expected: BTreeSet<Came> = moved.collect();
-        let found = self.taker.take(transition, &mixed);
+        let found = self.taker.take(instance, &mixed);
         assert!(
             found == expected,
             "{found:02x?} and not {expected:02x?}: {mixed:02x?} for {state:02x?}, {}",
-            self.shown(transition)
+            self.shown(instance)
         );
     }
 
     /// That what is surely written does not matter, either, if it is not read.
     fn overwrites(
         &self,
-        transition: usize,
+        instance: InstanceId,
         state: &[u8],
         other: &[u8],
         reads: &Cells,
         came: &BTreeSet<Came>,
         tried: &mut Tried,
     ) {
-        let surely = &self.dependence.access(transition).effect.surely;
+        let surely = &self.dependence.access(instance).effect.surely;
         let mixed =
             self.with_cells_of(state, other, |cell| surely.contains(cell) && !reads.contains(cell));
         if mixed == state || came.is_empty() {
             return;
         }
         tried.overwritten += 1;
-        let found = self.taker.take(transition, &mixed);
+        let found = self.taker.take(instance, &mixed);
         assert!(
             found == *came,
             "{found:02x?} and not {came:02x?}: {mixed:02x?} for {state:02x?}, {}",
-            self.shown(transition)
+            self.shown(instance)
         );
     }
 
-    /// That what is said of two transitions holds in every state.
+    /// That what is said of two instances holds in every state.
     fn pairs(&self, random: &mut Random, tried: &mut Tried) {
-        let count = self.dependence.transitions().len();
+        let all: Vec<InstanceId> = self.dependence.instances().collect();
         let mut judges = BTreeMap::new();
         for state in &self.states {
-            let came: Vec<BTreeSet<Came>> =
-                (0..count).map(|it| self.taker.take(it, state)).collect();
-            let possible: Vec<usize> = (0..count).filter(|&it| !came[it].is_empty()).collect();
+            let came: Arena<InstanceId, BTreeSet<Came>> =
+                all.iter().map(|it| self.taker.take(*it, state)).collect();
+            let is_possible = |it: &&InstanceId| !came[**it].is_empty();
+            let possible: Vec<InstanceId> = all.iter().filter(is_possible).copied().collect();
             for &one in &possible {
                 for &other in &possible {
                     self.commutes(state, one, other, &came, tried);
@@ -271,8 +272,8 @@ impl Trial<'_> {
                 for next in came[one].iter().flatten() {
                     self.is_seen(one, state, next, tried);
                     // There are many that are not possible.
-                    for other in (0..count).filter(|&it| came[it].is_empty()) {
-                        if count < 30 || random.below(count) < 30 {
+                    for &other in all.iter().filter(|it| !is_possible(it)) {
+                        if all.len() < 30 || random.below(all.len()) < 30 {
                             self.enables(state, next, one, other, &mut judges, tried);
                         }
                     }
@@ -284,9 +285,9 @@ impl Trial<'_> {
     fn commutes(
         &self,
         state: &[u8],
-        one: usize,
-        other: usize,
-        came: &[BTreeSet<Came>],
+        one: InstanceId,
+        other: InstanceId,
+        came: &Arena<InstanceId, BTreeSet<Came>>,
         tried: &mut Tried,
     ) {
         if one == other {
@@ -299,7 +300,7 @@ impl Trial<'_> {
             return;
         }
         tried.independent += 1;
-        let then = |first: usize, second: usize| -> BTreeSet<Vec<u8>> {
+        let then = |first: InstanceId, second: InstanceId| -> BTreeSet<Vec<u8>> {
             let mut ends = BTreeSet::new();
             for next in came[first].iter().flatten() {
                 let after = self.taker.take(second, next);
@@ -315,7 +316,7 @@ impl Trial<'_> {
         };
         let (left, right) = (then(one, other), then(other, one));
         // Where one is an error there is nothing to go on from.
-        let both = |it: usize| came[it].iter().any(Result::is_ok);
+        let both = |it: InstanceId| came[it].iter().any(Result::is_ok);
         if both(one) && both(other) {
             assert!(left == right, "the order matters in {state:02x?}: {}", shown());
         }
@@ -326,22 +327,22 @@ impl Trial<'_> {
         &self,
         state: &[u8],
         next: &[u8],
-        by: usize,
-        transition: usize,
-        judges: &mut BTreeMap<(usize, usize), Interp>,
+        by: InstanceId,
+        instance: InstanceId,
+        judges: &mut BTreeMap<(InstanceId, usize), Interp>,
         tried: &mut Tried,
     ) {
-        let all = self.dependence.access(transition).guard.len();
-        let may = |conjunct| self.dependence.may_enable(by, transition, conjunct);
+        let all = self.dependence.access(instance).guard.len();
+        let may = |conjunct| self.dependence.may_enable(by, instance, conjunct);
         // Most cannot be enabled, which is soon said; the rest has to be tried.
-        if (0..all).all(may) || self.taker.take(transition, next).is_empty() {
+        if (0..all).all(may) || self.taker.take(instance, next).is_empty() {
             return;
         }
         tried.enabled += 1;
         let shown = |what: &str| {
-            format!("{what} in {state:02x?}: {}\nby {}", self.shown(transition), self.shown(by))
+            format!("{what} in {state:02x?}: {}\nby {}", self.shown(instance), self.shown(by))
         };
-        match self.first_false(transition, state, judges) {
+        match self.first_false(instance, state, judges) {
             Some(conjunct) => {
                 tried.by_known += 1;
                 assert!(may(conjunct), "{}", shown(&format!("enabled by conjunct {conjunct}")));
@@ -353,13 +354,13 @@ impl Trial<'_> {
     /// The first conjunct that does not hold in a state, if it can be told.
     fn first_false(
         &self,
-        transition: usize,
+        instance: InstanceId,
         state: &[u8],
-        judges: &mut BTreeMap<(usize, usize), Interp>,
+        judges: &mut BTreeMap<(InstanceId, usize), Interp>,
     ) -> Option<usize> {
-        let guard = &self.dependence.access(transition).guard;
+        let guard = &self.dependence.access(instance).guard;
         for (at, conjunct) in guard.iter().enumerate() {
-            if !self.holds(transition, (at, conjunct), state, judges)? {
+            if !self.holds(instance, (at, conjunct), state, judges)? {
                 return Some(at);
             }
         }
@@ -368,10 +369,10 @@ impl Trial<'_> {
 
     fn holds(
         &self,
-        transition: usize,
+        instance: InstanceId,
         (at, conjunct): (usize, &Conjunct<'_>),
         state: &[u8],
-        judges: &mut BTreeMap<(usize, usize), Interp>,
+        judges: &mut BTreeMap<(InstanceId, usize), Interp>,
     ) -> Option<bool> {
         let (program, layout) = (self.model.program(), self.model.layout());
         if program.comes_and_goes() {
@@ -380,23 +381,26 @@ impl Trial<'_> {
         if let (Condition::At(cell, location), None) = (&conjunct.condition, conjunct.expr) {
             return Some(layout.get(state, *cell) == Some(location.0.into()));
         }
-        let parts = &self.dependence.transitions()[transition];
+        let Some(ActionInstance::Alone(side)) = self.table.instances().get(instance) else {
+            return None;
+        };
         let waits = matches!(conjunct.condition, Condition::Asks(..));
-        if parts.receiver.is_some() || (conjunct.expr.is_none() && !waits) {
+        if conjunct.expr.is_none() && !waits {
             return None;
         }
-        let judge = judges.entry((transition, at)).or_insert_with(|| {
+        let judge = judges.entry((instance, at)).or_insert_with(|| {
             let message = match conjunct.expr {
                 Some(_) => None,
-                None => program.actions[parts.first.action].communication.clone(),
+                None => program.actions[side.action].communication.clone(),
             };
-            judging(program, &parts.first, conjunct.expr.cloned(), message)
+            let instances = self.table.instances();
+            judging(program, instances, side, conjunct.expr.cloned(), message)
         });
         Some(!taken(judge, state).is_empty())
     }
 
     /// That a step which changes whether a property holds is visible to it.
-    fn is_seen(&self, by: usize, state: &[u8], next: &[u8], tried: &mut Tried) {
+    fn is_seen(&self, by: InstanceId, state: &[u8], next: &[u8], tried: &mut Tried) {
         let broken = |state: &[u8]| -> BTreeSet<Check> {
             let found = self.model.violations(state).into_iter();
             found.filter(|it| matches!(it, Check::Property(_))).collect()
@@ -621,15 +625,15 @@ fn observers_are_told_apart() {
         never { do :: y == 1 od }";
     let program = load(&promela::LANGUAGE, "observed.pml", text.to_string()).unwrap();
     let model = Interp::new(program).unwrap();
-    let table = Table::new(model.program(), model.layout());
+    let table = Table::new(model.program(), model.layout()).unwrap();
     let dependence = Dependence::new(&table, 100).unwrap();
     let claim =
         model.program().properties.iter().find_map(|(id, property)| {
             matches!(property.kind, PropertyKind::Claim(_)).then_some(id)
         });
-    let names = |all: Vec<usize>| -> Vec<&str> {
-        let action = |it: &usize| dependence.transitions()[*it].first.action;
-        all.iter().map(|it| model.program().actions[action(it)].name.as_str()).collect()
+    let names = |all: Vec<InstanceId>| -> Vec<&str> {
+        let sides = all.iter().flat_map(|it| table.instances().get(*it).unwrap().sides());
+        sides.map(|side| model.program().actions[side.action].name.as_str()).collect()
     };
     assert_eq!(names(dependence.visible(claim.unwrap())), ["P: y = 1 - y"]);
     assert_eq!(names(dependence.asserting()), ["P: assert(x < 9)"]);

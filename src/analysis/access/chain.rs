@@ -1,9 +1,10 @@
 //! What a mover does in the same step after its first action.
 
 use super::collect::{Collector, Mover};
-use super::object::{Access, Instance};
+use super::object::Access;
 use super::table::Table;
 use super::walk::Touched;
+use crate::analysis::instances::Side;
 use crate::ir::{Action, Communication, Edge, Entity, LocationId, ProcessId, Turn};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -33,12 +34,12 @@ impl Chain {
 }
 
 impl Table<'_> {
-    /// Adds all that may follow in the same step once an instance has been taken: whatever is
+    /// Adds all that may follow in the same step once an action has been taken: whatever is
     /// possible then was not asked for before, so nothing of it is sure.
-    pub(super) fn go_on(&self, instance: &Instance, effect: &mut Access) {
+    pub(super) fn go_on(&self, side: Side, effect: &mut Access) {
         let mut chain = Chain { seen: BTreeSet::new(), open: Vec::new() };
-        let first = &self.program().actions[instance.action];
-        chain.goes_on(first, instance.slot..instance.slot + 1);
+        let first = &self.program().actions[side.action];
+        chain.goes_on(first, side.slot..side.slot + 1);
         while let Some(Within { process, slots, at }) = chain.open.pop() {
             for &id in &self.from[process.index()][at.index()] {
                 let action = &self.program().actions[id];

@@ -1,4 +1,4 @@
-//! From code to what it may read and write, in one instance: an index is followed as far as what is
+//! From code to what it may read and write, in one action instance: an index is followed as far as what is
 //! known of its value goes.
 
 use super::cells::Cells;
@@ -627,14 +627,6 @@ impl Known<'_> {
         let placement = self.layout.channels[channel.id];
         let first = placement.first.0 + channel.slot * placement.stride;
         first..first + 1 + about.capacity * about.fields.len() as u32
-    }
-
-    /// The values of a parameter's type.
-    pub fn parameter_values(&self, over: TypeId) -> Interval {
-        match &self.program.types[over] {
-            Type::Scalar(scalar) => self.program.bounds(&scalar.domain),
-            _ => unreachable!("the validator lets only scalar types be ranged over"),
-        }
     }
 }
 

@@ -2,10 +2,10 @@
 //!
 //! - `walk`: what each construct touches, in the order of evaluation;
 //! - `cells`, `object`: what there is to touch;
-//! - `collect`: the walk of an instance of an action, indices followed as far as values are known;
+//! - `collect`: the walk of an action instance, indices followed as far as values are known;
 //!   `failing`: whether a guard may fail;
 //! - `guard`: what must hold for a step, part by part;
-//! - `table`: every transition with what it reads and writes; `chain`: what follows in its step.
+//! - `table`: every action instance with what it reads and writes; `chain`: what follows in its step.
 //!
 //! `docs/ir.md` says what each object is and each operation counts as.
 
@@ -20,6 +20,6 @@ mod walk;
 
 pub use cells::Cells;
 pub use guard::{Condition, Conjunct, Question};
-pub use object::{Access, Add, ChannelSlot, ChannelUse, Instance, Moved, Transition};
-pub use table::{Table, TransitionAccess};
+pub use object::{Access, Add, ChannelSlot, ChannelUse, Moved};
+pub use table::{InstanceAccess, Table};
 pub use walk::{Caller, Operation, Touch, Touched, Values, Walk};

@@ -3,28 +3,7 @@
 use super::cells::Cells;
 use super::walk::Operation;
 use crate::ir::layout::CellId;
-use crate::ir::{ActionId, ChannelId, LocationId};
-
-/// An action with all that its code leaves open: who moves, and what its parameters stand for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Instance {
-    /// The action.
-    pub action: ActionId,
-    /// The slot of the mover; 0 for a process that always exists, and where nobody moves.
-    pub slot: u32,
-    /// The values of its parameters, in order.
-    pub values: Vec<i64>,
-}
-
-/// What a step begins with: an instance of an action alone, or both sides of a rendezvous. All that
-/// the mover does in the same step belongs to it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Transition {
-    /// The action; of a rendezvous, the one that sends.
-    pub first: Instance,
-    /// The one that receives.
-    pub receiver: Option<Instance>,
-}
+use crate::ir::{ChannelId, LocationId};
 
 /// A channel, or that of one slot of its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,20 +1,22 @@
-//! Every transition of a program, and what each reads and writes.
+//! What each action instance of a program waits for, reads and writes.
 
 use super::cells::Cells;
 use super::collect::{Collector, Known, Mover};
 use super::guard::{Condition, Conjunct};
-use super::object::{Access, ChannelSlot, Instance, Transition};
+use super::object::Access;
 use super::walk::{Touch, Touched};
+use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, NotNumbered, Side};
 use crate::analysis::ranges::ranges;
 use crate::ir::layout::{CellId, Ranges};
 use crate::ir::{
     Action, ActionId, Binary, ChannelRef, Communication, Edge, Entity, Expr, Grip, Layout, Place,
-    ProcessId, Program, PropertyKind, Schedule,
+    ProcessId, Program, PropertyKind,
 };
+use std::collections::BTreeSet;
 
-/// What a transition waits for and what it does.
+/// What an action instance waits for and what it does.
 #[derive(Clone, Debug)]
-pub struct TransitionAccess<'p> {
+pub struct InstanceAccess<'p> {
     /// All of these must hold, judged in this order.
     pub guard: Vec<Conjunct<'p>>,
     /// What the step reads and writes then.
@@ -27,6 +29,7 @@ pub struct Table<'p> {
     program: &'p Program,
     layout: &'p Layout,
     ranges: Option<Ranges>,
+    instances: ActionInstances,
     /// The actions of each process from each of its locations, in order.
     pub(super) from: Vec<Vec<Vec<ActionId>>>,
     /// Whether anybody is ever at a committed location.
@@ -38,8 +41,9 @@ pub struct Table<'p> {
 }
 
 impl<'p> Table<'p> {
-    /// Of a valid program. Any layout of it will do.
-    pub fn new(program: &'p Program, layout: &'p Layout) -> Table<'p> {
+    /// Of a valid program, or why its action instances are not numbered. Any layout of it will do.
+    pub fn new(program: &'p Program, layout: &'p Layout) -> Result<Table<'p>, NotNumbered> {
+        let instances = ActionInstances::new(program)?;
         let mut from: Vec<Vec<Vec<ActionId>>> = (program.processes.values())
             .map(|process| vec![Vec::new(); process.locations.len()])
             .collect();
@@ -53,10 +57,18 @@ impl<'p> Table<'p> {
         let has_priorities = program.actions.values().any(|it| it.priority != 0);
         let ranges = ranges(program);
         let assumed = None;
-        let mut table =
-            Table { program, layout, ranges, from, has_committed, has_priorities, assumed };
+        let mut table = Table {
+            program,
+            layout,
+            ranges,
+            instances,
+            from,
+            has_committed,
+            has_priorities,
+            assumed,
+        };
         table.assumed = table.assumptions();
-        table
+        Ok(table)
     }
 
     fn assumptions(&self) -> Option<Access> {
@@ -86,97 +98,14 @@ impl<'p> Table<'p> {
         collector.take()
     }
 
-    /// Every transition, or nothing if there are more than `most`.
-    pub fn transitions(&self, most: usize) -> Option<Vec<Transition>> {
-        let mut instances = Vec::new();
-        for (id, action) in self.program.actions.iter() {
-            let mut own = self.instances(id, action, most)?;
-            instances.append(&mut own);
-            if instances.len() > most {
-                return None;
-            }
-        }
-        let mut found = Vec::new();
-        for first in &instances {
-            let communication = self.program.actions[first.action].communication.as_ref();
-            let meets = communication.is_some_and(|it| self.may_meet(it.channel()));
-            // A rendezvous is its sender's. That may fail before there is any receiver, where
-            // processes come and go.
-            let is_alone = match communication {
-                Some(Communication::Receive { .. }) => !meets || self.may_buffer(communication),
-                Some(Communication::Send { .. }) => !meets || self.program.comes_and_goes(),
-                None => true,
-            };
-            if is_alone {
-                found.push(Transition { first: first.clone(), receiver: None });
-            }
-            if meets && matches!(communication, Some(Communication::Send { .. })) {
-                let receivers = instances.iter().filter(|it| self.meet(first, it));
-                found.extend(receivers.map(|receiver| Transition {
-                    first: first.clone(),
-                    receiver: Some(receiver.clone()),
-                }));
-            }
-            if found.len() > most {
-                return None;
-            }
-        }
-        Some(found)
-    }
-
-    /// Every instance of an action, or nothing if there are more than `most`.
-    fn instances(&self, id: ActionId, action: &Action, most: usize) -> Option<Vec<Instance>> {
-        let slots = action.edge.map_or(1, |edge| self.program.slots(edge.process));
-        let one = |slot| Instance { action: id, slot, values: Vec::new() };
-        let mut all: Vec<Instance> = (0..slots).map(one).collect();
-        for parameter in &action.parameters {
-            let (low, high) = self.known().parameter_values(parameter.over);
-            if (high - low + 1).saturating_mul(all.len() as i64) > most as i64 {
-                return None;
-            }
-            let each = all.into_iter().flat_map(|instance| {
-                (low..=high).map(move |value| {
-                    let mut instance = instance.clone();
-                    instance.values.push(value);
-                    instance
-                })
-            });
-            all = each.collect();
-        }
-        Some(all)
+    /// The action instances.
+    pub fn instances(&self) -> &ActionInstances {
+        &self.instances
     }
 
     /// Whether a channel may be a rendezvous.
     fn may_meet(&self, channel: &ChannelRef) -> bool {
         channel.meant(self.program).any(|it| self.program.channels[it].capacity == 0)
-    }
-
-    fn may_buffer(&self, communication: Option<&Communication>) -> bool {
-        let channels = communication.into_iter().flat_map(|it| it.channel().meant(self.program));
-        channels.into_iter().any(|it| self.program.channels[it].capacity > 0)
-    }
-
-    /// Whether one may send what the other receives, by rendezvous.
-    fn meet(&self, sender: &Instance, receiver: &Instance) -> bool {
-        let actions = [sender, receiver].map(|it| &self.program.actions[it.action]);
-        let [Some(Communication::Send { .. }), Some(Communication::Receive { .. })] =
-            actions.map(|it| it.communication.as_ref())
-        else {
-            return false;
-        };
-        let places = [sender, receiver].map(|it| self.mover(it));
-        let is_other = places[0].process != places[1].process || sender.slot != receiver.slot;
-        let [theirs, ours] = [sender, receiver].map(|it| self.rendezvous_of(it));
-        is_other && theirs.iter().any(|it| ours.contains(it))
-    }
-
-    /// The rendezvous that an instance may send or receive on.
-    fn rendezvous_of(&self, instance: &Instance) -> Vec<ChannelSlot> {
-        let action = &self.program.actions[instance.action];
-        let Some(communication) = &action.communication else { return Vec::new() };
-        let mut found = self.collector(instance).channels(communication.channel());
-        found.retain(|it| self.program.channels[it.id].capacity == 0);
-        found
     }
 
     /// The cell that says where an instance of a process is.
@@ -193,31 +122,32 @@ impl<'p> Table<'p> {
         collector.take()
     }
 
-    pub(super) fn mover(&self, instance: &Instance) -> Mover {
-        let process = self.program.actions[instance.action].edge.map(|edge| edge.process);
-        Mover { process, slots: instance.slot..instance.slot + 1 }
-    }
-
-    /// For the code of an instance: its parameters stand for their values.
-    fn collector(&self, instance: &Instance) -> Collector<'_> {
-        let mut collector = Collector::new(self.known(), self.mover(instance));
-        let parameters = &self.program.actions[instance.action].parameters;
-        for (parameter, &value) in parameters.iter().zip(&instance.values) {
+    /// For the code of one side: its parameters stand for their values.
+    fn collector(&self, side: Side) -> Collector<'_> {
+        let action = &self.program.actions[side.action];
+        let process = action.edge.map(|edge| edge.process);
+        let mover = Mover { process, slots: side.slot..side.slot + 1 };
+        let mut collector = Collector::new(self.known(), mover);
+        for (parameter, value) in action.parameters.iter().zip(self.instances.values(side)) {
             collector.bind_value(parameter.local, value);
         }
         collector
     }
 
-    /// What a transition waits for and what it does.
-    pub fn access(&self, transition: &Transition) -> TransitionAccess<'_> {
-        let mut found = match &transition.receiver {
-            None => self.alone(&transition.first),
-            Some(receiver) => self.rendezvous(&transition.first, receiver),
+    /// What an action instance waits for and what it does.
+    ///
+    /// # Panics
+    /// If the program has no such instance.
+    pub fn access(&self, number: InstanceId) -> InstanceAccess<'_> {
+        let instance = self.instances.get(number);
+        let instance = instance.unwrap_or_else(|| panic!("the program has no {number:?}"));
+        let mut found = match instance {
+            ActionInstance::Alone(side) => self.alone(side),
+            ActionInstance::Meeting { sender, receiver } => self.rendezvous(sender, receiver),
+            ActionInstance::MayMove { process, slot } => return self.question(process, slot),
         };
-        let not_understood = self.program.schedule == Schedule::Lockstep
-            || (self.has_priorities
-                && self.program.actions[transition.first.action].edge.is_none());
-        if not_understood {
+        let is_free = |side: Side| self.program.actions[side.action].edge.is_none();
+        if self.has_priorities && instance.sides().any(is_free) {
             let access = Access { reads_anything: true, ..Access::default() };
             found.guard.push(Conjunct::holds(access));
         }
@@ -232,7 +162,20 @@ impl<'p> Table<'p> {
         found
     }
 
-    fn alone(&self, first: &Instance) -> TransitionAccess<'_> {
+    /// What a process is asked before it moves: whether asking fails.
+    fn question(&self, process: ProcessId, slot: u32) -> InstanceAccess<'_> {
+        let mover = Mover { process: Some(process), slots: slot..slot + 1 };
+        let mut collector = Collector::new(self.known(), mover);
+        let life = &self.program.processes[process].life;
+        life.provided.iter().for_each(|it| collector.walk().expr(&mut collector, it));
+        let mut access = collector.take();
+        access.reads_anything |= life.priority.is_some();
+        let cell = self.known().location_cell(process, slot).0;
+        access.reads.insert(cell..cell + 1);
+        InstanceAccess { guard: vec![Conjunct::holds(access)], effect: Access::default() }
+    }
+
+    fn alone(&self, first: Side) -> InstanceAccess<'_> {
         let action = &self.program.actions[first.action];
         let mut guard = Vec::new();
         self.begins(first, &mut guard);
@@ -247,12 +190,12 @@ impl<'p> Table<'p> {
                 true => guard.push(Conjunct::holds(effect.reading())),
             }
         }
-        let mut whole = TransitionAccess { guard, effect };
+        let mut whole = InstanceAccess { guard, effect };
         self.go_on(first, &mut whole.effect);
         whole
     }
 
-    fn rendezvous(&self, sender: &Instance, receiver: &Instance) -> TransitionAccess<'_> {
+    fn rendezvous(&self, sender: Side, receiver: Side) -> InstanceAccess<'_> {
         let mut guard = Vec::new();
         let effect = self.effect(sender);
         // The receiver's part is judged after the sender's statements, where processes come and go.
@@ -264,8 +207,12 @@ impl<'p> Table<'p> {
         let first = guard.len();
         self.begins(receiver, &mut guard);
         self.commitment(&[sender, receiver], &mut guard);
+        let judged = guard.len();
         self.judges(receiver, &mut guard);
         if !comes_and_goes {
+            if guard[judged..].iter().any(|it| it.may_fail) {
+                guard.insert(judged, self.other_senders(receiver));
+            }
             self.judges(sender, &mut guard);
         }
         guard.push(Conjunct::holds(self.message(sender, receiver)));
@@ -277,20 +224,38 @@ impl<'p> Table<'p> {
                 *conjunct = Conjunct { expr: conjunct.expr, ..Conjunct::holds(access) };
             }
         }
-        let mut whole = TransitionAccess { guard, effect };
+        let mut whole = InstanceAccess { guard, effect };
         whole.effect.extend(self.effect(receiver));
         self.go_on(receiver, &mut whole.effect);
         whole
     }
 
+    /// Who else is where he could send to a receiver: a guard of that which fails is an error of the
+    /// first who is.
+    fn other_senders(&self, receiver: Side) -> Conjunct<'p> {
+        let mut access = Access::default();
+        let received = self.program.actions[receiver.action].communication.as_ref();
+        let meant = |it: &Communication| it.channel().meant(self.program).collect::<BTreeSet<_>>();
+        let channels = received.map(meant).unwrap_or_default();
+        for action in self.program.actions.values() {
+            if let (Some(edge), Some(sent @ Communication::Send { .. })) =
+                (action.edge, &action.communication)
+                && !meant(sent).is_disjoint(&channels)
+            {
+                access.asks.push((self.known().location_cell(edge.process, 0), edge.from));
+            }
+        }
+        Conjunct::holds(access)
+    }
+
     /// That the mover is there and may move, and what decides before its guard is asked.
-    fn begins<'t>(&'t self, instance: &Instance, guard: &mut Vec<Conjunct<'t>>) {
-        let action = &self.program.actions[instance.action];
+    fn begins<'t>(&'t self, side: Side, guard: &mut Vec<Conjunct<'t>>) {
+        let action = &self.program.actions[side.action];
         let Some(Edge { process, from, .. }) = action.edge else { return };
-        guard.push(Conjunct::at(self.known().location_cell(process, instance.slot), from));
+        guard.push(Conjunct::at(self.known().location_cell(process, side.slot), from));
         let life = &self.program.processes[process].life;
         if let Some(provided) = &life.provided {
-            let mut collector = self.collector(instance);
+            let mut collector = self.collector(side);
             collector.walk().expr(&mut collector, provided);
             let access = collector.take();
             guard.push(Conjunct { expr: Some(provided), ..Conjunct::holds(access) });
@@ -299,17 +264,17 @@ impl<'p> Table<'p> {
             let access = Access { reads_anything: true, ..Access::default() };
             guard.push(Conjunct::holds(access));
         }
-        guard.extend(self.earlier(instance).map(Conjunct::holds));
+        guard.extend(self.earlier(side).map(Conjunct::holds));
     }
 
     /// What is read to find out whether the actions before this one let it be taken, if they have a
     /// say.
-    fn earlier(&self, instance: &Instance) -> Option<Access> {
-        let action = &self.program.actions[instance.action];
+    fn earlier(&self, side: Side) -> Option<Access> {
+        let action = &self.program.actions[side.action];
         let Edge { process, from, .. } = action.edge?;
         let all = &self.from[process.index()][from.index()];
         let before: Vec<ActionId> =
-            all.iter().copied().take_while(|&it| it != instance.action).collect();
+            all.iter().copied().take_while(|&it| it != side.action).collect();
         let tier = |id: &ActionId| self.program.actions[*id].control.tier;
         let decides = |id: &ActionId| tier(id) != 0 && tier(id) != action.control.tier;
         if !action.control.otherwise && !before.iter().any(decides) {
@@ -317,16 +282,16 @@ impl<'p> Table<'p> {
         }
         let mut access = Access::default();
         for id in before {
-            let other = Instance { action: id, slot: instance.slot, values: Vec::new() };
-            access.extend(self.possibility(&other));
+            let other = Side { action: id, slot: side.slot, combination: 0 };
+            access.extend(self.possibility(other));
         }
         Some(access)
     }
 
     /// What is read to find out whether an action of the mover is possible.
-    fn possibility(&self, instance: &Instance) -> Access {
-        let action = &self.program.actions[instance.action];
-        let mut collector = self.collector(instance);
+    fn possibility(&self, side: Side) -> Access {
+        let action = &self.program.actions[side.action];
+        let mut collector = self.collector(side);
         action.guard.iter().for_each(|it| collector.walk().expr(&mut collector, it));
         let mut access = collector.take();
         if let Some(communication) = &action.communication {
@@ -338,9 +303,9 @@ impl<'p> Table<'p> {
     }
 
     /// That nobody else has committed himself, if the movers have not.
-    fn commitment<'t>(&'t self, movers: &[&Instance], guard: &mut Vec<Conjunct<'t>>) {
-        let is_committed = |instance: &&Instance| {
-            let edge = self.program.actions[instance.action].edge;
+    fn commitment<'t>(&'t self, movers: &[Side], guard: &mut Vec<Conjunct<'t>>) {
+        let is_committed = |side: &Side| {
+            let edge = self.program.actions[side.action].edge;
             edge.is_some_and(|Edge { process, from, .. }| {
                 self.program.processes[process].locations[from].grip == Grip::Committed
             })
@@ -351,18 +316,18 @@ impl<'p> Table<'p> {
         }
     }
 
-    fn judges<'t>(&'t self, instance: &Instance, guard: &mut Vec<Conjunct<'t>>) {
-        if let Some(condition) = &self.program.actions[instance.action].guard {
-            self.collector(instance).conjuncts(condition, guard);
+    fn judges<'t>(&'t self, side: Side, guard: &mut Vec<Conjunct<'t>>) {
+        if let Some(condition) = &self.program.actions[side.action].guard {
+            self.collector(side).conjuncts(condition, guard);
         }
     }
 
     /// What is read to find out whether a message is received, and on which channel.
-    fn message(&self, sender: &Instance, receiver: &Instance) -> Access {
+    fn message(&self, sender: Side, receiver: Side) -> Access {
         let mut access = Access::default();
-        for instance in [sender, receiver] {
-            let mut collector = self.collector(instance);
-            if let Some(communication) = &self.program.actions[instance.action].communication {
+        for side in [sender, receiver] {
+            let mut collector = self.collector(side);
+            if let Some(communication) = &self.program.actions[side.action].communication {
                 collector.walk().judged(&mut collector, communication);
                 match communication.channel() {
                     ChannelRef::Named(_) => {}
@@ -378,9 +343,9 @@ impl<'p> Table<'p> {
     }
 
     /// What taking an action does, but for what the mover does next.
-    fn effect(&self, instance: &Instance) -> Access {
-        let action = &self.program.actions[instance.action];
-        let mut collector = self.collector(instance);
+    fn effect(&self, side: Side) -> Access {
+        let action = &self.program.actions[side.action];
+        let mut collector = self.collector(side);
         self.run(&mut collector, action, true);
         collector.take()
     }
@@ -401,8 +366,8 @@ impl<'p> Table<'p> {
         walk.body(collector, &action.body);
     }
 
-    /// All cells that a transition may look at, other than to find out which instances there are.
-    pub fn read_cells(&self, access: &TransitionAccess<'_>) -> Cells {
+    /// All cells that an action instance may look at, other than to find out which instances there are.
+    pub fn read_cells(&self, access: &InstanceAccess<'_>) -> Cells {
         let mut reads = access.effect.reading();
         access.guard.iter().for_each(|it| reads.extend(it.reads()));
         let mut cells = reads.reads;
@@ -422,8 +387,8 @@ impl<'p> Table<'p> {
         cells
     }
 
-    /// All cells that a transition may change.
-    pub fn written_cells(&self, access: &TransitionAccess<'_>) -> Cells {
+    /// All cells that an action instance may change.
+    pub fn written_cells(&self, access: &InstanceAccess<'_>) -> Cells {
         let mut cells = access.effect.written();
         let changed = access.effect.channels.iter().filter(|(_, it)| it.changes());
         changed.for_each(|(channel, _)| cells.insert(self.known().channel_cells(*channel)));
@@ -431,10 +396,10 @@ impl<'p> Table<'p> {
     }
 }
 
-impl TransitionAccess<'_> {
+impl InstanceAccess<'_> {
     /// Whether two are never possible in one state: some process would have to be in two places, or
     /// some cell to hold two values.
-    pub fn excludes(&self, other: &TransitionAccess<'_>) -> bool {
+    pub fn excludes(&self, other: &InstanceAccess<'_>) -> bool {
         let contradicts = |one: &Conjunct, two: &Conjunct| match (&one.condition, &two.condition) {
             (Condition::At(cell, at), Condition::At(same, there)) => cell == same && at != there,
             (
@@ -446,7 +411,7 @@ impl TransitionAccess<'_> {
         self.certain().any(|one| other.certain().any(|two| contradicts(one, two)))
     }
 
-    /// The conjuncts that hold wherever the transition is possible: not those after one that may fail,
+    /// The conjuncts that hold wherever the instance is possible: not those after one that may fail,
     /// which is a step, too.
     fn certain(&self) -> impl Iterator<Item = &Conjunct<'_>> {
         self.guard.iter().take_while(|it| !it.may_fail)

@@ -1,6 +1,6 @@
-//! Which transitions commute, which can enable or disable which, and which can be seen.
+//! Which action instances commute, which can enable or disable which, and which can be seen.
 //!
-//! Two transitions are *independent* if in every reachable state in which both are possible each stays
+//! Two action instances are *independent* if in every reachable state in which both are possible each stays
 //! possible after the other, does the same, and both orders lead to the same state (Godefroid and
 //! Pirottin 1993; the relation that Laarman, Pater, van de Pol and Weber 2013 call "do not accord" is
 //! its complement). Whether one enables the other is another question, asked of each conjunct of a
@@ -8,49 +8,50 @@
 
 pub mod channels;
 
-use crate::analysis::access::{
-    Access, Add, Condition, Conjunct, Moved, Table, Transition, TransitionAccess,
-};
+use crate::analysis::access::{Access, Add, Condition, Conjunct, InstanceAccess, Moved, Table};
+use crate::analysis::instances::InstanceId;
 use crate::ir::layout::CellId;
-use crate::ir::{Binary, Expr, PropertyId, PropertyKind};
+use crate::ir::{Arena, Binary, Expr, PropertyId, PropertyKind};
 use channels::Answer;
 
-/// All transitions of a program, and how they stand to each other.
+/// All action instances of a program, and how they stand to each other.
 #[derive(Debug)]
 pub struct Dependence<'t> {
     table: &'t Table<'t>,
-    transitions: Vec<Transition>,
-    accesses: Vec<TransitionAccess<'t>>,
+    accesses: Arena<InstanceId, InstanceAccess<'t>>,
 }
 
 impl<'t> Dependence<'t> {
-    /// Of all transitions in a table, or nothing if there are more than `most`.
-    pub fn new(table: &'t Table<'t>, most: usize) -> Option<Dependence<'t>> {
-        let transitions = table.transitions(most)?;
-        let accesses = transitions.iter().map(|it| table.access(it)).collect();
-        Some(Dependence { table, transitions, accesses })
+    /// Of all action instances in a table, or nothing if there are more than `most`.
+    pub fn new(table: &'t Table<'t>, most: u32) -> Option<Dependence<'t>> {
+        let count = table.instances().count();
+        if count > most {
+            return None;
+        }
+        let accesses = (0..count).map(|it| table.access(InstanceId(it))).collect();
+        Some(Dependence { table, accesses })
     }
 
-    /// The transitions; elsewhere they go by their places in this list.
-    pub fn transitions(&self) -> &[Transition] {
-        &self.transitions
+    /// All of them.
+    pub fn instances(&self) -> impl Iterator<Item = InstanceId> + use<> {
+        (0..self.accesses.len() as u32).map(InstanceId)
     }
 
-    /// What a transition reads and writes.
-    pub fn access(&self, transition: usize) -> &TransitionAccess<'t> {
-        &self.accesses[transition]
+    /// What an instance waits for, reads and writes.
+    pub fn access(&self, instance: InstanceId) -> &InstanceAccess<'t> {
+        &self.accesses[instance]
     }
 
     /// Whether two are never possible in one state.
-    pub fn exclude(&self, one: usize, other: usize) -> bool {
+    pub fn exclude(&self, one: InstanceId, other: InstanceId) -> bool {
         self.accesses[one].excludes(&self.accesses[other])
     }
 
-    /// Whether two transitions commute and do not disable each other, in every reachable state in which
+    /// Whether two instances commute and do not disable each other, in every reachable state in which
     /// both are possible.
-    pub fn are_independent(&self, one: usize, other: usize) -> bool {
+    pub fn are_independent(&self, one: InstanceId, other: InstanceId) -> bool {
         let (left, right) = (&self.accesses[one], &self.accesses[other]);
-        let keeps = |by: &TransitionAccess, guard: &[Conjunct]| {
+        let keeps = |by: &InstanceAccess, guard: &[Conjunct]| {
             !guard.iter().any(|it| self.may_change(&by.effect, it, Answer::Yes))
         };
         left.excludes(right)
@@ -61,39 +62,37 @@ impl<'t> Dependence<'t> {
 
     /// Whether `by` may make this conjunct hold where it does not, or make one before it fail, which
     /// counts as much.
-    pub fn may_enable(&self, by: usize, transition: usize, conjunct: usize) -> bool {
-        let (effect, guard) = (&self.accesses[by].effect, &self.accesses[transition].guard);
+    pub fn may_enable(&self, by: InstanceId, instance: InstanceId, conjunct: usize) -> bool {
+        let (effect, guard) = (&self.accesses[by].effect, &self.accesses[instance].guard);
         let fails = |it: &Conjunct| it.may_fail && effect.may_change(&it.reads());
         self.may_change(effect, &guard[conjunct], Answer::No) || guard[..conjunct].iter().any(fails)
     }
 
     /// Whether `by` may make this conjunct not hold, or fail, where it holds.
-    pub fn may_disable(&self, by: usize, transition: usize, conjunct: usize) -> bool {
-        let guard = &self.accesses[transition].guard;
+    pub fn may_disable(&self, by: InstanceId, instance: InstanceId, conjunct: usize) -> bool {
+        let guard = &self.accesses[instance].guard;
         self.may_change(&self.accesses[by].effect, &guard[conjunct], Answer::Yes)
     }
 
     /// A necessary enabling set: where this conjunct is the first that does not hold, nothing but these
-    /// can make the transition possible.
-    pub fn enabling(&self, transition: usize, conjunct: usize) -> Vec<usize> {
-        let all = 0..self.transitions.len();
-        all.filter(|&by| self.may_enable(by, transition, conjunct)).collect()
+    /// can make the instance possible.
+    pub fn enabling(&self, instance: InstanceId, conjunct: usize) -> Vec<InstanceId> {
+        self.instances().filter(|&by| self.may_enable(by, instance, conjunct)).collect()
     }
 
-    /// All that may take from the transition what this conjunct asks for.
-    pub fn disabling(&self, transition: usize, conjunct: usize) -> Vec<usize> {
-        let all = 0..self.transitions.len();
-        all.filter(|&by| self.may_disable(by, transition, conjunct)).collect()
+    /// All that may take from the instance what this conjunct asks for.
+    pub fn disabling(&self, instance: InstanceId, conjunct: usize) -> Vec<InstanceId> {
+        self.instances().filter(|&by| self.may_disable(by, instance, conjunct)).collect()
     }
 
-    /// The transitions that may change whether an expression holds: all that an observer sees of it.
-    pub fn visible_to(&self, expr: &Expr) -> Vec<usize> {
+    /// The instances that may change whether an expression holds: all that an observer sees of it.
+    pub fn visible_to(&self, expr: &Expr) -> Vec<InstanceId> {
         self.that_change(&self.table.expression(expr))
     }
 
-    /// The transitions that may change what a property says of a state; of a claim, what its moves
+    /// The instances that may change what a property says of a state; of a claim, what its moves
     /// ask and assert.
-    pub fn visible(&self, property: PropertyId) -> Vec<usize> {
+    pub fn visible(&self, property: PropertyId) -> Vec<InstanceId> {
         self.that_change(&self.read_by(property))
     }
 
@@ -118,15 +117,15 @@ impl<'t> Dependence<'t> {
         }
     }
 
-    fn that_change(&self, read: &Access) -> Vec<usize> {
-        let sees = |&at: &usize| self.accesses[at].effect.may_change(read);
-        (0..self.transitions.len()).filter(sees).collect()
+    fn that_change(&self, read: &Access) -> Vec<InstanceId> {
+        let sees = |&at: &InstanceId| self.accesses[at].effect.may_change(read);
+        self.instances().filter(sees).collect()
     }
 
-    /// The transitions with assertions of the model's: an error is theirs to make.
-    pub fn asserting(&self) -> Vec<usize> {
-        let asserts = |&at: &usize| self.accesses[at].effect.asserts;
-        (0..self.transitions.len()).filter(asserts).collect()
+    /// The instances with assertions of the model's: an error is theirs to make.
+    pub fn asserting(&self) -> Vec<InstanceId> {
+        let asserts = |&at: &InstanceId| self.accesses[at].effect.asserts;
+        self.instances().filter(asserts).collect()
     }
 
     /// Whether an effect may change whether a conjunct holds, from this answer to another.

@@ -1,0 +1,123 @@
+//! One action instance of a program, taken alone.
+
+use spillway::analysis::instances::{ActionInstance, ActionInstances, InstanceId, Side};
+use spillway::exec::interp::Selector;
+use spillway::exec::{Check, Expansion, Explain, FaultKind, Interp, Model, Outcome, Selective};
+use spillway::ir::{Action, Communication, Domain, Expr, Grip, Program, Scalar, Type};
+use std::collections::BTreeSet;
+
+/// What comes of a step: a state or an error.
+pub type Came = Result<Vec<u8>, FaultKind>;
+
+/// Takes single action instances of a program.
+pub enum Taker<'a> {
+    /// Where no process comes or goes, each has a program of its own.
+    Alone(Vec<Interp>),
+    /// Otherwise they are chosen.
+    Among(&'a Interp, Selector<'a>),
+}
+
+impl<'a> Taker<'a> {
+    pub fn new(model: &'a Interp, instances: &ActionInstances) -> Taker<'a> {
+        match model.program().comes_and_goes() {
+            true => Taker::Among(model, model.selector().expect("its instances are numbered")),
+            false => {
+                let all = (0..instances.count()).map(|it| instances.get(InstanceId(it)).unwrap());
+                Taker::Alone(all.map(|it| interp(only(model.program(), instances, it))).collect())
+            }
+        }
+    }
+
+    /// All that can come of an instance in a state; nothing if it is not possible.
+    pub fn take(&self, instance: InstanceId, state: &[u8]) -> BTreeSet<Came> {
+        match self {
+            Taker::Alone(programs) => taken(&programs[instance.0 as usize], state),
+            Taker::Among(model, selector) => chosen(model, selector, instance, state),
+        }
+    }
+}
+
+/// All that comes of an instance that is chosen.
+fn chosen(
+    model: &Interp,
+    selector: &Selector,
+    instance: InstanceId,
+    state: &[u8],
+) -> BTreeSet<Came> {
+    let mut sets = selector.instances().sets();
+    sets.clear(1);
+    sets.insert(0, instance);
+    let mut states = Vec::new();
+    let run = |out: &mut Expansion| selector.expand_chosen(state, &sets, out);
+    let collected = Expansion::collect(model.width(), &mut states, run).unwrap();
+    let mut came: BTreeSet<Came> =
+        states.chunks_exact(model.width()).map(|it| Ok(it.to_vec())).collect();
+    for (check, _) in collected.findings.iter() {
+        if let Check::Fault(kind, _) = check {
+            came.insert(Err(kind));
+        }
+    }
+    came
+}
+
+pub fn interp(program: Program) -> Interp {
+    Interp::as_declared(program).expect("a part of what is executed can be executed")
+}
+
+fn came(outcome: Outcome) -> Came {
+    match outcome {
+        Outcome::Successor(state) => Ok(state),
+        Outcome::Fault(fault) => Err(fault.kind),
+    }
+}
+
+/// All that the actions of a program can do.
+pub fn taken(model: &Interp, state: &[u8]) -> BTreeSet<Came> {
+    let actions = model.program().actions.len() as u32;
+    let steps = model.steps(state).into_iter().filter(|step| step.action < actions);
+    steps.map(|step| came(step.outcome)).collect()
+}
+
+/// A program that has one action instance only.
+fn only(program: &Program, instances: &ActionInstances, instance: ActionInstance) -> Program {
+    let mut alone = program.clone();
+    let sides: Vec<Side> = instance.sides().collect();
+    let actions: Vec<Action> = (sides.into_iter())
+        .map(|side| fixed(program, &mut alone, side, instances.values(side)))
+        .collect();
+    alone.actions = actions.into_iter().collect();
+    alone
+}
+
+/// An action whose parameters have one value each.
+pub fn fixed(program: &Program, into: &mut Program, side: Side, values: Vec<i64>) -> Action {
+    let mut action = program.actions[side.action].clone();
+    for (parameter, value) in action.parameters.iter_mut().zip(values) {
+        let domain = Domain::Range { low: value, high: value };
+        parameter.over = into.types.push(Type::Scalar(Scalar::defined(domain)));
+    }
+    action
+}
+
+/// A program that can do something exactly where the guard, or the message, of a side alone lets
+/// it.
+pub fn judging(
+    program: &Program,
+    instances: &ActionInstances,
+    side: Side,
+    guard: Option<Expr>,
+    communication: Option<Communication>,
+) -> Interp {
+    let mut alone = program.clone();
+    let action = fixed(program, &mut alone, side, instances.values(side));
+    let action = Action { edge: None, guard, communication, body: Vec::new(), ..action };
+    alone.actions = [action].into_iter().collect();
+    alone.properties = Default::default();
+    // Nobody keeps it from being judged.
+    for process in alone.processes.keys().collect::<Vec<_>>() {
+        for location in alone.processes[process].locations.keys().collect::<Vec<_>>() {
+            alone.processes[process].locations[location].grip = Grip::Free;
+        }
+    }
+    interp(alone)
+}
