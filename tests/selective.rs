@@ -1,9 +1,14 @@
 //! Steps by choice: what is enabled, what each action instance does, and that all of them together do
 //! what expanding does, on random reachable states of every model we ship and, with
-//! `SPILLWAY_CORPUS`, of every model there; and what is particular to each language.
+//! `SPILLWAY_CORPUS`, of every model there; of random models; and what is particular to each language.
+//! `SPILLWAY_LARGE` tries a thousand random models of each.
 
 #[path = "support/chosen.rs"]
 mod chosen;
+// The census is for the example.
+#[allow(dead_code)]
+#[path = "../examples/differential/models/mod.rs"]
+mod models;
 mod support;
 
 use chosen::keeps_choices;
@@ -11,21 +16,22 @@ use spillway::analysis::instances::{ActionInstance, InstanceId, InstanceSets};
 use spillway::exec::{
     Exec, Executor, Explain, Interp, Labelled, Model, Outcome, Selective, labelled,
 };
-use spillway::front::{Language, Options};
+use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::source::Sources;
 use std::path::{Path, PathBuf};
 use support::agree::random_states;
+use support::is_large;
 
 /// Random states of each model.
 const STATES: usize = 300;
 
 /// The models in a folder and the folders in it.
-fn models(folder: &Path) -> Vec<PathBuf> {
+fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut entries: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     let within = |entry: PathBuf| match entry.is_dir() {
-        true => models(&entry),
+        true => files(&entry),
         false => vec![entry],
     };
     let mut files: Vec<PathBuf> = entries.into_iter().flat_map(within).collect();
@@ -45,7 +51,7 @@ fn interpreter(name: &str, text: String) -> Option<Interp> {
 const LOCKSTEP: &str = "lockstep";
 
 fn try_all(folder: &Path, states: usize) {
-    let files = models(folder);
+    let files = files(folder);
     assert!(!files.is_empty());
     for file in files {
         let name = file.display().to_string();
@@ -91,6 +97,32 @@ fn choices_of_models_of_the_corpus_are_kept() {
                 try_all(&Path::new(&corpus).join(language), STATES / 3);
             }
         }
+    }
+}
+
+/// The same of random models as text, in each language.
+#[test]
+fn choices_of_random_models_are_kept() {
+    let seeds = if is_large() { 1000 } else { 60 };
+    for language in [&promela::LANGUAGE, &murphi::LANGUAGE, &dve::LANGUAGE] {
+        let (mut tried, mut steps) = (0, 0);
+        for seed in 1..=seeds {
+            let (text, _) = models::make(language, &models::numbers(seed));
+            let name = format!("random.{}", language.endings[0]);
+            let Some(interp) = interpreter(&name, text.clone()) else { continue };
+            let states = random_states(&interp, 40, seed);
+            for exec in [Exec::Interp, Exec::Jit] {
+                let executor = Executor::new(&interp, exec);
+                let Ok(selective) = executor.selective() else { continue };
+                if let Err(what) = keeps_choices(&interp, &*selective, &states, seed) {
+                    panic!("seed {seed}, {exec:?}: {what}\n{text}");
+                }
+                tried += 1;
+                steps += states.len() / interp.width();
+            }
+        }
+        println!("{}: {tried} times, {steps} states", language.name);
+        assert!(tried > seeds && steps > 10 * seeds as usize, "{}", language.name);
     }
 }
 
