@@ -31,7 +31,7 @@ use spillway::ir::Overflow;
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::order::sampled;
 use spillway::search::{
-    Checks, Control, Limits, Outcome, Plan, Search, Verdict, memory, return_large_blocks,
+    Checks, Control, Limits, MemoryPlan, Outcome, Search, Verdict, memory, return_large_blocks,
 };
 use spillway::source::Sources;
 use std::collections::HashMap;
@@ -274,8 +274,8 @@ fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, Strin
             store: String::new(),
         });
     }
-    let base = Plan::resident();
-    let plan = |memory| Plan::new(memory, base, settings.threads, model.width());
+    let base = MemoryPlan::resident();
+    let plan = |memory| MemoryPlan::new(memory, base, settings.threads, model.width());
     let plan = match settings.memory {
         0 => plan(0).or_else(|error| plan(error.minimum)),
         mib => plan(mib << 20),

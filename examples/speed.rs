@@ -15,7 +15,7 @@
 use spill::{Codec, Decoder, Disk, Metered, RealDisk};
 use spillway::exec::{Exec, Executor, Expansion, Interp, Labelled, Model, Selective};
 use spillway::front::{Language, Options};
-use spillway::search::{Control, Limits, Outcome, Plan, Search, return_large_blocks};
+use spillway::search::{Control, Limits, MemoryPlan, Outcome, Search, return_large_blocks};
 use spillway::source::Sources;
 use std::path::Path;
 use std::sync::Arc;
@@ -82,8 +82,8 @@ fn measure(settings: &Settings, path: &str) -> Result<(), Box<dyn std::error::Er
     let mut expansion = None;
     for &memory in &settings.budgets {
         for &threads in &settings.threads {
-            let base = Plan::resident();
-            let plan = Plan::new(memory << 20, base, threads, interp.width())?;
+            let base = MemoryPlan::resident();
+            let plan = MemoryPlan::new(memory << 20, base, threads, interp.width())?;
             let look = |model: &dyn Model, search: &Search, disk: &dyn Disk| {
                 expansion.get_or_insert_with(|| {
                     let mut all = expansion_alone(settings, &interp, model, search, disk);
@@ -101,7 +101,7 @@ fn measure(settings: &Settings, path: &str) -> Result<(), Box<dyn std::error::Er
     }
     if settings.interp {
         let memory = settings.budgets[0];
-        let plan = Plan::new(memory << 20, Plan::resident(), 1, interp.width())?;
+        let plan = MemoryPlan::new(memory << 20, MemoryPlan::resident(), 1, interp.width())?;
         let took = explore(&interp, plan, |_, _, _| {})?;
         took.print(&format!("{memory} MiB, 1 threads, interpreted"), yardstick);
     }
@@ -140,7 +140,7 @@ impl Took {
 
 fn explore(
     model: &dyn Model,
-    plan: Plan,
+    plan: MemoryPlan,
     look: impl FnOnce(&dyn Model, &Search, &dyn Disk),
 ) -> spill::Result<Took> {
     let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("a temporary directory: {error}"));

@@ -17,9 +17,11 @@ use spill::{Codec, Metered, RealDisk, Tables, hash};
 use spillway::exec::{Exec, Executor, Expansion, Interp, Model};
 use spillway::front::{Language, Options};
 use spillway::search::comback::{CacheKind, CacheSize, Rebuilt, Settings};
-use spillway::search::parts::{Part, PartKind};
+use spillway::search::parts::{StorePart, StorePartKind};
 use spillway::search::storage::trained;
-use spillway::search::{Control, Limits, Outcome, Plan, Search, Storage, return_large_blocks};
+use spillway::search::{
+    Control, Limits, MemoryPlan, Outcome, Search, Storage, return_large_blocks,
+};
 use spillway::source::Sources;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -196,7 +198,7 @@ struct Searched {
     counts: Counts,
     seconds: f64,
     /// Parts of the store at the end.
-    parts: Vec<Part>,
+    parts: Vec<StorePart>,
     /// The most bytes on disk, candidates included.
     peak: u64,
     rebuilt: Rebuilt,
@@ -204,7 +206,7 @@ struct Searched {
 
 impl Searched {
     /// Bytes of the parts that are of these kinds, for each state: in memory and on disk.
-    fn bytes(&self, kinds: impl Fn(PartKind) -> bool) -> [f64; 2] {
+    fn bytes(&self, kinds: impl Fn(StorePartKind) -> bool) -> [f64; 2] {
         let parts = self.parts.iter().filter(|part| kinds(part.kind));
         let sums =
             parts.fold([0, 0], |[memory, disk], part| [memory + part.memory, disk + part.disk]);
@@ -225,7 +227,7 @@ impl Searched {
 fn on_disk(model: &dyn Model, budget: u64, storage: Storage) -> Result<Searched, Failed> {
     let dir = tempfile::tempdir()?;
     let disk = Arc::new(Metered::new(Arc::new(RealDisk::open(dir.path())?), None)?);
-    let plan = Plan::new(budget, 8 << 20, 1, model.width() + 8)?;
+    let plan = MemoryPlan::new(budget, 8 << 20, 1, model.width() + 8)?;
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
     let control = Control::default();
     let begun = cpu_seconds();
@@ -268,8 +270,8 @@ fn codecs(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
         let found = on_disk(model, budget, Storage::Sorted(codec))?;
         agree &= expected == Some(found.counts);
         first = if what == "sorted" { found.seconds } else { first };
-        let [_, levels] = found.bytes(|kind| kind == PartKind::Levels);
-        let [_, merged] = found.bytes(|kind| kind == PartKind::MergedRuns);
+        let [_, levels] = found.bytes(|kind| kind == StorePartKind::Levels);
+        let [_, merged] = found.bytes(|kind| kind == StorePartKind::MergedRuns);
         let peak = found.peak as f64 / found.counts.states as f64;
         let (seconds, time) = (found.seconds, found.seconds / first);
         println!("| {what} | {seconds:.2} | {time:.2} | {levels:.2} | {merged:.2} | {peak:.2} |");

@@ -11,7 +11,7 @@ use clap::Parser;
 use spill::{Metered, RealDisk};
 use spillway::exec::Model;
 use spillway::exec::synthetic::{Shape, Synthetic};
-use spillway::search::{Control, Limits, Plan, Search, return_large_blocks};
+use spillway::search::{Control, Limits, MemoryPlan, Search, return_large_blocks};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -66,8 +66,9 @@ fn search(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
     let &Args { states, levels, degree, backward, reach, noise, width, .. } = args;
     let shape = Shape { states, levels, degree, backward, reach, noise, width };
     let model = Synthetic::new(shape.clone())?;
-    let plan = Plan::new(args.memory << 20, Plan::resident(), args.threads, model.width())
-        .map_err(|error| error.to_string())?;
+    let plan =
+        MemoryPlan::new(args.memory << 20, MemoryPlan::resident(), args.threads, model.width())
+            .map_err(|error| error.to_string())?;
     println!("{shape:?}, {} bits\n{plan}", model.bits());
     let within = args.within.clone().unwrap_or_else(std::env::temp_dir);
     let folder = tempfile::tempdir_in(within)?;
@@ -87,7 +88,7 @@ fn search(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
         outcome.levels.len(),
         seconds * 1e9 / outcome.transitions as f64,
         seconds * 1e9 / found as f64,
-        Plan::peak_resident() as f64 / f64::from(1 << 20),
+        MemoryPlan::peak_resident() as f64 / f64::from(1 << 20),
         each(usage.peak),
         each(usage.live),
         each(usage.written),

@@ -28,7 +28,7 @@ use spillway::analysis::dependence::Dependence;
 use spillway::analysis::instances::{ActionInstance, InstanceId};
 use spillway::exec::{Check, Explain, Interp, Outcome};
 use spillway::front::{Language, Options, dve, murphi, promela};
-use spillway::ir::layout::{CellId, Part};
+use spillway::ir::layout::{CellId, Content};
 use spillway::ir::{Arena, Pid, Program, PropertyId, PropertyKind};
 use spillway::source::Sources;
 use std::collections::{BTreeMap, BTreeSet};
@@ -143,7 +143,7 @@ impl Trial<'_> {
         let mut mixed = state.to_vec();
         for group in layout.groups.values() {
             let cells = (group.first.0..group.first.0 + group.cells).map(CellId);
-            let together = matches!(group.part, Part::Channel(_));
+            let together = matches!(group.part, Content::Channel(_));
             let all = cells.clone().all(&wanted);
             for cell in cells.filter(|&cell| if together { all } else { wanted(cell) }) {
                 layout.set_code(&mut mixed, cell, layout.code(other, cell));

@@ -12,7 +12,7 @@ mod support;
 use graphs::graphs_of;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
-use spill::fault::Plan as Faults;
+use spill::fault::Faults;
 use spill::{Disk, Error, FaultDisk, Result};
 use spillway::search::checkpoint::Saved;
 use spillway::search::{Control, Limits, Outcome, Verdict, memory};

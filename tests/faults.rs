@@ -6,11 +6,11 @@
 
 mod support;
 
-use spill::fault::Plan as Faults;
+use spill::fault::Faults;
 use spill::{Disk, Error, FaultDisk, Result};
 use spillway::exec::Model;
 use spillway::search::checkpoint::MANIFEST;
-use spillway::search::{Control, Limits, Outcome, Plan, memory};
+use spillway::search::{Control, Limits, MemoryPlan, Outcome, memory};
 use std::sync::Arc;
 use std::time::Duration;
 use support::{Graph, begin_or_resume, is_large, tiny_plan};
@@ -19,7 +19,7 @@ use support::{Graph, begin_or_resume, is_large, tiny_plan};
 /// states so wide that a block holds few, buffers so small that most candidates go to disk.
 struct Case {
     graph: Graph,
-    plan: Plan,
+    plan: MemoryPlan,
     /// Whether checkpoints are made at every chance.
     incessant: bool,
 }
@@ -103,7 +103,7 @@ fn any_operation_may_fail() {
             ];
             for (kind, plan) in kinds {
                 let what = format!("{kind} at operation {at} of {operations}");
-                let disk = FaultDisk::with_plan(plan);
+                let disk = FaultDisk::with_faults(plan);
                 if let Ok(outcome) = case.run(&disk, &limits()) {
                     assert_eq!(outcome, case.expected(), "{what}");
                 }
@@ -125,7 +125,7 @@ fn power_may_be_lost_and_the_process_killed_at_any_operation() {
         let operations = case.operations();
         let stride = if is_large() { 1 } else { operations / 400 + 1 };
         for at in (0..operations).step_by(stride as usize) {
-            let disk = FaultDisk::with_plan(Faults::new().seed(at).crash_at(at));
+            let disk = FaultDisk::with_faults(Faults::new().seed(at).crash_at(at));
             assert!(case.run(&disk, &limits()).is_err(), "nothing works after a crash");
             for seed in 0..seeds {
                 let what = format!("power lost at operation {at} of {operations}, outcome {seed}");
@@ -180,7 +180,7 @@ fn the_files_left_are_the_same_however_often_it_was_interrupted() {
         case.run(&undisturbed, &limits()).unwrap();
         let operations = undisturbed.operations();
         for at in (1..operations).step_by((operations / 12 + 1) as usize) {
-            let disk = FaultDisk::with_plan(Faults::new().seed(at).crash_at(at));
+            let disk = FaultDisk::with_faults(Faults::new().seed(at).crash_at(at));
             assert!(case.run(&disk, &limits()).is_err());
             let disk = disk.reboot(at);
             case.must_end_well(&disk, "power lost");
@@ -204,7 +204,7 @@ fn rot_is_noticed_or_does_not_matter() {
     let (mut flips, mut noticed) = (0, 0);
     for case in cases() {
         // Stopped in the middle, so that there are files of every sort.
-        let disk = FaultDisk::with_plan(Faults::new().crash_at(case.operations() * 2 / 3));
+        let disk = FaultDisk::with_faults(Faults::new().crash_at(case.operations() * 2 / 3));
         assert!(case.run(&disk, &limits()).is_err());
         let disk = disk.reboot(1);
         for (name, length) in disk.list().unwrap() {
@@ -251,7 +251,7 @@ fn the_cases_meet_every_sort_of_file() {
     let case = &cases()[0];
     let mut seen = Vec::new();
     for at in 0..case.operations() {
-        let disk = FaultDisk::with_plan(Faults::new().crash_at(at));
+        let disk = FaultDisk::with_faults(Faults::new().crash_at(at));
         let _ = case.run(&disk, &limits());
         seen.extend(disk.restart().list().unwrap().into_iter().map(|(name, _)| name));
     }

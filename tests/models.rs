@@ -13,7 +13,7 @@ use spillway::reduce::claim::ClaimProduct;
 use spillway::reduce::symmetry::Symmetric;
 use spillway::report::{Violation, violations};
 use spillway::search::trace::counterexample;
-use spillway::search::{Control, Limits, Outcome, Plan, memory};
+use spillway::search::{Control, Limits, MemoryPlan, Outcome, memory};
 use spillway::source::Sources;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -84,7 +84,7 @@ fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::open(dir.path()).unwrap());
     let plan = match promise.large {
         false => tiny_plan(2, model.width(), 1000, 5000),
-        true => Plan::new(256 << 20, 16 << 20, 2, model.width()).unwrap(),
+        true => MemoryPlan::new(256 << 20, 16 << 20, 2, model.width()).unwrap(),
     };
     let control = Control::default();
     let mut search = begin_or_resume(model, &disk, plan, &limits, &control).unwrap();

@@ -20,7 +20,7 @@ use proptest::test_runner::{TestCaseError, TestRunner};
 use spillway::exec::{
     Check, Expansion, Explain, Fault, FaultKind, Interp, Jit, Model, Outcome, Step,
 };
-use spillway::ir::layout::{CellId, Part};
+use spillway::ir::layout::{CellId, Content};
 use spillway::ir::validate::validate;
 use spillway::ir::{Program, text};
 use spillway::source::Span;
@@ -175,11 +175,11 @@ fn moved(state: &[u8], from: &Interp, to: &Interp) -> Vec<u8> {
     let mut moved = vec![0; to.width()];
     for group in from.layout().groups.values() {
         let used = match group.part {
-            Part::Channel(id) => {
+            Content::Channel(id) => {
                 let waiting = from.layout().get(state, group.first).unwrap_or_default() as u32;
                 1 + waiting * from.program().channels[id].fields.len() as u32
             }
-            Part::Location(_) | Part::Variable(_) => group.cells,
+            Content::Location(_) | Content::Variable(_) => group.cells,
         };
         for cell in (group.first.0..group.first.0 + used).map(CellId) {
             to.layout().set(&mut moved, cell, from.layout().get(state, cell));

@@ -33,7 +33,7 @@ use spillway::search::checkpoint::Saved;
 use spillway::search::comback;
 use spillway::search::storage::trained;
 use spillway::search::trace::counterexample;
-use spillway::search::{Checks, Control, Limits, Outcome, Plan, Storage, memory};
+use spillway::search::{Checks, Control, Limits, MemoryPlan, Outcome, Storage, memory};
 use spillway::source::Sources;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,7 +58,7 @@ proptest! {
     ) {
         let limits = Limits { stop_on_violation: !keep_going, ..Limits::default() };
         let expected = memory::search(&graph, &limits).unwrap();
-        let plans: Vec<Plan> =
+        let plans: Vec<MemoryPlan> =
             plans.iter().map(|&(threads, buffer, young)| tiny_plan(threads, graph.width, buffer, young)).collect();
         let pauses: Vec<u64> = pauses.iter().map(|pause| pause * graph.nodes / 4).collect();
         for storage in storages(&graph) {
@@ -209,7 +209,7 @@ fn every_store_survives_failures() {
         assert_same(&run(&undisturbed).unwrap(), &expected, &storage, "undisturbed");
         let step = if support::is_large() { 1 } else { 7 };
         for operation in (0..undisturbed.operations()).step_by(step) {
-            let disk = FaultDisk::with_plan(spill::fault::Plan::new().crash_at(operation));
+            let disk = FaultDisk::with_faults(spill::fault::Faults::new().crash_at(operation));
             assert!(run(&disk).is_err());
             let outcome = run(&disk.restart()).unwrap();
             assert_same(&outcome, &expected, &storage, &format!("operation {operation}"));

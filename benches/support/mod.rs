@@ -4,7 +4,7 @@
 use spill::{Metered, RealDisk};
 use spillway::exec::{Expansion, Interp, Model};
 use spillway::front::{Options, dve};
-use spillway::search::{Control, Limits, Outcome, Plan, Search};
+use spillway::search::{Control, Limits, MemoryPlan, Outcome, Search};
 use spillway::source::Sources;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub fn explore_and<T>(
 ) -> T {
     let dir = tempfile::tempdir().unwrap();
     let disk = Arc::new(Metered::new(Arc::new(RealDisk::open(dir.path()).unwrap()), None).unwrap());
-    let plan = Plan::new(memory, 8 << 20, threads, model.width()).unwrap();
+    let plan = MemoryPlan::new(memory, 8 << 20, threads, model.width()).unwrap();
     let limits = Limits { stop_on_violation: false, max_states, ..Limits::default() };
     let control = Control::default();
     let mut search = Search::begin(model, disk.clone(), plan, limits, &control).unwrap();

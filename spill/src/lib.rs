@@ -37,7 +37,7 @@ pub use segments::{
     WIDTH_MAX, block_keys_max,
 };
 pub use store::{
-    Candidates, Changes, FileName, Frontier, Lane, Levels, Piece, SavedLevels, SavedRun,
-    SavedStore, SavedValues, Settled, SettledPairs, Shares, Store, StoreSubtract,
+    Candidates, Changes, FileName, FileSegment, Frontier, Levels, SavedLevels, SavedRun,
+    SavedStore, SavedValues, Settled, SettledPairs, Shard, Shares, Store, StoreSubtract,
 };
 pub use values::Values;

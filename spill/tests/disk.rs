@@ -1,6 +1,6 @@
 //! What every disk promises, and what survives when it breaks its promises.
 
-use spill::fault::Plan;
+use spill::fault::Faults;
 use spill::{Disk, Error, FaultDisk, Format, Metered, RealDisk, Result, commit, load};
 use std::sync::Arc;
 
@@ -223,7 +223,7 @@ mod metered {
         let disk = Metered::new(inner.clone(), None).unwrap();
         let mut file = disk.create("a").unwrap();
         for seed in 0..50 {
-            inner.set_plan(Plan::new().seed(seed).full_at(inner.operations()));
+            inner.set_plan(Faults::new().seed(seed).full_at(inner.operations()));
             assert!(matches!(file.write(&[0; 10]), Err(Error::Full { limit: None, .. })));
             assert_eq!(disk.usage().live, file.len());
         }
@@ -235,7 +235,7 @@ mod metered {
         let disk = Metered::new(Arc::new(FaultDisk::new()), Some(10_000)).unwrap();
         std::thread::scope(|scope| {
             for thread in 0..4 {
-                let mut file = disk.create(&format!("lane-{thread}")).unwrap();
+                let mut file = disk.create(&format!("shard-{thread}")).unwrap();
                 scope.spawn(
                     move || while file.write(&[0; 7]).and_then(|()| file.flush()).is_ok() {},
                 );
@@ -262,8 +262,8 @@ mod fault {
     #[test]
     fn one_operation_fails_and_the_next_does_not() {
         for operation in 0..5 {
-            for plan in [Plan::new().io_error_at(operation), Plan::new().full_at(operation)] {
-                let disk = FaultDisk::with_plan(plan);
+            for plan in [Faults::new().io_error_at(operation), Faults::new().full_at(operation)] {
+                let disk = FaultDisk::with_faults(plan);
                 write_durably(&disk, "a").unwrap_err();
                 write_durably(&disk, "b").unwrap();
                 assert_eq!(disk.read("b").unwrap(), b"some bytes");
@@ -273,7 +273,7 @@ mod fault {
 
     #[test]
     fn a_full_disk_stays_full_but_can_be_tidied() {
-        let disk = FaultDisk::with_plan(Plan::new().full_from(6));
+        let disk = FaultDisk::with_faults(Faults::new().full_from(6));
         write_durably(&disk, "a").unwrap();
         assert_eq!(disk.operations(), 5);
         let mut file = disk.create("b").unwrap();
@@ -286,7 +286,7 @@ mod fault {
 
     #[test]
     fn after_a_crash_nothing_works_until_the_reboot() {
-        let disk = FaultDisk::with_plan(Plan::new().crash_at(4));
+        let disk = FaultDisk::with_faults(Faults::new().crash_at(4));
         write_durably(&disk, "a").unwrap_err();
         assert!(disk.has_crashed());
         assert_eq!(disk.operations(), 5);
@@ -335,7 +335,7 @@ mod fault {
         let lost = |seed| {
             let disk = FaultDisk::new();
             write_durably(&disk, "a").unwrap();
-            disk.set_plan(Plan::new().seed(seed).sync_error_from(disk.operations()));
+            disk.set_plan(Faults::new().seed(seed).sync_error_from(disk.operations()));
             let mut file = disk.append_at("a", 10).unwrap();
             file.write(b", doubtful").unwrap();
             assert!(file.sync().is_err() && disk.sync_dir().is_err());
@@ -350,7 +350,7 @@ mod fault {
 
     #[test]
     fn a_failed_sync_is_not_tried_again() {
-        let disk = FaultDisk::with_plan(Plan::new().io_error_at(2));
+        let disk = FaultDisk::with_faults(Faults::new().io_error_at(2));
         let mut file = disk.create("a").unwrap();
         file.write(b"bytes").unwrap();
         assert!(file.sync().is_err() && file.sync().is_err() && file.write(b"more").is_err());
@@ -397,7 +397,7 @@ mod manifest {
         let payloads = payloads();
         for crash in 0..each * payloads.len() as u64 {
             for plan_seed in 0..4 {
-                let disk = FaultDisk::with_plan(Plan::new().seed(plan_seed).crash_at(crash));
+                let disk = FaultDisk::with_faults(Faults::new().seed(plan_seed).crash_at(crash));
                 let done = payloads
                     .iter()
                     .take_while(|payload| commit(&disk, NAME, FORMAT, payload).is_ok())
@@ -442,7 +442,7 @@ mod manifest {
         };
         for crash in 0..operations {
             let disk = committed(b"");
-            disk.set_plan(Plan::new().crash_at(disk.operations() + crash));
+            disk.set_plan(Faults::new().crash_at(disk.operations() + crash));
             add_file(&disk, "b").unwrap_err();
             for seed in 0..100 {
                 let found = disk.reboot(seed);
@@ -457,7 +457,7 @@ mod manifest {
     #[test]
     fn a_failure_at_any_operation_leaves_the_old_payload_or_the_new() {
         for operation in 0..operations_of_commit() {
-            for plan in [Plan::new().io_error_at(operation), Plan::new().full_at(operation)] {
+            for plan in [Faults::new().io_error_at(operation), Faults::new().full_at(operation)] {
                 let disk = committed(b"old").restart();
                 disk.set_plan(plan);
                 commit(&disk, NAME, FORMAT, b"new").unwrap_err();

@@ -137,7 +137,7 @@ impl Tried {
         if let (Coding::Projected, Some(known)) = (self.coding, self.codec.projection())
             && !pairs.is_empty()
         {
-            let wider = projected(&known.with(&known.strange_bits(pairs)), self.kind);
+            let wider = projected(&known.with(&known.exceptional_bits(pairs)), self.kind);
             self.store.change_codec(&wider, self.threads).unwrap();
             self.codec = wider;
         }

@@ -5,7 +5,7 @@ use super::failure::{Failure, VERIFIED};
 use super::model;
 use super::{Ending, print};
 use crate::exec::{Exec, Executor, Interp};
-use crate::ir::layout::Part;
+use crate::ir::layout::Content;
 use crate::ir::{Owner, Program, text};
 use crate::report;
 use crate::session::{Budget, KeyOrder, TextModel};
@@ -67,15 +67,15 @@ fn layout(model: &Interp) -> String {
 }
 
 /// What a group of cells is called.
-fn part(program: &Program, part: Part) -> String {
+fn part(program: &Program, part: Content) -> String {
     let owned = |owner, name: &str| match owner {
         Owner::Program => name.to_string(),
         Owner::Process(process) => format!("{}.{name}", program.processes[process].name),
     };
     match part {
-        Part::Location(process) => format!("location of {}", program.processes[process].name),
-        Part::Variable(id) => owned(program.variables[id].owner, &program.variables[id].name),
-        Part::Channel(id) => owned(program.channels[id].owner, &program.channels[id].name),
+        Content::Location(process) => format!("location of {}", program.processes[process].name),
+        Content::Variable(id) => owned(program.variables[id].owner, &program.variables[id].name),
+        Content::Channel(id) => owned(program.channels[id].owner, &program.channels[id].name),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::say;
 use crate::search::plan::Bytes;
-use crate::search::{Control, Plan};
+use crate::search::{Control, MemoryPlan};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use spill::Metered;
 use std::io::IsTerminal;
@@ -108,7 +108,7 @@ fn line(control: &Control, disk: &Weak<Metered>, begun: Instant) -> String {
          memory, {} of disk",
         get(&progress.level),
         expanded * 100 / frontier.max(1),
-        Bytes(Plan::resident()),
+        Bytes(MemoryPlan::resident()),
         Bytes(live),
     )
 }

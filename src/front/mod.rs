@@ -4,12 +4,12 @@
 //! outside knows one by name.
 
 mod cursor;
+mod diagnostics;
 pub mod dve;
 mod language;
 pub mod murphi;
 pub mod promela;
 mod quote;
-mod report;
 mod token;
 
 pub use language::{EachStep, Language, MakeTrail, OwnOptions, TrailWriter};

@@ -115,12 +115,12 @@ pub struct Convert {
     /// The value.
     pub operand: Expr,
     /// Where it may be, and how far it moves from there.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<Renumbered>,
 }
 
 /// Values that move together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct Renumbered {
     /// The least of them.
     pub low: i64,
     /// The greatest of them.

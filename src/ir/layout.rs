@@ -141,7 +141,7 @@ pub struct Placement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
     /// What they hold.
-    pub part: Part,
+    pub part: Content,
     /// In which slot of the owner.
     pub slot: u32,
     /// The first cell.
@@ -152,7 +152,7 @@ pub struct Group {
 
 /// What a [`Group`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum Content {
     /// Where a process is.
     Location(ProcessId),
     /// A variable, with all its elements and fields.
@@ -405,11 +405,11 @@ impl Program {
     }
 
     /// Whose the cells of a group are.
-    pub fn owner(&self, part: Part) -> Owner {
+    pub fn owner(&self, part: Content) -> Owner {
         match part {
-            Part::Location(process) => Owner::Process(process),
-            Part::Variable(id) => self.variables[id].owner,
-            Part::Channel(id) => self.channels[id].owner,
+            Content::Location(process) => Owner::Process(process),
+            Content::Variable(id) => self.variables[id].owner,
+            Content::Channel(id) => self.channels[id].owner,
         }
     }
 

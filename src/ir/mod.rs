@@ -25,8 +25,8 @@ pub use arithmetic::{Arithmetic, ArithmeticError};
 pub use claim::{Claim, ClaimMove};
 pub use entity::{Arena, Entity};
 pub use expr::{
-    Argument, Binary, ChannelRef, Contains, Convert, Expr, ExprKind, Pattern, Piece, Place,
-    Quantifier, Root, Selector, Unary,
+    Argument, Binary, ChannelRef, Contains, Convert, Expr, ExprKind, Pattern, Place, Quantifier,
+    Renumbered, Root, Selector, Unary,
 };
 pub use layout::Layout;
 pub use types::{Domain, Enum, Scalar, Scalarset, Type};

@@ -15,8 +15,8 @@
 //! Multisets are sorted in all states; what is permuted here is sorted again.
 
 mod claims;
+mod incidence;
 mod known;
-mod plan;
 mod refine;
 mod search;
 #[cfg(test)]
@@ -26,8 +26,8 @@ use super::{Kind, Preserved, Reduction, Stack};
 use crate::exec::{Collected, Expansion, Explain, Lift, Model, any_bits, one_step, stop};
 use crate::ir::layout::Codes;
 use crate::ir::{Layout, Program};
+use incidence::Incidence;
 use known::Known;
-use plan::Plan;
 use search::Scratch;
 use spill::Result;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -55,7 +55,7 @@ impl Effort {
 pub struct Symmetry<'m> {
     program: &'m Program,
     layout: &'m Layout,
-    plan: Arc<Plan>,
+    plan: Arc<Incidence>,
     effort: Effort,
 }
 
@@ -66,7 +66,7 @@ pub struct Symmetric<'m> {
     layout: &'m Layout,
     /// Tells states from other bytes.
     codes: Codes,
-    plan: Arc<Plan>,
+    plan: Arc<Incidence>,
     effort: Effort,
     /// Room that is free at the moment: as much as was ever needed at once.
     rooms: Mutex<Vec<Room>>,
@@ -82,7 +82,7 @@ struct Room {
 impl<'m> Symmetry<'m> {
     /// That of a program whose states are laid out so, unless it has nothing symmetric.
     pub fn of(program: &'m Program, layout: &'m Layout, effort: Effort) -> Option<Symmetry<'m>> {
-        let plan = Arc::new(Plan::new(program, layout)?);
+        let plan = Arc::new(Incidence::new(program, layout)?);
         Some(Symmetry { program, layout, plan, effort })
     }
 

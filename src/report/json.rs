@@ -3,7 +3,7 @@
 use super::{Report, Scope, Values, Violation, changes};
 use crate::exec::{Outcome as StepOutcome, Step};
 use crate::search::comback::Rebuilt;
-use crate::search::parts::Part;
+use crate::search::parts::StorePart;
 use crate::search::trace::Counterexample;
 use crate::source::Sources;
 use serde_json::{Map, Value, json};
@@ -62,7 +62,7 @@ pub fn scope(scope: &Scope) -> [(&'static str, Value); 3] {
 }
 
 /// What a part of the store takes, in bytes.
-fn part(part: &Part) -> (String, Value) {
+fn part(part: &StorePart) -> (String, Value) {
     (part.kind.name().replace([' ', '-'], "_"), json!({ "memory": part.memory, "disk": part.disk }))
 }
 

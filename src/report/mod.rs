@@ -11,7 +11,7 @@ pub use text::{print_compiled, print_result, print_scope, write_trace};
 use crate::exec::{Check, Compiled, Model, Outcome as StepOutcome};
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::Rebuilt;
-use crate::search::parts::Part;
+use crate::search::parts::StorePart;
 use crate::search::trace::faulty;
 use crate::search::{Limits, Outcome};
 use crate::source::Sources;
@@ -28,7 +28,7 @@ pub struct Report<'a> {
     /// How states are stored: `sorted`, `raw`, `rle`, `huffman`, `comback`.
     pub store: &'a str,
     /// What each part of the store takes; nothing if there is no store yet.
-    pub parts: &'a [Part],
+    pub parts: &'a [StorePart],
     /// What was done to rebuild states, if they are.
     pub rebuilt: Option<Rebuilt>,
     /// What compiling it gave, or why it was interpreted; nothing if it was not run.

@@ -3,7 +3,7 @@
 use super::{Missed, Report, Scope, Values, Violation, print_changes};
 use crate::exec::{Check, Compiled, Outcome as StepOutcome, Step};
 use crate::search::Verdict;
-use crate::search::parts::Part;
+use crate::search::parts::StorePart;
 use crate::search::plan::Bytes;
 use crate::search::trace::Counterexample;
 use crate::source::Sources;
@@ -70,7 +70,7 @@ fn print_costs(report: &Report) -> String {
         Bytes(each(report.disk.read, outcome.levels.len() as u64) as u64),
     );
     if !report.parts.is_empty() {
-        let part = |part: &Part| {
+        let part = |part: &StorePart| {
             let [memory, disk] = [part.memory, part.disk].map(|it| each(it, outcome.states()));
             format!("{} {memory:.2} + {disk:.2}", part.kind.name())
         };

@@ -7,13 +7,15 @@
 mod consistency;
 
 use super::comback::SavedFrontier;
-use super::parts::Part;
+use super::parts::StorePart;
 use super::storage::SavedStorage;
-use super::{Outcome, Plan, Storage, Verdict};
+use super::{MemoryPlan, Outcome, Storage, Verdict};
 use crate::exec::{Check, FaultKind, Finding, Findings, Model};
 use consistency::contradiction;
 use rkyv::{Archive, Deserialize, Serialize, rancor};
-use spill::{Codec, Disk, Error, Format, Piece, Projection, Result, SavedProjection, SavedStore};
+use spill::{
+    Codec, Disk, Error, FileSegment, Format, Projection, Result, SavedProjection, SavedStore,
+};
 use std::sync::Arc;
 
 /// The name of the manifest in a search directory.
@@ -52,9 +54,9 @@ pub struct Saved {
     /// The most bytes that have been resident.
     pub peak_rss_bytes: u64,
     /// How the last sitting shared out its memory.
-    pub plan: Plan,
+    pub plan: MemoryPlan,
     /// What each part of the store took then.
-    pub parts: Vec<Part>,
+    pub parts: Vec<StorePart>,
 }
 
 /// What a search asked of its disk, in bytes, all sittings together.
@@ -78,7 +80,7 @@ pub struct SavedLevel {
     /// What was found in them.
     pub findings: Vec<SavedFinding>,
     /// Their candidates, as sorted runs.
-    pub candidates: Vec<Piece>,
+    pub candidates: Vec<FileSegment>,
     /// The length in bytes of each worker's file of candidate runs; 0 if it has none.
     pub logs: Vec<u64>,
 }

@@ -29,7 +29,7 @@ const UNIT_STATES: usize = 2048;
 const STATES_PER_WORKER_MIN: u64 = 4096;
 
 /// A level and how much of it has been expanded.
-pub struct Level<'a> {
+pub struct PartlyExpanded<'a> {
     /// Its number, from 0.
     pub number: u32,
     /// Its states, as the store has keys in memory.
@@ -54,7 +54,7 @@ pub struct Expanded {
 /// Expands `level` with all workers until it ends or `pause` says so.
 pub fn expand(
     model: &dyn Model,
-    level: &Level,
+    level: &PartlyExpanded,
     workers: &mut [Worker],
     control: &Control,
     pause: &(dyn Fn() -> bool + Sync),
@@ -100,7 +100,7 @@ struct Unit {
 }
 
 impl Units {
-    fn new(level: &Level, whole: usize, crew: usize) -> Units {
+    fn new(level: &PartlyExpanded, whole: usize, crew: usize) -> Units {
         let width = level.codec.key_width(whole);
         let mut units = Vec::new();
         let mut first = 0;
@@ -179,7 +179,7 @@ impl Units {
     fn load<'a>(
         &self,
         unit: Unit,
-        level: &'a Level,
+        level: &'a PartlyExpanded,
         decoder: &mut Decoder,
         states: &'a mut Vec<u8>,
     ) -> Result<&'a [u8]> {

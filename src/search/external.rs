@@ -17,14 +17,15 @@ mod saving;
 use super::checkpoint::DiskFigures;
 use super::comback::Tagged;
 use super::control::Progress;
-use super::expand::{Level, Worker, expand};
+use super::expand::{PartlyExpanded, Worker, expand};
 use super::project;
 use super::visited::Visited;
-use super::{Control, Limits, Outcome, Plan, Storage, Verdict};
+use super::{Control, Limits, MemoryPlan, Outcome, Storage, Verdict};
 use crate::exec::{Findings, Model};
 use saving::{CheckpointClock, sweep};
 use spill::{
-    Candidates, Codec, Disk, Error, FileName, Levels, Metered, Piece, Result, SavedStore, Settled,
+    Candidates, Codec, Disk, Error, FileName, FileSegment, Levels, Metered, Result, SavedStore,
+    Settled,
 };
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ use std::sync::Arc;
 pub struct Search<'a> {
     model: &'a dyn Model,
     limits: Limits,
-    plan: Plan,
+    plan: MemoryPlan,
     storage: Storage,
     /// The model as it is searched, if its states carry tags.
     tagged: Option<Tagged<'a>>,
@@ -61,7 +62,7 @@ struct OpenLevel {
     transitions: u64,
     findings: Findings,
     /// Candidate runs of earlier sittings, from a checkpoint.
-    restored: Vec<Piece>,
+    restored: Vec<FileSegment>,
     /// The files those runs are in.
     restored_files: Vec<FileName>,
     /// Whether the manifest mentions candidate runs of this level.
@@ -84,7 +85,7 @@ impl<'a> Search<'a> {
     pub fn begin(
         model: &'a dyn Model,
         disk: Arc<Metered>,
-        plan: Plan,
+        plan: MemoryPlan,
         limits: Limits,
         control: &'a Control,
     ) -> Result<Self> {
@@ -95,7 +96,7 @@ impl<'a> Search<'a> {
     pub fn begin_stored(
         model: &'a dyn Model,
         disk: Arc<Metered>,
-        plan: Plan,
+        plan: MemoryPlan,
         limits: Limits,
         control: &'a Control,
         storage: Storage,
@@ -107,7 +108,7 @@ impl<'a> Search<'a> {
     fn new(
         model: &'a dyn Model,
         disk: Arc<Metered>,
-        plan: Plan,
+        plan: MemoryPlan,
         limits: Limits,
         control: &'a Control,
         storage: Storage,
@@ -266,11 +267,11 @@ impl<'a> Search<'a> {
 
     /// The codec that knows all candidates, if the store's does not.
     fn wider_codec(&self) -> Option<Codec> {
-        let strange = self.workers.iter().filter_map(Worker::strange_bits);
-        let strange = strange
+        let exceptional = self.workers.iter().filter_map(Worker::exceptional_bits);
+        let exceptional = exceptional
             .reduce(|one, other| one.iter().zip(other).map(|(one, other)| one | other).collect())?;
-        let known = strange.iter().all(|&bits| bits == 0);
-        (!known).then(|| project::wider(self.store.codec(), &strange))
+        let known = exceptional.iter().all(|&bits| bits == 0);
+        (!known).then(|| project::wider(self.store.codec(), &exceptional))
     }
 
     /// Expands the last level and settles the next.
@@ -306,7 +307,7 @@ impl<'a> Search<'a> {
         while self.open.expanded < states {
             let (last, every) = (self.clock.last, self.control.checkpoint_every);
             let pause = || self.control.should_stop() || last.elapsed() >= every;
-            let level = Level {
+            let level = PartlyExpanded {
                 number: self.level_number(),
                 frontier: &frontier,
                 codec: &codec,

@@ -22,7 +22,7 @@ pub mod visited;
 pub use allocator::{return_free_blocks, return_large_blocks};
 pub use control::Control;
 pub use external::Search;
-pub use plan::Plan;
+pub use plan::MemoryPlan;
 pub use storage::Storage;
 
 use crate::exec::{Check, FaultKind, Findings, Model};

@@ -4,9 +4,9 @@ use rkyv::{Archive, Deserialize, Serialize};
 
 /// What a part of a store takes, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub struct Part {
+pub struct StorePart {
     /// What it is.
-    pub kind: PartKind,
+    pub kind: StorePartKind,
     /// In memory.
     pub memory: u64,
     /// On disk.
@@ -15,7 +15,7 @@ pub struct Part {
 
 /// What a part of a store is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub enum PartKind {
+pub enum StorePartKind {
     /// The log of levels.
     Levels,
     /// Merged levels in memory.
@@ -34,18 +34,18 @@ pub enum PartKind {
     Cache,
 }
 
-impl PartKind {
+impl StorePartKind {
     /// As reports call it.
     pub fn name(self) -> &'static str {
         match self {
-            PartKind::Levels => "levels",
-            PartKind::YoungRuns => "young runs",
-            PartKind::MergedRuns => "merged runs",
-            PartKind::Filter => "filter",
-            PartKind::StateTable => "state table",
-            PartKind::BackEdges => "back-edges",
-            PartKind::LastLevel => "last level",
-            PartKind::Cache => "cache",
+            StorePartKind::Levels => "levels",
+            StorePartKind::YoungRuns => "young runs",
+            StorePartKind::MergedRuns => "merged runs",
+            StorePartKind::Filter => "filter",
+            StorePartKind::StateTable => "state table",
+            StorePartKind::BackEdges => "back-edges",
+            StorePartKind::LastLevel => "last level",
+            StorePartKind::Cache => "cache",
         }
     }
 }

@@ -47,7 +47,7 @@ const BASE_DEFAULT: u64 = 16 * MIB;
 
 /// Who gets how much memory, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub struct Plan {
+pub struct MemoryPlan {
     /// The whole budget.
     pub budget: u64,
     /// Resident before the search: the program and the model.
@@ -86,10 +86,15 @@ impl fmt::Display for TooSmall {
     }
 }
 
-impl Plan {
+impl MemoryPlan {
     /// Shares out `budget` bytes among `threads` threads, for states of `width` bytes, in a process
     /// that has `base` bytes resident already.
-    pub fn new(budget: u64, base: u64, threads: usize, width: usize) -> Result<Plan, TooSmall> {
+    pub fn new(
+        budget: u64,
+        base: u64,
+        threads: usize,
+        width: usize,
+    ) -> Result<MemoryPlan, TooSmall> {
         let blocks = BLOCKS_PER_THREAD * (spill::block_keys_max(width) * width) as u64;
         let fixed = RESERVE + threads as u64 * (RESERVE_PER_THREAD + blocks);
         let buffer_min = BUFFER_MIN.max(64 * width as u64);
@@ -104,7 +109,7 @@ impl Plan {
         let rest = budget - base - reserve;
         let buffer = rest / 8 / (2 * threads as u64);
         let (young, filter) = (rest * 3 / 8, rest / 2);
-        Ok(Plan { budget, base, reserve, threads, buffer, young, filter })
+        Ok(MemoryPlan { budget, base, reserve, threads, buffer, young, filter })
     }
 
     /// What of it is the store's.
@@ -118,8 +123,9 @@ impl Plan {
         base: u64,
         threads: usize,
         width: usize,
-    ) -> Result<Plan, TooSmall> {
-        let plans = (1..=threads.max(1)).rev().map(|count| Plan::new(budget, base, count, width));
+    ) -> Result<MemoryPlan, TooSmall> {
+        let plans =
+            (1..=threads.max(1)).rev().map(|count| MemoryPlan::new(budget, base, count, width));
         plans.reduce(Result::or).expect("there is a plan for one thread at least")
     }
 
@@ -156,9 +162,9 @@ fn status_field(name: &str) -> Option<u64> {
     line.trim().trim_end_matches("kB").trim().parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for MemoryPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Plan { budget, base, reserve, threads, buffer, young, filter } = *self;
+        let MemoryPlan { budget, base, reserve, threads, buffer, young, filter } = *self;
         writeln!(f, "memory budget {}", Bytes(budget))?;
         writeln!(f, "  program and model     {:>10}", Bytes(base).to_string())?;
         writeln!(f, "  reserve               {:>10}", Bytes(reserve).to_string())?;
@@ -199,7 +205,7 @@ mod tests {
     fn the_shares_add_up_to_at_most_the_budget() {
         for threads in [1, 2, 16] {
             for budget in [160 * MIB, 200 * MIB, 4096 * MIB] {
-                let plan = Plan::new(budget, 8 * MIB, threads, 10).unwrap();
+                let plan = MemoryPlan::new(budget, 8 * MIB, threads, 10).unwrap();
                 let shared = plan.base
                     + plan.reserve
                     + plan.young
@@ -212,17 +218,17 @@ mod tests {
 
     #[test]
     fn little_memory_is_for_few_threads() {
-        let plan = |budget| Plan::with_most_threads(budget, 8 * MIB, 16, 10).unwrap();
+        let plan = |budget| MemoryPlan::with_most_threads(budget, 8 * MIB, 16, 10).unwrap();
         assert!((2..16).contains(&plan(64 * MIB).threads));
         assert_eq!(plan(4096 * MIB).threads, 16);
-        let least = Plan::with_most_threads(0, 8 * MIB, 16, 10).unwrap_err().minimum;
-        assert_eq!(least, Plan::new(0, 8 * MIB, 1, 10).unwrap_err().minimum);
+        let least = MemoryPlan::with_most_threads(0, 8 * MIB, 16, 10).unwrap_err().minimum;
+        assert_eq!(least, MemoryPlan::new(0, 8 * MIB, 1, 10).unwrap_err().minimum);
     }
 
     #[test]
     fn the_minimum_is_accepted_and_one_less_is_not() {
-        let minimum = Plan::new(0, 8 * MIB, 2, 10).unwrap_err().minimum;
-        assert!(Plan::new(minimum, 8 * MIB, 2, 10).is_ok());
-        assert!(Plan::new(minimum - MIB, 8 * MIB, 2, 10).is_err());
+        let minimum = MemoryPlan::new(0, 8 * MIB, 2, 10).unwrap_err().minimum;
+        assert!(MemoryPlan::new(minimum, 8 * MIB, 2, 10).is_ok());
+        assert!(MemoryPlan::new(minimum - MIB, 8 * MIB, 2, 10).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! When the keys of a search are projected, and on what.
 //!
-//! A search begins with the bits in which its initial states differ, and adds those of strangers at
-//! the end of each level that has some. Strangers are common in the first levels, which are small,
+//! A search begins with the bits in which its initial states differ, and adds those of exceptions at
+//! the end of each level that has some. Exceptions are common in the first levels, which are small,
 //! and rare in the later ones: a model of two thousand bits has them in some fifty levels, and each
 //! time only what is in memory is turned into the new form.
 
@@ -58,7 +58,7 @@ impl Differing {
     }
 }
 
-/// The codec that knows the strangers that `codec` does not, which differ in the bits `more`.
+/// The codec that knows the exceptions that `codec` does not, which differ in the bits `more`.
 pub(super) fn wider(codec: &Codec, more: &[u8]) -> Codec {
     match codec.projection() {
         Some(projection) => worthwhile(&projection.with(more), 1),

@@ -2,8 +2,8 @@
 
 use super::checkpoint::Saved;
 use super::comback::{Comback, Rebuilt, SavedFrontier};
-use super::parts::{Part, PartKind};
-use super::{Plan, Storage};
+use super::parts::{StorePart, StorePartKind};
+use super::{MemoryPlan, Storage};
 use crate::exec::Model;
 use spill::{Candidates, Codec, Disk, Frontier, Levels, Result, SavedStore, Settled, Store};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ impl<'a> Visited<'a> {
     pub(super) fn new(
         model: &'a dyn Model,
         disk: Arc<dyn Disk>,
-        plan: &Plan,
+        plan: &MemoryPlan,
         storage: &Storage,
     ) -> Visited<'a> {
         match storage {
@@ -37,7 +37,7 @@ impl<'a> Visited<'a> {
     pub(super) fn restore(
         model: &'a dyn Model,
         disk: Arc<dyn Disk>,
-        plan: &Plan,
+        plan: &MemoryPlan,
         storage: &Storage,
         saved: &Saved,
     ) -> Result<Visited<'a>> {
@@ -98,15 +98,15 @@ impl<'a> Visited<'a> {
     }
 
     /// What each part takes now.
-    pub fn parts(&self) -> Vec<Part> {
+    pub fn parts(&self) -> Vec<StorePart> {
         match self {
             Visited::Sorted(store) => {
                 let [young, filter, levels, merged] = store.bytes();
                 vec![
-                    Part { kind: PartKind::Levels, memory: 0, disk: levels },
-                    Part { kind: PartKind::YoungRuns, memory: young, disk: 0 },
-                    Part { kind: PartKind::MergedRuns, memory: 0, disk: merged },
-                    Part { kind: PartKind::Filter, memory: filter, disk: 0 },
+                    StorePart { kind: StorePartKind::Levels, memory: 0, disk: levels },
+                    StorePart { kind: StorePartKind::YoungRuns, memory: young, disk: 0 },
+                    StorePart { kind: StorePartKind::MergedRuns, memory: 0, disk: merged },
+                    StorePart { kind: StorePartKind::Filter, memory: filter, disk: 0 },
                 ]
             }
             Visited::Comback(store) => store.parts(),

@@ -7,7 +7,7 @@ use super::{Directory, Error, Found, Job, Session, TextModel, check_room, refuse
 use crate::exec::{Exec, Model};
 use crate::reduce::Stack;
 use crate::report::Scope;
-use crate::search::{Checks, Control, Limits, Plan, Storage};
+use crate::search::{Checks, Control, Limits, MemoryPlan, Storage};
 use crate::source::Sources;
 use crate::system::{Packed, TransitionSystem};
 use std::borrow::Cow;
@@ -185,7 +185,7 @@ impl<'m> Check<'m> {
 }
 
 /// A model ready to be searched, what there is to tell of it, its memory, and what to keep of it.
-type Ready<'m> = (Searched<'m>, About<'m>, Plan, Job);
+type Ready<'m> = (Searched<'m>, About<'m>, MemoryPlan, Job);
 
 fn text<'m>(
     model: &'m TextModel,

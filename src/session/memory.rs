@@ -6,7 +6,7 @@
 use super::{Error, TextModel};
 use crate::exec::{Exec, Executor, Interp};
 use crate::search::plan::TooSmall;
-use crate::search::{Plan, Storage, return_free_blocks};
+use crate::search::{MemoryPlan, Storage, return_free_blocks};
 
 const MIB: u64 = 1 << 20;
 
@@ -36,31 +36,36 @@ impl Budget {
     /// The model ready to run. Nothing else of a search should have begun.
     pub fn executor<'m>(&self, model: &'m Interp) -> Executor<'m> {
         return_free_blocks();
-        let room = self.memory.saturating_sub(Plan::resident() + BESIDE_COMPILING);
+        let room = self.memory.saturating_sub(MemoryPlan::resident() + BESIDE_COMPILING);
         Executor::within(model, self.exec, room)
     }
 
     /// Shares it out for a search of states of `width` bytes. One that a process could begin in, but perhaps
     /// not go on in later, is refused.
-    pub fn share_out(&self, width: usize) -> Result<Plan, TooSmall> {
+    pub fn share_out(&self, width: usize) -> Result<MemoryPlan, TooSmall> {
         return_free_blocks();
-        let base = Plan::resident();
+        let base = MemoryPlan::resident();
         if !self.goes_on {
-            self.share_out_beside(base + Plan::resuming(base), width)?;
+            self.share_out_beside(base + MemoryPlan::resuming(base), width)?;
         }
         self.share_out_beside(base, width)
     }
 
-    fn share_out_beside(&self, base: u64, width: usize) -> Result<Plan, TooSmall> {
+    fn share_out_beside(&self, base: u64, width: usize) -> Result<MemoryPlan, TooSmall> {
         match self.threads {
-            Some(threads) => Plan::new(self.memory, base, threads.into(), width),
-            None => Plan::with_most_threads(self.memory, base, cores(), width),
+            Some(threads) => MemoryPlan::new(self.memory, base, threads.into(), width),
+            None => MemoryPlan::with_most_threads(self.memory, base, cores(), width),
         }
     }
 
     /// The plan of a search of a model that came from a text, when it is compiled. Where the budget is too
     /// small, the least that is not is named: compiling takes what a budget leaves, so that is tried.
-    pub fn plan(&self, model: &TextModel, width: usize, storage: &Storage) -> Result<Plan, Error> {
+    pub fn plan(
+        &self,
+        model: &TextModel,
+        width: usize,
+        storage: &Storage,
+    ) -> Result<MemoryPlan, Error> {
         let key = width + storage.saved().tag_bytes();
         let share = |memory| {
             let shared = Budget { memory, ..*self }.share_out(key);
@@ -81,7 +86,7 @@ impl Budget {
     }
 
     /// The plan of a search of another model.
-    pub fn plan_for_rust(&self, width: usize, storage: &Storage) -> Result<Plan, Error> {
+    pub fn plan_for_rust(&self, width: usize, storage: &Storage) -> Result<MemoryPlan, Error> {
         let key = width + storage.saved().tag_bytes();
         self.share_out(key).map_err(Error::Memory)
     }
@@ -90,7 +95,7 @@ impl Budget {
 /// As many threads as there are cores, and as `memory` is enough for, to look for a counterexample.
 pub fn threads_to_trace(memory: u64, width: usize) -> usize {
     return_free_blocks();
-    Plan::threads_to_trace(memory, Plan::resident(), cores(), width)
+    MemoryPlan::threads_to_trace(memory, MemoryPlan::resident(), cores(), width)
 }
 
 /// The number of cores this process may use.
@@ -102,16 +107,16 @@ fn cores() -> usize {
 /// directory will, which takes two copies more; in bytes.
 fn taken_to_read(model: &TextModel) -> u64 {
     let text: usize = model.sources.iter().map(|file| file.text.len()).sum();
-    Plan::peak_resident().max(Plan::resident() + 2 * text as u64)
+    MemoryPlan::peak_resident().max(MemoryPlan::resident() + 2 * text as u64)
 }
 
 /// What came of sharing out a budget; one that reading the model went beyond, to so many bytes, is
 /// refused as well.
 fn beside_reading(
-    shared: Result<Plan, TooSmall>,
+    shared: Result<MemoryPlan, TooSmall>,
     budget: u64,
     taken: u64,
-) -> Result<Plan, TooSmall> {
+) -> Result<MemoryPlan, TooSmall> {
     let read = match taken <= budget {
         true => 0,
         false => (taken.div_ceil(MIB) + PEAK_SLACK_MIB) * MIB,

@@ -27,9 +27,9 @@ pub use text::{TextModel, read_text};
 use crate::report::{Report, Violation};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::{CacheSize, Rebuilt, Settings, cache_states_max};
-use crate::search::parts::Part;
+use crate::search::parts::StorePart;
 use crate::search::trace::{Counterexample, Finder};
-use crate::search::{Control, Limits, Outcome, Plan, Search, Storage, Verdict};
+use crate::search::{Control, Limits, MemoryPlan, Outcome, Search, Storage, Verdict};
 
 /// What comes first in the key by which states are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct Session<'m> {
     about: About<'m>,
     limits: Limits,
     storage: Storage,
-    plan: Plan,
+    plan: MemoryPlan,
     /// Where it lies.
     pub directory: Directory,
     came_to: Option<CameTo>,
@@ -60,7 +60,7 @@ struct CameTo {
     outcome: Outcome,
     seconds: f64,
     disk: DiskFigures,
-    parts: Vec<Part>,
+    parts: Vec<StorePart>,
     rebuilt: Option<Rebuilt>,
 }
 
@@ -70,7 +70,7 @@ impl<'m> Session<'m> {
         searched: Searched<'m>,
         about: About<'m>,
         limits: Limits,
-        (storage, plan): (Storage, Plan),
+        (storage, plan): (Storage, MemoryPlan),
         directory: Directory,
     ) -> Session<'m> {
         Session { searched, about, limits, storage, plan, directory, came_to: None }
@@ -158,7 +158,7 @@ impl<'m> Session<'m> {
             scope: &about.scope,
             outcome,
             seconds: *seconds,
-            peak_rss_bytes: Plan::peak_resident(),
+            peak_rss_bytes: MemoryPlan::peak_resident(),
             disk: *disk,
             store_bytes: directory.disk.usage().live,
             dir: (!directory.is_temporary()).then(|| directory.path.display().to_string()),
@@ -167,7 +167,7 @@ impl<'m> Session<'m> {
 }
 
 /// Refuses a cache that was asked for and that the plan has no room for.
-pub fn check_room(storage: &Storage, plan: &Plan, width: usize) -> Result<(), Error> {
+pub fn check_room(storage: &Storage, plan: &MemoryPlan, width: usize) -> Result<(), Error> {
     let Storage::Comback(Settings { cache: (_, CacheSize::States(wanted)), .. }) = storage else {
         return Ok(());
     };

@@ -10,13 +10,13 @@ mod seal;
 #[path = "../support/mod.rs"]
 pub mod support;
 
-use spill::fault::Plan as Faults;
+use spill::fault::Faults;
 use spill::{
     Codec, Decoder, Disk, Error, FaultDisk, FileName, Frequencies, Huffman, Segment, SegmentRef,
     Tables, block_keys_max,
 };
 use spillway::search::checkpoint::{FORMAT, MANIFEST, Saved};
-use spillway::search::{Control, Limits, Outcome, Plan};
+use spillway::search::{Control, Limits, MemoryPlan, Outcome};
 use spillway::session::Job;
 use std::io::ErrorKind;
 use std::sync::{Arc, OnceLock};
@@ -222,7 +222,7 @@ pub fn search(disk: &FaultDisk, max_states: u64) -> spill::Result<Outcome> {
     let graph = graph();
     let disk: Arc<dyn Disk> = Arc::new(disk.clone());
     let control = Control::new(Duration::ZERO, None);
-    let plan: Plan = tiny_plan(1, graph.width, 8, 24);
+    let plan: MemoryPlan = tiny_plan(1, graph.width, 8, 24);
     let limits =
         Limits { stop_on_violation: false, max_states: Some(max_states), ..Limits::default() };
     begin_or_resume(&graph, &disk, plan, &limits, &control)?.run()
@@ -232,7 +232,7 @@ pub fn search(disk: &FaultDisk, max_states: u64) -> spill::Result<Outcome> {
 /// its end, with at least a checkpoint made.
 pub fn killed_searches() -> impl Iterator<Item = FaultDisk> {
     (0..).map_while(|operation| {
-        let disk = FaultDisk::with_plan(Faults::new().crash_at(operation));
+        let disk = FaultDisk::with_faults(Faults::new().crash_at(operation));
         search(&disk, u64::MAX).err().map(|_| disk.restart())
     })
 }

@@ -10,7 +10,7 @@ use spillway::exec::{
     Check, Expansion, Explain, Fault, FaultKind, Lift, Model, Outcome, PropertyInfo, Step, any_bits,
 };
 use spillway::search::checkpoint::{MANIFEST, Saved};
-use spillway::search::{Control, Limits, Plan, Search, Storage};
+use spillway::search::{Control, Limits, MemoryPlan, Search, Storage};
 use spillway::source::Span;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -282,17 +282,17 @@ impl Random {
 }
 
 /// A plan with buffers of a few keys, so that small searches meet every path of large ones.
-pub fn tiny_plan(threads: usize, width: usize, buffer_keys: u64, young_keys: u64) -> Plan {
+pub fn tiny_plan(threads: usize, width: usize, buffer_keys: u64, young_keys: u64) -> MemoryPlan {
     let buffer = buffer_keys * width as u64;
     let young = young_keys * width as u64;
-    Plan { budget: 0, base: 0, reserve: 0, threads, buffer, young, filter: 2 * young_keys }
+    MemoryPlan { budget: 0, base: 0, reserve: 0, threads, buffer, young, filter: 2 * young_keys }
 }
 
 /// Begins a search in `disk`, or goes on with the one there.
 pub fn begin_or_resume<'a>(
     model: &'a dyn Model,
     disk: &Arc<dyn Disk>,
-    plan: Plan,
+    plan: MemoryPlan,
     limits: &Limits,
     control: &'a Control,
 ) -> Result<Search<'a>> {
@@ -303,7 +303,7 @@ pub fn begin_or_resume<'a>(
 pub fn begin_stored_or_resume<'a>(
     model: &'a dyn Model,
     disk: &Arc<dyn Disk>,
-    plan: Plan,
+    plan: MemoryPlan,
     limits: &Limits,
     control: &'a Control,
     storage: &Storage,

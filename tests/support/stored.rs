@@ -8,7 +8,7 @@ use spillway::search::checkpoint::Saved;
 use spillway::search::comback::{self, CacheKind, CacheSize, Settings};
 use spillway::search::storage::trained;
 use spillway::search::trace::{Trace, counterexample};
-use spillway::search::{Control, Limits, Outcome, Plan, Storage};
+use spillway::search::{Control, Limits, MemoryPlan, Outcome, Storage};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ pub fn storages(model: &dyn Model) -> Vec<Storage> {
 pub fn search(
     models: &[&dyn Model],
     storage: &Storage,
-    plans: &[Plan],
+    plans: &[MemoryPlan],
     pauses: &[u64],
     limits: &Limits,
 ) -> (Outcome, Arc<dyn Disk>) {

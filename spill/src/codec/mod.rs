@@ -110,11 +110,11 @@ impl Codec {
     }
 
     /// Turns `keys` of `width` bytes, if they are whole, as another codec has them into keys as
-    /// this one has them. None of them may be a stranger to this one's projection.
+    /// this one has them. None of them may be an exception to this one's projection.
     pub fn adopt(&self, other: &Codec, width: usize, keys: &[u8]) -> Vec<u8> {
         let count = keys.len() / other.key_width(width);
         let mut adopted = Vec::with_capacity(count * self.key_width(width));
-        let (mut whole, mut strangers) = (Vec::new(), Vec::new());
+        let (mut whole, mut exceptions) = (Vec::new(), Vec::new());
         for some in keys.chunks(other.key_width(width) * ADOPTED_KEYS) {
             whole.clear();
             match other.projection() {
@@ -122,11 +122,11 @@ impl Codec {
                 None => whole.extend_from_slice(some),
             }
             match self.projection() {
-                Some(projection) => projection.project(&whole, &mut adopted, &mut strangers),
+                Some(projection) => projection.project(&whole, &mut adopted, &mut exceptions),
                 None => adopted.extend_from_slice(&whole),
             }
         }
-        assert!(strangers.is_empty(), "a wider projection has all bits of the one before");
+        assert!(exceptions.is_empty(), "a wider projection has all bits of the one before");
         adopted
     }
 

@@ -7,12 +7,12 @@
 //! *lifting* puts them back between those that are constant. The order of keys stays.
 //!
 //! It is exact because nobody is believed: every key is compared with the constant bits. One that
-//! differs there is a *stranger*; it is set aside as it is, and a projection that has its bits too
+//! differs there is an *exception*; it is set aside as it is, and a projection that has its bits too
 //! takes the place of this one. On disk, keys are always whole, so a projection can change without
 //! a file being touched.
 //!
 //! Of `06 81` and `05 81` the last two bits of the first byte vary. They are projected to `02` and `01`;
-//! `04 81` would be `00`, and `06 80` is a stranger.
+//! `04 81` would be `00`, and `06 80` is an exception.
 
 use byteorder::{BigEndian, ByteOrder};
 use rkyv::{Archive, Deserialize, Serialize};
@@ -74,7 +74,7 @@ impl Projection {
     /// Keeps the bits in which `keys` of `whole` bytes differ. There is at least one key.
     pub fn of(whole: usize, keys: &[u8]) -> Projection {
         let first = Projection::new(&keys[..whole], &vec![0; whole]);
-        first.with(&first.strange_bits(keys))
+        first.with(&first.exceptional_bits(keys))
     }
 
     /// Keeps the bits set in `more` as well.
@@ -97,15 +97,15 @@ impl Projection {
     }
 
     /// The bits, not kept, in which some of `keys`, whole ones, are not as they should be.
-    pub fn strange_bits(&self, keys: &[u8]) -> Vec<u8> {
-        let mut strange = vec![0; self.whole_width()];
-        for key in keys.chunks_exact(strange.len()) {
+    pub fn exceptional_bits(&self, keys: &[u8]) -> Vec<u8> {
+        let mut exceptional = vec![0; self.whole_width()];
+        for key in keys.chunks_exact(exceptional.len()) {
             let bits = key.iter().zip(&self.constants).zip(&self.varying);
-            for (strange, ((byte, constant), varying)) in strange.iter_mut().zip(bits) {
-                *strange |= (byte ^ constant) & !varying;
+            for (exceptional, ((byte, constant), varying)) in exceptional.iter_mut().zip(bits) {
+                *exceptional |= (byte ^ constant) & !varying;
             }
         }
-        strange
+        exceptional
     }
 
     /// Bytes of a projected key, at least 1.
@@ -136,17 +136,17 @@ impl Projection {
         fits.then(|| Projection::new(key, varying))
     }
 
-    /// Appends whole `keys`, projected, to `projected`, but strangers to `strangers`.
-    pub fn project(&self, keys: &[u8], projected: &mut Vec<u8>, strangers: &mut Vec<u8>) {
+    /// Appends whole `keys`, projected, to `projected`, but exceptions to `exceptions`.
+    pub fn project(&self, keys: &[u8], projected: &mut Vec<u8>, exceptions: &mut Vec<u8>) {
         let start = projected.len();
         projected.resize(start + keys.len() / self.whole_width() * self.width, 0);
         #[cfg(target_arch = "x86_64")]
         if has_bmi2() {
             // SAFETY: the processor has BMI2 and AVX2, all that the function asks for.
-            let kept = unsafe { bmi2::project(self, keys, &mut projected[start..], strangers) };
+            let kept = unsafe { bmi2::project(self, keys, &mut projected[start..], exceptions) };
             return projected.truncate(start + kept);
         }
-        let kept = portable::project(self, keys, &mut projected[start..], strangers);
+        let kept = portable::project(self, keys, &mut projected[start..], exceptions);
         projected.truncate(start + kept);
     }
 
@@ -165,7 +165,7 @@ impl Projection {
 
     /// Whether `key`, a whole one, has the constant bits.
     pub(crate) fn knows(&self, key: &[u8]) -> bool {
-        self.strange_bits(key).iter().all(|&bits| bits == 0)
+        self.exceptional_bits(key).iter().all(|&bits| bits == 0)
     }
 
     /// Whether all bits set in `mask`, of a whole key, are kept.
@@ -241,16 +241,16 @@ macro_rules! loops {
                 projection: &Projection,
                 keys: &[u8],
                 projected: &mut [u8],
-                strangers: &mut Vec<u8>,
+                exceptions: &mut Vec<u8>,
             ) -> usize {
                 let (constants, varying) = projection.parts();
                 let mut kept = 0;
                 for key in keys.chunks_exact(varying.len()) {
                     let bits = key.iter().zip(constants).zip(varying);
-                    let strange =
+                    let exceptional =
                         bits.fold(0, |all, ((byte, constant), kept)| all | (byte ^ constant) & !kept);
-                    if strange != 0 {
-                        strangers.extend_from_slice(key);
+                    if exceptional != 0 {
+                        exceptions.extend_from_slice(key);
                         continue;
                     }
                     pack(projection, key, &mut projected[kept..kept + projection.width]);
@@ -361,19 +361,19 @@ mod tests {
     #[test]
     fn the_example_is_true() {
         let projection = Projection::of(2, &[0x06, 0x81, 0x05, 0x81]);
-        let (mut projected, mut strangers) = (Vec::new(), Vec::new());
+        let (mut projected, mut exceptions) = (Vec::new(), Vec::new());
         let keys = [0x06, 0x81, 0x05, 0x81, 0x04, 0x81, 0x06, 0x80];
-        projection.project(&keys, &mut projected, &mut strangers);
-        assert_eq!((projected, strangers), (vec![2, 1, 0], vec![0x06, 0x80]));
+        projection.project(&keys, &mut projected, &mut exceptions);
+        assert_eq!((projected, exceptions), (vec![2, 1, 0], vec![0x06, 0x80]));
     }
 
     proptest! {
         #[test]
         fn projecting_keeps_the_order_and_can_be_undone((whole, keys, others) in related()) {
             let projection = Projection::of(whole, &keys);
-            let (mut projected, mut strangers) = (Vec::new(), Vec::new());
-            projection.project(&keys, &mut projected, &mut strangers);
-            prop_assert!(strangers.is_empty());
+            let (mut projected, mut exceptions) = (Vec::new(), Vec::new());
+            projection.project(&keys, &mut projected, &mut exceptions);
+            prop_assert!(exceptions.is_empty());
             let width = projection.width();
             prop_assert_eq!(projected.len() / width, keys.len() / whole);
             let rows = || keys.chunks(whole).zip(projected.chunks(width));
@@ -388,23 +388,23 @@ mod tests {
             prop_assert_eq!(&back[1..], &keys);
 
             let mut portable = vec![0; projected.len()];
-            let kept = portable::project(&projection, &keys, &mut portable, &mut strangers);
+            let kept = portable::project(&projection, &keys, &mut portable, &mut exceptions);
             prop_assert_eq!((kept, &portable), (projected.len(), &projected));
             let constants = projection.parts().0;
             let mut back = constants.repeat(keys.len() / whole);
             portable::lift(&projection, &projected, &mut back);
             prop_assert_eq!(&back, &keys);
 
-            // A key is a stranger or comes back; with its bits too, none is.
+            // A key is an exception or comes back; with its bits too, none is.
             projected.clear();
-            projection.project(&others, &mut projected, &mut strangers);
+            projection.project(&others, &mut projected, &mut exceptions);
             let known = others.chunks(whole).filter(|key| projection.knows(key));
             let known: Vec<u8> = known.flatten().copied().collect();
             back.clear();
             projection.lift(&projected, &mut back);
             prop_assert_eq!(&back, &known);
-            prop_assert_eq!(strangers.len() + known.len(), others.len());
-            let wider = projection.with(&projection.strange_bits(&strangers));
+            prop_assert_eq!(exceptions.len() + known.len(), others.len());
+            let wider = projection.with(&projection.exceptional_bits(&exceptions));
             for key in keys.chunks(whole).chain(others.chunks(whole)) {
                 prop_assert!(wider.knows(key));
             }

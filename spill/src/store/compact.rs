@@ -7,7 +7,7 @@
 //! all at once, to a run of 65.
 
 use super::Store;
-use super::levels::Piece;
+use super::levels::FileSegment;
 use super::names::FileName;
 use super::run::{OldRun, YoungRun};
 use crate::disk::Result;
@@ -168,7 +168,7 @@ impl Store {
         segments: &[Segment],
         keys: u64,
         threads: usize,
-    ) -> Result<Vec<Piece>> {
+    ) -> Result<Vec<FileSegment>> {
         let (disk, width, codec) = (&*self.disk, self.width, &self.codec);
         let (whole, values, value_bytes) = (self.whole, self.values(), self.value_bytes());
         let boundaries = cut(width, values, slices, segments, threads_for(keys, threads));
@@ -182,7 +182,7 @@ impl Store {
             drain(&mut merge, |batch| writer.push(batch))?;
             let at = writer.finish()?;
             out.sync()?;
-            Ok(Piece { file, at })
+            Ok(FileSegment { file, at })
         })
     }
 }

@@ -1,8 +1,8 @@
 //! The log of levels: each level of a breadth-first search as sorted segments, never rewritten.
 //!
 //! Levels are appended as they are settled, each as a few pieces in ascending order of keys, in as
-//! many lanes (files) as threads settle. What was appended lies in the operating system's cache
-//! until [`Levels::sync`] makes it durable. A lane may be longer than its recorded length after an
+//! many shards (files) as threads settle. What was appended lies in the operating system's cache
+//! until [`Levels::sync`] makes it durable. A shard may be longer than its recorded length after an
 //! interruption; the excess is cut off when it is opened again.
 
 use super::names::FileName;
@@ -14,14 +14,14 @@ use std::sync::Arc;
 
 /// A sorted segment and the file it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub struct Piece {
+pub struct FileSegment {
     /// The file.
     pub file: FileName,
     /// Where in the file, and how many keys.
     pub at: SegmentRef,
 }
 
-impl Piece {
+impl FileSegment {
     /// Maps the segment and verifies its index.
     pub fn open(&self, disk: &dyn Disk, width: usize) -> Result<Segment> {
         self.open_pairs(disk, width, 0)
@@ -36,17 +36,17 @@ impl Piece {
 /// What a manifest remembers of a log of levels.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct SavedLevels {
-    /// The length of each lane in bytes.
-    pub lanes: Vec<u64>,
+    /// The length of each shard in bytes.
+    pub shards: Vec<u64>,
     /// The pieces of all levels, one level after another.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<FileSegment>,
     /// For each level, one past its last piece.
     pub ends: Vec<u32>,
 }
 
 impl SavedLevels {
     /// The pieces of a level.
-    pub fn level(&self, level: usize) -> &[Piece] {
+    pub fn level(&self, level: usize) -> &[FileSegment] {
         let first = if level == 0 { 0 } else { self.ends[level - 1] as usize };
         &self.pieces[first..self.ends[level] as usize]
     }
@@ -76,7 +76,8 @@ impl SavedLevels {
         codec: &Codec,
         level: usize,
     ) -> Result<Vec<Segment>> {
-        let open = |piece: &Piece| Ok(piece.open_pairs(disk, width, value_bytes)?.coded(codec));
+        let open =
+            |piece: &FileSegment| Ok(piece.open_pairs(disk, width, value_bytes)?.coded(codec));
         self.level(level).iter().map(open).collect()
     }
 }
@@ -88,18 +89,18 @@ pub struct Levels {
     width: usize,
     /// Of these, bytes of a value; 0 if there are none.
     value_bytes: usize,
-    /// The file of a lane.
+    /// The file of a shard.
     name: fn(u16) -> FileName,
     /// Has written all levels, and says what keys outside blocks are.
     codec: Codec,
-    /// As many as `saved` has lengths of lanes.
-    lanes: Vec<Lane>,
-    /// What there is: pieces of levels, all of whose bytes the lanes have been given.
+    /// As many as `saved` has lengths of shards.
+    shards: Vec<Shard>,
+    /// What there is: pieces of levels, all of whose bytes the shards have been given.
     saved: SavedLevels,
 }
 
 /// A file that levels are appended to.
-pub struct Lane {
+pub struct Shard {
     name: FileName,
     value_bytes: usize,
     codec: Codec,
@@ -109,17 +110,17 @@ pub struct Lane {
 impl Levels {
     /// A log without levels, whose keys of `width` bytes, if whole, `codec` writes.
     pub fn new(disk: Arc<dyn Disk>, width: usize, codec: Codec) -> Self {
-        let name = |lane| FileName::Levels { lane };
-        let (lanes, saved) = (Vec::new(), SavedLevels::default());
-        Self { disk, width, value_bytes: 0, name, codec, lanes, saved }
+        let name = |shard| FileName::Levels { shard };
+        let (shards, saved) = (Vec::new(), SavedLevels::default());
+        Self { disk, width, value_bytes: 0, name, codec, shards, saved }
     }
 
-    /// The log, which has no lanes yet, of pairs with values of `value_bytes` bytes.
+    /// The log, which has no shards yet, of pairs with values of `value_bytes` bytes.
     pub(super) fn of_pairs(self, value_bytes: usize) -> Self {
         Self { value_bytes, ..self }
     }
 
-    /// The log, which has no lanes yet, in files of these names.
+    /// The log, which has no shards yet, in files of these names.
     pub(super) fn in_files(self, name: fn(u16) -> FileName) -> Self {
         Self { name, ..self }
     }
@@ -134,24 +135,24 @@ impl Levels {
         Self::new(disk, width, codec).with(saved)
     }
 
-    /// The log, which has no lanes yet, as it was saved.
+    /// The log, which has no shards yet, as it was saved.
     pub(super) fn with(mut self, saved: SavedLevels) -> Result<Self> {
-        for (lane, &length) in saved.lanes.iter().enumerate() {
-            let name = (self.name)(lane as u16);
+        for (shard, &length) in saved.shards.iter().enumerate() {
+            let name = (self.name)(shard as u16);
             let file = self.disk.append_at(&name.to_string(), length)?;
-            self.lanes.push(self.lane(name, file));
+            self.shards.push(self.shard(name, file));
         }
         Ok(Self { saved, ..self })
     }
 
-    fn lane(&self, name: FileName, file: Box<dyn Append>) -> Lane {
-        Lane { name, value_bytes: self.value_bytes, codec: self.codec.clone(), file }
+    fn shard(&self, name: FileName, file: Box<dyn Append>) -> Shard {
+        Shard { name, value_bytes: self.value_bytes, codec: self.codec.clone(), file }
     }
 
     /// Lets `codec` read and write from now on, one that has what is there in the same blocks.
     pub(super) fn set_codec(&mut self, codec: &Codec) {
         self.codec = codec.clone();
-        self.lanes.iter_mut().for_each(|lane| lane.codec = codec.clone());
+        self.shards.iter_mut().for_each(|shard| shard.codec = codec.clone());
     }
 
     /// The number of levels.
@@ -175,7 +176,7 @@ impl Levels {
     }
 
     /// The pieces of a level, ascending.
-    pub fn pieces(&self, level: usize) -> &[Piece] {
+    pub fn pieces(&self, level: usize) -> &[FileSegment] {
         self.saved.level(level)
     }
 
@@ -187,33 +188,33 @@ impl Levels {
 
     /// Makes every level readable.
     pub fn flush(&mut self) -> Result<()> {
-        self.lanes.iter_mut().try_for_each(|lane| lane.file.flush())
+        self.shards.iter_mut().try_for_each(|shard| shard.file.flush())
     }
 
-    /// The first `count` lanes, for `count` threads to write the pieces of the next level.
-    pub fn lanes(&mut self, count: usize) -> Result<&mut [Lane]> {
-        while self.lanes.len() < count {
-            let name = (self.name)(self.lanes.len() as u16);
+    /// The first `count` shards, for `count` threads to write the pieces of the next level.
+    pub fn shards(&mut self, count: usize) -> Result<&mut [Shard]> {
+        while self.shards.len() < count {
+            let name = (self.name)(self.shards.len() as u16);
             let file = self.disk.create(&name.to_string())?;
-            self.lanes.push(self.lane(name, file));
-            self.saved.lanes.push(0);
+            self.shards.push(self.shard(name, file));
+            self.saved.shards.push(0);
         }
-        Ok(&mut self.lanes[..count])
+        Ok(&mut self.shards[..count])
     }
 
     /// Makes the pieces just written, in ascending order, the next level. Gives its keys.
-    pub fn push(&mut self, pieces: impl IntoIterator<Item = Piece>) -> u64 {
+    pub fn push(&mut self, pieces: impl IntoIterator<Item = FileSegment>) -> u64 {
         self.saved.pieces.extend(pieces.into_iter().filter(|piece| piece.at.keys > 0));
         self.saved.ends.push(self.saved.pieces.len() as u32);
-        for (length, lane) in self.saved.lanes.iter_mut().zip(&self.lanes) {
-            *length = lane.file.len();
+        for (length, shard) in self.saved.shards.iter_mut().zip(&self.shards) {
+            *length = shard.file.len();
         }
         self.keys(self.len() - 1)
     }
 
     /// Makes every level durable.
     pub fn sync(&mut self) -> Result<()> {
-        self.lanes.iter_mut().try_for_each(|lane| lane.file.sync())
+        self.shards.iter_mut().try_for_each(|shard| shard.file.sync())
     }
 
     /// What a manifest must remember. Valid on disk after [`Levels::sync`].
@@ -222,7 +223,7 @@ impl Levels {
     }
 }
 
-impl Lane {
+impl Shard {
     /// Writes one piece: `fill` is given a writer to push ascending keys to, whole ones of `width` bytes
     /// unless the codec has them projected. A piece without keys
     /// takes no bytes, so that what is on disk at the end depends on the levels alone.
@@ -230,7 +231,7 @@ impl Lane {
         &mut self,
         width: usize,
         fill: impl FnOnce(&mut SegmentWriter) -> Result<()>,
-    ) -> Result<Piece> {
+    ) -> Result<FileSegment> {
         let writer = SegmentWriter::new(width, &mut *self.file).coded(&self.codec);
         let mut writer = writer.with_values(self.value_bytes);
         fill(&mut writer)?;
@@ -238,6 +239,6 @@ impl Lane {
             true => SegmentRef { offset: self.file.len(), length: 0, keys: 0 },
             false => writer.finish()?,
         };
-        Ok(Piece { file: self.name, at })
+        Ok(FileSegment { file: self.name, at })
     }
 }

@@ -31,7 +31,7 @@ mod stored;
 mod valued;
 
 pub use known::StoreSubtract;
-pub use levels::{Lane, Levels, Piece, SavedLevels};
+pub use levels::{FileSegment, Levels, SavedLevels, Shard};
 pub use names::FileName;
 pub use pairs::SettledPairs;
 pub use run::{Frontier, SavedRun};
@@ -186,7 +186,7 @@ impl Store {
     /// not levels.
     pub fn bytes(&self) -> [u64; 4] {
         let young: usize = self.young.iter().map(|run| run.keys.len()).sum();
-        let length = |piece: &Piece| piece.at.length;
+        let length = |piece: &FileSegment| piece.at.length;
         let changes = self.valued.iter().flat_map(|valued| &valued.changes.saved().pieces);
         let levels = self.levels.saved().pieces.iter().chain(changes).map(length).sum();
         let merged = self.old.iter().flat_map(|run| &run.pieces);
@@ -267,11 +267,11 @@ impl Store {
         self.shares.filter.saturating_sub(self.filter.bytes())
     }
 
-    fn open_piece(&self, piece: &Piece) -> Result<Segment> {
+    fn open_piece(&self, piece: &FileSegment) -> Result<Segment> {
         piece.open_pairs(&*self.disk, self.whole, self.value_bytes())
     }
 
-    fn open_run(&self, first: u32, last: u32, pieces: Vec<Piece>) -> Result<OldRun> {
+    fn open_run(&self, first: u32, last: u32, pieces: Vec<FileSegment>) -> Result<OldRun> {
         let segments = pieces
             .iter()
             .map(|piece| Ok(self.open_piece(piece)?.coded(&self.codec)))

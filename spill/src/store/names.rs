@@ -12,10 +12,10 @@ use std::fmt;
 )]
 pub enum FileName {
     /// The log of levels: segment after segment, level after level. Each settling thread appends
-    /// to a lane of its own.
+    /// to a shard of its own.
     Levels {
         /// The thread's number.
-        lane: u16,
+        shard: u16,
     },
     /// A part of the levels `first` to `last` merged for look-up.
     Merged {
@@ -31,7 +31,7 @@ pub enum FileName {
         /// The level that is being expanded.
         level: u32,
         /// The thread's number.
-        lane: u16,
+        shard: u16,
     },
     /// The states of the last level as they are, where the levels do not hold them.
     Frontier {
@@ -44,24 +44,24 @@ pub enum FileName {
         /// The level that was expanded.
         level: u32,
     },
-    /// The log of values that levels have changed; each settling thread appends to two lanes.
+    /// The log of values that levels have changed; each settling thread appends to two shards.
     Changes {
-        /// The lane's number.
-        lane: u16,
+        /// The shard's number.
+        shard: u16,
     },
 }
 
 impl fmt::Display for FileName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FileName::Levels { lane } => write!(f, "levels-{lane:03}"),
+            FileName::Levels { shard } => write!(f, "levels-{shard:03}"),
             FileName::Merged { first, last, part } => {
                 write!(f, "merged-{first:08}-{last:08}-{part:03}")
             }
-            FileName::Candidates { level, lane } => write!(f, "candidates-{level:08}-{lane:03}"),
+            FileName::Candidates { level, shard } => write!(f, "candidates-{level:08}-{shard:03}"),
             FileName::Frontier { level } => write!(f, "frontier-{level:08}"),
             FileName::Fresh { level } => write!(f, "fresh-{level:08}"),
-            FileName::Changes { lane } => write!(f, "changes-{lane:03}"),
+            FileName::Changes { shard } => write!(f, "changes-{shard:03}"),
         }
     }
 }

@@ -18,7 +18,7 @@
 //! value that was already joined with others can be joined with them again.
 
 use super::Store;
-use super::levels::{Lane, Piece};
+use super::levels::{FileSegment, Shard};
 use super::settle::{Candidates, join};
 use super::stored::Lookup;
 use super::valued::Valued;
@@ -56,9 +56,9 @@ impl Store {
         let Valued { values, changes } = self.valued.as_mut().expect("the store has values");
         values.cut_between_keys(&mut boundaries);
         let ranges = KeyRange::cut(&boundaries);
-        let lanes = self.levels.lanes(ranges.len())?.iter_mut();
-        let changed = changes.lanes(2 * ranges.len())?.chunks_exact_mut(2);
-        let items: Vec<_> = lanes.zip(changed).zip(ranges).collect();
+        let shards = self.levels.shards(ranges.len())?.iter_mut();
+        let changed = changes.shards(2 * ranges.len())?.chunks_exact_mut(2);
+        let items: Vec<_> = shards.zip(changed).zip(ranges).collect();
         let failed = AtomicBool::new(false);
         let stop = || stop() || failed.load(Relaxed);
         let comparison = Comparison {
@@ -71,10 +71,10 @@ impl Store {
             stop: &stop,
         };
         let (young, old, filter) = (&self.young, &self.old, self.filter.filter());
-        let found = in_parallel(items, |_, ((lane, changes), range)| {
+        let found = in_parallel(items, |_, ((shard, changes), range)| {
             let store = Lookup::new(comparison.width, values, young, filter, old);
             comparison
-                .range(store, range, lane, changes)
+                .range(store, range, shard, changes)
                 .inspect_err(|_| failed.store(true, Relaxed))
         })?;
         let Some(found) = found.into_iter().collect::<Option<Vec<Found>>>() else {
@@ -112,9 +112,9 @@ struct Comparison<'a> {
 /// What one range comes to.
 struct Found {
     /// Where the new pairs are in the log of levels.
-    new: Piece,
+    new: FileSegment,
     /// Where the changed ones are in the log of changes, and what they were before.
-    changed: [Piece; 2],
+    changed: [FileSegment; 2],
     /// New pairs and changed ones, if the level has few enough to keep.
     raw: Option<Vec<u8>>,
     /// Candidates that were in old runs; with a filter, that it let pass to them.
@@ -132,21 +132,21 @@ struct Sorted {
 }
 
 impl Comparison<'_> {
-    /// Writes the new pairs of a range to a lane, and the changed ones to two others; nothing if told to
+    /// Writes the new pairs of a range to a shard, and the changed ones to two others; nothing if told to
     /// stop.
     fn range(
         &self,
         mut store: Lookup,
         range: KeyRange,
-        lane: &mut Lane,
-        changes: &mut [Lane],
+        shard: &mut Shard,
+        changes: &mut [Shard],
     ) -> Result<Option<Found>> {
         let Candidates { slices, segments } = self.candidates;
         let merge = Merge::new(self.width, sources(self.width, slices, segments, range));
         let mut merge = merge.joined(Some(self.values));
         let (mut batch, mut sorted) = (Vec::new(), Sorted::default());
         let (mut raw, mut stopped) = (Some(Vec::new()), false);
-        let [new, now, before] = write_three(self.whole, lane, changes, |level, now, before| {
+        let [new, now, before] = write_three(self.whole, shard, changes, |level, now, before| {
             loop {
                 merge.next(&mut batch, batch_keys(self.width))?;
                 stopped = (self.stop)();
@@ -199,16 +199,16 @@ impl Comparison<'_> {
     }
 }
 
-/// Writes a piece of pairs of `whole` bytes to a lane, and one to each of two others, side by side.
+/// Writes a piece of pairs of `whole` bytes to a shard, and one to each of two others, side by side.
 fn write_three(
     whole: usize,
-    lane: &mut Lane,
-    others: &mut [Lane],
+    shard: &mut Shard,
+    others: &mut [Shard],
     fill: impl FnOnce(&mut SegmentWriter, &mut SegmentWriter, &mut SegmentWriter) -> Result<()>,
-) -> Result<[Piece; 3]> {
-    let [second, third] = others else { unreachable!("a range has two lanes for changes") };
+) -> Result<[FileSegment; 3]> {
+    let [second, third] = others else { unreachable!("a range has two shards for changes") };
     let (mut piece_2, mut piece_3) = (None, None);
-    let piece_1 = lane.write(whole, |first| {
+    let piece_1 = shard.write(whole, |first| {
         let piece = second.write(whole, |second| {
             piece_3 = Some(third.write(whole, |third| fill(first, second, third))?);
             Ok(())

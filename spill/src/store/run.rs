@@ -1,6 +1,6 @@
 //! Runs of the store, and the last of them as what is expanded next.
 
-use super::levels::Piece;
+use super::levels::FileSegment;
 use crate::segments::Segment;
 use rkyv::{Archive, Deserialize, Serialize};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ pub(super) struct OldRun {
     pub(super) first: u32,
     pub(super) last: u32,
     /// In key order.
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<FileSegment>,
     /// The same pieces, open.
     pub(super) segments: Vec<Segment>,
 }
@@ -31,7 +31,7 @@ pub struct SavedRun {
     /// The last level.
     pub last: u32,
     /// Where it is; nothing for a run that is rebuilt from the levels.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<FileSegment>,
 }
 
 impl OldRun {

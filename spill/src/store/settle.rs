@@ -11,7 +11,7 @@
 
 use super::Store;
 use super::known::StoreSubtract;
-use super::levels::{Lane, Piece};
+use super::levels::{FileSegment, Shard};
 use super::run::Frontier;
 use crate::disk::Result;
 use crate::runs::{KeyRange, Merge, batch_keys, in_parallel, sources, split, threads_for};
@@ -50,8 +50,8 @@ impl Store {
         let (width, young, old) = (self.width, self.young.as_slice(), self.old.as_slice());
         let filter = self.filter.filter();
         let raw_bytes_max = self.last_level_bytes_max();
-        let lanes = self.levels.lanes(ranges.len())?;
-        let items: Vec<_> = lanes.iter_mut().zip(ranges).collect();
+        let shards = self.levels.shards(ranges.len())?;
+        let items: Vec<_> = shards.iter_mut().zip(ranges).collect();
         // When one range fails, the others have no reason to go on.
         let failed = AtomicBool::new(false);
         let stop = || stop() || failed.load(Relaxed);
@@ -63,9 +63,9 @@ impl Store {
             raw_bytes_max,
             stop: &stop,
         };
-        let found = in_parallel(items, |_, (lane, range)| {
+        let found = in_parallel(items, |_, (shard, range)| {
             let store = StoreSubtract::new(width, young, filter, old);
-            detection.range(store, range, lane).inspect_err(|_| failed.store(true, Relaxed))
+            detection.range(store, range, shard).inspect_err(|_| failed.store(true, Relaxed))
         })?;
         let Some(found) = found.into_iter().collect::<Option<Vec<NewKeys>>>() else {
             return Ok(Settled::Stopped);
@@ -114,7 +114,7 @@ struct Detection<'a> {
 /// The new keys of one range.
 struct NewKeys {
     /// Where they are in the log of levels.
-    piece: Piece,
+    piece: FileSegment,
     /// The keys themselves, if the level has few enough to keep.
     raw: Option<Vec<u8>>,
     /// Candidates that were in old runs; with a filter, that it let pass to them.
@@ -122,18 +122,18 @@ struct NewKeys {
 }
 
 impl Detection<'_> {
-    /// Writes the candidates of a range that `store` does not have to a lane of the log; nothing if
+    /// Writes the candidates of a range that `store` does not have to a shard of the log; nothing if
     /// told to stop.
     fn range(
         &self,
         mut store: StoreSubtract,
         range: KeyRange,
-        lane: &mut Lane,
+        shard: &mut Shard,
     ) -> Result<Option<NewKeys>> {
         let Candidates { slices, segments } = self.candidates;
         let mut merge = Merge::new(self.width, sources(self.width, slices, segments, range));
         let (mut batch, mut raw, mut stopped) = (Vec::new(), Some(Vec::new()), false);
-        let piece = lane.write(self.whole, |level| {
+        let piece = shard.write(self.whole, |level| {
             loop {
                 merge.next(&mut batch, batch_keys(self.width))?;
                 stopped = (self.stop)();

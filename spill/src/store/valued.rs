@@ -1,6 +1,6 @@
 //! What a store with values has besides keys: the values, and the log of what levels change of them.
 
-use super::levels::{Levels, Piece, SavedLevels};
+use super::levels::{FileSegment, Levels, SavedLevels};
 use super::names::FileName;
 use super::{SavedStore, Shares, Store};
 use crate::codec::Codec;
@@ -51,7 +51,7 @@ impl Store {
         let Store { disk, whole, codec, .. } = &self;
         let changes = Levels::new(disk.clone(), *whole, codec.clone());
         let changes = changes.of_pairs(values.bytes());
-        let changes = changes.in_files(|lane| FileName::Changes { lane });
+        let changes = changes.in_files(|shard| FileName::Changes { shard });
         let levels = Levels::new(disk.clone(), *whole, codec.clone()).of_pairs(values.bytes());
         let store = Store { levels, valued: Some(Valued { values, changes }), ..self };
         store.check_codec(&store.codec);
@@ -116,7 +116,7 @@ impl Store {
     }
 
     /// The pieces of a level, those included of what it has changed.
-    pub(super) fn level_pieces(&self, level: usize) -> Vec<Piece> {
+    pub(super) fn level_pieces(&self, level: usize) -> Vec<FileSegment> {
         let mut pieces = self.levels.pieces(level).to_vec();
         if let Some(valued) = &self.valued {
             pieces.extend_from_slice(valued.changes.pieces(2 * level));

@@ -8,8 +8,8 @@
 use super::ast::{ChannelUse, Expr, ExprKind, Name, ProcessUse, Reference};
 use super::scope::{Meaning, Member, Members, Scope};
 use crate::diag::Diagnostic;
+pub(super) use crate::front::diagnostics::Diagnostics;
 use crate::front::quote::{quote, shorten};
-pub(super) use crate::front::report::Report;
 use crate::ir::{
     ChannelId, Entity, ExprKind as Known, LocationId, Place, ProcessId, Selector, VarId,
 };

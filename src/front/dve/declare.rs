@@ -8,7 +8,7 @@
 //! not an exhausted memory.
 
 use super::ast::*;
-use super::check::Report;
+use super::check::Diagnostics;
 use super::scope::{ChannelInfo, Meaning, Member, Members, Scope, World, nearest};
 use crate::diag::Diagnostic;
 use crate::front::Options;
@@ -41,14 +41,14 @@ pub(super) struct Declarations<'r, 'a> {
     types: HashMap<Type, TypeId>,
     scalars: u64,
     options: &'r Options,
-    report: &'r Report<'a>,
+    report: &'r Diagnostics<'a>,
 }
 
 /// Declares everything in a model.
 pub(super) fn declare<'r, 'a>(
     model: &Model<'a>,
     options: &'r Options,
-    report: &'r Report<'a>,
+    report: &'r Diagnostics<'a>,
 ) -> Declarations<'r, 'a> {
     let mut declarations = Declarations {
         program: Program::default(),

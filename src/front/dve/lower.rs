@@ -8,7 +8,7 @@
 //! A receiver that names no place takes the message and forgets it.
 
 use super::ast::{Expr, Model, Process, Sync, Transition};
-use super::check::Report;
+use super::check::Diagnostics;
 use super::declare::Declarations;
 use super::scope::{Member, Scope, World};
 use crate::front::quote::{SHORT, quote, shorten};
@@ -27,7 +27,7 @@ pub(super) fn lower<'a>(
     model: &Model<'a>,
     mut declarations: Declarations<'_, 'a>,
     overflow: Overflow,
-    report: &Report<'a>,
+    report: &Diagnostics<'a>,
 ) -> Program {
     let any_value = declarations.any_value();
     let Declarations { program, world, .. } = declarations;
@@ -45,7 +45,7 @@ pub(super) fn lower<'a>(
 
 struct Lowering<'r, 'a> {
     program: Program,
-    report: &'r Report<'a>,
+    report: &'r Diagnostics<'a>,
     overflow: Overflow,
     /// The uses of untyped channels.
     uses: Vec<Use>,

@@ -50,7 +50,7 @@ use super::{Language, Loaded, Options, OwnOptions};
 use crate::diag::Diagnostic;
 use crate::ir::{Arithmetic, EndRule, Overflow, Program};
 use crate::source::Sources;
-use check::Report;
+use check::Diagnostics;
 
 /// DiVinE's language, as the BEEM models use it.
 pub static LANGUAGE: Language = Language {
@@ -71,7 +71,7 @@ fn load(sources: &Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>>
     let file = sources.file(0);
     let mut advice = Vec::new();
     let model = parse::parse(0, &file.text, &mut advice).map_err(|error| vec![error])?;
-    let report = Report::new(file);
+    let report = Diagnostics::new(file);
     advice.into_iter().for_each(|warning| report.add(warning));
     let declarations = declare::declare(&model, options, &report);
     if declarations.is_too_large() {

@@ -6,7 +6,7 @@
 //! has one meaning; a process's names hide global ones.
 
 use super::ast::Name;
-use super::check::Report;
+use super::check::Diagnostics;
 use crate::ir::{ChannelId, LocationId, ProcessId, VarId};
 use crate::source::Span;
 use std::borrow::Cow;
@@ -147,7 +147,7 @@ pub(super) struct Scope<'w, 'a> {
     /// The process whose names come first.
     pub(super) member: Option<&'w Member<'a>>,
     /// Where to complain.
-    pub(super) report: &'w Report<'a>,
+    pub(super) report: &'w Diagnostics<'a>,
 }
 
 impl<'a> Scope<'_, 'a> {

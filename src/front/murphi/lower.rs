@@ -26,7 +26,7 @@ mod sorts;
 mod statements;
 mod types;
 
-use super::Report;
+use super::Diagnostics;
 use super::ast::{Declaration, Model};
 use crate::front::Options;
 use crate::ir::validate::SCALARS_MAX;
@@ -37,7 +37,11 @@ use scope::{Meaning, Scopes};
 use std::collections::{HashMap, HashSet};
 
 /// The program of a model; what is wrong with it is in `report`.
-pub(super) fn lower<'a>(model: &Model<'a>, options: &Options, report: &'a Report<'a>) -> Program {
+pub(super) fn lower<'a>(
+    model: &Model<'a>,
+    options: &Options,
+    report: &'a Diagnostics<'a>,
+) -> Program {
     let mut lowerer = Lowerer {
         report,
         program: Program::default(),
@@ -65,7 +69,7 @@ pub(super) fn lower<'a>(model: &Model<'a>, options: &Options, report: &'a Report
 
 /// A program in the making.
 struct Lowerer<'a, 'r> {
-    report: &'r Report<'a>,
+    report: &'r Diagnostics<'a>,
     program: Program,
     scopes: Scopes<'a>,
     /// Types by what they are; arrays also by what indexes them.

@@ -33,8 +33,8 @@ mod lex;
 mod lower;
 pub mod parse;
 
+use super::diagnostics::Diagnostics;
 use super::language::stem;
-use super::report::Report;
 use super::{Language, Loaded, Options, OwnOptions};
 use crate::diag::Diagnostic;
 use crate::ir::{Arithmetic, EndRule, Program};
@@ -58,7 +58,7 @@ const ARITHMETIC: Arithmetic = Arithmetic::Checked64;
 fn load(sources: &Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
     let file = sources.file(0);
     let model = parse::parse(0, &file.text).map_err(|error| vec![error])?;
-    let report = Report::new(file);
+    let report = Diagnostics::new(file);
     let program = lower::lower(&model, options, &report);
     let program = Program {
         name: stem(&file.name, LANGUAGE.endings).to_owned(),

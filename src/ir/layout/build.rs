@@ -2,7 +2,7 @@
 
 use super::builder::{Builder, place, unplaced};
 use super::frames::Frames;
-use super::{Layout, Part, Ranges};
+use super::{Content, Layout, Ranges};
 use crate::ir::{Instances, Owner, Program};
 
 /// Lays out a valid program in declaration order.
@@ -21,7 +21,7 @@ pub(super) fn declared(program: &Program, ranges: Option<&Ranges>) -> Layout {
             let first = builder.next();
             let last = process.locations.len() as i64 - 1 + free;
             builder.cell(0, last, false, None);
-            builder.group(Part::Location(id), slot, first);
+            builder.group(Content::Location(id), slot, first);
             place(&mut locations[id], first, slot);
             builder.owned_by(Owner::Process(id), slot, &mut variables, &mut channels);
         }

@@ -1,6 +1,6 @@
 //! Cells, made one after another.
 
-use super::{Cell, CellId, Group, GroupId, Part, Placement, Ranges};
+use super::{Cell, CellId, Content, Group, GroupId, Placement, Ranges};
 use crate::ir::interval::Interval;
 use crate::ir::{Arena, ChannelId, Entity, Owner, Program, Scalar, Type, TypeId, VarId};
 
@@ -43,7 +43,7 @@ impl<'a> Builder<'a> {
                 place(&mut variables[id], first, slot);
                 let range = self.ranges.and_then(|ranges| ranges.variables[id]);
                 self.cells_of(variable.ty, range);
-                self.group(Part::Variable(id), slot, first);
+                self.group(Content::Variable(id), slot, first);
             }
         }
         for (id, channel) in self.program.channels.iter() {
@@ -59,13 +59,13 @@ impl<'a> Builder<'a> {
                         self.cells_of(field, range);
                     }
                 }
-                self.group(Part::Channel(id), slot, first);
+                self.group(Content::Channel(id), slot, first);
             }
         }
     }
 
     /// Makes all cells from `first` on a group, if there are any.
-    pub(super) fn group(&mut self, part: Part, slot: u32, first: CellId) {
+    pub(super) fn group(&mut self, part: Content, slot: u32, first: CellId) {
         let cells = self.next().0 - first.0;
         if cells > 0 {
             self.groups.push(Group { part, slot, first, cells });

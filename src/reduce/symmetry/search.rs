@@ -8,7 +8,7 @@
 //! names; so the representative is the same for all states of an orbit.
 
 use super::Effort;
-use super::plan::{BEYOND, Plan, of};
+use super::incidence::{BEYOND, Incidence, of};
 use super::refine::{Said, first_colors, refine};
 use crate::exec::stop;
 use crate::ir::Layout;
@@ -39,7 +39,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    pub(super) fn new(plan: &Plan) -> Self {
+    pub(super) fn new(plan: &Incidence) -> Self {
         let (cells, elements) = (plan.cells.len(), plan.elements as usize);
         Self {
             bytes: vec![0; plan.width + BEYOND],
@@ -58,7 +58,7 @@ impl Scratch {
     /// Replaces a state by its representative.
     pub(super) fn represent(
         &mut self,
-        plan: &Plan,
+        plan: &Incidence,
         layout: &Layout,
         effort: Effort,
         state: &mut [u8],
@@ -74,7 +74,7 @@ impl Scratch {
         write(plan, layout, &self.said.codes, &self.best, state);
     }
 
-    fn read(&mut self, plan: &Plan, state: &[u8]) {
+    fn read(&mut self, plan: &Incidence, state: &[u8]) {
         self.bytes[..plan.width].copy_from_slice(state);
         self.said.read(plan, &self.bytes);
     }
@@ -83,7 +83,7 @@ impl Scratch {
     #[cfg(test)]
     pub(super) fn permuted(
         &mut self,
-        plan: &Plan,
+        plan: &Incidence,
         layout: &Layout,
         state: &[u8],
         to: &[u32],
@@ -97,7 +97,7 @@ impl Scratch {
     }
 
     /// Tries all ways on from the colors at this depth.
-    fn descend(&mut self, plan: &Plan, effort: Effort, depth: usize) {
+    fn descend(&mut self, plan: &Incidence, effort: Effort, depth: usize) {
         while !stop::is_asked() {
             let colors = &mut self.colors[depth];
             refine(plan, &self.said, colors, &mut self.heard, &mut self.order);
@@ -112,7 +112,7 @@ impl Scratch {
     }
 
     /// Marks each of some elements in turn.
-    fn branch(&mut self, plan: &Plan, depth: usize, members: std::ops::Range<usize>) {
+    fn branch(&mut self, plan: &Incidence, depth: usize, members: std::ops::Range<usize>) {
         if self.colors.len() == depth + 1 {
             self.colors.push(self.colors[depth].clone());
             self.alike.push(Vec::new());
@@ -137,7 +137,7 @@ impl Scratch {
 
     /// The first elements that look alike and whose order matters, if there are any: where in the
     /// order they begin, and how many they are.
-    fn undecided(&mut self, plan: &Plan, depth: usize) -> Option<(usize, usize)> {
+    fn undecided(&mut self, plan: &Incidence, depth: usize) -> Option<(usize, usize)> {
         for (number, set) in plan.sets.iter().enumerate() {
             let (mut at, end) = (set.first as usize, (set.first + set.size) as usize);
             while at < end {
@@ -159,7 +159,7 @@ impl Scratch {
 
     /// Whether exchanging an element of a set with the one before it in the order leaves the state
     /// as it is.
-    fn are_interchangeable(&mut self, plan: &Plan, set: usize, at: usize) -> bool {
+    fn are_interchangeable(&mut self, plan: &Incidence, set: usize, at: usize) -> bool {
         let (one, other) = (self.order[at - 1], self.order[at]);
         self.to.iter_mut().zip(0..).for_each(|(to, element)| *to = element);
         self.to[one as usize] = other;
@@ -172,7 +172,7 @@ impl Scratch {
 
     /// A cell that is another after elements of a set are exchanged, if positions of multisets
     /// stay where they are.
-    fn moves(&self, plan: &Plan, set: usize, one: u32, other: u32) -> Option<u32> {
+    fn moves(&self, plan: &Incidence, set: usize, one: u32, other: u32) -> Option<u32> {
         let moves = |cell: u32| {
             let (target, code) = self.destination(plan, cell);
             self.said.codes[target as usize] != code
@@ -189,13 +189,13 @@ impl Scratch {
     }
 
     /// Whether the state stays as it is, if multisets are sorted again.
-    fn stays_whole(&mut self, plan: &Plan) -> bool {
+    fn stays_whole(&mut self, plan: &Incidence) -> bool {
         self.permute(plan);
         self.moved == self.said.codes
     }
 
     /// The elements are in order: keeps the state with them in that order, if it is the least.
-    fn arrive(&mut self, plan: &Plan) {
+    fn arrive(&mut self, plan: &Incidence) {
         for set in &plan.sets {
             let members = &self.order[set.first as usize..(set.first + set.size) as usize];
             for (&element, rank) in members.iter().zip(set.first..) {
@@ -211,7 +211,7 @@ impl Scratch {
 
     /// Where a cell's value goes, and what becomes of it.
     #[inline]
-    fn destination(&self, plan: &Plan, cell: u32) -> (u32, u32) {
+    fn destination(&self, plan: &Incidence, cell: u32) -> (u32, u32) {
         let about = &plan.cells[cell as usize];
         let code = self.said.codes[cell as usize];
         let code = match plan.named(&about.names, code) {
@@ -227,7 +227,7 @@ impl Scratch {
     }
 
     /// The state with each element moved where it goes.
-    fn permute(&mut self, plan: &Plan) {
+    fn permute(&mut self, plan: &Incidence) {
         self.moved.fill(0);
         for &cell in self.said.plain.iter().chain(&self.said.related) {
             let (target, code) = self.destination(plan, cell);
@@ -238,7 +238,7 @@ impl Scratch {
 }
 
 /// Writes the codes that are new.
-fn write(plan: &Plan, layout: &Layout, old: &[u32], new: &[u32], state: &mut [u8]) {
+fn write(plan: &Incidence, layout: &Layout, old: &[u32], new: &[u32], state: &mut [u8]) {
     for ((cell, old), &new) in plan.cells.iter().zip(old).zip(new) {
         if new != *old {
             layout.set_code(state, cell.cell, new);
@@ -247,7 +247,7 @@ fn write(plan: &Plan, layout: &Layout, old: &[u32], new: &[u32], state: &mut [u8
 }
 
 /// Sorts the positions of every multiset: elements first, the least first.
-fn sort_multisets(plan: &Plan, codes: &mut [u32]) {
+fn sort_multisets(plan: &Incidence, codes: &mut [u32]) {
     for bag in &plan.multisets {
         let (first, stride) = (bag.first as usize, bag.stride as usize);
         let positions = &mut codes[first..first + stride * bag.capacity as usize];

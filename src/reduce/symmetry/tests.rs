@@ -4,7 +4,7 @@
 mod permute;
 mod random;
 
-use super::plan::Plan;
+use super::incidence::Incidence;
 use super::search::Scratch;
 use super::{Effort, Symmetric};
 use crate::exec::{Expansion, Interp, Jit, Lift, Model};
@@ -37,7 +37,7 @@ fn symmetric_models() -> Vec<(String, Interp)> {
         };
         (file.display().to_string(), load(&text, defines))
     });
-    models.filter(|(_, model)| Plan::new(model.program(), model.layout()).is_some()).collect()
+    models.filter(|(_, model)| Incidence::new(model.program(), model.layout()).is_some()).collect()
 }
 
 fn load(text: &str, defines: Vec<(String, i64)>) -> Interp {
@@ -80,7 +80,7 @@ fn successors(model: &dyn Model, of: Option<&[u8]>) -> Vec<Vec<u8>> {
 }
 
 /// Every state that permuting makes of one.
-fn orbit(plan: &Plan, model: &Interp, state: &[u8]) -> BTreeSet<Vec<u8>> {
+fn orbit(plan: &Incidence, model: &Interp, state: &[u8]) -> BTreeSet<Vec<u8>> {
     let mut orbit = BTreeSet::new();
     let mut to: Vec<u32> = (0..plan.elements).collect();
     permutations(plan, 0, 0, &mut to, &mut |to| {
@@ -92,7 +92,13 @@ fn orbit(plan: &Plan, model: &Interp, state: &[u8]) -> BTreeSet<Vec<u8>> {
 }
 
 /// Calls `visit` with every permutation of every set, from element `at` of set `set` on.
-fn permutations(plan: &Plan, set: usize, at: u32, to: &mut [u32], visit: &mut dyn FnMut(&[u32])) {
+fn permutations(
+    plan: &Incidence,
+    set: usize,
+    at: u32,
+    to: &mut [u32],
+    visit: &mut dyn FnMut(&[u32]),
+) {
     let Some(about) = plan.sets.get(set) else { return visit(to) };
     if at == about.size {
         return permutations(plan, set + 1, 0, to, visit);
@@ -109,7 +115,7 @@ fn permutations(plan: &Plan, set: usize, at: u32, to: &mut [u32], visit: &mut dy
 fn each_orbit_has_one_representative_and_is_whole() {
     let mut looked_at = 0;
     for (name, model) in symmetric_models() {
-        let plan = Plan::new(model.program(), model.layout()).unwrap();
+        let plan = Incidence::new(model.program(), model.layout()).unwrap();
         let new = |effort| Symmetric::new(&model, model.program(), model.layout(), effort).unwrap();
         let (exact, fast) = (new(Effort::Exact), new(Effort::Fast));
         let Some(all) = states(&model) else { continue };
@@ -165,7 +171,7 @@ const GRAPHS: &str = "
 fn what_refining_cannot_tell_apart_is_tried() {
     let model = load(GRAPHS, Vec::new());
     let exact = Symmetric::new(&model, model.program(), model.layout(), Effort::Exact).unwrap();
-    let plan = Plan::new(model.program(), model.layout()).unwrap();
+    let plan = Incidence::new(model.program(), model.layout()).unwrap();
     let first = model.layout().variables[crate::ir::VarId(0)].first.0;
     let graph = |edges: &[(u32, u32)]| {
         let mut state = successors(&model, None).remove(0);

@@ -7,7 +7,7 @@
 
 use super::{DiskFigures, Saved, SavedFinding, SavedLevel};
 use crate::search::storage::SavedStorage;
-use spill::{FileName, Piece, SavedLevels, SavedRun, SavedStore, WIDTH_MAX};
+use spill::{FileName, FileSegment, SavedLevels, SavedRun, SavedStore, WIDTH_MAX};
 
 /// No count of a real search comes near it, and a few of them can be added.
 const COUNT_MAX: u64 = 1 << 60;
@@ -40,17 +40,17 @@ fn numbers_agree(saved: &Saved) -> bool {
         && saved.verdict <= 2
 }
 
-/// No level is empty, and their pieces lie within their lanes.
+/// No level is empty, and their pieces lie within their shards.
 fn levels_agree(levels: &SavedLevels, width: u64) -> bool {
-    let SavedLevels { lanes, pieces, ends } = levels;
-    let in_lane = |piece: &Piece| match piece.file {
-        FileName::Levels { lane } => lies_within(piece, lanes.get(usize::from(lane))),
+    let SavedLevels { shards, pieces, ends } = levels;
+    let in_lane = |piece: &FileSegment| match piece.file {
+        FileName::Levels { shard } => lies_within(piece, shards.get(usize::from(shard))),
         _ => false,
     };
     let ascending = ends.is_sorted_by(|end, next| end < next) && ends.first() != Some(&0);
     ascending
         && ends.last().map_or(0, |&end| end as usize) == pieces.len()
-        && lanes.len() <= usize::from(u16::MAX)
+        && shards.len() <= usize::from(u16::MAX)
         && pieces.iter().all(in_lane)
         && sum_of_keys(pieces)
             .and_then(|keys| keys.checked_mul(width))
@@ -75,8 +75,9 @@ fn runs_agree(store: &SavedStore) -> bool {
 
 fn keys_agree(run: &SavedRun, levels: &SavedLevels) -> bool {
     let keys = (run.first..=run.last).map(|level| levels.keys(level as usize)).sum();
-    let holds_levels =
-        |piece: &Piece| matches!(piece.file, FileName::Levels { .. } | FileName::Merged { .. });
+    let holds_levels = |piece: &FileSegment| {
+        matches!(piece.file, FileName::Levels { .. } | FileName::Merged { .. })
+    };
     sum_of_keys(&run.pieces) == Some(keys) && run.pieces.iter().all(holds_levels)
 }
 
@@ -88,7 +89,7 @@ fn frontier_agrees(saved: &Saved) -> bool {
         return pieces.is_empty();
     }
     let Some(last) = levels.ends.len().checked_sub(1) else { return pieces.is_empty() };
-    let is_of_last = |piece: &Piece| match piece.file {
+    let is_of_last = |piece: &FileSegment| match piece.file {
         FileName::Frontier { level } => level as usize == last,
         _ => false,
     };
@@ -101,9 +102,9 @@ fn frontier_agrees(saved: &Saved) -> bool {
 fn open_level_agrees(open: &SavedLevel, levels: &SavedLevels) -> bool {
     let SavedLevel { expanded, transitions, candidates, logs, .. } = open;
     let last = levels.ends.len().checked_sub(1);
-    let is_of_last_level = |piece: &Piece| match piece.file {
-        FileName::Candidates { level, lane } => {
-            Some(level as usize) == last && lies_within(piece, logs.get(usize::from(lane)))
+    let is_of_last_level = |piece: &FileSegment| match piece.file {
+        FileName::Candidates { level, shard } => {
+            Some(level as usize) == last && lies_within(piece, logs.get(usize::from(shard)))
         }
         _ => false,
     };
@@ -126,11 +127,11 @@ fn finding_agrees(finding: &SavedFinding, saved: &Saved) -> bool {
 }
 
 /// Whether a piece lies in the first `length` bytes of its file, if there are any.
-fn lies_within(piece: &Piece, length: Option<&u64>) -> bool {
+fn lies_within(piece: &FileSegment, length: Option<&u64>) -> bool {
     let end = piece.at.offset.checked_add(piece.at.length);
     end.zip(length).is_some_and(|(end, &length)| end <= length)
 }
 
-fn sum_of_keys(pieces: &[Piece]) -> Option<u64> {
+fn sum_of_keys(pieces: &[FileSegment]) -> Option<u64> {
     pieces.iter().try_fold(0, |sum: u64, piece| sum.checked_add(piece.at.keys))
 }

@@ -37,8 +37,8 @@ pub use tagged::TAG;
 pub(super) use tagged::{Tagged, tags};
 pub use trace::{counterexample, find};
 
-use super::Plan;
-use super::parts::{Part, PartKind};
+use super::MemoryPlan;
+use super::parts::{StorePart, StorePartKind};
 use crate::exec::Model;
 use cache::Cache;
 use edges::Edges;
@@ -47,7 +47,7 @@ use rebuild::Rebuild;
 use rkyv::{Archive, Deserialize, Serialize};
 use settle::Chunk;
 use spill::{
-    Codec, Disk, Error, FileName, Frontier, Levels, Piece, Result, SavedStore, SegmentWriter,
+    Codec, Disk, Error, FileName, FileSegment, Frontier, Levels, Result, SavedStore, SegmentWriter,
 };
 use std::sync::Arc;
 use table::Table;
@@ -69,7 +69,7 @@ pub struct Rebuilt {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct SavedFrontier {
     /// The states of the last level.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<FileSegment>,
     /// What was done so far.
     pub rebuilt: Rebuilt,
 }
@@ -90,7 +90,7 @@ struct Share {
 }
 
 impl Share {
-    fn of(plan: &Plan) -> Share {
+    fn of(plan: &MemoryPlan) -> Share {
         let all = (plan.young + plan.filter) as usize;
         let (table, chunk, rebuild) = (all / 4, all / 4, all / 4);
         Share { table, chunk, rebuild, frontier: all / 8, cache: all / 8 }
@@ -98,7 +98,7 @@ impl Share {
 }
 
 /// The most states that the cache of a search with this plan holds, for states of `width` bytes.
-pub fn cache_states_max(plan: &Plan, width: usize) -> usize {
+pub fn cache_states_max(plan: &MemoryPlan, width: usize) -> usize {
     Share::of(plan).cache / cache::bytes_per_state(width)
 }
 
@@ -127,7 +127,7 @@ pub struct Comback<'a> {
 #[derive(Default)]
 struct LastLevel {
     keys: Option<Arc<Vec<u8>>>,
-    pieces: Vec<Piece>,
+    pieces: Vec<FileSegment>,
 }
 
 impl<'a> Comback<'a> {
@@ -135,7 +135,7 @@ impl<'a> Comback<'a> {
     pub fn new(
         model: &'a dyn Model,
         disk: Arc<dyn Disk>,
-        plan: &Plan,
+        plan: &MemoryPlan,
         settings: Settings,
     ) -> Comback<'a> {
         let levels = Levels::new(disk.clone(), tagged::TAG, Codec::Gaps);
@@ -145,7 +145,7 @@ impl<'a> Comback<'a> {
     fn with_levels(
         model: &'a dyn Model,
         disk: Arc<dyn Disk>,
-        plan: &Plan,
+        plan: &MemoryPlan,
         settings: Settings,
         levels: Levels,
     ) -> Comback<'a> {
@@ -172,7 +172,7 @@ impl<'a> Comback<'a> {
     pub fn restore(
         model: &'a dyn Model,
         disk: Arc<dyn Disk>,
-        plan: &Plan,
+        plan: &MemoryPlan,
         settings: Settings,
         codec: Codec,
         (store, frontier): (SavedStore, SavedFrontier),
@@ -202,19 +202,23 @@ impl<'a> Comback<'a> {
     }
 
     /// What each part takes now.
-    pub fn parts(&self) -> Vec<Part> {
-        let length = |pieces: &[Piece]| pieces.iter().map(|piece| piece.at.length).sum();
+    pub fn parts(&self) -> Vec<StorePart> {
+        let length = |pieces: &[FileSegment]| pieces.iter().map(|piece| piece.at.length).sum();
         let held = self.frontier.keys.as_ref().map_or(0, |keys| keys.len()) as u64;
         let [young, old] = self.table.bytes();
         vec![
-            Part { kind: PartKind::StateTable, memory: young, disk: old },
-            Part {
-                kind: PartKind::BackEdges,
+            StorePart { kind: StorePartKind::StateTable, memory: young, disk: old },
+            StorePart {
+                kind: StorePartKind::BackEdges,
                 memory: 0,
                 disk: length(&self.levels.saved().pieces),
             },
-            Part { kind: PartKind::LastLevel, memory: held, disk: length(&self.frontier.pieces) },
-            Part { kind: PartKind::Cache, memory: self.cache.bytes() as u64, disk: 0 },
+            StorePart {
+                kind: StorePartKind::LastLevel,
+                memory: held,
+                disk: length(&self.frontier.pieces),
+            },
+            StorePart { kind: StorePartKind::Cache, memory: self.cache.bytes() as u64, disk: 0 },
         ]
     }
 
@@ -228,7 +232,7 @@ impl<'a> Comback<'a> {
         &self.form.numbered
     }
 
-    /// Has candidates written with another codec, to which no state of the last level is a stranger.
+    /// Has candidates written with another codec, to which no state of the last level is an exception.
     pub fn change_codec(&mut self, codec: &Codec) {
         let form = Form::of(codec.clone(), self.model.width());
         let form = form.expect("a search keeps the bits of tags and fills bytes");
@@ -245,7 +249,7 @@ impl<'a> Comback<'a> {
             return Ok(Frontier::Raw(keys.clone()));
         }
         let (width, codec) = (self.model.width() + TAG, &self.form.numbered);
-        let open = |piece: &Piece| Ok(piece.open(&*self.disk, width)?.coded(codec));
+        let open = |piece: &FileSegment| Ok(piece.open(&*self.disk, width)?.coded(codec));
         Ok(Frontier::Encoded(self.frontier.pieces.iter().map(open).collect::<Result<_>>()?))
     }
 
@@ -262,7 +266,7 @@ impl<'a> Comback<'a> {
             writer.push(keys)?;
             let at = writer.finish()?;
             out.sync()?;
-            self.frontier.pieces = vec![Piece { file, at }];
+            self.frontier.pieces = vec![FileSegment { file, at }];
         }
         Ok(())
     }

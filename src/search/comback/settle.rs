@@ -7,8 +7,8 @@ use super::table::{Query, Suspect};
 use super::tagged::{TAG, tag, tags};
 use super::{Comback, LastLevel};
 use spill::{
-    Append, Candidates, FileName, Merge, Piece, Result, SegmentSource, SegmentWriter, Settled,
-    SliceSource, Source, batch_keys, drain, hash, sort_dedup,
+    Append, Candidates, FileName, FileSegment, Merge, Result, SegmentSource, SegmentWriter,
+    Settled, SliceSource, Source, batch_keys, drain, hash, sort_dedup,
 };
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ struct Fresh {
     name: FileName,
     keys: Vec<u8>,
     file: Option<Box<dyn Append>>,
-    pieces: Vec<Piece>,
+    pieces: Vec<FileSegment>,
 }
 
 impl Comback<'_> {
@@ -153,7 +153,7 @@ impl Comback<'_> {
         let mut merge = Merge::new(width, fresh.sources(&*self.disk)?);
         let mut next = first;
         let (table, cache) = (&self.table, &mut self.cache);
-        let edges = self.levels.lanes(1)?[0].write(TAG, |edges| {
+        let edges = self.levels.shards(1)?[0].write(TAG, |edges| {
             drain(&mut merge, |batch| {
                 keys.clear();
                 tags.clear();
@@ -179,7 +179,10 @@ impl Comback<'_> {
         if let Some(file) = &mut file {
             file.sync()?;
         }
-        self.replace_frontier(in_memory.then_some(kept), at.map(|at| Piece { file: name, at }));
+        self.replace_frontier(
+            in_memory.then_some(kept),
+            at.map(|at| FileSegment { file: name, at }),
+        );
         self.table.end(growing)?;
         self.levels.push([edges]);
         self.edges.push(count);
@@ -188,7 +191,7 @@ impl Comback<'_> {
     }
 
     /// Has another last level; what the one before has on disk is to go.
-    fn replace_frontier(&mut self, keys: Option<Vec<u8>>, piece: Option<Piece>) {
+    fn replace_frontier(&mut self, keys: Option<Vec<u8>>, piece: Option<FileSegment>) {
         self.garbage.extend(self.frontier.pieces.drain(..).map(|piece| piece.file));
         let pieces = piece.into_iter().collect();
         self.frontier = LastLevel { keys: keys.map(Arc::new), pieces };
@@ -243,7 +246,7 @@ impl Fresh {
         let mut writer = SegmentWriter::new(self.width, &mut **file).uncompressed();
         writer.push(&self.keys)?;
         let at = writer.finish()?;
-        self.pieces.push(Piece { file: self.name, at });
+        self.pieces.push(FileSegment { file: self.name, at });
         self.keys.clear();
         Ok(())
     }

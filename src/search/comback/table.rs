@@ -7,8 +7,8 @@
 
 use spill::keys::{gallop, lower_bound};
 use spill::{
-    Decoder, Disk, FileName, Merge, Piece, Result, SavedRun, Segment, SegmentSource, SegmentWriter,
-    SliceSource, Source, drain, sort_dedup,
+    Decoder, Disk, FileName, FileSegment, Merge, Result, SavedRun, Segment, SegmentSource,
+    SegmentWriter, SliceSource, Source, drain, sort_dedup,
 };
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ struct Run {
     last: u32,
     count: u64,
     keys: Option<Vec<u8>>,
-    pieces: Vec<Piece>,
+    pieces: Vec<FileSegment>,
     segments: Vec<Segment>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Growing {
     width: usize,
     most: usize,
     keys: Vec<u8>,
-    pieces: Vec<Piece>,
+    pieces: Vec<FileSegment>,
 }
 
 /// A hash that is looked for, and whose it is.
@@ -134,17 +134,17 @@ impl Table {
         Ok(())
     }
 
-    fn write(&self, file: FileName, sources: Vec<Box<dyn Source + '_>>) -> Result<Piece> {
+    fn write(&self, file: FileName, sources: Vec<Box<dyn Source + '_>>) -> Result<FileSegment> {
         let mut out = self.disk.create(&file.to_string())?;
         let mut writer = SegmentWriter::new(self.width(), &mut *out);
         drain(&mut Merge::new(self.width(), sources), |batch| writer.push(batch))?;
         let at = writer.finish()?;
         out.sync()?;
-        Ok(Piece { file, at })
+        Ok(FileSegment { file, at })
     }
 
-    fn push_old(&mut self, first: u32, last: u32, pieces: Vec<Piece>) -> Result<()> {
-        let open = |piece: &Piece| piece.open(&*self.disk, self.width());
+    fn push_old(&mut self, first: u32, last: u32, pieces: Vec<FileSegment>) -> Result<()> {
+        let open = |piece: &FileSegment| piece.open(&*self.disk, self.width());
         let segments = pieces.iter().map(open).collect::<Result<Vec<_>>>()?;
         let count = segments.iter().map(Segment::keys).sum();
         self.runs.push(Run { first, last, count, keys: None, pieces, segments });

@@ -6,8 +6,8 @@ use spill::{Codec, FileName, Recent, Result, Values, sort_pairs};
 /// Bytes of a thread's table of recent candidates; with a batch they fit the second-level cache.
 const RECENT_BYTES: usize = 256 << 10;
 
-/// Strangers may take this part of what the buffer may take, as a divisor, before they go to disk.
-const STRANGERS_SHARE: usize = 8;
+/// Exceptions may take this part of what the buffer may take, as a divisor, before they go to disk.
+const EXCEPTIONS_SHARE: usize = 8;
 
 /// The candidates of a worker: those generated lately, a buffer that is sorted when it is full, and
 /// runs on disk.
@@ -25,10 +25,10 @@ pub(super) struct Collector {
     projected: Vec<u8>,
     buffer: Vec<u8>,
     scratch: Vec<u8>,
-    /// Candidates that are strangers to the projection, as the model gives them.
-    strangers: Vec<u8>,
-    /// The bits that are strange in those that are on disk.
-    strange_bits: Vec<u8>,
+    /// Candidates that are exceptions to the projection, as the model gives them.
+    exceptions: Vec<u8>,
+    /// The bits that are exceptional in those that are on disk.
+    exceptional_bits: Vec<u8>,
     pub(super) log: CandidateLog,
 }
 
@@ -45,8 +45,8 @@ impl Collector {
             projected: Vec::new(),
             buffer: Vec::new(),
             scratch: Vec::new(),
-            strangers: Vec::new(),
-            strange_bits: vec![0; whole],
+            exceptions: Vec::new(),
+            exceptional_bits: vec![0; whole],
             log,
         }
     }
@@ -75,7 +75,7 @@ impl Collector {
             None => &*fresh,
             Some(projection) => {
                 self.projected.clear();
-                projection.project(fresh, &mut self.projected, &mut self.strangers);
+                projection.project(fresh, &mut self.projected, &mut self.exceptions);
                 &self.projected
             }
         };
@@ -88,8 +88,8 @@ impl Collector {
         }
         self.recent.append_new(candidates, &mut self.buffer);
         fresh.clear();
-        if self.strangers.len() > self.limit / STRANGERS_SHARE {
-            self.write_strangers(name)?;
+        if self.exceptions.len() > self.limit / EXCEPTIONS_SHARE {
+            self.write_exceptions(name)?;
         }
         Ok(())
     }
@@ -104,26 +104,26 @@ impl Collector {
         &self.buffer
     }
 
-    /// The bits in which some candidate is a stranger.
-    pub(super) fn strange_bits(&self) -> Option<Vec<u8>> {
+    /// The bits in which some candidate is an exception.
+    pub(super) fn exceptional_bits(&self) -> Option<Vec<u8>> {
         let projection = self.log.codec().projection()?;
-        let here = projection.strange_bits(&self.strangers);
-        Some(here.iter().zip(&self.strange_bits).map(|(one, other)| one | other).collect())
+        let here = projection.exceptional_bits(&self.exceptions);
+        Some(here.iter().zip(&self.exceptional_bits).map(|(one, other)| one | other).collect())
     }
 
-    /// Has another codec write from now on, to which there are no strangers. The buffer is sorted
+    /// Has another codec write from now on, to which there are no exceptions. The buffer is sorted
     /// before and after.
     pub(super) fn change_codec(&mut self, codec: &Codec, name: FileName) -> Result<()> {
         let width = codec.key_width(self.whole);
-        let count = self.buffer.len() / self.width + self.strangers.len() / self.whole;
+        let count = self.buffer.len() / self.width + self.exceptions.len() / self.whole;
         // For a moment there are both, and both sorts' scratch.
         if self.buffer.len() + count * width > self.limit {
             self.save(name)?;
         }
         let mut buffer = codec.adopt(self.log.codec(), self.whole, &self.buffer);
-        buffer.append(&mut codec.adopt(&Codec::Gaps, self.whole, &self.strangers));
-        self.strangers.clear();
-        self.strange_bits.fill(0);
+        buffer.append(&mut codec.adopt(&Codec::Gaps, self.whole, &self.exceptions));
+        self.exceptions.clear();
+        self.exceptional_bits.fill(0);
         (self.buffer, self.width) = (buffer, width);
         self.recent = Recent::new(width, RECENT_BYTES);
         self.log.set_codec(codec);
@@ -137,26 +137,26 @@ impl Collector {
             self.log.write(name, &self.buffer)?;
             self.buffer.clear();
         }
-        if !self.strangers.is_empty() {
-            self.write_strangers(name)?;
+        if !self.exceptions.is_empty() {
+            self.write_exceptions(name)?;
         }
         Ok(())
     }
 
-    /// Writes the strangers out.
-    fn write_strangers(&mut self, name: FileName) -> Result<()> {
-        self.strange_bits = self.strange_bits().unwrap_or_default();
-        sort_pairs(self.whole, self.values.as_ref(), &mut self.strangers, &mut self.scratch);
-        self.log.write_strange(name, &self.strangers)?;
-        self.strangers.clear();
+    /// Writes the exceptions out.
+    fn write_exceptions(&mut self, name: FileName) -> Result<()> {
+        self.exceptional_bits = self.exceptional_bits().unwrap_or_default();
+        sort_pairs(self.whole, self.values.as_ref(), &mut self.exceptions, &mut self.scratch);
+        self.log.write_exceptional(name, &self.exceptions)?;
+        self.exceptions.clear();
         Ok(())
     }
 
     /// Forgets all candidates; gives the file to remove, if there is one.
     pub(super) fn clear(&mut self) -> Option<FileName> {
         self.buffer.clear();
-        self.strangers.clear();
-        self.strange_bits.fill(0);
+        self.exceptions.clear();
+        self.exceptional_bits.fill(0);
         self.log.clear()
     }
 }

@@ -1,8 +1,8 @@
 //! Candidate runs on disk.
 
 use spill::{
-    Append, Codec, Disk, FileName, Merge, Piece, Result, SegmentSource, SegmentWriter, Source,
-    Values,
+    Append, Codec, Disk, FileName, FileSegment, Merge, Result, SegmentSource, SegmentWriter,
+    Source, Values,
 };
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ pub(super) struct CandidateLog {
     values: Option<Values>,
     codec: Codec,
     open: Option<(FileName, Box<dyn Append>)>,
-    runs: Vec<Piece>,
-    /// Runs of strangers to the codec's projection.
-    strange: Vec<Piece>,
+    runs: Vec<FileSegment>,
+    /// Runs of exceptions to the codec's projection.
+    exceptional: Vec<FileSegment>,
 }
 
 impl CandidateLog {
@@ -31,8 +31,8 @@ impl CandidateLog {
         codec: &Codec,
     ) -> CandidateLog {
         let (disk, values, codec) = (disk.clone(), values.cloned(), codec.clone());
-        let (runs, strange) = (Vec::new(), Vec::new());
-        CandidateLog { disk, whole, values, codec, open: None, runs, strange }
+        let (runs, exceptional) = (Vec::new(), Vec::new());
+        CandidateLog { disk, whole, values, codec, open: None, runs, exceptional }
     }
 
     /// What candidates end with.
@@ -45,10 +45,10 @@ impl CandidateLog {
         &self.codec
     }
 
-    /// Has another codec write from now on, to which there are no strangers.
+    /// Has another codec write from now on, to which there are no exceptions.
     pub(super) fn set_codec(&mut self, codec: &Codec) {
         self.codec = codec.clone();
-        self.runs.append(&mut self.strange);
+        self.runs.append(&mut self.exceptional);
     }
 
     /// Goes on after the first `length` bytes of a file.
@@ -67,28 +67,28 @@ impl CandidateLog {
         Ok(())
     }
 
-    /// Appends a sorted run of strangers.
-    pub(super) fn write_strange(&mut self, name: FileName, keys: &[u8]) -> Result<()> {
+    /// Appends a sorted run of exceptions.
+    pub(super) fn write_exceptional(&mut self, name: FileName, keys: &[u8]) -> Result<()> {
         let codec = self.codec.unprojected();
         let piece = self.append(name, &codec, keys)?;
-        self.strange.push(piece);
-        let strange = std::mem::take(&mut self.strange);
-        self.strange = self.merge_if_many(strange, &codec)?;
+        self.exceptional.push(piece);
+        let exceptional = std::mem::take(&mut self.exceptional);
+        self.exceptional = self.merge_if_many(exceptional, &codec)?;
         Ok(())
     }
 
-    fn append(&mut self, name: FileName, codec: &Codec, keys: &[u8]) -> Result<Piece> {
+    fn append(&mut self, name: FileName, codec: &Codec, keys: &[u8]) -> Result<FileSegment> {
         let (_, file) = match &mut self.open {
             Some(open) => open,
             None => self.open.insert((name, self.disk.create(&name.to_string())?)),
         };
         let mut writer = SegmentWriter::new(self.whole, &mut **file).coded(codec).uncompressed();
         writer.push(keys)?;
-        Ok(Piece { file: name, at: writer.finish()? })
+        Ok(FileSegment { file: name, at: writer.finish()? })
     }
 
     /// Makes one run of `runs` if they are many.
-    fn merge_if_many(&mut self, runs: Vec<Piece>, codec: &Codec) -> Result<Vec<Piece>> {
+    fn merge_if_many(&mut self, runs: Vec<FileSegment>, codec: &Codec) -> Result<Vec<FileSegment>> {
         let Some((name, file)) = self.open.as_mut().filter(|_| runs.len() >= RUNS_MAX) else {
             return Ok(runs);
         };
@@ -102,12 +102,12 @@ impl CandidateLog {
         let mut merge = merge.joined(self.values.as_ref());
         let mut writer = SegmentWriter::new(self.whole, &mut **file).coded(codec).uncompressed();
         spill::drain(&mut merge, |batch| writer.push(batch))?;
-        Ok(vec![Piece { file: *name, at: writer.finish()? }])
+        Ok(vec![FileSegment { file: *name, at: writer.finish()? }])
     }
 
     /// All runs.
-    pub(super) fn pieces(&self) -> impl Iterator<Item = &Piece> {
-        self.runs.iter().chain(&self.strange)
+    pub(super) fn pieces(&self) -> impl Iterator<Item = &FileSegment> {
+        self.runs.iter().chain(&self.exceptional)
     }
 
     /// The length of the file in bytes; absent if there is none.
@@ -128,7 +128,7 @@ impl CandidateLog {
     /// Forgets the runs; gives the file to remove, if there is one.
     pub(super) fn clear(&mut self) -> Option<FileName> {
         self.runs.clear();
-        self.strange.clear();
+        self.exceptional.clear();
         self.open.take().map(|(name, _)| name)
     }
 }

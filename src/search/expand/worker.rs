@@ -3,11 +3,11 @@
 use super::collect::Collector;
 use super::log::CandidateLog;
 use super::tallies::Tallies;
-use super::{Level, UNIT_STATES, Units};
+use super::{PartlyExpanded, UNIT_STATES, Units};
 use crate::exec::{Expansion, Findings, Model};
 use crate::search::control::Progress;
-use crate::search::{Control, Plan};
-use spill::{Codec, Decoder, Disk, FileName, Piece, Result, Values};
+use crate::search::{Control, MemoryPlan};
+use spill::{Codec, Decoder, Disk, FileName, FileSegment, Result, Values};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -62,7 +62,7 @@ impl Worker {
     /// The workers of a plan, for candidates of `whole` bytes as the model gives them, which end with
     /// `values` if there are some, and whose runs `codec` writes.
     pub fn crew(
-        plan: &Plan,
+        plan: &MemoryPlan,
         whole: usize,
         values: Option<&Values>,
         codec: &Codec,
@@ -129,7 +129,7 @@ impl Worker {
     pub(super) fn run(
         &mut self,
         model: &dyn Model,
-        level: &Level,
+        level: &PartlyExpanded,
         units: &Units,
         at: usize,
         control: &Control,
@@ -186,13 +186,13 @@ impl Worker {
         self.candidates.sorted()
     }
 
-    /// The bits in which some candidate is a stranger to the codec's projection, of a candidate as
+    /// The bits in which some candidate is an exception to the codec's projection, of a candidate as
     /// the model gives it; none if the codec has none.
-    pub fn strange_bits(&self) -> Option<Vec<u8>> {
-        self.candidates.strange_bits()
+    pub fn exceptional_bits(&self) -> Option<Vec<u8>> {
+        self.candidates.exceptional_bits()
     }
 
-    /// Has another codec write from now on, to which no candidate of `level` is a stranger.
+    /// Has another codec write from now on, to which no candidate of `level` is an exception.
     pub fn change_codec(&mut self, codec: &Codec, level: u32) -> Result<()> {
         self.candidates.change_codec(codec, self.file(level))
     }
@@ -204,7 +204,7 @@ impl Worker {
     }
 
     /// The runs written since the level began, or since the checkpoint it was resumed from.
-    pub fn pieces(&self) -> impl Iterator<Item = &Piece> {
+    pub fn pieces(&self) -> impl Iterator<Item = &FileSegment> {
         self.candidates.log.pieces()
     }
 
@@ -224,6 +224,6 @@ impl Worker {
     }
 
     fn file(&self, level: u32) -> FileName {
-        FileName::Candidates { level, lane: self.number }
+        FileName::Candidates { level, shard: self.number }
     }
 }

@@ -10,8 +10,8 @@ use crate::exec::Model;
 use crate::search::checkpoint::{Saved, SavedLevel, restore_findings, save_findings};
 use crate::search::control::Progress;
 use crate::search::visited::Visited;
-use crate::search::{Control, Limits, Plan, Verdict};
-use spill::{Disk, Error, FileName, Metered, Piece, Result, SavedStore};
+use crate::search::{Control, Limits, MemoryPlan, Verdict};
+use spill::{Disk, Error, FileName, FileSegment, Metered, Result, SavedStore};
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ impl<'a> Search<'a> {
         model: &'a dyn Model,
         disk: Arc<Metered>,
         saved: Saved,
-        plan: Plan,
+        plan: MemoryPlan,
         limits: Limits,
         control: &'a Control,
     ) -> Result<Self> {
@@ -51,11 +51,11 @@ impl<'a> Search<'a> {
 
     fn reopen(&mut self, saved: SavedLevel) -> Result<()> {
         let level = self.level_number();
-        for (lane, &length) in saved.logs.iter().enumerate().filter(|(_, length)| **length > 0) {
-            match self.workers.get_mut(lane) {
+        for (shard, &length) in saved.logs.iter().enumerate().filter(|(_, length)| **length > 0) {
+            match self.workers.get_mut(shard) {
                 Some(worker) => worker.restore(level, length)?,
                 None => {
-                    let file = FileName::Candidates { level, lane: lane as u16 };
+                    let file = FileName::Candidates { level, shard: shard as u16 };
                     self.open.restored_files.push(file);
                 }
             }
@@ -113,7 +113,7 @@ impl<'a> Search<'a> {
             candidates.extend(worker.pieces());
         }
         let (store, frontier) = self.store.saved();
-        // Candidates may be on disk that are strangers to the store's codec.
+        // Candidates may be on disk that are exceptions to the store's codec.
         let wider = self.wider_codec();
         let projection = wider.as_ref().unwrap_or(self.store.codec()).projection();
         Saved {
@@ -139,21 +139,21 @@ impl<'a> Search<'a> {
             },
             seconds: self.seconds(),
             disk: self.disk_figures(),
-            peak_rss_bytes: Plan::peak_resident(),
+            peak_rss_bytes: MemoryPlan::peak_resident(),
             plan: self.plan,
             parts: self.store.parts(),
         }
     }
 
-    /// The length of each lane's file of candidate runs, lanes of earlier sittings included.
+    /// The length of each shard's file of candidate runs, shards of earlier sittings included.
     fn logs(&self) -> Vec<u64> {
         let mut logs: Vec<u64> =
             self.workers.iter().map(|worker| worker.log_length().unwrap_or(0)).collect();
         for piece in &self.open.restored {
-            if let FileName::Candidates { lane, .. } = piece.file {
-                let lane = usize::from(lane);
-                logs.resize(logs.len().max(lane + 1), 0);
-                logs[lane] = logs[lane].max(piece.at.offset + piece.at.length);
+            if let FileName::Candidates { shard, .. } = piece.file {
+                let shard = usize::from(shard);
+                logs.resize(logs.len().max(shard + 1), 0);
+                logs[shard] = logs[shard].max(piece.at.offset + piece.at.length);
             }
         }
         logs
@@ -183,14 +183,14 @@ impl CheckpointClock {
 pub(super) fn sweep(
     disk: &dyn Disk,
     store: &SavedStore,
-    frontier: &[Piece],
-    candidates: &[Piece],
+    frontier: &[FileSegment],
+    candidates: &[FileSegment],
 ) -> Result<()> {
     disk.sync_dir()?;
     let mut known: Vec<String> = Vec::new();
     known.extend(
-        (0..store.levels.lanes.len())
-            .map(|lane| FileName::Levels { lane: lane as u16 }.to_string()),
+        (0..store.levels.shards.len())
+            .map(|shard| FileName::Levels { shard: shard as u16 }.to_string()),
     );
     let pieces = store.runs.iter().flat_map(|run| &run.pieces);
     let pieces = pieces.chain(frontier).chain(candidates);

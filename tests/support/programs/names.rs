@@ -1,7 +1,7 @@
 //! Local variables, names for places, and what else is told apart by them.
 
 use super::{Builder, Part, exprs};
-use spillway::ir::{Convert, Expr, ExprKind, Piece, Root, Stmt, StmtKind, TypeId};
+use spillway::ir::{Convert, Expr, ExprKind, Renumbered, Root, Stmt, StmtKind, TypeId};
 
 impl Builder<'_> {
     /// Builds something in which a name stands for a place of this type.
@@ -141,8 +141,8 @@ impl Builder<'_> {
             false => (self.choices.between(-9, 9), self.choices.between(-9, 9)),
         };
         let pieces = vec![
-            Piece { low, high: low + one - 1, by: by.0 },
-            Piece { low: low + one, high, by: by.1 },
+            Renumbered { low, high: low + one - 1, by: by.0 },
+            Renumbered { low: low + one, high, by: by.1 },
         ];
         self.expr(ExprKind::Convert(Box::new(Convert { operand, pieces })))
     }

@@ -1,7 +1,7 @@
 //! Writing a file of a [`FaultDisk`](crate::FaultDisk): what the plan lets through reaches the file's state.
 
+use super::faults::Verdict;
 use super::file::FileState;
-use super::plan::Verdict;
 use super::state::{File, State, lock};
 use crate::disk::Append;
 use crate::disk::error::{Error, Result};

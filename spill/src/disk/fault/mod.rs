@@ -1,7 +1,7 @@
 //! A disk in memory that fails and loses power on request: every crash becomes a unit test.
 //!
 //! Every operation that changes the disk has a number, counted from 0: create, append_at, write,
-//! flush, sync, rename, remove, sync_dir. A [`Plan`] says which of them go wrong, and how. After
+//! flush, sync, rename, remove, sync_dir. A [`Faults`] says which of them go wrong, and how. After
 //! a crash every operation fails, and there are two ways to go on, each giving a new disk:
 //!
 //! - [`FaultDisk::restart`]: the process was killed. What it had handed to the system is there;
@@ -20,21 +20,21 @@
 //! the bytes. A renaming happens whole or not at all.
 
 mod append;
+mod faults;
 mod file;
 mod luck;
-mod plan;
 mod state;
 
-pub use plan::Plan;
+pub use faults::Faults;
 
 use super::error::Result;
 use super::map::Mapped;
 use super::real::check_length;
 use super::{Append, Disk};
 use append::FaultAppend;
+use faults::Verdict;
 use file::FileState;
 use luck::Luck;
-use plan::Verdict;
 use state::{File, Names, Naming, State, lock};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -54,14 +54,14 @@ impl FaultDisk {
     }
 
     /// An empty disk on which things go wrong as planned.
-    pub fn with_plan(plan: Plan) -> FaultDisk {
+    pub fn with_faults(plan: Faults) -> FaultDisk {
         let disk = FaultDisk::new();
         disk.set_plan(plan);
         disk
     }
 
     /// Replaces the plan. Numbers of operations go on counting from the disk's beginning.
-    pub fn set_plan(&self, plan: Plan) {
+    pub fn set_plan(&self, plan: Faults) {
         self.state().plan = plan;
     }
 
@@ -177,7 +177,7 @@ impl FaultDisk {
         look: impl FnOnce(&State) -> Result<T>,
     ) -> Result<T> {
         let state = self.state();
-        if state.crashed { Err(plan::crash(action, name)) } else { look(&state) }
+        if state.crashed { Err(faults::crash(action, name)) } else { look(&state) }
     }
 
     fn append(&self, name: &str, file: File) -> Box<dyn Append> {

@@ -1,8 +1,8 @@
 //! What a [`FaultDisk`](crate::FaultDisk) holds: names, as they are and as a loss of power leaves them.
 
+use super::faults::{self, Faults, Verdict};
 use super::file::FileState;
 use super::luck::Luck;
-use super::plan::{self, Plan, Verdict};
 use crate::disk::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::io;
@@ -24,7 +24,7 @@ pub(super) struct State {
     /// What happened to `live` since then, in order.
     pub(super) unsynced: Vec<Naming>,
     /// What goes wrong.
-    pub(super) plan: Plan,
+    pub(super) plan: Faults,
     /// Operations performed or failed, up to the crash.
     pub(super) operations: u64,
     /// Which of them failed, by what was being done, up to the crash.
@@ -48,7 +48,7 @@ impl State {
     /// Counts an operation and says whether it goes well.
     pub(super) fn next(&mut self, action: &'static str, name: &str, needs_room: bool) -> Verdict {
         if self.crashed {
-            return Verdict::Fail { error: plan::crash(action, name), done: None };
+            return Verdict::Fail { error: faults::crash(action, name), done: None };
         }
         let operation = self.operations;
         self.operations += 1;

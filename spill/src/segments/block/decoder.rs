@@ -154,9 +154,9 @@ impl Decoder {
         self.keys.resize(header.count * self.width, 0);
         read_shared(Wide(self.width), &self.raw[..header.raw_length], &mut self.keys)?;
         let Some(projection) = self.records.codec.projection() else { return Ok(()) };
-        let (whole, mut strangers) = (std::mem::take(&mut self.keys), Vec::new());
-        projection.project(&whole, &mut self.keys, &mut strangers);
-        if strangers.is_empty() { Ok(()) } else { Err(ELSEWHERE.into()) }
+        let (whole, mut exceptions) = (std::mem::take(&mut self.keys), Vec::new());
+        projection.project(&whole, &mut self.keys, &mut exceptions);
+        if exceptions.is_empty() { Ok(()) } else { Err(ELSEWHERE.into()) }
     }
 
     fn open_gaps(&mut self, header: &Header) -> Checked<()> {

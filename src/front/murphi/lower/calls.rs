@@ -1,7 +1,7 @@
 //! Functions and calls.
 
 use super::super::ast::{Expr as Tree, Function, Name, Parameters};
-use super::places::{Lowered, Part};
+use super::places::{Lowered, TypedPlace};
 use super::{Body, Hoisted, Lowerer, Meaning, Returns};
 use crate::front::quote::quote;
 use crate::ir::{
@@ -157,7 +157,7 @@ impl<'a> Lowerer<'a, '_> {
         let place = Place::local(local, span);
         let call = self.call_into(&callee, arguments, place.clone(), sort.is_some(), span);
         self.hoist(call);
-        Some(Lowered::Part(Part { place, ty: result, writable: false }))
+        Some(Lowered::TypedPlace(TypedPlace { place, ty: result, writable: false }))
     }
 
     /// A call whose result goes to a place.

@@ -16,7 +16,7 @@ impl<'a> Lowerer<'a, '_> {
     /// The value of an expression.
     pub(super) fn value(&mut self, tree: &Tree<'a>) -> Option<(Expr, Sort)> {
         match self.lowered(tree)? {
-            Lowered::Part(part) => self.read(part),
+            Lowered::TypedPlace(part) => self.read(part),
             Lowered::Value(value, sort) => Some((value, sort)),
         }
     }
@@ -254,7 +254,7 @@ impl<'a> Lowerer<'a, '_> {
 
     fn is_undefined(&mut self, of: &Tree<'a>, span: Span) -> Option<(Expr, Sort)> {
         match self.lowered(of)? {
-            Lowered::Part(part) => {
+            Lowered::TypedPlace(part) => {
                 let place = match self.read(part)?.0.kind {
                     ExprKind::Read(place) => place,
                     _ => unreachable!("a part is read"),

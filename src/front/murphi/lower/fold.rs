@@ -2,7 +2,7 @@
 //! computing later.
 
 use crate::front::murphi::ARITHMETIC;
-use crate::ir::{Binary, Convert, Expr, ExprKind, Piece, Unary};
+use crate::ir::{Binary, Convert, Expr, ExprKind, Renumbered, Unary};
 use crate::source::Span;
 
 /// The operation, or its result if the operands are known and it has one.
@@ -52,7 +52,7 @@ pub(super) fn conditional(condition: Expr, then: Expr, otherwise: Expr, span: Sp
 }
 
 /// The value in its other numbering.
-pub(super) fn convert(operand: Expr, pieces: Vec<Piece>) -> Expr {
+pub(super) fn convert(operand: Expr, pieces: Vec<Renumbered>) -> Expr {
     let span = operand.span;
     let known = operand.as_constant().and_then(|value| {
         let piece = pieces.iter().find(|piece| (piece.low..=piece.high).contains(&value))?;

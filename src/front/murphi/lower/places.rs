@@ -8,7 +8,7 @@ use crate::front::quote::quote;
 use crate::ir::{Expr, ExprKind, Place, Root, Selector, Type, TypeId};
 
 /// A variable or a part of one.
-pub(super) struct Part {
+pub(super) struct TypedPlace {
     /// Where it is.
     pub(super) place: Place,
     /// What it holds.
@@ -20,7 +20,7 @@ pub(super) struct Part {
 /// What an expression stands for.
 pub(super) enum Lowered {
     /// A place, of a scalar or an aggregate.
-    Part(Part),
+    TypedPlace(TypedPlace),
     /// A value.
     Value(Expr, Sort),
 }
@@ -32,11 +32,11 @@ impl<'a> Lowerer<'a, '_> {
             TreeKind::Name(text) => self.named(Name { text, span: tree.span }),
             TreeKind::Field(of, field) => {
                 let of = self.part(of)?;
-                self.field(of, *field, tree).map(Lowered::Part)
+                self.field(of, *field, tree).map(Lowered::TypedPlace)
             }
             TreeKind::Index(of, index) => {
                 let of = self.part(of)?;
-                self.element(of, index, tree).map(Lowered::Part)
+                self.element(of, index, tree).map(Lowered::TypedPlace)
             }
             TreeKind::Call(name, arguments) => self.call_for_value(*name, arguments, tree.span),
             _ => self.operation(tree).map(|(value, sort)| Lowered::Value(value, sort)),
@@ -47,7 +47,7 @@ impl<'a> Lowerer<'a, '_> {
         match self.meaning(name)? {
             Meaning::Place(mut place, ty, writable) => {
                 place.span = name.span;
-                Some(Lowered::Part(Part { place, ty, writable }))
+                Some(Lowered::TypedPlace(TypedPlace { place, ty, writable }))
             }
             Meaning::Value(value, sort) => {
                 Some(Lowered::Value(Expr { span: name.span, ..value }, sort))
@@ -63,9 +63,9 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// A place; an error if the expression is only a value.
-    pub(super) fn part(&mut self, tree: &Tree<'a>) -> Option<Part> {
+    pub(super) fn part(&mut self, tree: &Tree<'a>) -> Option<TypedPlace> {
         match self.lowered(tree)? {
-            Lowered::Part(part) => Some(part),
+            Lowered::TypedPlace(part) => Some(part),
             Lowered::Value(..) => {
                 let help = "store it in a variable first";
                 let message = "this is only a value, not a variable or a part of one";
@@ -76,8 +76,8 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// A place that may be assigned.
-    pub(super) fn target(&mut self, tree: &Tree<'a>) -> Option<Part> {
-        let Lowered::Part(part) = self.lowered(tree)? else {
+    pub(super) fn target(&mut self, tree: &Tree<'a>) -> Option<TypedPlace> {
+        let Lowered::TypedPlace(part) = self.lowered(tree)? else {
             let help = "only variables and their parts can be, not constants or the parameters of \
                         rulesets and loops";
             self.error_with(tree.span, "this cannot be changed", help);
@@ -104,7 +104,7 @@ impl<'a> Lowerer<'a, '_> {
         }
     }
 
-    fn field(&mut self, of: Part, field: Name<'a>, tree: &Tree<'a>) -> Option<Part> {
+    fn field(&mut self, of: TypedPlace, field: Name<'a>, tree: &Tree<'a>) -> Option<TypedPlace> {
         let Type::Record { fields, .. } = &self.program.types[of.ty] else {
             let message = format!("this is no record, and has no field {}", quote(field.text));
             self.error_with(field.span, message, "only records have fields");
@@ -121,10 +121,10 @@ impl<'a> Lowerer<'a, '_> {
         let mut place = of.place;
         place.path.push(Selector::Field(number as u32));
         place.span = tree.span;
-        Some(Part { place, ty, writable: of.writable })
+        Some(TypedPlace { place, ty, writable: of.writable })
     }
 
-    fn element(&mut self, of: Part, index: &Tree<'a>, tree: &Tree<'a>) -> Option<Part> {
+    fn element(&mut self, of: TypedPlace, index: &Tree<'a>, tree: &Tree<'a>) -> Option<TypedPlace> {
         let (value, from) = self.value(index)?;
         let (element, by) = match &self.program.types[of.ty] {
             Type::Array { element, .. } => (*element, Sort::of(&self.indices[&of.ty])),
@@ -140,7 +140,7 @@ impl<'a> Lowerer<'a, '_> {
         let mut place = of.place;
         place.path.push(Selector::Index(value));
         place.span = tree.span;
-        Some(Part { place, ty: element, writable: of.writable })
+        Some(TypedPlace { place, ty: element, writable: of.writable })
     }
 
     /// A known index must be one of the array's.
@@ -157,7 +157,7 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// What a scalar place holds.
-    pub(super) fn read(&self, part: Part) -> Option<(Expr, Sort)> {
+    pub(super) fn read(&self, part: TypedPlace) -> Option<(Expr, Sort)> {
         let Some(sort) = self.sort_of(part.ty) else {
             self.error(part.place.span, "this is an aggregate, where one value is needed");
             return None;
@@ -167,7 +167,7 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// A place that is a multiset; its type and its capacity.
-    pub(super) fn multiset(&mut self, tree: &Tree<'a>) -> Option<(Part, TypeId, u32)> {
+    pub(super) fn multiset(&mut self, tree: &Tree<'a>) -> Option<(TypedPlace, TypeId, u32)> {
         let part = self.part(tree)?;
         match self.program.types[part.ty] {
             Type::Multiset { element, capacity } => Some((part, element, capacity)),

@@ -124,7 +124,7 @@ impl<'a> Lowerer<'a, '_> {
                 Enclosure::Alias(alias) => {
                     // In guards and properties nothing changes: there it stands for what it says.
                     let meaning = match self.pure(|it| it.lowered(&alias.value))? {
-                        Lowered::Part(part) => {
+                        Lowered::TypedPlace(part) => {
                             if !super::places::is_fixed(&part.place) {
                                 entered.aliases.push(alias);
                             }

@@ -6,7 +6,7 @@
 
 use super::Lowerer;
 use super::fold::convert;
-use crate::ir::{Domain, EnumId, Expr, Piece, Scalar, ScalarsetId, Type, TypeId};
+use crate::ir::{Domain, EnumId, Expr, Renumbered, Scalar, ScalarsetId, Type, TypeId};
 use crate::source::Span;
 
 /// What a scalar expression is a value of.
@@ -115,11 +115,11 @@ impl Lowerer<'_, '_> {
     }
 
     /// Where the members that two sorts share lie in each.
-    pub(super) fn pieces(&self, from: &Sort, to: &Sort) -> Vec<Piece> {
+    pub(super) fn pieces(&self, from: &Sort, to: &Sort) -> Vec<Renumbered> {
         let targets = self.placed(to);
         let shared = self.placed(from).into_iter().filter_map(|(member, low, high)| {
             let (_, first, _) = targets.iter().find(|(other, ..)| *other == member)?;
-            Some(Piece { low, high, by: first - low })
+            Some(Renumbered { low, high, by: first - low })
         });
         shared.collect()
     }

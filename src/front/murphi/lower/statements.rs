@@ -347,11 +347,11 @@ impl<'a> Lowerer<'a, '_> {
     /// Lets a name stand for a place or a value. What must be found once is bound to a local.
     pub(super) fn alias(&mut self, name: Name<'a>, value: Lowered) -> Option<Found> {
         match value {
-            Lowered::Part(part) if is_fixed(&part.place) => {
+            Lowered::TypedPlace(part) if is_fixed(&part.place) => {
                 self.declare(name, Meaning::Place(part.place, part.ty, part.writable));
                 None
             }
-            Lowered::Part(part) => {
+            Lowered::TypedPlace(part) => {
                 let local = self.fresh();
                 if self.is_outside(&part.place) {
                     self.body.outside.insert(local);
@@ -419,10 +419,10 @@ impl<'a> Lowerer<'a, '_> {
     fn put(&mut self, value: &Tree<'a>) -> Option<StmtKind> {
         let name = self.report.text(value.span).replace("{}", "{ }");
         match self.lowered(value)? {
-            Lowered::Part(part) if self.domain(part.ty).is_none() => {
+            Lowered::TypedPlace(part) if self.domain(part.ty).is_none() => {
                 Some(StmtKind::Print { format: name, values: Vec::new() })
             }
-            Lowered::Part(part) => {
+            Lowered::TypedPlace(part) => {
                 let (value, _) = self.read(part)?;
                 Some(StmtKind::Print { format: format!("{name}: {{}}"), values: vec![value] })
             }

@@ -9,7 +9,7 @@ use std::io;
 /// A write that fails first writes a prefix of its bytes, of any length. A sync of a file that fails
 /// either does nothing, or leaves it unknown for good which of the bytes it was to write are durable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct Faults {
     /// Decides how much is done of what fails.
     seed: u64,
     /// Of several that strike an operation the first does.
@@ -36,45 +36,45 @@ pub(super) enum Verdict {
     },
 }
 
-impl Plan {
+impl Faults {
     /// A plan by which nothing goes wrong.
-    pub fn new() -> Plan {
-        Plan::default()
+    pub fn new() -> Faults {
+        Faults::default()
     }
 
     /// Varies how much of an operation is done before it fails or crashes.
-    pub fn seed(self, seed: u64) -> Plan {
-        Plan { seed, ..self }
+    pub fn seed(self, seed: u64) -> Faults {
+        Faults { seed, ..self }
     }
 
     /// Operation `operation` fails with an I/O error.
-    pub fn io_error_at(self, operation: u64) -> Plan {
+    pub fn io_error_at(self, operation: u64) -> Faults {
         self.with(Fault::IoErrorAt(operation))
     }
 
     /// From operation `operation` on, every sync of a file or of the directory fails.
-    pub fn sync_error_from(self, operation: u64) -> Plan {
+    pub fn sync_error_from(self, operation: u64) -> Faults {
         self.with(Fault::SyncErrorFrom(operation))
     }
 
     /// Operation `operation` finds the disk full.
-    pub fn full_at(self, operation: u64) -> Plan {
+    pub fn full_at(self, operation: u64) -> Faults {
         self.with(Fault::FullAt(operation))
     }
 
     /// From operation `operation` on, creating and writing find the disk full, and so do flushes
     /// and syncs of bytes not flushed before. What needs no room goes on.
-    pub fn full_from(self, operation: u64) -> Plan {
+    pub fn full_from(self, operation: u64) -> Faults {
         self.with(Fault::FullFrom(operation))
     }
 
     /// At operation `operation` the process is killed or the power fails, before it, after it or
     /// amid it, and every operation fails from then on.
-    pub fn crash_at(self, operation: u64) -> Plan {
+    pub fn crash_at(self, operation: u64) -> Faults {
         self.with(Fault::CrashAt(operation))
     }
 
-    fn with(mut self, fault: Fault) -> Plan {
+    fn with(mut self, fault: Fault) -> Faults {
         self.faults.push(fault);
         self
     }

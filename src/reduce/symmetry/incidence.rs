@@ -51,18 +51,18 @@ pub(super) fn of<'l, T>(list: &'l [T], run: &Run) -> &'l [T] {
 /// order of the state's. All cells of an array that elements index are among them, so that numbers
 /// differ as the state's do.
 #[derive(Clone, Debug)]
-pub(super) struct CellPlan {
+pub(super) struct IncidentCell {
     /// The cell of the state.
     pub(super) cell: CellId,
     /// A number for its slot, and for which vertices that lead to it are the same.
     pub(super) key: u64,
-    /// The elements that index the arrays it is in, in [`Plan::indices`].
+    /// The elements that index the arrays it is in, in [`Incidence::indices`].
     pub(super) indices: Run,
-    /// All vertices that lead to it, from outside in, in [`Plan::roles`].
+    /// All vertices that lead to it, from outside in, in [`Incidence::roles`].
     pub(super) roles: Run,
-    /// The cells that say whether it is there, in [`Plan::presence`].
+    /// The cells that say whether it is there, in [`Incidence::presence`].
     pub(super) presence: Run,
-    /// What its codes name, in [`Plan::names`].
+    /// What its codes name, in [`Incidence::names`].
     pub(super) names: Run,
     /// Whether it is about one vertex, whatever its value.
     pub(super) is_plain: bool,
@@ -101,7 +101,7 @@ pub(super) struct Bag {
 
 /// All that canonicalising needs to know.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct Incidence {
     /// The scalarsets with more than one element.
     pub(super) sets: Vec<Set>,
     /// The elements of all of them; the vertices of positions come after.
@@ -111,7 +111,7 @@ pub(super) struct Plan {
     /// How deep multisets lie in each other.
     pub(super) depth: u32,
     /// The cells that some vertex leads to or that may name one.
-    pub(super) cells: Vec<CellPlan>,
+    pub(super) cells: Vec<IncidentCell>,
     /// Where to read each.
     pub(super) readings: Vec<Reading>,
     pub(super) indices: Vec<Index>,
@@ -131,10 +131,10 @@ pub(super) struct Plan {
 /// How many bytes can be read beyond the first of a cell.
 pub(super) const BEYOND: usize = 8;
 
-impl Plan {
+impl Incidence {
     /// The plan for a program, unless it has nothing symmetric.
-    pub(super) fn new(program: &Program, layout: &Layout) -> Option<Plan> {
-        let mut plan = Plan { width: layout.bytes, ..Plan::default() };
+    pub(super) fn new(program: &Program, layout: &Layout) -> Option<Incidence> {
+        let mut plan = Incidence { width: layout.bytes, ..Incidence::default() };
         let mut set_of = HashMap::new();
         for (id, set) in program.scalarsets.iter().filter(|(_, set)| set.size > 1) {
             set_of.insert(id, plan.sets.len());
@@ -173,7 +173,7 @@ struct Survey<'a> {
     program: &'a Program,
     layout: &'a Layout,
     set_of: HashMap<ScalarsetId, usize>,
-    plan: Plan,
+    plan: Incidence,
     way: Way,
 }
 
@@ -304,7 +304,7 @@ impl Survey<'_> {
             .map(|(at, role)| roles.iter().position(|it| it == role).filter(|&first| first < at));
         let key = again
             .fold(mix(slot), |key, first| first.map_or(key, |first| mix(key ^ (1 + first as u64))));
-        plan.cells.push(CellPlan {
+        plan.cells.push(IncidentCell {
             cell: CellId(cell),
             key,
             indices: append(&mut plan.indices, indices),

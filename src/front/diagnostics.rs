@@ -12,7 +12,7 @@ const COLLECTED: usize = 1000;
 
 /// Diagnostics in the making. It is written through a shared reference, so that names can be looked
 /// up and complained about at once.
-pub(in crate::front) struct Report<'a> {
+pub(in crate::front) struct Diagnostics<'a> {
     file: &'a SourceFile,
     found: RefCell<Found>,
     errors: Cell<usize>,
@@ -24,7 +24,7 @@ struct Found {
     places: HashSet<(Span, bool)>,
 }
 
-impl<'a> Report<'a> {
+impl<'a> Diagnostics<'a> {
     /// An empty report on a file.
     pub(in crate::front) fn new(file: &'a SourceFile) -> Self {
         Self { file, found: RefCell::default(), errors: Cell::new(0) }
