@@ -342,29 +342,30 @@ impl Trial<'_> {
         let shown = |what: &str| {
             format!("{what} in {state:02x?}: {}\nby {}", self.shown(instance), self.shown(by))
         };
-        match self.first_false(instance, state, judges) {
+        let told = self.told(instance, state, judges);
+        let first = told.iter().position(|it| *it != Some(true));
+        match first.filter(|&it| told[it] == Some(false)) {
             Some(conjunct) => {
                 tried.by_known += 1;
                 assert!(may(conjunct), "{}", shown(&format!("enabled by conjunct {conjunct}")));
             }
-            None => assert!((0..all).any(may), "{}", shown("enabled")),
+            // One of those of which it is not told.
+            None => {
+                let any = (0..all).filter(|it| told[*it] != Some(true)).any(may);
+                assert!(any, "{}", shown("enabled"));
+            }
         }
     }
 
-    /// The first conjunct that does not hold in a state, if it can be told.
-    fn first_false(
+    /// Which conjuncts hold in a state, as far as that can be told.
+    fn told(
         &self,
         instance: InstanceId,
         state: &[u8],
         judges: &mut BTreeMap<(InstanceId, usize), Interp>,
-    ) -> Option<usize> {
-        let guard = &self.dependence.access(instance).guard;
-        for (at, conjunct) in guard.iter().enumerate() {
-            if !self.holds(instance, (at, conjunct), state, judges)? {
-                return Some(at);
-            }
-        }
-        None
+    ) -> Vec<Option<bool>> {
+        let guard = self.dependence.access(instance).guard.iter().enumerate();
+        guard.map(|it| self.holds(instance, it, state, judges)).collect()
     }
 
     fn holds(
@@ -375,11 +376,13 @@ impl Trial<'_> {
         judges: &mut BTreeMap<(InstanceId, usize), Interp>,
     ) -> Option<bool> {
         let (program, layout) = (self.model.program(), self.model.layout());
+        if let (Condition::At(cell, location), None) = (&conjunct.condition, conjunct.expr) {
+            // Of processes that come and go 0 is nowhere.
+            let nowhere = i64::from(program.comes_and_goes());
+            return Some(layout.get(state, *cell) == Some(i64::from(location.0) + nowhere));
+        }
         if program.comes_and_goes() {
             return None;
-        }
-        if let (Condition::At(cell, location), None) = (&conjunct.condition, conjunct.expr) {
-            return Some(layout.get(state, *cell) == Some(location.0.into()));
         }
         let Some(ActionInstance::Alone(side)) = self.table.instances().get(instance) else {
             return None;
