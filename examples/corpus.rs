@@ -372,7 +372,7 @@ fn compare(reference: &Reference, outcome: &Outcome) -> (String, bool) {
     let faults: u64 = outcome
         .findings
         .iter()
-        .filter(|(check, _)| matches!(check, spillway::exec::Check::Fault(..)))
+        .filter(|(check, _)| matches!(check, spillway::exec::Violation::Fault(..)))
         .map(|(_, finding)| finding.count)
         .sum();
     // SPIN counts how often a state is come to, so the initial one once more.

@@ -12,7 +12,7 @@
 //! are found here by the way of least weight, and the fewest steps are shown beside it. The exit
 //! code is 1 if any length differs.
 
-use spillway::exec::{Check, Explain, Interp, Outcome, Step};
+use spillway::exec::{Explain, Interp, Step, StepOutcome, Violation};
 use spillway::front::promela::trail;
 use spillway::front::{ClaimChoice, Options, promela};
 use spillway::source::Sources;
@@ -103,11 +103,11 @@ fn nearest(model: &Interp, weight: impl Fn(&Step) -> u64) -> Option<u64> {
     let mut open: VecDeque<Vec<Vec<u8>>> = VecDeque::from([Vec::new()]);
     for step in model.starts() {
         match step.outcome {
-            Outcome::Successor(state) => {
+            StepOutcome::Successor(state) => {
                 known.insert(state.clone(), 0);
                 open[0].push(state);
             }
-            Outcome::Fault(_) => return Some(0),
+            StepOutcome::Fault(_) => return Some(0),
         }
     }
     let (mut distance, mut best) = (0, None::<u64>);
@@ -120,17 +120,17 @@ fn nearest(model: &Interp, weight: impl Fn(&Step) -> u64) -> Option<u64> {
                 continue;
             }
             let mut error = |at: u64| best = Some(best.map_or(at, |best| best.min(at)));
-            if model.violations(state).contains(&Check::Deadlock) {
+            if model.violations(state).contains(&Violation::Deadlock) {
                 error(distance);
             }
             for step in model.steps(state) {
                 let weight = weight(&step);
                 let next = match &step.outcome {
-                    Outcome::Fault(_) => {
+                    StepOutcome::Fault(_) => {
                         error(distance + weight.saturating_sub(1));
                         continue;
                     }
-                    Outcome::Successor(next) => next,
+                    StepOutcome::Successor(next) => next,
                 };
                 let there = known.entry(next.clone()).or_insert(u64::MAX);
                 if distance + weight < *there {

@@ -26,7 +26,7 @@ use proptest::test_runner::TestRunner;
 use spillway::analysis::access::{Cells, Condition, Conjunct, Table};
 use spillway::analysis::dependence::Dependence;
 use spillway::analysis::instances::{ActionInstance, InstanceId};
-use spillway::exec::{Check, Explain, Interp, Outcome};
+use spillway::exec::{Explain, Interp, StepOutcome, Violation};
 use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::ir::layout::{CellId, Content};
 use spillway::ir::{Arena, Pid, Program, PropertyId, PropertyKind};
@@ -68,8 +68,8 @@ struct Trial<'a> {
 fn reachable(model: &Interp, random: &mut Random) -> Vec<Vec<u8>> {
     let successors = |steps: Vec<spillway::exec::Step>| {
         let states = steps.into_iter().filter_map(|step| match step.outcome {
-            Outcome::Successor(state) => Some(state),
-            Outcome::Fault(_) => None,
+            StepOutcome::Successor(state) => Some(state),
+            StepOutcome::Fault(_) => None,
         });
         states.take(200).collect::<Vec<_>>()
     };
@@ -404,12 +404,12 @@ impl Trial<'_> {
 
     /// That a step which changes whether a property holds is visible to it.
     fn is_seen(&self, by: InstanceId, state: &[u8], next: &[u8], tried: &mut Tried) {
-        let broken = |state: &[u8]| -> BTreeSet<Check> {
+        let broken = |state: &[u8]| -> BTreeSet<Violation> {
             let found = self.model.violations(state).into_iter();
-            found.filter(|it| matches!(it, Check::Property(_))).collect()
+            found.filter(|it| matches!(it, Violation::Property(_))).collect()
         };
         for check in broken(state).symmetric_difference(&broken(next)) {
-            let Check::Property(number) = check else { continue };
+            let Violation::Property(number) = check else { continue };
             tried.seen += 1;
             let property = PropertyId(*number);
             assert!(

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use spillway::diag::Diagnostic;
-use spillway::exec::{Check, Exec, Executor, Explain, FaultKind, Interp};
+use spillway::exec::{Exec, Executor, Explain, FaultKind, Interp, Violation};
 use spillway::front::{Loaded, Options, dve};
 use spillway::ir::validate::validate;
 use spillway::ir::*;
@@ -323,8 +323,8 @@ fn committed_and_accepting_states_are_marked() {
     let text = "process P { state a, b, c; commit b, c; init a; accept a, c; } system async;";
     let program = program(text);
     let locations: Vec<_> = program.processes[ProcessId(0)].locations.values().collect();
-    let grips: Vec<_> = locations.iter().map(|location| location.grip).collect();
-    assert_eq!(grips, [Grip::Free, Grip::Committed, Grip::Committed]);
+    let grips: Vec<_> = locations.iter().map(|location| location.urgency).collect();
+    assert_eq!(grips, [Urgency::Free, Urgency::Committed, Urgency::Committed]);
     let accepting: Vec<_> = locations.iter().map(|location| location.accepting).collect();
     assert_eq!(accepting, [true, false, true]);
 }
@@ -356,7 +356,7 @@ fn a_property_process_is_kept_but_does_not_move() {
     assert_eq!(program.processes.len(), 2);
     let property = &program.properties[PropertyId(0)];
     assert_eq!(property.kind, PropertyKind::Automaton(ProcessId(1)));
-    assert_eq!(program.processes[ProcessId(1)].locations[LocationId(0)].grip, Grip::Free);
+    assert_eq!(program.processes[ProcessId(1)].locations[LocationId(0)].urgency, Urgency::Free);
     let broken = text.replace("guard P.a", "guard P.z");
     assert!(errors(&broken).contains("process `P` has no state `z`"));
 }
@@ -529,7 +529,7 @@ fn a_define_must_name_a_global_constant() {
 // ---- what happens ----
 
 /// What is found in all states of a model, interpreted and compiled, deadlocks aside.
-fn found(text: &str, options: &Options) -> (search::Outcome, Vec<(Check, u64, u64)>) {
+fn found(text: &str, options: &Options) -> (search::Outcome, Vec<(Violation, u64, u64)>) {
     let program = loaded_with(text, options).program;
     validate(&program).unwrap();
     let interp = Interp::new(program).unwrap();
@@ -537,7 +537,7 @@ fn found(text: &str, options: &Options) -> (search::Outcome, Vec<(Check, u64, u6
     let [interpreted, compiled] = [Exec::Interp, Exec::Jit]
         .map(|exec| memory::search(Executor::new(&interp, exec).model(), &limits).unwrap());
     assert_eq!(interpreted, compiled);
-    let all = compiled.findings.iter().filter(|(check, _)| *check != Check::Deadlock);
+    let all = compiled.findings.iter().filter(|(check, _)| *check != Violation::Deadlock);
     let all = all.map(|(check, finding)| (check, finding.level, finding.count)).collect();
     (compiled, all)
 }
@@ -557,7 +557,7 @@ fn values_sent_by_rendezvous_must_fit_the_fields() {
     for channel in ["{byte} c[0]", "{byte} c"] {
         let (outcome, found) = found(&model(channel, 44), &plain);
         // The receiver's action is the second.
-        assert_eq!(found, [(Check::Fault(FaultKind::Range, 1), 0, 1)], "{channel}");
+        assert_eq!(found, [(Violation::Fault(FaultKind::Range, 1), 0, 1)], "{channel}");
         assert_eq!((outcome.states(), outcome.transitions), (1, 0));
     }
     for (channel, expected, options) in [
@@ -581,9 +581,9 @@ fn an_error_in_an_assertion_is_an_error() {
     let (outcome, found) = found(text, &Options::default());
     // Judging is numbered behind the actions and the start.
     let expected = [
-        (Check::Property(2), 2, 1),
-        (Check::Fault(FaultKind::Index, 4), 1, 1),
-        (Check::Fault(FaultKind::Division, 3), 0, 1),
+        (Violation::Property(2), 2, 1),
+        (Violation::Fault(FaultKind::Index, 4), 1, 1),
+        (Violation::Fault(FaultKind::Division, 3), 0, 1),
     ];
     assert!(expected.iter().all(|it| found.contains(it)) && found.len() == 3, "{found:?}");
     assert_eq!((outcome.states(), outcome.deadlocks()), (3, 1));

@@ -1,7 +1,7 @@
 //! What every executor must keep: both ways of asking give the same steps, and every step stays
 //! within the masks it announces. On random walks through every model we ship.
 
-use spillway::exec::{Check, Collected, Expansion, Explain, Interp, Model, Outcome};
+use spillway::exec::{Collected, Expansion, Explain, Interp, Model, StepOutcome, Violation};
 use spillway::front::{Language, Options};
 use spillway::ir::{ChannelRef, Expr, ExprKind, Program, Property, PropertyKind, Unary};
 use spillway::source::{Sources, Span};
@@ -36,8 +36,8 @@ fn walk(model: &Interp, mut visit: impl FnMut(&[u8])) {
         let successors: Vec<&Vec<u8>> = options
             .iter()
             .filter_map(|step| match &step.outcome {
-                Outcome::Successor(state) => Some(state),
-                Outcome::Fault(_) => None,
+                StepOutcome::Successor(state) => Some(state),
+                StepOutcome::Fault(_) => None,
             })
             .collect();
         options = match successors.is_empty() {
@@ -63,25 +63,26 @@ fn expanding_and_stepping_give_the_same() {
             let stepped: Vec<u8> = steps
                 .iter()
                 .filter_map(|step| match &step.outcome {
-                    Outcome::Successor(state) => Some(state.as_slice()),
-                    Outcome::Fault(_) => None,
+                    StepOutcome::Successor(state) => Some(state.as_slice()),
+                    StepOutcome::Fault(_) => None,
                 })
                 .flatten()
                 .copied()
                 .collect();
             assert_eq!(buffer, stepped, "{}", file.display());
             assert_eq!((transitions - left_out) as usize * model.width(), stepped.len());
-            let faults = steps.iter().filter(|it| matches!(it.outcome, Outcome::Fault(_))).count();
+            let faults =
+                steps.iter().filter(|it| matches!(it.outcome, StepOutcome::Fault(_))).count();
             let found: u64 = findings
                 .iter()
-                .filter(|(check, _)| matches!(check, Check::Fault(..)))
+                .filter(|(check, _)| matches!(check, Violation::Fault(..)))
                 .map(|(_, finding)| finding.count)
                 .sum();
             assert_eq!(found, faults as u64, "{}", file.display());
-            let broken: Vec<Check> = findings
+            let broken: Vec<Violation> = findings
                 .iter()
                 .map(|(check, _)| check)
-                .filter(|check| !matches!(check, Check::Fault(..)))
+                .filter(|check| !matches!(check, Violation::Fault(..)))
                 .collect();
             let mut violations = model.violations(state);
             violations.sort();
@@ -96,7 +97,7 @@ fn steps_stay_within_the_write_masks() {
         let masks = model.write_masks();
         walk(&model, |state| {
             for step in model.steps(state) {
-                let Outcome::Successor(next) = &step.outcome else { continue };
+                let StepOutcome::Successor(next) = &step.outcome else { continue };
                 let covered = masks.iter().any(|mask| {
                     let bytes = state.iter().zip(next).zip(mask);
                     bytes.fold(0, |beyond, ((one, other), mask)| beyond | (one ^ other) & !mask)

@@ -1,6 +1,6 @@
 //! The program's print and its rules, on one program that uses nearly everything.
 
-use spillway::exec::{Explain, Interp, Outcome};
+use spillway::exec::{Explain, Interp, StepOutcome};
 use spillway::ir::validate::{Rule, validate};
 use spillway::ir::*;
 use spillway::source::Span;
@@ -67,7 +67,7 @@ fn parameter(local: u32, name: &str, over: TypeId) -> Parameter {
 fn location(name: &str) -> Location {
     Location {
         name: name.into(),
-        grip: Grip::Free,
+        urgency: Urgency::Free,
         valid_end: false,
         progress: false,
         accepting: false,
@@ -260,7 +260,7 @@ fn declare(m: &mut Model) {
 
 fn processes(m: &mut Model) {
     let mut wait = location("wait");
-    wait.grip = Grip::Committed;
+    wait.urgency = Urgency::Committed;
     wait.progress = true;
     let mut cs = location("critical section");
     cs.accepting = true;
@@ -268,7 +268,7 @@ fn processes(m: &mut Model) {
     m.client = m.process("Client", vec![location("ncs"), wait, cs], Instances::One);
     let (capacity, active) = (3, 1);
     let mut own = location("work");
-    own.grip = Grip::Atomic;
+    own.urgency = Urgency::Atomic;
     let locations = vec![location("ncs"), own];
     m.worker = m.process("Worker", locations, Instances::Slots { capacity, active });
     m.watch = m.process("Watch", vec![location("ok")], Instances::One);
@@ -892,8 +892,8 @@ const CHANGES: &[Change] = &[
         m.program.processes[m.worker].instances = Instances::Slots { capacity, active };
     },
     |m| m.program.processes[m.client].start = LocationId(1),
-    |m| m.program.processes[m.client].locations[LocationId(0)].grip = Grip::Committed,
-    |m| m.program.processes[m.client].locations[LocationId(0)].grip = Grip::Atomic,
+    |m| m.program.processes[m.client].locations[LocationId(0)].urgency = Urgency::Committed,
+    |m| m.program.processes[m.client].locations[LocationId(0)].urgency = Urgency::Atomic,
     |m| m.program.processes[m.client].locations[LocationId(0)].valid_end = true,
     |m| m.program.processes[m.client].locations[LocationId(0)].progress = true,
     |m| m.program.processes[m.client].locations[LocationId(0)].accepting = true,
@@ -1067,7 +1067,9 @@ fn places_begin_at_references_and_local_variables() {
         assert!(printed.contains(piece), "{piece}: {printed}");
     }
     let model = Interp::new(program).unwrap();
-    let Outcome::Successor(state) = &model.starts()[0].outcome else { panic!("the start fails") };
+    let StepOutcome::Successor(state) = &model.starts()[0].outcome else {
+        panic!("the start fails")
+    };
     let swapped = [("x", "2"), ("y", "1")].map(|(name, value)| (name.into(), value.into()));
     assert_eq!(model.describe(state), swapped);
 }

@@ -3,7 +3,7 @@
 mod support;
 
 use spillway::exec::{
-    Check as Found_, Expansion, Explain, Lift, Model, Outcome, PropertyInfo, Step, any_bits,
+    Expansion, Explain, Lift, Model, PropertyInfo, Step, StepOutcome, Violation, any_bits,
 };
 use spillway::session::Taken;
 use spillway::{
@@ -173,7 +173,7 @@ impl Model for Liar {
         self.graph.expand(states, out);
         let asked = self.asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         if self.lie == Lie::Findings || self.lie == Lie::Again && asked % 2 == 1 {
-            out.finding(Found_::Property(0), &states[..self.width()]);
+            out.finding(Violation::Property(0), &states[..self.width()]);
         }
     }
 
@@ -202,7 +202,7 @@ impl Explain for Liar {
         let mut steps = self.graph.steps(state);
         if self.lie == Lie::Steps {
             for step in &mut steps {
-                let Outcome::Successor(next) = &mut step.outcome else { continue };
+                let StepOutcome::Successor(next) = &mut step.outcome else { continue };
                 next[0] ^= 1;
             }
         }
@@ -224,9 +224,9 @@ impl Explain for Liar {
         self.graph.action_name(action)
     }
 
-    fn violations(&self, state: &[u8]) -> Vec<Found_> {
+    fn violations(&self, state: &[u8]) -> Vec<Violation> {
         match self.lie {
-            Lie::Violations => vec![Found_::Deadlock],
+            Lie::Violations => vec![Violation::Deadlock],
             _ => self.graph.violations(state),
         }
     }

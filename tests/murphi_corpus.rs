@@ -2,7 +2,7 @@
 //! read, valid, and printed; and walks through each give the same by both ways of asking. Those in
 //! `murphi-random` have the counts of its `reference.tsv`.
 
-use spillway::exec::{Exec, Executor, Expansion, Explain, Interp, Model, Outcome};
+use spillway::exec::{Exec, Executor, Expansion, Explain, Interp, Model, StepOutcome};
 use spillway::front::{Options, murphi};
 use spillway::ir::{text, validate::validate};
 use spillway::reduce::symmetry::{Effort, Symmetric};
@@ -50,8 +50,8 @@ fn walk(model: &Interp) {
         let successors: Vec<Vec<u8>> = options
             .drain(..)
             .filter_map(|step| match step.outcome {
-                Outcome::Successor(state) => Some(state),
-                Outcome::Fault(_) => None,
+                StepOutcome::Successor(state) => Some(state),
+                StepOutcome::Fault(_) => None,
             })
             .collect();
         let Some(state) = successors.get(at * 7 % successors.len().max(1)) else { return };
@@ -62,8 +62,8 @@ fn walk(model: &Interp) {
         let stepped: Vec<u8> = options
             .iter()
             .filter_map(|step| match &step.outcome {
-                Outcome::Successor(state) => Some(state.as_slice()),
-                Outcome::Fault(_) => None,
+                StepOutcome::Successor(state) => Some(state.as_slice()),
+                StepOutcome::Fault(_) => None,
             })
             .flatten()
             .copied()

@@ -1,7 +1,7 @@
 //! What each construct of Murphi means, by the states and verdicts of small models, and what is
 //! said of models that are wrong.
 
-use spillway::exec::{Check, Explain, FaultKind, Interp, Model, Outcome};
+use spillway::exec::{Explain, FaultKind, Interp, Model, StepOutcome, Violation};
 use spillway::front::{Options, murphi};
 use spillway::ir::EndRule;
 use spillway::ir::validate::validate;
@@ -33,7 +33,7 @@ fn values_of_x(text: &str) -> Vec<String> {
     let mut seen: Vec<Vec<u8>> = Vec::new();
     let mut next: std::collections::VecDeque<_> = model.starts().into();
     while let Some(step) = next.pop_front() {
-        let Outcome::Successor(state) = step.outcome else { panic!("{:?}", step.outcome) };
+        let StepOutcome::Successor(state) = step.outcome else { panic!("{:?}", step.outcome) };
         if !seen.contains(&state) {
             next.extend(model.steps(&state));
             seen.push(state);
@@ -57,8 +57,8 @@ fn computed(declarations: &str, body: &str) -> String {
 fn fault(declarations: &str, body: &str) -> (FaultKind, String) {
     let model = load(&format!("{declarations} rule true ==> end; startstate {body} end;"));
     match model.starts().remove(0).outcome {
-        Outcome::Fault(fault) => (fault.kind, fault.message),
-        Outcome::Successor(state) => panic!("no fault: {:?}", model.describe(&state)),
+        StepOutcome::Fault(fault) => (fault.kind, fault.message),
+        StepOutcome::Successor(state) => panic!("no fault: {:?}", model.describe(&state)),
     }
 }
 
@@ -262,10 +262,11 @@ fn invariants_are_of_all_parameters_and_elements() {
         choose i: m do invariant \"no element is 2\" m[i] < 2; end;
         invariant \"judged\" m[x] = 0;";
     let outcome = explore(&load(text));
-    let counts: Vec<u64> = (0..3).map(|at| outcome.findings.count(Check::Property(at))).collect();
+    let counts: Vec<u64> =
+        (0..3).map(|at| outcome.findings.count(Violation::Property(at))).collect();
     assert_eq!(counts, [1, 1, 0]);
     // What cannot be judged is an error: judging is numbered behind two actions and a start.
-    assert_eq!(outcome.findings.count(Check::Fault(FaultKind::Index, 2 + 1 + 2)), 3);
+    assert_eq!(outcome.findings.count(Violation::Fault(FaultKind::Index, 2 + 1 + 2)), 3);
 }
 
 /// Rumur's states, rules fired and whether it finds a deadlock.

@@ -1,7 +1,7 @@
 //! What is said of classic mistakes in Murphi: one message, its place, and what to do. No text,
 //! however broken, makes reading it panic.
 
-use spillway::exec::{Check, Explain, FaultKind, Interp};
+use spillway::exec::{Explain, FaultKind, Interp, Violation};
 use spillway::front::{Options, murphi};
 use spillway::ir::validate::validate;
 use spillway::search::trace::replay;
@@ -183,7 +183,7 @@ fn mistakes_met_at_run_time_are_violations_with_a_way_there() {
         let (check, finding) = outcome
             .findings
             .iter()
-            .find(|(check, _)| matches!(check, Check::Fault(found, _) if *found == kind))
+            .find(|(check, _)| matches!(check, Violation::Fault(found, _) if *found == kind))
             .unwrap_or_else(|| panic!("{text}: {:?}", outcome.findings));
         // From the start by any way, as the model has only one.
         let mut states = Vec::new();

@@ -7,7 +7,7 @@
 mod support;
 
 use spill::{Disk, RealDisk};
-use spillway::exec::{Check, Expansion, Explain, Interp, Lift, Model, Outcome};
+use spillway::exec::{Expansion, Explain, Interp, Lift, Model, StepOutcome, Violation};
 use spillway::front::{Options, murphi};
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use spillway::search::trace::{Trace, counterexample};
@@ -72,7 +72,7 @@ fn explore(model: &dyn Model) -> (search::Outcome, Vec<Trace>) {
     let mut search = begin_or_resume(model, &disk, plan, &limits, &control).unwrap();
     let outcome = search.run().unwrap();
     let levels = (search.store().levels().saved(), search.store().codec());
-    let trace = |(check, finding): (Check, &spillway::exec::Finding)| {
+    let trace = |(check, finding): (Violation, &spillway::exec::Finding)| {
         counterexample(model, &*disk, levels, 2, check, finding.level, &finding.witness).unwrap()
     };
     let traces = outcome.findings.iter().map(trace).collect();
@@ -85,19 +85,19 @@ fn assert_is_run(name: &str, model: &Interp, trace: &Trace) {
     for (number, step) in trace.steps.iter().enumerate() {
         assert!(options.contains(step), "{name}: step {number}, {}, is not enabled", step.name);
         match &step.outcome {
-            Outcome::Successor(state) => {
+            StepOutcome::Successor(state) => {
                 assert_eq!(trace.states[number], *state, "{name}: step {number}");
                 options = model.steps(state);
             }
-            Outcome::Fault(_) => assert_eq!(number + 1, trace.steps.len(), "{name}: goes on"),
+            StepOutcome::Fault(_) => assert_eq!(number + 1, trace.steps.len(), "{name}: goes on"),
         }
     }
     let last = trace.steps.last().unwrap();
     match (trace.check, &last.outcome) {
-        (Check::Fault(kind, action), Outcome::Fault(fault)) => {
+        (Violation::Fault(kind, action), StepOutcome::Fault(fault)) => {
             assert_eq!((fault.kind, last.action), (kind, action), "{name}");
         }
-        (check, Outcome::Successor(state)) => {
+        (check, StepOutcome::Successor(state)) => {
             assert!(model.violations(state).contains(&check), "{name}: {check:?} holds");
         }
         (check, fault) => panic!("{name}: {check:?} ends in {fault:?}"),
@@ -133,7 +133,7 @@ fn counterexamples_are_runs_of_the_unreduced_model() {
 struct Expanded {
     successors: Vec<Vec<u8>>,
     /// What was found wrong, and how often.
-    found: Vec<(Check, u64)>,
+    found: Vec<(Violation, u64)>,
 }
 
 impl Expanded {

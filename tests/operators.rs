@@ -11,7 +11,7 @@ use definition::{
     BINARY, Expected, UNARY, binary, fewer_integers, integers, is_integer, mathematical, unary,
 };
 use proptest::prelude::*;
-use spillway::exec::{Explain, FaultKind, Interp, Model, Outcome};
+use spillway::exec::{Explain, FaultKind, Interp, Model, StepOutcome};
 use spillway::ir::interval::{self, Interval, is_none};
 use spillway::ir::layout::CellId;
 use spillway::ir::{
@@ -302,13 +302,15 @@ impl Operations {
 
 fn hold(operations: Operations) {
     let model = Interp::as_declared(operations.program).unwrap();
-    let Outcome::Successor(state) = model.starts().remove(0).outcome else { panic!("no start") };
+    let StepOutcome::Successor(state) = model.starts().remove(0).outcome else {
+        panic!("no start")
+    };
     let steps = model.steps(&state);
     assert_eq!(steps.len(), operations.expected.len());
     for (step, (name, expected)) in steps.iter().zip(&operations.expected) {
         let got = match &step.outcome {
-            Outcome::Successor(_) => Ok(()),
-            Outcome::Fault(fault) => Err(fault.kind),
+            StepOutcome::Successor(_) => Ok(()),
+            StepOutcome::Fault(fault) => Err(fault.kind),
         };
         assert_eq!(got, expected.map(drop), "{name} should give {expected:?}: {step:?}");
     }

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use spillway::analysis::order::static_order;
-use spillway::exec::{Explain, Interp, Model, Outcome};
+use spillway::exec::{Explain, Interp, Model, StepOutcome};
 use spillway::front::{Options, dve};
 use spillway::ir::Layout;
 use spillway::ir::layout::{GroupId, NotAnOrder};
@@ -68,7 +68,7 @@ proptest! {
         let (model, other) = reordered(name, seed);
         let translate = |mut steps: Vec<spillway::exec::Step>| {
             for step in &mut steps {
-                if let Outcome::Successor(state) = &mut step.outcome {
+                if let StepOutcome::Successor(state) = &mut step.outcome {
                     *state = moved(state, model.layout(), other.layout());
                 }
             }
@@ -81,7 +81,7 @@ proptest! {
                 let at = (seed >> (round % 32)) as usize % steps.len().max(1);
                 steps.into_iter().nth(at)
             }) else { break };
-            let Outcome::Successor(state) = step.outcome else { break };
+            let StepOutcome::Successor(state) = step.outcome else { break };
             let there = moved(&state, model.layout(), other.layout());
             prop_assert_eq!(moved(&there, other.layout(), model.layout()), state.clone());
             prop_assert_eq!(model.describe(&state), other.describe(&there));

@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use spillway::exec::{
-    Check, Expansion, Explain, Fault, FaultKind, Interp, Jit, Model, Outcome, Step,
+    Expansion, Explain, Fault, FaultKind, Interp, Jit, Model, Step, StepOutcome, Violation,
 };
 use spillway::ir::layout::{CellId, Content};
 use spillway::ir::validate::validate;
@@ -65,8 +65,8 @@ fn try_all<S: Strategy>(cases: u32, strategy: S, test: impl Fn(S::Value) -> Agre
 
 fn successors(steps: Vec<Step>) -> impl Iterator<Item = Vec<u8>> {
     steps.into_iter().filter_map(|step| match step.outcome {
-        Outcome::Successor(state) => Some(state),
-        Outcome::Fault(_) => None,
+        StepOutcome::Successor(state) => Some(state),
+        StepOutcome::Fault(_) => None,
     })
 }
 
@@ -199,7 +199,7 @@ fn same_but_for_layout(
     for state in states.chunks_exact(one.width()) {
         let mut steps = one.steps(state);
         for step in &mut steps {
-            if let Outcome::Successor(state) = &mut step.outcome {
+            if let StepOutcome::Successor(state) = &mut step.outcome {
                 *state = there(state);
             }
         }
@@ -303,13 +303,13 @@ fn steps_can_be_chosen() {
 }
 
 fn is_successor(step: &Step) -> bool {
-    matches!(step.outcome, Outcome::Successor(_))
+    matches!(step.outcome, StepOutcome::Successor(_))
 }
 
 fn last_fault(told: &mut Told) -> Option<&mut Fault> {
     told.0.iter_mut().rev().find_map(|step| match &mut step.outcome {
-        Outcome::Fault(fault) => Some(fault),
-        Outcome::Successor(_) => None,
+        StepOutcome::Fault(fault) => Some(fault),
+        StepOutcome::Successor(_) => None,
     })
 }
 
@@ -322,7 +322,7 @@ const LIES: [(&str, Retell); 9] = [
     }),
     ("one bit of the last successor is flipped", |told| {
         let last = told.0.iter_mut().rev().find(|step| is_successor(step));
-        if let Some(Step { outcome: Outcome::Successor(state), .. }) = last {
+        if let Some(Step { outcome: StepOutcome::Successor(state), .. }) = last {
             state[0] ^= 0x80;
         }
     }),
@@ -350,12 +350,12 @@ const LIES: [(&str, Retell); 9] = [
 ];
 
 /// What expansions show of what is told.
-fn visible_in_blocks((steps, checks): &Told) -> (Vec<&Vec<u8>>, Vec<Check>) {
+fn visible_in_blocks((steps, checks): &Told) -> (Vec<&Vec<u8>>, Vec<Violation>) {
     let (mut states, mut found) = (Vec::new(), checks.clone());
     for step in steps {
         match &step.outcome {
-            Outcome::Successor(state) => states.push(state),
-            Outcome::Fault(fault) => found.push(Check::Fault(fault.kind, step.action)),
+            StepOutcome::Successor(state) => states.push(state),
+            StepOutcome::Fault(fault) => found.push(Violation::Fault(fault.kind, step.action)),
         }
     }
     found.sort();

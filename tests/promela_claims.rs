@@ -5,7 +5,7 @@
 
 mod support;
 
-use spillway::exec::{Check, Explain, Interp, Jit, Model, Outcome};
+use spillway::exec::{Explain, Interp, Jit, Model, StepOutcome, Violation};
 use spillway::front::{ClaimChoice, Options, promela};
 use spillway::ir::validate::validate;
 use spillway::reduce::claim::ClaimProduct;
@@ -44,20 +44,19 @@ fn counts_with(text: &str, claim: ClaimChoice) -> (u64, u64, u64) {
 }
 
 /// A witness shows what it is the witness of.
-fn tells_of(model: &ClaimProduct, check: Check, witness: &[u8]) {
+fn tells_of(model: &ClaimProduct, check: Violation, witness: &[u8]) {
     match check {
-        Check::Property(_) => {
+        Violation::Property(_) => {
             assert!(model.violations(witness).contains(&check));
             assert!(model.last_moves(witness).is_some());
         }
-        Check::Fault(kind, action) => {
-            let faulty =
-                |outcome: &Outcome| matches!(outcome, Outcome::Fault(it) if it.kind == kind);
+        Violation::Fault(kind, action) => {
+            let faulty = |outcome: &StepOutcome| matches!(outcome, StepOutcome::Fault(it) if it.kind == kind);
             let mut steps = model.steps(witness).into_iter();
             assert!(steps.any(|step| step.action == action && faulty(&step.outcome)));
             assert!(!model.action_name(action).is_empty());
         }
-        Check::Deadlock => unreachable!("there are none"),
+        Violation::Deadlock => unreachable!("there are none"),
     }
 }
 
@@ -382,9 +381,9 @@ fn the_product_knows_its_claim_from_others_and_tells_where_it_is() {
     assert!(first != second && second != none && first != none);
     let interp = load(TWO, ClaimChoice::First);
     let model = ClaimProduct::new(&interp, &interp).unwrap();
-    let Outcome::Successor(state) = &model.starts()[0].outcome else { panic!("it starts") };
+    let StepOutcome::Successor(state) = &model.starts()[0].outcome else { panic!("it starts") };
     assert_eq!(model.describe(state)[0], ("claim never_0".into(), "4:13".into()));
-    let trace = replay(&model, Check::Deadlock, vec![state.clone()]);
+    let trace = replay(&model, Violation::Deadlock, vec![state.clone()]);
     assert!(trace.is_none(), "the initial state is no deadlock");
 }
 
@@ -426,8 +425,8 @@ fn steps_are_what_expanding_gives_and_stay_within_the_masks() {
 
 fn successors(steps: Vec<spillway::exec::Step>) -> Vec<Vec<u8>> {
     let state = |step: spillway::exec::Step| match step.outcome {
-        Outcome::Successor(state) => Some(state),
-        Outcome::Fault(_) => None,
+        StepOutcome::Successor(state) => Some(state),
+        StepOutcome::Fault(_) => None,
     };
     steps.into_iter().filter_map(state).collect()
 }

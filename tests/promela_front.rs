@@ -4,7 +4,7 @@
 //! Counts are those of SPIN 6.5.2: `spin -o1 -o2 -o3 -a`, `cc -DSAFETY -DNOREDUCE`, `pan -c0`:
 //! states stored, transitions (one more than ours: the arrival at the initial state), errors.
 
-use spillway::exec::{Check, Explain, Interp, Jit};
+use spillway::exec::{Explain, Interp, Jit, Violation};
 use spillway::front::promela::trail;
 use spillway::front::{Options, promela};
 use spillway::ir::validate::validate;
@@ -40,7 +40,7 @@ fn counts(text: &str) -> (u64, u64, u64) {
             "compiled and interpreted"
         );
     }
-    let faults = outcome.findings.iter().filter(|(check, _)| matches!(check, Check::Fault(..)));
+    let faults = outcome.findings.iter().filter(|(check, _)| matches!(check, Violation::Fault(..)));
     let faults: u64 = faults.map(|(_, finding)| finding.count).sum();
     (outcome.states(), outcome.transitions + 1, outcome.deadlocks() + faults)
 }
@@ -595,7 +595,7 @@ fn a_process_beyond_its_slots_is_a_fault_that_names_the_flag() {
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
     let outcome = memory::search(&model, &limits).unwrap();
     let (_, finding) =
-        outcome.findings.iter().find(|(it, _)| matches!(it, Check::Fault(..))).unwrap();
+        outcome.findings.iter().find(|(it, _)| matches!(it, Violation::Fault(..))).unwrap();
     let faults = model.steps(&finding.witness).into_iter().filter_map(|step| match step.outcome {
         spillway::exec::Outcome::Fault(fault) => Some(fault.message),
         spillway::exec::Outcome::Successor(_) => None,

@@ -3,7 +3,7 @@
 
 mod support;
 
-use spillway::exec::{Expansion, Explain, Interp, Lift, Model, Outcome, any_bits};
+use spillway::exec::{Expansion, Explain, Interp, Lift, Model, StepOutcome, any_bits};
 use spillway::front::{Options, murphi};
 use spillway::ir::{Arena, Claim, ClaimMove, Location, LocationId, Program, PropertyKind};
 use spillway::reduce::symmetry::{Effort, Symmetry};
@@ -47,7 +47,7 @@ fn claimed(condition: &str) -> Interp {
     };
     let location = |name: &str, valid_end| Location {
         name: name.into(),
-        grip: Default::default(),
+        urgency: Default::default(),
         valid_end,
         progress: false,
         accepting: false,
@@ -80,8 +80,8 @@ impl Chains<'_> {
             return None;
         }
         let mut next = explained.steps(state).into_iter().map(|step| match step.outcome {
-            Outcome::Successor(state) => Some(state),
-            Outcome::Fault(_) => None,
+            StepOutcome::Successor(state) => Some(state),
+            StepOutcome::Fault(_) => None,
         });
         let first = next.next()??;
         next.all(|other| other.as_ref() == Some(&first)).then_some(first)
@@ -307,7 +307,7 @@ fn counterexamples_replay(model: &dyn Model, expected: &spillway::search::Outcom
             assert!(explained.starts().contains(&trace.steps[0]));
             for (pair, step) in trace.states.windows(2).zip(&trace.steps[1..]) {
                 assert!(explained.steps(&pair[0]).contains(step));
-                assert_eq!(step.outcome, Outcome::Successor(pair[1].clone()));
+                assert_eq!(step.outcome, StepOutcome::Successor(pair[1].clone()));
             }
             let last = trace.states.last().unwrap();
             assert!(explained.violations(last).contains(&trace.check), "{:?}", trace.check);

@@ -7,9 +7,7 @@ mod support;
 use graphs::graphs_of;
 use proptest::prelude::*;
 use spill::{Disk, FaultDisk, RealDisk};
-use spillway::exec::{
-    Check, Expansion, Explain, Lift, Model, Outcome as StepOutcome, any_bits, stop,
-};
+use spillway::exec::{Expansion, Explain, Lift, Model, StepOutcome, Violation, any_bits, stop};
 use spillway::search::trace::{Finder, counterexample};
 use spillway::search::{Checks, Control, Limits, Outcome, Verdict, memory};
 use std::sync::Arc;
@@ -114,7 +112,7 @@ impl Model for Interrupted<'_> {
                         out.candidate(&successor);
                     }
                 }
-                out.finding(Check::Deadlock, state);
+                out.finding(Violation::Deadlock, state);
                 return;
             }
             self.graph.expand(state, out);
@@ -187,7 +185,7 @@ fn a_counterexample_that_nobody_waits_for_any_more_is_not_found_and_found_later(
     let mut search = begin_or_resume(&graph, &disk, plan, &limits, &control).unwrap();
     let outcome = search.run().unwrap();
     let levels = (search.store().levels().saved(), search.store().codec());
-    let check = Check::Property(0);
+    let check = Violation::Property(0);
     let (_, finding) = outcome.findings.iter().find(|(other, _)| *other == check).unwrap();
     assert!(finding.level > 5_000, "the way is long");
     let find = |control: &Control| {

@@ -14,7 +14,7 @@ mod support;
 use chosen::keeps_choices;
 use spillway::analysis::instances::{ActionInstance, InstanceId, InstanceSets};
 use spillway::exec::{
-    Exec, Executor, Explain, Interp, Labelled, Model, Outcome, Selective, labelled,
+    Exec, Executor, Explain, Interp, Labelled, Model, Selective, StepOutcome, labelled,
 };
 use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::source::Sources;
@@ -129,7 +129,7 @@ fn choices_of_random_models_are_kept() {
 /// What is enabled in the only initial state, each as the names and slots of its sides, and the
 /// successors by each.
 fn first_steps(interp: &Interp, selective: &dyn Selective) -> Vec<(String, Vec<Vec<u8>>)> {
-    let Outcome::Successor(state) = interp.starts().remove(0).outcome else {
+    let StepOutcome::Successor(state) = interp.starts().remove(0).outcome else {
         panic!("there is an initial state")
     };
     steps_of(interp, selective, &state)
@@ -234,7 +234,9 @@ fn what_waits_for_others_does_not_depend_on_the_choice() {
         let executor = Executor::new(&interp, exec);
         let selective = executor.selective().unwrap();
         assert_eq!(first_steps(&interp, &*selective).len(), 1, "{exec:?}");
-        let Outcome::Successor(state) = interp.starts().remove(0).outcome else { panic!("starts") };
+        let StepOutcome::Successor(state) = interp.starts().remove(0).outcome else {
+            panic!("starts")
+        };
         let count = selective.instances().count();
         for number in 0..count {
             let mut one = InstanceSets::new(count);
@@ -255,7 +257,9 @@ fn what_waits_for_others_does_not_depend_on_the_choice() {
     for exec in [Exec::Interp, Exec::Jit] {
         let executor = Executor::new(&interp, exec);
         let selective = executor.selective().unwrap();
-        let Outcome::Successor(state) = interp.starts().remove(0).outcome else { panic!("starts") };
+        let StepOutcome::Successor(state) = interp.starts().remove(0).outcome else {
+            panic!("starts")
+        };
         let mut all = selective.instances().sets();
         selective.enabled(&state, &mut all).unwrap();
         let able: Vec<InstanceId> = all.iter(0).collect();
@@ -306,7 +310,7 @@ fn errors_belong_to_what_is_chosen() {
         let interp = interpreter("errors.pml", text.to_owned()).unwrap();
         let states = random_states(&interp, 200, 1);
         let fails = states.chunks_exact(interp.width()).any(|state| {
-            interp.steps(state).iter().any(|step| matches!(step.outcome, Outcome::Fault(_)))
+            interp.steps(state).iter().any(|step| matches!(step.outcome, StepOutcome::Fault(_)))
         });
         assert!(fails, "{text}");
         for exec in [Exec::Interp, Exec::Jit] {

@@ -24,7 +24,7 @@ use graphs::graphs_of;
 use proptest::prelude::*;
 use spill::{Codec, Disk, FaultDisk, Tables};
 use spillway::exec::{
-    Check, Exec, Executor, Expansion, Explain, FaultKind, Interp, Jit, Lift, Model, any_bits,
+    Exec, Executor, Expansion, Explain, FaultKind, Interp, Jit, Lift, Model, Violation, any_bits,
 };
 use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::reduce::claim::ClaimProduct;
@@ -97,7 +97,7 @@ proptest! {
             let control = Control::default();
             let outcome = begin_or_resume(&model, &disk, plan, &limits, &control).unwrap().run().unwrap();
             assert_same(&outcome, &expected, &storage, "a graph that begins in many nodes");
-            prop_assert_eq!(outcome.findings.count(Check::Fault(FaultKind::Index, 0)), 1);
+            prop_assert_eq!(outcome.findings.count(Violation::Fault(FaultKind::Index, 0)), 1);
             assert_traces_replay(&model, &*disk, &outcome);
         }
     }

@@ -10,7 +10,7 @@ use crate::support::stored::{assert_same, assert_traces_replay, search, storages
 use crate::support::{Random, tiny_plan};
 use spillway::analysis::order::static_order;
 use spillway::exec::{
-    Check, Exec, Executor, Expansion, Explain, FaultKind, Finding, Interp, Model,
+    Exec, Executor, Expansion, Explain, FaultKind, Finding, Interp, Model, Violation,
 };
 use spillway::front::{Language, Options, murphi, promela};
 use spillway::ir::layout::GroupId;
@@ -58,7 +58,7 @@ impl Explored {
     /// How often a run-time error of some kind was met.
     pub fn faults(&self, wanted: impl Fn(FaultKind) -> bool) -> u64 {
         let faults = self.outcome.findings.iter().filter(|(check, _)| match check {
-            Check::Fault(kind, _) => wanted(*kind),
+            Violation::Fault(kind, _) => wanted(*kind),
             _ => false,
         });
         faults.map(|(_, finding)| finding.count).sum()
@@ -71,9 +71,9 @@ impl Explored {
 
     /// What was found, and how often.
     pub fn findings_text(&self) -> String {
-        let name = |(check, finding): (Check, &Finding)| {
+        let name = |(check, finding): (Violation, &Finding)| {
             let what = match check {
-                Check::Fault(kind, action) => {
+                Violation::Fault(kind, action) => {
                     format!("{} in {}", kind.name(), self.interp.action_name(action))
                 }
                 check => format!("{check:?}"),
@@ -91,7 +91,7 @@ impl Explored {
         let mut add = |next: &[u8], counts: &mut RumurCounts, todo: &mut Vec<Vec<u8>>| {
             for state in next.chunks_exact(width) {
                 let found = model.violations(state);
-                if found.iter().any(|it| matches!(it, Check::Property(_))) {
+                if found.iter().any(|it| matches!(it, Violation::Property(_))) {
                     counts.broken += 1;
                 } else if found.iter().any(|it| is_property_fault(model, it)) {
                     counts.faults += 1;
@@ -110,7 +110,8 @@ impl Explored {
             let expand = |out: &mut Expansion| model.expand(&state, out);
             let collected = Expansion::collect(width, &mut next, expand).expect("no disk");
             counts.rules += collected.transitions;
-            let faults = collected.findings.iter().filter(|(it, _)| matches!(it, Check::Fault(..)));
+            let faults =
+                collected.findings.iter().filter(|(it, _)| matches!(it, Violation::Fault(..)));
             counts.faults += faults.map(|(_, finding)| finding.count).sum::<u64>();
             let stays = next.chunks_exact(width).all(|it| it == state);
             counts.deadlocks += u64::from(stays && collected.left_out == 0);
@@ -121,8 +122,8 @@ impl Explored {
 }
 
 /// Whether it is an error of a property, rather than of a step.
-fn is_property_fault(model: &Interp, check: &Check) -> bool {
-    matches!(check, Check::Fault(_, action) if *action as usize >= model.program().actions.len())
+fn is_property_fault(model: &Interp, check: &Violation) -> bool {
+    matches!(check, Violation::Fault(_, action) if *action as usize >= model.program().actions.len())
 }
 
 /// What Rumur counts.
@@ -276,7 +277,7 @@ fn some_stores_agree(models: [&dyn Model; 2], expected: &Outcome, random: &mut R
 }
 
 /// What is violated, how often, and where first.
-type Found = Vec<(Check, u64, u64)>;
+type Found = Vec<(Violation, u64, u64)>;
 
 /// Counts that do not depend on the key order.
 fn counts(outcome: &Outcome) -> (Verdict, Vec<u64>, u64, Found) {
@@ -308,11 +309,11 @@ fn violations(model: &dyn Model, outcome: &Outcome) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
     for (check, finding) in outcome.findings.iter() {
         let name = match check {
-            Check::Property(number) => properties[number as usize].name.clone(),
-            Check::Fault(kind, action) => {
+            Violation::Property(number) => properties[number as usize].name.clone(),
+            Violation::Fault(kind, action) => {
                 format!("{} in {}", kind.name(), explained.action_name(action))
             }
-            Check::Deadlock => "deadlock".into(),
+            Violation::Deadlock => "deadlock".into(),
         };
         let level = all.entry(name).or_insert(finding.level);
         *level = finding.level.min(*level);

@@ -7,7 +7,7 @@ use super::signals::Signals;
 use super::{Ending, model, output, print, say, storage};
 use crate::exec::{Executor, Interp};
 use crate::reduce::Refused;
-use crate::report::{self, Violation};
+use crate::report::{self, ViolationReport};
 use crate::search::checkpoint::Saved;
 use crate::search::trace::Counterexample;
 use crate::search::{Control, Verdict};
@@ -172,7 +172,7 @@ impl Sitting<'_> {
         Ok(())
     }
 
-    fn show(&self, violation: &Violation, way: &Counterexample) {
+    fn show(&self, violation: &ViolationReport, way: &Counterexample) {
         print("\n");
         report::write_trace(&self.model.sources, violation, way, &mut |it| {
             print(it);

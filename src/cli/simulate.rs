@@ -4,7 +4,7 @@ use super::args::SimulateArgs;
 use super::failure::{VERIFIED, VIOLATED};
 use super::model;
 use super::{Ending, print};
-use crate::exec::{Check, Explain, Outcome, Step};
+use crate::exec::{Explain, Step, StepOutcome, Violation};
 use crate::random::Random;
 use crate::report;
 use crate::session::TextModel;
@@ -26,8 +26,8 @@ pub(super) fn simulate(args: &SimulateArgs) -> Ending {
         let Step { name, outcome, .. } = &options[step];
         print(&format!("{number:>5}  {name}\n"));
         let state = match outcome {
-            Outcome::Successor(state) => state.clone(),
-            Outcome::Fault(fault) => {
+            StepOutcome::Successor(state) => state.clone(),
+            StepOutcome::Fault(fault) => {
                 let place = model.sources.locate(fault.span).unwrap_or_default();
                 let kind = fault.kind.violation();
                 print(&format!("       {kind}: {} ({place})\n", fault.message));
@@ -60,7 +60,7 @@ fn show(before: Option<&[(String, String)]>, after: &[(String, String)]) {
 fn wrong_in(model: &TextModel, walked: &dyn Explain, state: &[u8]) -> Option<String> {
     let check = walked.violations(state).into_iter().next()?;
     Some(match check {
-        Check::Property(number) => {
+        Violation::Property(number) => {
             let info = &walked.properties()[number as usize];
             let place = model.sources.locate(info.span).unwrap_or_default();
             match info.kind {

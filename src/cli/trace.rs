@@ -4,7 +4,7 @@ use super::args::TraceArgs;
 use super::failure::{self, Failure};
 use super::signals::Signals;
 use super::{Ending, languages, print, run};
-use crate::exec::{Check, Exec, Step};
+use crate::exec::{Exec, Step, Violation};
 use crate::report::{self, Scope};
 use crate::search::Control;
 use crate::search::trace::{Counterexample, Finder};
@@ -123,13 +123,13 @@ fn write_spin_trail(path: &Path, model: &TextModel, way: &Counterexample) -> Res
     let writer = make(&mut sources, &model.options)
         .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
     // The claim's moves to its end come after the last state.
-    let last = way.last().filter(|_| matches!(way.check(), Check::Property(_)));
+    let last = way.last().filter(|_| matches!(way.check(), Violation::Property(_)));
     let product = model.claim().map(|claim| claim.with(&model.interp));
     let last = product.zip(last).and_then(|(product, state)| product.last_moves(state));
     let last = last.unwrap_or_default();
     let write = || {
-        let mut each_step = |hand_on: &mut dyn FnMut(&Step)| {
-            way.each_step(&mut |step, _| hand_on(step));
+        let mut each_step = |visit: &mut dyn FnMut(&Step)| {
+            way.each_step(&mut |step, _| visit(step));
         };
         writer.write(&mut each_step, &last, &mut BufWriter::new(File::create(path)?))
     };

@@ -190,7 +190,7 @@ impl Expansion<'_> {
     }
 
     /// Records that `check` fails in (or right after) `state`.
-    pub fn finding(&mut self, check: Check, state: &[u8]) {
+    pub fn finding(&mut self, check: Violation, state: &[u8]) {
         self.findings.record(check, state);
     }
 
@@ -218,7 +218,7 @@ impl Expansion<'_> {
 
 /// Something that can be wrong with a state or a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Check {
+pub enum Violation {
     /// The state has no successor, and should have.
     Deadlock,
     /// A property of the model, by its number, does not hold in the state.
@@ -308,12 +308,12 @@ pub struct Finding {
 /// All that was found wrong. Independent of the order in which states were expanded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    found: BTreeMap<Check, Finding>,
+    found: BTreeMap<Violation, Finding>,
 }
 
 impl Findings {
     /// Records one more, at level 0 until [`Findings::at_level`] says better.
-    pub fn record(&mut self, check: Check, state: &[u8]) {
+    pub fn record(&mut self, check: Violation, state: &[u8]) {
         match self.found.get_mut(&check) {
             Some(finding) => {
                 finding.count += 1;
@@ -359,17 +359,17 @@ impl Findings {
     }
 
     /// Puts back a finding that was saved.
-    pub fn restore(&mut self, check: Check, finding: Finding) {
+    pub fn restore(&mut self, check: Violation, finding: Finding) {
         self.found.insert(check, finding);
     }
 
     /// Everything found, in the order of the checks.
-    pub fn iter(&self) -> impl Iterator<Item = (Check, &Finding)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Violation, &Finding)> {
         self.found.iter().map(|(&check, finding)| (check, finding))
     }
 
     /// How often `check` failed.
-    pub fn count(&self, check: Check) -> u64 {
+    pub fn count(&self, check: Violation) -> u64 {
         self.found.get(&check).map_or(0, |finding| finding.count)
     }
 

@@ -1,6 +1,6 @@
 //! What people are told of a model: its steps, with what they are called and where they stand.
 
-use super::{Check, FaultKind, Model};
+use super::{FaultKind, Model, Violation};
 use crate::source::Span;
 use std::ops::ControlFlow;
 
@@ -24,14 +24,14 @@ pub trait Explain: Model {
         steps
     }
 
-    /// The names of the model's properties; [`Check::Property`] is an index into it.
+    /// The names of the model's properties; [`Violation::Property`] is an index into it.
     fn properties(&self) -> Vec<PropertyInfo>;
 
     /// What the user calls an action, by its number.
     fn action_name(&self, action: u32) -> String;
 
     /// What is violated in `state` itself: deadlock and properties, not faulty steps.
-    fn violations(&self, state: &[u8]) -> Vec<Check>;
+    fn violations(&self, state: &[u8]) -> Vec<Violation>;
 
     /// The state as the user's variables, in order, each as a name and a printed value.
     fn describe(&self, state: &[u8]) -> Vec<(String, String)>;
@@ -61,12 +61,12 @@ pub struct Step {
     /// processes have pids; else nothing.
     pub actions: Vec<(u32, u32)>,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: StepOutcome,
 }
 
 /// What came of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum StepOutcome {
     /// The next state.
     Successor(Vec<u8>),
     /// A run-time error.

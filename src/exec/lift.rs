@@ -5,7 +5,7 @@
 //! these through the next, and so on, down to a model that explains itself. Whatever a reduction does, what is shown
 //! is a run of that model, replayed by it.
 
-use super::{Expansion, Model, Outcome};
+use super::{Expansion, Model, StepOutcome};
 use spill::Result;
 
 /// A model whose states stand for states of another, and its steps for one or more steps of that.
@@ -32,8 +32,8 @@ pub fn one_step(lift: &dyn Lift, from: &[u8], to: &[u8]) -> Result<Option<Vec<Ve
         None => {
             let outcomes = below.explained().steps(from).into_iter().map(|step| step.outcome);
             let mut states = outcomes.filter_map(|outcome| match outcome {
-                Outcome::Successor(state) => Some(state),
-                Outcome::Fault(_) => None,
+                StepOutcome::Successor(state) => Some(state),
+                StepOutcome::Fault(_) => None,
             });
             states.find(|state| wanted(state))
         }

@@ -25,8 +25,8 @@ pub mod synthetic;
 
 pub use compiled::Compiled;
 pub use executor::{Exec, Executor};
-pub use expansion::{Check, Collected, Expansion, FaultKind, Finding, Findings};
-pub use explain::{Explain, Fault, Outcome, PropertyInfo, Step};
+pub use expansion::{Collected, Expansion, FaultKind, Finding, Findings, Violation};
+pub use explain::{Explain, Fault, PropertyInfo, Step, StepOutcome};
 pub use interp::Interp;
 #[cfg(feature = "jit")]
 pub use jit::Jit;
@@ -73,7 +73,7 @@ pub trait Model: Send + Sync {
 }
 
 /// Whoever has a model by reference, or owns one without knowing which, has that model.
-macro_rules! hands_on {
+macro_rules! forwards {
     ($($holder:ty),*) => {$(
         impl<M: Model + ?Sized> Model for $holder {
             fn width(&self) -> usize {
@@ -111,7 +111,7 @@ macro_rules! hands_on {
     )*};
 }
 
-hands_on!(&M, Box<M>);
+forwards!(&M, Box<M>);
 
 /// The write masks of a model of which it is not known what its steps change.
 pub fn any_bits(width: usize) -> Vec<Vec<u8>> {

@@ -9,7 +9,7 @@
 //! an executor, and only by those who want it. [`Model`](super::Model) knows nothing of it, and code
 //! compiled for that stays as it is.
 
-use super::expansion::{Check, Collected, Expansion};
+use super::expansion::{Collected, Expansion, Violation};
 use crate::analysis::instances::{ActionInstances, InstanceId, InstanceSets};
 use spill::Result;
 
@@ -90,7 +90,7 @@ impl<'a> Labelled<'_, 'a> {
     }
 
     /// Records that `check` fails in `state`.
-    pub fn finding(&mut self, check: Check, state: &[u8]) {
+    pub fn finding(&mut self, check: Violation, state: &[u8]) {
         self.out.finding(check, state);
     }
 

@@ -11,7 +11,9 @@
 //! of different levels, and about as many bits a state as there is noise cannot be compressed.
 //! The bytes of the key are spread evenly over its width.
 
-use super::{Check, Expansion, Explain, Lift, Model, Outcome, PropertyInfo, Step, any_bits};
+use super::{
+    Expansion, Explain, Lift, Model, PropertyInfo, Step, StepOutcome, Violation, any_bits,
+};
 use crate::random::scrambled as mix;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -265,7 +267,7 @@ impl Explain for Synthetic {
         format!("edge {action}")
     }
 
-    fn violations(&self, _: &[u8]) -> Vec<Check> {
+    fn violations(&self, _: &[u8]) -> Vec<Violation> {
         Vec::new()
     }
 
@@ -285,7 +287,7 @@ impl Synthetic {
             name,
             spans: Vec::new(),
             actions: Vec::new(),
-            outcome: Outcome::Successor(state),
+            outcome: StepOutcome::Successor(state),
         }
     }
 }

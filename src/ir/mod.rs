@@ -255,7 +255,7 @@ pub struct Location {
     /// The user's name for it.
     pub name: String,
     /// How firmly a process here holds the turn.
-    pub grip: Grip,
+    pub urgency: Urgency,
     /// Resting here at the end is no deadlock (Promela `end` labels).
     pub valid_end: bool,
     /// Counts as progress (Promela `progress` labels).
@@ -268,7 +268,7 @@ pub struct Location {
 
 /// What a process at a location keeps others from doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Grip {
+pub enum Urgency {
     /// Nothing.
     #[default]
     Free,

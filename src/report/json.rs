@@ -1,7 +1,7 @@
 //! Reports as JSON, one object each.
 
-use super::{Report, Scope, Values, Violation, changes};
-use crate::exec::{Outcome as StepOutcome, Step};
+use super::{Report, Scope, Values, ViolationReport, changes};
+use crate::exec::{Step, StepOutcome};
 use crate::search::comback::Rebuilt;
 use crate::search::parts::StorePart;
 use crate::search::trace::Counterexample;
@@ -75,7 +75,7 @@ fn rebuilt(rebuilt: Rebuilt) -> Value {
     })
 }
 
-fn violation(violation: &Violation) -> Value {
+fn violation(violation: &ViolationReport) -> Value {
     json!({
         "kind": violation.kind,
         "name": violation.name,
@@ -90,7 +90,7 @@ fn violation(violation: &Violation) -> Value {
 /// may be more than there is memory for.
 pub fn write_trace(
     sources: &Sources,
-    violation: &Violation,
+    violation: &ViolationReport,
     trace: &Counterexample,
     indent: &str,
     write: &mut dyn FnMut(&str),

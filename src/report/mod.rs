@@ -8,7 +8,7 @@ pub use json::{result, scope as scope_as_json, write_trace as write_json_trace};
 pub use scope::{Missed, Scope};
 pub use text::{print_compiled, print_result, print_scope, write_trace};
 
-use crate::exec::{Check, Compiled, Model, Outcome as StepOutcome};
+use crate::exec::{Compiled, Model, StepOutcome, Violation};
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::Rebuilt;
 use crate::search::parts::StorePart;
@@ -61,16 +61,16 @@ pub struct Report<'a> {
 
 impl Report<'_> {
     /// What counts as a violation, shallowest first.
-    pub fn violations(&self) -> Vec<Violation> {
+    pub fn violations(&self) -> Vec<ViolationReport> {
         violations(self.model, self.sources, self.limits, self.outcome)
     }
 }
 
 /// Something found wrong, as reports tell it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
+pub struct ViolationReport {
     /// What was violated.
-    pub check: Check,
+    pub check: Violation,
     /// `deadlock`, `assert`, `invariant`, `claim` or `error`.
     pub kind: &'static str,
     /// The property's name, or the sort of error.
@@ -89,22 +89,22 @@ pub fn violations(
     sources: &Sources,
     limits: &Limits,
     outcome: &Outcome,
-) -> Vec<Violation> {
+) -> Vec<ViolationReport> {
     let explained = model.explained();
     let properties = explained.properties();
-    let mut all: Vec<Violation> = outcome
+    let mut all: Vec<ViolationReport> = outcome
         .findings
         .iter()
         .filter(|(check, _)| limits.checks.selects(model, *check))
         .map(|(check, finding)| {
             let mut depth = finding.level;
             let (kind, name, place) = match check {
-                Check::Deadlock => ("deadlock", "no successor".to_string(), None),
-                Check::Property(number) => {
+                Violation::Deadlock => ("deadlock", "no successor".to_string(), None),
+                Violation::Property(number) => {
                     let info = &properties[number as usize];
                     (info.kind, info.name.clone(), sources.locate(info.span))
                 }
-                Check::Fault(kind, action) => {
+                Violation::Fault(kind, action) => {
                     let found = faulty(explained, check, finding.level, &finding.witness);
                     let at_start = found.as_ref().is_some_and(|(_, at_start)| *at_start);
                     depth += u64::from(!at_start);
@@ -116,7 +116,7 @@ pub fn violations(
                     (kind.violation(), format!("{} in {action}", kind.name()), place)
                 }
             };
-            Violation { check, kind, name, depth, count: finding.count, place }
+            ViolationReport { check, kind, name, depth, count: finding.count, place }
         })
         .collect();
     all.sort_by_key(|violation| (violation.depth, violation.check));

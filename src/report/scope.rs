@@ -3,7 +3,7 @@
 //! There are three ways for something not to be looked for: the model has it and no search looks for
 //! it, a flag leaves it out, or it lies behind a step that ends in an error that a flag leaves out.
 
-use crate::exec::{Check, Explain, FaultKind};
+use crate::exec::{Explain, FaultKind, Violation};
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{Assertions, Program, PropertyKind, Stmt, StmtKind};
 use crate::search::{Checks, Outcome};
@@ -120,7 +120,7 @@ impl Scope {
             _ => !self.checks.faults,
         };
         let counts = outcome.findings.iter().map(|(check, finding)| match check {
-            Check::Fault(kind, action) if wanted(action) && cuts(kind) => finding.count,
+            Violation::Fault(kind, action) if wanted(action) && cuts(kind) => finding.count,
             _ => 0,
         });
         counts.sum()

@@ -1,7 +1,7 @@
 //! Reports as text.
 
-use super::{Missed, Report, Scope, Values, Violation, print_changes};
-use crate::exec::{Check, Compiled, Outcome as StepOutcome, Step};
+use super::{Missed, Report, Scope, Values, ViolationReport, print_changes};
+use crate::exec::{Compiled, Step, StepOutcome, Violation};
 use crate::search::Verdict;
 use crate::search::parts::StorePart;
 use crate::search::plan::Bytes;
@@ -172,8 +172,8 @@ pub fn print_compiled(compiled: Result<Compiled, &str>) -> String {
     }
 }
 
-fn print_violation(violation: &Violation) -> String {
-    let Violation { kind, name, depth, count, place, .. } = violation;
+fn print_violation(violation: &ViolationReport) -> String {
+    let ViolationReport { kind, name, depth, count, place, .. } = violation;
     let place = place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
     let first = self::count(*depth, "step");
     format!("{kind}: {name}{place} ({count} found, the first after {first})")
@@ -183,7 +183,7 @@ fn print_violation(violation: &Violation) -> String {
 /// is handed on as it is made: the whole may be more than there is memory for.
 pub fn write_trace(
     sources: &Sources,
-    violation: &Violation,
+    violation: &ViolationReport,
     trace: &Counterexample,
     write: &mut dyn FnMut(&str),
 ) {
@@ -234,10 +234,10 @@ fn print_step(
 }
 
 /// What is wrong at the end of a counterexample.
-fn print_ending(violation: &Violation) -> String {
+fn print_ending(violation: &ViolationReport) -> String {
     let ending = match violation.kind {
         "deadlock" => "no step can be taken here".to_string(),
-        _ if matches!(violation.check, Check::Fault(..)) => String::new(),
+        _ if matches!(violation.check, Violation::Fault(..)) => String::new(),
         "claim" => {
             let place = violation.place.as_deref().unwrap_or("the model");
             format!("here the claim `{}` of {place} comes to its end", violation.name)

@@ -10,7 +10,7 @@ use super::comback::SavedFrontier;
 use super::parts::StorePart;
 use super::storage::SavedStorage;
 use super::{MemoryPlan, Outcome, Storage, Verdict};
-use crate::exec::{Check, FaultKind, Finding, Findings, Model};
+use crate::exec::{FaultKind, Finding, Findings, Model, Violation};
 use consistency::contradiction;
 use rkyv::{Archive, Deserialize, Serialize, rancor};
 use spill::{
@@ -188,9 +188,9 @@ pub fn save_findings(findings: &Findings) -> Vec<SavedFinding> {
         .iter()
         .map(|(check, finding)| {
             let (check, number) = match check {
-                Check::Deadlock => (0, 0),
-                Check::Property(number) => (1, number),
-                Check::Fault(kind, action) => {
+                Violation::Deadlock => (0, 0),
+                Violation::Property(number) => (1, number),
+                Violation::Fault(kind, action) => {
                     let code = FaultKind::ALL.iter().position(|&it| it == kind);
                     (2 + code.unwrap_or_default() as u8, action)
                 }
@@ -206,10 +206,10 @@ pub fn restore_findings(saved: &[SavedFinding]) -> Result<Findings> {
     let mut findings = Findings::default();
     for SavedFinding { check, number, count, level, witness } in saved {
         let check = match check {
-            0 => Check::Deadlock,
-            1 => Check::Property(*number),
+            0 => Violation::Deadlock,
+            1 => Violation::Property(*number),
             code => match FaultKind::ALL.get(usize::from(code - 2)) {
-                Some(&kind) => Check::Fault(kind, *number),
+                Some(&kind) => Violation::Fault(kind, *number),
                 None => {
                     let what = format!("there is no kind of finding {code}");
                     return Err(Error::corrupt(MANIFEST, 0, what));

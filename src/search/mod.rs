@@ -25,7 +25,7 @@ pub use external::Search;
 pub use plan::MemoryPlan;
 pub use storage::Storage;
 
-use crate::exec::{Check, FaultKind, Findings, Model};
+use crate::exec::{FaultKind, Findings, Model, Violation};
 
 /// What to look for and when to stop.
 #[derive(Clone, Debug)]
@@ -67,16 +67,18 @@ impl Default for Checks {
 
 impl Checks {
     /// Whether `check` counts as a violation.
-    pub fn selects(&self, model: &dyn Model, check: Check) -> bool {
+    pub fn selects(&self, model: &dyn Model, check: Violation) -> bool {
         match check {
-            Check::Deadlock => self.deadlock,
-            Check::Fault(FaultKind::Assertion, _) => self.assertions,
-            Check::Fault(..) => self.faults,
-            Check::Property(number) => match model.explained().properties()[number as usize].kind {
-                "invariant" => self.invariants,
-                "claim" => self.claims,
-                _ => self.assertions,
-            },
+            Violation::Deadlock => self.deadlock,
+            Violation::Fault(FaultKind::Assertion, _) => self.assertions,
+            Violation::Fault(..) => self.faults,
+            Violation::Property(number) => {
+                match model.explained().properties()[number as usize].kind {
+                    "invariant" => self.invariants,
+                    "claim" => self.claims,
+                    _ => self.assertions,
+                }
+            }
         }
     }
 
@@ -107,7 +109,7 @@ impl Outcome {
 
     /// The number of deadlock states among those expanded.
     pub fn deadlocks(&self) -> u64 {
-        self.findings.count(Check::Deadlock)
+        self.findings.count(Violation::Deadlock)
     }
 }
 

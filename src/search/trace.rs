@@ -19,7 +19,7 @@ use lifted::Lifted;
 use way::Way;
 
 use super::Control;
-use crate::exec::{Check, Expansion, Explain, Model, Outcome as StepOutcome, Step};
+use crate::exec::{Expansion, Explain, Model, Step, StepOutcome, Violation};
 use spill::{Codec, Decoder, Disk, Error, Result, SavedLevels, Segment};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -35,7 +35,7 @@ const MASKS_COMPARED_MAX: usize = 4096;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// What is violated at its end.
-    pub check: Check,
+    pub check: Violation,
     /// The start, then each step taken; a fault, if that is what is violated, is the last, and may
     /// be the start.
     pub steps: Vec<Step>,
@@ -71,7 +71,7 @@ impl<'a> Finder<'a> {
     pub fn find(
         &self,
         (levels, codec): (&SavedLevels, &Codec),
-        check: Check,
+        check: Violation,
         level: u64,
         witness: &[u8],
     ) -> Result<Option<Counterexample<'a>>> {
@@ -86,7 +86,7 @@ impl<'a> Finder<'a> {
     }
 
     /// The counterexample that is a start, if `check` first failed at `level` and in one.
-    pub(super) fn at_start(&self, check: Check, level: u64) -> Option<Counterexample<'a>> {
+    pub(super) fn at_start(&self, check: Violation, level: u64) -> Option<Counterexample<'a>> {
         let model = self.model.explained();
         let start = faulty_start(model, check, level)?;
         Some(Counterexample::at_start(model, check, start))
@@ -96,7 +96,7 @@ impl<'a> Finder<'a> {
     /// to stop.
     pub(super) fn replay(
         &self,
-        check: Check,
+        check: Violation,
         next: &mut dyn FnMut() -> Result<Option<Vec<u8>>>,
     ) -> Result<Option<Counterexample<'a>>> {
         let stop = || self.control.should_stop();
@@ -204,7 +204,7 @@ impl Room {
 /// those possible each is.
 pub struct Counterexample<'a> {
     model: &'a dyn Explain,
-    check: Check,
+    check: Violation,
     /// Which of the starts it begins with.
     start: u64,
     /// Which of the steps possible then comes next, and so on.
@@ -214,7 +214,7 @@ pub struct Counterexample<'a> {
 }
 
 impl<'a> Counterexample<'a> {
-    fn at_start(model: &'a dyn Explain, check: Check, start: u64) -> Self {
+    fn at_start(model: &'a dyn Explain, check: Violation, start: u64) -> Self {
         Counterexample { model, check, start, choices: Vec::new(), last: None }
     }
 
@@ -223,7 +223,7 @@ impl<'a> Counterexample<'a> {
     /// each step of this is lifted to steps of that.
     fn along(
         searched: &'a dyn Model,
-        check: Check,
+        check: Violation,
         next: &mut dyn FnMut() -> Result<Option<Vec<u8>>>,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<Self>> {
@@ -240,7 +240,7 @@ impl<'a> Counterexample<'a> {
         }
         let state = lifted.state;
         match check {
-            Check::Fault(..) => {
+            Violation::Fault(..) => {
                 let faulty = model.steps(&state).iter().position(|step| is_faulty(check, step));
                 let Some(choice) = faulty else { return Ok(None) };
                 choices.push(choice as u32);
@@ -252,7 +252,7 @@ impl<'a> Counterexample<'a> {
     }
 
     /// What is violated at its end.
-    pub fn check(&self) -> Check {
+    pub fn check(&self) -> Violation {
         self.check
     }
 
@@ -306,7 +306,7 @@ pub fn counterexample(
     disk: &dyn Disk,
     (levels, codec): (&SavedLevels, &Codec),
     threads: usize,
-    check: Check,
+    check: Violation,
     level: u64,
     witness: &[u8],
 ) -> Result<Trace> {
@@ -318,7 +318,7 @@ pub fn counterexample(
 
 /// Takes the steps from each of the `visited` states to the next, in memory; `None` if there is no
 /// such step.
-pub fn replay(model: &dyn Model, check: Check, visited: Vec<Vec<u8>>) -> Option<Trace> {
+pub fn replay(model: &dyn Model, check: Violation, visited: Vec<Vec<u8>>) -> Option<Trace> {
     let explained = model.explained();
     if let Some(start) = faulty_start(explained, check, 0) {
         return Some(Counterexample::at_start(explained, check, start).trace());
@@ -354,8 +354,8 @@ fn nth_start(model: &dyn Explain, wanted: u64) -> Option<Step> {
 
 /// The number of the start that meets the run-time error that `check` speaks of, if it was first met at
 /// `level`: what starts meet is met at the first.
-pub(super) fn faulty_start(model: &dyn Explain, check: Check, level: u64) -> Option<u64> {
-    if level > 0 || !matches!(check, Check::Fault(..)) {
+pub(super) fn faulty_start(model: &dyn Explain, check: Violation, level: u64) -> Option<u64> {
+    if level > 0 || !matches!(check, Violation::Fault(..)) {
         return None;
     }
     find_start(model, |_, step| is_faulty(check, step)).map(|(number, _)| number)
@@ -365,7 +365,7 @@ pub(super) fn faulty_start(model: &dyn Explain, check: Check, level: u64) -> Opt
 /// or at the start; and whether that is it.
 pub fn faulty(
     model: &dyn Explain,
-    check: Check,
+    check: Violation,
     level: u64,
     witness: &[u8],
 ) -> Option<(Step, bool)> {
@@ -377,8 +377,8 @@ pub fn faulty(
 }
 
 /// Whether a step meets the run-time error that `check` speaks of.
-fn is_faulty(check: Check, step: &Step) -> bool {
-    let Check::Fault(kind, action) = check else { return false };
+fn is_faulty(check: Violation, step: &Step) -> bool {
+    let Violation::Fault(kind, action) = check else { return false };
     step.action == action
         && matches!(&step.outcome, StepOutcome::Fault(fault) if fault.kind == kind)
 }

@@ -2,8 +2,8 @@
 
 use super::Error;
 use super::searched::Searched;
-use crate::exec::{Check, Model};
-use crate::report::{self, Violation};
+use crate::exec::{Model, Violation};
+use crate::report::{self, ViolationReport};
 use crate::search::checkpoint::Saved;
 use crate::search::trace::{Counterexample, Finder};
 use crate::search::{Limits, Outcome, Storage, comback};
@@ -30,7 +30,7 @@ impl Evidence<'_> {
     }
 
     /// What was found wrong, shallowest first.
-    pub fn violations(&self, searched: &Searched) -> Result<Vec<Violation>, Error> {
+    pub fn violations(&self, searched: &Searched) -> Result<Vec<ViolationReport>, Error> {
         let outcome = self.outcome(searched.model())?;
         Ok(report::violations(searched.model(), self.sources, self.limits, &outcome))
     }
@@ -39,7 +39,7 @@ impl Evidence<'_> {
     pub fn find<'a>(
         &self,
         finder: &Finder<'a>,
-        check: Check,
+        check: Violation,
     ) -> Result<Option<Counterexample<'a>>, Error> {
         let find = || {
             let findings = self.saved.all_findings()?;

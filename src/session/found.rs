@@ -1,7 +1,7 @@
 //! What came of a search.
 
 use super::{Error, Session};
-use crate::report::{self, Violation};
+use crate::report::{self, ViolationReport};
 use crate::search::trace::Counterexample;
 use crate::search::{Control, Outcome, Verdict};
 use std::fmt;
@@ -35,7 +35,7 @@ impl<'m> Found<'m> {
     }
 
     /// What is violated, shallowest first.
-    pub fn violations(&self) -> Vec<Violation> {
+    pub fn violations(&self) -> Vec<ViolationReport> {
         self.session.report().map(|report| report.violations()).unwrap_or_default()
     }
 

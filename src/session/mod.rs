@@ -24,7 +24,7 @@ pub use searched::{About, Searched};
 pub use slots::{exceeded, fewer};
 pub use text::{TextModel, read_text};
 
-use crate::report::{Report, Violation};
+use crate::report::{Report, ViolationReport};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::{CacheSize, Rebuilt, Settings, cache_states_max};
 use crate::search::parts::StorePart;
@@ -116,7 +116,7 @@ impl<'m> Session<'m> {
     pub fn counterexample<'s>(
         &'s self,
         control: &'s Control,
-    ) -> Result<Option<(Violation, Counterexample<'s>)>, Error> {
+    ) -> Result<Option<(ViolationReport, Counterexample<'s>)>, Error> {
         let violated = self.outcome().is_some_and(|it| it.verdict == Verdict::Violated);
         if !violated {
             return Ok(None);

@@ -6,7 +6,7 @@
 //! as the front end gives.
 
 use super::TextModel;
-use crate::exec::{Check, Explain as _, FaultKind, Interp, Outcome as Step};
+use crate::exec::{Explain as _, FaultKind, Interp, StepOutcome, Violation};
 use crate::front::Options;
 use crate::ir::{ActionId, StmtKind};
 use crate::search::Outcome;
@@ -36,7 +36,7 @@ pub fn fewer(model: &TextModel) -> Option<Options> {
 pub fn exceeded(model: &TextModel, outcome: &Outcome) -> bool {
     let actions = &model.interp.program().actions;
     outcome.findings.iter().any(|(check, _)| match check {
-        Check::Fault(FaultKind::Limit, action) => {
+        Violation::Fault(FaultKind::Limit, action) => {
             let action = actions.get(ActionId(action));
             action.is_some_and(|it| {
                 it.body.iter().any(|stmt| matches!(stmt.kind, StmtKind::Run { .. }))
@@ -51,8 +51,8 @@ pub fn exceeded(model: &TextModel, outcome: &Outcome) -> bool {
 fn most_instances(model: &Interp) -> u32 {
     let successors = |steps: Vec<crate::exec::Step>| {
         steps.into_iter().filter_map(|step| match step.outcome {
-            Step::Successor(state) => Some(state),
-            Step::Fault(_) => None,
+            StepOutcome::Successor(state) => Some(state),
+            StepOutcome::Fault(_) => None,
         })
     };
     let (mut most, mut seen) = (0, HashSet::new());

@@ -4,7 +4,7 @@
 //! differ, a verdict has no counterexample, or a wrong one. [`agree`] looks for such
 //! differences in the states of random walks, for the tests of whoever writes a model.
 
-use crate::exec::{Check, Collected, Expansion, Explain, Outcome, Step};
+use crate::exec::{Collected, Expansion, Explain, Step, StepOutcome, Violation};
 use crate::random::Random;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -130,7 +130,7 @@ fn changes_within(mask: &[u8], one: &[u8], other: &[u8]) -> bool {
 #[derive(Debug, PartialEq, Eq)]
 struct Expanded {
     successors: Vec<Vec<u8>>,
-    findings: BTreeMap<Check, u64>,
+    findings: BTreeMap<Violation, u64>,
 }
 
 impl Expanded {
@@ -147,17 +147,17 @@ impl Expanded {
 
 fn successors(steps: Vec<Step>) -> Vec<Vec<u8>> {
     let states = steps.into_iter().filter_map(|step| match step.outcome {
-        Outcome::Successor(state) => Some(state),
-        Outcome::Fault(_) => None,
+        StepOutcome::Successor(state) => Some(state),
+        StepOutcome::Fault(_) => None,
     });
     states.collect()
 }
 
 /// What is wrong with a state, and how often.
-fn findings(steps: &[Step], violations: Vec<Check>) -> BTreeMap<Check, u64> {
+fn findings(steps: &[Step], violations: Vec<Violation>) -> BTreeMap<Violation, u64> {
     let faults = steps.iter().filter_map(|step| match &step.outcome {
-        Outcome::Fault(fault) => Some(Check::Fault(fault.kind, step.action)),
-        Outcome::Successor(_) => None,
+        StepOutcome::Fault(fault) => Some(Violation::Fault(fault.kind, step.action)),
+        StepOutcome::Successor(_) => None,
     });
     let mut found = BTreeMap::new();
     for check in faults.chain(violations) {

@@ -2,7 +2,7 @@
 
 use super::{Invariant, Pack, Steps, TransitionSystem};
 use crate::exec::{
-    Check, Expansion, Explain, Fault, FaultKind, Lift, Model, Outcome, PropertyInfo, Step,
+    Expansion, Explain, Fault, FaultKind, Lift, Model, PropertyInfo, Step, StepOutcome, Violation,
     any_bits, stop,
 };
 use crate::source::Span;
@@ -52,9 +52,9 @@ impl<'s, T: TransitionSystem> Packed<'s, T> {
     }
 
     /// The invariants that do not hold in a state.
-    fn violated(&self, state: &T::State) -> impl Iterator<Item = Check> {
+    fn violated(&self, state: &T::State) -> impl Iterator<Item = Violation> {
         let broken = (0..).zip(&self.invariants).filter(|(_, it)| !(it.holds)(state));
-        broken.map(|(number, _)| Check::Property(number))
+        broken.map(|(number, _)| Violation::Property(number))
     }
 
     /// Shows every step out of a state; whether there was one.
@@ -74,9 +74,9 @@ impl<'s, T: TransitionSystem> Packed<'s, T> {
 
     fn step(&self, name: String, to: Result<T::State, String>) -> Step {
         let outcome = match to {
-            Ok(state) => Outcome::Successor(self.pack(&state)),
+            Ok(state) => StepOutcome::Successor(self.pack(&state)),
             Err(message) => {
-                Outcome::Fault(Fault { kind: FaultKind::Error, message, span: Span::default() })
+                StepOutcome::Fault(Fault { kind: FaultKind::Error, message, span: Span::default() })
             }
         };
         Step { action: STEP, name, spans: Vec::new(), actions: Vec::new(), outcome }
@@ -91,10 +91,10 @@ impl<'s, T: TransitionSystem> Packed<'s, T> {
                 next.pack(&mut key[..T::State::BYTES]);
                 out.candidate(key);
             }
-            Err(_) => out.finding(Check::Fault(FaultKind::Error, STEP), bytes),
+            Err(_) => out.finding(Violation::Fault(FaultKind::Error, STEP), bytes),
         });
         if !moved && !self.system.may_end(&state) {
-            out.finding(Check::Deadlock, bytes);
+            out.finding(Violation::Deadlock, bytes);
         }
         self.violated(&state).for_each(|check| out.finding(check, bytes));
     }
@@ -169,10 +169,10 @@ impl<T: TransitionSystem> Explain for Packed<'_, T> {
         "a step".into()
     }
 
-    fn violations(&self, state: &[u8]) -> Vec<Check> {
+    fn violations(&self, state: &[u8]) -> Vec<Violation> {
         let Some(state) = self.unpack(state) else { return Vec::new() };
         let stuck = !self.each_step(&state, |_, _| {}) && !self.system.may_end(&state);
-        stuck.then_some(Check::Deadlock).into_iter().chain(self.violated(&state)).collect()
+        stuck.then_some(Violation::Deadlock).into_iter().chain(self.violated(&state)).collect()
     }
 
     fn describe(&self, state: &[u8]) -> Vec<(String, String)> {

@@ -1,7 +1,7 @@
 //! Two executors that must agree: the interpreter, and the code compiled from the same program.
 
 use spillway::exec::jit::CompiledStep;
-use spillway::exec::{Collected, Expansion, Explain, Findings, Interp, Jit, Model, Outcome};
+use spillway::exec::{Collected, Expansion, Explain, Findings, Interp, Jit, Model, StepOutcome};
 
 /// Random reachable states: of walks that begin anew where they end or have gone on for long.
 pub fn random_states(model: &Interp, count: usize, seed: u64) -> Vec<u8> {
@@ -11,8 +11,8 @@ pub fn random_states(model: &Interp, count: usize, seed: u64) -> Vec<u8> {
         let successors: Vec<&Vec<u8>> = options
             .iter()
             .filter_map(|step| match &step.outcome {
-                Outcome::Successor(state) => Some(state),
-                Outcome::Fault(_) => None,
+                StepOutcome::Successor(state) => Some(state),
+                StepOutcome::Fault(_) => None,
             })
             .collect();
         walked += 1;
@@ -58,8 +58,8 @@ pub fn assert_agree_in_any_order(name: &str, interp: &Interp, jit: &Jit, states:
         let actions = interp.program().actions.len() as u32;
         let steps = interp.steps(state).into_iter().filter(|step| step.action < actions);
         let expected = steps.map(|step| match step.outcome {
-            Outcome::Successor(state) => format!("{state:02x?}"),
-            Outcome::Fault(fault) => format!("{:?} at {:?}", fault.kind, fault.span),
+            StepOutcome::Successor(state) => format!("{state:02x?}"),
+            StepOutcome::Fault(fault) => format!("{:?} at {:?}", fault.kind, fault.span),
         });
         let found = jit.compiled_steps(state).into_iter().map(|step| match step.outcome {
             Ok(state) => format!("{state:02x?}"),
@@ -93,8 +93,8 @@ pub fn assert_agree(name: &str, interp: &Interp, jit: &Jit, states: &[u8]) {
             .map(|step| CompiledStep {
                 action: step.action,
                 outcome: match step.outcome {
-                    Outcome::Successor(state) => Ok(state),
-                    Outcome::Fault(fault) => Err((fault.kind, fault.span)),
+                    StepOutcome::Successor(state) => Ok(state),
+                    StepOutcome::Fault(fault) => Err((fault.kind, fault.span)),
                 },
             })
             .collect();

@@ -4,8 +4,8 @@
 use crate::support::Random;
 use spillway::analysis::instances::{ActionInstance, InstanceId, InstanceSets, Side};
 use spillway::exec::{
-    Check, Collected, Expansion, Explain, Findings, Interp, Labelled, Model, Outcome, Selective,
-    Step, labelled,
+    Collected, Expansion, Explain, Findings, Interp, Labelled, Model, Selective, Step, StepOutcome,
+    Violation, labelled,
 };
 use spillway::ir::layout::CellId;
 use spillway::ir::{Pid, Program};
@@ -175,8 +175,8 @@ fn singles_are_all(
         let Some(key) = key_of_step(interp.program(), &step) else { continue };
         let came = told.entry(key).or_default();
         match step.outcome {
-            Outcome::Successor(successor) => came.0.push(successor),
-            Outcome::Fault(_) => came.1 += 1,
+            StepOutcome::Successor(successor) => came.0.push(successor),
+            StepOutcome::Fault(_) => came.1 += 1,
         }
     }
     told.values_mut().for_each(|came| came.0.sort());
@@ -191,7 +191,7 @@ fn singles_are_all(
 type Came = (Vec<Vec<u8>>, u64);
 
 fn faults(findings: &Findings) -> u64 {
-    let faults = findings.iter().filter(|(check, _)| matches!(check, Check::Fault(..)));
+    let faults = findings.iter().filter(|(check, _)| matches!(check, Violation::Fault(..)));
     faults.map(|(_, finding)| finding.count).sum()
 }
 

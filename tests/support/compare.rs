@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spillway::exec::jit::{CompileLimits, CompiledStep};
 use spillway::exec::{
-    Check, Collected, Expansion, Explain, Findings, Interp, Jit, Lift, Model, Outcome,
-    PropertyInfo, Step,
+    Collected, Expansion, Explain, Findings, Interp, Jit, Lift, Model, PropertyInfo, Step,
+    StepOutcome, Violation,
 };
 use std::ops::ControlFlow;
 
@@ -53,8 +53,8 @@ fn steps_agree(reference: &Interp, jit: &Jit, states: &[u8]) -> Agreement {
 /// What compiled code tells of a step.
 fn compiled(step: Step) -> CompiledStep {
     let outcome = match step.outcome {
-        Outcome::Successor(state) => Ok(state),
-        Outcome::Fault(fault) => Err((fault.kind, fault.span)),
+        StepOutcome::Successor(state) => Ok(state),
+        StepOutcome::Fault(fault) => Err((fault.kind, fault.span)),
     };
     CompiledStep { action: step.action, outcome }
 }
@@ -135,7 +135,7 @@ fn collect(model: &dyn Model, limit: usize, ask: impl FnOnce(&mut Expansion)) ->
 }
 
 /// What there is to tell of a state: the steps out of it and what is wrong with it.
-pub type Told = (Vec<Step>, Vec<Check>);
+pub type Told = (Vec<Step>, Vec<Violation>);
 
 /// Changes what is told.
 pub type Retell = fn(&mut Told);
@@ -177,8 +177,10 @@ impl<'a> Retold<'a> {
 fn tell(steps: Vec<Step>, state: &[u8], out: &mut Expansion) {
     for step in steps {
         match step.outcome {
-            Outcome::Successor(successor) => out.candidate(&successor),
-            Outcome::Fault(fault) => out.finding(Check::Fault(fault.kind, step.action), state),
+            StepOutcome::Successor(successor) => out.candidate(&successor),
+            StepOutcome::Fault(fault) => {
+                out.finding(Violation::Fault(fault.kind, step.action), state)
+            }
         }
     }
 }
@@ -238,7 +240,7 @@ impl Explain for Retold<'_> {
         self.model.action_name(action)
     }
 
-    fn violations(&self, state: &[u8]) -> Vec<Check> {
+    fn violations(&self, state: &[u8]) -> Vec<Violation> {
         self.retold(self.in_steps, state).1
     }
 

@@ -2,8 +2,10 @@
 
 use spillway::analysis::instances::{ActionInstance, ActionInstances, InstanceId, Side};
 use spillway::exec::interp::Selector;
-use spillway::exec::{Check, Expansion, Explain, FaultKind, Interp, Model, Outcome, Selective};
-use spillway::ir::{Action, Communication, Domain, Expr, Grip, Program, Scalar, Type};
+use spillway::exec::{
+    Expansion, Explain, FaultKind, Interp, Model, Selective, StepOutcome, Violation,
+};
+use spillway::ir::{Action, Communication, Domain, Expr, Program, Scalar, Type, Urgency};
 use std::collections::BTreeSet;
 
 /// What comes of a step: a state or an error.
@@ -53,7 +55,7 @@ fn chosen(
     let mut came: BTreeSet<Came> =
         states.chunks_exact(model.width()).map(|it| Ok(it.to_vec())).collect();
     for (check, _) in collected.findings.iter() {
-        if let Check::Fault(kind, _) = check {
+        if let Violation::Fault(kind, _) = check {
             came.insert(Err(kind));
         }
     }
@@ -64,10 +66,10 @@ pub fn interp(program: Program) -> Interp {
     Interp::as_declared(program).expect("a part of what is executed can be executed")
 }
 
-fn came(outcome: Outcome) -> Came {
+fn came(outcome: StepOutcome) -> Came {
     match outcome {
-        Outcome::Successor(state) => Ok(state),
-        Outcome::Fault(fault) => Err(fault.kind),
+        StepOutcome::Successor(state) => Ok(state),
+        StepOutcome::Fault(fault) => Err(fault.kind),
     }
 }
 
@@ -116,7 +118,7 @@ pub fn judging(
     // Nobody keeps it from being judged.
     for process in alone.processes.keys().collect::<Vec<_>>() {
         for location in alone.processes[process].locations.keys().collect::<Vec<_>>() {
-            alone.processes[process].locations[location].grip = Grip::Free;
+            alone.processes[process].locations[location].urgency = Urgency::Free;
         }
     }
     interp(alone)

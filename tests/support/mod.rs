@@ -7,7 +7,8 @@ pub mod stored;
 
 use spill::{Disk, Metered, Result};
 use spillway::exec::{
-    Check, Expansion, Explain, Fault, FaultKind, Lift, Model, Outcome, PropertyInfo, Step, any_bits,
+    Expansion, Explain, Fault, FaultKind, Lift, Model, PropertyInfo, Step, StepOutcome, Violation,
+    any_bits,
 };
 use spillway::search::checkpoint::{MANIFEST, Saved};
 use spillway::search::{Control, Limits, MemoryPlan, Search, Storage};
@@ -89,10 +90,10 @@ impl Model for Graph {
                 out.candidate(&self.state(successor));
             }
             if stuck {
-                out.finding(Check::Deadlock, state);
+                out.finding(Violation::Deadlock, state);
             }
             if self.is_broken(node) {
-                out.finding(Check::Property(0), state);
+                out.finding(Violation::Property(0), state);
             }
         }
     }
@@ -127,13 +128,13 @@ impl Explain for Graph {
             name: format!("edge {edge}"),
             spans: vec![],
             actions: vec![],
-            outcome: Outcome::Successor(self.state(successor)),
+            outcome: StepOutcome::Successor(self.state(successor)),
         };
         self.successors(self.node(state)).enumerate().map(step).collect()
     }
 
     fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
-        let (name, outcome) = ("start".into(), Outcome::Successor(self.state(0)));
+        let (name, outcome) = ("start".into(), StepOutcome::Successor(self.state(0)));
         let _ = visit(Step { action: 0, name, spans: vec![], actions: vec![], outcome });
     }
 
@@ -146,14 +147,14 @@ impl Explain for Graph {
         format!("edge {action}")
     }
 
-    fn violations(&self, state: &[u8]) -> Vec<Check> {
+    fn violations(&self, state: &[u8]) -> Vec<Violation> {
         let node = self.node(state);
         let mut found = Vec::new();
         if self.successors(node).next().is_none() {
-            found.push(Check::Deadlock);
+            found.push(Violation::Deadlock);
         }
         if self.is_broken(node) {
-            found.push(Check::Property(0));
+            found.push(Violation::Property(0));
         }
         found
     }
@@ -193,7 +194,7 @@ impl Model for Started {
             }
             out.candidate(&state);
         }
-        out.finding(Check::Fault(FaultKind::Index, 0), &vec![0; self.width()]);
+        out.finding(Violation::Fault(FaultKind::Index, 0), &vec![0; self.width()]);
     }
 
     fn expand(&self, states: &[u8], out: &mut Expansion) {
@@ -230,12 +231,12 @@ impl Explain for Started {
             Step { action: 0, name, spans: vec![], actions: vec![], outcome }
         };
         for state in self.starting() {
-            if visit(step(Outcome::Successor(state))).is_break() {
+            if visit(step(StepOutcome::Successor(state))).is_break() {
                 return;
             }
         }
         let (kind, message) = (FaultKind::Index, String::new());
-        let _ = visit(step(Outcome::Fault(Fault { kind, message, span: Span::default() })));
+        let _ = visit(step(StepOutcome::Fault(Fault { kind, message, span: Span::default() })));
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {
@@ -246,7 +247,7 @@ impl Explain for Started {
         self.graph.action_name(action)
     }
 
-    fn violations(&self, state: &[u8]) -> Vec<Check> {
+    fn violations(&self, state: &[u8]) -> Vec<Violation> {
         self.graph.violations(state)
     }
 

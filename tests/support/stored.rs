@@ -3,7 +3,7 @@
 
 use super::{begin_or_resume, begin_stored_or_resume};
 use spill::{Codec, Disk, FaultDisk, Frequencies, Huffman, Tables};
-use spillway::exec::{Check, Finding, Findings, Model};
+use spillway::exec::{Finding, Findings, Model, Violation};
 use spillway::search::checkpoint::Saved;
 use spillway::search::comback::{self, CacheKind, CacheSize, Settings};
 use spillway::search::storage::trained;
@@ -77,7 +77,7 @@ pub fn search(
 pub fn traces(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) -> Vec<Trace> {
     let saved = Saved::load(disk).unwrap();
     let (storage, tagged) = (saved.storage().unwrap(), saved.all_findings().unwrap());
-    let trace = |(check, finding): (Check, &Finding)| match &storage {
+    let trace = |(check, finding): (Violation, &Finding)| match &storage {
         Storage::Sorted(codec) => {
             let levels = (&saved.store.levels, codec);
             let (level, witness) = (finding.level, &finding.witness);
@@ -96,7 +96,7 @@ pub fn traces(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) -> Vec<Trac
 pub fn assert_traces_replay(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) {
     let traces = traces(model, disk, outcome);
     for ((check, finding), trace) in outcome.findings.iter().zip(traces) {
-        let faulty = matches!(check, Check::Fault(..));
+        let faulty = matches!(check, Violation::Fault(..));
         let Some(last) = trace.states.last() else {
             assert!(
                 faulty && finding.level == 0 && trace.depth() == 0,
@@ -113,8 +113,8 @@ pub fn assert_traces_replay(model: &dyn Model, disk: &dyn Disk, outcome: &Outcom
 }
 
 /// All that does not depend on how states are stored: ComBack shows another witness, as deep.
-pub fn comparable(outcome: &Outcome, storage: &Storage) -> (Outcome, Vec<(Check, u64, u64)>) {
-    let found = |(check, finding): (Check, &Finding)| (check, finding.count, finding.level);
+pub fn comparable(outcome: &Outcome, storage: &Storage) -> (Outcome, Vec<(Violation, u64, u64)>) {
+    let found = |(check, finding): (Violation, &Finding)| (check, finding.count, finding.level);
     let found = outcome.findings.iter().map(found).collect();
     let mut rest = outcome.clone();
     if matches!(storage, Storage::Comback(_)) {

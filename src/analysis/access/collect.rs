@@ -8,8 +8,8 @@ use crate::ir::interval::{self, Interval, hull};
 use crate::ir::layout::{CellId, Ranges};
 use crate::ir::{
     Argument, Arithmetic, ChannelId, ChannelRef, Convert, Edge, Entity, Expr, ExprKind, Function,
-    FunctionId, Grip, Layout, LocalId, LocationId, Overflow, Owner, Pid, Place, ProcessId, Program,
-    Root, Selector, Type, TypeId, VarId,
+    FunctionId, Layout, LocalId, LocationId, Overflow, Owner, Pid, Place, ProcessId, Program, Root,
+    Selector, Type, TypeId, Urgency, VarId,
 };
 use std::ops::Range;
 
@@ -403,9 +403,9 @@ impl<'p> Collector<'p> {
 
     fn moves(&mut self, edge: Edge) {
         let Edge { process, from, to } = edge;
-        let grip = |at| self.known.program.processes[process].locations[at].grip;
+        let urgency = |at| self.known.program.processes[process].locations[at].urgency;
         self.access.writes_commitment |=
-            (grip(from) == Grip::Committed) != (grip(to) == Grip::Committed);
+            (urgency(from) == Urgency::Committed) != (urgency(to) == Urgency::Committed);
         for slot in self.scope.mover.slots.clone() {
             let cell = self.known.location_cell(process, slot);
             self.access.moves.push(Moved { cell, from, to });

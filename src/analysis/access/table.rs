@@ -9,8 +9,8 @@ use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, No
 use crate::analysis::ranges::ranges;
 use crate::ir::layout::{CellId, Ranges};
 use crate::ir::{
-    Action, ActionId, Binary, ChannelRef, Communication, Edge, Entity, Expr, Grip, Layout, Place,
-    ProcessId, Program, PropertyKind,
+    Action, ActionId, Binary, ChannelRef, Communication, Edge, Entity, Expr, Layout, Place,
+    ProcessId, Program, PropertyKind, Urgency,
 };
 use std::collections::BTreeSet;
 
@@ -53,7 +53,7 @@ impl<'p> Table<'p> {
             }
         }
         let mut locations = program.processes.values().flat_map(|it| it.locations.values());
-        let has_committed = locations.any(|it| it.grip == Grip::Committed);
+        let has_committed = locations.any(|it| it.urgency == Urgency::Committed);
         let has_priorities = program.actions.values().any(|it| it.priority != 0);
         let ranges = ranges(program);
         let assumed = None;
@@ -307,7 +307,7 @@ impl<'p> Table<'p> {
         let is_committed = |side: &Side| {
             let edge = self.program.actions[side.action].edge;
             edge.is_some_and(|Edge { process, from, .. }| {
-                self.program.processes[process].locations[from].grip == Grip::Committed
+                self.program.processes[process].locations[from].urgency == Urgency::Committed
             })
         };
         if self.has_committed && !movers.iter().all(is_committed) {

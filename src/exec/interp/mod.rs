@@ -32,17 +32,19 @@ mod steps;
 mod supported;
 mod turns;
 
-pub use multisets::{Slots, multisets};
+pub use multisets::{MultisetCells, multisets};
 pub use selective::Selector;
 
-use super::{Check, Expansion, Explain, Fault, Lift, Model, Outcome, PropertyInfo, Step, stop};
+use super::{
+    Expansion, Explain, Fault, Lift, Model, PropertyInfo, Step, StepOutcome, Violation, stop,
+};
 use crate::analysis::instances::ActionInstance;
 use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
 use crate::ir::layout::{Codes, GroupId, NotAnOrder};
 use crate::ir::{
-    Action, ActionId, EndRule, Entity, Expr, Grip, Layout, LocationId, ProcessId, Program,
-    PropertyId, PropertyKind, text,
+    Action, ActionId, EndRule, Entity, Expr, Layout, LocationId, ProcessId, Program, PropertyId,
+    PropertyKind, Urgency, text,
 };
 use crate::source::Span;
 pub(in crate::exec) use channels::ChannelAt;
@@ -84,7 +86,7 @@ pub struct Interp {
     /// Whether any action has a priority.
     has_priorities: bool,
     /// Every multiset of a state.
-    multisets: Vec<Slots>,
+    multisets: Vec<MultisetCells>,
     /// Where each is, in bits.
     rows: Vec<settle::Row>,
     /// Whether any process comes and goes.
@@ -146,7 +148,7 @@ impl Interp {
         }
         let has_committed = (program.processes.values())
             .flat_map(|process| process.locations.values())
-            .any(|location| location.grip == Grip::Committed);
+            .any(|location| location.urgency == Urgency::Committed);
         let judged = judged(&program);
         let assumptions = (program.properties.values())
             .filter_map(|property| match &property.kind {
@@ -264,7 +266,7 @@ impl Interp {
     }
 
     /// Every multiset of a state, those inside others before them.
-    pub(in crate::exec) fn multisets(&self) -> &[Slots] {
+    pub(in crate::exec) fn multisets(&self) -> &[MultisetCells] {
         &self.multisets
     }
 
@@ -330,14 +332,14 @@ impl Interp {
         at.map_or(ActionId(0), |it| it.action)
     }
 
-    fn step(&self, state: &[u8], taken: &[Taken], outcome: Outcome) -> Step {
+    fn step(&self, state: &[u8], taken: &[Taken], outcome: StepOutcome) -> Step {
         let pid = |it: &Taken| {
             let process = self.program.actions[it.action].edge?.process;
             let pid = self.pid(state, Instance { process, slot: it.slot });
             Some((it.action.0, u32::try_from(pid).ok()?))
         };
         let with_pids = if self.has_slots { taken } else { &[] };
-        let action = self.told(taken, matches!(outcome, Outcome::Fault(_)));
+        let action = self.told(taken, matches!(outcome, StepOutcome::Fault(_)));
         let actions: Vec<&Action> =
             taken.iter().map(|it| &self.program.actions[it.action]).collect();
         Step {
@@ -382,7 +384,7 @@ impl Model for Interp {
             match result {
                 Ok(state) => out.candidate(state),
                 Err(fault) => {
-                    out.finding(Check::Fault(fault.kind, self.start_number(number)), &zero);
+                    out.finding(Violation::Fault(fault.kind, self.start_number(number)), &zero);
                 }
             }
             match out.has_failed() {
@@ -414,11 +416,11 @@ impl Model for Interp {
                 Err(fault) => {
                     stuck = false;
                     let action = self.told(taken, true);
-                    out.finding(Check::Fault(fault.kind, action.0), state);
+                    out.finding(Violation::Fault(fault.kind, action.0), state);
                 }
             });
             if stuck && !self.is_valid_end(state) {
-                out.finding(Check::Deadlock, state);
+                out.finding(Violation::Deadlock, state);
             }
             self.judge_properties(state, out);
         }
@@ -450,9 +452,9 @@ impl Explain for Interp {
         let mut work = Vec::with_capacity(self.width());
         self.each_step(state, &mut work, &mut |taken, result| {
             let outcome = match result {
-                Ok(Some(successor)) => Outcome::Successor(successor.to_vec()),
+                Ok(Some(successor)) => StepOutcome::Successor(successor.to_vec()),
                 Ok(None) => return,
-                Err(fault) => Outcome::Fault(*fault),
+                Err(fault) => StepOutcome::Fault(*fault),
             };
             steps.push(self.step(state, taken, outcome));
         });
@@ -465,7 +467,7 @@ impl Explain for Interp {
                 name: property.name.clone(),
                 spans: vec![property.span],
                 actions: Vec::new(),
-                outcome: Outcome::Fault(*fault),
+                outcome: StepOutcome::Fault(*fault),
             });
         });
         steps
@@ -475,8 +477,8 @@ impl Explain for Interp {
         self.run_starts(|number, result| {
             let start = &self.program.starts[number as usize];
             let outcome = match result {
-                Ok(state) => Outcome::Successor(state.to_vec()),
-                Err(fault) => Outcome::Fault(*fault),
+                Ok(state) => StepOutcome::Successor(state.to_vec()),
+                Err(fault) => StepOutcome::Fault(*fault),
             };
             let (name, spans) = (start.name.clone(), vec![start.span]);
             let (action, actions) = (self.start_number(number), Vec::new());
@@ -511,7 +513,7 @@ impl Explain for Interp {
         name.cloned().unwrap_or_default()
     }
 
-    fn violations(&self, state: &[u8]) -> Vec<Check> {
+    fn violations(&self, state: &[u8]) -> Vec<Violation> {
         let mut found = Vec::new();
         if !self.codes.hold(state) {
             return found;
@@ -521,10 +523,10 @@ impl Explain for Interp {
             stuck &= matches!(result, Ok(Some(successor)) if !self.leads_on(state, successor));
         });
         if stuck && !self.is_valid_end(state) {
-            found.push(Check::Deadlock);
+            found.push(Violation::Deadlock);
         }
         self.broken_properties(state, |number, fault| {
-            found.extend(fault.is_none().then_some(Check::Property(number)));
+            found.extend(fault.is_none().then_some(Violation::Property(number)));
         });
         found
     }

@@ -24,7 +24,7 @@ pub(super) struct Bag {
 
 /// A multiset of the state: its first cell, and how many positions of how many cells it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slots {
+pub struct MultisetCells {
     /// The first cell.
     pub first: CellId,
     /// The positions.
@@ -34,7 +34,7 @@ pub struct Slots {
 }
 
 /// Every multiset of the state, those inside others before them.
-pub fn multisets(program: &Program, layout: &Layout) -> Vec<Slots> {
+pub fn multisets(program: &Program, layout: &Layout) -> Vec<MultisetCells> {
     let mut found = Vec::new();
     for (id, variable) in program.variables.iter() {
         collect(program, layout, layout.variables[id].first.0, variable.ty, &mut found);
@@ -42,7 +42,13 @@ pub fn multisets(program: &Program, layout: &Layout) -> Vec<Slots> {
     found
 }
 
-fn collect(program: &Program, layout: &Layout, first: u32, ty: TypeId, found: &mut Vec<Slots>) {
+fn collect(
+    program: &Program,
+    layout: &Layout,
+    first: u32,
+    ty: TypeId,
+    found: &mut Vec<MultisetCells>,
+) {
     match &program.types[ty] {
         Type::Scalar(_) => {}
         Type::Array { length, element, .. } => {
@@ -63,7 +69,7 @@ fn collect(program: &Program, layout: &Layout, first: u32, ty: TypeId, found: &m
             for at in 0..*capacity {
                 collect(program, layout, first + at * stride + 1, *element, found);
             }
-            found.push(Slots { first: CellId(first), capacity: *capacity, stride });
+            found.push(MultisetCells { first: CellId(first), capacity: *capacity, stride });
         }
     }
 }

@@ -9,7 +9,7 @@ use super::{Failure, Interp};
 use crate::analysis::instances::{
     ActionInstance, ActionInstances, InstanceId, InstanceSets, NotNumbered, is_in,
 };
-use crate::exec::{Check, Expansion, Labelled, Model, Selective, stop};
+use crate::exec::{Expansion, Labelled, Model, Selective, Violation, stop};
 use crate::ir::{EndRule, Schedule};
 
 /// An interpreter whose steps can be taken by choice.
@@ -70,8 +70,8 @@ impl Interp {
     pub(in crate::exec) fn judge_properties(&self, state: &[u8], out: &mut Expansion) {
         self.broken_properties(state, |number, fault| {
             let check = match fault {
-                None => Check::Property(number),
-                Some(fault) => Check::Fault(fault.kind, self.judging_number(number)),
+                None => Violation::Property(number),
+                Some(fault) => Violation::Fault(fault.kind, self.judging_number(number)),
             };
             out.finding(check, state);
         });
@@ -103,7 +103,7 @@ impl Interp {
                 EndRule::Never | EndRule::AllAtValidEnd => enabled.is_none(at),
             };
             if is_stuck && !self.is_valid_end(state) {
-                out.finding(Check::Deadlock, state);
+                out.finding(Violation::Deadlock, state);
             }
         }
     }
@@ -167,7 +167,7 @@ impl Selector<'_> {
                     Ok(None) => out.leave_out(1),
                     Err(fault) => {
                         let action = interp.told(taken, true);
-                        out.finding(Check::Fault(fault.kind, action.0), state);
+                        out.finding(Violation::Fault(fault.kind, action.0), state);
                     }
                 }
             });

@@ -4,7 +4,7 @@
 //! there is an element, and its codes. So comparing two positions is comparing bits, the first one
 //! turned round, since elements come before free positions.
 
-use super::multisets::Slots;
+use super::multisets::MultisetCells;
 use crate::ir::Layout;
 use crate::ir::layout::CellId;
 
@@ -29,8 +29,8 @@ pub(super) struct Row {
 }
 
 impl Row {
-    fn new(layout: &Layout, slots: &Slots) -> Row {
-        let Slots { first, capacity, stride } = *slots;
+    fn new(layout: &Layout, slots: &MultisetCells) -> Row {
+        let MultisetCells { first, capacity, stride } = *slots;
         let cells = (first.0..first.0 + capacity * stride).map(|at| layout.cells[CellId(at)]);
         let bit = layout.cells[first].bit;
         let bits = cells.clone().take(stride as usize).map(|cell| cell.bits).sum();
@@ -126,7 +126,7 @@ impl Row {
 }
 
 /// The bits of each multiset.
-pub(super) fn rows(layout: &Layout, multisets: &[Slots]) -> Vec<Row> {
+pub(super) fn rows(layout: &Layout, multisets: &[MultisetCells]) -> Vec<Row> {
     multisets.iter().map(|slots| Row::new(layout, slots)).collect()
 }
 

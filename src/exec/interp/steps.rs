@@ -13,8 +13,8 @@ use super::{Failure, Interp};
 use crate::analysis::instances::{ActionInstance, Side};
 use crate::exec::{FaultKind, stop};
 use crate::ir::{
-    Action, ActionId, Assertions, Communication, Entity, Grip, Owner, Parameter, ProcessId,
-    Schedule, Stmt, StmtKind,
+    Action, ActionId, Assertions, Communication, Entity, Owner, Parameter, ProcessId, Schedule,
+    Stmt, StmtKind, Urgency,
 };
 use std::ops::ControlFlow;
 
@@ -197,7 +197,7 @@ impl Interp {
 
     fn is_committed(&self, state: &[u8], process: ProcessId) -> bool {
         let at = self.location(state, process);
-        self.program.processes[process].locations[at].grip == Grip::Committed
+        self.program.processes[process].locations[at].urgency == Urgency::Committed
     }
 
     fn some_committed(&self, state: &[u8]) -> bool {

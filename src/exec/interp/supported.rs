@@ -3,7 +3,7 @@
 use crate::diag::Diagnostic;
 use crate::ir::walk::{self, Access, Visitor};
 use crate::ir::{
-    Action, ChannelRef, Expr, ExprKind, Grip, Program, PropertyKind, Stmt, StmtKind, Type,
+    Action, ChannelRef, Expr, ExprKind, Program, PropertyKind, Stmt, StmtKind, Type, Urgency,
 };
 use crate::source::Span;
 
@@ -22,7 +22,7 @@ type Found = Option<(Span, &'static str)>;
 
 fn find_unsupported(program: &Program) -> Found {
     for process in program.processes.values() {
-        if let Some(atomic) = process.locations.values().find(|at| at.grip == Grip::Atomic) {
+        if let Some(atomic) = process.locations.values().find(|at| at.urgency == Urgency::Atomic) {
             return Some((atomic.span, "an atomic location"));
         }
     }

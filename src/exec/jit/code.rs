@@ -83,7 +83,7 @@ pub(super) struct Workshop {
 struct Helpers<F> {
     make_room: F,
     settle: F,
-    hand_on: F,
+    leave_to_interpreter: F,
     complete: F,
     interpret_mover: F,
     fault: F,
@@ -101,7 +101,7 @@ struct Helpers<F> {
 pub(super) struct Imports {
     pub make_room: FuncRef,
     pub settle: FuncRef,
-    pub hand_on: FuncRef,
+    pub leave_to_interpreter: FuncRef,
     pub complete: FuncRef,
     pub interpret_mover: FuncRef,
     pub fault: FuncRef,
@@ -135,7 +135,7 @@ impl Workshop {
         let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
         builder.symbol("make_room", runtime::make_room as *const u8);
         builder.symbol("settle", runtime::settle as *const u8);
-        builder.symbol("hand_on", runtime::hand_on as *const u8);
+        builder.symbol("leave_to_interpreter", runtime::leave_to_interpreter as *const u8);
         builder.symbol("complete", runtime::complete as *const u8);
         builder.symbol("interpret_mover", runtime::interpret_mover as *const u8);
         builder.symbol("fault", runtime::fault as *const u8);
@@ -155,7 +155,11 @@ impl Workshop {
         let helpers = Helpers {
             make_room: import("make_room", &[word, word, word], true)?,
             settle: import("settle", &[word; 4], false)?,
-            hand_on: import("hand_on", &[word, word, number, number], false)?,
+            leave_to_interpreter: import(
+                "leave_to_interpreter",
+                &[word, word, number, number],
+                false,
+            )?,
             complete: import("complete", &[word, word, word], true)?,
             interpret_mover: import("interpret_mover", &[word, word, word, number, number], true)?,
             fault: import("fault", &[word, word, number, word], false)?,
@@ -181,7 +185,7 @@ impl Workshop {
         let Helpers {
             make_room,
             settle,
-            hand_on,
+            leave_to_interpreter,
             complete,
             interpret_mover,
             fault,
@@ -196,7 +200,7 @@ impl Workshop {
         Imports {
             make_room: import(*make_room),
             settle: import(*settle),
-            hand_on: import(*hand_on),
+            leave_to_interpreter: import(*leave_to_interpreter),
             complete: import(*complete),
             interpret_mover: import(*interpret_mover),
             fault: import(*fault),

@@ -1,7 +1,7 @@
 //! Compiling a program: function by function, within a time and within memory.
 
 use super::code::{Code, Refusal, Workshop};
-use super::driver::{Plan, Work};
+use super::driver::{DispatchTable, Work};
 use super::emitter::Emitter;
 use super::expr::UNROLLED_MAX;
 use super::outline::Outlines;
@@ -82,8 +82,8 @@ pub(super) fn compile(
     let program = interp.program();
     let shapes = Shapes::new(program);
     let plan = match purpose {
-        Purpose::Judge => Plan::without_steps(),
-        _ => Plan::new(interp),
+        Purpose::Judge => DispatchTable::without_steps(),
+        _ => DispatchTable::new(interp),
     };
     let sizes = Sizes::new(program, limits.inlined);
     let bounds = Bounds::new(program, &sizes, limits);
@@ -121,7 +121,7 @@ pub(super) fn assembly(interp: &Interp, action: ActionId) -> Result<String, Refu
     let mut builder = Builder::new(interp, &shapes, &sizes, Purpose::Expand, limits)?;
     // Where processes come and go all that one does at a location is one piece.
     let edge = interp.program().actions[action].edge.filter(|_| interp.program().comes_and_goes());
-    let piece = Plan::new(interp).functions.into_iter().find(|work| match *work {
+    let piece = DispatchTable::new(interp).functions.into_iter().find(|work| match *work {
         Work::Steps { mover, at, mode: Mode::All, .. } => {
             edge.is_some_and(|it| it.process == mover.process && it.from == at)
         }

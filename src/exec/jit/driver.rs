@@ -9,7 +9,7 @@ use super::supported::is_native_expr;
 use crate::exec::Interp;
 use crate::exec::interp::Instance;
 use crate::ir::{
-    self, ActionId, Edge, EndRule, Entity, Expr, ExprKind, Grip, LocationId, ProcessId, Program,
+    self, ActionId, Edge, EndRule, Entity, Expr, ExprKind, LocationId, ProcessId, Program, Urgency,
 };
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -57,7 +57,7 @@ enum Place {
 }
 
 /// The functions of a table.
-pub(super) struct Plan {
+pub(super) struct DispatchTable {
     pub movers: Vec<Mover>,
     /// As many for each [`Mode`] there is: those for everything; then, if there are committed locations,
     /// those for when only processes at such may move; or, where processes come and go, those for
@@ -76,8 +76,8 @@ pub(super) struct Plan {
 /// Actions of no process are compiled in functions of so many, those with parameters alone.
 const FREE_PER_FUNCTION: usize = 4;
 
-impl Plan {
-    pub fn new(interp: &Interp) -> Plan {
+impl DispatchTable {
+    pub fn new(interp: &Interp) -> DispatchTable {
         let program = interp.program();
         let (mut movers, mut places) = (Vec::new(), Vec::new());
         for (number, (process, slot)) in program.instances().enumerate() {
@@ -101,7 +101,7 @@ impl Plan {
         }
         let has_slots = program.comes_and_goes();
         let mut locations = program.processes.values().flat_map(|it| it.locations.values());
-        let has_committed = !has_slots && locations.any(|it| it.grip == Grip::Committed);
+        let has_committed = !has_slots && locations.any(|it| it.urgency == Urgency::Committed);
         let modes: &[Mode] = match (has_slots, has_committed) {
             (true, _) => &[Mode::All, Mode::Timeout, Mode::First],
             (false, true) => &[Mode::All, Mode::Committed],
@@ -110,7 +110,7 @@ impl Plan {
         let functions = functions(interp, &places, modes);
         let has_timeout = has_slots && interp.asks_for_timeout();
         let per_mode = places.len();
-        Plan { movers, functions, per_mode, has_committed, has_timeout, has_slots }
+        DispatchTable { movers, functions, per_mode, has_committed, has_timeout, has_slots }
     }
 
     /// Where the functions of each instance begin in a section.
@@ -123,8 +123,8 @@ impl Plan {
     }
 
     /// Of nobody.
-    pub fn without_steps() -> Plan {
-        Plan {
+    pub fn without_steps() -> DispatchTable {
+        DispatchTable {
             movers: Vec::new(),
             functions: Vec::new(),
             per_mode: 0,
@@ -144,7 +144,7 @@ fn functions(interp: &Interp, places: &[Place], modes: &[Mode]) -> Vec<Work> {
     let wanted = |mover: Instance, at: LocationId, mode| match mode {
         Mode::All => !interp.actions_from(mover.process, at).is_empty(),
         Mode::Committed => {
-            program.processes[mover.process].locations[at].grip == Grip::Committed
+            program.processes[mover.process].locations[at].urgency == Urgency::Committed
                 && !interp.actions_from(mover.process, at).is_empty()
         }
         Mode::Timeout => may_wait_for_timeout(interp, mover, at),
@@ -173,7 +173,7 @@ fn may_wait_for_timeout(interp: &Interp, mover: Instance, at: LocationId) -> boo
 
 impl Emitter<'_, '_> {
     /// The driver. Its arguments are the run-time, the first state, how many, and the cursor.
-    pub fn driver(&mut self, plan: &Plan) {
+    pub fn driver(&mut self, plan: &DispatchTable) {
         let (state, left) = (self.b.declare_var(types::I64), self.b.declare_var(types::I64));
         self.b.def_var(state, self.state);
         self.b.def_var(left, self.arguments[2]);
@@ -195,7 +195,7 @@ impl Emitter<'_, '_> {
         self.go_on_at(end);
     }
 
-    fn expand_one(&mut self, plan: &Plan) {
+    fn expand_one(&mut self, plan: &DispatchTable) {
         let zero = self.iconst(0);
         self.store_field(zero, offset_of!(Runtime, touched));
         let before = self.b.use_var(self.cursor);
@@ -255,7 +255,7 @@ impl Emitter<'_, '_> {
         self.go_on_at(go_on);
     }
 
-    fn all_move(&mut self, plan: &Plan, table: Value) {
+    fn all_move(&mut self, plan: &DispatchTable, table: Value) {
         for mover in &plan.movers {
             self.step_of(mover, table);
         }
@@ -265,7 +265,7 @@ impl Emitter<'_, '_> {
     }
 
     /// A second look, where the first has found nothing that can be done.
-    fn timeouts(&mut self, plan: &Plan, table: Value) {
+    fn timeouts(&mut self, plan: &DispatchTable, table: Value) {
         let (nothing, end) = (self.block(), self.block());
         let before = self.load_field(offset_of!(Runtime, before));
         let after = self.b.use_var(self.cursor);
@@ -336,7 +336,8 @@ impl Emitter<'_, '_> {
     fn some_committed(&mut self) -> Value {
         let mut found = self.b.ins().iconst(types::I8, 0);
         for (id, process) in self.interp.program().processes.iter() {
-            let committed = process.locations.iter().filter(|(_, it)| it.grip == Grip::Committed);
+            let committed =
+                process.locations.iter().filter(|(_, it)| it.urgency == Urgency::Committed);
             let committed: Vec<LocationId> = committed.map(|(at, _)| at).collect();
             if committed.is_empty() {
                 continue;

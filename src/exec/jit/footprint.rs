@@ -10,7 +10,7 @@ use super::shape::{Places, Shape, Shapes, Turn, location_in};
 use super::size::Sizes;
 use crate::analysis::access::{Caller, Operation, Touch, Touched, Walk};
 use crate::exec::Interp;
-use crate::exec::interp::{ChannelAt, Instance, Slots};
+use crate::exec::interp::{ChannelAt, Instance, MultisetCells};
 use crate::ir::layout::{CellId, Frame, Group};
 use crate::ir::{
     Action, ActionId, Argument, ChannelRef, Communication, Expr, Function, FunctionId, LocalId,
@@ -101,7 +101,7 @@ impl<'a> Footprint<'a> {
     /// The first multiset that may be written, and one after the last.
     pub fn multisets_written(&self) -> Range<usize> {
         let cells = &self.interp.layout().cells;
-        let is_written = |slots: &Slots| {
+        let is_written = |slots: &MultisetCells| {
             let last = cells[CellId(slots.first.0 + slots.capacity * slots.stride - 1)];
             let bits = cells[slots.first].bit..last.bit + last.bits;
             self.written.iter().any(|it| it.start < bits.end && bits.start < it.end)

@@ -8,7 +8,7 @@ use super::code::Code;
 use super::turns::CHAIN_MAX;
 use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, InstanceSets};
 use crate::exec::interp::{Instance, WITHIN_MAX};
-use crate::exec::{Check, Expansion, Fault, FaultKind, Interp, LABEL_BYTES, Model, stop};
+use crate::exec::{Expansion, Fault, FaultKind, Interp, LABEL_BYTES, Model, Violation, stop};
 use crate::ir::layout::CellId;
 use crate::ir::{ActionId, LocationId};
 use crate::source::Span;
@@ -286,7 +286,7 @@ impl Runtime<'_, '_> {
         if let Some(steps) = &mut self.steps {
             steps.noted.push(Noted::Failed(site));
         }
-        self.out.finding(Check::Fault(site.kind, site.action.0), state);
+        self.out.finding(Violation::Fault(site.kind, site.action.0), state);
     }
 
     /// A step out of `state` fails where an action has led it.
@@ -301,9 +301,9 @@ impl Runtime<'_, '_> {
         let interp = self.jit.interp;
         match interp.judge(state, property) {
             Ok(true) => {}
-            Ok(false) => self.out.finding(Check::Property(property), state),
+            Ok(false) => self.out.finding(Violation::Property(property), state),
             Err(fault) => {
-                let check = Check::Fault(fault.kind, interp.judging_number(property));
+                let check = Violation::Fault(fault.kind, interp.judging_number(property));
                 self.out.finding(check, state);
             }
         }
@@ -486,7 +486,7 @@ pub(super) unsafe extern "C" fn stuck(
     let state = unsafe { runtime.state(state) };
     runtime.look_back(state, cursor);
     if runtime.touched == 0 && !runtime.jit.interp.is_valid_end(state) {
-        runtime.out.finding(Check::Deadlock, state);
+        runtime.out.finding(Violation::Deadlock, state);
     }
 }
 
@@ -534,7 +534,7 @@ pub(super) unsafe extern "C" fn interpret(
 
 /// A step is within: the state is where the cursor is, the mover (its number, and in the lowest bit
 /// whether only the first thing it can do counts) goes on.
-pub(super) unsafe extern "C" fn hand_on(
+pub(super) unsafe extern "C" fn leave_to_interpreter(
     runtime: &mut Runtime<'_, '_>,
     cursor: *mut u8,
     mover: u32,

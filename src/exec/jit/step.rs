@@ -15,7 +15,7 @@ use crate::exec::{FaultKind, LABEL_BYTES};
 use crate::ir::layout::Cell;
 use crate::ir::{
     Action, ActionId, Assertions, Binary, ChannelId, ChannelRef, Communication, Edge, Expr,
-    ExprKind, Grip, LocationId, Overflow, Parameter, Pattern, Place, ProcessId, StmtKind,
+    ExprKind, LocationId, Overflow, Parameter, Pattern, Place, ProcessId, StmtKind, Urgency,
 };
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -478,7 +478,7 @@ impl Emitter<'_, '_> {
                 continue;
             }
             for (at, location) in process.locations.iter() {
-                if mode == Mode::Committed && location.grip != Grip::Committed {
+                if mode == Mode::Committed && location.urgency != Urgency::Committed {
                     continue;
                 }
                 let sends = self.interp.actions_from(id, at).iter().copied().filter(|&id| {

@@ -4,8 +4,8 @@ use super::channels::numbered;
 use crate::exec::interp::Instance;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
-    Action, ActionId, ChannelRef, Communication, Expr, ExprKind, FunctionId, Grip, Place,
-    ProcessId, Program, PropertyKind, Schedule, Stmt, StmtKind,
+    Action, ActionId, ChannelRef, Communication, Expr, ExprKind, FunctionId, Place, ProcessId,
+    Program, PropertyKind, Schedule, Stmt, StmtKind, Urgency,
 };
 
 /// Why nothing of a program is compiled, if so.
@@ -13,7 +13,7 @@ pub(super) fn refusal(program: &Program) -> Option<&'static str> {
     let mut locations = program.processes.values().flat_map(|it| it.locations.values());
     match program.schedule {
         Schedule::Lockstep => Some("its processes move in lockstep"),
-        Schedule::Interleaved if locations.any(|it| it.grip == Grip::Atomic) => {
+        Schedule::Interleaved if locations.any(|it| it.urgency == Urgency::Atomic) => {
             Some("it has atomic sequences")
         }
         Schedule::Interleaved

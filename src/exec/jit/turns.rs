@@ -299,7 +299,7 @@ impl Emitter<'_, '_> {
         let last = chain.last().copied().unwrap_or(first);
         match turn {
             Turn::Open => self.candidate(first, work, 0..0),
-            _ => self.hand_on(number, last, turn == Turn::First, work),
+            _ => self.leave_to_interpreter(number, last, turn == Turn::First, work),
         }
     }
 
@@ -320,7 +320,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Hands a state within a step to the run-time, after which the same mover goes on.
-    fn hand_on(&mut self, number: u32, action: ActionId, first: bool, work: &Frame) {
+    fn leave_to_interpreter(&mut self, number: u32, action: ActionId, first: bool, work: &Frame) {
         let cursor = self.room();
         self.store(work, cursor);
         if self.purpose.selects() {
@@ -329,7 +329,9 @@ impl Emitter<'_, '_> {
         }
         let mover = self.b.ins().iconst(types::I32, i64::from(number) << 1 | i64::from(first));
         let action = self.b.ins().iconst(types::I32, i64::from(action.0));
-        self.b.ins().call(self.imports.hand_on, &[self.runtime, cursor, mover, action]);
+        self.b
+            .ins()
+            .call(self.imports.leave_to_interpreter, &[self.runtime, cursor, mover, action]);
     }
 
     /// Completes the steps that have been handed on.

@@ -395,8 +395,8 @@ impl<'a> Declarations<'_, 'a> {
         let named = |name: &Name<'a>| scope.state(member, *name);
         for location in process.commits.iter().filter_map(named) {
             // A property process never moves; committed, it would keep all others from moving.
-            let grip = if property { ir::Grip::Free } else { ir::Grip::Committed };
-            locations[location].grip = grip;
+            let urgency = if property { ir::Urgency::Free } else { ir::Urgency::Committed };
+            locations[location].urgency = urgency;
         }
         for location in process.accepts.iter().filter_map(named) {
             locations[location].accepting = true;
@@ -414,7 +414,7 @@ impl<'a> Declarations<'_, 'a> {
         for &Name { text, span } in &process.states {
             let id = locations.push(ir::Location {
                 name: text.to_owned(),
-                grip: ir::Grip::Free,
+                urgency: ir::Urgency::Free,
                 valid_end: false,
                 progress: false,
                 accepting: false,

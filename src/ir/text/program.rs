@@ -6,8 +6,8 @@ use super::names::{location_names, quoted};
 use super::stmt::is_simple;
 use crate::ir::{
     Action, ActionId, Arithmetic, Assertions, Channel, ChannelId, Claim, Domain, EndRule, EnumId,
-    Grip, Instances, LocalId, Location, Overflow, Owner, Parameter, Process, ProcessId, Property,
-    PropertyKind, Scalar, Schedule, Start, StmtKind, Type, TypeId, VarId, Variable,
+    Instances, LocalId, Location, Overflow, Owner, Parameter, Process, ProcessId, Property,
+    PropertyKind, Scalar, Schedule, Start, StmtKind, Type, TypeId, Urgency, VarId, Variable,
 };
 
 /// Lines are kept to this many bytes where that is easy.
@@ -453,8 +453,8 @@ impl Emitter<'_> {
 fn marked(name: String, is_start: bool, location: &Location) -> String {
     let marks = [
         (is_start, "start"),
-        (location.grip == Grip::Committed, "committed"),
-        (location.grip == Grip::Atomic, "atomic"),
+        (location.urgency == Urgency::Committed, "committed"),
+        (location.urgency == Urgency::Atomic, "atomic"),
         (location.valid_end, "end"),
         (location.progress, "progress"),
         (location.accepting, "accepting"),

@@ -2,7 +2,7 @@
 
 use super::{At, ClaimProduct, Opening};
 use crate::exec::interp::Way;
-use crate::exec::{Check, Explain, Fault, Outcome, PropertyInfo, Step};
+use crate::exec::{Explain, Fault, PropertyInfo, Step, StepOutcome, Violation};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -22,7 +22,7 @@ impl Explain for ClaimProduct<'_> {
             for (way, to) in self.stutter(system, at, &mut opening) {
                 let mut key = Vec::new();
                 self.join(system, to, &mut key);
-                all.push(self.alone(&way.moves, Outcome::Successor(key)));
+                all.push(self.alone(&way.moves, StepOutcome::Successor(key)));
             }
         }
         for way in &opening.ways {
@@ -49,7 +49,7 @@ impl Explain for ClaimProduct<'_> {
         }
     }
 
-    fn violations(&self, state: &[u8]) -> Vec<Check> {
+    fn violations(&self, state: &[u8]) -> Vec<Violation> {
         if !self.is_state(state) {
             return Vec::new();
         }
@@ -58,7 +58,7 @@ impl Explain for ClaimProduct<'_> {
         let mut opening = self.opening(system, at);
         if !opening.ways.is_empty() {
             let violated = self.never.interp.violations(system).into_iter();
-            found.extend(violated.filter(|check| matches!(check, Check::Property(_))));
+            found.extend(violated.filter(|check| matches!(check, Violation::Property(_))));
             if self.never.interp.steps(system).is_empty() {
                 self.stutter(system, at, &mut opening);
             }
@@ -106,17 +106,17 @@ impl ClaimProduct<'_> {
     /// A step of the system, after a way of the claim.
     fn after(&self, way: &Way, step: &Step) -> Step {
         let mut step = step.clone();
-        if let Outcome::Successor(system) = &step.outcome {
+        if let StepOutcome::Successor(system) = &step.outcome {
             let mut key = Vec::new();
             self.join(system, At { location: way.to, stutters: false }, &mut key);
-            step.outcome = Outcome::Successor(key);
+            step.outcome = StepOutcome::Successor(key);
         }
         step.actions = [self.taken(&way.moves), step.actions].concat();
         step
     }
 
     /// A step of the claim alone.
-    fn alone(&self, moves: &[u32], outcome: Outcome) -> Step {
+    fn alone(&self, moves: &[u32], outcome: StepOutcome) -> Step {
         let last = moves.last().copied().unwrap_or_default();
         let names: Vec<String> = moves.iter().map(|&number| self.move_name(number)).collect();
         let span = |&number: &u32| self.never.claim.moves[number as usize].action.span;
@@ -139,19 +139,20 @@ impl ClaimProduct<'_> {
 
     /// A step that leads to where the claim begins.
     fn begun(&self, mut step: Step) -> Step {
-        if let Outcome::Successor(system) = &step.outcome {
+        if let StepOutcome::Successor(system) = &step.outcome {
             let (mut key, at) =
                 (Vec::new(), At { location: self.never.claim.start, stutters: false });
             self.join(system, at, &mut key);
-            step.outcome = Outcome::Successor(key);
+            step.outcome = StepOutcome::Successor(key);
         }
         step
     }
 
     /// The claim's own faults, as steps.
     fn faulty(&self, opening: &Opening) -> Vec<Step> {
-        let fault =
-            |(moves, fault): &(Vec<u32>, Fault)| self.alone(moves, Outcome::Fault(fault.clone()));
+        let fault = |(moves, fault): &(Vec<u32>, Fault)| {
+            self.alone(moves, StepOutcome::Fault(fault.clone()))
+        };
         opening.faults.iter().map(fault).collect()
     }
 }

@@ -17,7 +17,7 @@ mod explain;
 mod opening;
 
 use super::{Kept, Kind, Preserved, Reduction, Stack};
-use crate::exec::{Check, Collected, Expansion, Explain, Interp, Lift, Model, stop};
+use crate::exec::{Collected, Expansion, Explain, Interp, Lift, Model, Violation, stop};
 use crate::ir::{Claim, Entity as _, LocationId, PropertyKind};
 use opening::Opening;
 
@@ -127,8 +127,8 @@ impl<'m> ClaimProduct<'m> {
         self.never.first_move + number
     }
 
-    fn check(&self) -> Check {
-        Check::Property(self.never.property.0)
+    fn check(&self) -> Violation {
+        Violation::Property(self.never.property.0)
     }
 
     /// Whether these bytes are a state of the system and a place of the claim.
@@ -184,7 +184,7 @@ impl<'m> ClaimProduct<'m> {
         opening.ends.iter().for_each(|_| out.finding(self.check(), state));
         for (moves, fault) in &opening.faults {
             let last = moves.last().map_or(0, |&last| self.number(last));
-            out.finding(Check::Fault(fault.kind, last), state);
+            out.finding(Violation::Fault(fault.kind, last), state);
         }
     }
 
@@ -205,9 +205,9 @@ impl<'m> ClaimProduct<'m> {
         let mut moved = transitions > 0;
         for (check, finding) in findings.iter() {
             let times = match check {
-                Check::Deadlock => 0,
-                Check::Property(_) => 1,
-                Check::Fault(..) => {
+                Violation::Deadlock => 0,
+                Violation::Property(_) => 1,
+                Violation::Fault(..) => {
                     moved = true;
                     finding.count * ways as u64
                 }

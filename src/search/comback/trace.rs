@@ -2,7 +2,7 @@
 
 use super::edges::Edges;
 use super::tagged::{Successors, TAG, start_of, starts_at, untag};
-use crate::exec::{Check, Model};
+use crate::exec::{Model, Violation};
 use crate::search::Control;
 use crate::search::trace::{Counterexample, Finder, Trace};
 use spill::{Disk, Error, Result, SavedLevels};
@@ -12,7 +12,7 @@ use spill::{Disk, Error, Result, SavedLevels};
 pub fn find<'a>(
     finder: &Finder<'a>,
     levels: &SavedLevels,
-    check: Check,
+    check: Violation,
     level: u64,
     witness: &[u8],
 ) -> Result<Option<Counterexample<'a>>> {
@@ -78,7 +78,7 @@ pub fn counterexample(
     model: &dyn Model,
     disk: &dyn Disk,
     levels: &SavedLevels,
-    check: Check,
+    check: Violation,
     level: u64,
     witness: &[u8],
 ) -> Result<Trace> {

@@ -24,17 +24,17 @@ impl Tallies {
     pub(super) fn add(&mut self, first: u64, collected: Collected, certain: impl Fn() -> u64) {
         self.doubtful.push_back((first, collected));
         if self.doubtful.len() >= DOUBTFUL_MAX {
-            self.settle(certain());
+            self.count_before(certain());
         }
     }
 
     /// The tallies of the slices before a state.
     pub(super) fn of_states_before(mut self, state: u64) -> Collected {
-        self.settle(state);
+        self.count_before(state);
         self.certain
     }
 
-    fn settle(&mut self, before: u64) {
+    fn count_before(&mut self, before: u64) {
         while let Some((_, collected)) = self.doubtful.pop_front_if(|(first, _)| *first < before) {
             let Collected { transitions, left_out, findings } = collected;
             self.certain.transitions += transitions;

@@ -1,7 +1,7 @@
 //! How lively generated programs are: a test over programs that do nothing would prove nothing.
 
 use super::Generated;
-use spillway::exec::{Explain, FaultKind, Interp, Model, Outcome};
+use spillway::exec::{Explain, FaultKind, Interp, Model, StepOutcome};
 use spillway::ir::{Action, Program, Schedule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -59,8 +59,8 @@ impl Census {
             self.steps += 1;
             match step.outcome {
                 // A rendezvous shows its sender by where it stands in the source.
-                Outcome::Successor(_) => fired.extend(step.spans),
-                Outcome::Fault(fault) => {
+                StepOutcome::Successor(_) => fired.extend(step.spans),
+                StepOutcome::Fault(fault) => {
                     faulty.extend(step.spans);
                     *self.faults.entry(fault.kind).or_default() += 1;
                 }

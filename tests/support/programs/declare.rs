@@ -2,8 +2,8 @@
 
 use super::{Builder, Numbers, Recipe};
 use spillway::ir::{
-    Arithmetic, Channel, Domain, EndRule, Entity, Enum, Grip, Instances, Life, Location,
-    LocationId, Overflow, Owner, Process, ProcessId, Scalar, Scalarset, Schedule, Type, TypeId,
+    Arithmetic, Channel, Domain, EndRule, Entity, Enum, Instances, Life, Location, LocationId,
+    Overflow, Owner, Process, ProcessId, Scalar, Scalarset, Schedule, Type, TypeId, Urgency,
     Variable,
 };
 
@@ -82,7 +82,7 @@ impl<'a> Builder<'a> {
         let committed = commits && self.choices.chance(20);
         Location {
             name: format!("l{at}"),
-            grip: if committed { Grip::Committed } else { Grip::Free },
+            urgency: if committed { Urgency::Committed } else { Urgency::Free },
             valid_end: self.choices.chance(40),
             progress: false,
             accepting: false,

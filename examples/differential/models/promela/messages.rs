@@ -1,23 +1,24 @@
 //! Sends, receives and polls of every form.
 
-use super::{Channel, Grip, Maker, Ty};
+use super::{Channel, Maker, Ty, Urgency};
 
 impl Maker<'_> {
     /// A channel that can be sent to or received from here.
-    fn channel(&mut self, grip: Grip) -> Option<Channel> {
+    fn channel(&mut self, urgency: Urgency) -> Option<Channel> {
         // A parameter may be called a channel where there is none.
         let own = self.own_channels.iter().filter(|_| !self.kinds.is_empty());
         let all = self.channels.iter().chain(own);
         // There is no rendezvous inside a deterministic step.
-        let fitting: Vec<&Channel> = all.filter(|it| grip != Grip::DStep || it.buffered).collect();
+        let fitting: Vec<&Channel> =
+            all.filter(|it| urgency != Urgency::DStep || it.buffered).collect();
         match fitting.len() {
             0 => None,
             count => Some(fitting[self.choices.below(count)].clone()),
         }
     }
 
-    pub(super) fn send(&mut self, grip: Grip) -> Option<String> {
-        let channel = self.channel(grip)?;
+    pub(super) fn send(&mut self, urgency: Urgency) -> Option<String> {
+        let channel = self.channel(urgency)?;
         let fields = self.kinds[channel.kind].clone();
         let sorted = channel.buffered && self.choices.chance(15);
         if sorted {
@@ -54,8 +55,8 @@ impl Maker<'_> {
         }
     }
 
-    pub(super) fn receive(&mut self, grip: Grip) -> Option<String> {
-        let channel = self.channel(grip)?;
+    pub(super) fn receive(&mut self, urgency: Urgency) -> Option<String> {
+        let channel = self.channel(urgency)?;
         let arguments = self.arguments(channel.kind, false);
         let operator = match channel.buffered && self.choices.chance(20) {
             true => {
@@ -75,7 +76,7 @@ impl Maker<'_> {
     }
 
     pub(super) fn poll(&mut self) -> Option<String> {
-        let channel = self.channel(Grip::DStep)?;
+        let channel = self.channel(Urgency::DStep)?;
         self.used.insert("poll");
         let arguments = self.arguments(channel.kind, true);
         let operator = if self.choices.chance(20) { "??" } else { "?" };

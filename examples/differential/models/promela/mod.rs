@@ -68,7 +68,7 @@ struct Around {
     /// How deep it is nested.
     depth: usize,
     /// The sequence, if it is in one that goes on alone.
-    grip: Grip,
+    urgency: Urgency,
     /// Whether a loop can be left here.
     in_loop: bool,
     /// The top statement of the process that it is part of.
@@ -76,7 +76,7 @@ struct Around {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Grip {
+enum Urgency {
     None,
     Atomic,
     DStep,
@@ -216,7 +216,7 @@ impl Maker<'_> {
         self.processes[at].labels = self.labels.iter().map(|(_, label)| label.clone()).collect();
         let mut text = String::new();
         for number in 0..count {
-            let around = Around { depth: 0, grip: Grip::None, in_loop: false, top: number };
+            let around = Around { depth: 0, urgency: Urgency::None, in_loop: false, top: number };
             let label = self.labels.iter().find(|(top, _)| *top == number);
             let label = label.map(|(_, label)| label.clone());
             let mut statement = self.statement(around);
@@ -246,9 +246,9 @@ impl Maker<'_> {
             }
         }
         let alone = self.choices.chance(50);
-        let grip = if alone { Grip::Atomic } else { Grip::None };
+        let urgency = if alone { Urgency::Atomic } else { Urgency::None };
         if self.choices.chance(40) {
-            lines.push(self.statement(Around { depth: 1, grip, in_loop: false, top: 0 }));
+            lines.push(self.statement(Around { depth: 1, urgency, in_loop: false, top: 0 }));
         }
         if lines.is_empty() {
             lines.push("skip".into());

@@ -1,6 +1,6 @@
 //! Statements of every form, and how they are nested.
 
-use super::{Around, Grip, Maker, Ty};
+use super::{Around, Maker, Ty, Urgency};
 
 /// How deep statements are nested.
 const DEPTH_MAX: usize = 3;
@@ -30,9 +30,9 @@ impl Maker<'_> {
         let chosen = self.choices.weighted(&weights);
         match chosen {
             0 => self.assignment(),
-            1 if around.grip != Grip::DStep => self.condition_statement(),
-            2 => self.send(around.grip).unwrap_or_else(|| self.assignment()),
-            3 => self.receive(around.grip).unwrap_or_else(|| self.assignment()),
+            1 if around.urgency != Urgency::DStep => self.condition_statement(),
+            2 => self.send(around.urgency).unwrap_or_else(|| self.assignment()),
+            3 => self.receive(around.urgency).unwrap_or_else(|| self.assignment()),
             4 => {
                 self.used.insert("assert");
                 format!("assert({})", self.condition(1))
@@ -48,8 +48,8 @@ impl Maker<'_> {
                 "break".into()
             }
             9 => self.shorthand(around),
-            10 if around.grip != Grip::DStep => self.spawn(),
-            11 if around.grip != Grip::DStep => {
+            10 if around.urgency != Urgency::DStep => self.spawn(),
+            11 if around.urgency != Urgency::DStep => {
                 self.used.insert("timeout");
                 "timeout".into()
             }
@@ -57,8 +57,8 @@ impl Maker<'_> {
             13 => self.alternatives(around),
             14 => self.repetition(around),
             15 => self.atomic(around),
-            16 if around.grip == Grip::None => self.d_step(around),
-            17 if around.grip != Grip::DStep => self.unless(around),
+            16 if around.urgency == Urgency::None => self.d_step(around),
+            17 if around.urgency != Urgency::DStep => self.unless(around),
             18 => self.counted(),
             19 => {
                 self.used.insert("block");
@@ -94,7 +94,7 @@ impl Maker<'_> {
         for number in 0..1 + self.choices.below(most) {
             let statement = self.statement(inside);
             // Jumping back inside of an atomic sequence would not end; no label stands first.
-            match around.grip == Grip::None && number > 0 && self.choices.chance(6) {
+            match around.urgency == Urgency::None && number > 0 && self.choices.chance(6) {
                 true if !statement.starts_with("goto") => {
                     self.fresh += 1;
                     let label = format!("M{}", self.fresh);
@@ -110,10 +110,10 @@ impl Maker<'_> {
 
     /// A jump to a label: out of an atomic sequence only ahead.
     fn jump(&mut self, around: Around) -> String {
-        if around.grip == Grip::DStep {
+        if around.urgency == Urgency::DStep {
             return self.assignment();
         }
-        let ahead = around.grip == Grip::Atomic;
+        let ahead = around.urgency == Urgency::Atomic;
         let tops = self.labels.iter().filter(|(top, _)| !ahead || *top > around.top);
         let mut targets: Vec<String> = tops.map(|(_, label)| label.clone()).collect();
         if !ahead {
@@ -131,7 +131,7 @@ impl Maker<'_> {
         let place = self.places().into_iter().find(|it| numbers(it.ty));
         match (place, self.inlines.is_empty()) {
             // What a deterministic step may hold is not known of an inline.
-            (Some(place), false) if around.grip == Grip::None => {
+            (Some(place), false) if around.urgency == Urgency::None => {
                 self.used.insert("inline");
                 format!("change({})", place.text)
             }
@@ -176,7 +176,7 @@ impl Maker<'_> {
             matches!(it.ty, Ty::Byte | Ty::Short | Ty::Int) && !it.text.contains(['[', '.'])
         });
         let Some(place) = places.next_back() else { return self.assignment() };
-        if around.grip == Grip::DStep {
+        if around.urgency == Urgency::DStep {
             return self.assignment();
         }
         self.used.insert("select");
@@ -188,12 +188,12 @@ impl Maker<'_> {
         let mut text = String::new();
         let mut conditions_only = true;
         for _ in 0..1 + self.choices.below(3) {
-            let guard = match around.grip {
-                Grip::DStep => self.condition(1),
+            let guard = match around.urgency {
+                Urgency::DStep => self.condition(1),
                 _ => match self.choices.weighted(&[10, 4, 4, 5]) {
                     0 => self.condition(1),
-                    1 => self.send(around.grip).unwrap_or_else(|| self.condition(0)),
-                    2 => self.receive(around.grip).unwrap_or_else(|| self.condition(0)),
+                    1 => self.send(around.urgency).unwrap_or_else(|| self.condition(0)),
+                    2 => self.receive(around.urgency).unwrap_or_else(|| self.condition(0)),
                     _ => {
                         let deeper = Around { depth: around.depth + 1, ..around };
                         self.statement(deeper)
@@ -221,12 +221,12 @@ impl Maker<'_> {
 
     fn alternatives(&mut self, around: Around) -> String {
         self.used.insert("if");
-        let enough = around.grip == Grip::DStep;
+        let enough = around.urgency == Urgency::DStep;
         format!("if{} fi", self.options(around, enough))
     }
 
     fn repetition(&mut self, around: Around) -> String {
-        if around.grip != Grip::None {
+        if around.urgency != Urgency::None {
             return self.alternatives(around);
         }
         self.used.insert("do");
@@ -235,21 +235,21 @@ impl Maker<'_> {
     }
 
     fn atomic(&mut self, around: Around) -> String {
-        if around.grip == Grip::DStep {
+        if around.urgency == Urgency::DStep {
             return self.assignment();
         }
         self.used.insert("atomic");
-        let inside = Around { grip: Grip::Atomic, ..around };
+        let inside = Around { urgency: Urgency::Atomic, ..around };
         format!("atomic {{ {} }}", self.sequence(inside, 4))
     }
 
     /// A deterministic step that begins with a condition or an assignment, and seldom blocks.
     fn d_step(&mut self, around: Around) -> String {
         self.used.insert("d_step");
-        let inside = Around { grip: Grip::DStep, in_loop: false, ..around };
+        let inside = Around { urgency: Urgency::DStep, in_loop: false, ..around };
         let first = match self.choices.below(3) {
             0 => format!("({})", self.condition(1)),
-            1 => self.receive(Grip::DStep).unwrap_or_else(|| self.assignment()),
+            1 => self.receive(Urgency::DStep).unwrap_or_else(|| self.assignment()),
             _ => self.assignment(),
         };
         let mut lines = vec![first];
@@ -258,7 +258,7 @@ impl Maker<'_> {
                 0 => self.alternatives(Around { depth: around.depth + 1, ..inside }),
                 1 => self.counted(),
                 2 if self.choices.chance(30) => {
-                    self.send(Grip::DStep).unwrap_or_else(|| self.assignment())
+                    self.send(Urgency::DStep).unwrap_or_else(|| self.assignment())
                 }
                 _ => self.assignment(),
             });
@@ -271,7 +271,7 @@ impl Maker<'_> {
         let inside = Around { in_loop: false, ..around };
         let main = self.sequence(inside, 3);
         let guard = match self.choices.below(3) {
-            0 => self.receive(around.grip).unwrap_or_else(|| self.condition(1)),
+            0 => self.receive(around.urgency).unwrap_or_else(|| self.condition(1)),
             _ => self.condition(1),
         };
         let escape = match self.choices.chance(60) {

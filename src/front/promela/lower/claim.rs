@@ -96,7 +96,7 @@ impl<'m> Lowering<'m, '_> {
                     Some(label) => label.to_string(),
                     None => self.place_name(place.span),
                 },
-                grip: ir::Grip::Free,
+                urgency: ir::Urgency::Free,
                 valid_end: place.marks.end,
                 progress: place.marks.progress,
                 accepting: place.marks.accepting,

@@ -196,7 +196,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
                     Some(label) => label.to_string(),
                     None => format!("at{at}"),
                 },
-                grip: ir::Grip::Free,
+                urgency: ir::Urgency::Free,
                 valid_end: place.marks.end,
                 progress: place.marks.progress,
                 accepting: place.marks.accepting,
