@@ -75,7 +75,7 @@ fn expansion(criterion: &mut Criterion) {
 fn some_states(model: &Interp) -> Vec<u8> {
     let mut level: Vec<u8> = Vec::new();
     for start in model.starts() {
-        if let spillway::exec::Outcome::Successor(state) = start.outcome {
+        if let spillway::exec::StepOutcome::Successor(state) = start.outcome {
             level.extend(state);
         }
     }

@@ -11,7 +11,7 @@ use spillway::exec::{Interp, Model};
 use spillway::front::{Language, Options};
 use spillway::reduce::claim::ClaimProduct;
 use spillway::reduce::symmetry::Symmetric;
-use spillway::report::{Violation, violations};
+use spillway::report::{ViolationReport, violations};
 use spillway::search::trace::counterexample;
 use spillway::search::{Control, Limits, MemoryPlan, Outcome, memory};
 use spillway::source::Sources;
@@ -36,7 +36,7 @@ fn load(file: &Path, text: &str, defines: &[(String, i64)]) -> (Interp, Sources)
 }
 
 /// What was found, in the words of a header.
-fn fields(outcome: &Outcome, found: &[Violation]) -> BTreeMap<String, String> {
+fn fields(outcome: &Outcome, found: &[ViolationReport]) -> BTreeMap<String, String> {
     let mut fields = BTreeMap::from([
         ("verdict".to_string(), outcome.verdict.name().to_string()),
         ("states".into(), outcome.states().to_string()),

@@ -189,7 +189,7 @@ fn mistakes_met_at_run_time_are_violations_with_a_way_there() {
         let mut states = Vec::new();
         let mut next = model.starts();
         while states.last() != Some(&finding.witness) {
-            let Some(spillway::exec::Outcome::Successor(state)) =
+            let Some(spillway::exec::StepOutcome::Successor(state)) =
                 next.first().map(|step| step.outcome.clone())
             else {
                 break;

@@ -597,8 +597,8 @@ fn a_process_beyond_its_slots_is_a_fault_that_names_the_flag() {
     let (_, finding) =
         outcome.findings.iter().find(|(it, _)| matches!(it, Violation::Fault(..))).unwrap();
     let faults = model.steps(&finding.witness).into_iter().filter_map(|step| match step.outcome {
-        spillway::exec::Outcome::Fault(fault) => Some(fault.message),
-        spillway::exec::Outcome::Successor(_) => None,
+        spillway::exec::StepOutcome::Fault(fault) => Some(fault.message),
+        spillway::exec::StepOutcome::Successor(_) => None,
     });
     let messages: Vec<String> = faults.collect();
     assert!(messages.iter().any(|it| it.contains("`--slots 32`")), "{messages:?}");
@@ -612,13 +612,13 @@ fn a_trail_has_a_line_for_every_transition_of_spin() {
     let (model, mut sources) = load(text).unwrap();
     let numbers = trail::numbers(&mut sources, &Options::default()).unwrap();
     let starts = model.starts();
-    let spillway::exec::Outcome::Successor(mut state) = starts[0].outcome.clone() else {
+    let spillway::exec::StepOutcome::Successor(mut state) = starts[0].outcome.clone() else {
         panic!("the start fails");
     };
     let mut steps = Vec::new();
     for _ in 0..2 {
         let step = model.steps(&state).remove(0);
-        if let spillway::exec::Outcome::Successor(next) = &step.outcome {
+        if let spillway::exec::StepOutcome::Successor(next) = &step.outcome {
             state = next.clone();
         }
         steps.push(step);

@@ -44,13 +44,13 @@ impl Interp {
         let mut locals = Locals::default();
         locals.timeout = timeout;
         let mut ways = Ways::default();
-        let look = Look { interp: self, claim, from, state, locals };
+        let look = ClaimWalk { interp: self, claim, from, state, locals };
         look.go_on(at, &mut Vec::new(), &mut ways);
         ways
     }
 }
 
-struct Look<'a> {
+struct ClaimWalk<'a> {
     interp: &'a Interp,
     claim: &'a Claim,
     from: &'a [Vec<u32>],
@@ -58,7 +58,7 @@ struct Look<'a> {
     locals: Locals<'a>,
 }
 
-impl Look<'_> {
+impl ClaimWalk<'_> {
     /// Adds every way on from a location, come to by the moves in `taken`.
     fn go_on(&self, at: LocationId, taken: &mut Vec<u32>, ways: &mut Ways) {
         let (mut any, mut tier) = (false, 0);

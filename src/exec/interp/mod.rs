@@ -7,7 +7,7 @@
 //! - `eval`: the value of an expression in a state;
 //! - `apply`: what a statement or a message does to a state;
 //! - `frames`: what names stand for, local variables, calls;
-//! - `multisets`: multisets; `settle`: their canonical form;
+//! - `multisets`: multisets; `sorting`: their canonical form;
 //! - `steps`: which actions can be taken in a state, in which order;
 //! - `turns`: the same for programs whose processes come and go, with actions that hang together;
 //! - `slots`: processes that come and go; `channels`: channels as values;
@@ -26,8 +26,8 @@ mod frames;
 mod masks;
 mod multisets;
 mod selective;
-mod settle;
 mod slots;
+mod sorting;
 mod steps;
 mod supported;
 mod turns;
@@ -88,7 +88,7 @@ pub struct Interp {
     /// Every multiset of a state.
     multisets: Vec<MultisetCells>,
     /// Where each is, in bits.
-    rows: Vec<settle::Row>,
+    rows: Vec<sorting::Row>,
     /// Whether any process comes and goes.
     has_slots: bool,
     /// Whether anything asks whether nothing else can be done.
@@ -158,7 +158,7 @@ impl Interp {
             .collect();
         let has_priorities = program.actions.values().any(|action| action.priority != 0);
         let multisets = multisets::multisets(&program, &layout);
-        let rows = settle::rows(&layout, &multisets);
+        let rows = sorting::rows(&layout, &multisets);
         let has_slots = program.comes_and_goes();
         let provided = program.processes.values().filter_map(|it| it.life.provided.as_ref());
         let has_timeout = program.actions.values().any(Action::asks_for_timeout)
@@ -188,7 +188,7 @@ impl Interp {
         let Interp { mut program, layout, .. } = self;
         let layout = layout.reordered(order)?;
         let digest = digest(&mut program, &layout);
-        let rows = settle::rows(&layout, &self.multisets);
+        let rows = sorting::rows(&layout, &self.multisets);
         let codes = layout.codes();
         Ok(Interp { program, layout, codes, digest, rows, ..self })
     }

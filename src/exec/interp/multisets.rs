@@ -6,7 +6,7 @@
 
 use super::eval::fault;
 use super::frames::{Bound, Locals};
-use super::{Failure, Interp, settle};
+use super::{Failure, Interp, sorting};
 use crate::exec::FaultKind;
 use crate::ir::layout::{CellId, Layout};
 use crate::ir::{Argument, Expr, LocalId, Place, Program, Type, TypeId};
@@ -169,13 +169,13 @@ impl Interp {
     }
 
     /// Brings every multiset of a state into its canonical form.
-    pub fn settle(&self, state: &mut [u8]) {
-        settle::settle(&self.rows, state);
+    pub fn sort_multisets(&self, state: &mut [u8]) {
+        sorting::sort(&self.rows, state);
     }
 
     /// Brings those of the multisets into canonical form that are in a range of
     /// [`Interp::multisets`].
-    pub(in crate::exec) fn settle_some(&self, which: Range<usize>, state: &mut [u8]) {
-        settle::settle(&self.rows[which], state);
+    pub(in crate::exec) fn sort_some_multisets(&self, which: Range<usize>, state: &mut [u8]) {
+        sorting::sort(&self.rows[which], state);
     }
 }

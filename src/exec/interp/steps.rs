@@ -320,7 +320,7 @@ impl Interp {
 
     /// Ends a step, when all its bodies have run.
     fn arrive(&self, state: &mut [u8]) -> Result<Arrival, Failure> {
-        self.settle(state);
+        self.sort_multisets(state);
         for assumption in &self.assumptions {
             if self.eval(assumption, state, &Locals::default())? == 0 {
                 return Ok(Arrival::LeftOut);

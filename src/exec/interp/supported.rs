@@ -40,7 +40,7 @@ fn find_unsupported(program: &Program) -> Found {
             return Some((process.span, "a multiset beside processes that come and go"));
         }
     }
-    let mut look = Look { comes_and_goes: comes_and_goes.is_some(), found: None };
+    let mut look = Refusals { comes_and_goes: comes_and_goes.is_some(), found: None };
     program.functions.values().for_each(|function| walk::body(&mut look, &function.body));
     program.actions.values().for_each(|action| walk::action(&mut look, action));
     program.starts.iter().for_each(|start| walk::body(&mut look, &start.body));
@@ -59,19 +59,19 @@ fn find_unsupported(program: &Program) -> Found {
 }
 
 /// Looks for the first construct in code, in the order of the source.
-struct Look {
+struct Refusals {
     /// Whether any process has slots: its steps are taken otherwise than those of other programs.
     comes_and_goes: bool,
     found: Found,
 }
 
-impl Look {
+impl Refusals {
     fn find(&mut self, span: Span, what: Option<&'static str>) {
         self.found = self.found.or(what.map(|what| (span, what)));
     }
 }
 
-impl Visitor for Look {
+impl Visitor for Refusals {
     fn stmt(&mut self, stmt: &Stmt) {
         let what = match stmt.kind {
             StmtKind::Run { .. } | StmtKind::Exit if !self.comes_and_goes => {

@@ -42,7 +42,7 @@ struct Within {
 }
 
 /// Where a look for actions stands.
-pub(super) struct Look<'a> {
+pub(super) struct MoverAt<'a> {
     state: &'a [u8],
     pub(super) mover: Instance,
     locals: Locals<'a>,
@@ -60,14 +60,14 @@ impl Interp {
 
     /// Asks of each instance, from the youngest, whether it can do anything; a second time with
     /// `timeout` if none can.
-    pub(super) fn each_mover(&self, state: &[u8], ask: &mut dyn FnMut(&Look) -> bool) {
+    pub(super) fn each_mover(&self, state: &[u8], ask: &mut dyn FnMut(&MoverAt) -> bool) {
         let instances = self.instances(state);
         for timeout in [false, true] {
             let mut any = false;
             for &mover in instances.iter().rev() {
                 let mut locals = Locals::of(mover);
                 locals.timeout = timeout;
-                any |= ask(&Look { state, mover, locals, before: &[], first: false });
+                any |= ask(&MoverAt { state, mover, locals, before: &[], first: false });
             }
             // Where steps were left early, it is not known that nothing can be done.
             if any || !self.has_timeout || stop::is_asked() {
@@ -80,7 +80,7 @@ impl Interp {
     /// any step, wanted or not.
     pub(super) fn take_turn(
         &self,
-        look: &Look,
+        look: &MoverAt,
         wanted: &dyn Fn(ActionInstance) -> bool,
         visit: &mut Visitor,
     ) -> bool {
@@ -96,7 +96,7 @@ impl Interp {
     }
 
     /// Tells `visit` what a mover can do: what its steps begin with. Gives whether there is anything.
-    pub(super) fn can_do(&self, look: &Look, visit: &mut dyn FnMut(ActionInstance)) -> bool {
+    pub(super) fn can_do(&self, look: &MoverAt, visit: &mut dyn FnMut(ActionInstance)) -> bool {
         let (mut open, mover) = (Vec::new(), look.mover);
         let any = self.offers(look, &mut open, &mut |taken, _| visit(self.begun_by(mover, taken)));
         open.iter().for_each(|it| visit(self.begun_by(mover, &it.taken)));
@@ -121,7 +121,8 @@ impl Interp {
     /// Whether anything can be done without `timeout`.
     pub(crate) fn can_move_at_once(&self, state: &[u8]) -> bool {
         self.instances(state).into_iter().any(|mover| {
-            let look = Look { state, mover, locals: Locals::of(mover), before: &[], first: false };
+            let look =
+                MoverAt { state, mover, locals: Locals::of(mover), before: &[], first: false };
             self.offers(&look, &mut Vec::new(), &mut |_, _| {})
         })
     }
@@ -157,7 +158,7 @@ impl Interp {
     ) -> bool {
         let mut locals = Locals::of(mover);
         locals.timeout = timeout;
-        let look = Look { state, mover, locals, before: &[], first };
+        let look = MoverAt { state, mover, locals, before: &[], first };
         self.take_turn(&look, wanted, &mut |taken, result| {
             let last = taken.last().map_or(ActionId(0), |it| it.action);
             visit(self.begun_by(mover, taken), last, result);
@@ -174,7 +175,7 @@ impl Interp {
     ) {
         let mut locals = Locals::of(mover);
         locals.timeout = timeout;
-        self.can_do(&Look { state, mover, locals, before: &[], first: false }, visit);
+        self.can_do(&MoverAt { state, mover, locals, before: &[], first: false }, visit);
     }
 
     /// Completes the steps that have been begun, depth first.
@@ -205,7 +206,7 @@ impl Interp {
             }
             let first = *turn == Turn::First;
             let look =
-                Look { state, mover: *mover, locals: Locals::of(*mover), before: &path, first };
+                MoverAt { state, mover: *mover, locals: Locals::of(*mover), before: &path, first };
             let mut next = Vec::new();
             let any = self.offers(&look, &mut next, visit);
             if !any && first {
@@ -224,7 +225,7 @@ impl Interp {
     }
 
     /// Collects what the mover can do; whether there is anything.
-    fn offers(&self, look: &Look, open: &mut Vec<Within>, visit: &mut Visitor) -> bool {
+    fn offers(&self, look: &MoverAt, open: &mut Vec<Within>, visit: &mut Visitor) -> bool {
         let Some(location) = self.location_in(look.state, look.mover) else { return false };
         // Inside a `d_step` nothing is asked any more.
         let may_move = if look.first { Ok(true) } else { self.may_move(look.state, &look.locals) };
@@ -260,7 +261,7 @@ impl Interp {
 
     fn offer(
         &self,
-        look: &Look,
+        look: &MoverAt,
         id: ActionId,
         action: &Action,
         open: &mut Vec<Within>,
@@ -297,7 +298,7 @@ impl Interp {
     /// Every rendezvous of a send: one for each receive that takes the message.
     fn meet(
         &self,
-        look: &Look,
+        look: &MoverAt,
         id: ActionId,
         channel: ChannelAt,
         open: &mut Vec<Within>,

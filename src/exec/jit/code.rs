@@ -82,7 +82,7 @@ pub(super) struct Workshop {
 /// What compiled code calls.
 struct Helpers<F> {
     make_room: F,
-    settle: F,
+    sort_multisets: F,
     leave_to_interpreter: F,
     complete: F,
     interpret_mover: F,
@@ -100,7 +100,7 @@ struct Helpers<F> {
 #[derive(Clone, Copy)]
 pub(super) struct Imports {
     pub make_room: FuncRef,
-    pub settle: FuncRef,
+    pub sort_multisets: FuncRef,
     pub leave_to_interpreter: FuncRef,
     pub complete: FuncRef,
     pub interpret_mover: FuncRef,
@@ -134,7 +134,7 @@ impl Workshop {
         }
         let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
         builder.symbol("make_room", runtime::make_room as *const u8);
-        builder.symbol("settle", runtime::settle as *const u8);
+        builder.symbol("sort_multisets", runtime::sort_multisets as *const u8);
         builder.symbol("leave_to_interpreter", runtime::leave_to_interpreter as *const u8);
         builder.symbol("complete", runtime::complete as *const u8);
         builder.symbol("interpret_mover", runtime::interpret_mover as *const u8);
@@ -154,7 +154,7 @@ impl Workshop {
         let (word, number) = (types::I64, types::I32);
         let helpers = Helpers {
             make_room: import("make_room", &[word, word, word], true)?,
-            settle: import("settle", &[word; 4], false)?,
+            sort_multisets: import("sort_multisets", &[word; 4], false)?,
             leave_to_interpreter: import(
                 "leave_to_interpreter",
                 &[word, word, number, number],
@@ -184,7 +184,7 @@ impl Workshop {
         let mut import = |id| module.declare_func_in_func(id, function);
         let Helpers {
             make_room,
-            settle,
+            sort_multisets,
             leave_to_interpreter,
             complete,
             interpret_mover,
@@ -199,7 +199,7 @@ impl Workshop {
         } = &self.helpers;
         Imports {
             make_room: import(*make_room),
-            settle: import(*settle),
+            sort_multisets: import(*sort_multisets),
             leave_to_interpreter: import(*leave_to_interpreter),
             complete: import(*complete),
             interpret_mover: import(*interpret_mover),

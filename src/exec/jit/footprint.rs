@@ -6,7 +6,7 @@
 
 use super::bits::At;
 use super::names::{Bound, Names};
-use super::shape::{Places, Shape, Shapes, Turn, location_in};
+use super::shape::{Places, Shape, Shapes, UnknownIndex, location_in};
 use super::size::Sizes;
 use crate::analysis::access::{Caller, Operation, Touch, Touched, Walk};
 use crate::exec::Interp;
@@ -160,8 +160,8 @@ impl<'a> Footprint<'a> {
         if route.slack > 0 {
             self.index_decides(self.shapes.reach(&route));
         }
-        for turn in &route.turns {
-            if let Turn::Position { flag, .. } = turn {
+        for turn in &route.indices {
+            if let UnknownIndex::Position { flag, .. } = turn {
                 self.index_decides(*flag..flag + route.slack + 1);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::bits::{At, mask};
 use super::emitter::{Emitter, Frame, Val};
-use super::shape::{Shape, Turn};
+use super::shape::{Shape, UnknownIndex};
 use crate::exec::FaultKind;
 use crate::ir::layout::Cell;
 use crate::ir::{Arithmetic, Binary, Expr, Overflow, Place, interval};
@@ -16,9 +16,9 @@ impl Emitter<'_, '_> {
         let (interp, shapes) = (self.interp, self.shapes);
         let route = shapes.route(interp.program(), interp.layout(), &self.names, place);
         let mut at = route.start;
-        for turn in &route.turns {
+        for turn in &route.indices {
             match *turn {
-                Turn::Element { index, low, length, stride } => {
+                UnknownIndex::Element { index, low, length, stride } => {
                     let position = self.value(index, frame);
                     self.check_index(position, low, length, index);
                     let position = match low {
@@ -31,7 +31,7 @@ impl Emitter<'_, '_> {
                     };
                     at = self.offset(at, position, length, stride);
                 }
-                Turn::Position { index, flag, capacity, stride } => {
+                UnknownIndex::Position { index, flag, capacity, stride } => {
                     let position = self.value(index, frame);
                     self.check_index(position, 0, capacity, index);
                     at = self.offset(at, position, capacity, stride);

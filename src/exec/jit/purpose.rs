@@ -4,7 +4,7 @@
 //! as it is. It has the same form: for each action, one more test or mark where what it begins with
 //! is known to be possible.
 //!
-//! - *Look* marks what is enabled, and takes no step: neither bodies nor successors are emitted.
+//! - *Enabled* marks what is enabled, and takes no step: neither bodies nor successors are emitted.
 //! - *Choose* takes the steps of what is chosen. Where being possible means something to others
 //!   (`else`, tiers, `timeout`, a rendezvous) guards are judged first; elsewhere what is not chosen is
 //!   passed by before that.
@@ -32,7 +32,7 @@ pub(super) enum Purpose<'a> {
     /// All steps, with the action of each behind its successor.
     Number,
     /// What is enabled.
-    Look(&'a ActionInstances),
+    Enabled(&'a ActionInstances),
     /// The steps of what is chosen.
     Choose(&'a ActionInstances),
     /// The same, with the instance of each behind its successor.
@@ -45,7 +45,7 @@ impl<'a> Purpose<'a> {
     /// The instances that it is about.
     pub fn instances(self) -> Option<&'a ActionInstances> {
         match self {
-            Purpose::Look(all) | Purpose::Choose(all) | Purpose::Label(all) => Some(all),
+            Purpose::Enabled(all) | Purpose::Choose(all) | Purpose::Label(all) => Some(all),
             Purpose::Expand | Purpose::Number | Purpose::Judge => None,
         }
     }
@@ -62,7 +62,7 @@ impl<'a> Purpose<'a> {
 
     /// Whether no steps are taken.
     pub fn looks(self) -> bool {
-        matches!(self, Purpose::Look(_))
+        matches!(self, Purpose::Enabled(_))
     }
 }
 
@@ -208,16 +208,16 @@ struct Bit {
 
 /// Whether an action may do nothing at all although its guard holds.
 pub(super) fn may_be_taken_back(action: &Action) -> bool {
-    struct Look {
+    struct Assumes {
         found: bool,
     }
-    impl Visitor for Look {
+    impl Visitor for Assumes {
         fn stmt(&mut self, stmt: &Stmt) {
             self.found |= matches!(stmt.kind, StmtKind::Assume(_));
             walk::stmt(self, stmt);
         }
     }
-    let mut look = Look { found: false };
+    let mut look = Assumes { found: false };
     walk::action(&mut look, action);
     look.found
 }

@@ -436,7 +436,7 @@ pub(super) unsafe extern "C" fn make_room(
 }
 
 /// Brings some multisets of a candidate into canonical form.
-pub(super) unsafe extern "C" fn settle(
+pub(super) unsafe extern "C" fn sort_multisets(
     runtime: &mut Runtime<'_, '_>,
     candidate: *mut u8,
     first: u64,
@@ -445,7 +445,7 @@ pub(super) unsafe extern "C" fn settle(
     let width = runtime.jit.width();
     // SAFETY: compiled code has just written this candidate.
     let candidate = unsafe { std::slice::from_raw_parts_mut(candidate, width) };
-    runtime.jit.interp.settle_some(first as usize..end as usize, candidate);
+    runtime.jit.interp.sort_some_multisets(first as usize..end as usize, candidate);
 }
 
 /// A step of `state` fails.

@@ -60,7 +60,7 @@ impl Selective for Selector<'_> {
     }
 
     fn enabled(&self, states: &[u8], sets: &mut InstanceSets) -> spill::Result<()> {
-        let Some(code) = self.code(&self.looking, Purpose::Look(self.instances())) else {
+        let Some(code) = self.code(&self.looking, Purpose::Enabled(self.instances())) else {
             return self.reference.enabled(states, sets);
         };
         self.jit.interp.check(states)?;

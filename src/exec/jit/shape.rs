@@ -57,20 +57,20 @@ pub(super) struct Shape {
     pub cell: Option<Cell>,
 }
 
-/// The way to a place: what is known of it, and the turns that only the state decides.
+/// The way to a place: what is known of it, and the indices that only the state decides.
 pub(super) struct Route<'a> {
-    /// Where it is if all turns are taken at their least.
+    /// Where it is if all indices are taken at their least.
     pub start: At,
-    /// How many bits further the turns can lead, and where the way begins.
+    /// How many bits further the indices can lead, and where the way begins.
     pub slack: u32,
     /// In the order in which they are to be judged.
-    pub turns: Vec<Turn<'a>>,
+    pub indices: Vec<UnknownIndex<'a>>,
     /// The type of the place.
     pub shape: Shape,
 }
 
 /// An index that is not known before the model runs.
-pub(super) enum Turn<'a> {
+pub(super) enum UnknownIndex<'a> {
     /// Into an array.
     Element {
         /// The index.
@@ -86,7 +86,7 @@ pub(super) enum Turn<'a> {
     Position {
         /// The index.
         index: &'a Expr,
-        /// The bit that tells whether there is an element, if all turns are taken at their least.
+        /// The bit that tells whether there is an element, if all indices are taken at their least.
         flag: u32,
         /// The most elements.
         capacity: u32,
@@ -168,11 +168,11 @@ impl Shapes {
                 let start = At::fixed(first.map_or(0, |cell| cell.bit));
                 let plain = first.filter(|_| is_plain(program, ty));
                 let shape = Shape { ty, cell: plain.map(|cell| Cell { bit: 0, ..cell }) };
-                Route { start, slack: 0, turns: Vec::new(), shape }
+                Route { start, slack: 0, indices: Vec::new(), shape }
             }
             Root::Local(local) => match names.get(local) {
                 Bound::Place(start, shape) => {
-                    Route { start, slack: start.slack, turns: Vec::new(), shape }
+                    Route { start, slack: start.slack, indices: Vec::new(), shape }
                 }
                 Bound::Value(_) => unreachable!("the validator tells names from places"),
             },
@@ -213,7 +213,7 @@ impl Shapes {
                     }
                     _ => {
                         route.slack += length.saturating_sub(1) * stride;
-                        route.turns.push(Turn::Element { index, low, length, stride });
+                        route.indices.push(UnknownIndex::Element { index, low, length, stride });
                     }
                 }
             }
@@ -221,7 +221,7 @@ impl Shapes {
                 route.shape = part(*element, route);
                 let (flag, capacity, stride) =
                     (route.start.bit, *capacity, 1 + self.bits(route.shape));
-                route.turns.push(Turn::Position { index, flag, capacity, stride });
+                route.indices.push(UnknownIndex::Position { index, flag, capacity, stride });
                 route.start.bit += 1;
                 route.slack += capacity.saturating_sub(1) * stride;
             }

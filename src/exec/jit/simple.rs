@@ -43,7 +43,7 @@ impl Emitter<'_, '_> {
             ExprKind::Read(place) => {
                 let (program, layout) = (self.interp.program(), self.interp.layout());
                 let route = self.shapes.route(program, layout, &self.names, place);
-                route.turns.is_empty() && !self.shapes.cell(route.shape).undefined
+                route.indices.is_empty() && !self.shapes.cell(route.shape).undefined
             }
             ExprKind::Unary(operator, operand) => {
                 self.arithmetic().always_succeeds_on_one(*operator) && self.simple(operand, parts)
@@ -109,7 +109,7 @@ impl Emitter<'_, '_> {
             ExprKind::Read(place) => {
                 let route = self.shapes.route(program, layout, &self.names, place);
                 let cell = self.shapes.cell(route.shape);
-                (route.slack == 0 && route.turns.is_empty() && !cell.undefined)
+                (route.slack == 0 && route.indices.is_empty() && !cell.undefined)
                     .then_some(Cell { bit: route.start.bit, ..cell })
             }
             _ => None,

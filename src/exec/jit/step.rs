@@ -232,12 +232,12 @@ impl Emitter<'_, '_> {
     }
 
     /// Hands a successor over.
-    pub fn candidate(&mut self, action: ActionId, work: &Frame, settle: Range<usize>) {
+    pub fn candidate(&mut self, action: ActionId, work: &Frame, sorted: Range<usize>) {
         let cursor = self.room();
         self.store(work, cursor);
-        if !settle.is_empty() {
-            let [first, end] = [settle.start, settle.end].map(|it| self.iconst(it as i64));
-            self.b.ins().call(self.imports.settle, &[self.runtime, cursor, first, end]);
+        if !sorted.is_empty() {
+            let [first, end] = [sorted.start, sorted.end].map(|it| self.iconst(it as i64));
+            self.b.ins().call(self.imports.sort_multisets, &[self.runtime, cursor, first, end]);
         }
         let width = self.interp.layout().bytes as i64;
         let mut next = self.b.ins().iadd_imm_s(cursor, width);

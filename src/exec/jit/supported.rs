@@ -37,14 +37,14 @@ fn has_free_priorities(program: &Program) -> bool {
 
 /// Whether an action is compiled.
 pub(super) fn is_native(program: &Program, action: &Action) -> bool {
-    let mut look = Look { program, mover: None, native: action.priority == 0, inside: false };
+    let mut look = Support { program, mover: None, native: action.priority == 0, inside: false };
     walk::action(&mut look, action);
     look.native
 }
 
 /// Whether a condition is compiled.
 pub(super) fn is_native_expr(program: &Program, expr: &Expr) -> bool {
-    let mut look = Look { program, mover: None, native: true, inside: false };
+    let mut look = Support { program, mover: None, native: true, inside: false };
     look.expr(expr);
     look.native
 }
@@ -84,7 +84,7 @@ pub(super) fn meetable(program: &Program) -> bool {
 
 /// Whether an action of an instance is compiled.
 fn is_native_for(program: &Program, mover: Instance, action: &Action) -> bool {
-    let mut look = Look { program, mover: Some(mover), native: true, inside: false };
+    let mut look = Support { program, mover: Some(mover), native: true, inside: false };
     walk::action(&mut look, action);
     program.processes[mover.process].life.provided.iter().for_each(|it| look.expr(it));
     look.native
@@ -98,7 +98,7 @@ fn receivers(program: &Program) -> impl Iterator<Item = (ProcessId, &Action)> {
     })
 }
 
-struct Look<'a> {
+struct Support<'a> {
     program: &'a Program,
     /// Who moves, if processes come and go.
     mover: Option<Instance>,
@@ -107,7 +107,7 @@ struct Look<'a> {
     inside: bool,
 }
 
-impl Look<'_> {
+impl Support<'_> {
     fn call(&mut self, function: FunctionId) {
         let outer = std::mem::replace(&mut self.inside, true);
         walk::body(self, &self.program.functions[function].body);
@@ -115,7 +115,7 @@ impl Look<'_> {
     }
 }
 
-impl Visitor for Look<'_> {
+impl Visitor for Support<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt.kind {
             StmtKind::Communicate(_) | StmtKind::Run { .. } => self.native = false,

@@ -61,7 +61,7 @@ impl ClaimProduct<'_> {
     /// of its first ways.
     pub(super) fn stutter(&self, system: &[u8], at: At, opening: &mut Opening) -> Vec<(Way, At)> {
         if at.stutters || self.round(system, at.location) == Round::Odd {
-            let arrive = |way: &Way| (way.clone(), self.settled(system, way.to));
+            let arrive = |way: &Way| (way.clone(), self.come_to(system, way.to));
             return opening.ways.iter().map(arrive).collect();
         }
         let timeout = self.is_timeout(system);
@@ -70,7 +70,7 @@ impl ClaimProduct<'_> {
             let Ways { all, ends, faults } = self.ways(system, first.to, timeout);
             let after = |moves: Vec<u32>| [first.moves.clone(), moves].concat();
             for Way { moves, to } in all {
-                arrivals.push((Way { moves: after(moves), to }, self.settled(system, to)));
+                arrivals.push((Way { moves: after(moves), to }, self.come_to(system, to)));
             }
             opening.ends.extend(ends.into_iter().map(after));
             opening.faults.extend(faults.into_iter().map(|(moves, fault)| (after(moves), fault)));
@@ -79,7 +79,7 @@ impl ClaimProduct<'_> {
     }
 
     /// A location come to while the system stands still.
-    fn settled(&self, system: &[u8], location: LocationId) -> At {
+    fn come_to(&self, system: &[u8], location: LocationId) -> At {
         At { location, stutters: self.round(system, location) == Round::No }
     }
 

@@ -13,10 +13,10 @@ use spill::{FileName, FileSegment, SavedLevels, SavedRun, SavedStore, WIDTH_MAX}
 const COUNT_MAX: u64 = 1 << 60;
 
 /// Says whether a part of a manifest is possible.
-type Check = fn(&Saved) -> bool;
+type Demand = fn(&Saved) -> bool;
 
 /// The parts, each relying on those before: keys of levels are added up once the levels agree.
-const PARTS: [(Check, &str); 6] = [
+const PARTS: [(Demand, &str); 6] = [
     (numbers_agree, "numbers"),
     (|saved| levels_agree(&saved.store.levels, saved.width.into()), "levels"),
     (|saved| runs_agree(&saved.store), "runs"),

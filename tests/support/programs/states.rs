@@ -27,7 +27,7 @@ pub fn random_state(model: &Interp, random: &mut Random) -> Vec<u8> {
         }
     }
     let mut state = filler.state;
-    model.settle(&mut state);
+    model.sort_multisets(&mut state);
     state
 }
 

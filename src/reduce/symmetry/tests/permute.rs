@@ -42,7 +42,7 @@ pub(super) fn permuted(model: &Interp, to: &Permutation, state: &[u8]) -> Vec<u8
         let first = model.layout().variables[id].first.0;
         permuter.copy(variable.ty, first, first);
     }
-    model.settle(&mut result);
+    model.sort_multisets(&mut result);
     result
 }
 

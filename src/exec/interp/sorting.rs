@@ -46,15 +46,15 @@ impl Row {
     }
 
     /// Sorts the positions: elements first, the least first.
-    fn settle(self, state: &mut [u8]) {
+    fn sort(self, state: &mut [u8]) {
         match self.bits <= CHUNK_BITS {
             _ if self.capacity < 2 => {}
-            true => self.settle_narrow(state),
-            false => self.settle_wide(state),
+            true => self.sort_narrow(state),
+            false => self.sort_wide(state),
         }
     }
 
-    fn settle_narrow(self, state: &mut [u8]) {
+    fn sort_narrow(self, state: &mut [u8]) {
         let at = |position: u32| self.bit + position * self.bits;
         let turn = 1 << (self.bits - 1);
         let key = |state: &[u8], position: u32| read(state, at(position), self.bits) ^ turn;
@@ -65,7 +65,7 @@ impl Row {
         });
         let Some(unsorted) = unsorted else { return };
         if self.capacity as usize > SORTED_ASIDE {
-            return self.settle_wide(state);
+            return self.sort_wide(state);
         }
         let mut keys = [0; SORTED_ASIDE];
         let keys = &mut keys[..self.capacity as usize];
@@ -82,7 +82,7 @@ impl Row {
         }
     }
 
-    fn settle_wide(self, state: &mut [u8]) {
+    fn sort_wide(self, state: &mut [u8]) {
         for next in 1..self.capacity {
             for later in (1..=next).rev() {
                 if self.is_ordered(state, later) {
@@ -131,13 +131,13 @@ pub(super) fn rows(layout: &Layout, multisets: &[MultisetCells]) -> Vec<Row> {
 }
 
 /// Brings multisets, those inside others before them, into canonical form.
-pub(super) fn settle(rows: &[Row], state: &mut [u8]) {
+pub(super) fn sort(rows: &[Row], state: &mut [u8]) {
     if state.len() >= WORD_BYTES {
-        return rows.iter().for_each(|row| row.settle(state));
+        return rows.iter().for_each(|row| row.sort(state));
     }
     let mut word = [0; WORD_BYTES];
     word[..state.len()].copy_from_slice(state);
-    rows.iter().for_each(|row| row.settle(&mut word));
+    rows.iter().for_each(|row| row.sort(&mut word));
     state.copy_from_slice(&word[..state.len()]);
 }
 
@@ -207,7 +207,7 @@ mod tests {
                             inside.chunks(bits as usize).map(<[bool]>::to_vec).collect();
                         positions.sort_by_key(|it| (!it[0], it.clone()));
                         inside.copy_from_slice(&positions.concat());
-                        settle(&[row], &mut state);
+                        sort(&[row], &mut state);
                         assert!(bits_of(&state) == expected, "{row:?}, {count} bytes");
                     }
                 }
