@@ -91,7 +91,7 @@ fn shortest(path: &Path) -> Result<(Option<u64>, Option<u64>), String> {
         trail::numbers(&mut sources, &options).map_err(|it| it.render(&sources).to_string())?;
     let transitions = |step: &Step| -> u64 {
         let known = |action: u32| numbers.actions.get(action as usize).is_some_and(Option::is_some);
-        step.actions.iter().filter(|(action, _)| known(*action)).count() as u64
+        step.actions.iter().filter(|it| known(it.action)).count() as u64
     };
     Ok((nearest(&model, transitions), nearest(&model, |_| 1)))
 }

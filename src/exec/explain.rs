@@ -57,11 +57,19 @@ pub struct Step {
     pub name: String,
     /// Where the action, or both sides of a rendezvous, stand in the source.
     pub spans: Vec<Span>,
-    /// Every action of the step, in order, by number, with the pid of who takes it, where
-    /// processes have pids; else nothing.
-    pub actions: Vec<(u32, u32)>,
+    /// Every action of the step, in order, where processes have pids; else nothing.
+    pub actions: Vec<TakenAction>,
     /// What came of it.
     pub outcome: StepOutcome,
+}
+
+/// An action and who takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TakenAction {
+    /// The number of the action.
+    pub action: u32,
+    /// The pid of who takes it.
+    pub pid: u32,
 }
 
 /// What came of a step.

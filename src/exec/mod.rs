@@ -26,7 +26,7 @@ pub mod synthetic;
 pub use compiled::Compiled;
 pub use executor::{Exec, Executor};
 pub use expansion::{Collected, Expansion, FaultKind, Finding, Findings, Violation};
-pub use explain::{Explain, Fault, PropertyInfo, Step, StepOutcome};
+pub use explain::{Explain, Fault, PropertyInfo, Step, StepOutcome, TakenAction};
 pub use interp::Interp;
 #[cfg(feature = "jit")]
 pub use jit::Jit;

@@ -5,7 +5,7 @@ use crate::support::Random;
 use spillway::analysis::instances::{ActionInstance, InstanceId, InstanceSets, Side};
 use spillway::exec::{
     Collected, Expansion, Explain, Findings, Interp, Labelled, Model, Selective, Step, StepOutcome,
-    Violation, labelled,
+    TakenAction, Violation, labelled,
 };
 use spillway::ir::layout::CellId;
 use spillway::ir::{Pid, Program};
@@ -242,10 +242,10 @@ fn key_of_step(program: &Program, step: &Step) -> Option<Key> {
     if !program.comes_and_goes() {
         return Some(Key::Places(step.action, step.spans.iter().map(place).collect()));
     }
-    let mover = |&(action, pid): &(u32, u32)| (action, i64::from(pid));
-    let mover_of = |it: &(u32, u32)| {
-        let edge = program.actions[spillway::ir::ActionId(it.0)].edge;
-        (edge.map(|edge| edge.process), it.1)
+    let mover = |it: &TakenAction| (it.action, i64::from(it.pid));
+    let mover_of = |it: &TakenAction| {
+        let edge = program.actions[spillway::ir::ActionId(it.action)].edge;
+        (edge.map(|edge| edge.process), it.pid)
     };
     // Whoever goes on alone after its own action is the same.
     let is_meeting =

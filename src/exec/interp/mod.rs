@@ -36,7 +36,8 @@ pub use multisets::{MultisetCells, multisets};
 pub use selective::Selector;
 
 use super::{
-    Expansion, Explain, Fault, Lift, Model, PropertyInfo, Step, StepOutcome, Violation, stop,
+    Expansion, Explain, Fault, Lift, Model, PropertyInfo, Step, StepOutcome, TakenAction,
+    Violation, stop,
 };
 use crate::analysis::instances::ActionInstance;
 use crate::analysis::ranges::ranges;
@@ -336,7 +337,7 @@ impl Interp {
         let pid = |it: &Taken| {
             let process = self.program.actions[it.action].edge?.process;
             let pid = self.pid(state, Instance { process, slot: it.slot });
-            Some((it.action.0, u32::try_from(pid).ok()?))
+            Some(TakenAction { action: it.action.0, pid: u32::try_from(pid).ok()? })
         };
         let with_pids = if self.has_slots { taken } else { &[] };
         let action = self.told(taken, matches!(outcome, StepOutcome::Fault(_)));

@@ -95,7 +95,7 @@ impl<'a, W: Write> Trail<'a, W> {
 
     /// Adds a step, which is not a start.
     pub fn step(&mut self, step: &Step) -> Result<()> {
-        step.actions.iter().try_for_each(|&(action, pid)| self.action(action, pid))
+        step.actions.iter().try_for_each(|it| self.action(it.action, it.pid))
     }
 
     /// Adds the claim's last moves; gives back where it was written to.

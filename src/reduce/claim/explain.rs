@@ -2,7 +2,7 @@
 
 use super::{At, ClaimProduct, Opening};
 use crate::exec::interp::Way;
-use crate::exec::{Explain, Fault, PropertyInfo, Step, StepOutcome, Violation};
+use crate::exec::{Explain, Fault, PropertyInfo, Step, StepOutcome, TakenAction, Violation};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -129,8 +129,9 @@ impl ClaimProduct<'_> {
         }
     }
 
-    fn taken(&self, moves: &[u32]) -> Vec<(u32, u32)> {
-        moves.iter().map(|&number| (self.number(number), 0)).collect()
+    fn taken(&self, moves: &[u32]) -> Vec<TakenAction> {
+        let taken = |&number: &u32| TakenAction { action: self.number(number), pid: 0 };
+        moves.iter().map(taken).collect()
     }
 
     fn move_name(&self, number: u32) -> String {

@@ -3,7 +3,7 @@
 //! A level's back-edges are a sorted segment of tags; a state's number is the level's first number
 //! plus the position of its tag. Reading ascending numbers decodes each block once.
 
-use super::tagged::untag;
+use super::tagged::{BackEdge, untag};
 use spill::{Codec, Decoder, Disk, Error, Result, SavedLevels, Segment};
 
 use super::TAG;
@@ -72,22 +72,23 @@ impl Edges {
         levels: &SavedLevels,
         level: usize,
         number: u64,
-    ) -> Result<(u64, u64)> {
+    ) -> Result<BackEdge> {
         let at = match self.open.iter().position(|open| open.level == level) {
             Some(at) => at,
             None => self.open(OpenLevel::new(disk, levels, level)?),
         };
-        let (parent, index) = self.open[at].get(number - self.first[level])?;
+        let edge = self.open[at].get(number - self.first[level])?;
         let is_before = match level.checked_sub(1) {
             // An initial state comes from none.
             None => true,
-            Some(before) => (self.first[before]..self.first[level]).contains(&parent),
+            Some(before) => (self.first[before]..self.first[level]).contains(&edge.parent),
         };
         if !is_before {
-            let what = format!("state {number} of level {level} cannot come from state {parent}");
+            let what =
+                format!("state {number} of level {level} cannot come from state {}", edge.parent);
             return Err(Error::corrupt("levels", 0, what));
         }
-        Ok((parent, index))
+        Ok(edge)
     }
 
     /// Keeps a level open, in the place of the oldest if there are too many; where it is.
@@ -117,7 +118,7 @@ impl OpenLevel {
         Ok(OpenLevel { level, segments, blocks, decoded: None, decoder, tags })
     }
 
-    fn get(&mut self, position: u64) -> Result<(u64, u64)> {
+    fn get(&mut self, position: u64) -> Result<BackEdge> {
         let at = self.blocks.partition_point(|&(_, _, first)| first <= position) - 1;
         let (segment, block, first) = self.blocks[at];
         if self.decoded != Some(at) {

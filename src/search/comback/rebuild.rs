@@ -9,7 +9,7 @@
 use super::Rebuilt;
 use super::cache::Cache;
 use super::edges::Edges;
-use super::tagged::{Successors, start_of, starts_at};
+use super::tagged::{BackEdge, Successors, start_of, starts_at};
 use crate::exec::Model;
 use spill::{Disk, Error, Result, SavedLevels};
 
@@ -36,8 +36,8 @@ struct Stage {
 
 struct Node {
     number: u64,
-    /// The parent's number, and which of its successors this is; none if it was cached.
-    edge: Option<(u64, u64)>,
+    /// Where it comes from; none if it was cached.
+    edge: Option<BackEdge>,
 }
 
 impl Rebuild<'_> {
@@ -107,7 +107,7 @@ impl Rebuild<'_> {
                 }
                 None => Some(self.edges.get(self.disk, self.levels, level, number)?),
             };
-            if let Some((parent, _)) = edge
+            if let Some(BackEdge { parent, .. }) = edge
                 && level > 0
                 && parents.last() != Some(&parent)
             {
@@ -139,7 +139,7 @@ impl Rebuild<'_> {
                 let state = match node.edge {
                     None => cached.next().unwrap_or_default(),
                     Some(_) if stage.level == 0 => starts.next().unwrap_or_default(),
-                    Some((parent, index)) => {
+                    Some(BackEdge { parent, index }) => {
                         if expanded != Some(parent) {
                             // Parents ascend as their children do.
                             let skipped = before.nodes[position..]

@@ -42,10 +42,19 @@ pub(super) fn tag(number: u64, index: u64) -> Result<[u8; TAG]> {
     Ok((number << INDEX_BITS | index).to_be_bytes())
 }
 
+/// Where a state comes from; of an initial state the two numbers that tell which it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BackEdge {
+    /// The number of the state before it.
+    pub(super) parent: u64,
+    /// Which of its successors it is, in ascending order.
+    pub(super) index: u64,
+}
+
 /// The number and the index of a tag.
-pub(super) fn untag(tag: &[u8]) -> (u64, u64) {
+pub(super) fn untag(tag: &[u8]) -> BackEdge {
     let tag = tag.iter().fold(0, |tag: u64, &byte| tag << 8 | u64::from(byte));
-    (tag >> INDEX_BITS, tag % (1 << INDEX_BITS))
+    BackEdge { parent: tag >> INDEX_BITS, index: tag % (1 << INDEX_BITS) }
 }
 
 /// A model whose states carry tags.
@@ -163,8 +172,8 @@ pub(super) fn starts_at(
 }
 
 /// The position among the initial states that is told by the two numbers of a tag.
-pub(super) fn start_of((number, index): (u64, u64)) -> u64 {
-    number << INDEX_BITS | index
+pub(super) fn start_of(edge: BackEdge) -> u64 {
+    edge.parent << INDEX_BITS | edge.index
 }
 
 impl Tagged<'_> {
@@ -224,7 +233,7 @@ impl Model for Tagged<'_> {
             for (check, finding) in findings.iter() {
                 (0..finding.count).for_each(|_| out.finding(check, tagged));
             }
-            Tagged::add(untag(tag).0, &successors, &mut key, out);
+            Tagged::add(untag(tag).parent, &successors, &mut key, out);
         }
     }
 
@@ -266,7 +275,8 @@ mod tests {
     #[test]
     fn tags_come_back_and_what_does_not_fit_is_refused() {
         for (number, index) in [(0, 0), (7, 1), ((1 << 40) - 1, (1 << 24) - 1)] {
-            assert_eq!(untag(&tag(number, index).unwrap()), (number, index));
+            let edge = BackEdge { parent: number, index };
+            assert_eq!(untag(&tag(number, index).unwrap()), edge);
         }
         for (number, index, what) in [(1 << 40, 0, "2^40 states"), (0, 1 << 24, "successors")] {
             assert!(tag(number, index).unwrap_err().to_string().contains(what));

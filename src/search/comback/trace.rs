@@ -1,7 +1,7 @@
 //! Counterexamples: the back-edges are the way.
 
 use super::edges::Edges;
-use super::tagged::{Successors, TAG, start_of, starts_at, untag};
+use super::tagged::{BackEdge, Successors, TAG, start_of, starts_at, untag};
 use crate::exec::{Model, Violation};
 use crate::search::Control;
 use crate::search::trace::{Counterexample, Finder, Trace};
@@ -21,7 +21,7 @@ pub fn find<'a>(
         return Ok(Some(found));
     }
     let (tag, witness) = witness.split_at(TAG);
-    let Some(way) = way(finder, levels, untag(tag).0)? else { return Ok(None) };
+    let Some(way) = way(finder, levels, untag(tag).parent)? else { return Ok(None) };
     let mut way = way.into_iter().rev();
     let (mut state, mut successors) = (None::<Vec<u8>>, Successors::new(finder.model));
     finder.replay(check, &mut || {
@@ -34,7 +34,7 @@ pub fn find<'a>(
             None => start(finder.model, start_of(edge))?,
             Some(state) => {
                 let _ = successors.take(state)?;
-                let next = successors.get(edge.1).map(<[u8]>::to_vec);
+                let next = successors.get(edge.index).map(<[u8]>::to_vec);
                 next.ok_or_else(|| damaged("a back-edge leads nowhere"))?
             }
         };
@@ -44,7 +44,7 @@ pub fn find<'a>(
 }
 
 /// The back-edges from the state `number` to an initial one; nothing if told to stop.
-fn way(finder: &Finder, levels: &SavedLevels, mut number: u64) -> Result<Option<Vec<(u64, u64)>>> {
+fn way(finder: &Finder, levels: &SavedLevels, mut number: u64) -> Result<Option<Vec<BackEdge>>> {
     let mut edges = Edges::of(levels);
     let mut way = Vec::new();
     if number >= edges.next() {
@@ -56,7 +56,7 @@ fn way(finder: &Finder, levels: &SavedLevels, mut number: u64) -> Result<Option<
         }
         let edge = edges.get(finder.disk, levels, level, number)?;
         way.push(edge);
-        number = edge.0;
+        number = edge.parent;
     }
     Ok(Some(way))
 }
