@@ -109,8 +109,8 @@ impl From<Error> for Failure {
             Error::Text(mistakes) => return Failure { code: WRONG, message: mistakes.clone() },
             Error::Open(..) | Error::Begin(..) | Error::Run(..) => return Failure::of_disk(error),
             Error::Memory(_) => "give at least that much with --memory".into(),
-            Error::Nothing { there, .. } => {
-                format!("leave `--only` out, or name what the model has: {there}")
+            Error::Nothing { model, impossible, there } => {
+                return Failure::nothing_to_check(model, impossible, there);
             }
             Error::Cache { .. } => {
                 "give more memory with --memory, or ask for fewer with --comback-cache".into()
@@ -142,6 +142,18 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
+    /// The flags leave nothing to look for.
+    fn nothing_to_check(model: &str, impossible: &str, there: &str) -> Failure {
+        let why = match impossible {
+            "" => "`--no-deadlock` takes back what `--only` asks for",
+            why => why,
+        };
+        Failure::wrong(format!(
+            "{model}: the flags leave nothing to check: {why}\n  help: leave `--only` out, or name \
+             what the model has: {there}"
+        ))
+    }
+
     /// The disk failed, or what is on it is damaged or in use.
     fn of_disk(error: Error) -> Failure {
         match error {

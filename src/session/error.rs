@@ -26,8 +26,8 @@ pub enum Error {
     Nothing {
         /// The model's name.
         model: String,
-        /// Why.
-        why: String,
+        /// Why some of it cannot be looked for; empty if everything is taken back.
+        impossible: String,
         /// What could be looked for.
         there: String,
     },
@@ -103,9 +103,10 @@ impl fmt::Display for Error {
             ),
             Error::Sample(error) => error.fmt(f),
             Error::Memory(error) => error.fmt(f),
-            Error::Nothing { model, why, .. } => {
-                write!(f, "{model}: the flags leave nothing to check: {why}")
-            }
+            Error::Nothing { model, impossible, .. } => match impossible.as_str() {
+                "" => write!(f, "{model}: everything is left out, so nothing is left to check"),
+                why => write!(f, "{model}: nothing is left to check: {why}"),
+            },
             Error::Cache { wanted, room } => write!(
                 f,
                 "a cache of {wanted} states is too large: this budget has room for {room}"

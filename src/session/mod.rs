@@ -184,10 +184,6 @@ pub fn refuse_nothing(about: &About) -> Result<(), Error> {
     if !scope.checked.is_empty() {
         return Ok(());
     }
-    let why = match scope.impossible.is_empty() {
-        true => "`--no-deadlock` takes back what `--only` asks for".to_owned(),
-        false => scope.impossible.join(", "),
-    };
     let (model, there) = (about.name.clone().into_owned(), scope.left_out.join(", "));
-    Err(Error::Nothing { model, why, there })
+    Err(Error::Nothing { model, impossible: scope.impossible.join(", "), there })
 }
