@@ -32,7 +32,8 @@ use spillway::ir::layout::{CellId, Content};
 use spillway::ir::{Arena, Pid, Program, PropertyId, PropertyKind};
 use spillway::source::Sources;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use support::collection::{models_below, text_of};
 use support::{Random, is_large};
 
 /// The most action instances of a program that is looked at.
@@ -460,25 +461,12 @@ fn what_is_said_of_random_models_is_true() {
     }
 }
 
-/// The models in a folder and the folders in it.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap();
-    let mut entries: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    let within = |entry: PathBuf| if entry.is_dir() { files(&entry) } else { vec![entry] };
-    let mut files: Vec<PathBuf> = entries.into_iter().flat_map(within).collect();
-    files.retain(|file| Language::of_file(&file.to_string_lossy()).is_some());
-    files
-}
-
 fn try_folder(folder: &Path) -> Tried {
     let mut tried = Tried::default();
-    for file in files(folder) {
-        let text = std::fs::read(&file).unwrap();
-        let text: String = text.iter().map(|&byte| char::from(byte)).collect();
+    for file in models_below(folder) {
         let language = Language::of_file(&file.to_string_lossy()).unwrap();
         let name = file.display().to_string();
-        let Some(program) = load(language, &name, text) else { continue };
+        let Some(program) = load(language, &name, text_of(&file)) else { continue };
         let before = tried.programs;
         try_program(&name, program, &mut Random::new(1), &mut tried);
         println!("{name}: {}", if tried.programs > before { "tried" } else { "not tried" });

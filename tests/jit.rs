@@ -10,9 +10,10 @@ use spillway::exec::{Jit, Model};
 use spillway::front::{Language, Options, promela};
 use spillway::ir::Overflow;
 use spillway::source::Sources;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use support::agree::{assert_agree, assert_agree_in_any_order, expanded, random_states};
+use support::collection::{models_below, text_of};
 
 /// The folders of languages.
 const LANGUAGES: [&str; 3] = ["dve", "murphi", "promela"];
@@ -20,26 +21,10 @@ const LANGUAGES: [&str; 3] = ["dve", "murphi", "promela"];
 /// Random states of each model.
 const STATES: usize = 10_000;
 
-/// The models in a folder and the folders in it.
-fn models(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap();
-    let mut entries: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    let within = |entry: PathBuf| match entry.is_dir() {
-        true => models(&entry),
-        false => vec![entry],
-    };
-    let mut files: Vec<PathBuf> = entries.into_iter().flat_map(within).collect();
-    files.retain(|file| Language::of_file(&file.to_string_lossy()).is_some());
-    files
-}
-
 /// Ready to run; or not, if the front end refuses it, as it may models of others.
 fn interpreter(file: &Path, overflow: Overflow) -> Option<Interp> {
     let mut sources = Sources::default();
-    let text = std::fs::read(file).unwrap();
-    let text: String = text.iter().map(|&byte| char::from(byte)).collect();
-    sources.add(file.display().to_string(), text);
+    sources.add(file.display().to_string(), text_of(file));
     let options = Options { overflow: Some(overflow), ..Options::default() };
     let language = Language::of_file(&file.to_string_lossy()).unwrap();
     let loaded = language.load(&mut sources, &options).ok()?;
@@ -47,7 +32,7 @@ fn interpreter(file: &Path, overflow: Overflow) -> Option<Interp> {
 }
 
 fn compare_all(folder: &Path) {
-    let files = models(folder);
+    let files = models_below(folder);
     assert!(!files.is_empty());
     for file in files {
         for overflow in [Overflow::Fails, Overflow::Wraps] {

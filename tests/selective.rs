@@ -18,26 +18,13 @@ use spillway::exec::{
 };
 use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::source::Sources;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use support::agree::random_states;
+use support::collection::{models_below, text_of};
 use support::is_large;
 
 /// Random states of each model.
 const STATES: usize = 300;
-
-/// The models in a folder and the folders in it.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap();
-    let mut entries: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    let within = |entry: PathBuf| match entry.is_dir() {
-        true => files(&entry),
-        false => vec![entry],
-    };
-    let mut files: Vec<PathBuf> = entries.into_iter().flat_map(within).collect();
-    files.retain(|file| Language::of_file(&file.to_string_lossy()).is_some());
-    files
-}
 
 fn interpreter(name: &str, text: String) -> Option<Interp> {
     let mut sources = Sources::default();
@@ -51,13 +38,11 @@ fn interpreter(name: &str, text: String) -> Option<Interp> {
 const LOCKSTEP: &str = "lockstep";
 
 fn try_all(folder: &Path, states: usize) {
-    let files = files(folder);
+    let files = models_below(folder);
     assert!(!files.is_empty());
     for file in files {
         let name = file.display().to_string();
-        let text = std::fs::read(&file).unwrap();
-        let text = text.iter().map(|&byte| char::from(byte)).collect();
-        let Some(interp) = interpreter(&name, text) else {
+        let Some(interp) = interpreter(&name, text_of(&file)) else {
             assert!(!folder.starts_with(env!("CARGO_MANIFEST_DIR")), "{name} is refused");
             println!("{name}: refused");
             continue;

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod agree;
+pub mod collection;
 pub mod promises;
 pub mod stored;
 
