@@ -4,7 +4,7 @@
 use super::Jit;
 #[cfg(feature = "jit")]
 use super::jit::CompileLimits;
-use super::{Compiled, Expansion, Explain, Interp, Lift, Model, Selective};
+use super::{Compiled, Interp, Model, Selective};
 use crate::analysis::instances::NotNumbered;
 
 /// How a program is run.
@@ -68,6 +68,15 @@ impl<'a> Executor<'a> {
         }
     }
 
+    /// The transition system, owned.
+    pub fn into_model(self) -> Box<dyn Model + 'a> {
+        match self {
+            #[cfg(feature = "jit")]
+            Executor::Compiled(jit) => jit,
+            Executor::Interpreted(interp, _) => Box::new(interp),
+        }
+    }
+
     /// Its steps by the choice of what they begin with, or why that is not to be had.
     pub fn selective(&self) -> Result<Box<dyn Selective + '_>, NotNumbered> {
         Ok(match self {
@@ -84,39 +93,5 @@ impl<'a> Executor<'a> {
             Executor::Compiled(jit) => Ok(jit.compiled()),
             Executor::Interpreted(_, why) => Err(why),
         }
-    }
-}
-
-impl Model for Executor<'_> {
-    fn width(&self) -> usize {
-        self.model().width()
-    }
-
-    fn bits(&self) -> u32 {
-        self.model().bits()
-    }
-
-    fn initial(&self, out: &mut Expansion) {
-        self.model().initial(out);
-    }
-
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
-        self.model().expand(states, out);
-    }
-
-    fn write_masks(&self) -> Vec<Vec<u8>> {
-        self.model().write_masks()
-    }
-
-    fn digest(&self) -> [u8; 32] {
-        self.model().digest()
-    }
-
-    fn explained(&self) -> &dyn Explain {
-        self.model().explained()
-    }
-
-    fn lifts(&self) -> Option<&dyn Lift> {
-        self.model().lifts()
     }
 }

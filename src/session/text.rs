@@ -77,7 +77,7 @@ impl TextModel {
     pub fn searched_by<'m>(&'m self, executor: Executor<'m>) -> Searched<'m> {
         let compiled = executor.compiled().map_err(str::to_owned);
         let stack = Stack::of(&self.interp, self.symmetry);
-        Searched::new(Box::new(executor), stack, Some(compiled))
+        Searched::new(executor.into_model(), stack, Some(compiled))
     }
 
     /// What there is to tell of it beside what a search finds.
