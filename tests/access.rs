@@ -29,7 +29,7 @@ use spillway::analysis::instances::{ActionInstance, InstanceId};
 use spillway::exec::{Explain, Interp, StepOutcome, Violation};
 use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::ir::layout::{CellId, Content};
-use spillway::ir::{Arena, Pid, Program, PropertyId, PropertyKind};
+use spillway::ir::{Arena, Instance, Pid, Program, PropertyId, PropertyKind};
 use spillway::source::Sources;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -156,7 +156,7 @@ impl Trial<'_> {
     /// Whether the same instances live in both states, with the same pids.
     fn same_instances(&self, one: &[u8], other: &[u8]) -> bool {
         let (program, layout) = (self.model.program(), self.model.layout());
-        program.instances().all(|(process, slot)| {
+        program.instances().all(|Instance { process, slot }| {
             let about = &program.processes[process];
             let placement = layout.locations[process];
             let at = CellId(placement.first.0 + slot * placement.stride);

@@ -31,8 +31,8 @@ pub use frames::{Frame, Frames};
 
 use super::interval::{self, Interval};
 use super::{
-    Arena, ChannelId, Domain, Instances, Owner, Process, ProcessId, Program, Type, TypeId, VarId,
-    entity,
+    Arena, ChannelId, Domain, Instance, Instances, Owner, Process, ProcessId, Program, Type,
+    TypeId, VarId, entity,
 };
 use std::fmt;
 use std::ops::Range;
@@ -392,9 +392,9 @@ impl Program {
         self.processes.values().any(Process::has_slots)
     }
 
-    /// Every instance that there may be, as a process and a slot.
-    pub fn instances(&self) -> impl Iterator<Item = (ProcessId, u32)> {
-        let slots = |process| (0..self.slots(process)).map(move |slot| (process, slot));
+    /// Every instance that there may be.
+    pub fn instances(&self) -> impl Iterator<Item = Instance> {
+        let slots = |process| (0..self.slots(process)).map(move |slot| Instance { process, slot });
         self.processes.keys().flat_map(slots)
     }
 

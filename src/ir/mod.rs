@@ -197,6 +197,15 @@ pub struct Process {
     pub span: Span,
 }
 
+/// An instance of a process: one of those that there may be at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Instance {
+    /// Of which process.
+    pub process: ProcessId,
+    /// In which slot.
+    pub slot: u32,
+}
+
 /// How often a process exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instances {

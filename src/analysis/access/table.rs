@@ -9,8 +9,8 @@ use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, No
 use crate::analysis::ranges::ranges;
 use crate::ir::layout::{CellId, Ranges};
 use crate::ir::{
-    Action, ActionId, Binary, ChannelRef, Communication, Edge, Entity, Expr, Layout, Place,
-    ProcessId, Program, PropertyKind, Urgency,
+    Action, ActionId, Binary, ChannelRef, Communication, Edge, Entity, Expr, Instance, Layout,
+    Place, ProcessId, Program, PropertyKind, Urgency,
 };
 use std::collections::BTreeSet;
 
@@ -376,7 +376,7 @@ impl<'p> Table<'p> {
             cells.insert(self.known().channel_cells(*channel));
         }
         if reads.reads_commitment {
-            for (process, slot) in self.program.instances() {
+            for Instance { process, slot } in self.program.instances() {
                 let cell = self.known().location_cell(process, slot).0;
                 cells.insert(cell..cell + 1);
             }

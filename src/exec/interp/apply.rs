@@ -1,7 +1,7 @@
 //! What statements and messages do to a state.
 
 use super::channels::ChannelAt;
-use super::eval::{fault, go_on};
+use super::failure::{fault, go_on};
 use super::frames::{Bound, Flow, Locals};
 use super::{Failure, Interp};
 use crate::exec::FaultKind;

@@ -4,12 +4,11 @@
 //! then those of each instance, in the order of pids. As instances go in the opposite order, a
 //! number means the same channel as long as that exists.
 
-use super::eval::fault;
+use super::failure::fault;
 use super::frames::Locals;
-use super::slots::Instance;
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
-use crate::ir::{ChannelId, ChannelRef, Owner};
+use crate::ir::{ChannelId, ChannelRef, Instance, Owner};
 use crate::source::Span;
 
 /// A channel, or a slot's own one.

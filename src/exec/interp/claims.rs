@@ -3,7 +3,7 @@
 //! A claim moves as a process does, but alone: a move, or, after one that says so, several that
 //! belong together. Where such a sequence blocks there is no way at all, as in SPIN.
 
-use super::eval::fault;
+use super::failure::fault;
 use super::frames::Locals;
 use super::{Failure, Interp};
 use crate::exec::{Fault, FaultKind};

@@ -1,29 +1,16 @@
 //! The value of an expression in a state.
 
 use super::channels::ChannelAt;
+use super::failure::{fault, go_on};
 use super::frames::{Bound, Locals};
-use super::slots::Instance;
 use super::{Failure, Interp};
-use crate::exec::{Fault, FaultKind, stop};
+use crate::exec::FaultKind;
 use crate::ir::layout::CellId;
 use crate::ir::{
-    ArithmeticError, Convert, Expr, ExprKind, LocalId, Owner, Pattern, Place, Quantifier, Root,
-    Scalar, Selector, Type, TypeId,
+    ArithmeticError, Convert, Expr, ExprKind, Instance, LocalId, Owner, Pattern, Place, Quantifier,
+    Root, Scalar, Selector, Type, TypeId,
 };
 use crate::source::Span;
-
-/// Leaves a loop if it is time to stop: what comes of the step is dropped.
-pub(super) fn go_on(span: Span) -> Result<(), Failure> {
-    match stop::is_asked() {
-        true => Err(fault(FaultKind::Limit, span, "told to stop")),
-        false => Ok(()),
-    }
-}
-
-/// Builds a fault.
-pub(super) fn fault(kind: FaultKind, span: Span, message: impl Into<String>) -> Failure {
-    Box::new(Fault { kind, message: message.into(), span })
-}
 
 impl Interp {
     /// The value of `expr` in `state`.

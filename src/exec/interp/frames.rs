@@ -4,13 +4,13 @@
 //! [`layout`](crate::ir::layout)), in a buffer that is a state and then room for every frame. A
 //! variable is blanked where it is declared, so what an earlier body left there is never seen.
 
-use super::eval::fault;
-use super::slots::Instance;
+use super::failure::fault;
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
 use crate::ir::layout::{CellId, Frame};
 use crate::ir::{
-    Argument, Entity, Function, FunctionId, LocalId, Overflow, Place, Scalar, Type, TypeId,
+    Argument, Entity, Function, FunctionId, Instance, LocalId, Overflow, Place, Scalar, Type,
+    TypeId,
 };
 use crate::source::Span;
 use std::cell::{Cell, RefCell};

@@ -4,7 +4,7 @@
 //! [`Layout`], one cell at a time. Nothing is cached, reordered or specialised, so that what a
 //! program means can be read off these files:
 //!
-//! - `eval`: the value of an expression in a state;
+//! - `eval`: the value of an expression in a state; `failure`: that it has none;
 //! - `apply`: what a statement or a message does to a state;
 //! - `frames`: what names stand for, local variables, calls;
 //! - `multisets`: multisets; `sorting`: their canonical form;
@@ -22,6 +22,7 @@ mod channels;
 mod claims;
 mod describe;
 mod eval;
+mod failure;
 mod frames;
 mod masks;
 mod multisets;
@@ -36,22 +37,21 @@ pub use multisets::{MultisetCells, multisets};
 pub use selective::Selector;
 
 use super::{
-    Expansion, Explain, Fault, Lift, Model, PropertyInfo, Step, StepOutcome, TakenAction,
-    Violation, stop,
+    Expansion, Explain, Lift, Model, PropertyInfo, Step, StepOutcome, TakenAction, Violation, stop,
 };
 use crate::analysis::instances::ActionInstance;
 use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
 use crate::ir::layout::{Codes, GroupId, NotAnOrder};
 use crate::ir::{
-    Action, ActionId, EndRule, Entity, Expr, Layout, LocationId, ProcessId, Program, PropertyId,
-    PropertyKind, Urgency, text,
+    Action, ActionId, EndRule, Entity, Expr, Instance, Layout, LocationId, ProcessId, Program,
+    PropertyId, PropertyKind, Urgency, text,
 };
 use crate::source::Span;
 pub(in crate::exec) use channels::ChannelAt;
 pub(crate) use claims::{Way, Ways};
+pub(crate) use failure::Failure;
 use frames::Locals;
-pub(in crate::exec) use slots::Instance;
 use steps::Taken;
 pub(in crate::exec) use turns::WITHIN_MAX;
 
@@ -67,9 +67,6 @@ const BYTES_MAX: usize = u16::MAX as usize;
 
 /// Told of what a step begins with, of its last action, and of its successor or fault.
 pub(crate) type Told<'a> = dyn FnMut(ActionInstance, ActionId, Result<&[u8], Failure>) + 'a;
-
-/// A failed evaluation; boxed because it is rare and results are passed everywhere.
-pub(crate) type Failure = Box<Fault>;
 
 /// A program ready to be interpreted.
 #[derive(Debug)]

@@ -4,14 +4,13 @@
 //! is removed leaves its own free. When the step ends, every multiset is brought into its
 //! canonical form (elements first, sorted by their codes), so that equal bags are equal bytes.
 
-use super::eval::fault;
+use super::failure::fault;
 use super::frames::{Bound, Locals};
-use super::{Failure, Interp, sorting};
+use super::{Failure, Interp};
 use crate::exec::FaultKind;
 use crate::ir::layout::{CellId, Layout};
 use crate::ir::{Argument, Expr, LocalId, Place, Program, Type, TypeId};
 use crate::source::Span;
-use std::ops::Range;
 
 /// What a multiset type says.
 #[derive(Clone, Copy, Debug)]
@@ -166,16 +165,5 @@ impl Interp {
         let stride = self.bag(ty).stride;
         self.clear_cells(first.0 + position * stride, stride, state);
         Ok(())
-    }
-
-    /// Brings every multiset of a state into its canonical form.
-    pub fn sort_multisets(&self, state: &mut [u8]) {
-        sorting::sort(&self.rows, state);
-    }
-
-    /// Brings those of the multisets into canonical form that are in a range of
-    /// [`Interp::multisets`].
-    pub(in crate::exec) fn sort_some_multisets(&self, which: Range<usize>, state: &mut [u8]) {
-        sorting::sort(&self.rows[which], state);
     }
 }

@@ -4,22 +4,13 @@
 //! and only the last can go. So an instance's slot is its rank among those of its kind, and a slot
 //! is free exactly if its location cell says so; all other cells of a free slot are zero bits.
 
-use super::eval::fault;
+use super::failure::fault;
 use super::frames::Locals;
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
 use crate::ir::layout::{CellId, Group};
-use crate::ir::{Instances, LocationId, Owner, Pid, ProcessId};
+use crate::ir::{Instance, Instances, LocationId, Owner, Pid, ProcessId};
 use crate::source::Span;
-
-/// An instance of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::exec) struct Instance {
-    /// Of which process.
-    pub process: ProcessId,
-    /// In which slot.
-    pub slot: u32,
-}
 
 /// The most processes at one time; SPIN has no more either.
 const PROCESSES_MAX: i64 = 255;

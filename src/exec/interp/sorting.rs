@@ -4,9 +4,11 @@
 //! there is an element, and its codes. So comparing two positions is comparing bits, the first one
 //! turned round, since elements come before free positions.
 
+use super::Interp;
 use super::multisets::MultisetCells;
 use crate::ir::Layout;
 use crate::ir::layout::CellId;
+use std::ops::Range;
 
 /// So many bits can be read from any bit on in eight bytes.
 const CHUNK_BITS: u32 = 57;
@@ -125,13 +127,26 @@ impl Row {
     }
 }
 
+impl Interp {
+    /// Brings every multiset of a state into its canonical form.
+    pub fn sort_multisets(&self, state: &mut [u8]) {
+        sort(&self.rows, state);
+    }
+
+    /// Brings those of the multisets into canonical form that are in a range of
+    /// [`Interp::multisets`].
+    pub(in crate::exec) fn sort_some_multisets(&self, which: Range<usize>, state: &mut [u8]) {
+        sort(&self.rows[which], state);
+    }
+}
+
 /// The bits of each multiset.
 pub(super) fn rows(layout: &Layout, multisets: &[MultisetCells]) -> Vec<Row> {
     multisets.iter().map(|slots| Row::new(layout, slots)).collect()
 }
 
 /// Brings multisets, those inside others before them, into canonical form.
-pub(super) fn sort(rows: &[Row], state: &mut [u8]) {
+fn sort(rows: &[Row], state: &mut [u8]) {
     if state.len() >= WORD_BYTES {
         return rows.iter().for_each(|row| row.sort(state));
     }

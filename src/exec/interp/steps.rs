@@ -6,15 +6,14 @@
 //! varying fastest.
 
 use super::channels::ChannelAt;
-use super::eval::fault;
+use super::failure::fault;
 use super::frames::{Bound, Flow, Locals};
-use super::slots::Instance;
 use super::{Failure, Interp};
 use crate::analysis::instances::{ActionInstance, Side};
 use crate::exec::{FaultKind, stop};
 use crate::ir::{
-    Action, ActionId, Assertions, Communication, Entity, Owner, Parameter, ProcessId, Schedule,
-    Stmt, StmtKind, Urgency,
+    Action, ActionId, Assertions, Communication, Entity, Instance, Owner, Parameter, ProcessId,
+    Schedule, Stmt, StmtKind, Urgency,
 };
 use std::ops::ControlFlow;
 

@@ -9,14 +9,13 @@
 //! `timeout` is true only in a second look, when the first has found nothing that can be done.
 
 use super::channels::ChannelAt;
-use super::eval::fault;
+use super::failure::fault;
 use super::frames::Locals;
-use super::slots::Instance;
 use super::steps::{Taken, Visitor};
 use super::{Failure, Interp, Told};
 use crate::analysis::instances::ActionInstance;
 use crate::exec::{FaultKind, stop};
-use crate::ir::{Action, ActionId, Communication, Turn};
+use crate::ir::{Action, ActionId, Communication, Instance, Turn};
 use crate::source::Span;
 
 /// The most states inside the steps that one mover begins in one state. More are an error of the

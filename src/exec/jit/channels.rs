@@ -7,8 +7,8 @@ use super::bits::At;
 use super::emitter::{Emitter, Frame, Val};
 use super::shape::location_in;
 use crate::exec::FaultKind;
-use crate::exec::interp::{ChannelAt, Instance};
-use crate::ir::{Binary, ChannelId, ChannelRef, Expr, Owner, Pid, Program};
+use crate::exec::interp::ChannelAt;
+use crate::ir::{Binary, ChannelId, ChannelRef, Expr, Instance, Owner, Pid, Program};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, types};
 
@@ -30,9 +30,8 @@ pub(super) fn numbered(program: &Program) -> Option<Vec<(i64, ChannelAt)>> {
     if program.processes.keys().any(|process| own(process).next().is_some()) {
         // With known pids, those before an instance's are of the same instances at all times.
         let mut instances = Vec::new();
-        for (process, slot) in program.instances() {
-            let at = Instance { process, slot };
-            match program.processes[process].life.pid {
+        for at in program.instances() {
+            match program.processes[at.process].life.pid {
                 Pid::From(_) => instances.push((known_pid(program, at)?, at)),
                 _ => return None,
             }
@@ -165,9 +164,9 @@ impl Emitter<'_, '_> {
     pub fn count_processes(&mut self, frame: &Frame) -> Val {
         let program = self.interp.program();
         let (mut all, mut most) = (self.iconst(0), 0);
-        for (process, slot) in program.instances() {
+        for instance in program.instances() {
             most += 1;
-            let cell = location_in(self.interp.layout(), Instance { process, slot });
+            let cell = location_in(self.interp.layout(), instance);
             let code = self.read(frame, At::fixed(cell.bit), cell.bits);
             let alive = self.b.ins().icmp_imm_s(IntCC::NotEqual, code, 0);
             let alive = self.b.ins().uextend(types::I64, alive);

@@ -1,7 +1,7 @@
 //! From functions to machine code that can be called.
 
 use super::runtime::{self, Entry, Site};
-use crate::exec::interp::Instance;
+use crate::ir::Instance;
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, FuncRef, Signature, Type, types};
 use cranelift_codegen::isa::TargetFrontendConfig;

@@ -10,7 +10,6 @@ use super::runtime::{Mode, Site};
 use super::shape::Shapes;
 use super::size::Sizes;
 use crate::exec::Interp;
-use crate::exec::interp::Instance;
 use crate::ir::{Action, ActionId, Program};
 use cranelift_codegen::ir::Value;
 use cranelift_frontend::FunctionBuilder;
@@ -103,8 +102,7 @@ pub(super) fn compile(
     let entry = builder.define()?;
     let mut code = builder.workshop.finish(entry, &table, builder.sites)?;
     code.firsts = plan.firsts(program);
-    let instance = |(process, slot)| Instance { process, slot };
-    code.instances = program.instances().map(instance).collect();
+    code.instances = program.instances().collect();
     code.per_mode = plan.per_mode;
     code.is_labelled = purpose.is_labelled();
     code.looks = purpose.looks();

@@ -7,9 +7,9 @@ use super::purpose::Purpose;
 use super::runtime::{Mode, Runtime};
 use super::supported::is_native_expr;
 use crate::exec::Interp;
-use crate::exec::interp::Instance;
 use crate::ir::{
-    self, ActionId, Edge, EndRule, Entity, Expr, ExprKind, LocationId, ProcessId, Program, Urgency,
+    self, ActionId, Edge, EndRule, Entity, Expr, ExprKind, Instance, LocationId, ProcessId,
+    Program, Urgency,
 };
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -80,10 +80,9 @@ impl DispatchTable {
     pub fn new(interp: &Interp) -> DispatchTable {
         let program = interp.program();
         let (mut movers, mut places) = (Vec::new(), Vec::new());
-        for (number, (process, slot)) in program.instances().enumerate() {
-            let mover = Instance { process, slot };
-            let about = &program.processes[process];
-            if about.locations.keys().all(|at| interp.actions_from(process, at).is_empty()) {
+        for (number, mover) in program.instances().enumerate() {
+            let about = &program.processes[mover.process];
+            if about.locations.keys().all(|at| interp.actions_from(mover.process, at).is_empty()) {
                 continue;
             }
             movers.push(Mover { who: Who::Instance(mover), number, first: places.len() });

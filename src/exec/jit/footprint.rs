@@ -10,11 +10,11 @@ use super::shape::{Places, Shape, Shapes, UnknownIndex, location_in};
 use super::size::Sizes;
 use crate::analysis::access::{Caller, Operation, Touch, Touched, Walk};
 use crate::exec::Interp;
-use crate::exec::interp::{ChannelAt, Instance, MultisetCells};
+use crate::exec::interp::{ChannelAt, MultisetCells};
 use crate::ir::layout::{CellId, Frame, Group};
 use crate::ir::{
-    Action, ActionId, Argument, ChannelRef, Communication, Expr, Function, FunctionId, LocalId,
-    Owner, Place, TypeId, VarId,
+    Action, ActionId, Argument, ChannelRef, Communication, Expr, Function, FunctionId, Instance,
+    LocalId, Owner, Place, TypeId, VarId,
 };
 use std::ops::Range;
 

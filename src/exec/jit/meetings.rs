@@ -5,8 +5,10 @@ use super::emitter::{Emitter, Frame, OnFault, Val};
 use super::footprint::Footprint;
 use super::names::Names;
 use crate::exec::FaultKind;
-use crate::exec::interp::{ChannelAt, Instance};
-use crate::ir::{Action, ActionId, ChannelRef, Communication, Expr, LocationId, Pattern, Program};
+use crate::exec::interp::ChannelAt;
+use crate::ir::{
+    Action, ActionId, ChannelRef, Communication, Expr, Instance, LocationId, Pattern, Program,
+};
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, types};
@@ -46,16 +48,12 @@ impl Emitter<'_, '_> {
         let (met, zero) = (self.b.declare_var(types::I8), self.b.ins().iconst(types::I8, 0));
         self.b.def_var(met, zero);
         let (names, on_fault, instance) = (self.names.clone(), self.on_fault, self.instance);
-        for (process, slot) in program.instances() {
-            let other = Instance { process, slot };
-            if other == sender {
-                continue;
-            }
-            for location in program.processes[process].locations.keys() {
+        for other in program.instances().filter(|it| *it != sender) {
+            for location in program.processes[other.process].locations.keys() {
                 if self.is_too_large() {
                     break;
                 }
-                let actions = self.interp.actions_from(process, location);
+                let actions = self.interp.actions_from(other.process, location);
                 let may = |it: &&ActionId| may_receive(program, &program.actions[**it], channel);
                 let receives: Vec<ActionId> = actions.iter().filter(may).copied().collect();
                 if !receives.is_empty() {

@@ -3,8 +3,8 @@
 use super::bits::At;
 use super::emitter::Val;
 use super::shape::Shape;
-use crate::exec::interp::{ChannelAt, Instance};
-use crate::ir::{ChannelId, Entity, Expr, ExprKind, LocalId, Owner, Program};
+use crate::exec::interp::ChannelAt;
+use crate::ir::{ChannelId, Entity, Expr, ExprKind, Instance, LocalId, Owner, Program};
 
 /// What a local stands for.
 #[derive(Clone, Copy, Debug)]

@@ -18,9 +18,8 @@ use super::emitter::{Emitter, Val};
 use super::names::Bound;
 use super::runtime::Runtime;
 use crate::analysis::instances::ActionInstances;
-use crate::exec::interp::Instance;
 use crate::ir::walk::{self, Visitor};
-use crate::ir::{Action, ActionId, Communication, Parameter, Stmt, StmtKind};
+use crate::ir::{Action, ActionId, Communication, Instance, Parameter, Stmt, StmtKind};
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use std::mem::offset_of;
 

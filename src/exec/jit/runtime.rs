@@ -7,10 +7,10 @@ use super::Jit;
 use super::code::Code;
 use super::turns::CHAIN_MAX;
 use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, InstanceSets};
-use crate::exec::interp::{Instance, WITHIN_MAX};
+use crate::exec::interp::WITHIN_MAX;
 use crate::exec::{Expansion, Fault, FaultKind, Interp, LABEL_BYTES, Model, Violation, stop};
 use crate::ir::layout::CellId;
-use crate::ir::{ActionId, LocationId};
+use crate::ir::{ActionId, Instance, LocationId};
 use crate::source::Span;
 use std::io::Write;
 

@@ -4,11 +4,11 @@ use super::bits::At;
 use super::footprint::WORD_BITS;
 use super::names::{Bound, Names};
 use crate::exec::Interp;
-use crate::exec::interp::{ChannelAt, Instance};
+use crate::exec::interp::ChannelAt;
 use crate::ir::layout::{Cell, CellId, Frame};
 use crate::ir::{
-    Arena, Expr, FunctionId, Layout, LocalId, Place, ProcessId, Program, Root, Selector, Type,
-    TypeId,
+    Arena, Expr, FunctionId, Instance, Layout, LocalId, Place, ProcessId, Program, Root, Selector,
+    Type, TypeId,
 };
 use std::ops::Range;
 

@@ -10,12 +10,13 @@ use super::runtime::{Mode, Runtime};
 use super::shape::location_in;
 use super::simple::Test;
 use super::supported::is_native;
-use crate::exec::interp::{ChannelAt, Instance};
+use crate::exec::interp::ChannelAt;
 use crate::exec::{FaultKind, LABEL_BYTES};
 use crate::ir::layout::Cell;
 use crate::ir::{
     Action, ActionId, Assertions, Binary, ChannelId, ChannelRef, Communication, Edge, Expr,
-    ExprKind, LocationId, Overflow, Parameter, Pattern, Place, ProcessId, StmtKind, Urgency,
+    ExprKind, Instance, LocationId, Overflow, Parameter, Pattern, Place, ProcessId, StmtKind,
+    Urgency,
 };
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;

@@ -1,11 +1,10 @@
 //! Which code is compiled. The rest is rare, and an action with any of it is interpreted whole.
 
 use super::channels::numbered;
-use crate::exec::interp::Instance;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
-    Action, ActionId, ChannelRef, Communication, Expr, ExprKind, FunctionId, Place, ProcessId,
-    Program, PropertyKind, Schedule, Stmt, StmtKind, Urgency,
+    Action, ActionId, ChannelRef, Communication, Expr, ExprKind, FunctionId, Instance, Place,
+    ProcessId, Program, PropertyKind, Schedule, Stmt, StmtKind, Urgency,
 };
 
 /// Why nothing of a program is compiled, if so.

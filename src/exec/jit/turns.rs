@@ -13,8 +13,8 @@ use super::runtime::{Mode, Runtime};
 use super::shape::location_in;
 use super::supported::is_native_turn;
 use crate::exec::FaultKind;
-use crate::exec::interp::{ChannelAt, Instance};
-use crate::ir::{Action, ActionId, Communication, LocationId, Stmt, StmtKind, Turn};
+use crate::exec::interp::ChannelAt;
+use crate::ir::{Action, ActionId, Communication, Instance, LocationId, Stmt, StmtKind, Turn};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, types};
 use cranelift_frontend::Variable;
@@ -351,7 +351,7 @@ impl Emitter<'_, '_> {
     /// The number of an instance among all.
     pub fn number_of(&self, of: Instance) -> u32 {
         let mut all = self.interp.program().instances();
-        let number = all.position(|(process, slot)| Instance { process, slot } == of);
+        let number = all.position(|it| it == of);
         number.map_or(0, |number| number as u32)
     }
 }
