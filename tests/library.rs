@@ -3,7 +3,8 @@
 mod support;
 
 use spillway::exec::{
-    Expansion, Explain, Lift, Model, PropertyInfo, Step, StepOutcome, Violation, any_bits,
+    Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome, Violation,
+    any_bits,
 };
 use spillway::session::Taken;
 use spillway::{
@@ -193,6 +194,10 @@ impl Model for Liar {
     }
 
     fn lifts(&self) -> Option<&dyn Lift> {
+        None
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
         None
     }
 }

@@ -3,7 +3,7 @@
 
 mod support;
 
-use spillway::exec::{Expansion, Explain, Interp, Lift, Model, StepOutcome, any_bits};
+use spillway::exec::{Expansion, Explain, Interp, Lift, Model, Postpones, StepOutcome, any_bits};
 use spillway::front::{Options, murphi};
 use spillway::ir::{Arena, Claim, ClaimMove, Location, LocationId, Program, PropertyKind};
 use spillway::reduce::symmetry::{Effort, Symmetry};
@@ -141,6 +141,10 @@ impl Model for Chains<'_> {
 
     fn lifts(&self) -> Option<&dyn Lift> {
         Some(self)
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
+        None
     }
 }
 

@@ -7,7 +7,9 @@ mod support;
 use graphs::graphs_of;
 use proptest::prelude::*;
 use spill::{Disk, FaultDisk, RealDisk};
-use spillway::exec::{Expansion, Explain, Lift, Model, StepOutcome, Violation, any_bits, stop};
+use spillway::exec::{
+    Expansion, Explain, Lift, Model, Postpones, StepOutcome, Violation, any_bits, stop,
+};
 use spillway::search::trace::{Finder, counterexample};
 use spillway::search::{Checks, Control, Limits, Outcome, Verdict, memory};
 use std::sync::Arc;
@@ -132,6 +134,10 @@ impl Model for Interrupted<'_> {
     }
 
     fn lifts(&self) -> Option<&dyn Lift> {
+        None
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
         None
     }
 }

@@ -24,7 +24,8 @@ use graphs::graphs_of;
 use proptest::prelude::*;
 use spill::{Codec, Disk, FaultDisk, Tables};
 use spillway::exec::{
-    Exec, Executor, Expansion, Explain, FaultKind, Interp, Jit, Lift, Model, Violation, any_bits,
+    Exec, Executor, Expansion, Explain, FaultKind, Interp, Jit, Lift, Model, Postpones, Violation,
+    any_bits,
 };
 use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::reduce::claim::ClaimProduct;
@@ -298,6 +299,10 @@ impl Model for Failing<'_> {
 
     fn lifts(&self) -> Option<&dyn Lift> {
         self.model.lifts()
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
+        None
     }
 }
 

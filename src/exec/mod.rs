@@ -19,6 +19,7 @@ pub mod interp;
 #[cfg(feature = "jit")]
 pub mod jit;
 mod lift;
+mod postpone;
 mod selective;
 pub mod stop;
 pub mod synthetic;
@@ -31,6 +32,7 @@ pub use interp::Interp;
 #[cfg(feature = "jit")]
 pub use jit::Jit;
 pub use lift::{Lift, one_step};
+pub use postpone::{Obligations, Postpones};
 pub use selective::{LABEL_BYTES, Labelled, Selective, labelled};
 
 /// A transition system over packed states: what a search needs of it.
@@ -70,6 +72,9 @@ pub trait Model: Send + Sync {
     /// How its states and steps are told in those of the model that it wraps; nothing where it explains
     /// itself, or has the states and steps of the model that does.
     fn lifts(&self) -> Option<&dyn Lift>;
+
+    /// Itself, if it can put off steps.
+    fn postpones(&self) -> Option<&dyn Postpones>;
 }
 
 /// Whoever has a model by reference, or owns one without knowing which, has that model.
@@ -106,6 +111,10 @@ macro_rules! forwards {
 
             fn lifts(&self) -> Option<&dyn Lift> {
                 (**self).lifts()
+            }
+
+            fn postpones(&self) -> Option<&dyn Postpones> {
+                (**self).postpones()
             }
         }
     )*};

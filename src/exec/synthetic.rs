@@ -12,7 +12,8 @@
 //! The bytes of the key are spread evenly over its width.
 
 use super::{
-    Expansion, Explain, Lift, Model, PropertyInfo, Step, StepOutcome, Violation, any_bits,
+    Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome, Violation,
+    any_bits,
 };
 use crate::random::scrambled as mix;
 use std::fmt;
@@ -240,6 +241,10 @@ impl Model for Synthetic {
     }
 
     fn lifts(&self) -> Option<&dyn Lift> {
+        None
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
         None
     }
 }

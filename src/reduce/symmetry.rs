@@ -23,7 +23,9 @@ mod search;
 mod tests;
 
 use super::{Kind, Preserved, Reduction, Stack};
-use crate::exec::{Collected, Expansion, Explain, Lift, Model, any_bits, one_step, stop};
+use crate::exec::{
+    Collected, Expansion, Explain, Lift, Model, Postpones, any_bits, one_step, stop,
+};
 use crate::ir::layout::Codes;
 use crate::ir::{Layout, Program};
 use incidence::Incidence;
@@ -238,6 +240,10 @@ impl Model for Symmetric<'_> {
 
     fn lifts(&self) -> Option<&dyn Lift> {
         Some(self)
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
+        None
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::{Invariant, Pack, Steps, TransitionSystem};
 use crate::exec::{
-    Expansion, Explain, Fault, FaultKind, Lift, Model, PropertyInfo, Step, StepOutcome, Violation,
-    any_bits, stop,
+    Expansion, Explain, Fault, FaultKind, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome,
+    Violation, any_bits, stop,
 };
 use crate::source::Span;
 use std::fmt::Display;
@@ -136,6 +136,10 @@ impl<T: TransitionSystem> Model for Packed<'_, T> {
     }
 
     fn lifts(&self) -> Option<&dyn Lift> {
+        None
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
         None
     }
 }

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spillway::exec::jit::{CompileLimits, CompiledStep};
 use spillway::exec::{
-    Collected, Expansion, Explain, Findings, Interp, Jit, Lift, Model, PropertyInfo, Step,
-    StepOutcome, Violation,
+    Collected, Expansion, Explain, Findings, Interp, Jit, Lift, Model, Postpones, PropertyInfo,
+    Step, StepOutcome, Violation,
 };
 use std::ops::ControlFlow;
 
@@ -219,6 +219,10 @@ impl Model for Retold<'_> {
     }
 
     fn lifts(&self) -> Option<&dyn Lift> {
+        None
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
         None
     }
 }

@@ -8,8 +8,8 @@ pub mod stored;
 
 use spill::{Disk, Metered, Result};
 use spillway::exec::{
-    Expansion, Explain, Fault, FaultKind, Lift, Model, PropertyInfo, Step, StepOutcome, Violation,
-    any_bits,
+    Expansion, Explain, Fault, FaultKind, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome,
+    Violation, any_bits,
 };
 use spillway::search::checkpoint::{MANIFEST, Saved};
 use spillway::search::{Control, Limits, MemoryPlan, Search, Storage};
@@ -120,6 +120,10 @@ impl Model for Graph {
     fn lifts(&self) -> Option<&dyn Lift> {
         None
     }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
+        None
+    }
 }
 
 impl Explain for Graph {
@@ -217,6 +221,10 @@ impl Model for Started {
     }
 
     fn lifts(&self) -> Option<&dyn Lift> {
+        None
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
         None
     }
 }

@@ -37,7 +37,8 @@ pub use multisets::{MultisetCells, multisets};
 pub use selective::Selector;
 
 use super::{
-    Expansion, Explain, Lift, Model, PropertyInfo, Step, StepOutcome, TakenAction, Violation, stop,
+    Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome, TakenAction,
+    Violation, stop,
 };
 use crate::analysis::instances::ActionInstance;
 use crate::analysis::ranges::ranges;
@@ -437,6 +438,10 @@ impl Model for Interp {
     }
 
     fn lifts(&self) -> Option<&dyn Lift> {
+        None
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
         None
     }
 }

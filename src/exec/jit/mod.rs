@@ -48,7 +48,7 @@ mod turns;
 
 pub use compile::CompileLimits;
 
-use super::{Compiled, Expansion, Explain, FaultKind, Interp, LABEL_BYTES, Lift, Model};
+use super::{Compiled, Expansion, Explain, FaultKind, Interp, LABEL_BYTES, Lift, Model, Postpones};
 use crate::ir::ActionId;
 use crate::source::Span;
 use code::{Code, Refusal};
@@ -223,6 +223,10 @@ impl Model for Jit<'_> {
     }
 
     fn lifts(&self) -> Option<&dyn Lift> {
+        None
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
         None
     }
 }

@@ -17,7 +17,7 @@ mod explain;
 mod opening;
 
 use super::{Kept, Kind, Preserved, Reduction, Stack};
-use crate::exec::{Collected, Expansion, Explain, Interp, Lift, Model, Violation, stop};
+use crate::exec::{Collected, Expansion, Explain, Interp, Lift, Model, Postpones, Violation, stop};
 use crate::ir::{Claim, Entity as _, LocationId, PropertyKind};
 use opening::Opening;
 
@@ -287,6 +287,10 @@ impl Model for ClaimProduct<'_> {
     }
 
     fn lifts(&self) -> Option<&dyn Lift> {
+        None
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
         None
     }
 }

@@ -9,7 +9,7 @@
 //! model gives, which takes all bits of its tag: there may be more of them than there is memory for, so
 //! nobody has to hold them all to find one.
 
-use crate::exec::{Expansion, Explain, Findings, Lift, Model, any_bits, one_step};
+use crate::exec::{Expansion, Explain, Findings, Lift, Model, Postpones, any_bits, one_step};
 use spill::values::Least;
 use spill::{Error, Result, Values};
 
@@ -251,6 +251,10 @@ impl Model for Tagged<'_> {
 
     fn lifts(&self) -> Option<&dyn Lift> {
         Some(self)
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
+        None
     }
 }
 
