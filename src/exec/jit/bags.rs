@@ -1,10 +1,11 @@
 //! Multisets. Elements keep their positions while a step runs; the run-time brings multisets into
 //! canonical form when it ends.
 
-use super::bits::At;
-use super::emitter::{Emitter, Frame, Val};
+use super::emitter::{Emitter, Frame};
 use super::expr::Leave;
 use super::shape::Shape;
+use super::val::Val;
+use super::words::At;
 use crate::exec::FaultKind;
 use crate::ir::{Argument, Contains, Expr, LocalId, Overflow, Place};
 use crate::source::Span;

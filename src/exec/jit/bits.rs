@@ -1,35 +1,11 @@
 //! Reading and writing packed bits.
 //!
-//! The bits of a state are numbered from the most significant bit of its first byte, so a word is
-//! what eight bytes are in big-endian order. Loads and stores are of eight bytes wherever a state
-//! has any of them: whoever calls the code leaves room for that behind the last state and behind
-//! the last candidate.
+//! Loads and stores are of eight bytes wherever a state has any of them: whoever calls the code leaves
+//! room for that behind the last state and behind the last candidate.
 
 use super::emitter::{Emitter, Frame, Word};
-use super::footprint::{WORD_BITS, in_words};
-use super::shape::Places;
+use super::words::{At, Places, WORD_BITS, in_words, mask};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
-
-/// Where bits are: `bit + dynamic`, where `dynamic` is at most `slack`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct At {
-    pub bit: u32,
-    pub slack: u32,
-    pub dynamic: Option<Value>,
-}
-
-/// So many bits can be read at any bit by one load.
-pub(super) const CHUNK_BITS: u32 = 57;
-
-impl At {
-    pub fn fixed(bit: u32) -> At {
-        At { bit, slack: 0, dynamic: None }
-    }
-
-    pub fn plus(self, bits: u32) -> At {
-        At { bit: self.bit + bits, ..self }
-    }
-}
 
 /// Of a state that is being expanded: it does not change meanwhile.
 fn parent_flags() -> MemFlagsData {
@@ -38,14 +14,6 @@ fn parent_flags() -> MemFlagsData {
 
 fn memory_flags() -> MemFlagsData {
     MemFlagsData::new().with_notrap()
-}
-
-/// So many low bits.
-pub(super) fn mask(bits: u32) -> i64 {
-    match bits {
-        0 => 0,
-        _ => (u64::MAX >> (64 - bits)) as i64,
-    }
 }
 
 impl Emitter<'_, '_> {

@@ -4,54 +4,16 @@
 //! No function calls itself, so each has one frame (see [`layout`](crate::ir::layout)). Here frames
 //! are words of their own behind those of the state.
 
-use super::bits::At;
-use super::emitter::{Emitter, Frame, OnFault, Val};
+use super::emitter::{Emitter, Exit, Frame, OnFault, Returned};
 use super::maybe::Maybe;
 use super::names::{Bound, Names};
 use super::shape::Shape;
+use super::val::Val;
+use super::words::At;
 use crate::exec::FaultKind;
 use crate::ir::{Argument, Expr, FunctionId, LocalId, Overflow, Place, Stmt, TypeId};
 use crate::source::Span;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
-use cranelift_frontend::Variable;
-
-/// Where a body goes when it returns.
-#[derive(Clone, Copy)]
-pub(super) struct Exit {
-    /// The block.
-    pub block: Block,
-    /// The function that ends, and where its result goes: the value, and whether there is none.
-    result: Option<(FunctionId, Variable, Variable)>,
-    /// Where the call stands.
-    span: Span,
-}
-
-impl Exit {
-    /// The end of a body without result.
-    pub fn plain(block: Block) -> Exit {
-        Exit { block, result: None, span: Span::default() }
-    }
-
-    /// The end of a function's body, and where its result is then.
-    pub fn new(
-        emitter: &mut Emitter,
-        id: FunctionId,
-        block: Block,
-        span: Span,
-    ) -> (Exit, Option<(Variable, Variable)>) {
-        let function = &emitter.interp.program().functions[id];
-        let result = function.result.map(|_| {
-            let (value, undefined) =
-                (emitter.b.declare_var(types::I64), emitter.b.declare_var(types::I8));
-            let zeros = (emitter.iconst(0), emitter.b.ins().iconst(types::I8, 0));
-            emitter.b.def_var(value, zeros.0);
-            emitter.b.def_var(undefined, zeros.1);
-            (value, undefined)
-        });
-        let whose = result.map(|(value, undefined)| (id, value, undefined));
-        (Exit { block, result: whose, span }, result)
-    }
-}
 
 /// An argument that has been judged.
 enum Given {
@@ -61,6 +23,20 @@ enum Given {
 }
 
 impl Emitter<'_, '_> {
+    /// The end of a function's body, and where its result is then.
+    pub fn end_of(&mut self, id: FunctionId, block: Block, span: Span) -> (Exit, Option<Returned>) {
+        let function = &self.interp.program().functions[id];
+        let result = function.result.map(|_| {
+            let (value, undefined) =
+                (self.b.declare_var(types::I64), self.b.declare_var(types::I8));
+            let zeros = (self.iconst(0), self.b.ins().iconst(types::I8, 0));
+            self.b.def_var(value, zeros.0);
+            self.b.def_var(undefined, zeros.1);
+            Returned { value, undefined }
+        });
+        (Exit { block, result: result.map(|returned| (id, returned)), span }, result)
+    }
+
     /// Calls a function for what it does, and stores its result if it has one.
     pub fn call(
         &mut self,
@@ -95,7 +71,7 @@ impl Emitter<'_, '_> {
         let locals = self.interp.layout().frames.functions.get(id);
         let outer = (std::mem::replace(&mut self.own, locals), self.exit);
         let end = self.block();
-        let (exit, result) = Exit::new(self, id, end, span);
+        let (exit, result) = self.end_of(id, end, span);
         self.exit = Some(exit);
         self.run(&function.body, frame);
         match function.result {
@@ -106,7 +82,7 @@ impl Emitter<'_, '_> {
         self.names = names;
         (self.own, self.exit) = outer;
         match (result, function.result) {
-            (Some((value, undefined)), Some(ty)) => {
+            (Some(Returned { value, undefined }), Some(ty)) => {
                 let (low, high) = self.scalar_bounds(ty);
                 let (value, undefined) = (self.b.use_var(value), self.b.use_var(undefined));
                 Maybe::Unless(undefined, Val::int(value, low, high))
@@ -165,7 +141,7 @@ impl Emitter<'_, '_> {
     pub fn leave(&mut self, value: Option<&Expr>, frame: &Frame) {
         let exit = self.exit.unwrap_or_else(|| unreachable!("every body has an end"));
         match (exit.result, value) {
-            (Some((id, to, none)), Some(value)) => {
+            (Some((id, to)), Some(value)) => {
                 let maybe = self.possibly_undefined(value, frame);
                 self.check_result(id, maybe, exit.span);
                 let (value, undefined) = match maybe {
@@ -174,8 +150,8 @@ impl Emitter<'_, '_> {
                     Maybe::Undefined => (Val::known(0), self.b.ins().iconst(types::I8, 1)),
                 };
                 let value = self.as_int(value);
-                self.b.def_var(to, value);
-                self.b.def_var(none, undefined);
+                self.b.def_var(to.value, value);
+                self.b.def_var(to.undefined, undefined);
             }
             (None, Some(value)) => {
                 self.possibly_undefined(value, frame);

@@ -3,46 +3,16 @@
 //! Channels are few, so code is emitted for each that may be meant, and a comparison chooses. The
 //! numbers of channels are known beforehand where the pids of all processes with channels are.
 
-use super::bits::At;
-use super::emitter::{Emitter, Frame, Val};
+use super::emitter::{Emitter, Frame};
+use super::pids::{known_pid, numbered};
 use super::shape::location_in;
+use super::val::Val;
+use super::words::At;
 use crate::exec::FaultKind;
 use crate::exec::interp::ChannelAt;
-use crate::ir::{Binary, ChannelId, ChannelRef, Expr, Instance, Owner, Pid, Program};
+use crate::ir::{Binary, ChannelId, ChannelRef, Expr, Instance, Owner, Pid};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, types};
-
-/// The pid of an instance, if it always has the same.
-pub(super) fn known_pid(program: &Program, at: Instance) -> Option<i64> {
-    match program.processes[at.process].life.pid {
-        Pid::None => Some(at.slot.into()),
-        Pid::From(first) => Some(i64::from(first + at.slot)),
-        Pid::In(_) => None,
-    }
-}
-
-/// Every channel with its number, if the numbers are known: those of the program, then those of the
-/// instances in the order of their pids.
-pub(super) fn numbered(program: &Program) -> Option<Vec<(i64, ChannelAt)>> {
-    let mut all: Vec<ChannelAt> =
-        program.channels_of(Owner::Program).map(|id| ChannelAt { id, slot: 0 }).collect();
-    let own = |process| program.channels_of(Owner::Process(process));
-    if program.processes.keys().any(|process| own(process).next().is_some()) {
-        // With known pids, those before an instance's are of the same instances at all times.
-        let mut instances = Vec::new();
-        for at in program.instances() {
-            match program.processes[at.process].life.pid {
-                Pid::From(_) => instances.push((known_pid(program, at)?, at)),
-                _ => return None,
-            }
-        }
-        instances.sort_by_key(|(pid, _)| *pid);
-        for (_, at) in instances {
-            all.extend(own(at.process).map(|id| ChannelAt { id, slot: at.slot }));
-        }
-    }
-    Some(all.into_iter().zip(1..).map(|(at, number)| (number, at)).collect())
-}
 
 impl Emitter<'_, '_> {
     /// The number of a channel, if it is known.

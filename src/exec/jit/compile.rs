@@ -1,14 +1,13 @@
 //! Compiling a program: function by function, within a time and within memory.
 
-use super::code::{Code, Refusal, Workshop};
+use super::code::{Code, Mode, Site};
 use super::driver::{DispatchTable, Work};
 use super::emitter::Emitter;
-use super::expr::UNROLLED_MAX;
 use super::outline::Outlines;
 use super::purpose::Purpose;
-use super::runtime::{Mode, Site};
 use super::shape::Shapes;
-use super::size::Sizes;
+use super::size::{Sizes, UNROLLED_MAX};
+use super::workshop::{Refusal, Workshop};
 use crate::exec::Interp;
 use crate::ir::{Action, ActionId, Program};
 use cranelift_codegen::ir::Value;

@@ -1,10 +1,11 @@
 //! The function that expands states: for each, the steps of every process by the location it is
 //! at, then what holds in the state.
 
+use super::code::Mode;
 use super::emitter::{Emitter, OnFault};
 use super::footprint::Footprint;
 use super::purpose::Purpose;
-use super::runtime::{Mode, Runtime};
+use super::runtime::Runtime;
 use super::supported::is_native_expr;
 use crate::exec::Interp;
 use crate::ir::{

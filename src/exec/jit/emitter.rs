@@ -1,20 +1,19 @@
-//! The state of code generation for one function, and what all parts of it use: values with their
-//! ranges, locals, and the way out of a step that fails.
+//! The state of code generation for one function, and what all parts of it use: where words are, the
+//! way out of a body, and the way out of a step that fails.
 
-use super::call::Exit;
-use super::code::Imports;
-use super::expr::UNROLLED_MAX;
+use super::code::Site;
 use super::footprint::Keep;
 use super::names::Names;
 use super::outline::Outlines;
 use super::purpose::Purpose;
-use super::runtime::Site;
-use super::shape::{Places, Shapes};
-use super::size::Sizes;
+use super::shape::Shapes;
+use super::size::{Sizes, UNROLLED_MAX};
+use super::val::{Repr, Val};
+use super::words::Places;
+use super::workshop::Imports;
 use crate::analysis::instances::InstanceId;
 use crate::exec::{FaultKind, Interp};
-use crate::ir::interval::Interval;
-use crate::ir::{ActionId, Arithmetic};
+use crate::ir::{ActionId, Arithmetic, FunctionId};
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -84,60 +83,31 @@ pub(super) enum Memory {
     Given(Value),
 }
 
-/// An integer or a truth value that code computes, and what is known of it beforehand.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Val {
-    repr: Repr,
-    /// The least value it can have.
-    pub low: i64,
-    /// The greatest.
-    pub high: i64,
+/// Where a body goes when it returns.
+#[derive(Clone, Copy)]
+pub(super) struct Exit {
+    /// The block.
+    pub block: Block,
+    /// The function that ends, and where its result goes.
+    pub result: Option<(FunctionId, Returned)>,
+    /// Where the call stands.
+    pub span: Span,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Repr {
-    /// `low`, which is `high`.
-    Known,
-    /// 64 bits.
-    Int(Value),
-    /// 8 bits, 0 or 1.
-    Bool(Value),
+impl Exit {
+    /// The end of a body without result.
+    pub fn plain(block: Block) -> Exit {
+        Exit { block, result: None, span: Span::default() }
+    }
 }
 
-impl Val {
-    pub fn known(value: i64) -> Val {
-        Val { repr: Repr::Known, low: value, high: value }
-    }
-
-    /// 64 bits, within a range.
-    pub fn int(value: Value, low: i64, high: i64) -> Val {
-        Val { repr: Repr::Int(value), low, high }
-    }
-
-    /// The least and the greatest value it can have.
-    pub fn range(&self) -> Interval {
-        (self.low, self.high)
-    }
-
-    /// 8 bits, 0 or 1.
-    pub fn truth(value: Value) -> Val {
-        Val { repr: Repr::Bool(value), low: 0, high: 1 }
-    }
-
-    /// The value, if there is only one it can have.
-    pub fn as_known(&self) -> Option<i64> {
-        (self.low == self.high).then_some(self.low)
-    }
-
-    /// Whether it is certainly from `low` to `high`.
-    pub fn is_within(&self, low: i64, high: i64) -> bool {
-        low <= self.low && self.high <= high
-    }
-
-    /// Whether it may be `value`.
-    pub fn may_be(&self, value: i64) -> bool {
-        self.low <= value && value <= self.high
-    }
+/// Where the result of a function is.
+#[derive(Clone, Copy)]
+pub(super) struct Returned {
+    /// The value.
+    pub value: Variable,
+    /// Whether there is none (8 bits).
+    pub undefined: Variable,
 }
 
 /// What becomes of a failure.

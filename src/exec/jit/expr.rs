@@ -4,10 +4,11 @@
 //! overflow, and brought back into 32 bits only if the ranges of the operands do not rule out that
 //! it is needed. Evaluation order and faults are the interpreter's.
 
-use super::bits::At;
-use super::emitter::{Emitter, Frame, ROUNDS_UNASKED, Val};
+use super::emitter::{Emitter, Frame, ROUNDS_UNASKED};
 use super::names::Bound;
 use super::shape::location_cell;
+use super::val::Val;
+use super::words::At;
 use crate::exec::FaultKind;
 use crate::exec::interp::ChannelAt;
 use crate::ir::interval::{self, Results, is_none};
@@ -22,10 +23,6 @@ use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 /// Loops over values of names are unrolled as long as code is not emitted more often than this:
 /// known values make places known.
 const COPIES_MAX: u64 = 32;
-
-/// And as long as all copies together have no more parts than this: beyond, compiling takes more
-/// time and memory than most searches win.
-pub(super) const UNROLLED_MAX: u64 = 3000;
 
 /// How a loop is left when it is time to stop.
 #[derive(Clone, Copy)]

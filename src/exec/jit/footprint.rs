@@ -4,10 +4,12 @@
 //! written at bits that are known beforehand are kept in registers. Only where an index decides
 //! which of several words is meant must all of these be in memory.
 
-use super::bits::At;
 use super::names::{Bound, Names};
-use super::shape::{Places, Shape, Shapes, UnknownIndex, location_in};
+use super::route::UnknownIndex;
+use super::shape::{Shape, Shapes, location_in};
 use super::size::Sizes;
+use super::words::in_words;
+use super::words::{At, Places};
 use crate::analysis::access::{Caller, Operation, Touch, Touched, Walk};
 use crate::exec::Interp;
 use crate::exec::interp::{ChannelAt, MultisetCells};
@@ -17,9 +19,6 @@ use crate::ir::{
     LocalId, Owner, Place, TypeId, VarId,
 };
 use std::ops::Range;
-
-/// Bits of a word.
-pub(super) const WORD_BITS: u32 = 64;
 
 /// Where a word of the state is while a step is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -276,11 +275,6 @@ impl Touched for Footprint<'_> {
         let caller = self.callers.pop();
         (self.names, self.own) = caller.unwrap_or_else(|| unreachable!("what is entered is left"));
     }
-}
-
-/// The words that bits are in.
-pub(super) fn in_words(bits: &Range<u32>) -> Range<usize> {
-    (bits.start / WORD_BITS) as usize..bits.end.div_ceil(WORD_BITS) as usize
 }
 
 /// The bits of everything that belongs to an instance, group by group.

@@ -1,8 +1,9 @@
 //! Values that may be undefined.
 
-use super::bits::At;
-use super::emitter::{Emitter, Frame, Val};
+use super::emitter::{Emitter, Frame};
 use super::names::Bound;
+use super::val::Val;
+use super::words::At;
 use crate::exec::FaultKind;
 use crate::ir::layout::Cell;
 use crate::ir::{Binary, Convert, Expr, ExprKind, Overflow};

@@ -1,9 +1,10 @@
 //! Rendezvous where processes come and go: emitted with the sender, once for each receive that it
 //! can meet.
 
-use super::emitter::{Emitter, Frame, OnFault, Val};
+use super::emitter::{Emitter, Frame, OnFault};
 use super::footprint::Footprint;
 use super::names::Names;
+use super::val::Val;
 use crate::exec::FaultKind;
 use crate::exec::interp::ChannelAt;
 use crate::ir::{
@@ -13,6 +14,19 @@ use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, types};
 use cranelift_frontend::Variable;
+
+/// A message that is offered by rendezvous.
+#[derive(Clone, Copy)]
+pub(super) struct Sent<'m> {
+    /// Who sends.
+    pub sender: Instance,
+    /// By which action.
+    pub send: ActionId,
+    /// Through which channel.
+    pub channel: ChannelAt,
+    /// The values, as the channel's fields have them.
+    pub message: &'m [Val],
+}
 
 impl Emitter<'_, '_> {
     /// The values of a message as the channel's fields have them; nothing if there are too many or
@@ -35,29 +49,22 @@ impl Emitter<'_, '_> {
     }
 
     /// Every rendezvous of a send: one for each receive that takes the message.
-    pub fn meet_all(
-        &mut self,
-        sender: Instance,
-        id: ActionId,
-        channel: ChannelAt,
-        message: &[Val],
-        taken: Block,
-        unmet: Block,
-    ) {
+    pub fn meet_all(&mut self, sent: Sent, taken: Block, unmet: Block) {
         let program = self.interp.program();
         let (met, zero) = (self.b.declare_var(types::I8), self.b.ins().iconst(types::I8, 0));
         self.b.def_var(met, zero);
         let (names, on_fault, instance) = (self.names.clone(), self.on_fault, self.instance);
-        for other in program.instances().filter(|it| *it != sender) {
+        for other in program.instances().filter(|it| *it != sent.sender) {
             for location in program.processes[other.process].locations.keys() {
                 if self.is_too_large() {
                     break;
                 }
                 let actions = self.interp.actions_from(other.process, location);
-                let may = |it: &&ActionId| may_receive(program, &program.actions[**it], channel);
+                let may =
+                    |it: &&ActionId| may_receive(program, &program.actions[**it], sent.channel);
                 let receives: Vec<ActionId> = actions.iter().filter(may).copied().collect();
                 if !receives.is_empty() {
-                    self.meet_at(sender, id, channel, message, other, location, &receives, met);
+                    self.meet_at(sent, other, location, &receives, met);
                 }
             }
         }
@@ -66,13 +73,10 @@ impl Emitter<'_, '_> {
         self.b.ins().brif(met, taken, &[], unmet, &[]);
     }
 
-    #[expect(clippy::too_many_arguments, reason = "all of it is the meeting")]
+    /// The rendezvous with an instance, if it is at a location and may move.
     fn meet_at(
         &mut self,
-        sender: Instance,
-        id: ActionId,
-        channel: ChannelAt,
-        message: &[Val],
+        sent: Sent,
         other: Instance,
         location: LocationId,
         receives: &[ActionId],
@@ -95,64 +99,76 @@ impl Emitter<'_, '_> {
             self.go_on_at(may);
         }
         for &receive in receives {
-            let action = &program.actions[receive];
-            let Some(Communication::Receive { channel: theirs, patterns, span, .. }) =
-                &action.communication
-            else {
-                continue;
-            };
-            let (next, failed) = (self.block(), self.block());
-            let (sides, plain) = (((id, sender.slot), (receive, other.slot)), Val::known(0));
-            self.instance = self.number_meeting((sides.0, plain), (sides.1, plain));
-            self.on_fault = OnFault::Report(receive, failed);
-            if self.purpose.looks() {
-                self.on_fault = OnFault::Ignore(failed);
-            }
-            self.same_channel(theirs, channel, &parent, next);
-            if let Some(guard) = &action.guard {
-                let holds = self.block();
-                self.branch(guard, &parent, holds, next);
-                self.go_on_at(holds);
-            }
-            if patterns.len() > program.channels[channel.id].fields.len() {
-                self.fail(FaultKind::Error, *span);
-            }
-            for (pattern, &value) in patterns.iter().zip(message) {
-                if let Pattern::Match(expected) = pattern {
-                    self.go_on_if_equal(expected, value, &parent, next);
-                }
-            }
-            if self.purpose.selects() {
-                self.go_on_if_chosen_or_tell(failed);
-            }
-            self.names.channel = Some(channel);
-            if !self.purpose.looks() {
-                self.hand_over((sender, id), (other, receive), channel, patterns, message, *span);
-            }
-            self.jump(failed);
-            self.go_on_at(failed);
-            if self.purpose.looks() {
-                self.mark();
-            }
-            let one = self.b.ins().iconst(types::I8, 1);
-            self.b.def_var(met, one);
-            self.jump(next);
-            self.go_on_at(next);
+            self.meet_one(sent, other, receive, met);
         }
         self.jump(end);
         self.go_on_at(end);
     }
 
+    /// The rendezvous with one receive, if that takes the message.
+    fn meet_one(&mut self, sent: Sent, other: Instance, receive: ActionId, met: Variable) {
+        let action = &self.interp.program().actions[receive];
+        let Some(Communication::Receive { channel: theirs, patterns, span, .. }) =
+            &action.communication
+        else {
+            return;
+        };
+        let (next, failed) = (self.block(), self.block());
+        let (sender, receiver) = ((sent.send, sent.sender.slot), (receive, other.slot));
+        self.instance = self.number_meeting((sender, Val::known(0)), (receiver, Val::known(0)));
+        self.on_fault = OnFault::Report(receive, failed);
+        if self.purpose.looks() {
+            self.on_fault = OnFault::Ignore(failed);
+        }
+        let parent = self.parent();
+        self.same_channel(theirs, sent.channel, &parent, next);
+        if let Some(guard) = &action.guard {
+            let holds = self.block();
+            self.branch(guard, &parent, holds, next);
+            self.go_on_at(holds);
+        }
+        self.go_on_if_it_fits(sent, patterns, *span, next);
+        if self.purpose.selects() {
+            self.go_on_if_chosen_or_tell(failed);
+        }
+        self.names.channel = Some(sent.channel);
+        if !self.purpose.looks() {
+            self.hand_over(sent, other, receive, patterns, *span);
+        }
+        self.jump(failed);
+        self.go_on_at(failed);
+        if self.purpose.looks() {
+            self.mark();
+        }
+        let one = self.b.ins().iconst(types::I8, 1);
+        self.b.def_var(met, one);
+        self.jump(next);
+        self.go_on_at(next);
+    }
+
+    /// Goes on if a message fits the patterns of a receive, else to `otherwise`.
+    fn go_on_if_it_fits(&mut self, sent: Sent, patterns: &[Pattern], span: Span, otherwise: Block) {
+        if patterns.len() > self.interp.program().channels[sent.channel.id].fields.len() {
+            self.fail(FaultKind::Error, span);
+        }
+        let parent = self.parent();
+        for (pattern, &value) in patterns.iter().zip(sent.message) {
+            if let Pattern::Match(expected) = pattern {
+                self.go_on_if_equal(expected, value, &parent, otherwise);
+            }
+        }
+    }
+
     /// Takes a rendezvous that is possible, and what the receiver is bound to do after it.
     fn hand_over(
         &mut self,
-        (sender, send): (Instance, ActionId),
-        (receiver, receive): (Instance, ActionId),
-        channel: ChannelAt,
+        sent: Sent,
+        receiver: Instance,
+        receive: ActionId,
         patterns: &[Pattern],
-        message: &[Val],
         span: Span,
     ) {
+        let Sent { sender, send, channel, message } = sent;
         let chain = self.chain(receiver, receive);
         let mut footprint = Footprint::new(self.interp, self.known(), &self.names);
         footprint.location(sender);

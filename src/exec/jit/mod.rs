@@ -5,17 +5,18 @@
 //! where they are; a successor is made in registers from the parent's words, eight bytes each, and
 //! stored once, straight into the buffer of candidates. The code comes from Cranelift.
 //!
-//! - `shape`: where variables are, in bits; `footprint`: what a step touches, and so which words
-//!   it keeps in registers;
-//! - `emitter`, `bits`, `place`: values, faults, packed bits, places;
+//! - `words`, `shape`: where variables are, in bits; `route`: which way leads to a place;
+//!   `footprint`: what a step touches, and so which words it keeps in registers;
+//! - `val`, `emitter`, `bits`, `place`: values, faults, packed bits, places;
 //! - `size`: how much code something becomes; `simple`: what need not be branched on; `maybe`: what may be undefined;
-//! - `names`: what names stand for; `call`: functions; `outline`: those compiled by themselves;
-//!   `bags`: multisets;
+//! - `names`: what names stand for; `call`: functions; `outline`: those compiled by themselves, and
+//!   `outlined`, their code; `bags`: multisets;
 //! - `expr`, `stmt`, `step`: expressions, statements, actions;
 //! - `turns`: steps where processes come and go, `meetings` their rendezvous; `channels`: which
-//!   channel is meant;
-//! - `purpose`: code about action instances, and `selective`, who asks for it;
-//! - `driver`: the loop over states; `code`: functions in memory; `runtime`: what they call.
+//!   channel is meant, `pids`: what is known of that beforehand;
+//! - `purpose`: code about action instances, `instances` at work, and `selective`, who asks for it;
+//! - `driver`: the loop over states; `workshop`: making functions; `code`: functions in memory;
+//!   `runtime`: what they call.
 //!
 //! What is rare is left to the interpreter, action by action: see `supported`. Whatever is not
 //! about successors of many states (steps, traces, printing) is the interpreter's too.
@@ -30,12 +31,16 @@ mod driver;
 mod emitter;
 mod expr;
 mod footprint;
+mod instances;
 mod maybe;
 mod meetings;
 mod names;
 mod outline;
+mod outlined;
+mod pids;
 mod place;
 mod purpose;
+mod route;
 mod runtime;
 mod selective;
 mod shape;
@@ -45,19 +50,23 @@ mod step;
 mod stmt;
 mod supported;
 mod turns;
+mod val;
+mod words;
+mod workshop;
 
 pub use compile::CompileLimits;
 
 use super::{Compiled, Expansion, Explain, FaultKind, Interp, LABEL_BYTES, Lift, Model, Postpones};
 use crate::ir::ActionId;
 use crate::source::Span;
-use code::{Code, Refusal};
+use code::{Code, Site};
 use compile::compile;
 use purpose::Purpose;
-use runtime::{Choice, Noted, SLACK, Site};
+use runtime::{Choice, Noted, SLACK};
 pub use selective::Selector;
 use std::fmt;
 use std::sync::OnceLock;
+use workshop::Refusal;
 
 /// A program compiled to machine code.
 pub struct Jit<'a> {

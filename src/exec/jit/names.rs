@@ -1,8 +1,8 @@
 //! What names stand for while code is emitted.
 
-use super::bits::At;
-use super::emitter::Val;
 use super::shape::Shape;
+use super::val::Val;
+use super::words::At;
 use crate::exec::interp::ChannelAt;
 use crate::ir::{ChannelId, Entity, Expr, ExprKind, Instance, LocalId, Owner, Program};
 

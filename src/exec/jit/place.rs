@@ -1,8 +1,10 @@
 //! From a place to its bits, and between bits and values.
 
-use super::bits::{At, mask};
-use super::emitter::{Emitter, Frame, Val};
-use super::shape::{Shape, UnknownIndex};
+use super::emitter::{Emitter, Frame};
+use super::route::UnknownIndex;
+use super::shape::Shape;
+use super::val::Val;
+use super::words::{At, mask};
 use crate::exec::FaultKind;
 use crate::ir::layout::Cell;
 use crate::ir::{Arithmetic, Binary, Expr, Overflow, Place, interval};

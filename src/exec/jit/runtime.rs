@@ -4,15 +4,16 @@
 //! that does not hold, an action that is interpreted.
 
 use super::Jit;
-use super::code::Code;
-use super::turns::CHAIN_MAX;
+use super::code::{Code, Mode, Site};
 use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, InstanceSets};
 use crate::exec::interp::WITHIN_MAX;
 use crate::exec::{Expansion, Fault, FaultKind, Interp, LABEL_BYTES, Model, Violation, stop};
 use crate::ir::layout::CellId;
 use crate::ir::{ActionId, Instance, LocationId};
-use crate::source::Span;
 use std::io::Write;
+
+/// So many actions are emitted behind one another in a step.
+pub(super) const CHAIN_MAX: usize = 64;
 
 /// Where so many states within the steps from one state have been handed over, the interpreter may
 /// find more than it allows: behind each, as many actions are emitted.
@@ -20,29 +21,6 @@ const WITHIN_SURE: u32 = WITHIN_MAX / (CHAIN_MAX as u32 + 1);
 
 /// Bytes beyond a state, and beyond a candidate, that compiled code may read and write.
 pub(super) const SLACK: usize = 8;
-
-/// Where compiled code can fail.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Site {
-    pub action: ActionId,
-    pub kind: FaultKind,
-    pub span: Span,
-    /// The action instance whose failure it is, where one that is not chosen may come here.
-    pub instance: Option<InstanceId>,
-}
-
-/// How a mover is looked at: for each there is a section of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// For everything it can do.
-    All,
-    /// The same, when only processes at committed locations may move.
-    Committed,
-    /// The same as at first, when nothing else can be done.
-    Timeout,
-    /// In a `d_step`: for the first thing it can do.
-    First,
-}
 
 /// One call of compiled code. The fields before `jit` are read and written by compiled code.
 #[repr(C)]
@@ -132,8 +110,7 @@ pub(super) enum Noted {
 
 /// The entry of compiled code: the run-time, the first state, how many states, the cursor; gives
 /// the cursor.
-pub(super) type Entry =
-    unsafe extern "C" fn(*mut Runtime<'_, '_>, *const u8, u64, *mut u8) -> *mut u8;
+type Entry = unsafe extern "C" fn(*mut Runtime<'_, '_>, *const u8, u64, *mut u8) -> *mut u8;
 
 /// Expands states, a whole number of them, with [`SLACK`] readable bytes behind the last.
 ///
@@ -172,10 +149,12 @@ pub(super) unsafe fn run(
         steps: noted.map(|noted| Steps { noted, done: 0 }),
     };
     let cursor = runtime.begin_room();
+    // SAFETY: the driver was compiled with the signature of an entry.
+    let entry = unsafe { std::mem::transmute::<*const u8, Entry>(code.entry) };
     // SAFETY: the caller vouches for the states; the cursor and the limit are of one piece of room
     // that is `SLACK` bytes longer than the last candidate that may begin at the limit; helpers
     // that move the room give a new cursor.
-    let cursor = unsafe { (code.entry)(&mut runtime, states, count as u64, cursor) };
+    let cursor = unsafe { entry(&mut runtime, states, count as u64, cursor) };
     runtime.hand_over(cursor);
 }
 

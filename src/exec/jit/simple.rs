@@ -4,10 +4,11 @@
 //! mispredicted again and again; computed together they cost one. Tests of cells for known values
 //! are fused into a comparison of masked bytes of the state as they are in memory.
 
-use super::emitter::{Emitter, Frame, Val, Word};
-use super::footprint::{WORD_BITS, in_words};
+use super::emitter::{Emitter, Frame, Word};
 use super::names::Bound;
 use super::shape::location_cell;
+use super::val::Val;
+use super::words::{WORD_BITS, in_words};
 use crate::ir::layout::Cell;
 use crate::ir::{Binary, ChannelRef, Expr, ExprKind, Unary};
 use cranelift_codegen::ir::{InstBuilder, Value};

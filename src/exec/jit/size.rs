@@ -17,6 +17,10 @@ const OUTLINED_MIN: u64 = 40;
 /// Larger ones are not even if they are called once, so that no piece of code is too large.
 const INLINED_ONCE_MAX: u64 = 1000;
 
+/// Loops over values of names are unrolled as long as all copies together have no more parts than this: beyond, compiling takes more
+/// time and memory than most searches win.
+pub(super) const UNROLLED_MAX: u64 = 3000;
+
 /// The sizes of a program's functions, each found when it is first asked for.
 pub(super) struct Sizes {
     functions: RefCell<Vec<Option<u64>>>,

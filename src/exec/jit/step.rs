@@ -1,15 +1,16 @@
 //! Actions: from guards to candidates, in the interpreter's order.
 
-use super::bits::At;
-use super::call::Exit;
-use super::emitter::{Emitter, Frame, OnFault, Val};
+use super::code::Mode;
+use super::emitter::{Emitter, Exit, Frame, OnFault};
 use super::expr::Leave;
 use super::footprint::Footprint;
 use super::purpose::may_be_taken_back;
-use super::runtime::{Mode, Runtime};
+use super::runtime::Runtime;
 use super::shape::location_in;
 use super::simple::Test;
 use super::supported::is_native;
+use super::val::Val;
+use super::words::At;
 use crate::exec::interp::ChannelAt;
 use crate::exec::{FaultKind, LABEL_BYTES};
 use crate::ir::layout::Cell;

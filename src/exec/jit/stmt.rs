@@ -1,10 +1,11 @@
 //! Statements, on a frame.
 
-use super::bits::{At, CHUNK_BITS};
-use super::emitter::{Emitter, Frame, Val};
+use super::emitter::{Emitter, Frame};
 use super::expr::Leave;
 use super::names::Bound;
 use super::shape::Shape;
+use super::val::Val;
+use super::words::{At, CHUNK_BITS};
 use crate::exec::FaultKind;
 use crate::ir::layout::Cell;
 use crate::ir::{

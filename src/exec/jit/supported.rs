@@ -1,6 +1,6 @@
 //! Which code is compiled. The rest is rare, and an action with any of it is interpreted whole.
 
-use super::channels::numbered;
+use super::pids::numbered;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
     Action, ActionId, ChannelRef, Communication, Expr, ExprKind, FunctionId, Instance, Place,

@@ -5,23 +5,25 @@
 //! handed to the run-time, which calls the function for the place the mover is then at. See
 //! [`interp::turns`](crate::exec::interp) for the rules.
 
+use super::code::Mode;
 use super::emitter::{Emitter, Frame, OnFault};
 use super::footprint::{Footprint, own_bits};
+use super::meetings::Sent;
 use super::names::Names;
 use super::purpose::may_meet;
-use super::runtime::{Mode, Runtime};
+use super::runtime::{CHAIN_MAX, Runtime};
 use super::shape::location_in;
 use super::supported::is_native_turn;
 use crate::exec::FaultKind;
 use crate::exec::interp::ChannelAt;
-use crate::ir::{Action, ActionId, Communication, Instance, LocationId, Stmt, StmtKind, Turn};
+use crate::ir::{
+    Action, ActionId, Communication, Expr, Instance, LocationId, Stmt, StmtKind, Turn,
+};
+use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, types};
 use cranelift_frontend::Variable;
 use std::mem::offset_of;
-
-/// So many actions are emitted behind one another.
-pub(super) const CHAIN_MAX: usize = 64;
 
 /// So many from a location that states come to only within steps: the code from where the step began
 /// has passed it, unless the chain ended there. Without this a sequence of n actions would be emitted
@@ -37,6 +39,34 @@ struct Before {
     tier: Variable,
     /// Whether any of this is asked.
     asked: bool,
+}
+
+/// A mover, and how it is looked at.
+#[derive(Clone, Copy)]
+struct MoverInMode {
+    /// Who.
+    mover: Instance,
+    /// Its number among all.
+    number: u32,
+    /// How.
+    mode: Mode,
+}
+
+/// An action whose guard holds.
+#[derive(Clone, Copy)]
+struct Offer {
+    /// Which.
+    id: ActionId,
+    /// Whether it matters to others that it is possible: then it is chosen only after that is known.
+    asked: bool,
+    /// What is known of those before.
+    before: Before,
+    /// Where it is not possible.
+    next: Block,
+    /// Behind its steps.
+    taken: Block,
+    /// Where it fails, or where it is possible and no steps are taken.
+    failed: Block,
 }
 
 impl Emitter<'_, '_> {
@@ -70,11 +100,12 @@ impl Emitter<'_, '_> {
             self.go_on_at(may);
         }
         let before = self.before(actions, mode);
+        let by = MoverInMode { mover, number, mode };
         for &id in actions {
             if self.is_too_large() {
                 break;
             }
-            self.offer(mover, number, id, mode, before, end);
+            self.offer(by, id, before, end);
         }
         self.jump(end);
         self.go_on_at(end);
@@ -100,22 +131,14 @@ impl Emitter<'_, '_> {
     }
 
     /// One action of the mover.
-    fn offer(
-        &mut self,
-        mover: Instance,
-        number: u32,
-        id: ActionId,
-        mode: Mode,
-        before: Before,
-        end: Block,
-    ) {
+    fn offer(&mut self, by: MoverInMode, id: ActionId, before: Before, end: Block) {
         let action = &self.interp.program().actions[id];
         let next = self.block();
         if before.asked {
-            self.skip(action, mode, before, next, end);
+            self.skip(action, by.mode, before, next, end);
         }
         let (taken, failed) = (self.block(), self.block());
-        self.instance = self.number_alone(id, mover.slot);
+        self.instance = self.number_alone(id, by.mover.slot);
         self.on_fault = OnFault::Report(id, failed);
         if self.purpose.looks() {
             self.on_fault = OnFault::Ignore(failed);
@@ -125,64 +148,19 @@ impl Emitter<'_, '_> {
         if self.purpose.selects() && !asked {
             self.go_on_if_chosen(next);
         }
-        let parent = self.parent();
         if let Some(guard) = &action.guard {
-            let holds = self.block();
+            let (holds, parent) = (self.block(), self.parent());
             self.branch(guard, &parent, holds, next);
             self.go_on_at(holds);
         }
+        let offer = Offer { id, asked, before, next, taken, failed };
         match &action.communication {
-            None if self.purpose.looks() => self.jump(failed),
-            None => {
-                if self.purpose.selects() && asked {
-                    self.go_on_if_chosen_or_tell(taken);
-                }
-                self.take(mover, number, id, None, &parent);
-                self.jump(taken);
-            }
-            Some(communication) => {
-                let mut unmet = None;
-                self.each_channel(communication.channel(), &parent, &mut |this, channel| {
-                    this.names.channel = Some(channel);
-                    let capacity = this.interp.program().channels[channel.id].capacity;
-                    match communication {
-                        Communication::Receive { .. } if capacity == 0 => this.jump(next),
-                        Communication::Send { values, span, .. } if capacity == 0 => {
-                            let unmet = *unmet.get_or_insert_with(|| this.block());
-                            match mode == Mode::First || action.control.turn == Turn::First {
-                                true => this.end_with_fault(FaultKind::Error, *span),
-                                false => {
-                                    let message = this.message(channel, values, *span, &parent);
-                                    if let Some(message) = message {
-                                        this.meet_all(mover, id, channel, &message, taken, unmet);
-                                    }
-                                }
-                            }
-                        }
-                        _ => {
-                            this.wait_for(communication, channel, &parent, next);
-                            if this.purpose.looks() {
-                                return this.jump(failed);
-                            }
-                            if this.purpose.selects() && asked {
-                                this.go_on_if_chosen_or_tell(taken);
-                            }
-                            this.take(mover, number, id, Some(channel), &parent);
-                            this.jump(taken);
-                        }
-                    }
-                });
-                if let Some(unmet) = unmet {
-                    self.go_on_at(unmet);
-                    let zero = self.iconst(0);
-                    self.b.def_var(before.tier, zero);
-                    self.jump(next);
-                }
-            }
+            None => self.take_or_look(by, offer, None),
+            Some(communication) => self.offer_message(by, offer, communication),
         }
         self.go_on_at(failed);
         if self.purpose.looks() {
-            self.instance = self.number_alone(id, mover.slot);
+            self.instance = self.number_alone(id, by.mover.slot);
             self.mark();
         }
         self.jump(taken);
@@ -193,6 +171,66 @@ impl Emitter<'_, '_> {
         self.b.def_var(before.tier, tier);
         self.jump(next);
         self.go_on_at(next);
+    }
+
+    /// An action that communicates, by whichever channel is meant.
+    fn offer_message(&mut self, by: MoverInMode, offer: Offer, communication: &Communication) {
+        let parent = self.parent();
+        let mut unmet = None;
+        self.each_channel(communication.channel(), &parent, &mut |this, channel| {
+            this.names.channel = Some(channel);
+            let capacity = this.interp.program().channels[channel.id].capacity;
+            match communication {
+                Communication::Receive { .. } if capacity == 0 => this.jump(offer.next),
+                Communication::Send { values, span, .. } if capacity == 0 => {
+                    let unmet = *unmet.get_or_insert_with(|| this.block());
+                    this.offer_rendezvous(by, offer, channel, (values, *span), unmet);
+                }
+                _ => {
+                    this.wait_for(communication, channel, &parent, offer.next);
+                    this.take_or_look(by, offer, Some(channel));
+                }
+            }
+        });
+        if let Some(unmet) = unmet {
+            self.go_on_at(unmet);
+            let zero = self.iconst(0);
+            self.b.def_var(offer.before.tier, zero);
+            self.jump(offer.next);
+        }
+    }
+
+    /// A send by rendezvous. It is no way to go on within a `d_step`.
+    fn offer_rendezvous(
+        &mut self,
+        by: MoverInMode,
+        offer: Offer,
+        channel: ChannelAt,
+        (values, span): (&[Expr], Span),
+        unmet: Block,
+    ) {
+        let control = self.interp.program().actions[offer.id].control;
+        if by.mode == Mode::First || control.turn == Turn::First {
+            return self.end_with_fault(FaultKind::Error, span);
+        }
+        let parent = self.parent();
+        if let Some(message) = self.message(channel, values, span, &parent) {
+            let (sender, send) = (by.mover, offer.id);
+            let sent = Sent { sender, send, channel, message: &message };
+            self.meet_all(sent, offer.taken, unmet);
+        }
+    }
+
+    /// Takes an action that is possible, if steps are taken at all. Ends the block.
+    fn take_or_look(&mut self, by: MoverInMode, offer: Offer, channel: Option<ChannelAt>) {
+        if self.purpose.looks() {
+            return self.jump(offer.failed);
+        }
+        if self.purpose.selects() && offer.asked {
+            self.go_on_if_chosen_or_tell(offer.taken);
+        }
+        self.take(by, offer.id, channel);
+        self.jump(offer.taken);
     }
 
     /// Leaves the location, or passes an action by, because of those before it.
@@ -219,24 +257,18 @@ impl Emitter<'_, '_> {
     }
 
     /// Takes an action that is possible.
-    fn take(
-        &mut self,
-        mover: Instance,
-        number: u32,
-        id: ActionId,
-        channel: Option<ChannelAt>,
-        parent: &Frame,
-    ) {
-        let chain = self.chain(mover, id);
+    fn take(&mut self, by: MoverInMode, id: ActionId, channel: Option<ChannelAt>) {
+        let chain = self.chain(by.mover, id);
         let program = self.interp.program();
         let mut footprint = Footprint::new(self.interp, self.known(), &self.names);
         self.step_footprint(&mut footprint, &chain);
         let work = self.copy(&footprint.words());
         if let (Some(communication), Some(channel)) = (&program.actions[id].communication, channel)
         {
-            self.exchange(communication, channel, parent, &work);
+            let parent = self.parent();
+            self.exchange(communication, channel, &parent, &work);
         }
-        self.go_through(mover, number, &chain, id, &work);
+        self.go_through(by.mover, by.number, &chain, id, &work);
     }
 
     pub fn step_footprint(&mut self, footprint: &mut Footprint, chain: &[ActionId]) {

@@ -1,0 +1,214 @@
+//! From functions to machine code that can be called.
+
+use super::code::{Code, Site};
+use super::runtime;
+use cranelift_codegen::Context;
+use cranelift_codegen::ir::{AbiParam, FuncRef, Signature, Type, types};
+use cranelift_codegen::isa::TargetFrontendConfig;
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::FunctionBuilderContext;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
+
+/// Why a model is not compiled.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// There is no back end for this machine.
+    Machine(&'static str),
+    /// The back end failed.
+    Backend(Box<ModuleError>),
+}
+
+impl From<ModuleError> for Refusal {
+    fn from(error: ModuleError) -> Refusal {
+        Refusal::Backend(Box::new(error))
+    }
+}
+
+/// Makes functions.
+pub(super) struct Workshop {
+    pub module: JITModule,
+    pub context: Context,
+    pub functions: FunctionBuilderContext,
+    helpers: Helpers<FuncId>,
+    bytes: usize,
+}
+
+/// What compiled code calls.
+struct Helpers<F> {
+    make_room: F,
+    sort_multisets: F,
+    leave_to_interpreter: F,
+    complete: F,
+    interpret_mover: F,
+    fault: F,
+    fault_within: F,
+    stuck: F,
+    broken: F,
+    told_to_stop: F,
+    judge: F,
+    interpret: F,
+    impossible: F,
+}
+
+/// What one function calls.
+#[derive(Clone, Copy)]
+pub(super) struct Imports {
+    pub make_room: FuncRef,
+    pub sort_multisets: FuncRef,
+    pub leave_to_interpreter: FuncRef,
+    pub complete: FuncRef,
+    pub interpret_mover: FuncRef,
+    pub fault: FuncRef,
+    pub fault_within: FuncRef,
+    pub stuck: FuncRef,
+    pub broken: FuncRef,
+    pub told_to_stop: FuncRef,
+    pub judge: FuncRef,
+    pub interpret: FuncRef,
+    pub impossible: FuncRef,
+    pub config: TargetFrontendConfig,
+}
+
+impl Workshop {
+    /// A workshop for this machine.
+    pub fn new() -> Result<Workshop, Refusal> {
+        let mut flags = settings::builder();
+        let checked = if cfg!(debug_assertions) { "true" } else { "false" };
+        for (name, value) in
+            [("opt_level", "speed"), ("is_pic", "false"), ("enable_verifier", checked)]
+        {
+            flags.set(name, value).map_err(|_| Refusal::Machine("an option is unknown"))?;
+        }
+        let isa = cranelift_native::builder().map_err(Refusal::Machine)?;
+        let isa = isa
+            .finish(settings::Flags::new(flags))
+            .map_err(|_| Refusal::Machine("the processor is not supported"))?;
+        if isa.pointer_bits() != 64 || cfg!(target_endian = "big") {
+            return Err(Refusal::Machine("only 64-bit little-endian processors are compiled for"));
+        }
+        let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+        builder.symbol("make_room", runtime::make_room as *const u8);
+        builder.symbol("sort_multisets", runtime::sort_multisets as *const u8);
+        builder.symbol("leave_to_interpreter", runtime::leave_to_interpreter as *const u8);
+        builder.symbol("complete", runtime::complete as *const u8);
+        builder.symbol("interpret_mover", runtime::interpret_mover as *const u8);
+        builder.symbol("fault", runtime::fault as *const u8);
+        builder.symbol("fault_within", runtime::fault_within as *const u8);
+        builder.symbol("stuck", runtime::stuck as *const u8);
+        builder.symbol("broken", runtime::broken as *const u8);
+        builder.symbol("told_to_stop", runtime::told_to_stop as *const u8);
+        builder.symbol("judge", runtime::judge as *const u8);
+        builder.symbol("interpret", runtime::interpret as *const u8);
+        builder.symbol("impossible", runtime::impossible as *const u8);
+        let mut module = JITModule::new(builder);
+        let mut import = |name, parameters: &[Type], result: bool| {
+            let signature = helper_signature(&module, parameters, result);
+            module.declare_function(name, Linkage::Import, &signature).map_err(Refusal::from)
+        };
+        let (word, number) = (types::I64, types::I32);
+        let helpers = Helpers {
+            make_room: import("make_room", &[word, word, word], true)?,
+            sort_multisets: import("sort_multisets", &[word; 4], false)?,
+            leave_to_interpreter: import(
+                "leave_to_interpreter",
+                &[word, word, number, number],
+                false,
+            )?,
+            complete: import("complete", &[word, word, word], true)?,
+            interpret_mover: import("interpret_mover", &[word, word, word, number, number], true)?,
+            fault: import("fault", &[word, word, number, word], false)?,
+            fault_within: import("fault_within", &[word; 5], false)?,
+            stuck: import("stuck", &[word, word, word], false)?,
+            broken: import("broken", &[word, word, number], false)?,
+            told_to_stop: import("told_to_stop", &[word], true)?,
+            judge: import("judge", &[word, word, number], false)?,
+            interpret: import("interpret", &[word, word, word, number, number], true)?,
+            impossible: import("impossible", &[], false)?,
+        };
+        let context = module.make_context();
+        let functions = FunctionBuilderContext::new();
+        Ok(Workshop { module, context, functions, helpers, bytes: 0 })
+    }
+
+    /// Prepares the context for a function of so many words that gives a word.
+    pub fn begin(&mut self, words: usize) -> Imports {
+        self.module.clear_context(&mut self.context);
+        self.context.func.signature = signature(&self.module, words);
+        let (module, function) = (&mut self.module, &mut self.context.func);
+        let mut import = |id| module.declare_func_in_func(id, function);
+        let Helpers {
+            make_room,
+            sort_multisets,
+            leave_to_interpreter,
+            complete,
+            interpret_mover,
+            fault,
+            fault_within,
+            stuck,
+            broken,
+            told_to_stop,
+            judge,
+            interpret,
+            impossible,
+        } = &self.helpers;
+        Imports {
+            make_room: import(*make_room),
+            sort_multisets: import(*sort_multisets),
+            leave_to_interpreter: import(*leave_to_interpreter),
+            complete: import(*complete),
+            interpret_mover: import(*interpret_mover),
+            fault: import(*fault),
+            fault_within: import(*fault_within),
+            stuck: import(*stuck),
+            broken: import(*broken),
+            told_to_stop: import(*told_to_stop),
+            judge: import(*judge),
+            interpret: import(*interpret),
+            impossible: import(*impossible),
+            config: self.module.target_config(),
+        }
+    }
+
+    /// Compiles the function in the context.
+    pub fn define(&mut self) -> Result<FuncId, Refusal> {
+        let id = self.module.declare_anonymous_function(&self.context.func.signature)?;
+        self.define_as(id)?;
+        Ok(id)
+    }
+
+    /// Compiles the function in the context as one that was declared before.
+    pub fn define_as(&mut self, id: FuncId) -> Result<(), Refusal> {
+        self.module.define_function(id, &mut self.context)?;
+        self.bytes += self.context.compiled_code().map_or(0, |code| code.code_buffer().len());
+        Ok(())
+    }
+
+    /// Makes everything callable.
+    pub fn finish(
+        mut self,
+        entry: FuncId,
+        table: &[FuncId],
+        sites: Vec<Site>,
+    ) -> Result<Code, Refusal> {
+        self.module.finalize_definitions()?;
+        let address = |id: &FuncId| self.module.get_finalized_function(*id);
+        let table = table.iter().map(address).collect();
+        let entry = address(&entry);
+        Ok(Code::new(self.module, entry, table, sites, self.bytes))
+    }
+}
+
+/// Of a function of so many words that gives a word.
+pub(super) fn signature(module: &JITModule, words: usize) -> Signature {
+    helper_signature(module, &vec![types::I64; words], true)
+}
+
+fn helper_signature(module: &JITModule, parameters: &[Type], result: bool) -> Signature {
+    let mut signature = module.make_signature();
+    signature.params = parameters.iter().map(|&ty| AbiParam::new(ty)).collect();
+    if result {
+        signature.returns.push(AbiParam::new(types::I64));
+    }
+    signature
+}
