@@ -1031,8 +1031,33 @@ fn a_search_keeps_its_symmetry_and_its_rule_of_deadlocks() {
     let idle = bench.write("idle.m", "var x: 0..1; rule x := x; end; startstate x := 0; end;");
     assert_eq!(bench.run(&["check", &idle]).code, 1);
     assert_eq!(bench.run(&["check", &idle, "--deadlock", "stuck"]).code, 0);
+}
+
+#[test]
+fn flags_without_a_meaning_in_the_language_are_refused() {
+    let bench = Bench::new();
     let dve = bench.write("counter.dve", COUNTER);
-    bench.run(&["check", &dve, "--deadlock", "stuck"]).refused(2, &["--deadlock", "Murphi"]);
+    let murphi = bench.write("race.m", RACE);
+    let promela = bench.write("late.pml", LATE);
+    let wrong: [(&[&str], &str, &[&String]); 6] = [
+        (&["--overflow", "wrap"], "--overflow is for models in DVE", &[&murphi, &promela]),
+        (&["--overflow", "error"], "--overflow is for models in DVE", &[&murphi, &promela]),
+        (&["--slots", "3"], "--slots is for models in Promela", &[&dve, &murphi]),
+        (&["--deadlock", "stuck"], "--deadlock is for models in Murphi", &[&dve, &promela]),
+        (&["--claim", "c"], "--claim and --no-claim are for models in Promela", &[&dve, &murphi]),
+        (&["--no-claim"], "--claim and --no-claim are for models in Promela", &[&dve, &murphi]),
+    ];
+    for (flags, message, models) in wrong {
+        for command in ["check", "explain", "simulate"] {
+            for model in models {
+                bench.run(&[&[command, model], flags].concat()).refused(2, &[message, model]);
+            }
+        }
+    }
+    // Where they have one they are taken.
+    for (model, flags) in [(&dve, ["--overflow", "wrap"]), (&promela, ["--slots", "3"])] {
+        assert_eq!(bench.run(&[&["explain", model], &flags[..]].concat()).code, 0, "{model}");
+    }
 }
 
 /// Counts for longer than a short look goes on, and only then starts processes, in a loop.

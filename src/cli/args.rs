@@ -60,9 +60,12 @@ pub struct ModelArgs {
     /// Replace the value of a constant of the model
     #[arg(long = "define", short = 'D', value_name = "NAME=VALUE", value_parser = define)]
     pub defines: Vec<(String, i64)>,
-    /// What becomes of a value outside its variable's range: an error, or reduced as C does
-    #[arg(long, value_enum, default_value_t = OverflowArg::Error)]
-    pub overflow: OverflowArg,
+    /// What becomes of a value outside its variable's range.
+    #[arg(long, value_enum, help = format!(
+        "What becomes of a value outside its variable's range in {} [default: error]",
+        languages::titles(|it| it.options.overflow)
+    ))]
+    pub overflow: Option<OverflowArg>,
     /// What counts as a deadlock.
     #[arg(long, value_enum, help = format!(
         "What counts as a deadlock in {} [default: stuttering]",
@@ -146,7 +149,7 @@ impl SymmetryArg {
 pub enum OverflowArg {
     /// A run-time error, as DiVinE has it
     Error,
-    /// Modulo the size of the range, as LTSmin has it
+    /// Reduced modulo the size of the range, as in C and as LTSmin has it
     Wrap,
 }
 

@@ -4,7 +4,7 @@ use super::args::ModelArgs;
 use super::failure::Failure;
 use super::progress::Display;
 use super::{languages, say};
-use crate::front::{ClaimChoice, Language, Options};
+use crate::front::{ClaimChoice, Language, Options, OwnOptions};
 use crate::ir::{EndRule, Overflow};
 use crate::session::{TextModel, read_text};
 use crate::source::Sources;
@@ -16,7 +16,7 @@ pub(super) fn open(args: &ModelArgs) -> Result<TextModel, Failure> {
     let text = read_text(&args.model)?;
     let options = Options {
         defines: args.defines.clone(),
-        overflow: Some(Overflow::from(args.overflow)),
+        overflow: args.overflow.map(Overflow::from),
         deadlock: args.deadlock.map(EndRule::from),
         slots: args.slots,
         claim: args.claim(),
@@ -36,23 +36,33 @@ fn language_of(args: &ModelArgs) -> Result<&'static Language, Failure> {
     let name = args.model.display().to_string();
     let language = args.language.or_else(|| Language::of_file(&name));
     let language = language.ok_or_else(|| Failure::wrong(languages::no_ending(&name)))?;
-    let deadlock = |it: &Language| it.options.deadlock;
-    let claim = |it: &Language| it.options.claim;
-    if args.deadlock.is_some() && !deadlock(language) {
-        return Err(languages::misfit(
-            "--deadlock is",
-            &languages::titles(deadlock),
-            &name,
-            language,
-        ));
+    match own_flags(args).find(|flag| flag.is_given && !(flag.has_meaning)(language.options)) {
+        None => Ok(language),
+        Some(flag) => {
+            let titles = languages::titles(|it| (flag.has_meaning)(it.options));
+            Err(languages::misfit(flag.subject, &titles, &name, language))
+        }
     }
-    if args.claim() != ClaimChoice::First && !claim(language) {
-        return Err(languages::misfit(
-            "--claim and --no-claim are",
-            &languages::titles(claim),
-            &name,
-            language,
-        ));
-    }
-    Ok(language)
+}
+
+/// A flag that only some languages have a meaning for.
+struct OwnFlag {
+    /// As the subject of a sentence, with its verb.
+    subject: &'static str,
+    /// Whether the command line has it.
+    is_given: bool,
+    /// Whether a language with these options has a meaning for it.
+    has_meaning: fn(OwnOptions) -> bool,
+}
+
+fn own_flags(args: &ModelArgs) -> impl Iterator<Item = OwnFlag> {
+    let flag = |subject, is_given, has_meaning| OwnFlag { subject, is_given, has_meaning };
+    let has_claim = args.claim() != ClaimChoice::First;
+    [
+        flag("--overflow is", args.overflow.is_some(), |it| it.overflow),
+        flag("--deadlock is", args.deadlock.is_some(), |it| it.deadlock),
+        flag("--slots is", args.slots.is_some(), |it| it.slots.is_some()),
+        flag("--claim and --no-claim are", has_claim, |it| it.claim),
+    ]
+    .into_iter()
 }

@@ -38,6 +38,8 @@ pub type MakeTrail = fn(&mut Sources, &Options) -> Result<Box<dyn TrailWriter>, 
 /// The members of [`Options`] that only some languages have a meaning for.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnOptions {
+    /// Whether [`Options::overflow`] is one.
+    pub overflow: bool,
     /// Whether [`Options::deadlock`] is one.
     pub deadlock: bool,
     /// Whether [`Options::claim`] is one.
@@ -48,7 +50,8 @@ pub struct OwnOptions {
 
 impl OwnOptions {
     /// None of them.
-    pub const NONE: OwnOptions = OwnOptions { deadlock: false, claim: false, slots: None };
+    pub const NONE: OwnOptions =
+        OwnOptions { overflow: false, deadlock: false, claim: false, slots: None };
 }
 
 impl Language {

@@ -58,7 +58,7 @@ pub static LANGUAGE: Language = Language {
     title: "DVE",
     origin: "DiVinE's",
     endings: &["dve"],
-    options: OwnOptions::NONE,
+    options: OwnOptions { overflow: true, ..OwnOptions::NONE },
     load: |sources, options| load(sources, options),
     spin_trail: None,
 };
