@@ -100,9 +100,9 @@ proptest! {
         let layout = other.layout();
         let mut next = 0;
         for &group in &layout.order {
-            let (first, bits) = layout.extent(group);
-            prop_assert_eq!(first, next);
-            next += bits;
+            let extent = layout.extent(group);
+            prop_assert_eq!(extent.start, next);
+            next = extent.end;
         }
         prop_assert_eq!((next, layout.bytes), (model.layout().bits, model.layout().bytes));
         let same = model.layout().cells == layout.cells;

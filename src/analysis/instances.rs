@@ -102,6 +102,23 @@ enum Stretch {
     MayMove(ProcessId),
 }
 
+/// The values of a scalar type: as many integers as `count`, one after the other.
+#[derive(Clone, Copy, Debug)]
+struct Values {
+    least: i64,
+    count: u32,
+}
+
+/// The numbers of a meeting of two actions in two slots.
+#[derive(Clone, Copy, Debug)]
+pub struct MeetingNumbers {
+    /// The first.
+    pub first: u32,
+    /// By how much the number grows from one combination of the sender's values to the next. Those
+    /// of the receiver's follow one another.
+    pub sender_stride: u32,
+}
+
 /// The action instances of a program.
 #[derive(Clone, Debug)]
 pub struct ActionInstances {
@@ -109,8 +126,8 @@ pub struct ActionInstances {
     combinations: Arena<ActionId, u32>,
     /// Of each action, how many slots its process has, if it has one; else 1.
     slots: Arena<ActionId, u32>,
-    /// The least value of each parameter of each action, and how many it has.
-    parameters: Arena<ActionId, Vec<(i64, u32)>>,
+    /// The values of each parameter of each action.
+    parameters: Arena<ActionId, Vec<Values>>,
     /// Stretches of numbers, ascending by their first.
     stretches: Vec<(u32, Stretch)>,
     /// The first number of each action by itself, if it can be that.
@@ -170,10 +187,10 @@ impl ActionInstances {
             count: 0,
         };
         for action in program.actions.values() {
-            let parameters: Option<Vec<(i64, u32)>> =
+            let parameters: Option<Vec<Values>> =
                 action.parameters.iter().map(|it| values(program, it.over)).collect();
             let parameters = parameters.ok_or_else(too_many)?;
-            let product = |all: Option<u32>, &(_, values): &(i64, u32)| all?.checked_mul(values);
+            let product = |all: Option<u32>, it: &Values| all?.checked_mul(it.count);
             let combinations = parameters.iter().fold(Some(1), product).ok_or_else(too_many)?;
             all.combinations.push(combinations);
             all.parameters.push(parameters);
@@ -216,18 +233,17 @@ impl ActionInstances {
         Some(self.alone[action]? + slot * self.combinations[action])
     }
 
-    /// The first number of a meeting of two actions in two slots, and by how much the number grows
-    /// from one combination of the sender's values to the next. Those of the receiver's follow.
+    /// The numbers of a meeting of two actions in two slots.
     pub fn first_meeting(
         &self,
         (sender, sender_slot): (ActionId, u32),
         (receiver, receiver_slot): (ActionId, u32),
-    ) -> Option<(u32, u32)> {
+    ) -> Option<MeetingNumbers> {
         let first = *self.meetings.get(&(sender, receiver))?;
         let stride = self.size(receiver) as u32;
         let sender_slots = sender_slot * self.combinations[sender] * stride;
         let receiver_slots = receiver_slot * self.combinations[receiver];
-        Some((first + sender_slots + receiver_slots, stride))
+        Some(MeetingNumbers { first: first + sender_slots + receiver_slots, sender_stride: stride })
     }
 
     /// The number of what a process is asked before it moves.
@@ -246,8 +262,9 @@ impl ActionInstances {
             }
             ActionInstance::Meeting { sender, receiver } => {
                 let sides = [sender, receiver].map(|side| (side.action, side.slot));
-                self.first_meeting(sides[0], sides[1]).map(|(first, stride)| {
-                    first + sender.combination * stride + receiver.combination
+                self.first_meeting(sides[0], sides[1]).map(|numbers| {
+                    let with_sender = numbers.first + sender.combination * numbers.sender_stride;
+                    with_sender + receiver.combination
                 })
             }
             ActionInstance::MayMove { process, slot } => self.may_move(process, slot),
@@ -285,8 +302,8 @@ impl ActionInstances {
     pub fn values(&self, side: Side) -> Vec<i64> {
         let mut rest = side.combination;
         let mut values: Vec<i64> = (self.parameters[side.action].iter().rev())
-            .map(|&(low, count)| {
-                let value = low + i64::from(rest % count);
+            .map(|&Values { least, count }| {
+                let value = least + i64::from(rest % count);
                 rest /= count;
                 value
             })
@@ -300,12 +317,12 @@ fn too_many() -> NotNumbered {
     NotNumbered { reason: format!("it has more than {INSTANCES_MAX} action instances") }
 }
 
-/// The least value of a scalar type, and how many there are, if these are not too many.
-fn values(program: &Program, over: TypeId) -> Option<(i64, u32)> {
+/// The values of a scalar type, if these are not too many.
+fn values(program: &Program, over: TypeId) -> Option<Values> {
     let Type::Scalar(scalar) = &program.types[over] else { return None };
     let (low, high) = program.bounds(&scalar.domain);
     let count = i128::from(high) - i128::from(low) + 1;
-    Some((low, u32::try_from(count.max(0)).ok()?))
+    Some(Values { least: low, count: u32::try_from(count.max(0)).ok()? })
 }
 
 /// The channels without room that an action may send to or receive from.

@@ -60,8 +60,8 @@ fn layout(model: &Interp) -> String {
     let (program, layout) = (model.program(), model.layout());
     let mut out = format!("state of {} bits in {} bytes\n", layout.bits, layout.bytes);
     for &id in &layout.order {
-        let ((first, bits), name) = (layout.extent(id), part(program, layout.groups[id].part));
-        let _ = writeln!(out, "  bits {first:>5} + {bits:<5} {name}");
+        let (bits, name) = (layout.extent(id), part(program, layout.groups[id].part));
+        let _ = writeln!(out, "  bits {:>5} + {:<5} {name}", bits.start, bits.len());
     }
     out
 }

@@ -252,11 +252,12 @@ impl Layout {
         Ok(self)
     }
 
-    /// The first bit of a group and the number of its bits.
-    pub fn extent(&self, group: GroupId) -> (u32, u32) {
+    /// The bits of a group.
+    pub fn extent(&self, group: GroupId) -> Range<u32> {
         let Group { first, cells, .. } = self.groups[group];
         let cells = (first.0..first.0 + cells).map(|cell| &self.cells[CellId(cell)]);
-        (self.cells[first].bit, cells.map(|cell| cell.bits).sum())
+        let (bit, bits) = (self.cells[first].bit, cells.map(|cell| cell.bits).sum::<u32>());
+        bit..bit + bits
     }
 
     /// The value in a cell, or `None` if it is undefined.
@@ -332,7 +333,7 @@ fn write_bits(state: &mut [u8], at: u32, bits: u32, value: u32) {
 
 impl Program {
     /// The least and the greatest value of a domain.
-    pub fn bounds(&self, domain: &Domain) -> (i64, i64) {
+    pub fn bounds(&self, domain: &Domain) -> Interval {
         match domain {
             Domain::Bool => (0, 1),
             Domain::Range { low, high } => (*low, *high),

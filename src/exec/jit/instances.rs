@@ -25,8 +25,9 @@ impl Emitter<'_, '_> {
         (sender, theirs): ((ActionId, u32), Val),
         (receiver, ours): ((ActionId, u32), Val),
     ) -> Option<Val> {
-        let (first, stride) = self.purpose.instances()?.first_meeting(sender, receiver)?;
-        let with_sender = self.plus(Val::known(first.into()), theirs, stride);
+        let numbers = self.purpose.instances()?.first_meeting(sender, receiver)?;
+        let first = Val::known(numbers.first.into());
+        let with_sender = self.plus(first, theirs, numbers.sender_stride);
         Some(self.plus(with_sender, ours, 1))
     }
 

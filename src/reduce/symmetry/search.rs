@@ -13,6 +13,7 @@ use super::refine::{Said, first_colors, refine};
 use crate::exec::stop;
 use crate::ir::Layout;
 use crate::random::mix;
+use std::ops::Range;
 
 /// Room to work in, used for one state after another.
 pub(super) struct Scratch {
@@ -101,18 +102,18 @@ impl Scratch {
         while !stop::is_asked() {
             let colors = &mut self.colors[depth];
             refine(plan, &self.said, colors, &mut self.heard, &mut self.order);
-            let Some((first, count)) = self.undecided(plan, depth) else {
+            let Some(alike) = self.undecided(plan, depth) else {
                 return self.arrive(plan);
             };
             match effort {
-                Effort::Fast => self.mark(depth, self.order[first]),
-                Effort::Exact => return self.branch(plan, depth, first..first + count),
+                Effort::Fast => self.mark(depth, self.order[alike.start]),
+                Effort::Exact => return self.branch(plan, depth, alike),
             }
         }
     }
 
     /// Marks each of some elements in turn.
-    fn branch(&mut self, plan: &Incidence, depth: usize, members: std::ops::Range<usize>) {
+    fn branch(&mut self, plan: &Incidence, depth: usize, members: Range<usize>) {
         if self.colors.len() == depth + 1 {
             self.colors.push(self.colors[depth].clone());
             self.alike.push(Vec::new());
@@ -136,8 +137,8 @@ impl Scratch {
     }
 
     /// The first elements that look alike and whose order matters, if there are any: where in the
-    /// order they begin, and how many they are.
-    fn undecided(&mut self, plan: &Incidence, depth: usize) -> Option<(usize, usize)> {
+    /// order they are.
+    fn undecided(&mut self, plan: &Incidence, depth: usize) -> Option<Range<usize>> {
         for (number, set) in plan.sets.iter().enumerate() {
             let (mut at, end) = (set.first as usize, (set.first + set.size) as usize);
             while at < end {
@@ -149,7 +150,7 @@ impl Scratch {
                 let pairs = at + 1..at + count;
                 let differ = |it| stop::is_asked() || !self.are_interchangeable(plan, number, it);
                 if pairs.into_iter().any(differ) {
-                    return Some((at, count));
+                    return Some(at..at + count);
                 }
                 at += count;
             }

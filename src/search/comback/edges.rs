@@ -24,12 +24,23 @@ pub(super) struct Edges {
 struct OpenLevel {
     level: usize,
     segments: Vec<Segment>,
-    /// Of each block, its segment, its number there, and the first position.
-    blocks: Vec<(usize, usize, u64)>,
+    /// Ascending by their first positions.
+    blocks: Vec<BlockAt>,
     /// The block decoded, by its position in `blocks`.
     decoded: Option<usize>,
     decoder: Decoder,
     tags: Vec<u8>,
+}
+
+/// Where a block of a level is.
+#[derive(Clone, Copy)]
+struct BlockAt {
+    /// Its segment.
+    segment: usize,
+    /// Its number there.
+    block: usize,
+    /// The position in the level of the first key in it.
+    first: u64,
 }
 
 impl Edges {
@@ -108,10 +119,10 @@ impl OpenLevel {
     fn new(disk: &dyn Disk, levels: &SavedLevels, level: usize) -> Result<OpenLevel> {
         let segments = levels.open(disk, TAG, &Codec::Gaps, level)?;
         let (mut blocks, mut position) = (Vec::new(), 0);
-        for (at, segment) in segments.iter().enumerate() {
-            for block in 0..segment.blocks() {
-                blocks.push((at, block, position));
-                position += segment.keys_in(block) as u64;
+        for (segment, keys) in segments.iter().enumerate() {
+            for block in 0..keys.blocks() {
+                blocks.push(BlockAt { segment, block, first: position });
+                position += keys.keys_in(block) as u64;
             }
         }
         let (decoder, tags) = (Decoder::new(TAG), Vec::new());
@@ -119,8 +130,8 @@ impl OpenLevel {
     }
 
     fn get(&mut self, position: u64) -> Result<BackEdge> {
-        let at = self.blocks.partition_point(|&(_, _, first)| first <= position) - 1;
-        let (segment, block, first) = self.blocks[at];
+        let at = self.blocks.partition_point(|it| it.first <= position) - 1;
+        let BlockAt { segment, block, first } = self.blocks[at];
         if self.decoded != Some(at) {
             self.decoded = None;
             self.segments[segment].decode(block, &mut self.decoder, &mut self.tags)?;

@@ -79,7 +79,10 @@ impl Comback<'_> {
     fn sift(&mut self, chunk: &mut Chunk, fresh: &mut Fresh) -> Result<()> {
         let (width, mut room) = (self.form.width(), Vec::new());
         let states = chunk.states.chunks_exact(width).zip(0..);
-        let query = |(state, at)| (hash(self.form.lift(state, &mut room)), at);
+        let query = |(state, candidate)| {
+            let hash = hash(self.form.lift(state, &mut room));
+            Query { hash, candidate }
+        };
         let mut queries: Vec<Query> = states.map(query).collect();
         queries.sort_unstable();
         self.mark_known(chunk, &queries)?;
@@ -118,13 +121,14 @@ impl Comback<'_> {
         suspects.sort_unstable();
         self.rebuilt.suspects += suspects.len() as u64;
         let width = self.form.width();
-        let mut numbers: Vec<u64> = suspects.iter().map(|&(number, _)| number).collect();
+        let mut numbers: Vec<u64> = suspects.iter().map(|it| it.number).collect();
         numbers.dedup();
-        let groups: Vec<&[Suspect]> = suspects.chunk_by(|one, next| one.0 == next.0).collect();
+        let groups: Vec<&[Suspect]> =
+            suspects.chunk_by(|one, next| one.number == next.number).collect();
         let Chunk { states, known, .. } = chunk;
         self.rebuild(&numbers, &mut |at, state| {
-            for &(_, candidate) in groups[at] {
-                let candidate = candidate as usize;
+            for suspect in groups[at] {
+                let candidate = suspect.candidate as usize;
                 known[candidate] |= &states[candidate * width..][..width] == state;
             }
         })

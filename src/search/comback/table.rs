@@ -45,11 +45,23 @@ pub(super) struct Growing {
     pieces: Vec<FileSegment>,
 }
 
-/// A hash that is looked for, and whose it is.
-pub(super) type Query = (u64, u32);
+/// A hash that is looked for. They are ordered by hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Query {
+    /// The hash.
+    pub(super) hash: u64,
+    /// Which candidate's it is.
+    pub(super) candidate: u32,
+}
 
-/// A number found, and whose hash it has.
-pub(super) type Suspect = (u64, u32);
+/// A state that has the hash of a candidate. They are ordered by state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Suspect {
+    /// The state's number.
+    pub(super) number: u64,
+    /// Which candidate.
+    pub(super) candidate: u32,
+}
 
 impl Table {
     pub(super) fn new(disk: Arc<dyn Disk>, hash_bytes: usize, share: usize) -> Table {
@@ -222,7 +234,7 @@ impl Table {
     ) -> Result<bool> {
         let shift = 64 - 8 * self.hash_bytes as u32;
         let groups: Vec<&[Query]> =
-            queries.chunk_by(|one, next| one.0 >> shift == next.0 >> shift).collect();
+            queries.chunk_by(|one, next| one.hash >> shift == next.hash >> shift).collect();
         for run in &self.runs {
             match &run.keys {
                 Some(keys) => self.find_in_keys(keys, &groups, most, found),
@@ -293,14 +305,14 @@ impl Table {
 
     /// The least key that has the hash of a group.
     fn least_key(&self, group: &[Query]) -> Vec<u8> {
-        let mut key = group[0].0.to_be_bytes()[..self.hash_bytes].to_vec();
+        let mut key = group[0].hash.to_be_bytes()[..self.hash_bytes].to_vec();
         key.resize(self.width(), 0);
         key
     }
 
     /// Takes the keys from index `at` on that have the hash of a group; the index after them.
     fn take(&self, keys: &[u8], at: usize, group: &[Query], found: &mut Vec<Suspect>) -> usize {
-        let hash = &group[0].0.to_be_bytes()[..self.hash_bytes];
+        let hash = &group[0].hash.to_be_bytes()[..self.hash_bytes];
         let mut end = at;
         for key in keys[at * self.width()..].chunks_exact(self.width()) {
             if &key[..self.hash_bytes] != hash {
@@ -308,7 +320,8 @@ impl Table {
             }
             let number = key[self.hash_bytes..].iter();
             let number = number.fold(0, |number, &byte| number << 8 | u64::from(byte));
-            found.extend(group.iter().map(|&(_, whose)| (number, whose)));
+            let suspect = |query: &Query| Suspect { number, candidate: query.candidate };
+            found.extend(group.iter().map(suspect));
             end += 1;
         }
         end

@@ -68,8 +68,17 @@ pub(super) struct Successors<'a> {
     model: &'a dyn Model,
     /// As they came about.
     states: Vec<u8>,
-    /// Where they start in `states`, ascending by state, each with its index; equal states share one.
-    order: Vec<(usize, u64)>,
+    /// Ascending by state.
+    order: Vec<Successor>,
+}
+
+/// One that has come about.
+#[derive(Clone, Copy)]
+struct Successor {
+    /// Where it starts in the bytes of all, in bytes.
+    start: usize,
+    /// How many different ones are less: equal states share their index.
+    index: u64,
 }
 
 impl<'a> Successors<'a> {
@@ -106,23 +115,24 @@ impl<'a> Successors<'a> {
         let width = model.width();
         let at = |start: usize| &states[start..][..width];
         order.clear();
-        order.extend((0..states.len()).step_by(width).map(|start| (start, 0)));
-        order.sort_unstable_by_key(|&(start, _)| at(start));
+        order.extend((0..states.len()).step_by(width).map(|start| Successor { start, index: 0 }));
+        order.sort_unstable_by_key(|it| at(it.start));
         for next in 1..order.len() {
-            let (before, index) = order[next - 1];
-            order[next].1 = index + u64::from(at(before) != at(order[next].0));
+            let before = order[next - 1];
+            let differs = at(before.start) != at(order[next].start);
+            order[next].index = before.index + u64::from(differs);
         }
     }
 
     /// All of them with their indices.
     fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
-        self.order.iter().map(|&(start, index)| (index, self.at(start)))
+        self.order.iter().map(|it| (it.index, self.at(it.start)))
     }
 
     /// The one with an index.
     pub(super) fn get(&self, index: u64) -> Option<&[u8]> {
-        let first = self.order.partition_point(|&(_, it)| it < index);
-        self.order.get(first).filter(|it| it.1 == index).map(|&(start, _)| self.at(start))
+        let first = self.order.partition_point(|it| it.index < index);
+        self.order.get(first).filter(|it| it.index == index).map(|it| self.at(it.start))
     }
 
     fn at(&self, start: usize) -> &[u8] {

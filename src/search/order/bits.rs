@@ -1,6 +1,6 @@
 //! Bits in and out of states, a word at a time.
 
-use std::ops::{BitAnd, BitOr, Shl, Shr};
+use std::ops::{BitAnd, BitOr, Range, Shl, Shr};
 
 /// Bits that a word holds wherever in its first byte they begin.
 const RUN_MAX: u32 = 57;
@@ -107,14 +107,13 @@ impl Shr<u32> for Double {
     }
 }
 
-/// Runs of neighbours among ascending numbers, none longer than what is read at once: the first,
-/// and how many.
-pub(super) fn runs(numbers: impl Iterator<Item = u32>) -> Vec<(u32, u32)> {
-    let mut runs: Vec<(u32, u32)> = Vec::new();
+/// Runs of neighbours among ascending numbers, none longer than what is read at once.
+pub(super) fn runs(numbers: impl Iterator<Item = u32>) -> Vec<Range<u32>> {
+    let mut runs: Vec<Range<u32>> = Vec::new();
     for at in numbers {
         match runs.last_mut() {
-            Some((first, bits)) if *first + *bits == at && *bits < RUN_MAX => *bits += 1,
-            _ => runs.push((at, 1)),
+            Some(run) if run.end == at && run.end - run.start < RUN_MAX => run.end += 1,
+            _ => runs.push(at..at + 1),
         }
     }
     runs
@@ -171,7 +170,7 @@ mod tests {
 
     #[test]
     fn runs_are_of_neighbours_and_not_too_long() {
-        assert_eq!(runs([1, 2, 5].into_iter()), [(1, 2), (5, 1)]);
-        assert_eq!(runs(0..60), [(0, RUN_MAX), (RUN_MAX, 3)]);
+        assert_eq!(runs([1, 2, 5].into_iter()), [1..3, 5..6]);
+        assert_eq!(runs(0..60), [0..RUN_MAX, RUN_MAX..60]);
     }
 }

@@ -9,6 +9,7 @@ use super::bits::{Double, Word, or_bits, read_bits, runs};
 use crate::ir::Layout;
 use crate::ir::layout::GroupId;
 use spill::{Encoder, block_keys_max};
+use std::ops::Range;
 
 /// The bits in which the states of a sample differ.
 pub(super) struct Varying {
@@ -21,12 +22,32 @@ pub(super) struct Varying {
 struct Shape {
     /// All its bits.
     all: u32,
-    /// The runs of its bits that vary: the first, counted from the group's first, and how many.
-    runs: Vec<(u32, u32)>,
+    /// The runs of its bits that vary, counted from the group's first.
+    runs: Vec<Range<u32>>,
     /// How many bits vary.
     bits: u32,
     /// The lowest of them in the integer that holds what varies.
     lowest: u32,
+}
+
+/// Bits that vary, and where they are.
+struct Place {
+    /// The lowest of them in the integer that holds what varies.
+    lowest: u32,
+    /// How many.
+    bits: u32,
+    /// The first of them in the state.
+    at: u32,
+}
+
+/// Bits that travel together from one integer that holds what varies to another.
+struct Move {
+    /// The lowest of them, there.
+    from: u32,
+    /// The lowest of them, here.
+    to: u32,
+    /// How many.
+    bits: u32,
 }
 
 impl Varying {
@@ -40,13 +61,14 @@ impl Varying {
             bytes.for_each(|((differs, byte), first)| *differs |= byte ^ first);
         }
         let shape = |group| {
-            let (begin, all) = layout.extent(group);
+            let extent = layout.extent(group);
+            let all = extent.len() as u32;
             let varies = |at: &u32| {
-                let bit = begin + at;
+                let bit = extent.start + at;
                 differs[(bit / 8) as usize] & 0x80 >> (bit % 8) != 0
             };
             let runs = runs((0..all).filter(varies));
-            let bits = runs.iter().map(|(_, bits)| bits).sum();
+            let bits = runs.iter().map(|run| run.len() as u32).sum();
             Shape { all, runs, bits, lowest: 0 }
         };
         let mut groups: Vec<Shape> = layout.groups.keys().map(shape).collect();
@@ -68,32 +90,33 @@ impl Varying {
         order.iter().map(|group| &self.groups[group.0 as usize])
     }
 
-    /// The runs that vary as key order has them: the lowest bit in the integer that holds what
-    /// varies, how many bits, and the first bit in the state.
-    fn places(&self, order: &[GroupId]) -> Vec<(u32, u32, u32)> {
+    /// The runs that vary, as key order has them.
+    fn places(&self, order: &[GroupId]) -> Vec<Place> {
         let (mut begin, mut lowest) = (0, self.bits);
         let mut places = Vec::new();
         for shape in self.shapes(order) {
-            for &(at, bits) in &shape.runs {
+            for run in &shape.runs {
+                let bits = run.len() as u32;
                 lowest -= bits;
-                places.push((lowest, bits, begin + at));
+                places.push(Place { lowest, bits, at: begin + run.start });
             }
             begin += shape.all;
         }
         places
     }
 
-    /// How the bits travel to `order`: from, to, how many. What stays side by side goes together.
-    fn moves(&self, order: &[GroupId]) -> Vec<(u32, u32, u32)> {
-        let mut moves: Vec<(u32, u32, u32)> = Vec::new();
+    /// How the bits travel to `order`. What stays side by side goes together.
+    fn moves(&self, order: &[GroupId]) -> Vec<Move> {
+        let mut moves: Vec<Move> = Vec::new();
         let mut lowest = self.bits;
         for shape in self.shapes(order).filter(|shape| shape.bits > 0) {
             lowest -= shape.bits;
             match moves.last_mut() {
-                Some((from, to, bits)) if *from == shape.lowest + shape.bits => {
-                    (*from, *to, *bits) = (shape.lowest, lowest, *bits + shape.bits);
+                Some(last) if last.from == shape.lowest + shape.bits => {
+                    let bits = last.bits + shape.bits;
+                    *last = Move { from: shape.lowest, to: lowest, bits };
                 }
-                _ => moves.push((shape.lowest, lowest, shape.bits)),
+                _ => moves.push(Move { from: shape.lowest, to: lowest, bits: shape.bits }),
             }
         }
         moves
@@ -140,8 +163,8 @@ fn gather<W: Word>(varying: &Varying, declared: &[GroupId], states: &[u8]) -> Ve
     let mut padded = vec![0; varying.width + 8];
     let states = states.chunks_exact(varying.width).map(|state| {
         padded[..state.len()].copy_from_slice(state);
-        let parts =
-            places.iter().map(|&(to, bits, at)| W::from(read_bits(&padded, at, bits)) << to);
+        let part = |it: &Place| W::from(read_bits(&padded, it.at, it.bits)) << it.lowest;
+        let parts = places.iter().map(part);
         parts.fold(W::from(0), |key, part| key | part)
     });
     states.collect()
@@ -149,9 +172,8 @@ fn gather<W: Word>(varying: &Varying, declared: &[GroupId], states: &[u8]) -> Ve
 
 /// The states of `keys`, sorted, with their groups in `order` and 0 where nothing varies.
 fn rearrange<W: Word>(varying: &Varying, order: &[GroupId], keys: &[W]) -> Vec<u8> {
-    let moves: Vec<(u32, u32, W)> = (varying.moves(order).into_iter())
-        .map(|(from, to, bits)| (from, to, W::ones(bits)))
-        .collect();
+    let moves: Vec<(u32, u32, W)> =
+        (varying.moves(order).into_iter()).map(|it| (it.from, it.to, W::ones(it.bits))).collect();
     let moved = keys.iter().map(|&key| {
         let parts = moves.iter().map(|&(from, to, mask)| (key >> from & mask) << to);
         parts.fold(W::from(0), |key, part| key | part)
@@ -162,8 +184,8 @@ fn rearrange<W: Word>(varying: &Varying, order: &[GroupId], keys: &[W]) -> Vec<u
     let mut states = vec![0; keys.len() * varying.width + 8];
     for (number, &key) in keys.iter().enumerate() {
         let state = &mut states[number * varying.width..];
-        for &(from, bits, at) in &places {
-            or_bits(state, at, bits, (key >> from).low());
+        for &Place { lowest, bits, at } in &places {
+            or_bits(state, at, bits, (key >> lowest).low());
         }
     }
     states.truncate(keys.len() * varying.width);
