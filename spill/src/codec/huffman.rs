@@ -26,8 +26,14 @@ const CODES_MAX: usize = 64;
 /// A word and its length, as the lower 16 bits and the next 8.
 type Word = u32;
 
-/// A byte and the length of its word.
-type Entry = (u8, u8);
+/// What the next bits of a record say.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    /// The byte.
+    byte: u8,
+    /// The bits of its word.
+    bits: u8,
+}
 
 /// How many codes there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,9 +210,9 @@ impl Huffman {
             let mut held = load(bytes, bits / 8) >> (bits % 8);
             for (byte, &code) in bytes_of_key.iter_mut().zip(codes) {
                 let entry = self.entries[usize::from(code)][held as usize % (1 << LENGTH_MAX)];
-                *byte = entry.0;
-                held >>= entry.1;
-                bits += usize::from(entry.1);
+                *byte = entry.byte;
+                held >>= entry.bits;
+                bits += usize::from(entry.bits);
             }
         }
         let is_filled_up = || bits.is_multiple_of(8) || bytes[bits / 8] >> (bits % 8) == 0;
@@ -298,11 +304,11 @@ fn canonical(lengths: &[u8]) -> [Word; SYMBOLS] {
 
 /// For each number of 12 bits the byte whose word is its lower bits.
 fn entries(words: &[Word; SYMBOLS]) -> Box<[Entry; 1 << LENGTH_MAX]> {
-    let mut entries = Box::new([(0, 0); 1 << LENGTH_MAX]);
+    let mut entries = Box::new([Entry::default(); 1 << LENGTH_MAX]);
     for (byte, &word) in words.iter().enumerate() {
         let length = word >> 16;
         for entry in entries[usize::from(word as u16)..].iter_mut().step_by(1 << length) {
-            *entry = (byte as u8, length as u8);
+            *entry = Entry { byte: byte as u8, bits: length as u8 };
         }
     }
     entries

@@ -27,7 +27,7 @@ const LOOK_UP_RATIO: usize = 4;
 pub fn subtract(width: usize, candidates: &mut Vec<u8>, run: &[u8]) {
     debug_assert!(is_ascending(width, candidates) && is_ascending(width, run));
     let all = 0..candidates.len() / width;
-    let kept = for_shape!(width, shape => remove(shape, candidates, all, 0, run).0);
+    let kept = for_shape!(width, shape => remove(shape, candidates, all, 0, run).kept);
     candidates.truncate(kept * width);
 }
 
@@ -135,7 +135,7 @@ impl SegmentSubtract {
                 self.wide.known(squeeze, keys, &values[self.passed..])
             }
             Block::Keys(keys) => {
-                let (kept, passed) =
+                let Removed { kept, passed } =
                     remove(shape, candidates, range, kept, &keys[self.passed * width..]);
                 self.passed += passed;
                 return kept;
@@ -227,16 +227,23 @@ fn keep(width: usize, keys: &mut [u8], range: Range<usize>, kept: usize) -> usiz
     kept + range.len()
 }
 
+/// What [`remove`] has come to.
+struct Removed {
+    /// The index after the keys that are kept.
+    kept: usize,
+    /// How many keys of the run are not greater than the last of the range, or fewer.
+    passed: usize,
+}
+
 /// Moves those of the ascending keys `range` that are not in `run` to index `kept`, before which
-/// all is final. Returns the index after them there, and how many keys of `run` are not greater
-/// than the last of the range, or fewer.
+/// all is final.
 fn remove<S: Shape>(
     shape: S,
     keys: &mut [u8],
     range: Range<usize>,
     kept: usize,
     run: &[u8],
-) -> (usize, usize) {
+) -> Removed {
     debug_assert!(kept <= range.start);
     let run_count = run.len() / shape.width();
     if range.len() < run_count / GALLOP_RATIO {
@@ -255,7 +262,7 @@ fn remove_in_step<S: Shape>(
     range: Range<usize>,
     mut kept: usize,
     run: &[u8],
-) -> (usize, usize) {
+) -> Removed {
     let (width, run_count) = (shape.width(), run.len() / shape.width());
     let (mut next, mut passed) = (range.start, 0);
     while next < range.end && passed < run_count {
@@ -270,7 +277,7 @@ fn remove_in_step<S: Shape>(
         next += usize::from(!greater);
         passed += usize::from(!less);
     }
-    (keep(width, keys, next..range.end, kept), passed)
+    Removed { kept: keep(width, keys, next..range.end, kept), passed }
 }
 
 /// [`remove`] for far fewer keys than in the run.
@@ -280,7 +287,7 @@ fn remove_few<S: Shape>(
     range: Range<usize>,
     mut kept: usize,
     run: &[u8],
-) -> (usize, usize) {
+) -> Removed {
     let (width, run_count) = (shape.width(), run.len() / shape.width());
     let mut passed = 0;
     for next in range {
@@ -290,7 +297,7 @@ fn remove_few<S: Shape>(
             kept = keep(width, keys, next..next + 1, kept);
         }
     }
-    (kept, passed)
+    Removed { kept, passed }
 }
 
 /// [`remove`] for far more keys than in the run.
@@ -300,7 +307,7 @@ fn remove_from_many<S: Shape>(
     range: Range<usize>,
     mut kept: usize,
     run: &[u8],
-) -> (usize, usize) {
+) -> Removed {
     let width = shape.width();
     let mut next = range.start;
     let mut passed = 0;
@@ -314,5 +321,5 @@ fn remove_from_many<S: Shape>(
         passed += 1;
         next += usize::from(shape.at(keys, next) == shape.key(other));
     }
-    (keep(width, keys, next..range.end, kept), passed)
+    Removed { kept: keep(width, keys, next..range.end, kept), passed }
 }

@@ -51,13 +51,21 @@ pub(super) struct FilterChoice {
     of_use: u32,
 }
 
+/// The level that is expanded.
+pub(super) struct LastLevel {
+    /// Its number.
+    pub(super) number: u64,
+    /// How many keys are in it.
+    pub(super) keys: u64,
+}
+
 impl FilterChoice {
     /// Decides whether the candidates of a level are to be asked about. `last` is the level that is
-    /// expanded, its number and keys, `keys` are all, and a filter takes `bytes` at most. One that
-    /// is of no use is dropped at once; a new one is made by [`FilterChoice::make`].
-    pub(super) fn choose(&mut self, last: (u64, u64), keys: u64, blocks: u64, bytes: usize) {
-        (self.level, self.blocks) = (last.0, blocks);
-        let thin = last.1 < blocks.saturating_mul(KEYS_PER_BLOCK_MAX);
+    /// expanded, `keys` are all, and a filter takes `bytes` at most. One that is of no use is dropped
+    /// at once; a new one is made by [`FilterChoice::make`].
+    pub(super) fn choose(&mut self, last: LastLevel, keys: u64, blocks: u64, bytes: usize) {
+        (self.level, self.blocks) = (last.number, blocks);
+        let thin = last.keys < blocks.saturating_mul(KEYS_PER_BLOCK_MAX);
         self.filter.take_if(|filter| !thin || filter.is_worn_out(bytes));
         self.of_use = if thin { self.of_use } else { 0 };
         self.wanted = 0;

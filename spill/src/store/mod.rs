@@ -42,7 +42,7 @@ use crate::codec::Codec;
 use crate::disk::{Disk, Result};
 use crate::segments::Segment;
 use crate::values::Values;
-use filter::{FilterChoice, View};
+use filter::{FilterChoice, LastLevel, View};
 use rkyv::{Archive, Deserialize, Serialize};
 use run::{OldRun, YoungRun};
 use std::sync::Arc;
@@ -177,11 +177,6 @@ impl Store {
         &self.levels
     }
 
-    /// The number of runs on disk and in memory.
-    pub fn runs(&self) -> (usize, usize) {
-        (self.old.len(), self.young.len())
-    }
-
     /// Bytes of the runs in memory and of the filter; of the levels and of the runs on disk that are
     /// not levels.
     pub fn bytes(&self) -> [u64; 4] {
@@ -244,7 +239,7 @@ impl Store {
             self.old.iter().flat_map(|run| &run.segments).map(Segment::blocks).sum::<usize>();
         let young: usize = self.young.iter().map(|run| run.keys.len() / self.width).sum();
         let keys = self.old.iter().map(OldRun::keys).sum::<u64>() + young as u64;
-        let level = (last as u64, self.levels.keys(last));
+        let level = LastLevel { number: last as u64, keys: self.levels.keys(last) };
         self.filter.choose(level, keys, blocks as u64, self.shares.filter);
     }
 

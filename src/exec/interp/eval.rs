@@ -5,6 +5,7 @@ use super::failure::{fault, go_on};
 use super::frames::{Bound, Locals};
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
+use crate::ir::interval::Interval;
 use crate::ir::layout::CellId;
 use crate::ir::{
     ArithmeticError, Convert, Expr, ExprKind, Instance, LocalId, Owner, Pattern, Place, Quantifier,
@@ -289,7 +290,7 @@ impl Interp {
     }
 
     /// The least and greatest value of a scalar type.
-    pub(super) fn scalar_bounds(&self, ty: TypeId) -> (i64, i64) {
+    pub(super) fn scalar_bounds(&self, ty: TypeId) -> Interval {
         match &self.program.types[ty] {
             Type::Scalar(Scalar { domain, .. }) => self.program.bounds(domain),
             _ => unreachable!("the validator lets only scalar types be ranged over"),

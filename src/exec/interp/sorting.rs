@@ -95,16 +95,17 @@ impl Row {
         }
     }
 
-    /// The bits of a position, in pieces: where each begins, from the position's first, and ends.
-    fn pieces(self) -> impl Iterator<Item = (u32, u32)> {
+    /// The bits of a position, counted from its first, in chunks.
+    fn chunks(self) -> impl Iterator<Item = Range<u32>> {
         let starts = (0..self.bits).step_by(CHUNK_BITS as usize);
-        starts.map(move |start| (start, CHUNK_BITS.min(self.bits - start)))
+        starts.map(move |start| start..self.bits.min(start + CHUNK_BITS))
     }
 
     /// Whether a position may come after the one before it.
     fn is_ordered(self, state: &[u8], later: u32) -> bool {
         let (one, other) = (self.bit + (later - 1) * self.bits, self.bit + later * self.bits);
-        for (start, bits) in self.pieces() {
+        for Range { start, end } in self.chunks() {
+            let bits = end - start;
             let turn = if start == 0 { 1 << (bits - 1) } else { 0 };
             let before = read(state, one + start, bits) ^ turn;
             let after = read(state, other + start, bits) ^ turn;
@@ -118,7 +119,8 @@ impl Row {
     /// Exchanges a position and the one before it.
     fn exchange(self, state: &mut [u8], later: u32) {
         let (one, other) = (self.bit + (later - 1) * self.bits, self.bit + later * self.bits);
-        for (start, bits) in self.pieces() {
+        for Range { start, end } in self.chunks() {
+            let bits = end - start;
             let (before, after) =
                 (read(state, one + start, bits), read(state, other + start, bits));
             write(state, one + start, bits, after);

@@ -3,7 +3,7 @@
 
 use super::emitter::{Emitter, Frame};
 use super::expr::Leave;
-use super::shape::Shape;
+use super::shape::{Positions, Shape};
 use super::val::Val;
 use super::words::At;
 use crate::exec::FaultKind;
@@ -15,7 +15,7 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 impl Emitter<'_, '_> {
     /// Whether the multiset at `at` has an element at a position that it can have: 0 or 1.
     fn present(&mut self, frame: &Frame, at: At, shape: Shape, position: Val) -> Value {
-        let (capacity, stride) = self.shapes.positions(self.interp.program(), shape);
+        let Positions { capacity, stride } = self.shapes.positions(self.interp.program(), shape);
         let flag = self.offset(at, position, capacity, stride);
         self.read(frame, flag, 1)
     }
@@ -23,7 +23,7 @@ impl Emitter<'_, '_> {
     /// Whether a multiset has an element at a position.
     pub fn contains(&mut self, contains: &Contains, frame: &Frame) -> Val {
         let (at, shape) = self.at(&contains.multiset, frame);
-        let (capacity, _) = self.shapes.positions(self.interp.program(), shape);
+        let capacity = self.shapes.positions(self.interp.program(), shape).capacity;
         let position = self.value(&contains.position, frame);
         if position.is_within(0, i64::from(capacity) - 1) {
             return Val::int(self.present(frame, at, shape, position), 0, 1);
@@ -40,7 +40,7 @@ impl Emitter<'_, '_> {
     /// The number of elements for which `body` holds.
     pub fn count(&mut self, multiset: &Place, local: LocalId, body: &Expr, frame: &Frame) -> Val {
         let (at, shape) = self.at(multiset, frame);
-        let (capacity, _) = self.shapes.positions(self.interp.program(), shape);
+        let capacity = self.shapes.positions(self.interp.program(), shape).capacity;
         let (found, zero) = (self.b.declare_var(types::I64), self.iconst(0));
         self.b.def_var(found, zero);
         let size = self.sizes.expr(self.interp.program(), body);
@@ -63,7 +63,7 @@ impl Emitter<'_, '_> {
     /// Adds an element at the first free position.
     pub fn add(&mut self, multiset: &Place, element: &Argument, span: Span, frame: &Frame) {
         let (at, shape) = self.at(multiset, frame);
-        let (capacity, stride) = self.shapes.positions(self.interp.program(), shape);
+        let Positions { capacity, stride } = self.shapes.positions(self.interp.program(), shape);
         let inner = self.shapes.element(self.interp.program(), shape);
         let free = self.block();
         let position = self.b.append_block_param(free, types::I64);
@@ -96,7 +96,7 @@ impl Emitter<'_, '_> {
     /// Removes the element at a position, and leaves the position free.
     pub fn remove(&mut self, multiset: &Place, position: &Expr, frame: &Frame) {
         let (at, shape) = self.at(multiset, frame);
-        let (capacity, stride) = self.shapes.positions(self.interp.program(), shape);
+        let Positions { capacity, stride } = self.shapes.positions(self.interp.program(), shape);
         let inner = self.shapes.element(self.interp.program(), shape);
         let value = self.value(position, frame);
         self.check_index(value, 0, capacity, position);

@@ -19,7 +19,7 @@ pub(super) struct Site {
 }
 
 /// How a mover is looked at: for each there is a section of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Mode {
     /// For everything it can do.
     All,

@@ -198,8 +198,8 @@ struct Builder<'a> {
     interpreted: usize,
     /// The function that does nothing.
     idle: Option<FuncId>,
-    /// Those that leave a mover to the interpreter, by the mover and how it is looked at.
-    left: HashMap<(u32, u32), FuncId>,
+    /// Those that leave a mover to the interpreter, by how it is looked at and its number.
+    left: HashMap<(Mode, u32), FuncId>,
 }
 
 impl<'a> Builder<'a> {
@@ -283,12 +283,12 @@ impl<'a> Builder<'a> {
 
     /// A function that leaves a mover to the interpreter wherever it is.
     fn left(&mut self, mode: Mode, number: u32) -> Result<FuncId, Refusal> {
-        if let Some(left) = self.left.get(&(number, mode as u32)) {
+        if let Some(left) = self.left.get(&(mode, number)) {
             return Ok(*left);
         }
         self.function(3, |emitter| emitter.interpreted_mover(mode, number));
         let left = self.define()?;
-        self.left.insert((number, mode as u32), left);
+        self.left.insert((mode, number), left);
         Ok(left)
     }
 

@@ -11,7 +11,7 @@ use super::val::Val;
 use super::words::At;
 use crate::exec::FaultKind;
 use crate::exec::interp::ChannelAt;
-use crate::ir::interval::{self, Results, is_none};
+use crate::ir::interval::{self, Interval, Results, is_none};
 use crate::ir::{
     Arithmetic, Binary, ChannelRef, Expr, ExprKind, LocalId, Pattern, Quantifier, Scalar, Type,
     TypeId, Unary,
@@ -403,7 +403,7 @@ impl Emitter<'_, '_> {
     /// for all or once for each. The body ends by going to the block it is given.
     pub fn count_up(
         &mut self,
-        (low, high): (i64, i64),
+        (low, high): Interval,
         size: u64,
         local: LocalId,
         leave: Leave,
@@ -475,7 +475,7 @@ impl Emitter<'_, '_> {
     }
 
     /// The least and greatest value of a scalar type.
-    pub fn scalar_bounds(&self, ty: TypeId) -> (i64, i64) {
+    pub fn scalar_bounds(&self, ty: TypeId) -> Interval {
         match &self.interp.program().types[ty] {
             Type::Scalar(Scalar { domain, .. }) => self.interp.program().bounds(domain),
             _ => unreachable!("the validator lets only scalar types be ranged over"),

@@ -22,6 +22,14 @@ pub(super) struct Shape {
     pub cell: Option<Cell>,
 }
 
+/// The positions of a multiset.
+pub(super) struct Positions {
+    /// How many.
+    pub capacity: u32,
+    /// The bits of each.
+    pub stride: u32,
+}
+
 /// The cells of a buffered channel.
 pub(super) struct Buffer {
     /// The number of messages waiting.
@@ -94,12 +102,12 @@ impl Shapes {
         self.local(layout, &layout.frames.functions[function], local)
     }
 
-    /// How many positions a multiset has, and the bits of each.
-    pub fn positions(&self, program: &Program, multiset: Shape) -> (u32, u32) {
+    /// The positions of a multiset.
+    pub fn positions(&self, program: &Program, multiset: Shape) -> Positions {
         let Type::Multiset { capacity, .. } = program.types[multiset.ty] else {
             unreachable!("the validator tells multisets from other types");
         };
-        (capacity, 1 + self.bits(self.element(program, multiset)))
+        Positions { capacity, stride: 1 + self.bits(self.element(program, multiset)) }
     }
 
     /// The elements of a multiset.

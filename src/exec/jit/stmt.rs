@@ -13,7 +13,8 @@ use crate::ir::{
 };
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, types};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use std::ops::Range;
 
 impl Emitter<'_, '_> {
     /// Statements in order.
@@ -91,14 +92,15 @@ impl Emitter<'_, '_> {
 
     /// Copies bits as they were, even if some of them are among those written.
     pub fn copy_bits(&mut self, frame: &Frame, from: At, to: At, bits: u32) {
-        let chunks: Vec<(u32, u32)> = (0..bits)
-            .step_by(CHUNK_BITS as usize)
-            .map(|start| (start, CHUNK_BITS.min(bits - start)))
-            .collect();
-        let read: Vec<_> =
-            chunks.iter().map(|&(start, bits)| self.read(frame, from.plus(start), bits)).collect();
-        for (&(start, bits), value) in chunks.iter().zip(read) {
-            self.write(frame, to.plus(start), bits, value);
+        let chunks = (0..bits).step_by(CHUNK_BITS as usize);
+        let chunks = chunks.map(|start| start..bits.min(start + CHUNK_BITS));
+        let read = chunks.map(|chunk| {
+            let value = self.read(frame, from.plus(chunk.start), chunk.len() as u32);
+            (chunk, value)
+        });
+        let read: Vec<(Range<u32>, Value)> = read.collect();
+        for (chunk, value) in read {
+            self.write(frame, to.plus(chunk.start), chunk.len() as u32, value);
         }
     }
 

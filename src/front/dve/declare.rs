@@ -13,7 +13,10 @@ use super::scope::{ChannelInfo, Meaning, Member, Members, Scope, World, nearest}
 use crate::diag::Diagnostic;
 use crate::front::Options;
 use crate::front::quote::{quote, shorten};
-use crate::ir::{self, Domain, Entity, Overflow, Owner, Program, Scalar, Type, TypeId, interval};
+use crate::ir::{
+    self, Domain, Entity, Overflow, Owner, Program, Scalar, Type, TypeId,
+    interval::{self, Interval},
+};
 use crate::source::Span;
 use std::collections::HashMap;
 
@@ -75,7 +78,7 @@ pub(super) fn declare<'r, 'a>(
 
 impl Basic {
     /// The least and the greatest value.
-    fn bounds(self) -> (i64, i64) {
+    fn bounds(self) -> Interval {
         match self {
             Basic::Byte => (0, 255),
             Basic::Int => (-32768, 32767),

@@ -160,13 +160,22 @@ pub struct Expr {
     pub span: Span,
 }
 
+/// What a name of an `mtype` stands for.
+#[derive(Clone, Copy, Debug)]
+pub struct MtypeValue {
+    /// The number of its set.
+    pub set: usize,
+    /// Its value in there.
+    pub value: i64,
+}
+
 /// What an expression computes.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// A number.
     Number(i64),
-    /// A name of an `mtype`, by its set and value.
-    Symbol(usize, i64),
+    /// A name of an `mtype`.
+    Symbol(MtypeValue),
     /// A variable.
     Variable(Reference),
     /// An operator of one operand.
@@ -254,7 +263,7 @@ impl Expr {
         use super::ARITHMETIC;
         use crate::ir::Binary;
         match &self.kind {
-            ExprKind::Number(value) | ExprKind::Symbol(_, value) => Some(*value),
+            ExprKind::Number(value) | ExprKind::Symbol(MtypeValue { value, .. }) => Some(*value),
             ExprKind::Unary(operator, operand) => {
                 ARITHMETIC.unary(*operator, operand.constant()?).ok()
             }

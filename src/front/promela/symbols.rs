@@ -1,7 +1,7 @@
 //! What names mean: variables, their types, structures and the names of `mtype`s.
 
 pub use super::ast::SymbolId;
-use super::ast::{Expr, Name};
+use super::ast::{Expr, MtypeValue, Name};
 use crate::source::Span;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -100,7 +100,7 @@ pub struct Symbols {
     /// Sets of names.
     pub sets: Vec<MtypeSet>,
     /// What each name of a set stands for.
-    pub constants: HashMap<Rc<str>, (usize, i64)>,
+    pub constants: HashMap<Rc<str>, MtypeValue>,
 }
 
 impl Symbols {
@@ -120,7 +120,7 @@ impl Symbols {
         for name in names.iter().rev() {
             self.sets[set].names.push(name.clone());
             let value = self.sets[set].names.len() as i64;
-            self.constants.insert(name.clone(), (set, value));
+            self.constants.insert(name.clone(), MtypeValue { set, value });
         }
     }
 

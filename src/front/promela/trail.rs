@@ -106,22 +106,32 @@ impl<'a, W: Write> Trail<'a, W> {
     }
 
     fn action(&mut self, action: u32, pid: u32) -> Result<()> {
-        let Some((pid, number)) = self.numbers.number(action as usize, pid) else { return Ok(()) };
+        let Some(TrailMove { pid, number }) = self.numbers.number(action as usize, pid) else {
+            return Ok(());
+        };
         self.depth += 1;
         writeln!(self.out, "{}:{pid}:{number}", self.depth)
     }
 }
 
+/// A move as a trail has it.
+struct TrailMove {
+    /// The process's number; the claim's is 0, if there is one.
+    pid: u32,
+    /// The number of the move.
+    number: usize,
+}
+
 impl Numbers {
     /// The pid and the number that a trail has for an action of a process with this pid.
-    fn number(&self, action: usize, pid: u32) -> Option<(u32, usize)> {
+    fn number(&self, action: usize, pid: u32) -> Option<TrailMove> {
         let is_claimed = u32::from(self.claim.is_some());
         if let Some(number) = self.actions.get(action) {
-            return number.map(|number| (pid + is_claimed, number));
+            return number.map(|number| TrailMove { pid: pid + is_claimed, number });
         }
         // The moves of the claim come after the actions and the start.
         let number = action.checked_sub(self.actions.len() + 1)?;
         let number = self.claim.as_ref()?.moves.get(number).copied().flatten()?;
-        Some((0, number))
+        Some(TrailMove { pid: 0, number })
     }
 }

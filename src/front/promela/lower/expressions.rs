@@ -2,7 +2,7 @@
 
 use super::{Lowering, Meaning, Result};
 use crate::diag::Diagnostic;
-use crate::front::promela::ast::{Expr, ExprKind, Field, Name, Probe, Reference};
+use crate::front::promela::ast::{Expr, ExprKind, Field, MtypeValue, Name, Probe, Reference};
 use crate::front::promela::symbols::{Basic, Initial};
 use crate::ir::{
     self, Binary, ChannelId, ChannelRef, Entity, LocationId, Pattern, Pid, Place, ProcessId,
@@ -18,7 +18,9 @@ impl Lowering<'_, '_> {
             return Ok(ir::Expr::constant(value, span));
         }
         let kind = match &expr.kind {
-            ExprKind::Number(value) | ExprKind::Symbol(_, value) => ir::ExprKind::Constant(*value),
+            ExprKind::Number(value) | ExprKind::Symbol(MtypeValue { value, .. }) => {
+                ir::ExprKind::Constant(*value)
+            }
             ExprKind::Variable(reference) => return self.read(reference, inside),
             ExprKind::Unary(operator, operand) => {
                 ir::ExprKind::Unary(*operator, Box::new(self.expr(operand, inside)?))

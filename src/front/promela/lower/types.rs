@@ -142,8 +142,8 @@ impl Lowering<'_, '_> {
 
     fn is_of_set(&self, set: usize, value: &Expr) -> bool {
         match &value.kind {
-            ExprKind::Symbol(theirs, value) => {
-                *theirs == set || *value <= self.model.symbols.sets[set].names.len() as i64
+            ExprKind::Symbol(name) => {
+                name.set == set || name.value <= self.model.symbols.sets[set].names.len() as i64
             }
             ExprKind::Number(0) => true,
             ExprKind::Variable(reference) => {

@@ -178,9 +178,9 @@ impl Parser {
 
     /// What begins with a keyword or a predefined name.
     fn special(&mut self, word: &str) -> Parsed<Option<ExprKind>> {
-        if let Some(&(set, value)) = self.model.symbols.constants.get(word) {
+        if let Some(&value) = self.model.symbols.constants.get(word) {
             self.take();
-            return Ok(Some(ExprKind::Symbol(set, value)));
+            return Ok(Some(ExprKind::Symbol(value)));
         }
         let plain = match word {
             "true" | "skip" => ExprKind::Number(1),
