@@ -57,7 +57,7 @@ fn expanding_and_stepping_give_the_same() {
         walk(&model, |state| {
             let mut buffer = Vec::new();
             let run = |out: &mut Expansion| model.expand(state, out);
-            let Collected { transitions, left_out, findings } =
+            let Collected { transitions, left_out, findings, .. } =
                 Expansion::collect(model.width(), &mut buffer, run).unwrap();
             let steps = model.steps(state);
             let stepped: Vec<u8> = steps

@@ -25,6 +25,7 @@ pub struct Expansion<'a> {
     failed: Option<spill::Error>,
     transitions: u64,
     left_out: u64,
+    put_off: u64,
     findings: Findings,
 }
 
@@ -37,6 +38,8 @@ pub struct Collected {
     pub transitions: u64,
     /// How many of them lead to states that are left out, and so are no candidates.
     pub left_out: u64,
+    /// How many states were expanded with less than all their steps.
+    pub put_off: u64,
     /// What was found wrong.
     pub findings: Findings,
 }
@@ -70,13 +73,14 @@ impl Expansion<'_> {
             failed: None,
             transitions: 0,
             left_out: 0,
+            put_off: 0,
             findings,
         };
         run(&mut out);
-        let Expansion { failed, transitions, left_out, findings, .. } = out;
+        let Expansion { failed, transitions, left_out, put_off, findings, .. } = out;
         match failed {
             Some(error) => Err(error),
-            None => Ok(Collected { transitions, left_out, findings }),
+            None => Ok(Collected { transitions, left_out, put_off, findings }),
         }
     }
 
@@ -198,6 +202,11 @@ impl Expansion<'_> {
     pub fn leave_out(&mut self, steps: u64) {
         self.transitions += steps;
         self.left_out += steps;
+    }
+
+    /// Counts states of which steps were put off.
+    pub fn put_off(&mut self, states: u64) {
+        self.put_off += states;
     }
 
     /// Adds what was found by a model that this one wraps.

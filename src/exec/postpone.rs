@@ -15,9 +15,10 @@ use spill::Result;
 /// Its [`expand`](super::Model::expand) takes every step, as any model's does: who knows nothing of what
 /// is put off leaves nothing out.
 pub trait Postpones: Send + Sync {
-    /// As [`Model::expand`](super::Model::expand), but may put off steps of some of `states`. Of each
-    /// state of which it does, and whose other steps are needed unless one of its successors is new, it
-    /// tells `owed` all the successors that it adds: there is one at least.
+    /// As [`Model::expand`](super::Model::expand), but may put off steps of some of `states`, which it
+    /// counts ([`Expansion::put_off`]). Of each state of which it does, and whose other steps are needed
+    /// unless one of its successors is new, it tells `owed` all the successors that it adds: there is one
+    /// at least. Leaving early it may tell fewer, but no others.
     ///
     /// What is put off is a function of the state alone.
     fn expand_some(&self, states: &[u8], out: &mut Expansion, owed: &mut Obligations);

@@ -97,7 +97,7 @@ pub fn write_trace(
 ) {
     let last = trace.last().map(|state| pairs(&trace.describe(state)));
     let fields = [
-        ("depth", json!(violation.depth)),
+        ("depth", json!(trace.depth())),
         ("kind", json!(violation.kind)),
         ("last_state", json!(last)),
         ("name", json!(violation.name)),

@@ -75,8 +75,10 @@ pub struct ViolationReport {
     pub kind: &'static str,
     /// The property's name, or the sort of error.
     pub name: String,
-    /// Steps of a shortest way there, a faulty one included.
+    /// Steps of a shortest way there, a faulty one included; where steps were put off, no less than that.
     pub depth: u64,
+    /// Whether it is that of a shortest way.
+    pub shortest: bool,
     /// How many states, or faulty steps, were found.
     pub count: u64,
     /// Where it stands in the source, if it stands anywhere.
@@ -91,7 +93,7 @@ pub fn violations(
     outcome: &Outcome,
 ) -> Vec<ViolationReport> {
     let explained = model.explained();
-    let properties = explained.properties();
+    let (properties, shortest) = (explained.properties(), model.postpones().is_none());
     let mut all: Vec<ViolationReport> = outcome
         .findings
         .iter()
@@ -116,7 +118,8 @@ pub fn violations(
                     (kind.violation(), format!("{} in {action}", kind.name()), place)
                 }
             };
-            ViolationReport { check, kind, name, depth, count: finding.count, place }
+            let count = finding.count;
+            ViolationReport { check, kind, name, depth, shortest, count, place }
         })
         .collect();
     all.sort_by_key(|violation| (violation.depth, violation.check));

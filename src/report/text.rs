@@ -173,10 +173,11 @@ pub fn print_compiled(compiled: Result<Compiled, &str>) -> String {
 }
 
 fn print_violation(violation: &ViolationReport) -> String {
-    let ViolationReport { kind, name, depth, count, place, .. } = violation;
+    let ViolationReport { kind, name, depth, shortest, count, place, .. } = violation;
     let place = place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
     let first = self::count(*depth, "step");
-    format!("{kind}: {name}{place} ({count} found, the first after {first})")
+    let after = if *shortest { "after" } else { "after at most" };
+    format!("{kind}: {name}{place} ({count} found, the first {after} {first})")
 }
 
 /// Writes a counterexample: the initial state, then each step with what it changed. Each piece of text

@@ -14,7 +14,8 @@ use crate::exec::{FaultKind, Finding, Findings, Model, Violation};
 use consistency::contradiction;
 use rkyv::{Archive, Deserialize, Serialize, rancor};
 use spill::{
-    Codec, Disk, Error, FileSegment, Format, Projection, Result, SavedProjection, SavedStore,
+    Codec, Disk, Error, FileName, FileSegment, Format, Projection, Result, SavedProjection,
+    SavedStore,
 };
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use std::sync::Arc;
 pub const MANIFEST: &str = "manifest";
 
 /// The manifest's format. The version covers every file of a search directory.
-pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 5 };
+pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 6 };
 
 /// A search at rest.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
@@ -45,6 +46,8 @@ pub struct Saved {
     pub findings: Vec<SavedFinding>,
     /// The last level, as far as it has been expanded; absent once there is a verdict.
     pub open: SavedLevel,
+    /// What is left of states of which steps were put off.
+    pub postponed: SavedPostponed,
     /// The verdict's code: 0 none, 1 verified, 2 violated.
     pub verdict: u8,
     /// Seconds of searching so far.
@@ -75,14 +78,37 @@ pub struct DiskFigures {
 pub struct SavedLevel {
     /// States expanded, the first ones in order.
     pub expanded: u64,
-    /// Their transitions.
+    /// Whether that are all, and nothing new came of them: what is left is to expand states again.
+    pub exhausted: bool,
+    /// Their transitions, and those of states expanded again meanwhile.
     pub transitions: u64,
+    /// How many of them were expanded with less than all their steps.
+    pub partial: u64,
     /// What was found in them.
     pub findings: Vec<SavedFinding>,
     /// Their candidates, as sorted runs.
     pub candidates: Vec<FileSegment>,
     /// The length in bytes of each worker's file of candidate runs; 0 if it has none.
     pub logs: Vec<u64>,
+}
+
+/// What is left to do, or to find out, of states of which steps were put off.
+#[derive(Clone, Debug, Default, Archive, Serialize, Deserialize)]
+pub struct SavedPostponed {
+    /// Which states have which successors, as sorted runs: states of the last level while it is expanded,
+    /// or once it is exhausted; before anything of it is expanded, of the level before.
+    pub obligations: Vec<FileSegment>,
+    /// The length in bytes of each worker's file of these; 0 if it has none.
+    pub logs: Vec<u64>,
+    /// The states that are to be expanded again, at most one piece: of the level before the last, or of the
+    /// last if it is exhausted.
+    pub carried: Vec<FileSegment>,
+    /// How many of them have been, the first ones in order.
+    pub expanded: u64,
+    /// States of which steps were put off, in the levels expanded whole.
+    pub partial: u64,
+    /// States that had to be expanded again, in all levels.
+    pub again: u64,
 }
 
 /// One finding; checks are numbers here.
@@ -122,6 +148,16 @@ impl Saved {
                 Err(Error::corrupt(MANIFEST, 0, what))
             }
         }
+    }
+
+    /// The files of keys that it mentions.
+    pub fn files(&self) -> impl Iterator<Item = FileName> {
+        let shards = 0..self.store.levels.shards.len() as u16;
+        let merged = self.store.runs.iter().flat_map(|run| &run.pieces);
+        let SavedPostponed { obligations, carried, .. } = &self.postponed;
+        let pieces = merged.chain(&self.frontier.pieces).chain(&self.open.candidates);
+        let pieces = pieces.chain(obligations).chain(carried);
+        shards.map(|shard| FileName::Levels { shard }).chain(pieces.map(|piece| piece.file))
     }
 
     /// How states are stored.
@@ -164,6 +200,8 @@ impl Saved {
             levels: (0..levels.ends.len()).map(|level| levels.keys(level)).collect(),
             transitions: self.transitions + self.open.transitions,
             findings: self.all_findings()?.without_tags(self.storage.tag_bytes()),
+            partial: self.postponed.partial + self.open.partial,
+            again: self.postponed.again,
         })
     }
 

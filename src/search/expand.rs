@@ -12,13 +12,16 @@
 
 mod collect;
 mod log;
+mod owed;
 mod tallies;
 mod worker;
 
+pub use owed::{Owed, RANK};
 pub use worker::Worker;
 
 use super::Control;
-use crate::exec::{Collected, Findings, Model};
+use super::control::Progress;
+use crate::exec::{Collected, Expansion, Findings, Model, Obligations, Postpones};
 use spill::{Codec, Decoder, Frontier, Result};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -28,16 +31,67 @@ const UNIT_STATES: usize = 2048;
 /// Levels of fewer states than this are expanded by one worker.
 const STATES_PER_WORKER_MIN: u64 = 4096;
 
-/// A level and how much of it has been expanded.
+/// States of a level and how many of them have been expanded.
 pub struct PartlyExpanded<'a> {
     /// Its number, from 0.
     pub number: u32,
-    /// Its states, as the store has keys in memory.
+    /// The last level, after which files are named.
+    pub last: u32,
+    /// Which steps are taken.
+    pub steps: Steps<'a>,
+    /// The states, as the store has keys in memory.
     pub frontier: &'a Frontier,
     /// What the store reads and writes keys with.
     pub codec: &'a Codec,
     /// States expanded already.
     pub expanded: u64,
+}
+
+impl PartlyExpanded<'_> {
+    /// Shows that so many states of it have been expanded, by so many transitions.
+    fn show(&self, states: u64, transitions: u64, progress: &Progress) {
+        // What is expanded again has been counted.
+        if !matches!(self.steps, Steps::Rest(_)) {
+            Progress::add(&progress.expanded, states);
+        }
+        Progress::add(&progress.transitions, transitions);
+    }
+}
+
+/// Which steps of states are taken.
+#[derive(Clone, Copy)]
+pub enum Steps<'a> {
+    /// All.
+    All,
+    /// Those that are not put off.
+    First(&'a dyn Postpones),
+    /// The rest.
+    Rest(&'a dyn Postpones),
+}
+
+impl Steps<'_> {
+    /// Adds these steps of `states` to `out`, and tells `owe` of obligations.
+    fn take(
+        self,
+        model: &dyn Model,
+        states: &[u8],
+        out: &mut Expansion,
+        owe: &mut dyn FnMut(usize, &[u8]) -> Result<()>,
+    ) {
+        match self {
+            Steps::All => model.expand(states, out),
+            Steps::Rest(model) => model.expand_rest(states, out),
+            Steps::First(model) => {
+                let owing = Obligations::collect(owe, |owed| {
+                    model.expand_some(states, out, owed);
+                    Ok(())
+                });
+                if let Err(error) = owing {
+                    out.give_up(error);
+                }
+            }
+        }
+    }
 }
 
 /// What expanding some of a level gave.
@@ -47,6 +101,8 @@ pub struct Expanded {
     pub states: u64,
     /// Transitions taken.
     pub transitions: u64,
+    /// States of which steps were put off.
+    pub put_off: u64,
     /// What was found wrong.
     pub findings: Findings,
 }
@@ -69,8 +125,9 @@ pub fn expand(
     })?;
     let mut all = Expanded { states: units.done(), ..Expanded::default() };
     for tallies in tallies {
-        let Collected { transitions, findings, .. } = tallies.of_states_before(all.states);
+        let Collected { transitions, put_off, findings, .. } = tallies.of_states_before(all.states);
         all.transitions += transitions;
+        all.put_off += put_off;
         all.findings.merge(findings.at_level(u64::from(level.number)));
     }
     Ok(all)

@@ -7,25 +7,30 @@
 //! until the next level is empty
 //! ```
 //!
+//! Where a model puts steps off, a round also expands states of the round before, by the rest of their
+//! steps: those none of whose successors was new (`external/again.rs`).
+//!
 //! Delayed duplicate detection for breadth-first search is Munagala and Ranade's (1999), brought
 //! to model checking by Stern and Dill (1998) and to large disks by Korf (2003); here both the
 //! candidates and the store are sorted runs. A level is a *set*, so levels, counts and
 //! counterexamples do not depend on threads, timing, memory or interruptions.
 
+mod again;
 mod saving;
 
 use super::checkpoint::DiskFigures;
 use super::comback::Tagged;
 use super::control::Progress;
-use super::expand::{PartlyExpanded, Worker, expand};
+use super::expand::{PartlyExpanded, RANK, Steps, Worker, expand};
 use super::project;
 use super::visited::Visited;
 use super::{Control, Limits, MemoryPlan, Outcome, Storage, Verdict};
-use crate::exec::{Findings, Model};
+use crate::exec::{Findings, Model, Postpones};
+use again::Postponed;
 use saving::{CheckpointClock, sweep};
 use spill::{
-    Candidates, Codec, Disk, Error, FileName, FileSegment, Levels, Metered, Result, SavedStore,
-    Settled,
+    Candidates, Codec, Disk, Error, FileName, FileSegment, Levels, Metered, Result, Settled,
+    WIDTH_MAX,
 };
 use std::sync::Arc;
 
@@ -37,6 +42,8 @@ pub struct Search<'a> {
     storage: Storage,
     /// The model as it is searched, if its states carry tags.
     tagged: Option<Tagged<'a>>,
+    /// The model as it is searched, if it puts steps off.
+    postpones: Option<&'a dyn Postpones>,
     disk: Arc<Metered>,
     control: &'a Control,
     store: Visited<'a>,
@@ -45,6 +52,7 @@ pub struct Search<'a> {
     transitions: u64,
     findings: Findings,
     open: OpenLevel,
+    postponed: Postponed,
     verdict: Verdict,
     /// Found in all levels.
     states: u64,
@@ -55,11 +63,16 @@ pub struct Search<'a> {
     disk_before: DiskFigures,
 }
 
-/// The last level, as far as it has been expanded.
+/// The last level, as far as it has been expanded, and what was expanded beside it.
 #[derive(Default)]
 struct OpenLevel {
     expanded: u64,
+    /// Whether it has been expanded and led to nothing new, so that only states that are to be expanded
+    /// again are left.
+    exhausted: bool,
     transitions: u64,
+    /// States of which steps were put off.
+    partial: u64,
     findings: Findings,
     /// Candidate runs of earlier sittings, from a checkpoint.
     restored: Vec<FileSegment>,
@@ -101,7 +114,7 @@ impl<'a> Search<'a> {
         control: &'a Control,
         storage: Storage,
     ) -> Result<Self> {
-        sweep(&*disk, &SavedStore::default(), &[], &[])?;
+        sweep(&*disk, None)?;
         Ok(Self::new(model, disk, plan, limits, control, storage))
     }
 
@@ -114,6 +127,12 @@ impl<'a> Search<'a> {
         storage: Storage,
     ) -> Self {
         let shared: Arc<dyn Disk> = disk.clone();
+        let postpones = match storage {
+            // An obligation is a key like others, only longer.
+            Storage::Sorted(_) => model.postpones().filter(|_| model.width() + RANK <= WIDTH_MAX),
+            Storage::Comback(_) => None,
+        };
+        let plan = if postpones.is_some() { plan.for_obligations() } else { plan };
         let tagged = match storage {
             Storage::Sorted(_) => None,
             Storage::Comback(_) => Some(Tagged { model }),
@@ -128,6 +147,7 @@ impl<'a> Search<'a> {
             plan,
             storage,
             tagged,
+            postpones,
             disk,
             control,
             store,
@@ -135,6 +155,7 @@ impl<'a> Search<'a> {
             transitions: 0,
             findings: Findings::default(),
             open: OpenLevel::default(),
+            postponed: Postponed::default(),
             verdict: Verdict::Incomplete,
             states: 0,
             stale: Vec::new(),
@@ -190,6 +211,8 @@ impl<'a> Search<'a> {
             levels: levels_keys(levels).collect(),
             transitions: self.transitions + self.open.transitions,
             findings: findings.without_tags(self.width() - self.model.width()),
+            partial: self.postponed.partial + self.open.partial,
+            again: self.postponed.again,
         }
     }
 
@@ -274,9 +297,15 @@ impl<'a> Search<'a> {
         (!known).then(|| project::wider(self.store.codec(), &exceptional))
     }
 
-    /// Expands the last level and settles the next.
+    /// Expands the last level, and what is to be expanded again, and settles the next.
     fn level(&mut self) -> Result<Left> {
         if self.store.levels().is_empty() {
+            return Ok(Left::Finished);
+        }
+        if !self.carry()? {
+            return Ok(Left::Stopped);
+        }
+        if self.open.exhausted && !self.postponed.carries() {
             return Ok(Left::Finished);
         }
         if !self.expand_level()? {
@@ -291,11 +320,16 @@ impl<'a> Search<'a> {
         let Settled::New(states) = self.settle_level()? else { return Ok(Left::Stopped) };
         self.states += states;
         self.close_level()?;
+        self.open.exhausted = states == 0 && self.postponed.is_due();
+        if self.open.exhausted {
+            self.open.expanded = self.last_level_states();
+        }
         self.show_progress();
-        Ok(if states == 0 { Left::Finished } else { Left::Settled })
+        Ok(if states > 0 || self.open.exhausted { Left::Settled } else { Left::Finished })
     }
 
-    /// Expands what is left of the level, with checkpoints; false if told to stop.
+    /// Expands what is left of the level, and what is to be expanded again, with checkpoints; false if
+    /// told to stop.
     fn expand_level(&mut self) -> Result<bool> {
         let Search { store, workers, .. } = self;
         let frontier = store.frontier(|spare| {
@@ -304,20 +338,19 @@ impl<'a> Search<'a> {
         })?;
         let codec = self.store.frontier_codec().clone();
         let states = frontier.keys(codec.key_width(self.width()));
+        if !self.expand_again()? {
+            return Ok(false);
+        }
         while self.open.expanded < states {
-            let (last, every) = (self.clock.last, self.control.checkpoint_every);
-            let pause = || self.control.should_stop() || last.elapsed() >= every;
             let level = PartlyExpanded {
                 number: self.level_number(),
+                last: self.level_number(),
+                steps: self.postpones.map_or(Steps::All, Steps::First),
                 frontier: &frontier,
                 codec: &codec,
                 expanded: self.open.expanded,
             };
-            let model = self.tagged.as_ref().map_or(self.model, |tagged| tagged as &dyn Model);
-            let done = expand(model, &level, &mut self.workers, self.control, &pause)?;
-            self.open.expanded = done.states;
-            self.open.transitions += done.transitions;
-            self.open.findings.merge(done.findings);
+            self.open.expanded = self.expand(&level)?;
             if self.control.should_stop() {
                 return Ok(false);
             }
@@ -326,6 +359,18 @@ impl<'a> Search<'a> {
             }
         }
         Ok(true)
+    }
+
+    /// Expands some states of a level, until it is time to pause; how many of them have been expanded then.
+    fn expand(&mut self, level: &PartlyExpanded) -> Result<u64> {
+        let (last, every) = (self.clock.last, self.control.checkpoint_every);
+        let pause = || self.control.should_stop() || last.elapsed() >= every;
+        let model = self.tagged.as_ref().map_or(self.model, |tagged| tagged as &dyn Model);
+        let done = expand(model, level, &mut self.workers, self.control, &pause)?;
+        self.open.transitions += done.transitions;
+        self.open.partial += done.put_off;
+        self.open.findings.merge(done.findings);
+        Ok(done.states)
     }
 
     fn settle_level(&mut self) -> Result<Settled> {
@@ -351,10 +396,17 @@ impl<'a> Search<'a> {
     fn close_level(&mut self) -> Result<()> {
         let open = std::mem::take(&mut self.open);
         self.transitions += open.transitions;
+        self.postponed.partial += open.partial;
         self.findings.merge(open.findings);
         let files = self.workers.iter_mut().filter_map(Worker::clear);
         let files: Vec<FileName> = files.chain(open.restored_files).collect();
-        match open.in_manifest {
+        self.discard(files, open.in_manifest)?;
+        self.close_again()
+    }
+
+    /// Removes files, at once or when the manifest no longer mentions them.
+    fn discard(&mut self, files: Vec<FileName>, in_manifest: bool) -> Result<()> {
+        match in_manifest {
             true => self.stale.extend(files),
             false => files.iter().try_for_each(|file| self.disk.remove(&file.to_string()))?,
         }
@@ -368,6 +420,10 @@ impl<'a> Search<'a> {
         }
         self.stale.append(&mut self.open.restored_files);
         self.open.restored.clear();
+        if std::mem::take(&mut self.open.exhausted) {
+            self.open.expanded = 0;
+        }
+        self.forget_postponed();
         self.verdict = match self.is_violated() {
             true => Verdict::Violated,
             false => Verdict::Verified,
@@ -388,12 +444,15 @@ impl<'a> Search<'a> {
         self.store.levels().len().saturating_sub(1) as u32
     }
 
-    fn show_progress(&self) {
+    fn last_level_states(&self) -> u64 {
         let levels = self.store.levels();
+        levels.len().checked_sub(1).map_or(0, |last| levels.keys(last))
+    }
+
+    fn show_progress(&self) {
         let progress = &self.control.progress;
-        let last = if levels.is_empty() { 0 } else { levels.keys(levels.len() - 1) };
         Progress::set(&progress.level, u64::from(self.level_number()));
-        Progress::set(&progress.frontier, last);
+        Progress::set(&progress.frontier, self.last_level_states());
         Progress::set(&progress.expanded, self.open.expanded);
         Progress::set(&progress.states, self.states);
     }

@@ -5,9 +5,12 @@
 //! fast: one ordered set for all states, one vector for the level.
 
 use super::{Limits, Outcome, Verdict};
-use crate::exec::{Collected, Expansion, Model};
+use crate::exec::{Collected, Expansion, Model, Obligations};
 use spill::Result;
 use std::collections::BTreeSet;
+
+/// States, one by one.
+type States = Vec<Vec<u8>>;
 
 /// Explores `model` with no bound on memory but the machine's.
 ///
@@ -18,17 +21,25 @@ pub fn search(model: &dyn Model, limits: &Limits) -> Result<Outcome> {
     let (initial, Collected { findings, .. }) = candidates(model, |out| model.initial(out))?;
     outcome.findings.merge(findings);
     let mut frontier = unvisited(initial, &mut visited);
-    while !frontier.is_empty() {
-        let level = outcome.levels.len() as u64;
-        outcome.levels.push(frontier.len() as u64);
-        let (next, Collected { transitions, findings, .. }) =
-            candidates(model, |out| frontier.iter().for_each(|state| model.expand(state, out)))?;
-        outcome.transitions += transitions;
-        outcome.findings.merge(findings.at_level(level));
+    // States of which steps were put off, that are to be expanded again, and their level.
+    let mut again = (0, States::new());
+    while !frontier.is_empty() || !again.1.is_empty() {
+        if !frontier.is_empty() {
+            outcome.levels.push(frontier.len() as u64);
+        }
+        let level = outcome.levels.len() as u64 - 1;
+        let (mut next, owed, collected) = expand(model, &frontier)?;
+        add(&mut outcome, level, collected);
+        let (more, collected) = expand_rest(model, &again.1)?;
+        next.extend(more);
+        add(&mut outcome, again.0, collected);
         if limits.stop_on_violation && limits.checks.any_selected(model, &outcome.findings) {
             break;
         }
-        frontier = unvisited(next, &mut visited);
+        let new = unvisited(next, &mut visited);
+        again = (level, undischarged(frontier, &owed, &new));
+        outcome.again += again.1.len() as u64;
+        frontier = new;
     }
     outcome.verdict = match limits.checks.any_selected(model, &outcome.findings) {
         true => Verdict::Violated,
@@ -37,18 +48,56 @@ pub fn search(model: &dyn Model, limits: &Limits) -> Result<Outcome> {
     Ok(outcome)
 }
 
+/// Expands states, some steps put off if the model does: their successors, which of those each state that
+/// owes steps has, and the tallies.
+fn expand(model: &dyn Model, states: &[Vec<u8>]) -> Result<(States, Vec<States>, Collected)> {
+    let mut owed = vec![States::new(); states.len()];
+    let (next, collected) = candidates(model, |out| match model.postpones() {
+        None => states.iter().for_each(|state| model.expand(state, out)),
+        Some(model) => {
+            let mut owe = |position: usize, successor: &[u8]| {
+                owed[position].push(successor.to_vec());
+                Ok(())
+            };
+            let _ = Obligations::collect(&mut owe, |owed| {
+                model.expand_some(&states.concat(), out, owed);
+                Ok(())
+            });
+        }
+    })?;
+    Ok((next, owed, collected))
+}
+
+/// Expands states again, by the rest of their steps.
+fn expand_rest(model: &dyn Model, states: &[Vec<u8>]) -> Result<(States, Collected)> {
+    candidates(model, |out| {
+        model.postpones().into_iter().for_each(|model| model.expand_rest(&states.concat(), out));
+    })
+}
+
+/// Those of `states` that owe steps, and none of whose successors is among the `new` states.
+fn undischarged(states: States, owed: &[States], new: &[Vec<u8>]) -> States {
+    let is_new = |state: &Vec<u8>| new.binary_search(state).is_ok();
+    let owing = |owed: &States| !owed.is_empty() && !owed.iter().any(is_new);
+    states.into_iter().zip(owed).filter(|(_, owed)| owing(owed)).map(|(state, _)| state).collect()
+}
+
+/// Adds what expanding states of a level came to.
+fn add(outcome: &mut Outcome, level: u64, collected: Collected) {
+    outcome.transitions += collected.transitions;
+    outcome.partial += collected.put_off;
+    outcome.findings.merge(collected.findings.at_level(level));
+}
+
 /// What `run` adds to an expansion, and its tallies.
-fn candidates(
-    model: &dyn Model,
-    run: impl FnOnce(&mut Expansion),
-) -> Result<(Vec<Vec<u8>>, Collected)> {
+fn candidates(model: &dyn Model, run: impl FnOnce(&mut Expansion)) -> Result<(States, Collected)> {
     let mut buffer = Vec::new();
     let collected = Expansion::collect(model.width(), &mut buffer, run)?;
     Ok((buffer.chunks_exact(model.width()).map(<[u8]>::to_vec).collect(), collected))
 }
 
 /// The candidates seen for the first time, in order.
-fn unvisited(candidates: Vec<Vec<u8>>, visited: &mut BTreeSet<Vec<u8>>) -> Vec<Vec<u8>> {
+fn unvisited(candidates: States, visited: &mut BTreeSet<Vec<u8>>) -> States {
     let mut new: Vec<_> =
         candidates.into_iter().filter(|state| visited.insert(state.clone())).collect();
     new.sort_unstable();

@@ -5,6 +5,7 @@
 //! Neither knows which language the model came from.
 
 mod allocator;
+mod carry;
 pub mod checkpoint;
 pub mod comback;
 pub mod control;
@@ -99,6 +100,10 @@ pub struct Outcome {
     pub transitions: u64,
     /// All that was found wrong, selected as a violation or not.
     pub findings: Findings,
+    /// How many states were expanded with less than all their steps.
+    pub partial: u64,
+    /// How many of these had to be expanded once more, with the rest.
+    pub again: u64,
 }
 
 impl Outcome {

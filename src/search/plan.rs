@@ -62,6 +62,8 @@ pub struct MemoryPlan {
     pub young: u64,
     /// A filter of the store, where levels are thin, else lent to the candidates.
     pub filter: u64,
+    /// Each thread's buffer of obligations, without its sorting buffer; none where no steps are put off.
+    pub obligations: u64,
 }
 
 /// A budget in which the search cannot work.
@@ -109,7 +111,21 @@ impl MemoryPlan {
         let rest = budget - base - reserve;
         let buffer = rest / 8 / (2 * threads as u64);
         let (young, filter) = (rest * 3 / 8, rest / 2);
-        Ok(MemoryPlan { budget, base, reserve, threads, buffer, young, filter })
+        let obligations = 0;
+        Ok(MemoryPlan { budget, base, reserve, threads, buffer, young, filter, obligations })
+    }
+
+    /// The same for a search in which steps are put off: as much as candidates are sure of is for
+    /// obligations, and the filter has so much less.
+    pub fn for_obligations(self) -> MemoryPlan {
+        match self.obligations {
+            0 => {
+                let bytes = 2 * self.buffer * self.threads as u64;
+                let filter = self.filter.saturating_sub(bytes);
+                MemoryPlan { filter, obligations: self.buffer, ..self }
+            }
+            _ => self,
+        }
     }
 
     /// What of it is the store's.
@@ -164,7 +180,8 @@ fn status_field(name: &str) -> Option<u64> {
 
 impl fmt::Display for MemoryPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let MemoryPlan { budget, base, reserve, threads, buffer, young, filter } = *self;
+        let MemoryPlan { budget, base, reserve, threads, buffer, young, filter, obligations } =
+            *self;
         writeln!(f, "memory budget {}", Bytes(budget))?;
         writeln!(f, "  program and model     {:>10}", Bytes(base).to_string())?;
         writeln!(f, "  reserve               {:>10}", Bytes(reserve).to_string())?;
@@ -174,6 +191,14 @@ impl fmt::Display for MemoryPlan {
             Bytes(2 * buffer * threads as u64).to_string(),
             Bytes(buffer)
         )?;
+        if obligations > 0 {
+            writeln!(
+                f,
+                "  obligations           {:>10}  ({threads} x {}, and as much to sort)",
+                Bytes(2 * obligations * threads as u64).to_string(),
+                Bytes(obligations)
+            )?;
+        }
         writeln!(f, "  young runs            {:>10}", Bytes(young).to_string())?;
         write!(f, "  filter                {:>10}  (", Bytes(filter).to_string())?;
         write!(f, "or more for candidates, where levels are not thin)")
@@ -206,12 +231,15 @@ mod tests {
         for threads in [1, 2, 16] {
             for budget in [160 * MIB, 200 * MIB, 4096 * MIB] {
                 let plan = MemoryPlan::new(budget, 8 * MIB, threads, 10).unwrap();
-                let shared = plan.base
-                    + plan.reserve
-                    + plan.young
-                    + plan.filter
-                    + 2 * plan.buffer * threads as u64;
-                assert!(shared <= budget && shared + MIB > budget, "{plan}");
+                for plan in [plan, plan.for_obligations(), plan.for_obligations().for_obligations()]
+                {
+                    let shared = plan.base
+                        + plan.reserve
+                        + plan.young
+                        + plan.filter
+                        + 2 * (plan.buffer + plan.obligations) * threads as u64;
+                    assert!(shared <= budget && shared + MIB > budget, "{plan}");
+                }
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Counterexamples: from a state found wrong back to an initial one, one level at a time.
 //!
 //! The search keeps no predecessors. A state of level `n` has one in level `n - 1`, so the levels
-//! are read backwards. A predecessor differs from the wanted successor only inside a write mask of
+//! are read backwards; where steps were put off, it may have one only in a level before that. A predecessor differs from the wanted successor only inside a write mask of
 //! the model, so the states of the level before are compared under the masks, and the few that pass
 //! are expanded, until one has the successor. The first such state in key order is taken, so a counterexample is always the
-//! same one, and as levels are breadth-first depths it is a shortest one. Before it is shown it is
+//! same one, and as levels are breadth-first depths it is a shortest one, unless steps were put off. Before it is shown it is
 //! replayed forwards, step by step, by the reference semantics.
 //!
 //! A way can be longer, and a model can start in more states, than there is memory for. So the states
@@ -124,6 +124,9 @@ impl<'a> Finder<'a> {
         let mut way = Way::new(self.model.width(), self.folder);
         let mut target = witness.to_vec();
         way.push(&target)?;
+        // A state that was expanded again leads to levels after the next.
+        let jumps = self.model.postpones().is_some();
+        let mut missing = None;
         for level in (0..level as usize).rev() {
             let segments =
                 levels.open(self.disk, self.model.width(), &codec.unprojected(), level)?;
@@ -131,11 +134,14 @@ impl<'a> Finder<'a> {
             if self.control.should_stop() {
                 return Ok(None);
             }
-            target = before.ok_or_else(|| {
-                let reason = format!("no state of level {level} leads to the next any more");
-                Error::Source { reason: reason.into() }
-            })?;
-            way.push(&target)?;
+            match before {
+                Some(before) => {
+                    way.push(&before)?;
+                    (target, missing) = (before, None);
+                }
+                None if jumps && level > 0 => missing = missing.or(Some(level)),
+                None => return Err(no_predecessor(missing.unwrap_or(level))),
+            }
         }
         Ok(Some(way))
     }
@@ -185,6 +191,11 @@ impl<'a> Finder<'a> {
             })?;
         Ok(found.into_iter().flatten().min().map(|(_, state)| state))
     }
+}
+
+fn no_predecessor(level: usize) -> Error {
+    let reason = format!("no state of level {level} leads to the next any more");
+    Error::Source { reason: reason.into() }
 }
 
 /// What one thread works in.

@@ -127,7 +127,7 @@ fn collect(model: &dyn Model, limit: usize, ask: impl FnOnce(&mut Expansion)) ->
         all.append(buffer);
         Ok(())
     };
-    let Collected { transitions, left_out, findings } =
+    let Collected { transitions, left_out, findings, .. } =
         Expansion::collect_in_batches(model.width(), &mut buffer, limit, on_full, ask)
             .expect("room is always made");
     all.append(&mut buffer);

@@ -295,7 +295,8 @@ impl Random {
 pub fn tiny_plan(threads: usize, width: usize, buffer_keys: u64, young_keys: u64) -> MemoryPlan {
     let buffer = buffer_keys * width as u64;
     let young = young_keys * width as u64;
-    MemoryPlan { budget: 0, base: 0, reserve: 0, threads, buffer, young, filter: 2 * young_keys }
+    let (budget, base, reserve, filter, obligations) = (0, 0, 0, 2 * young_keys, 0);
+    MemoryPlan { budget, base, reserve, threads, buffer, young, filter, obligations }
 }
 
 /// Begins a search in `disk`, or goes on with the one there.

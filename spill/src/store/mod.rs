@@ -219,6 +219,11 @@ impl Store {
         Ok(())
     }
 
+    /// The keys of a level, whole.
+    pub fn level(&mut self, level: usize) -> Result<Vec<Segment>> {
+        Ok(self.levels.open(level)?.iter().map(Segment::unprojected).collect())
+    }
+
     /// The last level, to be expanded.
     pub fn frontier(&mut self) -> Result<Frontier> {
         let last = self.levels.len() - 1;

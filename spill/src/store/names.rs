@@ -49,6 +49,19 @@ pub enum FileName {
         /// The shard's number.
         shard: u16,
     },
+    /// Sorted runs of which state of a level has which successor, segment after segment, of one
+    /// expanding thread.
+    Obligations {
+        /// The level.
+        level: u32,
+        /// The thread's number.
+        shard: u16,
+    },
+    /// The states of a level that are to be expanded again.
+    Carried {
+        /// The level.
+        level: u32,
+    },
 }
 
 impl fmt::Display for FileName {
@@ -62,6 +75,10 @@ impl fmt::Display for FileName {
             FileName::Frontier { level } => write!(f, "frontier-{level:08}"),
             FileName::Fresh { level } => write!(f, "fresh-{level:08}"),
             FileName::Changes { shard } => write!(f, "changes-{shard:03}"),
+            FileName::Obligations { level, shard } => {
+                write!(f, "obligations-{level:08}-{shard:03}")
+            }
+            FileName::Carried { level } => write!(f, "carried-{level:08}"),
         }
     }
 }
@@ -69,8 +86,7 @@ impl fmt::Display for FileName {
 impl FileName {
     /// Whether a name found in a directory is of a file of keys.
     pub fn is_one(name: &str) -> bool {
-        ["levels-", "merged-", "candidates-", "frontier-", "fresh-", "changes-"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
+        let sorts = ["levels-", "merged-", "candidates-", "frontier-", "fresh-", "changes-"];
+        sorts.iter().chain(&["obligations-", "carried-"]).any(|sort| name.starts_with(sort))
     }
 }

@@ -199,7 +199,7 @@ impl<'m> ClaimProduct<'m> {
     ) -> Option<bool> {
         successors.clear();
         let run = |inner: &mut Expansion| self.model.expand(system, inner);
-        let Collected { transitions, left_out, findings } =
+        let Collected { transitions, left_out, findings, .. } =
             out.wrap(self.model.width(), successors, run)?;
         out.leave_out(left_out * ways as u64);
         let mut moved = transitions > 0;

@@ -5,7 +5,7 @@
 //! again: that every index is within its list, that no sum overflows, and the invariants of the
 //! store. Whether the files agree with the manifest is checked where they are opened.
 
-use super::{DiskFigures, Saved, SavedFinding, SavedLevel};
+use super::{DiskFigures, Saved, SavedFinding, SavedLevel, SavedPostponed};
 use crate::search::storage::SavedStorage;
 use spill::{FileName, FileSegment, SavedLevels, SavedRun, SavedStore, WIDTH_MAX};
 
@@ -16,12 +16,13 @@ const COUNT_MAX: u64 = 1 << 60;
 type Demand = fn(&Saved) -> bool;
 
 /// The parts, each relying on those before: keys of levels are added up once the levels agree.
-const PARTS: [(Demand, &str); 6] = [
+const PARTS: [(Demand, &str); 7] = [
     (numbers_agree, "numbers"),
     (|saved| levels_agree(&saved.store.levels, saved.width.into()), "levels"),
     (|saved| runs_agree(&saved.store), "runs"),
     (frontier_agrees, "frontier"),
     (|saved| open_level_agrees(&saved.open, &saved.store.levels), "half expanded level"),
+    (postponed_agrees, "steps that are put off"),
     (findings_agree, "findings"),
 ];
 
@@ -100,7 +101,7 @@ fn frontier_agrees(saved: &Saved) -> bool {
 
 /// No more is expanded than there is, and the candidates are of the last level.
 fn open_level_agrees(open: &SavedLevel, levels: &SavedLevels) -> bool {
-    let SavedLevel { expanded, transitions, candidates, logs, .. } = open;
+    let SavedLevel { expanded, exhausted, transitions, partial, candidates, logs, .. } = open;
     let last = levels.ends.len().checked_sub(1);
     let is_of_last_level = |piece: &FileSegment| match piece.file {
         FileName::Candidates { level, shard } => {
@@ -108,10 +109,47 @@ fn open_level_agrees(open: &SavedLevel, levels: &SavedLevels) -> bool {
         }
         _ => false,
     };
-    *expanded <= last.map_or(0, |level| levels.keys(level))
+    let states = last.map_or(0, |level| levels.keys(level));
+    *expanded <= states
+        && (!exhausted || *expanded == states)
+        && *partial <= COUNT_MAX
         && *transitions <= COUNT_MAX
         && logs.len() <= usize::from(u16::MAX)
         && candidates.iter().all(is_of_last_level)
+}
+
+/// Obligations are of the level that is being expanded, or of one that has been, and then there is nothing
+/// else in hand. What is to be expanded again is of the one level that it can be of.
+fn postponed_agrees(saved: &Saved) -> bool {
+    let SavedPostponed { obligations, logs, carried, expanded, partial, again } = &saved.postponed;
+    let (open, levels) = (&saved.open, &saved.store.levels);
+    let last = levels.ends.len().checked_sub(1);
+    let expanded_level = if open.exhausted { last } else { last.and_then(|it| it.checked_sub(1)) };
+    let nothing_in_hand = carried.is_empty() && open.candidates.is_empty();
+    let begins = nothing_in_hand && (open.exhausted || open.expanded == 0);
+    let owing = if begins { [last, expanded_level] } else { [last; 2] };
+    let mut of_level = obligations.iter().map(|piece| match piece.file {
+        FileName::Obligations { level, shard } => {
+            lies_within(piece, logs.get(usize::from(shard))).then_some(level as usize)
+        }
+        _ => None,
+    });
+    let first = of_level.next();
+    let is_carried = |piece: &FileSegment| match piece.file {
+        FileName::Carried { level } => {
+            expanded_level == Some(level as usize)
+                && (*expanded..=levels.keys(level as usize)).contains(&piece.at.keys)
+        }
+        _ => false,
+    };
+    first.is_none_or(|first| owing.contains(&first) && first.is_some())
+        && of_level.all(|level| Some(level) == first)
+        && !(open.exhausted && !begins && first.is_some())
+        && logs.len() <= usize::from(u16::MAX)
+        && carried.len() <= 1
+        && carried.iter().all(is_carried)
+        && (*expanded == 0 || !carried.is_empty())
+        && partial.max(again) <= &COUNT_MAX
 }
 
 fn findings_agree(saved: &Saved) -> bool {

@@ -36,9 +36,10 @@ impl Tallies {
 
     fn count_before(&mut self, before: u64) {
         while let Some((_, collected)) = self.doubtful.pop_front_if(|(first, _)| *first < before) {
-            let Collected { transitions, left_out, findings } = collected;
+            let Collected { transitions, left_out, put_off, findings } = collected;
             self.certain.transitions += transitions;
             self.certain.left_out += left_out;
+            self.certain.put_off += put_off;
             self.certain.findings.merge(findings);
         }
     }

@@ -2,10 +2,10 @@
 
 use super::collect::Collector;
 use super::log::CandidateLog;
+use super::owed::Owed;
 use super::tallies::Tallies;
-use super::{PartlyExpanded, UNIT_STATES, Units};
-use crate::exec::{Expansion, Findings, Model};
-use crate::search::control::Progress;
+use super::{PartlyExpanded, Steps, UNIT_STATES, Units};
+use crate::exec::{Collected, Expansion, Findings, Model};
 use crate::search::{Control, MemoryPlan};
 use spill::{Codec, Decoder, Disk, FileName, FileSegment, Result, Values};
 use std::sync::Arc;
@@ -56,6 +56,8 @@ pub struct Worker {
     states: Vec<u8>,
     decoder: Decoder,
     candidates: Collector,
+    /// Obligations, if the plan has room for some.
+    owed: Option<Owed>,
 }
 
 impl Worker {
@@ -69,9 +71,13 @@ impl Worker {
         disk: &Arc<dyn Disk>,
     ) -> Vec<Worker> {
         let share = plan.buffer as usize;
-        (0..plan.threads)
+        let owed = |number| match plan.obligations {
+            0 => None,
+            limit => Some(Owed::new(number, whole, limit as usize, disk)),
+        };
+        (0..plan.threads as u16)
             .map(|number| Worker {
-                number: number as u16,
+                number,
                 share,
                 fresh: Vec::new(),
                 states: Vec::new(),
@@ -81,6 +87,7 @@ impl Worker {
                     share,
                     CandidateLog::new(disk, whole, values, codec),
                 ),
+                owed: owed(number),
             })
             .collect()
     }
@@ -135,10 +142,11 @@ impl Worker {
         control: &Control,
         pause: &(dyn Fn() -> bool + Sync),
     ) -> Result<Tallies> {
-        let (name, whole) = (self.file(level.number), model.width());
-        let Worker { fresh, states, decoder, candidates, .. } = self;
+        let (name, whole) = (self.file(level.last), model.width());
+        let Worker { fresh, states, decoder, candidates, owed, .. } = self;
         candidates.reserve();
         let staged = STAGED_BYTES.min(candidates.limit() / 2).max(whole);
+        let searched = (model, level.steps);
         let (mut tallies, mut pace) = (Tallies::default(), Pace::default());
         let heeding = control.heed();
         // A unit is taken before anything else, so that even incessant pauses let the level end.
@@ -151,8 +159,10 @@ impl Worker {
                 units.begin(at, first);
                 let begun = Instant::now();
                 let take = |fresh: &mut Vec<u8>| candidates.take(name, fresh);
-                let expand = |out: &mut Expansion| model.expand(slice, out);
-                let collected = Expansion::collect_in_batches(whole, fresh, staged, take, expand)
+                let owe = |rank, successor: &[u8]| {
+                    owed.iter_mut().try_for_each(|it| it.owe(level.last, rank, successor))
+                };
+                let collected = expand_slice(searched, (slice, first), fresh, staged, take, owe)
                     .inspect_err(|_| units.abandon())?;
                 if control.is_stopped() {
                     units.leave(first);
@@ -160,8 +170,7 @@ impl Worker {
                 }
                 pace.took(begun.elapsed());
                 let count = (slice.len() / whole) as u64;
-                Progress::add(&control.progress.expanded, count);
-                Progress::add(&control.progress.transitions, collected.transitions);
+                level.show(count, collected.transitions, &control.progress);
                 tallies.add(first, collected, || units.certain());
                 first += count;
                 if !rest.is_empty() && control.should_stop() {
@@ -178,7 +187,28 @@ impl Worker {
         candidates.take(name, fresh)?;
         // Here, beside the other workers, whatever the buffer will be needed for.
         candidates.sort();
+        owed.iter_mut().for_each(Owed::sort);
         Ok(tallies)
+    }
+
+    /// The obligations, if the plan has room for some.
+    pub fn owed(&self) -> Option<&Owed> {
+        self.owed.as_ref()
+    }
+
+    /// The same, to be changed.
+    pub fn owed_mut(&mut self) -> Option<&mut Owed> {
+        self.owed.as_mut()
+    }
+
+    /// Bytes that the buffer and its sorting buffer may take at present.
+    pub fn buffer_bytes(&self) -> usize {
+        2 * self.candidates.limit()
+    }
+
+    /// Takes no memory for the buffer, in which there is nothing, until it borrows some.
+    pub fn give_back(&mut self) {
+        self.candidates.set_limit(0);
     }
 
     /// What is in the buffer: the worker's last run.
@@ -226,4 +256,20 @@ impl Worker {
     fn file(&self, level: u32) -> FileName {
         FileName::Candidates { level, shard: self.number }
     }
+}
+
+/// Expands states by some steps, `first` being the rank of the first of them: collects their successors in
+/// batches of `staged` bytes in `fresh`, which `take` empties, and tells `owe` which state of which rank
+/// owes steps, and what successor it has.
+fn expand_slice(
+    (model, steps): (&dyn Model, Steps),
+    (states, first): (&[u8], u64),
+    fresh: &mut Vec<u8>,
+    staged: usize,
+    take: impl FnMut(&mut Vec<u8>) -> Result<()>,
+    mut owe: impl FnMut(u64, &[u8]) -> Result<()>,
+) -> Result<Collected> {
+    let mut owe = |position: usize, successor: &[u8]| owe(first + position as u64, successor);
+    let expand = |out: &mut Expansion| steps.take(model, states, out, &mut owe);
+    Expansion::collect_in_batches(model.width(), fresh, staged, take, expand)
 }

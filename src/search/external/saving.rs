@@ -11,7 +11,7 @@ use crate::search::checkpoint::{Saved, SavedLevel, restore_findings, save_findin
 use crate::search::control::Progress;
 use crate::search::visited::Visited;
 use crate::search::{Control, Limits, MemoryPlan, Verdict};
-use spill::{Disk, Error, FileName, FileSegment, Metered, Result, SavedStore};
+use spill::{Disk, Error, FileName, FileSegment, Metered, Result};
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ impl<'a> Search<'a> {
     ) -> Result<Self> {
         saved.check_model(model)?;
         let storage = saved.storage()?;
-        sweep(&*disk, &saved.store, &saved.frontier.pieces, &saved.open.candidates)?;
+        sweep(&*disk, Some(&saved))?;
         let mut search = Search::new(model, disk.clone(), plan, limits, control, storage);
         search.transitions = saved.transitions;
         search.findings = restore_findings(&saved.findings)?;
@@ -46,6 +46,7 @@ impl<'a> Search<'a> {
         let (codec, level) = (search.store.codec().clone(), search.level_number());
         search.workers.iter_mut().try_for_each(|worker| worker.change_codec(&codec, level))?;
         search.reopen(saved.open)?;
+        search.reopen_postponed(&saved.postponed)?;
         Ok(search)
     }
 
@@ -61,7 +62,9 @@ impl<'a> Search<'a> {
             }
         }
         self.open.expanded = saved.expanded;
+        self.open.exhausted = saved.exhausted;
         self.open.transitions = saved.transitions;
+        self.open.partial = saved.partial;
         self.open.findings = restore_findings(&saved.findings)?;
         self.open.in_manifest = !saved.candidates.is_empty();
         self.open.restored = saved.candidates;
@@ -71,12 +74,9 @@ impl<'a> Search<'a> {
     /// Removes what was written since the last checkpoint, as far as it has files of its own.
     pub(super) fn sweep_uncommitted(&self) -> Result<()> {
         match Saved::load(&*self.disk) {
-            Ok(saved) => {
-                let (frontier, candidates) = (&saved.frontier.pieces, &saved.open.candidates);
-                sweep(&*self.disk, &saved.store, frontier, candidates)
-            }
+            Ok(saved) => sweep(&*self.disk, Some(&saved)),
             Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
-                sweep(&*self.disk, &SavedStore::default(), &[], &[])
+                sweep(&*self.disk, None)
             }
             Err(error) => Err(error),
         }
@@ -95,9 +95,11 @@ impl<'a> Search<'a> {
         for worker in &mut self.workers {
             worker.save(level)?;
         }
+        self.save_postponed()?;
         self.store.sync()?;
         let saved = self.saved();
         self.open.in_manifest = !saved.open.candidates.is_empty();
+        self.postponed_is_saved(&saved.postponed);
         saved.commit(&*self.disk)?;
         self.store.sweep()?;
         self.stale.drain(..).try_for_each(|file| self.disk.remove(&file.to_string()))?;
@@ -112,6 +114,7 @@ impl<'a> Search<'a> {
         for worker in &self.workers {
             candidates.extend(worker.pieces());
         }
+        let lengths = self.workers.iter().map(|worker| worker.log_length().unwrap_or(0));
         let (store, frontier) = self.store.saved();
         // Candidates may be on disk that are exceptions to the store's codec.
         let wider = self.wider_codec();
@@ -127,11 +130,14 @@ impl<'a> Search<'a> {
             findings: save_findings(&self.findings),
             open: SavedLevel {
                 expanded: self.open.expanded,
+                exhausted: self.open.exhausted,
                 transitions: self.open.transitions,
+                partial: self.open.partial,
                 findings: save_findings(&self.open.findings),
                 candidates,
-                logs: self.logs(),
+                logs: logs(lengths, &self.open.restored),
             },
+            postponed: self.saved_postponed(),
             verdict: match self.verdict {
                 Verdict::Incomplete => 0,
                 Verdict::Verified => 1,
@@ -144,20 +150,21 @@ impl<'a> Search<'a> {
             parts: self.store.parts(),
         }
     }
+}
 
-    /// The length of each shard's file of candidate runs, shards of earlier sittings included.
-    fn logs(&self) -> Vec<u64> {
-        let mut logs: Vec<u64> =
-            self.workers.iter().map(|worker| worker.log_length().unwrap_or(0)).collect();
-        for piece in &self.open.restored {
-            if let FileName::Candidates { shard, .. } = piece.file {
-                let shard = usize::from(shard);
-                logs.resize(logs.len().max(shard + 1), 0);
-                logs[shard] = logs[shard].max(piece.at.offset + piece.at.length);
-            }
+/// The length of each shard's file of runs: of those that workers append to, and of `restored` ones of
+/// earlier sittings.
+pub(super) fn logs(lengths: impl Iterator<Item = u64>, restored: &[FileSegment]) -> Vec<u64> {
+    let mut logs: Vec<u64> = lengths.collect();
+    for piece in restored {
+        if let FileName::Candidates { shard, .. } | FileName::Obligations { shard, .. } = piece.file
+        {
+            let shard = usize::from(shard);
+            logs.resize(logs.len().max(shard + 1), 0);
+            logs[shard] = logs[shard].max(piece.at.offset + piece.at.length);
         }
-        logs
     }
+    logs
 }
 
 /// When checkpoints were made, and what they cost.
@@ -174,27 +181,16 @@ impl CheckpointClock {
     }
 }
 
-/// Removes every file of keys that none of `store`, `frontier` and `candidates` mentions, which the
-/// manifest in `disk` does.
+/// Removes every file of keys that `saved`, which is the manifest in `disk`, does not mention; every one
+/// if there is no manifest.
 ///
 /// First the manifest's name is made durable: if the process was killed in the middle of a commit,
 /// it may not be, and a loss of power could then undo the renaming but not the removals. It would
 /// leave the manifest before this one, without files that it mentions.
-pub(super) fn sweep(
-    disk: &dyn Disk,
-    store: &SavedStore,
-    frontier: &[FileSegment],
-    candidates: &[FileSegment],
-) -> Result<()> {
+pub(super) fn sweep(disk: &dyn Disk, saved: Option<&Saved>) -> Result<()> {
     disk.sync_dir()?;
-    let mut known: Vec<String> = Vec::new();
-    known.extend(
-        (0..store.levels.shards.len())
-            .map(|shard| FileName::Levels { shard: shard as u16 }.to_string()),
-    );
-    let pieces = store.runs.iter().flat_map(|run| &run.pieces);
-    let pieces = pieces.chain(frontier).chain(candidates);
-    known.extend(pieces.map(|piece| piece.file.to_string()));
+    let mut known: Vec<String> =
+        saved.into_iter().flat_map(Saved::files).map(|file| file.to_string()).collect();
     known.sort_unstable();
     for (name, _) in disk.list()? {
         let temporary = name.ends_with(".new");

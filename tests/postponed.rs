@@ -1,0 +1,548 @@
+//! Searches of models that put steps off, against the oracle: for tiny budgets, any number of threads,
+//! across stops and failures. What they must not lose is found.
+
+#[path = "support/graphs.rs"]
+mod graphs;
+mod support;
+
+use graphs::graphs_of;
+use proptest::prelude::*;
+use spill::fault::Faults;
+use spill::{Disk, FaultDisk};
+use spillway::exec::{
+    Expansion, Explain, Fault, FaultKind, Lift, Model, Obligations, Postpones, PropertyInfo, Step,
+    StepOutcome, Violation, any_bits, stop,
+};
+use spillway::search::checkpoint::{MANIFEST, Saved};
+use spillway::search::trace::counterexample;
+use spillway::search::{Control, Limits, MemoryPlan, Outcome, Verdict, memory};
+use spillway::source::Span;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+use support::{Graph, begin_or_resume, tiny_plan};
+
+/// A model of which some states put off some of their steps.
+struct Lazy<M> {
+    model: M,
+    /// Chooses which.
+    seed: u64,
+    /// So many states are expanded until it is time to stop.
+    left: AtomicI64,
+    /// Who is told then.
+    control: Option<Arc<Control>>,
+}
+
+/// What becomes of the steps of a state.
+struct Choice {
+    /// Successors of steps that are taken first: at least one, and of those put off at least one other.
+    first: Vec<Vec<u8>>,
+    rest: Vec<Vec<u8>>,
+    /// Whether the rest is needed unless one of the first is new.
+    owes: bool,
+    /// Whether a step meets an error, and whether that step is put off.
+    fails: bool,
+    fails_late: bool,
+}
+
+/// The action of a step that fails.
+const FAILING: Violation = Violation::Fault(FaultKind::Assertion, 77);
+
+impl<M: Model + Explain> Lazy<M> {
+    fn new(model: M, seed: u64) -> Lazy<M> {
+        Lazy { model, seed, left: AtomicI64::new(i64::MAX), control: None }
+    }
+
+    fn random(&self, state: &[u8]) -> u64 {
+        let mut all = state.to_vec();
+        all.extend(self.seed.to_be_bytes());
+        spill::hash(&all)
+    }
+
+    fn choice(&self, state: &[u8]) -> Choice {
+        let random = self.random(state);
+        let mut first = successors(&self.model, state);
+        let mut rest = Vec::new();
+        if first.iter().collect::<BTreeSet<_>>().len() > 1 && !random.is_multiple_of(4) {
+            let chosen = first[(random >> 8) as usize % first.len()].clone();
+            let also =
+                |it: &Vec<u8>| *it == chosen || (random >> 16).is_multiple_of(3) && *it < chosen;
+            (first, rest) = first.into_iter().partition(also);
+        }
+        let owes = !rest.is_empty() && !random.is_multiple_of(5);
+        let fails = (random >> 24).is_multiple_of(6);
+        Choice {
+            fails_late: !rest.is_empty() && (random >> 32).is_multiple_of(2),
+            first,
+            rest,
+            owes,
+            fails,
+        }
+    }
+
+    /// Whether it is time to leave early.
+    fn leaves(&self) -> bool {
+        if let Some(control) = &self.control
+            && self.left.fetch_sub(1, Ordering::Relaxed) == 0
+        {
+            control.stop();
+        }
+        stop::is_asked()
+    }
+}
+
+fn successors(model: &impl Explain, state: &[u8]) -> Vec<Vec<u8>> {
+    let outcomes = model.steps(state).into_iter().map(|step| step.outcome);
+    let states = outcomes.filter_map(|outcome| match outcome {
+        StepOutcome::Successor(state) => Some(state),
+        StepOutcome::Fault(_) => None,
+    });
+    states.collect()
+}
+
+impl<M: Model + Explain> Postpones for Lazy<M> {
+    fn expand_some(&self, states: &[u8], out: &mut Expansion, owed: &mut Obligations) {
+        for (position, state) in states.chunks_exact(self.width()).enumerate() {
+            let Choice { first, rest, owes, fails, fails_late } = self.choice(state);
+            let leaves = self.leaves();
+            for successor in first.iter().take(if leaves { 1 } else { usize::MAX }) {
+                out.candidate(successor);
+                if owes {
+                    owed.owe(position, successor);
+                }
+            }
+            if leaves {
+                out.finding(Violation::Deadlock, state);
+                out.put_off(1);
+                return;
+            }
+            out.put_off(u64::from(!rest.is_empty()));
+            self.model.violations(state).into_iter().for_each(|check| out.finding(check, state));
+            if fails && !fails_late {
+                out.finding(FAILING, state);
+            }
+        }
+    }
+
+    fn expand_rest(&self, states: &[u8], out: &mut Expansion) {
+        for state in states.chunks_exact(self.width()) {
+            let Choice { rest, owes, fails, fails_late, .. } = self.choice(state);
+            assert!(owes, "it is asked for what nobody owes");
+            let leaves = self.leaves();
+            rest.iter().take(if leaves { 1 } else { usize::MAX }).for_each(|it| out.candidate(it));
+            if leaves {
+                out.finding(Violation::Deadlock, state);
+                return;
+            }
+            if fails && fails_late {
+                out.finding(FAILING, state);
+            }
+        }
+    }
+}
+
+impl<M: Model + Explain> Model for Lazy<M> {
+    fn width(&self) -> usize {
+        self.model.width()
+    }
+
+    fn bits(&self) -> u32 {
+        self.model.bits()
+    }
+
+    fn initial(&self, out: &mut Expansion) {
+        self.model.initial(out);
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        self.model.expand(states, out);
+        for state in states.chunks_exact(self.width()) {
+            if self.choice(state).fails {
+                out.finding(FAILING, state);
+            }
+        }
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        any_bits(self.width())
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        let mut digest = self.model.digest();
+        digest[30] = self.seed as u8;
+        digest
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self
+    }
+
+    fn lifts(&self) -> Option<&dyn Lift> {
+        None
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
+        Some(self)
+    }
+}
+
+impl<M: Model + Explain> Explain for Lazy<M> {
+    fn steps(&self, state: &[u8]) -> Vec<Step> {
+        let mut steps = self.model.steps(state);
+        if self.choice(state).fails {
+            let (kind, message) = (FaultKind::Assertion, String::new());
+            let outcome = StepOutcome::Fault(Fault { kind, message, span: Span::default() });
+            let (spans, actions) = (Vec::new(), Vec::new());
+            steps.push(Step { action: 77, name: "fail".into(), spans, actions, outcome });
+        }
+        steps
+    }
+
+    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+        self.model.each_start(visit);
+    }
+
+    fn properties(&self) -> Vec<PropertyInfo> {
+        self.model.properties()
+    }
+
+    fn action_name(&self, action: u32) -> String {
+        self.model.action_name(action)
+    }
+
+    fn violations(&self, state: &[u8]) -> Vec<Violation> {
+        self.model.violations(state)
+    }
+
+    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+        self.model.describe(state)
+    }
+}
+
+fn graphs() -> impl Strategy<Value = Graph> {
+    let width = prop_oneof![Just(3usize), Just(8), Just(11), Just(24), Just(90)];
+    graphs_of((1u64..20_000, 2u64..6, 1u64..2_000, width), 20_000)
+}
+
+/// Each finding has a run to it, no longer than its level says.
+fn assert_traces_replay(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) {
+    let saved = Saved::load(disk).unwrap();
+    let codec = saved.codec().unwrap();
+    for (check, finding) in outcome.findings.iter() {
+        let (levels, witness) = ((&saved.store.levels, &codec), &finding.witness);
+        let trace = counterexample(model, disk, levels, 2, check, finding.level, witness).unwrap();
+        let faulty = u64::from(matches!(check, Violation::Fault(..)));
+        assert!(trace.depth() as u64 <= finding.level + faulty);
+        assert_eq!(trace.states.last(), Some(witness));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn agrees_with_the_oracle(
+        graph in graphs(),
+        seed in 0u64..200,
+        threads in 1usize..4,
+        buffer in 4u64..3_000,
+        young in 16u64..20_000,
+        keep_going: bool,
+    ) {
+        let plan = tiny_plan(threads, graph.width, buffer, young);
+        let model = Lazy::new(graph, seed);
+        let limits = Limits { stop_on_violation: !keep_going, ..Limits::default() };
+        let expected = memory::search(&model, &limits).unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+        let control = Control::default();
+        let outcome = begin_or_resume(&model, &disk, plan, &limits, &control).unwrap().run().unwrap();
+        prop_assert_eq!(&outcome, &expected);
+        prop_assert_eq!(Saved::load(&*disk).unwrap().outcome().unwrap(), expected);
+        assert_traces_replay(&model, &*disk, &outcome);
+    }
+
+    #[test]
+    fn stopping_and_resuming_changes_nothing(
+        graph in graphs(),
+        seed in 0u64..200,
+        plans in prop::collection::vec((1usize..4, 4u64..2_000, 16u64..10_000), 1..4),
+        // States until a level is ended, and until a model at work is told to stop.
+        pauses in prop::collection::vec((0u64..4, 0i64..6_000), 1..12),
+    ) {
+        let limits = Limits { stop_on_violation: false, ..Limits::default() };
+        let mut model = Lazy::new(graph, seed);
+        let expected = memory::search(&model, &limits).unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+        let mut last = Outcome::default();
+        let end = (u64::MAX, i64::MAX);
+        for (sitting, (pause, states)) in pauses.into_iter().chain([end]).enumerate() {
+            let (threads, buffer, young) = plans[sitting % plans.len()];
+            let plan = tiny_plan(threads, model.width(), buffer, young);
+            // Checkpoints without end, inside levels too.
+            let control = Arc::new(Control::new(Duration::ZERO, None));
+            (model.left, model.control) = (AtomicI64::new(states), Some(control.clone()));
+            let max_states = pause.checked_mul(model.model.nodes / 4);
+            let limits = Limits { max_states, ..limits.clone() };
+            last = begin_or_resume(&model, &disk, plan, &limits, &control).unwrap().run().unwrap();
+        }
+        prop_assert_eq!(last, expected);
+        let left = disk.list().unwrap().into_iter().map(|(name, _)| name);
+        let sorts = ["levels-", "merged-", MANIFEST];
+        prop_assert!(left.into_iter().all(|name| sorts.iter().any(|sort| name.starts_with(sort))));
+    }
+}
+
+/// A search that is small enough to repeat a thousand times, with obligations in memory and on disk.
+struct Case {
+    model: Lazy<Graph>,
+    plan: MemoryPlan,
+    expected: Outcome,
+}
+
+fn case(nodes: u64, buffer: u64) -> Case {
+    let graph = Graph { nodes, degree: 4, spread: nodes, width: 9, broken: 40, dense: 60 };
+    let plan = tiny_plan(1, graph.width, buffer, nodes / 4);
+    let model = Lazy::new(graph, 3);
+    let expected = memory::search(&model, &limits()).unwrap();
+    assert!(expected.again > 20 && expected.partial > expected.again, "{expected:?}");
+    Case { model, plan, expected }
+}
+
+fn limits() -> Limits {
+    Limits { stop_on_violation: false, ..Limits::default() }
+}
+
+impl Case {
+    /// Goes on until the end, or until so many states are expanded; if that is less than none, ends at once.
+    fn run(&mut self, disk: &FaultDisk, states: i64) -> spill::Result<Outcome> {
+        let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+        let control = Arc::new(Control::new(Duration::ZERO, None));
+        if states < 0 {
+            control.stop();
+        }
+        self.model.left = AtomicI64::new(states);
+        self.model.control = Some(control.clone());
+        begin_or_resume(&self.model, &disk, self.plan, &limits(), &control)?.run()
+    }
+
+    fn must_end_well(&mut self, disk: &FaultDisk, what: &str) {
+        let outcome = self.run(disk, i64::MAX);
+        assert_eq!(outcome.unwrap(), self.expected, "{what}");
+        let left = disk.list().unwrap().into_iter().map(|(name, _)| name);
+        let sorts = ["levels-", "merged-", MANIFEST];
+        assert!(left.into_iter().all(|name| sorts.iter().any(|sort| name.starts_with(sort))));
+    }
+}
+
+#[test]
+fn the_process_may_be_killed_and_power_lost_at_any_operation() {
+    let mut case = case(240, 20);
+    let mut met = BTreeSet::new();
+    let undisturbed = FaultDisk::new();
+    case.must_end_well(&undisturbed, "undisturbed");
+    for operation in 0..undisturbed.operations() {
+        let disk = FaultDisk::with_faults(Faults::new().seed(operation).crash_at(operation));
+        assert!(case.run(&disk, i64::MAX).is_err());
+        let disk = disk.restart();
+        met.extend(stages(&disk));
+        // Told to stop before it has begun, it still makes a checkpoint.
+        assert!(case.run(&disk, -1).is_ok());
+        case.must_end_well(&disk.restart(), &format!("killed at {operation}"));
+        case.must_end_well(&disk.reboot(operation), &format!("power lost at {operation}"));
+    }
+    assert!(
+        ["due", "due, exhausted", "exhausted"].iter().all(|stage| met.contains(stage)),
+        "{met:?}"
+    );
+}
+
+/// Stopped after any number of states, then killed soon after it goes on.
+#[test]
+fn a_search_goes_on_from_any_instant() {
+    let mut case = case(6_000, 100);
+    let mut met = BTreeSet::new();
+    for states in (0..).step_by(53) {
+        let disk = FaultDisk::new();
+        if case.run(&disk, states).unwrap().verdict != Verdict::Incomplete {
+            break;
+        }
+        met.extend(stages(&disk));
+        let killed = disk.restart();
+        let at = killed.operations() + states as u64 * 7 % 40;
+        killed.set_plan(Faults::new().seed(at).crash_at(at));
+        let _ = case.run(&killed, i64::MAX);
+        case.must_end_well(&killed.reboot(at), &format!("stopped after {states}, power lost"));
+        case.must_end_well(&disk, &format!("stopped after {states}"));
+    }
+    let all = ["owed", "carried", "carried partly", "beside"];
+    assert!(all.iter().all(|stage| met.contains(stage)), "{met:?}");
+}
+
+/// Where in a round a search was at its last checkpoint.
+fn stages(disk: &FaultDisk) -> Vec<&'static str> {
+    let Ok(saved) = Saved::load(disk) else { return Vec::new() };
+    let (open, postponed) = (&saved.open, &saved.postponed);
+    let last = saved.store.levels.ends.len() as u32 - 1;
+    let owed = postponed.obligations.first().map(|piece| piece.file);
+    let of_last = matches!(owed, Some(spill::FileName::Obligations { level, .. }) if level == last);
+    let carried = postponed.carried.first().map_or(0, |piece| piece.at.keys);
+    let partly = (1..carried).contains(&postponed.expanded);
+    let stages = [
+        ("owed", of_last && !open.exhausted),
+        ("due", owed.is_some() && !of_last),
+        ("due, exhausted", owed.is_some() && open.exhausted),
+        ("carried", carried > 0 && postponed.expanded == 0 && !open.exhausted),
+        ("carried partly", partly),
+        ("beside", carried > 0 && postponed.expanded == carried && open.expanded > 0),
+        ("exhausted", carried > 0 && open.exhausted),
+    ];
+    stages.into_iter().filter(|(_, met)| *met).map(|(stage, _)| stage).collect()
+}
+
+/// One process that goes round in a circle and another that comes to an end, which is wrong. Nothing that one
+/// does matters to the other, so each state can put off the steps of the second.
+struct Circle {
+    round: u8,
+    end: u8,
+}
+
+impl Model for Circle {
+    fn width(&self) -> usize {
+        2
+    }
+
+    fn bits(&self) -> u32 {
+        16
+    }
+
+    fn initial(&self, out: &mut Expansion) {
+        out.candidate(&[0, 0]);
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        for state in states.chunks_exact(2) {
+            self.expand_by(state, out, [true; 2], &mut |_| ());
+            self.violations(state).into_iter().for_each(|check| out.finding(check, state));
+        }
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        vec![vec![0xff, 0], vec![0, 0xff]]
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        [self.round; 32]
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self
+    }
+
+    fn lifts(&self) -> Option<&dyn Lift> {
+        None
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
+        Some(self)
+    }
+}
+
+impl Circle {
+    fn expand_by(
+        &self,
+        state: &[u8],
+        out: &mut Expansion,
+        [turns, ends]: [bool; 2],
+        owe: &mut dyn FnMut(&[u8]),
+    ) {
+        if turns {
+            let turned = [(state[0] + 1) % self.round, state[1]];
+            out.candidate(&turned);
+            owe(&turned);
+        }
+        if ends && state[1] < self.end {
+            out.candidate(&[state[0], state[1] + 1]);
+        }
+    }
+}
+
+impl Postpones for Circle {
+    fn expand_some(&self, states: &[u8], out: &mut Expansion, owed: &mut Obligations) {
+        for (position, state) in states.chunks_exact(2).enumerate() {
+            let mut owe = |successor: &[u8]| owed.owe(position, successor);
+            self.expand_by(state, out, [true, false], &mut owe);
+            self.violations(state).into_iter().for_each(|check| out.finding(check, state));
+            out.put_off(1);
+        }
+    }
+
+    fn expand_rest(&self, states: &[u8], out: &mut Expansion) {
+        states.chunks_exact(2).for_each(|it| self.expand_by(it, out, [false, true], &mut |_| ()));
+    }
+}
+
+impl Explain for Circle {
+    fn steps(&self, state: &[u8]) -> Vec<Step> {
+        let mut states = Vec::new();
+        let run = |out: &mut Expansion| self.expand_by(state, out, [true; 2], &mut |_| ());
+        let _ = Expansion::collect(2, &mut states, run).unwrap();
+        let step = |state: &[u8]| Step {
+            action: 0,
+            name: String::new(),
+            spans: Vec::new(),
+            actions: Vec::new(),
+            outcome: StepOutcome::Successor(state.to_vec()),
+        };
+        states.chunks_exact(2).map(step).collect()
+    }
+
+    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+        let (spans, actions, outcome) =
+            (Vec::new(), Vec::new(), StepOutcome::Successor(vec![0, 0]));
+        let _ = visit(Step { action: 0, name: String::new(), spans, actions, outcome });
+    }
+
+    fn properties(&self) -> Vec<PropertyInfo> {
+        vec![PropertyInfo {
+            kind: "invariant",
+            name: "not at the end".into(),
+            span: Span::default(),
+        }]
+    }
+
+    fn action_name(&self, _: u32) -> String {
+        String::new()
+    }
+
+    fn violations(&self, state: &[u8]) -> Vec<Violation> {
+        if state[1] == self.end { vec![Violation::Property(0)] } else { Vec::new() }
+    }
+
+    fn describe(&self, _: &[u8]) -> Vec<(String, String)> {
+        Vec::new()
+    }
+}
+
+/// On a cycle of states each of which puts off the one step that leads out.
+#[test]
+fn a_step_that_every_state_of_a_cycle_puts_off_is_not_lost() {
+    for (round, end) in [(1, 1), (2, 3), (50, 4), (200, 1)] {
+        let model = Circle { round, end };
+        let limits = Limits { stop_on_violation: false, ..Limits::default() };
+        let expected = memory::search(&model, &limits).unwrap();
+        assert_eq!(expected.verdict, Verdict::Violated);
+        // Each round ends where it began, and only the last state of it is expanded again.
+        assert_eq!(expected.states(), u64::from(round) * (u64::from(end) + 1));
+        assert_eq!((expected.partial, expected.again), (expected.states(), u64::from(end) + 1));
+        let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+        let (control, plan) = (Control::default(), tiny_plan(1, 2, 20, 200));
+        let outcome = begin_or_resume(&model, &disk, plan, &limits, &control).unwrap().run();
+        let outcome = outcome.unwrap();
+        assert_eq!(outcome, expected);
+        let (_, finding) = outcome.findings.iter().next().unwrap();
+        assert_eq!(finding.level, u64::from(round) * u64::from(end));
+        assert_traces_replay(&model, &*disk, &outcome);
+    }
+}
