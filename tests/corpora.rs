@@ -6,13 +6,19 @@
 mod hostile;
 
 use hostile::support::{Random, is_large};
-use hostile::{TARGETS, Target, codec_bytes, killed_searches, search, width_byte};
+use hostile::{
+    TARGETS, Target, codec_bytes, graph, killed_searches, lazy, search, search_until, width_byte,
+};
 use spill::{Disk, Encoder, FaultDisk, SegmentWriter, block_keys_max};
 use spillway::search::checkpoint::{MANIFEST, Saved};
+use spillway::search::{Control, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+use std::time::Duration;
 
 /// A corpus is replayed at every change and copied with the project.
 const FILES_MAX: usize = 40;
@@ -210,20 +216,44 @@ fn segment(width: usize, offset: u8, keys: &[u8]) -> Vec<u8> {
 
 fn manifests() -> Corpus {
     let ended = FaultDisk::new();
-    search(&ended, u64::MAX).unwrap();
+    search(&graph(), &ended, u64::MAX).unwrap();
     let stopped = FaultDisk::new();
-    search(&stopped, 30).unwrap();
+    search(&graph(), &stopped, 30).unwrap();
     let mut corpus = Corpus::from([
         ("ended".into(), timeless_manifest(&ended)),
         ("stopped".into(), timeless_manifest(&stopped)),
     ]);
     let has_manifest = |disk: &FaultDisk| disk.read(MANIFEST).is_ok();
-    let killed: Vec<FaultDisk> = killed_searches().filter(has_manifest).collect();
-    for sample in 0..14 {
-        let disk = &killed[sample * killed.len() / 14];
+    let killed: Vec<FaultDisk> = killed_searches(&graph()).filter(has_manifest).collect();
+    for sample in 0..10 {
+        let disk = &killed[sample * killed.len() / 10];
         corpus.insert(format!("killed-{sample:02}"), timeless_manifest(disk));
     }
+    let killed = killed_searches(&lazy()).filter(has_manifest).collect::<Vec<_>>();
+    for disk in killed.iter().chain(&stopped_searches()) {
+        let Saved { postponed, open, .. } = Saved::load(disk).unwrap();
+        let parts = [
+            (!postponed.obligations.is_empty(), "-owed"),
+            (!postponed.carried.is_empty(), "-carried"),
+            (open.exhausted, "-exhausted"),
+        ];
+        let parts = parts.into_iter().filter(|(there, _)| *there).map(|(_, name)| name);
+        let name = format!("put-off{}", parts.collect::<String>());
+        corpus.entry(name).or_insert_with(|| timeless_manifest(disk));
+    }
     corpus
+}
+
+/// Searches that put steps off, each stopped after some states more.
+fn stopped_searches() -> Vec<FaultDisk> {
+    let stopped = |states| {
+        let (mut model, disk) = (lazy(), FaultDisk::new());
+        let control = Arc::new(Control::new(Duration::ZERO, None));
+        (model.left, model.control) = (AtomicI64::new(states), Some(control.clone()));
+        let outcome = search_until(&model, &disk, u64::MAX, &control).unwrap();
+        (outcome.verdict == Verdict::Incomplete).then_some(disk)
+    };
+    (0..).map_while(stopped).collect()
 }
 
 /// The manifest in `disk`, without what depends on the machine.

@@ -10,216 +10,21 @@ use proptest::prelude::*;
 use spill::fault::Faults;
 use spill::{Disk, FaultDisk};
 use spillway::exec::{
-    Expansion, Explain, Fault, FaultKind, Lift, Model, Obligations, Postpones, PropertyInfo, Step,
-    StepOutcome, Violation, any_bits, stop,
+    Expansion, Explain, Lift, Model, Obligations, Postpones, PropertyInfo, Step, StepOutcome,
+    Violation,
 };
 use spillway::search::checkpoint::{MANIFEST, Saved};
 use spillway::search::trace::counterexample;
-use spillway::search::{Control, Limits, MemoryPlan, Outcome, Verdict, memory};
+use spillway::search::{Control, Limits, MemoryPlan, Outcome, Storage, Verdict, memory};
 use spillway::source::Span;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
+use support::lazy::Lazy;
+use support::stored::{assert_same, search, storages};
 use support::{Graph, begin_or_resume, tiny_plan};
-
-/// A model of which some states put off some of their steps.
-struct Lazy<M> {
-    model: M,
-    /// Chooses which.
-    seed: u64,
-    /// So many states are expanded until it is time to stop.
-    left: AtomicI64,
-    /// Who is told then.
-    control: Option<Arc<Control>>,
-}
-
-/// What becomes of the steps of a state.
-struct Choice {
-    /// Successors of steps that are taken first: at least one, and of those put off at least one other.
-    first: Vec<Vec<u8>>,
-    rest: Vec<Vec<u8>>,
-    /// Whether the rest is needed unless one of the first is new.
-    owes: bool,
-    /// Whether a step meets an error, and whether that step is put off.
-    fails: bool,
-    fails_late: bool,
-}
-
-/// The action of a step that fails.
-const FAILING: Violation = Violation::Fault(FaultKind::Assertion, 77);
-
-impl<M: Model + Explain> Lazy<M> {
-    fn new(model: M, seed: u64) -> Lazy<M> {
-        Lazy { model, seed, left: AtomicI64::new(i64::MAX), control: None }
-    }
-
-    fn random(&self, state: &[u8]) -> u64 {
-        let mut all = state.to_vec();
-        all.extend(self.seed.to_be_bytes());
-        spill::hash(&all)
-    }
-
-    fn choice(&self, state: &[u8]) -> Choice {
-        let random = self.random(state);
-        let mut first = successors(&self.model, state);
-        let mut rest = Vec::new();
-        if first.iter().collect::<BTreeSet<_>>().len() > 1 && !random.is_multiple_of(4) {
-            let chosen = first[(random >> 8) as usize % first.len()].clone();
-            let also =
-                |it: &Vec<u8>| *it == chosen || (random >> 16).is_multiple_of(3) && *it < chosen;
-            (first, rest) = first.into_iter().partition(also);
-        }
-        let owes = !rest.is_empty() && !random.is_multiple_of(5);
-        let fails = (random >> 24).is_multiple_of(6);
-        Choice {
-            fails_late: !rest.is_empty() && (random >> 32).is_multiple_of(2),
-            first,
-            rest,
-            owes,
-            fails,
-        }
-    }
-
-    /// Whether it is time to leave early.
-    fn leaves(&self) -> bool {
-        if let Some(control) = &self.control
-            && self.left.fetch_sub(1, Ordering::Relaxed) == 0
-        {
-            control.stop();
-        }
-        stop::is_asked()
-    }
-}
-
-fn successors(model: &impl Explain, state: &[u8]) -> Vec<Vec<u8>> {
-    let outcomes = model.steps(state).into_iter().map(|step| step.outcome);
-    let states = outcomes.filter_map(|outcome| match outcome {
-        StepOutcome::Successor(state) => Some(state),
-        StepOutcome::Fault(_) => None,
-    });
-    states.collect()
-}
-
-impl<M: Model + Explain> Postpones for Lazy<M> {
-    fn expand_some(&self, states: &[u8], out: &mut Expansion, owed: &mut Obligations) {
-        for (position, state) in states.chunks_exact(self.width()).enumerate() {
-            let Choice { first, rest, owes, fails, fails_late } = self.choice(state);
-            let leaves = self.leaves();
-            for successor in first.iter().take(if leaves { 1 } else { usize::MAX }) {
-                out.candidate(successor);
-                if owes {
-                    owed.owe(position, successor);
-                }
-            }
-            if leaves {
-                out.finding(Violation::Deadlock, state);
-                out.put_off(1);
-                return;
-            }
-            out.put_off(u64::from(!rest.is_empty()));
-            self.model.violations(state).into_iter().for_each(|check| out.finding(check, state));
-            if fails && !fails_late {
-                out.finding(FAILING, state);
-            }
-        }
-    }
-
-    fn expand_rest(&self, states: &[u8], out: &mut Expansion) {
-        for state in states.chunks_exact(self.width()) {
-            let Choice { rest, owes, fails, fails_late, .. } = self.choice(state);
-            assert!(owes, "it is asked for what nobody owes");
-            let leaves = self.leaves();
-            rest.iter().take(if leaves { 1 } else { usize::MAX }).for_each(|it| out.candidate(it));
-            if leaves {
-                out.finding(Violation::Deadlock, state);
-                return;
-            }
-            if fails && fails_late {
-                out.finding(FAILING, state);
-            }
-        }
-    }
-}
-
-impl<M: Model + Explain> Model for Lazy<M> {
-    fn width(&self) -> usize {
-        self.model.width()
-    }
-
-    fn bits(&self) -> u32 {
-        self.model.bits()
-    }
-
-    fn initial(&self, out: &mut Expansion) {
-        self.model.initial(out);
-    }
-
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
-        self.model.expand(states, out);
-        for state in states.chunks_exact(self.width()) {
-            if self.choice(state).fails {
-                out.finding(FAILING, state);
-            }
-        }
-    }
-
-    fn write_masks(&self) -> Vec<Vec<u8>> {
-        any_bits(self.width())
-    }
-
-    fn digest(&self) -> [u8; 32] {
-        let mut digest = self.model.digest();
-        digest[30] = self.seed as u8;
-        digest
-    }
-
-    fn explained(&self) -> &dyn Explain {
-        self
-    }
-
-    fn lifts(&self) -> Option<&dyn Lift> {
-        None
-    }
-
-    fn postpones(&self) -> Option<&dyn Postpones> {
-        Some(self)
-    }
-}
-
-impl<M: Model + Explain> Explain for Lazy<M> {
-    fn steps(&self, state: &[u8]) -> Vec<Step> {
-        let mut steps = self.model.steps(state);
-        if self.choice(state).fails {
-            let (kind, message) = (FaultKind::Assertion, String::new());
-            let outcome = StepOutcome::Fault(Fault { kind, message, span: Span::default() });
-            let (spans, actions) = (Vec::new(), Vec::new());
-            steps.push(Step { action: 77, name: "fail".into(), spans, actions, outcome });
-        }
-        steps
-    }
-
-    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
-        self.model.each_start(visit);
-    }
-
-    fn properties(&self) -> Vec<PropertyInfo> {
-        self.model.properties()
-    }
-
-    fn action_name(&self, action: u32) -> String {
-        self.model.action_name(action)
-    }
-
-    fn violations(&self, state: &[u8]) -> Vec<Violation> {
-        self.model.violations(state)
-    }
-
-    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
-        self.model.describe(state)
-    }
-}
 
 fn graphs() -> impl Strategy<Value = Graph> {
     let width = prop_oneof![Just(3usize), Just(8), Just(11), Just(24), Just(90)];
@@ -291,6 +96,29 @@ proptest! {
         let left = disk.list().unwrap().into_iter().map(|(name, _)| name);
         let sorts = ["levels-", "merged-", MANIFEST];
         prop_assert!(left.into_iter().all(|name| sorts.iter().any(|sort| name.starts_with(sort))));
+    }
+}
+
+/// However sorted runs are written steps are put off; with back-edges they are not.
+#[test]
+fn every_store_explores_what_it_should() {
+    let graph = Graph { nodes: 3_000, degree: 4, spread: 400, width: 11, broken: 40, dense: 900 };
+    let plan = tiny_plan(2, graph.width, 60, 500);
+    let mut model = Lazy::new(graph, 5);
+    let some = memory::search(&model, &limits()).unwrap();
+    model.lazy = false;
+    let all = memory::search(&model, &limits()).unwrap();
+    assert!(some.states() < all.states() && some.again > 50 && all.partial == 0);
+    model.lazy = true;
+    for storage in storages(&model) {
+        let expected = match storage {
+            Storage::Sorted(_) => &some,
+            Storage::Comback(_) => &all,
+        };
+        for pauses in [&[][..], &[500, 1_000]] {
+            let (outcome, _) = search(&[&model], &storage, &[plan], pauses, &limits());
+            assert_same(&outcome, expected, &storage, "a lazy graph");
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Fewer obligations than this are not worth a second thread.
-const RECORDS_PER_THREAD_MIN: u64 = 64 << 10;
+const RECORDS_PER_THREAD_MIN: u64 = 32 << 10;
 
 /// Ranks of a word of bits.
 const WORD: u64 = u64::BITS as u64;
@@ -250,5 +250,90 @@ impl Marks {
     fn carries_any(&self, ranks: &Range<u64>) -> bool {
         let (first, end) = (ranks.start.max(self.ranks.start), ranks.end.min(self.ranks.end));
         (first..end).any(|rank| self.carries(rank))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::scrambled;
+    use spill::{Disk, FaultDisk, SegmentWriter, sort_dedup};
+    use std::collections::BTreeSet;
+
+    /// Bytes of a state.
+    const WIDTH: usize = 4;
+
+    fn sorted(width: usize, mut keys: Vec<u8>) -> Vec<u8> {
+        sort_dedup(width, &mut keys, &mut Vec::new());
+        keys
+    }
+
+    /// Ascending keys in some segments.
+    fn segments(name: &str, width: usize, keys: &[u8], pieces: usize) -> Vec<Segment> {
+        let disk = FaultDisk::new();
+        let mut file = disk.create(name).unwrap();
+        let piece = keys.len() / width / pieces * width;
+        let refs: Vec<_> = (0..pieces)
+            .map(|at| {
+                let end = if at + 1 == pieces { keys.len() } else { (at + 1) * piece };
+                let mut writer = SegmentWriter::new(width, &mut *file);
+                writer.push(&keys[at * piece..end]).unwrap();
+                writer.finish().unwrap()
+            })
+            .collect();
+        file.flush().unwrap();
+        refs.into_iter().map(|at| Segment::open(&disk, name, at, width).unwrap()).collect()
+    }
+
+    /// Many obligations, in memory and on disk, for several threads, in one go and in ranges of ranks.
+    #[test]
+    fn what_owes_and_has_nothing_new_is_carried() {
+        let state = |number: u64| (scrambled(number) as u32 >> 8).to_be_bytes();
+        let level = sorted(WIDTH, (0..20_000).flat_map(state).collect());
+        let new = sorted(WIDTH, (20_000..40_000).flat_map(state).collect());
+        let known: BTreeSet<&[u8]> = new.chunks_exact(WIDTH).collect();
+        let states = level.len() / WIDTH;
+        let (mut owing, mut discharged) = (vec![false; states], vec![false; states]);
+        let mut runs = [const { Vec::new() }; 4];
+        for number in 0..150_000u64 {
+            let random = scrambled(number ^ 1 << 40);
+            let rank = random as usize % states;
+            if rank.is_multiple_of(3) {
+                continue;
+            }
+            // Each state has some eight successors, of which few are new.
+            let is_new = random >> 52 < 300;
+            let successor = state(20_000 * u64::from(is_new) + (random >> 20) % 20_000);
+            owing[rank] = true;
+            discharged[rank] |= known.contains(&successor[..]);
+            let record = [&successor[..], &(rank as u64).to_be_bytes()[8 - RANK..]].concat();
+            runs[number as usize % 4].extend(record);
+        }
+        let runs = runs.map(|run| sorted(WIDTH + RANK, run));
+        let on_disk = runs[2..].iter().flat_map(|run| segments("owed", WIDTH + RANK, run, 1));
+        let on_disk: Vec<Segment> = on_disk.collect();
+        let expected: Vec<u8> = (0..states)
+            .filter(|&rank| owing[rank] && !discharged[rank])
+            .flat_map(|rank| level[rank * WIDTH..][..WIDTH].to_vec())
+            .collect();
+        assert!(expected.len() > WIDTH * 1000 && expected.len() < WIDTH * states / 2);
+        let (level, new) = (segments("level", WIDTH, &level, 3), segments("new", WIDTH, &new, 2));
+        for (threads, room) in [(1, Join::bytes(states as u64)), (3, 1 << 20), (3, 700), (1, 1)] {
+            let slices = runs[..2].iter().map(Vec::as_slice).collect();
+            let obligations = Candidates { slices, segments: on_disk.clone() };
+            let never = || false;
+            let (level, new, stop) = (&level[..], &new[..], &never);
+            let join = Join { width: WIDTH, obligations, level, new, threads, stop };
+            assert_eq!(join.ranges().len(), threads);
+            let mut carried = Vec::new();
+            let whole = join.carried(room, &mut |states| {
+                carried.extend_from_slice(states);
+                Ok(())
+            });
+            assert!(whole.unwrap() && carried == expected, "{threads} threads, {room} bytes");
+            let always = || true;
+            let stopped = Join { stop: &always, ..join };
+            assert!(!stopped.carried(room, &mut |_| Ok(())).unwrap());
+        }
     }
 }

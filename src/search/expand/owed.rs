@@ -17,7 +17,9 @@ pub struct Owed {
     shard: u16,
     /// Bytes of a record.
     width: usize,
-    /// Bytes that the buffer may take.
+    /// Bytes that the buffer may always take.
+    share: usize,
+    /// Bytes that it may take at present.
     limit: usize,
     buffer: Vec<u8>,
     scratch: Vec<u8>,
@@ -25,12 +27,22 @@ pub struct Owed {
 }
 
 impl Owed {
-    /// None yet, of states of `whole` bytes, in a buffer of `limit` bytes.
-    pub(super) fn new(shard: u16, whole: usize, limit: usize, disk: &Arc<dyn Disk>) -> Owed {
+    /// None yet, of states of `whole` bytes, in a buffer of `share` bytes.
+    pub(super) fn new(shard: u16, whole: usize, share: usize, disk: &Arc<dyn Disk>) -> Owed {
         let width = whole + RANK;
         let log = CandidateLog::new(disk, width, None, &Codec::Gaps);
         let (buffer, scratch) = (Vec::new(), Vec::new());
-        Owed { shard, width, limit: limit.max(width), buffer, scratch, log }
+        let share = share.max(width);
+        Owed { shard, width, share, limit: share, buffer, scratch, log }
+    }
+
+    /// Gives the buffer, in which there is nothing, and its sorting buffer `spare` bytes each more than
+    /// they are sure of.
+    pub(super) fn borrow(&mut self, spare: usize) {
+        self.limit = self.share + spare;
+        if self.buffer.capacity() > self.limit {
+            (self.buffer, self.scratch) = (Vec::new(), Vec::new());
+        }
     }
 
     /// Takes note that the state of this rank in `level` has this successor.

@@ -73,7 +73,7 @@ impl Worker {
         let share = plan.buffer as usize;
         let owed = |number| match plan.obligations {
             0 => None,
-            limit => Some(Owed::new(number, whole, limit as usize, disk)),
+            share => Some(Owed::new(number, whole, share as usize, disk)),
         };
         (0..plan.threads as u16)
             .map(|number| Worker {
@@ -98,9 +98,12 @@ impl Worker {
         self.candidates.log.restore(self.file(level), length)
     }
 
-    /// Gives the buffer, and its sorting buffer, `spare` bytes more than they are sure of.
+    /// Gives the buffer, and its sorting buffer, `spare` bytes more than they are sure of, or half as
+    /// much, and the obligations the other half.
     pub fn borrow(&mut self, spare: usize) {
-        self.candidates.set_limit(self.share + spare / 2);
+        let each = if self.owed.is_some() { spare / 4 } else { spare / 2 };
+        self.candidates.set_limit(self.share + each);
+        self.owed.iter_mut().for_each(|owed| owed.borrow(each));
     }
 
     /// Collects the initial states of `model`, sorted as candidates of `level` are, and shows them to
