@@ -26,6 +26,7 @@ use spillway::ir::{Program, text};
 use spillway::source::Span;
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use support::{Random, is_large};
 
 /// States of a program that are found level by level.
@@ -280,7 +281,7 @@ fn choices_agree(model: &Interp, states: &[u8]) -> Result<bool, TestCaseError> {
     let some: Vec<u8> = some.flatten().copied().collect();
     keeps_choices(model, &reference, &some, 1).map_err(TestCaseError::fail)?;
     if let Ok(jit) = Jit::new(model) {
-        let selector = jit.selector().expect("instances are numbered");
+        let selector = Arc::new(jit).selector().expect("instances are numbered");
         keeps_choices(model, &selector, &some, 1).map_err(TestCaseError::fail)?;
     }
     Ok(true)

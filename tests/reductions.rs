@@ -3,11 +3,13 @@
 
 mod support;
 
-use spillway::exec::{Expansion, Explain, Interp, Lift, Model, Postpones, StepOutcome, any_bits};
+use spillway::exec::{
+    Expansion, Explain, Interp, Lift, Model, Postpones, StepOutcome, Tally, any_bits,
+};
 use spillway::front::{Options, murphi};
 use spillway::ir::{Arena, Claim, ClaimMove, Location, LocationId, Program, PropertyKind};
 use spillway::reduce::symmetry::{Effort, Symmetry};
-use spillway::reduce::{Kept, Kind, Preserved, Reduction, Stack};
+use spillway::reduce::{Kept, Kind, Preserved, Reduction, Stack, Wished};
 use spillway::search::{Checks, Limits, Verdict, memory};
 use spillway::source::Sources;
 
@@ -166,6 +168,12 @@ impl Lift for Chains<'_> {
     }
 }
 
+/// The claim of a program, and its symmetry if that is wanted.
+fn stacked(interp: &Interp, symmetry: Option<Effort>) -> Stack<'_> {
+    let wished = Wished { symmetry, ..Wished::default() };
+    Stack::of(interp, wished, || unreachable!("nobody chooses steps"))
+}
+
 /// A reduction that does as it is told.
 struct Planted {
     kind: Kind,
@@ -184,6 +192,10 @@ impl<'m> Reduction<'m> for Planted {
 
     fn preserves(&self) -> Preserved {
         self.lost.map_or(Preserved::ALL, |lost| Preserved::ALL.without(lost))
+    }
+
+    fn did(&self, _: &Tally) -> Option<String> {
+        None
     }
 
     fn refuses(&self, before: &Stack<'m>) -> Option<String> {
@@ -215,7 +227,9 @@ fn they_act_in_one_order_and_preserve_what_all_of_them_do() {
         planted(Kind::Product, None),
     ]);
     assert_eq!(stack.names(&KINDS), ["Choice", "Product", "Pruning", "Representative"]);
-    assert_eq!(stack.reductions(), ["Choice", "Pruning", "Representative"]);
+    let told = stack.told(&Tally::default());
+    let names: Vec<_> = told.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["Choice", "Pruning", "Representative"]);
     let kept: Vec<_> = Kept::ALL.into_iter().filter(|&it| stack.preserves().has(it)).collect();
     let expected = [Kept::StepErrors, Kept::Invariants, Kept::Claims, Kept::StutterInvariant];
     assert_eq!(kept, expected);
@@ -246,9 +260,9 @@ fn explored(model: &dyn Model) -> spillway::search::Outcome {
 fn symmetry_stacks_on_a_claim_that_tells_nothing_apart() {
     for (condition, violated) in [("done = 2", true), ("done > 3", false)] {
         let interp = claimed(condition);
-        let plain = Stack::of(&interp, None);
+        let plain = stacked(&interp, None);
         let whole = explored(&*plain.over(Box::new(&interp)));
-        let stack = Stack::of(&interp, Some(Effort::Exact));
+        let stack = stacked(&interp, Some(Effort::Exact));
         assert_eq!(stack.names(&KINDS), ["never claim p", "symmetry exact"]);
         assert!(stack.refused().is_empty());
         let reduced = stack.over(Box::new(&interp));
@@ -269,7 +283,7 @@ fn symmetry_stacks_on_a_claim_that_tells_nothing_apart() {
 fn symmetry_is_left_out_by_name_where_a_claim_may_tell_apart() {
     for condition in ["exists p: P do at[p] = 2 end", "forall p: P do at[p] = 2 end"] {
         let interp = claimed(condition);
-        let stack = Stack::of(&interp, Some(Effort::Exact));
+        let stack = stacked(&interp, Some(Effort::Exact));
         assert_eq!(stack.names(&KINDS), ["never claim p"]);
         let [refused] = stack.refused() else { panic!("{condition}: symmetry is used") };
         assert_eq!(refused.name, "symmetry exact");
@@ -291,7 +305,7 @@ fn a_step_that_stands_for_several_is_lifted_through_all_that_stack_on_it() {
         let reduced = stack.over(Box::new(&interp));
         let fewer = explored(&*reduced);
         assert_eq!(fewer.verdict, whole.verdict);
-        let alone = Stack::of(&interp, Some(Effort::Exact)).over(Box::new(&interp));
+        let alone = stacked(&interp, Some(Effort::Exact)).over(Box::new(&interp));
         assert!(fewer.levels.len() < explored(&*alone).levels.len(), "no chain was passed by");
         assert!(limits.any_selected(&*reduced, &fewer.findings));
         counterexamples_replay(&*reduced, &fewer);

@@ -4,6 +4,7 @@ use super::languages;
 use crate::exec::Exec;
 use crate::front::{ClaimChoice, Language};
 use crate::ir::{EndRule, Overflow};
+use crate::reduce::partial_order::Method;
 use crate::reduce::symmetry::Effort;
 use crate::search::comback::{CacheKind, CacheSize};
 use crate::search::{Checks, Limits};
@@ -300,6 +301,9 @@ pub struct CheckArgs {
     /// Which of the states that differ only in the names of a scalarset's elements are visited
     #[arg(long, value_enum, default_value_t)]
     pub symmetry: SymmetryArg,
+    /// Which steps are taken of a state where their order does not matter
+    #[arg(long, value_name = "METHOD", value_enum)]
+    pub por: Option<PartialOrderArg>,
     /// How states are stored; the counts do not depend on it
     #[arg(long, value_enum, default_value_t)]
     pub store: StoreArg,
@@ -314,6 +318,27 @@ pub struct CheckArgs {
     /// fifo:max, as many as there is memory for [default: fifo, 4 bytes for each state found]
     #[arg(long, value_name = "KIND[:SIZE]", value_parser = cache)]
     pub comback_cache: Option<(CacheKind, CacheSize)>,
+}
+
+/// How steps are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PartialOrderArg {
+    /// Those of a process, where they are all its own matter
+    Local,
+    /// Those of a set of processes that nobody else disturbs
+    Overman,
+    /// Those of a stubborn set
+    Stubborn,
+}
+
+impl From<PartialOrderArg> for Method {
+    fn from(arg: PartialOrderArg) -> Method {
+        match arg {
+            PartialOrderArg::Local => Method::Local,
+            PartialOrderArg::Overman => Method::Overman,
+            PartialOrderArg::Stubborn => Method::Stubborn,
+        }
+    }
 }
 
 /// What can be checked.

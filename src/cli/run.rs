@@ -52,8 +52,9 @@ fn search_all(args: &CheckArgs, model: TextModel) -> Ending {
 
 fn begin(args: &CheckArgs, model: TextModel, may_lack_slots: bool) -> Result<Ended, Failure> {
     let (model, _) = model.in_key_order(args.key_order.into())?;
-    let model = model.with_symmetry(args.symmetry.effort());
     let limits = args.limits();
+    let method = args.por.map(|method| (method.into(), limits.checks));
+    let model = model.with_symmetry(args.symmetry.effort()).with_partial_order(method);
     let about = model.about(&limits);
     refuse_nothing(&about)?;
     let budget = args.run.budget(false);

@@ -33,7 +33,7 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         rebuilt: rebuilt(saved.as_ref()),
         compiled: None,
         model: reduced.model(),
-        reductions: reduced.stack().reductions(),
+        reductions: reduced.stack().told(&outcome.tally()),
         claim: about.claim,
         sources: &model.sources,
         limits: &limits,

@@ -6,6 +6,8 @@ use super::Jit;
 use super::jit::CompileLimits;
 use super::{Compiled, Interp, Model, Selective};
 use crate::analysis::instances::NotNumbered;
+#[cfg(feature = "jit")]
+use std::sync::Arc;
 
 /// How a program is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,7 +23,7 @@ pub enum Exec {
 pub enum Executor<'a> {
     /// As machine code.
     #[cfg(feature = "jit")]
-    Compiled(Box<Jit<'a>>),
+    Compiled(Arc<Jit<'a>>),
     /// By the interpreter, and why.
     Interpreted(&'a Interp, String),
 }
@@ -49,7 +51,7 @@ impl<'a> Executor<'a> {
         let default = CompileLimits::default();
         let limits = CompileLimits { memory: memory.unwrap_or(default.memory), ..default };
         match Jit::within(interp, limits) {
-            Ok(jit) => Executor::Compiled(Box::new(jit)),
+            Ok(jit) => Executor::Compiled(Arc::new(jit)),
             Err(refused) => Executor::Interpreted(interp, refused.reason),
         }
     }
@@ -72,13 +74,13 @@ impl<'a> Executor<'a> {
     pub fn into_model(self) -> Box<dyn Model + 'a> {
         match self {
             #[cfg(feature = "jit")]
-            Executor::Compiled(jit) => jit,
+            Executor::Compiled(jit) => Box::new(jit),
             Executor::Interpreted(interp, _) => Box::new(interp),
         }
     }
 
     /// Its steps by the choice of what they begin with, or why that is not to be had.
-    pub fn selective(&self) -> Result<Box<dyn Selective + '_>, NotNumbered> {
+    pub fn selective(&self) -> Result<Box<dyn Selective + 'a>, NotNumbered> {
         Ok(match self {
             #[cfg(feature = "jit")]
             Executor::Compiled(jit) => Box::new(jit.selector()?),

@@ -11,6 +11,7 @@
 // Without a compiler nobody asks for what only compiled code needs.
 #![cfg_attr(not(feature = "jit"), allow(dead_code, unused_imports))]
 
+mod checks;
 mod compiled;
 mod executor;
 mod expansion;
@@ -24,6 +25,7 @@ mod selective;
 pub mod stop;
 pub mod synthetic;
 
+pub use checks::Checks;
 pub use compiled::Compiled;
 pub use executor::{Exec, Executor};
 pub use expansion::{Collected, Expansion, FaultKind, Finding, Findings, Violation};
@@ -32,8 +34,10 @@ pub use interp::Interp;
 #[cfg(feature = "jit")]
 pub use jit::Jit;
 pub use lift::{Lift, one_step};
-pub use postpone::{Obligations, Postpones};
+pub use postpone::{Obligations, Postpones, Tally};
 pub use selective::{LABEL_BYTES, Labelled, Selective, labelled};
+
+use std::sync::Arc;
 
 /// A transition system over packed states: what a search needs of it.
 pub trait Model: Send + Sync {
@@ -77,7 +81,8 @@ pub trait Model: Send + Sync {
     fn postpones(&self) -> Option<&dyn Postpones>;
 }
 
-/// Whoever has a model by reference, or owns one without knowing which, has that model.
+/// Whoever has a model by reference, owns one without knowing which, or owns one with others, has that
+/// model.
 macro_rules! forwards {
     ($($holder:ty),*) => {$(
         impl<M: Model + ?Sized> Model for $holder {
@@ -120,7 +125,7 @@ macro_rules! forwards {
     )*};
 }
 
-forwards!(&M, Box<M>);
+forwards!(&M, Box<M>, Arc<M>);
 
 /// The write masks of a model of which it is not known what its steps change.
 pub fn any_bits(width: usize) -> Vec<Vec<u8>> {

@@ -58,3 +58,12 @@ impl Obligations<'_> {
         }
     }
 }
+
+/// What a search counted of how it was reduced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// States expanded by fewer than all of their steps.
+    pub partial: u64,
+    /// Of these, states that had to be expanded again, by the rest.
+    pub again: u64,
+}

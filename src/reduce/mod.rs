@@ -6,13 +6,16 @@
 //! ([`Lift`](crate::exec::Lift)).
 
 pub mod claim;
+pub mod partial_order;
 mod preserve;
 pub mod symmetry;
 
 pub use preserve::{Kept, Preserved};
 
-use crate::exec::{Interp, Model};
+use crate::analysis::instances::NotNumbered;
+use crate::exec::{Checks, Interp, Model, Selective, Tally};
 use claim::NeverClaim;
+use partial_order::{Method, PartialOrder};
 use symmetry::{Effort, Symmetry};
 
 /// A way to search another space than the model's own, ready to be used for one program.
@@ -25,6 +28,9 @@ pub trait Reduction<'m> {
 
     /// What holds in the space that is left if and only if it holds in the one before.
     fn preserves(&self) -> Preserved;
+
+    /// What it did in a search, in words, if there is more to say than that it was used.
+    fn did(&self, tally: &Tally) -> Option<String>;
 
     /// Why it cannot be used over those that act before it, if it cannot.
     fn refuses(&self, before: &Stack<'m>) -> Option<String>;
@@ -44,6 +50,26 @@ pub enum Kind {
     Pruning,
     /// On successors: they are replaced by what stands for them.
     Representative,
+}
+
+/// Which reductions are wished for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wished {
+    /// The trouble to take over symmetric states.
+    pub symmetry: Option<Effort>,
+    /// How steps are to be chosen, in a search for some checks.
+    pub partial_order: Option<(Method, Checks)>,
+}
+
+/// A reduction as reports tell of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// What it is called.
+    pub name: String,
+    /// What it keeps.
+    pub preserves: Preserved,
+    /// What it did.
+    pub did: Option<String>,
 }
 
 /// A reduction that was asked for and is not used.
@@ -76,18 +102,35 @@ impl<'m> Stack<'m> {
         stack
     }
 
-    /// What a program is searched with: its claim, if it has one, and its symmetry, if it has some and
-    /// that is wanted.
-    pub fn of(interp: &'m Interp, symmetry: Option<Effort>) -> Stack<'m> {
+    /// What a program is searched with: its claim, if it has one, and of what is wished for that which it
+    /// has. `selective` takes its steps by choice.
+    pub fn of(
+        interp: &'m Interp,
+        wished: Wished,
+        selective: impl FnOnce() -> Result<Box<dyn Selective + 'm>, NotNumbered>,
+    ) -> Stack<'m> {
         let mut wanted: Vec<Box<dyn Reduction<'m> + 'm>> = Vec::new();
-        if let Some(claim) = NeverClaim::of(interp) {
-            wanted.push(Box::new(claim));
+        let mut refused = Vec::new();
+        let claim = NeverClaim::of(interp);
+        if let Some((method, checks)) = wished.partial_order {
+            let found = match &claim {
+                Some(claim) => Err(format!("the {} may count steps", claim.name())),
+                None => selective()
+                    .map_err(|error| error.reason)
+                    .and_then(|it| PartialOrder::of(interp, it, method, &checks)),
+            };
+            match found {
+                Ok(found) => wanted.push(Box::new(found)),
+                Err(why) => refused.push(Refused { name: method.reduction_name(), why }),
+            }
         }
+        wanted.extend(claim.map(|claim| Box::new(claim) as Box<dyn Reduction<'m> + 'm>));
         let (program, layout) = (interp.program(), interp.layout());
-        if let Some(found) = symmetry.and_then(|effort| Symmetry::of(program, layout, effort)) {
-            wanted.push(Box::new(found));
-        }
-        Stack::new(wanted)
+        let found = wished.symmetry.and_then(|effort| Symmetry::of(program, layout, effort));
+        wanted.extend(found.map(|found| Box::new(found) as Box<dyn Reduction<'m> + 'm>));
+        let mut stack = Stack::new(wanted);
+        stack.refused.append(&mut refused);
+        stack
     }
 
     /// The model that all of them leave of one.
@@ -106,9 +149,13 @@ impl<'m> Stack<'m> {
         members.map(|it| it.name()).collect()
     }
 
-    /// How fewer states are visited: `symmetry exact`.
-    pub fn reductions(&self) -> Vec<String> {
-        self.names(&[Kind::Choice, Kind::Pruning, Kind::Representative])
+    /// How fewer states are visited, and what came of it.
+    pub fn told(&self, tally: &Tally) -> Vec<Told> {
+        let reduces = |kind: Kind| kind != Kind::Product;
+        let members = self.members.iter().filter(|it| reduces(it.kind()));
+        members
+            .map(|it| Told { name: it.name(), preserves: it.preserves(), did: it.did(tally) })
+            .collect()
     }
 
     /// Those that were asked for and are not used.

@@ -24,7 +24,7 @@ mod tests;
 
 use super::{Kind, Preserved, Reduction, Stack};
 use crate::exec::{
-    Collected, Expansion, Explain, Lift, Model, Postpones, any_bits, one_step, stop,
+    Collected, Expansion, Explain, Lift, Model, Postpones, Tally, any_bits, one_step, stop,
 };
 use crate::ir::layout::Codes;
 use crate::ir::{Layout, Program};
@@ -109,6 +109,13 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
     /// have the same futures but for names.
     fn preserves(&self) -> Preserved {
         Preserved::ALL
+    }
+
+    /// How many states one stands for at most.
+    fn did(&self, _: &Tally) -> Option<String> {
+        let mut sizes = self.program.scalarsets.values().map(|it| u64::from(it.size));
+        let orders = |all: u64, size: u64| (1..=size).try_fold(all, u64::checked_mul);
+        sizes.try_fold(1, orders).map(|all| format!("a state stands for up to {all}"))
     }
 
     /// A claim that sees an element would have to be permuted with the state.

@@ -2,6 +2,7 @@
 
 use super::{Report, Scope, Values, ViolationReport, changes};
 use crate::exec::{Step, StepOutcome};
+use crate::reduce::Told;
 use crate::search::comback::Rebuilt;
 use crate::search::parts::StorePart;
 use crate::search::trace::Counterexample;
@@ -37,7 +38,10 @@ pub fn result(report: &Report) -> Value {
         "disk_bytes_written": report.disk.written,
         "disk_bytes_read": report.disk.read,
         "store_bytes": report.store_bytes,
-        "reductions": report.reductions,
+        "reductions": report.reductions.iter().map(|it| &it.name).collect::<Vec<_>>(),
+        "reduced": report.reductions.iter().map(reduced).collect::<Vec<_>>(),
+        "states_partly_expanded": outcome.partial,
+        "states_expanded_again": outcome.again,
         "claim": report.claim,
         "steps_cut_off": report.scope.cut_off(outcome),
         "states_unjudged": report.scope.unjudged(outcome),
@@ -47,6 +51,11 @@ pub fn result(report: &Report) -> Value {
         object[key] = value;
     }
     object
+}
+
+fn reduced(told: &Told) -> Value {
+    let Told { name, preserves, did } = told;
+    json!({ "name": name, "preserves": preserves.to_string(), "did": did })
 }
 
 /// What was looked for, and what not: the fields of a result that say so.

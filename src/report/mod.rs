@@ -9,6 +9,7 @@ pub use scope::{Missed, Scope};
 pub use text::{print_compiled, print_result, print_scope, write_trace};
 
 use crate::exec::{Compiled, Model, StepOutcome, Violation};
+use crate::reduce::Told;
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::Rebuilt;
 use crate::search::parts::StorePart;
@@ -36,7 +37,7 @@ pub struct Report<'a> {
     /// The model, as it was searched.
     pub model: &'a dyn Model,
     /// How fewer states were visited: `symmetry exact`.
-    pub reductions: Vec<String>,
+    pub reductions: Vec<Told>,
     /// The never claim that it was searched with.
     pub claim: Option<&'a str>,
     /// Its texts.

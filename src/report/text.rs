@@ -2,6 +2,7 @@
 
 use super::{Missed, Report, Scope, Values, ViolationReport, print_changes};
 use crate::exec::{Compiled, Step, StepOutcome, Violation};
+use crate::reduce::Told;
 use crate::search::Verdict;
 use crate::search::parts::StorePart;
 use crate::search::plan::Bytes;
@@ -34,8 +35,9 @@ pub fn print_result(report: &Report) -> String {
         count(outcome.levels.len() as u64, "level"),
         count(outcome.deadlocks(), "deadlock"),
     );
-    if !report.reductions.is_empty() {
-        let _ = writeln!(out, "  reduced by {}", report.reductions.join(", "));
+    for Told { name, preserves, did } in &report.reductions {
+        let did = did.as_ref().map_or(String::new(), |did| format!(": {did}"));
+        let _ = writeln!(out, "  reduced by {name}, which preserves {preserves}{did}");
     }
     if let Some(claim) = report.claim {
         let _ = writeln!(out, "  with the claim {claim}, which leaves deadlocks out");

@@ -20,13 +20,14 @@ pub mod storage;
 pub mod trace;
 pub mod visited;
 
+pub use crate::exec::Checks;
 pub use allocator::{return_free_blocks, return_large_blocks};
 pub use control::Control;
 pub use external::Search;
 pub use plan::MemoryPlan;
 pub use storage::Storage;
 
-use crate::exec::{FaultKind, Findings, Model, Violation};
+use crate::exec::{Findings, Tally, Violation};
 
 /// What to look for and when to stop.
 #[derive(Clone, Debug)]
@@ -42,50 +43,6 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Limits { checks: Checks::default(), stop_on_violation: true, max_states: None }
-    }
-}
-
-/// Which checks count as violations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Checks {
-    /// States without a successor that should have one.
-    pub deadlock: bool,
-    /// Assertions of the model, in its steps and at its locations.
-    pub assertions: bool,
-    /// Invariants of the model.
-    pub invariants: bool,
-    /// Run-time errors; a failed assertion is none.
-    pub faults: bool,
-    /// Never claims of the model.
-    pub claims: bool,
-}
-
-impl Default for Checks {
-    fn default() -> Self {
-        Checks { deadlock: true, assertions: true, invariants: true, faults: true, claims: true }
-    }
-}
-
-impl Checks {
-    /// Whether `check` counts as a violation.
-    pub fn selects(&self, model: &dyn Model, check: Violation) -> bool {
-        match check {
-            Violation::Deadlock => self.deadlock,
-            Violation::Fault(FaultKind::Assertion, _) => self.assertions,
-            Violation::Fault(..) => self.faults,
-            Violation::Property(number) => {
-                match model.explained().properties()[number as usize].kind {
-                    "invariant" => self.invariants,
-                    "claim" => self.claims,
-                    _ => self.assertions,
-                }
-            }
-        }
-    }
-
-    /// Whether any finding counts as a violation.
-    pub fn any_selected(&self, model: &dyn Model, findings: &Findings) -> bool {
-        findings.iter().any(|(check, _)| self.selects(model, check))
     }
 }
 
@@ -110,6 +67,11 @@ impl Outcome {
     /// The number of states found.
     pub fn states(&self) -> u64 {
         self.levels.iter().sum()
+    }
+
+    /// How it was reduced.
+    pub fn tally(&self) -> Tally {
+        Tally { partial: self.partial, again: self.again }
     }
 
     /// The number of deadlock states among those expanded.

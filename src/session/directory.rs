@@ -9,6 +9,7 @@ use crate::exec::Model;
 use crate::front::{ClaimChoice, Language, Options};
 use crate::ir::layout::GroupId;
 use crate::ir::{EndRule, Overflow};
+use crate::reduce::partial_order::Method;
 use crate::reduce::symmetry::Effort;
 use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
 use crate::search::storage::SavedStorage;
@@ -56,6 +57,8 @@ pub struct Job {
     deadlock: u8,
     /// The trouble taken over symmetric states: 0 none, 1 exact, 2 fast.
     symmetry: u8,
+    /// How steps are chosen: 0 all are taken, else the method's code.
+    partial_order: u8,
     /// The groups of the states' cells in key order, by number in declaration order.
     order: Vec<u32>,
     /// Of the model with that order.
@@ -87,7 +90,11 @@ impl Job {
                 Some(EndRule::NeverStuttering) => 2,
                 Some(_) => 1,
             },
-            symmetry: match model.symmetry {
+            partial_order: match model.wished.partial_order {
+                None => 0,
+                Some((method, _)) => method.code(),
+            },
+            symmetry: match model.wished.symmetry {
                 None => 0,
                 Some(Effort::Exact) => 1,
                 Some(Effort::Fast) => 2,
@@ -113,6 +120,7 @@ impl Job {
             wraps: false,
             deadlock: 0,
             symmetry: 0,
+            partial_order: 0,
             order: Vec::new(),
             digest: model.digest(),
             checks: [deadlock, assertions, invariants, faults, claims],
@@ -201,7 +209,10 @@ impl Job {
                 spill::Error::corrupt(JOB, 0, format!("the key order: {error}")),
             )
         })?;
+        let method = Method::of_code(self.partial_order);
+        let checks = self.limits(None).checks;
         let model = model.with_symmetry(symmetry);
+        let model = model.with_partial_order(method.map(|method| (method, checks)));
         self.check_digest(&model)?;
         Ok(model)
     }

@@ -151,7 +151,7 @@ impl<'m> Session<'m> {
             rebuilt: *rebuilt,
             compiled: searched.compiled(),
             model: searched.model(),
-            reductions: searched.stack().reductions(),
+            reductions: searched.stack().told(&outcome.tally()),
             claim: about.claim,
             sources: &about.sources,
             limits,

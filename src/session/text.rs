@@ -3,13 +3,14 @@
 use super::searched::{About, Searched};
 use super::{Error, KeyOrder};
 use crate::analysis::order::static_order;
-use crate::exec::{Executor, Interp};
+use crate::exec::{Executor, Interp, Selective};
 use crate::front::{Language, Options};
 use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::validate;
-use crate::reduce::Stack;
 use crate::reduce::claim::NeverClaim;
+use crate::reduce::partial_order::Method;
 use crate::reduce::symmetry::Effort;
+use crate::reduce::{Stack, Wished};
 use crate::report::Scope;
 use crate::search::order::sampled;
 use crate::search::{Checks, Limits};
@@ -27,8 +28,8 @@ pub struct TextModel {
     pub language: &'static Language,
     /// How it was read.
     pub options: Options,
-    /// The trouble taken to visit fewer of its symmetric states.
-    pub symmetry: Option<Effort>,
+    /// How its state space is to be reduced.
+    pub wished: Wished,
 }
 
 impl TextModel {
@@ -60,23 +61,29 @@ impl TextModel {
         }
         let interp = Interp::new(loaded.program)
             .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
-        Ok((TextModel { interp, sources, language, options, symmetry: None }, warnings))
+        Ok((TextModel { interp, sources, language, options, wished: Wished::default() }, warnings))
     }
 
     /// The same model, symmetric states visited with this trouble.
     pub fn with_symmetry(self, symmetry: Option<Effort>) -> TextModel {
-        TextModel { symmetry, ..self }
+        TextModel { wished: Wished { symmetry, ..self.wished }, ..self }
+    }
+
+    /// The same model, the steps that are taken of a state chosen so, in a search for some checks.
+    pub fn with_partial_order(self, partial_order: Option<(Method, Checks)>) -> TextModel {
+        TextModel { wished: Wished { partial_order, ..self.wished }, ..self }
     }
 
     /// The model as it is searched, run by the interpreter.
     pub fn searched(&self) -> Searched<'_> {
-        Searched::new(Box::new(&self.interp), Stack::of(&self.interp, self.symmetry), None)
+        let selective = || Ok(Box::new(self.interp.selector()?) as Box<dyn Selective>);
+        Searched::new(Box::new(&self.interp), Stack::of(&self.interp, self.wished, selective), None)
     }
 
     /// The same, run by an executor of this model.
     pub fn searched_by<'m>(&'m self, executor: Executor<'m>) -> Searched<'m> {
         let compiled = executor.compiled().map_err(str::to_owned);
-        let stack = Stack::of(&self.interp, self.symmetry);
+        let stack = Stack::of(&self.interp, self.wished, || executor.selective());
         Searched::new(executor.into_model(), stack, Some(compiled))
     }
 

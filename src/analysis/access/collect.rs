@@ -11,6 +11,7 @@ use crate::ir::{
     FunctionId, Layout, LocalId, LocationId, Overflow, Owner, Pid, Place, ProcessId, Program, Root,
     Selector, Type, TypeId, Urgency, VarId,
 };
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A place in more pieces than this is followed no further.
@@ -24,6 +25,8 @@ pub(super) struct Known<'p> {
     pub layout: &'p Layout,
     /// Of the variables, in reachable states.
     pub ranges: Option<&'p Ranges>,
+    /// Of locals that never change any more, in the states that it is about.
+    pub fixed: &'p BTreeMap<CellId, i64>,
 }
 
 /// Who runs a piece of code.
@@ -189,6 +192,9 @@ impl<'p> Collector<'p> {
 
     /// What a place can hold.
     fn held(&self, place: &Place) -> Interval {
+        if let Some(value) = self.fixed(place) {
+            return (value, value);
+        }
         let declared = self.bounds(self.place_type(place));
         match (place.root, self.known.ranges) {
             (Root::Variable(variable), Some(ranges)) => match ranges.variables[variable] {
@@ -197,6 +203,15 @@ impl<'p> Collector<'p> {
             },
             _ => declared,
         }
+    }
+
+    /// The value of one of the mover's own locals, if that is known.
+    fn fixed(&self, place: &Place) -> Option<i64> {
+        let Root::Variable(variable) = place.root else { return None };
+        let is_own = matches!(self.known.program.variables[variable].owner, Owner::Process(_));
+        let slots = &self.scope.mover.slots;
+        let is_one = is_own && place.slot.is_none() && place.path.is_empty() && slots.len() == 1;
+        is_one.then(|| self.known.fixed.get(&self.variable_cell(variable, slots.start)).copied())?
     }
 
     fn bounds(&self, ty: TypeId) -> Interval {

@@ -2,7 +2,8 @@
 
 use super::collect::Collector;
 use crate::ir::{
-    ChannelRef, Expr, ExprKind, Pattern, Place, Root, Scalar, Selector, Type, TypeId, interval,
+    ChannelRef, Expr, ExprKind, Owner, Pattern, Place, Root, Scalar, Selector, Type, TypeId,
+    interval,
 };
 
 impl Collector<'_> {
@@ -45,16 +46,32 @@ impl Collector<'_> {
             ExprKind::At { slot, .. } => slot.as_ref().is_some_and(|it| self.may_fail(it)),
             ExprKind::Quantified { body, .. } => self.may_fail(body),
             ExprKind::Length(channel) | ExprKind::IsEmpty(channel) | ExprKind::IsFull(channel) => {
-                !matches!(channel, ChannelRef::Named(_))
+                self.channel_may_fail(channel)
             }
             ExprKind::CanReceive(channel, patterns, _) => {
                 let fails = |pattern: &Pattern| match pattern {
                     Pattern::Match(value) => self.may_fail(value),
                     _ => false,
                 };
-                !matches!(channel, ChannelRef::Named(_)) || patterns.iter().any(fails)
+                self.channel_may_fail(channel) || patterns.iter().any(fails)
             }
             _ => true,
+        }
+    }
+
+    /// Whether there may be no such channel.
+    pub fn channel_may_fail(&self, channel: &ChannelRef) -> bool {
+        match channel {
+            ChannelRef::Named(_) => false,
+            ChannelRef::Element { count, index, .. } => {
+                let (low, high) = self.values(index);
+                low < 0 || i64::from(*count) <= high || low > high || self.may_fail(index)
+            }
+            ChannelRef::Computed(number) => {
+                let (low, high) = self.values(number);
+                let common = self.program().channels_of(Owner::Program).count() as i64;
+                low < 1 || common < high || low > high || self.may_fail(number)
+            }
         }
     }
 

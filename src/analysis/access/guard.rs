@@ -110,7 +110,10 @@ impl<'p> Collector<'p> {
             ExprKind::CanReceive(channel, patterns, anywhere) if !is_negated => {
                 Some(self.asked(channel, question_of(patterns, *anywhere), patterns))
             }
-            _ => self.compared(expr),
+            _ => match self.compared_length(expr) {
+                Some((channel, question)) => Some(self.asked(channel, question, &[])),
+                None => self.compared(expr),
+            },
         };
         let (condition, access) = understood.unwrap_or_else(|| {
             self.walk().expr(self, expr);
@@ -132,7 +135,7 @@ impl<'p> Collector<'p> {
             Pattern::Match(value) => self.may_fail(value),
             Pattern::Into(_) | Pattern::Any => false,
         };
-        let may_fail = !matches!(channel, ChannelRef::Named(_)) || patterns.iter().any(fails);
+        let may_fail = self.channel_may_fail(channel) || patterns.iter().any(fails);
         let (condition, access) = self.asked(channel, question, patterns);
         Conjunct { condition, access, may_fail, expr: None }
     }
@@ -170,6 +173,52 @@ impl<'p> Collector<'p> {
             // One of several slots, or a place that was also read on the way.
             _ => Some((Condition::Holds, access)),
         }
+    }
+
+    /// A channel whose number of messages is compared with none or with all that there is room for, and
+    /// what that asks.
+    fn compared_length<'e>(&self, expr: &'e Expr) -> Option<(&'e ChannelRef, Question)> {
+        let (channel, operator, value) = match &expr.kind {
+            ExprKind::Length(channel) => (channel, Binary::NotEqual, 0),
+            ExprKind::Unary(Unary::Not, operand) => match &operand.kind {
+                ExprKind::Length(channel) => (channel, Binary::Equal, 0),
+                _ => return None,
+            },
+            ExprKind::Binary(operator, left, right) => match (&left.kind, &right.kind) {
+                (ExprKind::Length(channel), _) => (channel, *operator, self.known_value(right)?),
+                (_, ExprKind::Length(channel)) => {
+                    (channel, turned(*operator)?, self.known_value(left)?)
+                }
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let mut capacities =
+            channel.meant(self.program()).map(|it| self.program().channels[it].capacity);
+        let first = i64::from(capacities.next()?);
+        let most = capacities.all(|it| i64::from(it) == first).then_some(first);
+        let holds = |length: i64| match operator {
+            Binary::Equal => length == value,
+            Binary::NotEqual => length != value,
+            Binary::Less => length < value,
+            Binary::LessEqual => length <= value,
+            Binary::Greater => length > value,
+            _ => length >= value,
+        };
+        turned(operator)?;
+        let most = most.filter(|&most| 0 < most)?;
+        // What it says of every number that there can be.
+        let all: Vec<bool> = (0..=most).map(holds).collect();
+        let only = |at: i64| all.iter().zip(0..).all(|(&holds, length)| holds == (length == at));
+        let but = |at: i64| all.iter().zip(0..).all(|(&holds, length)| holds != (length == at));
+        let question = match () {
+            () if but(0) => Question::HasMessage,
+            () if only(0) => Question::IsEmpty,
+            () if but(most) => Question::HasRoom,
+            () if only(most) => Question::IsFull,
+            () => return None,
+        };
+        Some((channel, question))
     }
 
     /// A cell and a constant that are compared.

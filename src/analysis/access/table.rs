@@ -12,7 +12,7 @@ use crate::ir::{
     Action, ActionId, Binary, ChannelRef, Communication, Edge, Entity, Expr, Instance, Layout,
     Place, ProcessId, Program, PropertyKind, Urgency,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What an action instance waits for and what it does.
 #[derive(Clone, Debug)]
@@ -29,6 +29,7 @@ pub struct Table<'p> {
     program: &'p Program,
     layout: &'p Layout,
     ranges: Option<Ranges>,
+    fixed: BTreeMap<CellId, i64>,
     instances: ActionInstances,
     /// The actions of each process from each of its locations, in order.
     pub(super) from: Vec<Vec<Vec<ActionId>>>,
@@ -43,6 +44,16 @@ pub struct Table<'p> {
 impl<'p> Table<'p> {
     /// Of a valid program, or why its action instances are not numbered. Any layout of it will do.
     pub fn new(program: &'p Program, layout: &'p Layout) -> Result<Table<'p>, NotNumbered> {
+        Table::where_fixed(program, layout, BTreeMap::new())
+    }
+
+    /// The same, about states from which on these cells, of locals of processes that are there, never
+    /// change.
+    pub fn where_fixed(
+        program: &'p Program,
+        layout: &'p Layout,
+        fixed: BTreeMap<CellId, i64>,
+    ) -> Result<Table<'p>, NotNumbered> {
         let instances = ActionInstances::new(program)?;
         let mut from: Vec<Vec<Vec<ActionId>>> = (program.processes.values())
             .map(|process| vec![Vec::new(); process.locations.len()])
@@ -61,6 +72,7 @@ impl<'p> Table<'p> {
             program,
             layout,
             ranges,
+            fixed,
             instances,
             from,
             has_committed,
@@ -83,7 +95,12 @@ impl<'p> Table<'p> {
     }
 
     pub(super) fn known(&self) -> Known<'_> {
-        Known { program: self.program, layout: self.layout, ranges: self.ranges.as_ref() }
+        Known {
+            program: self.program,
+            layout: self.layout,
+            ranges: self.ranges.as_ref(),
+            fixed: &self.fixed,
+        }
     }
 
     /// The program.

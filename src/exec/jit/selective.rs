@@ -10,11 +10,11 @@ use super::purpose::Purpose;
 use super::runtime::Choice;
 use crate::analysis::instances::{ActionInstances, InstanceSets, NotNumbered};
 use crate::exec::{Expansion, Labelled, Model, Selective, interp};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// A compiled program whose steps can be taken by choice.
 pub struct Selector<'a> {
-    jit: &'a Jit<'a>,
+    jit: Arc<Jit<'a>>,
     reference: interp::Selector<'a>,
     looking: OnceLock<Option<Code>>,
     choosing: OnceLock<Option<Code>>,
@@ -22,11 +22,11 @@ pub struct Selector<'a> {
     judging: OnceLock<Option<Code>>,
 }
 
-impl Jit<'_> {
+impl<'a> Jit<'a> {
     /// Its steps by choice, or why there are none.
-    pub fn selector(&self) -> Result<Selector<'_>, NotNumbered> {
+    pub fn selector(self: &Arc<Self>) -> Result<Selector<'a>, NotNumbered> {
         Ok(Selector {
-            jit: self,
+            jit: self.clone(),
             reference: self.interp.selector()?,
             looking: OnceLock::new(),
             choosing: OnceLock::new(),

@@ -17,7 +17,9 @@ mod explain;
 mod opening;
 
 use super::{Kept, Kind, Preserved, Reduction, Stack};
-use crate::exec::{Collected, Expansion, Explain, Interp, Lift, Model, Postpones, Violation, stop};
+use crate::exec::{
+    Collected, Expansion, Explain, Interp, Lift, Model, Postpones, Tally, Violation, stop,
+};
 use crate::ir::{Claim, Entity as _, LocationId, PropertyKind};
 use opening::Opening;
 
@@ -103,6 +105,10 @@ impl<'m> Reduction<'m> for NeverClaim<'m> {
     fn preserves(&self) -> Preserved {
         let lost = [Kept::Deadlocks, Kept::StepErrors, Kept::Invariants, Kept::StutterInvariant];
         lost.into_iter().fold(Preserved::ALL, Preserved::without)
+    }
+
+    fn did(&self, _: &Tally) -> Option<String> {
+        None
     }
 
     /// A claim counts the system's steps, so that none may be left out.

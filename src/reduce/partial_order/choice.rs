@@ -1,0 +1,151 @@
+//! Which of the enabled steps of a state are taken, in states of one configuration.
+
+use super::Method;
+use super::bits;
+use super::memo::Memo;
+use super::processes::Processes;
+use super::relation::Relation;
+use super::stubborn::{Closure, Seen};
+
+/// Chooses, by one method, for one program.
+#[derive(Debug)]
+pub(super) struct Chooser {
+    relation: Relation,
+    method: Method,
+    /// What is known of whole processes, for the methods that choose among these.
+    processes: Option<Processes>,
+    /// Words of a set of instances.
+    words: usize,
+}
+
+/// What choosing takes.
+#[derive(Debug)]
+pub(super) struct Room {
+    padded: Vec<u8>,
+    /// The key of the choice: what is enabled, then the facts.
+    key: Vec<u64>,
+    /// The choice: the chosen instances, then whether it is good.
+    value: Vec<u64>,
+    memo: Memo,
+    closure: Closure,
+    best: Vec<u64>,
+}
+
+/// What is taken of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Choice<'r> {
+    /// The instances whose steps are taken: enabled ones, as a set of instances.
+    pub chosen: &'r [u64],
+    /// Whether all that is looked for is chosen, or waited for by what is: nothing is put off that would
+    /// have to be taken up.
+    pub is_good: bool,
+}
+
+impl Chooser {
+    pub fn new(relation: Relation, method: Method) -> Chooser {
+        let processes = match method {
+            Method::Stubborn => None,
+            Method::Local | Method::Overman => Some(Processes::new(&relation)),
+        };
+        let words = bits::words_of(relation.instances);
+        Chooser { relation, method, processes, words }
+    }
+
+    /// Whether anything is looked for but deadlocks.
+    pub fn has_monitors(&self) -> bool {
+        bits::count(&self.relation.monitors) > 0
+    }
+
+    pub fn room(&self) -> Room {
+        let key_words = self.words + self.relation.facts.words();
+        Room {
+            padded: Vec::new(),
+            key: vec![0; key_words],
+            value: vec![0; self.words + 1],
+            memo: Memo::new(key_words, self.words + 1),
+            closure: Closure::default(),
+            best: Vec::new(),
+        }
+    }
+
+    /// What is taken of a state in which something is enabled.
+    pub fn choose<'r>(&self, state: &[u8], enabled: &[u64], room: &'r mut Room) -> Choice<'r> {
+        let (own, facts) = room.key.split_at_mut(self.words);
+        own.copy_from_slice(enabled);
+        self.relation.facts.read(state, &mut room.padded, facts);
+        let slot = room.memo.slot(&room.key);
+        match room.memo.get(slot, &room.key) {
+            Some(value) => room.value.copy_from_slice(value),
+            None => {
+                self.compute(room);
+                room.memo.put(slot, &room.key, &room.value);
+            }
+        }
+        let (chosen, is_good) = room.value.split_at(self.words);
+        Choice { chosen, is_good: is_good[0] != 0 }
+    }
+
+    /// Of the state seen last, what has to be taken besides, so that everything that is looked for is
+    /// chosen or waited for.
+    pub fn rest<'r>(&self, state: &[u8], enabled: &[u64], room: &'r mut Room) -> &'r [u64] {
+        let chosen = self.choose(state, enabled, room).chosen.to_vec();
+        let Room { key, closure, value, .. } = room;
+        let (enabled, facts) = self.seen(key);
+        let seen = Seen { enabled: &enabled, facts };
+        let mut with = self.relation.monitors.clone();
+        bits::extend(&mut with, &chosen);
+        closure.begin(&self.relation, &with);
+        closure.close(&self.relation, seen, u32::MAX);
+        let rest = closure.set.iter().zip(&enabled).zip(&chosen);
+        value.iter_mut().zip(rest).for_each(|(word, ((set, enabled), chosen))| {
+            *word = set & enabled & !chosen;
+        });
+        &value[..self.words]
+    }
+
+    /// A key as sets: of members, and of facts.
+    fn seen<'k>(&self, key: &'k [u64]) -> (Vec<u64>, &'k [u64]) {
+        let (enabled, facts) = key.split_at(self.words);
+        let mut all = vec![0; self.relation.monitors.len()];
+        all[..self.words].copy_from_slice(enabled);
+        (all, facts)
+    }
+
+    fn compute(&self, room: &mut Room) {
+        let Room { key, value, closure, best, .. } = room;
+        let (enabled, facts) = self.seen(key);
+        let seen = Seen { enabled: &enabled, facts };
+        best.clone_from(&self.relation.monitors);
+        best.fill(u64::MAX);
+        match (self.method, &self.processes) {
+            (Method::Local, Some(processes)) => processes.local(seen, best),
+            (Method::Overman, Some(processes)) => processes.overman(seen, best),
+            _ => self.stubborn(seen, closure, best),
+        }
+        let is_whole = bits::is_within(&enabled, best);
+        let is_good = is_whole || bits::is_within(&self.relation.monitors, best);
+        for (word, (set, enabled)) in value.iter_mut().zip(best.iter().zip(&enabled)) {
+            *word = set & enabled;
+        }
+        value[self.words] = is_good.into();
+    }
+
+    /// The closure from an enabled instance that has the fewest enabled members; of several one that has
+    /// all that is looked for, or the first.
+    fn stubborn(&self, seen: Seen, closure: &mut Closure, best: &mut Vec<u64>) {
+        let relation = &self.relation;
+        let mut least = (bits::count(seen.enabled), true);
+        for seed in bits::members(seen.enabled) {
+            closure.begin_with(relation, seed);
+            if !closure.close(relation, seen, least.0) {
+                continue;
+            }
+            let is_bad = !bits::is_within(&relation.monitors, &closure.set);
+            let cost = (closure.enabled(seen), is_bad);
+            if cost < least {
+                least = cost;
+                best.clone_from(&closure.set);
+            }
+        }
+    }
+}

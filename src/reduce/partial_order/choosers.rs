@@ -1,0 +1,122 @@
+//! A chooser for each configuration, made when a state is first seen that has it.
+
+use super::Method;
+use super::choice::{Choice, Chooser, Room};
+use super::fixed::{Configuration, Fixed};
+use super::relation::Relation;
+use crate::exec::Checks;
+use crate::exec::Interp;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Choosers that are kept; those of configurations seen beyond are made again.
+const KEPT_MAX: usize = 256;
+
+/// Rooms that a thread keeps, for the configurations it met last.
+const ROOMS_MAX: usize = 4;
+
+/// Chooses by one method for one program.
+pub(super) struct Choosers<'m> {
+    interp: &'m Interp,
+    method: Method,
+    checks: Checks,
+    /// Tells configurations, if there are several.
+    fixed: Option<Fixed>,
+    /// Of states of which nothing more is known than of all.
+    base: Arc<Chooser>,
+    made: Mutex<HashMap<Configuration, Arc<Chooser>>>,
+}
+
+/// What choosing takes.
+pub(super) struct Rooms {
+    /// A state of the configuration that the first room is for.
+    seen: Vec<u8>,
+    /// The one used last in front.
+    rooms: Vec<(Arc<Chooser>, Room)>,
+}
+
+impl<'m> Choosers<'m> {
+    /// Those for a program searched for some checks, or why there are none.
+    pub fn new(
+        interp: &'m Interp,
+        method: Method,
+        checks: &Checks,
+    ) -> Result<Choosers<'m>, String> {
+        let (program, layout) = (interp.program(), interp.layout());
+        let relation = Relation::new(program, layout, checks, Configuration::new())?;
+        let base = Arc::new(Chooser::new(relation, method));
+        let (fixed, made) = (Fixed::new(program, layout), Mutex::default());
+        Ok(Choosers { interp, method, checks: *checks, fixed, base, made })
+    }
+
+    /// Whether anything is looked for but deadlocks, so that what is put off matters.
+    pub fn has_monitors(&self) -> bool {
+        self.base.has_monitors()
+    }
+
+    pub fn rooms(&self) -> Rooms {
+        Rooms { seen: Vec::new(), rooms: vec![(self.base.clone(), self.base.room())] }
+    }
+
+    /// What is taken of a state in which something is enabled.
+    pub fn choose<'r>(&self, state: &[u8], enabled: &[u64], rooms: &'r mut Rooms) -> Choice<'r> {
+        let (chooser, room) = self.of(state, rooms);
+        chooser.choose(state, enabled, room)
+    }
+
+    /// What has to be taken of a state besides, so that everything that is looked for is chosen or
+    /// waited for.
+    pub fn rest<'r>(&self, state: &[u8], enabled: &[u64], rooms: &'r mut Rooms) -> &'r [u64] {
+        let (chooser, room) = self.of(state, rooms);
+        chooser.rest(state, enabled, room)
+    }
+
+    /// The chooser for a state, and room for it.
+    fn of<'r>(&self, state: &[u8], rooms: &'r mut Rooms) -> (&'r Chooser, &'r mut Room) {
+        if let Some(fixed) = &self.fixed
+            && (rooms.seen.is_empty() || fixed.differ(state, &rooms.seen))
+        {
+            let chooser = self.made(fixed.of(state));
+            rooms.seen.clear();
+            rooms.seen.extend_from_slice(state);
+            rooms.bring_forward(chooser);
+        }
+        let (chooser, room) = &mut rooms.rooms[0];
+        (chooser, room)
+    }
+
+    fn made(&self, configuration: Configuration) -> Arc<Chooser> {
+        if configuration.is_empty() {
+            return self.base.clone();
+        }
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(chooser) = made.get(&configuration) {
+            return chooser.clone();
+        }
+        if made.len() == KEPT_MAX {
+            made.clear();
+        }
+        let (program, layout) = (self.interp.program(), self.interp.layout());
+        let relation = Relation::new(program, layout, &self.checks, configuration.clone());
+        let chooser = match relation {
+            Ok(relation) => Arc::new(Chooser::new(relation, self.method)),
+            Err(_) => self.base.clone(),
+        };
+        made.insert(configuration, chooser.clone());
+        chooser
+    }
+}
+
+impl Rooms {
+    /// Puts the room for a chooser in front.
+    fn bring_forward(&mut self, chooser: Arc<Chooser>) {
+        match self.rooms.iter().position(|(it, _)| Arc::ptr_eq(it, &chooser)) {
+            Some(at) => self.rooms[..=at].rotate_right(1),
+            None => {
+                self.rooms.truncate(ROOMS_MAX - 1);
+                let room = chooser.room();
+                self.rooms.insert(0, (chooser, room));
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Partial-order reduction: of steps that do not disturb each other one order is enough.
+//!
+//! In each state some of what is enabled is chosen such that whatever else happens first, what was
+//! chosen stays possible and leads to the same. Runs that differ only in the order of such steps are
+//! then followed once (Holzmann, Godefroid and Pirottin, "Coverage preserving reduction strategies for
+//! reachability analysis", 1992; Godefroid and Pirottin, "Refining dependencies improves partial-order
+//! verification methods", 1993; Valmari, "Stubborn sets for reduced state space generation", 1989).
+//!
+//! - `relation`: which action instances disturb which, as sets of bits; `facts`: what does not hold in a
+//!   state;
+//! - `stubborn`, `processes`: the methods; `choice`: one of them at work, `memo`: what it remembers;
+//! - `fixed`: what is known of processes once all have been started, `choosers`: the choice for each;
+//! - `model`: the model that is left.
+//!
+//! What is put off must not be put off for ever: see [`Postpones`](crate::exec::Postpones) and
+//! `docs/reductions.md`.
+
+mod bits;
+mod choice;
+mod choosers;
+mod facts;
+mod fixed;
+mod memo;
+mod model;
+mod processes;
+mod relation;
+mod stubborn;
+
+use super::{Kept, Kind, Preserved, Reduction, Stack};
+use crate::analysis::instances::InstanceId;
+use crate::exec::Checks;
+use crate::exec::{Interp, Model, Selective, Tally};
+use choosers::Choosers;
+use model::Reduced;
+use std::sync::Arc;
+
+/// How steps are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Those of a process, where they are all its own matter (1992, Algorithm 2).
+    Local,
+    /// Those of a set of processes that nobody else disturbs, now or later (Overman 1981).
+    Overman,
+    /// A strong stubborn set with few enabled steps (Valmari 1989).
+    Stubborn,
+}
+
+impl Method {
+    /// Every method.
+    pub const ALL: [Method; 3] = [Method::Local, Method::Overman, Method::Stubborn];
+
+    /// Its number on disk, from 1.
+    pub fn code(self) -> u8 {
+        1 + Method::ALL.iter().position(|&it| it == self).unwrap_or_default() as u8
+    }
+
+    /// The method with a number.
+    pub fn of_code(code: u8) -> Option<Method> {
+        Method::ALL.get(usize::from(code).checked_sub(1)?).copied()
+    }
+
+    /// As the command line and reports call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Local => "local",
+            Method::Overman => "overman",
+            Method::Stubborn => "stubborn",
+        }
+    }
+
+    /// What the reduction by it is called.
+    pub fn reduction_name(self) -> String {
+        format!("partial order {}", self.name())
+    }
+}
+
+/// Partial-order reduction of one program, searched for some checks.
+pub struct PartialOrder<'m> {
+    method: Method,
+    selective: Arc<dyn Selective + 'm>,
+    choosers: Arc<Choosers<'m>>,
+}
+
+impl<'m> PartialOrder<'m> {
+    /// What is taken of a state, at first: enabled instances, ascending.
+    pub fn chosen(&self, state: &[u8]) -> spill::Result<Vec<InstanceId>> {
+        let mut sets = self.selective.instances().sets();
+        self.selective.enabled(state, &mut sets)?;
+        if sets.is_none(0) {
+            return Ok(Vec::new());
+        }
+        let mut rooms = self.choosers.rooms();
+        let chosen = self.choosers.choose(state, sets.words(0), &mut rooms).chosen.to_vec();
+        sets.words_mut(0).copy_from_slice(&chosen);
+        Ok(sets.iter(0).collect())
+    }
+
+    /// That of a program, whose steps `selective` takes by choice; or why it cannot be reduced so.
+    pub fn of(
+        interp: &'m Interp,
+        selective: Box<dyn Selective + 'm>,
+        method: Method,
+        checks: &Checks,
+    ) -> Result<PartialOrder<'m>, String> {
+        let choosers = Arc::new(Choosers::new(interp, method, checks)?);
+        Ok(PartialOrder { method, selective: selective.into(), choosers })
+    }
+}
+
+impl<'m> Reduction<'m> for PartialOrder<'m> {
+    fn name(&self) -> String {
+        self.method.reduction_name()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Choice
+    }
+
+    /// Deadlocks are found where they are; what is looked for besides is found, but perhaps deeper.
+    fn preserves(&self) -> Preserved {
+        let kept = Preserved::ALL.without(Kept::Claims).without(Kept::StutterInvariant);
+        if self.choosers.has_monitors() { kept.without(Kept::Depth) } else { kept }
+    }
+
+    fn did(&self, Tally { partial, again }: &Tally) -> Option<String> {
+        let fewer = format!("{partial} states expanded by fewer than all steps");
+        Some(match self.choosers.has_monitors() {
+            true => format!("{fewer}, {again} of them again by the rest"),
+            false => fewer,
+        })
+    }
+
+    fn refuses(&self, before: &Stack<'m>) -> Option<String> {
+        let already = before.names(&[Kind::Choice]);
+        already.first().map(|other| format!("{other} chooses the steps"))
+    }
+
+    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
+        let (selective, choosers) = (self.selective.clone(), self.choosers.clone());
+        Box::new(Reduced::new(model, selective, choosers, self.method))
+    }
+}

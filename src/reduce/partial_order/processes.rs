@@ -1,0 +1,148 @@
+//! Choices of whole processes: preferential local transitions (Holzmann, Godefroid and Pirottin 1992,
+//! Algorithm 2) and Overman's method (1981; the same paper, section 5).
+
+use super::bits;
+use super::relation::{Beginning, Place, Relation};
+use super::stubborn::Seen;
+use crate::ir::LocationId;
+use std::collections::BTreeSet;
+
+/// What is known of a program's processes.
+#[derive(Debug)]
+pub(super) struct Processes {
+    all: Vec<Known>,
+    /// The members that no process has a part in.
+    free: Vec<u64>,
+}
+
+#[derive(Debug)]
+struct Known {
+    own: Vec<u64>,
+    places: Vec<At>,
+}
+
+/// A process at one of its locations.
+#[derive(Debug)]
+struct At {
+    /// The fact that it is not there.
+    fact: Option<usize>,
+    /// What begins there.
+    from: Vec<u64>,
+    /// What may disturb that: does not go with it, or may make it possible.
+    disturbing: Vec<u64>,
+    /// What the process may take part in from here on.
+    future: Vec<u64>,
+}
+
+impl Processes {
+    pub fn new(relation: &Relation) -> Processes {
+        let mut free = vec![0; relation.monitors.len()];
+        (0..relation.waits.len()).for_each(|it| bits::insert(&mut free, it));
+        let mut all = Vec::new();
+        for place in &relation.places {
+            free.iter_mut().zip(&place.own).for_each(|(free, own)| *free &= !own);
+            let places = place.at.iter().map(|(&at, Beginning { fact, from })| {
+                let disturbing = disturbing(relation, from, *fact);
+                let (fact, from, future) = (*fact, from.clone(), future(place, at));
+                At { fact, from, disturbing, future }
+            });
+            all.push(Known { own: place.own.clone(), places: places.collect() });
+        }
+        Processes { all, free }
+    }
+
+    /// The first process whose steps, possible or not, nobody else disturbs, now or later.
+    pub fn local(&self, seen: Seen, best: &mut Vec<u64>) {
+        let is_local = |&at: &usize| {
+            let set = self.undisturbed(at, seen, true);
+            set.is_some_and(|set| bits::meet(&set, seen.enabled))
+        };
+        if let Some(here) =
+            (0..self.all.len()).find(is_local).and_then(|at| self.all[at].here(seen))
+        {
+            best.clone_from(&here.from);
+        }
+    }
+
+    /// Of the sets of processes that nobody else disturbs, now or later, the one with the fewest enabled
+    /// steps.
+    pub fn overman(&self, seen: Seen, best: &mut Vec<u64>) {
+        let mut least = bits::count(seen.enabled);
+        for first in 0..self.all.len() {
+            let Some(set) = self.undisturbed(first, seen, false) else { continue };
+            let both = set.iter().zip(seen.enabled).map(|(set, enabled)| set & enabled);
+            let enabled: u32 = both.map(u64::count_ones).sum();
+            if 0 < enabled && enabled < least {
+                least = enabled;
+                best.clone_from(&set);
+            }
+        }
+    }
+
+    /// What begins in the processes that one needs beside it; nothing if that is not to be had, or if it
+    /// is to be alone and needs others.
+    fn undisturbed(&self, first: usize, seen: Seen, alone: bool) -> Option<Vec<u64>> {
+        let mut chosen = BTreeSet::from([first]);
+        let mut open = vec![first];
+        let mut set = vec![0; seen.enabled.len()];
+        while let Some(at) = open.pop() {
+            let here = self.all[at].here(seen)?;
+            if bits::meet(&here.disturbing, &self.free) {
+                return None;
+            }
+            bits::extend(&mut set, &here.from);
+            for (other, known) in self.all.iter().enumerate() {
+                let may = || match known.here(seen) {
+                    Some(there) => bits::meet(&there.future, &here.disturbing),
+                    None => bits::meet(&known.own, &here.disturbing),
+                };
+                if !chosen.contains(&other) && may() {
+                    if alone {
+                        return None;
+                    }
+                    chosen.insert(other);
+                    open.push(other);
+                }
+            }
+        }
+        Some(set)
+    }
+}
+
+impl Known {
+    /// Where it is, if that can be read off a state and something begins or ends there.
+    fn here(&self, seen: Seen) -> Option<&At> {
+        let is_there = |at: &&At| at.fact.is_some_and(|it| !bits::has(seen.facts, it));
+        self.places.iter().find(is_there)
+    }
+}
+
+/// What may disturb some members that begin where a process is, of which `here` is the fact that it is
+/// not there.
+fn disturbing(relation: &Relation, from: &[u64], here: Option<usize>) -> Vec<u64> {
+    let mut all = vec![0; from.len()];
+    for member in bits::members(from) {
+        bits::extend(&mut all, relation.dependent.row(member));
+        for wait in relation.waits[member].iter().filter(|it| it.fact.is_none() || it.fact != here)
+        {
+            bits::extend(&mut all, relation.enabling.row(wait.enabling));
+        }
+    }
+    all
+}
+
+/// What a process may take part in from a location on.
+fn future(place: &Place, from: LocationId) -> Vec<u64> {
+    let mut reached = BTreeSet::from([from]);
+    let mut open = vec![from];
+    let mut all = vec![0; place.own.len()];
+    while let Some(at) = open.pop() {
+        place.at.get(&at).into_iter().for_each(|it| bits::extend(&mut all, &it.from));
+        for moved in place.moves.iter().filter(|it| it.from == at) {
+            if reached.insert(moved.to) {
+                open.push(moved.to);
+            }
+        }
+    }
+    all
+}
