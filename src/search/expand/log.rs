@@ -17,6 +17,8 @@ pub(super) struct CandidateLog {
     /// What candidates end with, if that is not part of the state.
     values: Option<Values>,
     codec: Codec,
+    /// Whether runs that are large beside those after them are not merged with them.
+    spares_large: bool,
     open: Option<(FileName, Box<dyn Append>)>,
     runs: Vec<FileSegment>,
     /// Runs of exceptions to the codec's projection.
@@ -32,7 +34,14 @@ impl CandidateLog {
     ) -> CandidateLog {
         let (disk, values, codec) = (disk.clone(), values.cloned(), codec.clone());
         let (runs, exceptional) = (Vec::new(), Vec::new());
-        CandidateLog { disk, whole, values, codec, open: None, runs, exceptional }
+        let (spares_large, open) = (false, None);
+        CandidateLog { disk, whole, values, codec, spares_large, open, runs, exceptional }
+    }
+
+    /// The log, if runs have few keys in common, so that merging makes nothing smaller: then only runs of
+    /// like size are merged, and each key is written a few times.
+    pub(super) fn of_few_repeats(self) -> CandidateLog {
+        CandidateLog { spares_large: true, ..self }
     }
 
     /// What candidates end with.
@@ -87,14 +96,19 @@ impl CandidateLog {
         Ok(FileSegment { file: name, at: writer.finish()? })
     }
 
-    /// Makes one run of `runs` if they are many.
-    fn merge_if_many(&mut self, runs: Vec<FileSegment>, codec: &Codec) -> Result<Vec<FileSegment>> {
+    /// Makes one run of `runs`, or of some of them, if they are many.
+    fn merge_if_many(
+        &mut self,
+        mut runs: Vec<FileSegment>,
+        codec: &Codec,
+    ) -> Result<Vec<FileSegment>> {
         let Some((name, file)) = self.open.as_mut().filter(|_| runs.len() >= RUNS_MAX) else {
             return Ok(runs);
         };
+        let kept = if self.spares_large { larger(&runs) } else { 0 };
         file.flush()?;
         let mut sources: Vec<Box<dyn Source>> = Vec::new();
-        for piece in &runs {
+        for piece in runs.drain(kept..) {
             let segment = piece.open(&*self.disk, self.whole)?.coded(codec);
             sources.push(Box::new(SegmentSource::new(segment, None, None)));
         }
@@ -102,7 +116,8 @@ impl CandidateLog {
         let mut merge = merge.joined(self.values.as_ref());
         let mut writer = SegmentWriter::new(self.whole, &mut **file).coded(codec).uncompressed();
         spill::drain(&mut merge, |batch| writer.push(batch))?;
-        Ok(vec![FileSegment { file: *name, at: writer.finish()? }])
+        runs.push(FileSegment { file: *name, at: writer.finish()? });
+        Ok(runs)
     }
 
     /// All runs.
@@ -130,5 +145,44 @@ impl CandidateLog {
         self.runs.clear();
         self.exceptional.clear();
         self.open.take().map(|(name, _)| name)
+    }
+}
+
+/// How many runs, the first ones, are at least twice as large as all after them; all but two at most.
+fn larger(runs: &[FileSegment]) -> usize {
+    let keys = |at: usize| runs[at].at.keys;
+    let mut kept = runs.len().saturating_sub(2);
+    let mut after: u64 = (kept..runs.len()).map(keys).sum();
+    while kept > 0 && keys(kept - 1) < 2 * after {
+        kept -= 1;
+        after += keys(kept);
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spill::SegmentRef;
+
+    /// Runs of one size come in, and are merged whenever they are many.
+    #[test]
+    fn runs_of_like_size_are_merged_and_written_a_few_times() {
+        let run = |keys| {
+            let at = SegmentRef { offset: 0, length: 0, keys };
+            FileSegment { file: FileName::Frontier { level: 0 }, at }
+        };
+        let (mut runs, mut written) = (Vec::new(), 0);
+        for count in 1..=4000 {
+            runs.push(run(1));
+            if runs.len() >= RUNS_MAX {
+                let merged = runs.drain(larger(&runs)..).map(|run| run.at.keys).sum();
+                written += merged;
+                runs.push(run(merged));
+            }
+            assert!(runs.len() < RUNS_MAX);
+            assert_eq!(runs.iter().map(|run| run.at.keys).sum::<u64>(), count);
+            assert!(written <= 6 * count, "{written} of {count}");
+        }
     }
 }

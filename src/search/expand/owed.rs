@@ -30,7 +30,7 @@ impl Owed {
     /// None yet, of states of `whole` bytes, in a buffer of `share` bytes.
     pub(super) fn new(shard: u16, whole: usize, share: usize, disk: &Arc<dyn Disk>) -> Owed {
         let width = whole + RANK;
-        let log = CandidateLog::new(disk, width, None, &Codec::Gaps);
+        let log = CandidateLog::new(disk, width, None, &Codec::Gaps).of_few_repeats();
         let (buffer, scratch) = (Vec::new(), Vec::new());
         let share = share.max(width);
         Owed { shard, width, share, limit: share, buffer, scratch, log }
