@@ -23,16 +23,19 @@ use generated::{Generated, programs};
 use instances::{Came, Taker, judging, taken};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
-use spillway::analysis::access::{Cells, Condition, Conjunct, Table};
+use spillway::analysis::access::{Cells, Condition, Conjunct, Question, Table};
 use spillway::analysis::dependence::Dependence;
+use spillway::analysis::dependence::rows::members;
 use spillway::analysis::instances::{ActionInstance, InstanceId};
-use spillway::exec::{Explain, Interp, StepOutcome, Violation};
+use spillway::analysis::ranges::ranges;
+use spillway::exec::{Explain, FaultKind, Interp, StepOutcome, Violation};
 use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::ir::layout::{CellId, Content};
 use spillway::ir::{Arena, Instance, Pid, Program, PropertyId, PropertyKind};
 use spillway::source::Sources;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
+use std::time::Instant;
 use support::collection::{models_below, text_of};
 use support::{Random, is_large};
 
@@ -53,6 +56,13 @@ struct Tried {
     enabled: usize,
     by_known: usize,
     seen: usize,
+    failed: usize,
+    safe: usize,
+    instances: usize,
+    may_fail: usize,
+    dependent: usize,
+    interacting: usize,
+    spared: usize,
 }
 
 /// A program, some of its reachable states, and what is said of it.
@@ -111,8 +121,12 @@ fn try_program(name: &str, program: Program, random: &mut Random, tried: &mut Tr
     let trial =
         Trial { name, model: &model, table: &table, dependence: &dependence, taker, states };
     tried.programs += 1;
+    trial.all_pairs_at_once(tried);
     trial.writes_and_reads(random, tried);
     trial.pairs(random, tried);
+    if trial.dependence.instances().count() <= 40 {
+        trial.interactions(tried);
+    }
 }
 
 impl Trial<'_> {
@@ -177,6 +191,37 @@ impl Trial<'_> {
         self.cells().filter(|&it| layout.code(one, it) != layout.code(other, it)).collect()
     }
 
+    /// That what is said of all pairs at once is what is said of each.
+    fn all_pairs_at_once(&self, tried: &mut Tried) {
+        let (all, matrix) = (self.dependence, self.dependence.matrix());
+        for one in all.instances() {
+            let guard = &all.access(one).guard;
+            tried.instances += 1;
+            tried.may_fail += usize::from(all.access(one).failures().any());
+            assert_eq!(matrix.enabling_of[one].len(), guard.len());
+            for (conjunct, &row) in matrix.enabling_of[one].iter().enumerate() {
+                let found: Vec<InstanceId> = members(matrix.sets.row(row)).collect();
+                let shown = || format!("conjunct {conjunct} of {}", self.shown(one));
+                assert_eq!(found, all.enabling(one, conjunct), "{}", shown());
+            }
+            for other in all.instances().filter(|it| *it != one) {
+                let shown = || {
+                    format!(
+                        "{}
+and {}",
+                        self.shown(one),
+                        self.shown(other)
+                    )
+                };
+                let dependent = matrix.dependent.contains(one.0 as usize, other);
+                tried.dependent += usize::from(dependent);
+                assert_eq!(dependent, !all.are_independent(one, other), "{}", shown());
+                let excluded = matrix.excluded.contains(one.0 as usize, other);
+                assert_eq!(excluded, all.exclude(one, other), "{}", shown());
+            }
+        }
+    }
+
     /// That a step changes nothing but what it may, and depends on nothing but what it reads.
     fn writes_and_reads(&self, random: &mut Random, tried: &mut Tried) {
         for instance in self.dependence.instances() {
@@ -184,6 +229,7 @@ impl Trial<'_> {
             let (reads, writes) = (self.table.read_cells(access), self.table.written_cells(access));
             for state in &self.states {
                 let came = self.taker.take(instance, state);
+                self.fails(instance, state, &came, tried);
                 for next in came.iter().flatten() {
                     tried.steps += 1;
                     for cell in self.changed(state, next) {
@@ -200,6 +246,95 @@ impl Trial<'_> {
                     self.overwrites(instance, state, other, &reads, &came, tried);
                 }
             }
+        }
+    }
+
+    /// That what might interact with an instance is said to, in every run out of a few states: as long as
+    /// nothing is taken that is said to, all that is taken commutes with it.
+    fn interactions(&self, tried: &mut Tried) {
+        let matrix = self.dependence.matrix();
+        let mut known: HashMap<(InstanceId, Vec<u8>), BTreeSet<Came>> = HashMap::new();
+        for state in self.states.iter().take(12) {
+            for one in self.dependence.instances() {
+                if self.known(&mut known, one, state).is_empty() {
+                    continue;
+                }
+                let value = |cell| self.model.layout().get(state, cell).unwrap_or_default();
+                let mut others: Vec<InstanceId> = Vec::new();
+                for other in self.dependence.instances().filter(|it| *it != one) {
+                    let interacts = matrix.may_interact(one, other, value);
+                    let dependent = matrix.dependent.contains(one.0 as usize, other);
+                    assert!(dependent || !interacts, "more than all: {}", self.shown(one));
+                    tried.interacting += usize::from(interacts);
+                    tried.spared += usize::from(dependent && !interacts);
+                    others.extend((!interacts).then_some(other));
+                }
+                self.all_commute(one, &others, state, &mut known);
+            }
+        }
+    }
+
+    /// That an instance commutes with others in all runs of these.
+    fn all_commute(
+        &self,
+        one: InstanceId,
+        others: &[InstanceId],
+        from: &[u8],
+        known: &mut HashMap<(InstanceId, Vec<u8>), BTreeSet<Came>>,
+    ) {
+        let mut seen = BTreeSet::from([from.to_vec()]);
+        let mut open = vec![from.to_vec()];
+        while let Some(state) = open.pop().filter(|_| seen.len() < 200) {
+            for &other in others {
+                let came = self.known(known, other, &state);
+                if came.is_empty() {
+                    continue;
+                }
+                let ones = self.known(known, one, &state);
+                let shown = || {
+                    let (one, other) = (self.shown(one), self.shown(other));
+                    format!("in {state:02x?}, from {from:02x?}: {one}\nand {other}")
+                };
+                let mut then = |first: &BTreeSet<Came>, second: InstanceId, alone: usize| {
+                    let mut ends = BTreeSet::new();
+                    for next in first.iter().flatten() {
+                        let after = self.known(known, second, next);
+                        assert_eq!(after.len(), alone, "one disturbs the other {}", shown());
+                        ends.extend(after.into_iter().flatten());
+                    }
+                    ends
+                };
+                let (left, right) = (then(&ones, other, came.len()), then(&came, one, ones.len()));
+                let both = [&ones, &came].iter().all(|it| it.iter().any(Result::is_ok));
+                assert!(!both || left == right, "the order matters {}", shown());
+                for next in came.into_iter().flatten() {
+                    open.extend(Some(next).filter(|next| seen.insert(next.clone())));
+                }
+            }
+        }
+    }
+
+    fn known(
+        &self,
+        known: &mut HashMap<(InstanceId, Vec<u8>), BTreeSet<Came>>,
+        instance: InstanceId,
+        state: &[u8],
+    ) -> BTreeSet<Came> {
+        let take = || self.taker.take(instance, state);
+        known.entry((instance, state.to_vec())).or_insert_with(take).clone()
+    }
+
+    /// That an instance that meets an error is one of those that may.
+    fn fails(&self, instance: InstanceId, state: &[u8], came: &BTreeSet<Came>, tried: &mut Tried) {
+        let may = self.dependence.access(instance).failures();
+        tried.safe += usize::from(!came.is_empty() && !may.any());
+        for kind in came.iter().filter_map(|it| it.as_ref().err()) {
+            tried.failed += 1;
+            let said = match kind {
+                FaultKind::Assertion => may.assertion,
+                _ => may.other,
+            };
+            assert!(said, "{kind:?} in {state:02x?} is an error of {}", self.shown(instance));
         }
     }
 
@@ -382,6 +517,9 @@ impl Trial<'_> {
             let nowhere = i64::from(program.comes_and_goes());
             return Some(layout.get(state, *cell) == Some(i64::from(location.0) + nowhere));
         }
+        if let Some(holds) = self.by_number(conjunct, state) {
+            return Some(holds);
+        }
         if program.comes_and_goes() {
             return None;
         }
@@ -401,6 +539,31 @@ impl Trial<'_> {
             judging(program, instances, side, conjunct.expr.cloned(), message)
         });
         Some(!taken(judge, state).is_empty())
+    }
+
+    /// Whether a conjunct holds that is about one number: a cell, or how many messages there are.
+    fn by_number(&self, conjunct: &Conjunct<'_>, state: &[u8]) -> Option<bool> {
+        let (program, layout) = (self.model.program(), self.model.layout());
+        match &conjunct.condition {
+            _ if conjunct.may_fail() => None,
+            Condition::Compares(cell, ..) => {
+                let value = layout.get(state, *cell)?;
+                Some(conjunct.condition.holds_of(program.arithmetic, value))
+            }
+            Condition::Asks(channels, question) => {
+                let [channel] = channels.as_slice() else { return None };
+                let waiting = layout.get(state, self.table.length_cell(*channel))?;
+                let room = i64::from(program.channels[channel.id].capacity);
+                match question {
+                    Question::HasRoom => Some(waiting < room),
+                    Question::IsFull => Some(waiting == room),
+                    Question::HasMessage => Some(waiting > 0),
+                    Question::IsEmpty => Some(waiting == 0),
+                    Question::FirstMatches | Question::SomeMatches => None,
+                }
+            }
+            Condition::At(..) | Condition::Holds => None,
+        }
     }
 
     /// That a step which changes whether a property holds is visible to it.
@@ -461,6 +624,41 @@ fn what_is_said_of_random_models_is_true() {
     }
 }
 
+/// What is known of a program, and what it costs to find out.
+fn described(program: Program) -> String {
+    let Ok(model) = Interp::as_declared(program) else { return "not executed".to_string() };
+    let ranges = ranges(model.program());
+    let began = Instant::now();
+    let Ok(table) = Table::where_fixed(model.program(), model.layout(), ranges, BTreeMap::new())
+    else {
+        return "not numbered".to_string();
+    };
+    let Some(dependence) = Dependence::new(&table, 1 << 13) else { return "too many".to_string() };
+    let described = began.elapsed();
+    let matrix = dependence.matrix();
+    let related = began.elapsed() - described;
+    let count =
+        |is: &dyn Fn(InstanceId) -> bool| dependence.instances().filter(|&it| is(it)).count();
+    let conjuncts = dependence.instances().flat_map(|it| &dependence.access(it).guard);
+    let (mut all, mut open) = (0, 0);
+    for conjunct in conjuncts {
+        all += 1;
+        open += usize::from(conjunct.condition == Condition::Holds);
+    }
+    let pairs = |rows: &dyn Fn(usize) -> usize| {
+        (0..table.instances().count() as usize).map(rows).sum::<usize>()
+    };
+    format!(
+        "{} instances, {} may fail, {} may fail an assertion, {all} conjuncts, {open} of them not understood, \
+         {} pairs dependent, {} always interact; {described:?} to describe, {related:?} to relate",
+        table.instances().count(),
+        count(&|it| dependence.access(it).failures().other),
+        count(&|it| dependence.access(it).failures().assertion),
+        pairs(&|it| members(matrix.dependent.row(it)).count()),
+        pairs(&|it| members(matrix.interacting.row(it)).count()),
+    )
+}
+
 fn try_folder(folder: &Path) -> Tried {
     let mut tried = Tried::default();
     for file in models_below(folder) {
@@ -468,6 +666,7 @@ fn try_folder(folder: &Path) -> Tried {
         let name = file.display().to_string();
         let Some(program) = load(language, &name, text_of(&file)) else { continue };
         let before = tried.programs;
+        println!("{name}: {}", described(program.clone()));
         try_program(&name, program, &mut Random::new(1), &mut tried);
         println!("{name}: {}", if tried.programs > before { "tried" } else { "not tried" });
     }
@@ -512,7 +711,7 @@ const OPERATIONS: [&str; 15] = [
 
 /// Processes that do nothing but use one channel.
 fn channel_users(random: &mut Random) -> String {
-    let mut text = format!("chan c = [{}] of {{ byte }};\n", 1 + random.below(3));
+    let mut text = format!("chan c = [{}] of {{ byte }};\n", 1 + random.below(4));
     for process in 0..4 {
         let options = (0..1 + random.below(2)).map(|_| OPERATIONS[random.below(OPERATIONS.len())]);
         let options: Vec<String> = options.map(|it| format!(":: {it} ")).collect();
@@ -531,6 +730,44 @@ fn what_is_said_of_channels_is_true() {
     }
     println!("{tried:?}");
     assert!(tried.independent > 5000 && tried.enabled > 1000, "{tried:?}");
+    assert!(tried.spared > 100 && tried.interacting > 1000, "{tried:?}");
+}
+
+/// What a process may do with a counter.
+const COUNTING: [&str; 9] = [
+    "guard x > 0; effect x = x - 1;",
+    "guard x < 4; effect x = x + 1;",
+    "guard x < 3; effect x = x + 2;",
+    "guard x == 0; effect x = 3;",
+    "effect x = 1;",
+    "guard x > 1;",
+    "guard x == 0;",
+    "guard x <= 2;",
+    "guard x != 4;",
+];
+
+/// Processes that do nothing but count.
+fn counter_users(random: &mut Random) -> String {
+    let mut text = "byte x;\n".to_string();
+    for process in 0..4 {
+        let options = (0..1 + random.below(2)).map(|_| COUNTING[random.below(COUNTING.len())]);
+        let options: Vec<String> = options.map(|it| format!("a -> a {{ {it} }}")).collect();
+        let options = options.join(", ");
+        text += &format!("process P{process} {{ state a; init a; trans {options}; }}\n");
+    }
+    text + "system async;"
+}
+
+#[test]
+fn what_is_said_of_counters_is_true() {
+    let (mut tried, mut random) = (Tried::default(), Random::new(11));
+    for _ in 0..if is_large() { 5000 } else { 200 } {
+        let text = counter_users(&mut random);
+        let program = load(&dve::LANGUAGE, "counter.dve", text.clone()).unwrap();
+        try_program(&text, program, &mut random, &mut tried);
+    }
+    println!("{tried:?}");
+    assert!(tried.spared > 100 && tried.interacting > 1000, "{tried:?}");
 }
 
 /// Small models, each of something that random ones seldom have.
@@ -612,7 +849,7 @@ fn what_is_said_of_rare_things_is_true() {
 #[test]
 fn observers_are_told_apart() {
     let text = "byte x, y;
-        active proctype P() { do :: x < 2 -> x++ :: y = 1 - y :: assert(x < 9) od }
+        active proctype P() { do :: x < 2 -> x++ :: y = 1 - y :: assert(x < 2) :: assert(x < 300) od }
         never { do :: y == 1 od }";
     let program = load(&promela::LANGUAGE, "observed.pml", text.to_string()).unwrap();
     let model = Interp::new(program).unwrap();
@@ -627,5 +864,6 @@ fn observers_are_told_apart() {
         sides.map(|side| model.program().actions[side.action].name.as_str()).collect()
     };
     assert_eq!(names(dependence.visible(claim.unwrap())), ["P: y = 1 - y"]);
-    assert_eq!(names(dependence.asserting()), ["P: assert(x < 9)"]);
+    // That the other cannot fail is known from what `x` ever holds.
+    assert_eq!(names(dependence.asserting()), ["P: assert(x < 2)"]);
 }

@@ -141,7 +141,7 @@ pub enum Unary {
 }
 
 /// Operators of two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Binary {
     /// Sum.
     Add,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// A set of cells of a state, as ranges in ascending order with gaps between them: `{2, 3, 7}` is
 /// `[2..4, 7..8]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cells {
     ranges: Vec<Range<u32>>,
 }
@@ -63,6 +63,11 @@ impl Cells {
             behind.next();
         }
         false
+    }
+
+    /// Ranges of cells, ascending, with gaps between them.
+    pub fn ranges(&self) -> &[Range<u32>] {
+        &self.ranges
     }
 
     /// The cells, ascending.

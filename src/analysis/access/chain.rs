@@ -1,12 +1,14 @@
 //! What a mover does in the same step after its first action.
 
 use super::collect::{Collector, Mover};
+use super::failing::Judge;
+use super::failures::Failures;
 use super::object::Access;
 use super::table::Table;
 use super::walk::Touched;
 use crate::analysis::instances::Side;
-use crate::ir::{Action, Communication, Edge, Entity, LocationId, ProcessId, Turn};
-use std::collections::BTreeSet;
+use crate::ir::{Action, ActionId, Communication, Edge, Entity, LocationId, ProcessId, Turn};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Somebody who goes on alone, in one of some slots.
@@ -19,41 +21,89 @@ struct Within {
 
 /// What goes on within a step.
 struct Chain {
-    seen: BTreeSet<Within>,
+    /// Where somebody may be within it, and where he may be next, once for each way.
+    next: BTreeMap<Within, Vec<Within>>,
     open: Vec<Within>,
 }
 
 impl Chain {
-    fn goes_on(&mut self, action: &Action, slots: Range<u32>) {
-        let Some(Edge { process, to, .. }) = action.edge else { return };
-        let within = Within { process, slots: (slots.start, slots.end), at: to };
-        if action.control.turn != Turn::Open && self.seen.insert(within.clone()) {
+    fn reach(&mut self, within: Within) {
+        if !self.next.contains_key(&within) {
+            self.next.insert(within.clone(), Vec::new());
             self.open.push(within);
         }
     }
+
+    /// How many states there may be inside a step from here on, up to the least that is too many.
+    fn states_inside(&self, from: &Within, counted: &mut BTreeMap<Within, u64>) -> u64 {
+        if let Some(&count) = counted.get(from) {
+            return count;
+        }
+        // Whoever comes back here meanwhile goes round in circles.
+        counted.insert(from.clone(), INSIDE_MAX);
+        let mut count = 1u64;
+        for next in &self.next[from] {
+            count = count.saturating_add(self.states_inside(next, counted)).min(INSIDE_MAX);
+        }
+        counted.insert(from.clone(), count);
+        count
+    }
 }
+
+/// Steps with as many states inside may be too long, or have too many choices, to be taken.
+const INSIDE_MAX: u64 = 1 << 15;
 
 impl Table<'_> {
     /// Adds all that may follow in the same step once an action has been taken: whatever is
     /// possible then was not asked for before, so nothing of it is sure.
     pub(super) fn go_on(&self, side: Side, effect: &mut Access) {
-        let mut chain = Chain { seen: BTreeSet::new(), open: Vec::new() };
-        let first = &self.program().actions[side.action];
-        chain.goes_on(first, side.slot..side.slot + 1);
-        while let Some(Within { process, slots, at }) = chain.open.pop() {
-            for &id in &self.from[process.index()][at.index()] {
+        let mut chain = Chain { next: BTreeMap::new(), open: Vec::new() };
+        let action = &self.program().actions[side.action];
+        let Some(first) = self.arrives(action, side.slot..side.slot + 1, effect) else { return };
+        let sends = |it: &Action| matches!(it.communication, Some(Communication::Send { .. }));
+        let mut sends_within = sends(action);
+        let mut is_first = action.control.turn == Turn::First;
+        chain.reach(first.clone());
+        while let Some(within) = chain.open.pop() {
+            for &id in &self.from[within.process.index()][within.at.index()] {
                 let action = &self.program().actions[id];
-                let slots = slots.0..slots.1;
+                is_first |= action.control.turn == Turn::First;
+                sends_within |= sends(action);
+                let slots = within.slots.0..within.slots.1;
                 effect.extend_perhaps(self.perhaps(action, slots.clone()));
-                chain.goes_on(action, slots);
-                self.meets_on(action, effect, &mut chain);
+                let mut next: Vec<Within> =
+                    self.arrives(action, slots, effect).into_iter().collect();
+                next.extend(self.meets_on(action, effect));
+                next.iter().for_each(|it| chain.reach(it.clone()));
+                chain.next.entry(within.clone()).or_default().extend(next);
             }
         }
+        // It may not end; nor may a `d_step` send by rendezvous.
+        effect.failures.other |= chain.states_inside(&first, &mut BTreeMap::new()) >= INSIDE_MAX;
+        effect.failures.other |= is_first && sends_within && self.has_rendezvous();
+    }
+
+    /// Where the mover is within the step after an action, if it goes on. A `d_step` has to.
+    fn arrives(&self, action: &Action, slots: Range<u32>, effect: &mut Access) -> Option<Within> {
+        let Edge { process, to, .. } = action.edge?;
+        let always = |id: &ActionId| {
+            let next = &self.program().actions[*id];
+            next.guard.is_none() && next.communication.is_none()
+        };
+        let goes_on = self.from[process.index()][to.index()].iter().any(always);
+        effect.failures.other |= action.control.turn == Turn::First && !goes_on;
+        let within = Within { process, slots: (slots.start, slots.end), at: to };
+        (action.control.turn != Turn::Open).then_some(within)
+    }
+
+    fn has_rendezvous(&self) -> bool {
+        self.program().channels.values().any(|it| it.capacity == 0)
     }
 
     /// Whoever receives what is sent by rendezvous within a step, and goes on with it.
-    fn meets_on(&self, action: &Action, effect: &mut Access, chain: &mut Chain) {
-        let Some(Communication::Send { channel, .. }) = &action.communication else { return };
+    fn meets_on(&self, action: &Action, effect: &mut Access) -> Vec<Within> {
+        let mut next = Vec::new();
+        let Some(Communication::Send { channel, .. }) = &action.communication else { return next };
         let program = self.program();
         let sent: BTreeSet<_> =
             channel.meant(program).filter(|it| program.channels[*it].capacity == 0).collect();
@@ -65,9 +115,23 @@ impl Table<'_> {
             if channel.meant(program).any(|it| sent.contains(&it)) {
                 let slots = 0..program.slots(edge.process);
                 effect.extend_perhaps(self.perhaps(receiver, slots.clone()));
-                chain.goes_on(receiver, slots);
+                // Each of them is a way of its own.
+                let within = self.arrives(receiver, slots.clone(), effect);
+                next.extend(slots.flat_map(|_| within.clone()));
             }
         }
+        next
+    }
+
+    /// How an action fails that is looked at, and perhaps taken, within a step.
+    fn how_it_fails(&self, action: &Action, collector: Collector<'_>) -> Failures {
+        let mut judge = Judge::new(collector);
+        let process = action.edge.map(|edge| &self.program().processes[edge.process]);
+        let provided = process.and_then(|it| it.life.provided.as_ref());
+        provided.into_iter().chain(&action.guard).for_each(|it| judge.condition(it));
+        action.communication.iter().for_each(|it| judge.readiness(it));
+        judge.take_action(action);
+        judge.take()
     }
 
     /// What an action touches if it is looked at, and perhaps taken, by an instance in one of these
@@ -85,6 +149,8 @@ impl Table<'_> {
         self.run(&mut collector, action, false);
         let mut access = collector.take();
         access.reads_anything |= life.priority.is_some();
+        access.failures = self.how_it_fails(action, collector);
+        access.failures.other |= life.priority.is_some();
         for slot in slots {
             access.asks.push((self.known().location_cell(edge.process, slot), edge.from));
         }

@@ -2,17 +2,22 @@
 //! known of its value goes.
 
 use super::cells::Cells;
+use super::here::Here;
 use super::object::{Access, Add, ChannelSlot, ChannelUse, Moved};
+use super::sums::Sum;
 use super::walk::{Caller, Operation, Touch, Touched, Values, Walk};
 use crate::ir::interval::{self, Interval, hull};
 use crate::ir::layout::{CellId, Ranges};
 use crate::ir::{
-    Argument, Arithmetic, ChannelId, ChannelRef, Convert, Edge, Entity, Expr, ExprKind, Function,
-    FunctionId, Layout, LocalId, LocationId, Overflow, Owner, Pid, Place, ProcessId, Program, Root,
-    Selector, Type, TypeId, Urgency, VarId,
+    Argument, ChannelId, ChannelRef, Convert, Edge, Entity, Expr, ExprKind, Function, FunctionId,
+    Layout, LocalId, LocationId, Overflow, Owner, Pid, Place, ProcessId, Program, Root, Selector,
+    Type, TypeId, Urgency, VarId,
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
+
+/// Local variables are given cells from here on, beyond those of any state.
+pub(super) const FRAME_FIRST: u32 = 1 << 30;
 
 /// A place in more pieces than this is followed no further.
 const PIECES_MAX: usize = 4096;
@@ -27,6 +32,8 @@ pub(super) struct Known<'p> {
     pub ranges: Option<&'p Ranges>,
     /// Of locals that never change any more, in the states that it is about.
     pub fixed: &'p BTreeMap<CellId, i64>,
+    /// The cells that may be undefined in reachable states, if that is known.
+    pub undefined: Option<&'p Cells>,
 }
 
 /// Who runs a piece of code.
@@ -47,7 +54,7 @@ impl Mover {
 
 /// What a local stands for.
 #[derive(Clone, Debug, Default)]
-enum Bound {
+pub(super) enum Bound {
     #[default]
     Nothing,
     /// One of these values.
@@ -58,19 +65,29 @@ enum Bound {
 
 /// Where a place may be.
 #[derive(Clone, Debug)]
-struct Spot {
+pub(super) struct Spot {
     /// The first cell, in each way in which its indices may go.
-    starts: Vec<u32>,
-    ty: TypeId,
+    pub starts: Vec<u32>,
+    pub ty: TypeId,
     /// Cells that it lies in, where it was not followed to its end.
-    inside: Option<Cells>,
+    pub inside: Option<Cells>,
+}
+
+impl Spot {
+    /// Its first cell, if that is known.
+    pub fn only_start(&self) -> Option<u32> {
+        match (self.starts.as_slice(), &self.inside) {
+            ([start], None) => Some(*start),
+            _ => None,
+        }
+    }
 }
 
 /// Where the walk is.
 #[derive(Clone, Debug)]
-struct Scope {
+pub(super) struct Scope {
     bound: Vec<Bound>,
-    mover: Mover,
+    pub mover: Mover,
     /// How many bodies it is in that may not be run.
     open: u32,
     /// Whether the body may have been left.
@@ -79,24 +96,51 @@ struct Scope {
 
 /// Collects what code touches.
 pub(super) struct Collector<'p> {
-    known: Known<'p>,
-    scope: Scope,
-    callers: Vec<Scope>,
+    pub known: Known<'p>,
+    pub scope: Scope,
+    pub callers: Vec<Scope>,
     /// Whether operations on channels are what the step waits for.
     is_guarded: bool,
     pub access: Access,
+    /// What is known of the state where the walk is, if anybody follows that.
+    pub here: Here,
+    /// The cell that the next local variable begins at, if they are given any.
+    pub next_frame: Option<u32>,
+}
+
+impl Scope {
+    /// The beginning of a body whose names are its own.
+    pub fn new(mover: Mover) -> Scope {
+        Scope { bound: Vec::new(), mover, open: 0, is_left: false }
+    }
 }
 
 impl<'p> Collector<'p> {
     pub fn new(known: Known<'p>, mover: Mover) -> Self {
-        let scope = Scope { bound: Vec::new(), mover, open: 0, is_left: false };
+        let scope = Scope::new(mover);
         let (callers, access) = (Vec::new(), Access::default());
-        Collector { known, scope, callers, is_guarded: false, access }
+        let here = Here::default();
+        Collector { known, scope, callers, is_guarded: false, access, here, next_frame: None }
+    }
+
+    /// Gives local variables cells from here on.
+    pub fn begin_frames(&mut self, first: u32) {
+        self.next_frame = Some(first);
     }
 
     /// Says what a parameter stands for.
     pub fn bind_value(&mut self, local: LocalId, value: i64) {
-        self.bind(local, Bound::Values((value, value)));
+        self.bind_values(local, (value, value));
+    }
+
+    /// Says what a name may stand for.
+    pub fn bind_values(&mut self, local: LocalId, values: Interval) {
+        self.bind(local, Bound::Values(values));
+    }
+
+    /// Says which place a name stands for.
+    pub fn bind_spot(&mut self, local: LocalId, spot: Spot) {
+        self.bind(local, Bound::Place(spot));
     }
 
     /// Takes what was collected.
@@ -119,7 +163,7 @@ impl<'p> Collector<'p> {
         Walk::new(self.known.program)
     }
 
-    fn bind(&mut self, local: LocalId, to: Bound) {
+    pub(super) fn bind(&mut self, local: LocalId, to: Bound) {
         let bound = &mut self.scope.bound;
         if bound.len() <= local.index() {
             bound.resize(local.index() + 1, Bound::Nothing);
@@ -127,7 +171,7 @@ impl<'p> Collector<'p> {
         bound[local.index()] = to;
     }
 
-    fn bound(&self, local: LocalId) -> &Bound {
+    pub(super) fn bound(&self, local: LocalId) -> &Bound {
         self.scope.bound.get(local.index()).unwrap_or(&Bound::Nothing)
     }
 
@@ -138,7 +182,10 @@ impl<'p> Collector<'p> {
             ExprKind::Constant(value) => (*value, *value),
             ExprKind::Local(local) => match self.bound(*local) {
                 Bound::Values(values) => *values,
-                Bound::Place(spot) => self.bounds(spot.ty),
+                Bound::Place(spot) => {
+                    let known = spot.only_start().and_then(|cell| self.here.get(cell));
+                    known.unwrap_or_else(|| self.bounds(spot.ty))
+                }
                 Bound::Nothing => arithmetic.integers(),
             },
             ExprKind::Read(place) => self.held(place),
@@ -153,7 +200,7 @@ impl<'p> Collector<'p> {
                 hull(self.values(then), self.values(otherwise))
             }
             ExprKind::Convert(convert) => self.converted(convert),
-            _ => arithmetic.integers(),
+            _ => self.answers(&expr.kind),
         }
     }
 
@@ -191,9 +238,12 @@ impl<'p> Collector<'p> {
     }
 
     /// What a place can hold.
-    fn held(&self, place: &Place) -> Interval {
+    pub fn held(&self, place: &Place) -> Interval {
         if let Some(value) = self.fixed(place) {
             return (value, value);
+        }
+        if let Some(known) = self.certain_cell(place).and_then(|cell| self.here.get(cell)) {
+            return known;
         }
         let declared = self.bounds(self.place_type(place));
         match (place.root, self.known.ranges) {
@@ -214,7 +264,8 @@ impl<'p> Collector<'p> {
         is_one.then(|| self.known.fixed.get(&self.variable_cell(variable, slots.start)).copied())?
     }
 
-    fn bounds(&self, ty: TypeId) -> Interval {
+    /// The values of a scalar type.
+    pub fn bounds(&self, ty: TypeId) -> Interval {
         match &self.known.program.types[ty] {
             Type::Scalar(scalar) => self.known.program.bounds(&scalar.domain),
             _ => self.known.program.arithmetic.integers(),
@@ -240,7 +291,7 @@ impl<'p> Collector<'p> {
         })
     }
 
-    fn spot_of(&self, local: LocalId) -> &Spot {
+    pub(super) fn spot_of(&self, local: LocalId) -> &Spot {
         match self.bound(local) {
             Bound::Place(spot) => spot,
             _ => unreachable!("the validator tells names from places"),
@@ -256,7 +307,7 @@ impl<'p> Collector<'p> {
     }
 
     /// Where a place may be. That a multiset has an element there is read.
-    fn spot(&mut self, place: &Place) -> Spot {
+    pub fn spot(&mut self, place: &Place) -> Spot {
         let program = self.known.program;
         let mut spot = match place.root {
             Root::Variable(variable) => {
@@ -277,9 +328,7 @@ impl<'p> Collector<'p> {
         let (program, layout) = (self.known.program, self.known.layout);
         let (part, offsets) = match (selector, &program.types[spot.ty]) {
             (Selector::Field(number), Type::Record { fields, .. }) => {
-                let before = &fields[..*number as usize];
-                let offset: u32 = before.iter().map(|(_, ty)| layout.sizes[*ty]).sum();
-                (fields[*number as usize].1, vec![offset])
+                (fields[*number as usize].1, vec![self.field_offset(fields, *number)])
             }
             (Selector::Index(index), Type::Array { low, length, element, .. }) => {
                 let (least, most) = self.values(index);
@@ -323,21 +372,22 @@ impl<'p> Collector<'p> {
             .then_some(cell)
     }
 
-    /// All cells that a place may be in.
-    fn cells(&self, spot: &Spot) -> Cells {
+    /// All cells of a place that has been found.
+    pub fn cells(&self, spot: &Spot) -> Cells {
         let mut cells = spot.inside.clone().unwrap_or_default();
         let size = self.known.layout.sizes[spot.ty];
         spot.starts.iter().for_each(|start| cells.insert(*start..start + size));
         cells
     }
 
-    fn variable_cell(&self, variable: VarId, slot: u32) -> CellId {
+    /// The first cell of a variable in a slot.
+    pub fn variable_cell(&self, variable: VarId, slot: u32) -> CellId {
         let placement = self.known.layout.variables[variable];
         CellId(placement.first.0 + slot * placement.stride)
     }
 
     /// The slots of an owner that something may be in: the mover's own unless others are named.
-    fn slots(&self, owner: Owner, named: Option<&Expr>) -> Range<u32> {
+    pub(super) fn slots(&self, owner: Owner, named: Option<&Expr>) -> Range<u32> {
         match (owner, named) {
             (Owner::Program, _) => 0..1,
             (Owner::Process(_), None) => self.scope.mover.slots.clone(),
@@ -379,7 +429,7 @@ impl<'p> Collector<'p> {
         let spot = self.spot(place);
         let cells = self.cells(&spot);
         let stored = cells.only().filter(|_| spot.inside.is_none()).and_then(|cell| {
-            let about = &self.known.layout.cells[cell];
+            let about = self.known.layout.cells.get(cell)?;
             match overflow {
                 _ if about.holds(value) => Some((cell, value)),
                 Overflow::Wraps => Some((cell, about.wrap(value))),
@@ -553,7 +603,8 @@ impl Touched for Collector<'_> {
                 }
             }
             Touch::Begin(local, ty) => {
-                self.bind(local, Bound::Place(Spot { starts: Vec::new(), ty, inside: None }));
+                let spot = self.fresh(ty);
+                self.bind(local, Bound::Place(spot));
             }
             Touch::Alias(local, place) => {
                 let spot = self.spot(place);
@@ -579,7 +630,6 @@ impl Touched for Collector<'_> {
             Touch::Run(process) => self.run(process),
             Touch::Exit => self.exit(),
             Touch::Assume => self.access.may_drop = true,
-            Touch::Assert => self.access.asserts = true,
         }
     }
 
@@ -596,25 +646,17 @@ impl Touched for Collector<'_> {
     }
 
     fn enter(&mut self, _: FunctionId, function: &Function, arguments: &[Argument], _: Caller) {
-        let spots: Vec<Option<Spot>> = arguments
-            .iter()
-            .map(|argument| match argument {
-                Argument::Reference(place) => Some(self.spot(place)),
-                Argument::Value(_) | Argument::Copy(_) => None,
-            })
-            .collect();
-        let mover = self.scope.mover.clone();
-        let own = Scope { bound: Vec::new(), mover, open: 0, is_left: false };
-        self.callers.push(std::mem::replace(&mut self.scope, own));
-        for (parameter, spot) in function.parameters.iter().zip(spots) {
-            let fresh = || Spot { starts: Vec::new(), ty: parameter.ty, inside: None };
-            self.bind(parameter.local, Bound::Place(spot.unwrap_or_else(fresh)));
-        }
+        let parameters = function.parameters.iter();
+        let spots = arguments.iter().zip(parameters).map(|(argument, parameter)| match argument {
+            Argument::Reference(place) => self.spot(place),
+            Argument::Value(_) | Argument::Copy(_) => self.fresh(parameter.ty),
+        });
+        let spots = spots.collect();
+        self.enter_with(function, spots);
     }
 
     fn leave(&mut self) {
-        let caller = self.callers.pop();
-        self.scope = caller.unwrap_or_else(|| unreachable!("what is entered is left"));
+        self.leave_function();
     }
 }
 
@@ -642,47 +684,5 @@ impl Known<'_> {
         let placement = self.layout.channels[channel.id];
         let first = placement.first.0 + channel.slot * placement.stride;
         first..first + 1 + about.capacity * about.fields.len() as u32
-    }
-}
-
-/// A constant that is added to a counter.
-struct Sum {
-    arithmetic: Arithmetic,
-    /// What the counter may hold.
-    domain: Interval,
-    /// What it ever holds, if that is known.
-    range: Option<Interval>,
-    by: i64,
-    overflow: Overflow,
-}
-
-impl Sum {
-    fn fits(&self, (low, high): Interval, within: Interval) -> bool {
-        let by = i128::from(self.by);
-        low <= high
-            && i128::from(low) + by >= within.0.into()
-            && i128::from(high) + by <= within.1.into()
-    }
-
-    /// Whether the sum of every value and the constant is an integer of the arithmetic.
-    fn is_exact(&self) -> bool {
-        self.fits(self.domain, self.arithmetic.integers())
-    }
-
-    /// Whether the sum is stored as it is, in all reachable states.
-    fn always_fits(&self) -> bool {
-        self.is_exact() && self.range.is_some_and(|range| self.fits(range, self.domain))
-    }
-
-    /// Sums modulo one number are the same in any order, and so are sums that never leave the domain.
-    fn commutes(&self) -> bool {
-        let is_word =
-            self.arithmetic == Arithmetic::Wrapping32 && self.domain == self.arithmetic.integers();
-        let wraps = self.overflow == Overflow::Wraps && self.is_exact();
-        is_word || wraps || self.always_fits()
-    }
-
-    fn is_monotone(&self) -> bool {
-        self.is_exact() && (self.overflow == Overflow::Fails || self.always_fits())
     }
 }

@@ -1,6 +1,7 @@
 //! What must hold for a step, in parts that are judged one after another.
 
 use super::collect::Collector;
+use super::failing::Judge;
 use super::object::{Access, ChannelSlot};
 use crate::ir::layout::CellId;
 use crate::ir::{
@@ -13,10 +14,9 @@ use crate::ir::{
 pub struct Conjunct<'p> {
     /// What it says, as far as that is understood.
     pub condition: Condition,
-    /// What else it reads: without the cell, or the channels, of the condition.
+    /// What else it reads: without the cell, or the channels, of the condition. And how judging it may
+    /// fail, where all conjuncts before it hold.
     pub access: Access,
-    /// Whether judging it may fail.
-    pub may_fail: bool,
     /// Where it stands in the program, if it does.
     pub expr: Option<&'p Expr>,
 }
@@ -54,13 +54,18 @@ pub enum Question {
 impl<'p> Conjunct<'p> {
     /// A condition on what is read so.
     pub(super) fn holds(access: Access) -> Self {
-        Conjunct { condition: Condition::Holds, access, may_fail: true, expr: None }
+        Conjunct { condition: Condition::Holds, access, expr: None }
+    }
+
+    /// Whether judging it may fail, where all conjuncts before it hold.
+    pub fn may_fail(&self) -> bool {
+        self.access.failures.any()
     }
 
     /// That a process is somewhere.
     pub(super) fn at(cell: CellId, location: LocationId) -> Self {
         let condition = Condition::At(cell, location);
-        Conjunct { condition, access: Access::default(), may_fail: false, expr: None }
+        Conjunct { condition, access: Access::default(), expr: None }
     }
 
     /// Everything that it reads, whatever it says.
@@ -78,21 +83,27 @@ impl<'p> Conjunct<'p> {
 
 impl<'p> Collector<'p> {
     /// Splits a guard into its conjuncts, in the order in which they are judged.
-    pub fn conjuncts(&mut self, guard: &'p Expr, into: &mut Vec<Conjunct<'p>>) {
+    pub fn conjuncts(
+        &mut self,
+        guard: &'p Expr,
+        judge: &mut Judge<'_>,
+        into: &mut Vec<Conjunct<'p>>,
+    ) {
         match &guard.kind {
             ExprKind::Binary(Binary::And, left, right) => {
-                self.conjuncts(left, into);
-                self.conjuncts(right, into);
+                self.conjuncts(left, judge, into);
+                self.conjuncts(right, judge, into);
             }
             _ => {
-                let conjunct = self.conjunct(guard);
+                let mut conjunct = self.conjunct(guard);
+                judge.condition(guard);
+                conjunct.access.failures = judge.take();
                 into.push(conjunct);
             }
         }
     }
 
     fn conjunct(&mut self, expr: &'p Expr) -> Conjunct<'p> {
-        let may_fail = self.may_fail(expr);
         let (is_negated, asked) = match &expr.kind {
             ExprKind::Unary(Unary::Not, operand) => (true, &**operand),
             _ => (false, expr),
@@ -119,7 +130,7 @@ impl<'p> Collector<'p> {
             self.walk().expr(self, expr);
             (Condition::Holds, self.take())
         });
-        Conjunct { condition, access, may_fail, expr: Some(expr) }
+        Conjunct { condition, access, expr: Some(expr) }
     }
 
     /// What an operation on a buffered channel waits for.
@@ -131,13 +142,8 @@ impl<'p> Collector<'p> {
                 (question_of(patterns, *anywhere), patterns.as_slice())
             }
         };
-        let fails = |pattern: &Pattern| match pattern {
-            Pattern::Match(value) => self.may_fail(value),
-            Pattern::Into(_) | Pattern::Any => false,
-        };
-        let may_fail = self.channel_may_fail(channel) || patterns.iter().any(fails);
         let (condition, access) = self.asked(channel, question, patterns);
-        Conjunct { condition, access, may_fail, expr: None }
+        Conjunct { condition, access, expr: None }
     }
 
     fn asked(
@@ -265,7 +271,43 @@ fn question_of(patterns: &[Pattern], anywhere: bool) -> Question {
     }
 }
 
+impl Question {
+    /// The question that has the other answer, if there is one.
+    fn opposite(self) -> Option<Question> {
+        Some(match self {
+            Question::HasRoom => Question::IsFull,
+            Question::IsFull => Question::HasRoom,
+            Question::HasMessage => Question::IsEmpty,
+            Question::IsEmpty => Question::HasMessage,
+            Question::FirstMatches | Question::SomeMatches => return None,
+        })
+    }
+}
+
 impl Condition {
+    /// What holds where this does not, if that can be said so.
+    pub(super) fn opposite(&self) -> Option<Condition> {
+        let opposite = match self {
+            Condition::Compares(cell, operator, value) => {
+                let operator = match operator {
+                    Binary::Equal => Binary::NotEqual,
+                    Binary::NotEqual => Binary::Equal,
+                    Binary::Less => Binary::GreaterEqual,
+                    Binary::LessEqual => Binary::Greater,
+                    Binary::Greater => Binary::LessEqual,
+                    Binary::GreaterEqual => Binary::Less,
+                    _ => return None,
+                };
+                Condition::Compares(*cell, operator, *value)
+            }
+            Condition::Asks(channels, question) => {
+                Condition::Asks(channels.clone(), question.opposite()?)
+            }
+            Condition::At(..) | Condition::Holds => return None,
+        };
+        Some(opposite)
+    }
+
     /// Whether the condition is that a value compares so, and this one does.
     pub fn holds_of(&self, arithmetic: Arithmetic, held: i64) -> bool {
         match self {

@@ -2,8 +2,10 @@
 //!
 //! - `walk`: what each construct touches, in the order of evaluation;
 //! - `cells`, `object`: what there is to touch;
-//! - `collect`: the walk of an action instance, indices followed as far as values are known;
-//!   `failing`: whether a guard may fail;
+//! - `collect`: the walk of an action instance, indices followed as far as values are known (`sums`:
+//!   counters); `following`: what else those ask who follow values;
+//! - `failing`: which run-time errors code may meet (`failures`), by what is known of values as it runs
+//!   (`here`); `definedness`: what may be undefined at all;
 //! - `guard`: what must hold for a step, part by part;
 //! - `table`: every action instance with what it reads and writes; `chain`: what follows in its step.
 //!
@@ -12,13 +14,19 @@
 mod cells;
 mod chain;
 mod collect;
+mod definedness;
 mod failing;
+mod failures;
+mod following;
 mod guard;
+mod here;
 mod object;
+mod sums;
 mod table;
 mod walk;
 
 pub use cells::Cells;
+pub use failures::Failures;
 pub use guard::{Condition, Conjunct, Question};
 pub use object::{Access, Add, ChannelSlot, ChannelUse, Moved};
 pub use table::{InstanceAccess, Table};

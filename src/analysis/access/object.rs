@@ -1,6 +1,7 @@
 //! What is touched of a state: cells, locations, channels, and what no cell holds.
 
 use super::cells::Cells;
+use super::failures::Failures;
 use super::walk::Operation;
 use crate::ir::layout::CellId;
 use crate::ir::{ChannelId, LocationId};
@@ -26,7 +27,7 @@ pub enum ChannelUse {
 }
 
 /// A constant is added to a counter.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Add {
     /// Where the counter may be.
     pub cells: Cells,
@@ -39,7 +40,7 @@ pub struct Add {
 }
 
 /// A process may be somewhere else after a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Moved {
     /// The cell that says where it is.
     pub cell: CellId,
@@ -51,7 +52,7 @@ pub struct Moved {
 
 /// What some code may read and write. What it may do is listed in full; only `surely` says what it does
 /// in any case.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Access {
     /// Cells that are read, but for those below.
     pub reads: Cells,
@@ -81,8 +82,8 @@ pub struct Access {
     pub reads_anything: bool,
     /// Whether the step may be taken back for what is found on the way.
     pub may_drop: bool,
-    /// Whether it asserts something.
-    pub asserts: bool,
+    /// How it may fail.
+    pub failures: Failures,
 }
 
 impl Access {
@@ -108,7 +109,7 @@ impl Access {
         self.writes_commitment |= other.writes_commitment;
         self.reads_anything |= other.reads_anything;
         self.may_drop |= other.may_drop;
-        self.asserts |= other.asserts;
+        self.failures.join(other.failures);
     }
 
     /// Whether it may change the state at all.

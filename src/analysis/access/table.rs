@@ -2,15 +2,19 @@
 
 use super::cells::Cells;
 use super::collect::{Collector, Known, Mover};
+use super::definedness::possibly_undefined;
+use super::failing::{Judge, Sent};
+use super::failures::Failures;
 use super::guard::{Condition, Conjunct};
-use super::object::Access;
+use super::object::{Access, ChannelSlot};
 use super::walk::{Touch, Touched};
 use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, NotNumbered, Side};
 use crate::analysis::ranges::ranges;
-use crate::ir::layout::{CellId, Ranges};
+use crate::ir::interval::Interval;
+use crate::ir::layout::{CellId, Content, Ranges};
 use crate::ir::{
     Action, ActionId, Binary, ChannelRef, Communication, Edge, Entity, Expr, Instance, Layout,
-    Place, ProcessId, Program, PropertyKind, Urgency,
+    Pattern, Place, ProcessId, Program, PropertyKind, Urgency,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,6 +34,8 @@ pub struct Table<'p> {
     layout: &'p Layout,
     ranges: Option<Ranges>,
     fixed: BTreeMap<CellId, i64>,
+    /// The cells that may be undefined.
+    undefined: Cells,
     instances: ActionInstances,
     /// The actions of each process from each of its locations, in order.
     pub(super) from: Vec<Vec<Vec<ActionId>>>,
@@ -44,14 +50,15 @@ pub struct Table<'p> {
 impl<'p> Table<'p> {
     /// Of a valid program, or why its action instances are not numbered. Any layout of it will do.
     pub fn new(program: &'p Program, layout: &'p Layout) -> Result<Table<'p>, NotNumbered> {
-        Table::where_fixed(program, layout, BTreeMap::new())
+        Table::where_fixed(program, layout, ranges(program), BTreeMap::new())
     }
 
-    /// The same, about states from which on these cells, of locals of processes that are there, never
-    /// change.
+    /// The same, where the ranges of its variables have been found already, and about states from which
+    /// on these cells, of locals of processes that are there, never change.
     pub fn where_fixed(
         program: &'p Program,
         layout: &'p Layout,
+        ranges: Option<Ranges>,
         fixed: BTreeMap<CellId, i64>,
     ) -> Result<Table<'p>, NotNumbered> {
         let instances = ActionInstances::new(program)?;
@@ -66,13 +73,16 @@ impl<'p> Table<'p> {
         let mut locations = program.processes.values().flat_map(|it| it.locations.values());
         let has_committed = locations.any(|it| it.urgency == Urgency::Committed);
         let has_priorities = program.actions.values().any(|it| it.priority != 0);
-        let ranges = ranges(program);
+        let known =
+            Known { program, layout, ranges: ranges.as_ref(), fixed: &fixed, undefined: None };
+        let undefined = possibly_undefined(known);
         let assumed = None;
         let mut table = Table {
             program,
             layout,
             ranges,
             fixed,
+            undefined,
             instances,
             from,
             has_committed,
@@ -100,6 +110,7 @@ impl<'p> Table<'p> {
             layout: self.layout,
             ranges: self.ranges.as_ref(),
             fixed: &self.fixed,
+            undefined: Some(&self.undefined),
         }
     }
 
@@ -112,7 +123,9 @@ impl<'p> Table<'p> {
     pub fn expression(&self, expr: &Expr) -> Access {
         let mut collector = Collector::new(self.known(), Mover::nobody());
         collector.walk().expr(&mut collector, expr);
-        collector.take()
+        let mut judge = Judge::new(Collector::new(self.known(), Mover::nobody()));
+        judge.expr(expr);
+        Access { failures: judge.take(), ..collector.take() }
     }
 
     /// The action instances.
@@ -123,6 +136,29 @@ impl<'p> Table<'p> {
     /// Whether a channel may be a rendezvous.
     fn may_meet(&self, channel: &ChannelRef) -> bool {
         channel.meant(self.program).any(|it| self.program.channels[it].capacity == 0)
+    }
+
+    /// The layout.
+    pub fn layout(&self) -> &'p Layout {
+        self.layout
+    }
+
+    /// The values that a cell of a variable ever holds, as far as that is known; none if it may also be
+    /// undefined, or is of something else.
+    pub fn held_in(&self, cell: CellId) -> Option<Interval> {
+        let groups = self.layout.groups.values();
+        let group = groups.take_while(|it| it.first <= cell).last()?;
+        let Content::Variable(variable) = group.part else { return None };
+        let about = &self.layout.cells[cell];
+        let stored = (about.least, about.last());
+        let ever = self.ranges.as_ref().and_then(|it| it.variables[variable]);
+        let known = ever.map_or(stored, |it| (it.0.max(stored.0), it.1.min(stored.1)));
+        Some(known).filter(|_| !about.undefined)
+    }
+
+    /// The cell with the number of messages in a buffered channel.
+    pub fn length_cell(&self, channel: ChannelSlot) -> CellId {
+        CellId(self.known().channel_cells(channel).start)
     }
 
     /// The cell that says where an instance of a process is.
@@ -151,6 +187,11 @@ impl<'p> Table<'p> {
         collector
     }
 
+    /// Finds out how the code of one side may fail.
+    fn judge(&self, side: Side) -> Judge<'_> {
+        Judge::new(self.collector(side))
+    }
+
     /// What an action instance waits for and what it does.
     ///
     /// # Panics
@@ -174,7 +215,8 @@ impl<'p> Table<'p> {
             found.guard.push(Conjunct::holds(access));
         }
         if found.effect.may_drop {
-            found.guard.push(Conjunct::holds(found.effect.reading()));
+            let access = Access { failures: found.effect.failures, ..found.effect.reading() };
+            found.guard.push(Conjunct::holds(access));
         }
         found
     }
@@ -186,7 +228,12 @@ impl<'p> Table<'p> {
         let life = &self.program.processes[process].life;
         life.provided.iter().for_each(|it| collector.walk().expr(&mut collector, it));
         let mut access = collector.take();
+        let mut judge = Judge::new(collector);
+        life.provided.iter().for_each(|it| judge.condition(it));
+        access.failures = judge.take();
+        // Those of a higher priority are asked what they could do.
         access.reads_anything |= life.priority.is_some();
+        access.failures.other |= life.priority.is_some();
         let cell = self.known().location_cell(process, slot).0;
         access.reads.insert(cell..cell + 1);
         InstanceAccess { guard: vec![Conjunct::holds(access)], effect: Access::default() }
@@ -194,57 +241,123 @@ impl<'p> Table<'p> {
 
     fn alone(&self, first: Side) -> InstanceAccess<'_> {
         let action = &self.program.actions[first.action];
-        let mut guard = Vec::new();
+        let (mut guard, mut judge) = (Vec::new(), self.judge(first));
         self.begins(first, &mut guard);
         self.commitment(&[first], &mut guard);
-        self.judges(first, &mut guard);
-        let effect = self.effect(first);
+        self.judges(first, &mut judge, &mut guard);
+        let mut effect = self.effect(first);
+        let mut waits = None;
         if let Some(communication) = &action.communication {
-            match self.may_meet(communication.channel()) {
-                false => guard.push(self.collector(first).readiness(communication)),
+            judge.readiness(communication);
+            let failures = judge.take();
+            let mut conjunct = match self.may_meet(communication.channel()) {
+                false => self.collector(first).readiness(communication),
                 // It is sent, or taken from a buffer, or it is an error to send so, or what comes
                 // before there is a receiver is.
-                true => guard.push(Conjunct::holds(effect.reading())),
-            }
+                true => Conjunct::holds(effect.reading()),
+            };
+            conjunct.access.failures = failures;
+            waits = Some(conjunct);
         }
-        let mut whole = InstanceAccess { guard, effect };
-        self.go_on(first, &mut whole.effect);
-        whole
+        if !self.only_meets_senders(action) {
+            judge.take_action(action);
+        }
+        effect.failures = judge.take();
+        if let Some(mut conjunct) = waits {
+            if conjunct.condition == Condition::Holds {
+                conjunct.access.failures.join(effect.failures);
+            }
+            guard.push(conjunct);
+        }
+        self.go_on(first, &mut effect);
+        InstanceAccess { guard, effect }
+    }
+
+    /// Whether an action by itself does nothing: what it receives is always sent by rendezvous.
+    fn only_meets_senders(&self, action: &Action) -> bool {
+        let Some(Communication::Receive { channel, .. }) = &action.communication else {
+            return false;
+        };
+        channel.meant(self.program).all(|it| self.program.channels[it].capacity == 0)
     }
 
     fn rendezvous(&self, sender: Side, receiver: Side) -> InstanceAccess<'_> {
+        let (mut by_sender, mut by_receiver) = (self.judge(sender), self.judge(receiver));
         let mut guard = Vec::new();
-        let effect = self.effect(sender);
+        let mut effect = self.effect(sender);
         // The receiver's part is judged after the sender's statements, where processes come and go.
         let comes_and_goes = self.program.comes_and_goes();
+        let mut sent = Sent::new();
         self.begins(sender, &mut guard);
         if comes_and_goes {
-            self.judges(sender, &mut guard);
+            self.judges(sender, &mut by_sender, &mut guard);
+            // What fails before anybody receives is the sender's alone.
+            guard.iter_mut().for_each(|it| it.access.failures = Failures::default());
+            sent = self.sends(sender, &mut by_sender);
+            by_sender.move_and_run(&self.program.actions[sender.action]);
+            by_sender.take();
+            by_receiver.know(by_sender.known());
         }
         let first = guard.len();
         self.begins(receiver, &mut guard);
         self.commitment(&[sender, receiver], &mut guard);
         let judged = guard.len();
-        self.judges(receiver, &mut guard);
+        self.judges(receiver, &mut by_receiver, &mut guard);
+        let mut message = self.message(sender, receiver);
         if !comes_and_goes {
-            if guard[judged..].iter().any(|it| it.may_fail) {
+            if guard[judged..].iter().any(Conjunct::may_fail) {
                 guard.insert(judged, self.other_senders(receiver));
             }
-            self.judges(sender, &mut guard);
+            by_sender.know(by_receiver.known());
+            self.judges(sender, &mut by_sender, &mut guard);
+            sent = self.sends(sender, &mut by_sender);
+            message.failures = by_sender.take();
+            by_receiver.know(by_sender.known());
         }
-        guard.push(Conjunct::holds(self.message(sender, receiver)));
+        self.receives(receiver, &mut by_receiver, |judge, channel, patterns| {
+            judge.matches(channel, patterns);
+        });
+        message.failures.join(by_receiver.take());
+        guard.push(Conjunct::holds(message));
         if comes_and_goes {
-            // But for where the receiver is, which the sender does not decide.
-            for conjunct in &mut guard[first + 1..] {
-                let mut access = conjunct.reads();
-                access.extend(effect.reading());
-                *conjunct = Conjunct { expr: conjunct.expr, ..Conjunct::holds(access) };
-            }
+            after_another(&mut guard[first + 1..], &effect);
         }
-        let mut whole = InstanceAccess { guard, effect };
-        whole.effect.extend(self.effect(receiver));
-        self.go_on(receiver, &mut whole.effect);
-        whole
+        self.receives(receiver, &mut by_receiver, |judge, channel, patterns| {
+            judge.deliver(channel, patterns, &sent);
+        });
+        by_receiver.move_and_run(&self.program.actions[receiver.action]);
+        if !comes_and_goes {
+            by_sender.know(by_receiver.known());
+            by_sender.move_and_run(&self.program.actions[sender.action]);
+        }
+        effect.extend(self.effect(receiver));
+        effect.failures = by_receiver.take();
+        effect.failures.join(by_sender.take());
+        self.go_on(receiver, &mut effect);
+        InstanceAccess { guard, effect }
+    }
+
+    /// The message of a sender, as it is given away.
+    fn sends(&self, sender: Side, judge: &mut Judge<'_>) -> Sent {
+        match &self.program.actions[sender.action].communication {
+            Some(Communication::Send { channel, values, .. }) => judge.send(channel, values),
+            _ => Sent::new(),
+        }
+    }
+
+    /// Does something with what a receiver takes.
+    fn receives(
+        &self,
+        receiver: Side,
+        judge: &mut Judge<'_>,
+        run: impl FnOnce(&mut Judge<'_>, &ChannelRef, &[Pattern]),
+    ) {
+        if let Some(Communication::Receive { channel, patterns, .. }) =
+            &self.program.actions[receiver.action].communication
+        {
+            judge.channel(channel);
+            run(judge, channel, patterns);
+        }
     }
 
     /// Who else is where he could send to a receiver: a guard of that which fails is an error of the
@@ -281,28 +394,53 @@ impl<'p> Table<'p> {
             let access = Access { reads_anything: true, ..Access::default() };
             guard.push(Conjunct::holds(access));
         }
-        guard.extend(self.earlier(side).map(Conjunct::holds));
+        self.earlier(side, guard);
     }
 
-    /// What is read to find out whether the actions before this one let it be taken, if they have a
-    /// say.
-    fn earlier(&self, side: Side) -> Option<Access> {
+    /// What the actions before this one let it be taken by, if they have a say: no error of theirs is its.
+    fn earlier<'t>(&'t self, side: Side, guard: &mut Vec<Conjunct<'t>>) {
         let action = &self.program.actions[side.action];
-        let Edge { process, from, .. } = action.edge?;
+        let Some(Edge { process, from, .. }) = action.edge else { return };
         let all = &self.from[process.index()][from.index()];
-        let before: Vec<ActionId> =
-            all.iter().copied().take_while(|&it| it != side.action).collect();
-        let tier = |id: &ActionId| self.program.actions[*id].control.tier;
-        let decides = |id: &ActionId| tier(id) != 0 && tier(id) != action.control.tier;
-        if !action.control.otherwise && !before.iter().any(decides) {
-            return None;
+        let before = all.iter().copied().take_while(|&it| it != side.action);
+        let before: Vec<Side> =
+            before.map(|action| Side { action, slot: side.slot, combination: 0 }).collect();
+        let tier = |it: &Side| self.program.actions[it.action].control.tier;
+        if action.control.otherwise && before.iter().all(|it| tier(it) == 0) {
+            return guard.extend(before.into_iter().map(|it| self.impossibility(it)));
         }
-        let mut access = Access::default();
-        for id in before {
-            let other = Side { action: id, slot: side.slot, combination: 0 };
-            access.extend(self.possibility(other));
+        let decides = |it: &Side| tier(it) != 0 && tier(it) != action.control.tier;
+        if action.control.otherwise || before.iter().any(decides) {
+            let mut access = Access::default();
+            before.into_iter().for_each(|it| access.extend(self.possibility(it)));
+            guard.push(Conjunct::holds(access));
         }
-        Some(access)
+    }
+
+    /// That an action of the mover is not possible.
+    fn impossibility(&self, side: Side) -> Conjunct<'_> {
+        let action = &self.program.actions[side.action];
+        let mut only = Vec::new();
+        match (&action.guard, &action.communication) {
+            (Some(guard), None) => {
+                self.collector(side).conjuncts(guard, &mut self.judge(side), &mut only);
+            }
+            (None, Some(communication)) if !self.may_meet(communication.channel()) => {
+                only.push(self.collector(side).readiness(communication));
+            }
+            _ => {}
+        }
+        let opposite = match only.as_slice() {
+            [conjunct] => conjunct.condition.opposite(),
+            _ => None,
+        };
+        match (opposite, only.pop()) {
+            (Some(condition), Some(conjunct)) => {
+                let access = Access { failures: Failures::default(), ..conjunct.access };
+                Conjunct { condition, access, expr: None }
+            }
+            _ => Conjunct::holds(self.possibility(side)),
+        }
     }
 
     /// What is read to find out whether an action of the mover is possible.
@@ -329,13 +467,13 @@ impl<'p> Table<'p> {
         };
         if self.has_committed && !movers.iter().all(is_committed) {
             let access = Access { reads_commitment: true, ..Access::default() };
-            guard.push(Conjunct { may_fail: false, ..Conjunct::holds(access) });
+            guard.push(Conjunct::holds(access));
         }
     }
 
-    fn judges<'t>(&'t self, side: Side, guard: &mut Vec<Conjunct<'t>>) {
+    fn judges<'t>(&'t self, side: Side, judge: &mut Judge<'_>, guard: &mut Vec<Conjunct<'t>>) {
         if let Some(condition) = &self.program.actions[side.action].guard {
-            self.collector(side).conjuncts(condition, guard);
+            self.collector(side).conjuncts(condition, judge, guard);
         }
     }
 
@@ -413,7 +551,25 @@ impl<'p> Table<'p> {
     }
 }
 
+/// Makes conjuncts those that are judged after another's statements. Where the receiver is comes before
+/// them: the sender does not decide it.
+fn after_another(guard: &mut [Conjunct<'_>], effect: &Access) {
+    for conjunct in guard {
+        let mut access = conjunct.reads();
+        access.extend(effect.reading());
+        access.failures = conjunct.access.failures;
+        *conjunct = Conjunct { expr: conjunct.expr, ..Conjunct::holds(access) };
+    }
+}
+
 impl InstanceAccess<'_> {
+    /// How its step may end in an error: whoever looks for errors has to see it.
+    pub fn failures(&self) -> Failures {
+        let mut all = self.effect.failures;
+        self.guard.iter().for_each(|it| all.join(it.access.failures));
+        all
+    }
+
     /// Whether two are never possible in one state: some process would have to be in two places, or
     /// some cell to hold two values.
     pub fn excludes(&self, other: &InstanceAccess<'_>) -> bool {
@@ -430,7 +586,7 @@ impl InstanceAccess<'_> {
 
     /// The conjuncts that hold wherever the instance is possible: not those after one that may fail,
     /// which is a step, too.
-    fn certain(&self) -> impl Iterator<Item = &Conjunct<'_>> {
-        self.guard.iter().take_while(|it| !it.may_fail)
+    pub fn certain(&self) -> impl Iterator<Item = &Conjunct<'_>> {
+        self.guard.iter().take_while(|it| !it.may_fail())
     }
 }

@@ -54,8 +54,6 @@ pub enum Touch<'a> {
     Exit,
     /// The step is taken back if something does not hold.
     Assume,
-    /// The step is at fault if something does not hold, as the model says.
-    Assert,
 }
 
 /// What a name stands for in turn.
@@ -257,7 +255,7 @@ impl<'p> Walk<'p> {
             }
             StmtKind::Exit => to.touch(Touch::Exit),
             StmtKind::Print { values, .. } => self.exprs(to, values),
-            StmtKind::Error(_) => to.touch(Touch::Assert),
+            StmtKind::Error(_) => {}
             _ => self.control(to, stmt),
         }
     }
@@ -308,10 +306,7 @@ impl<'p> Walk<'p> {
                 self.expr(to, condition);
                 to.touch(Touch::Assume);
             }
-            StmtKind::Assert { condition, .. } => {
-                self.expr(to, condition);
-                to.touch(Touch::Assert);
-            }
+            StmtKind::Assert { condition, .. } => self.expr(to, condition),
             _ => unreachable!("other statements do one thing"),
         }
     }

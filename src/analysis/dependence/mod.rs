@@ -7,18 +7,27 @@
 //! guard. All answers err on one side: what is not understood is dependent, enables and disables.
 
 pub mod channels;
+mod gauges;
+mod matrix;
+pub mod rows;
+mod users;
 
 use crate::analysis::access::{Access, Add, Condition, Conjunct, InstanceAccess, Moved, Table};
 use crate::analysis::instances::InstanceId;
 use crate::ir::layout::CellId;
 use crate::ir::{Arena, Binary, Expr, PropertyId, PropertyKind};
 use channels::Answer;
+use gauges::Gauges;
+
+pub use gauges::Sometimes;
+pub use matrix::Matrix;
 
 /// All action instances of a program, and how they stand to each other.
 #[derive(Debug)]
 pub struct Dependence<'t> {
     table: &'t Table<'t>,
     accesses: Arena<InstanceId, InstanceAccess<'t>>,
+    gauges: Gauges,
 }
 
 impl<'t> Dependence<'t> {
@@ -29,7 +38,8 @@ impl<'t> Dependence<'t> {
             return None;
         }
         let accesses = (0..count).map(|it| table.access(InstanceId(it))).collect();
-        Some(Dependence { table, accesses })
+        let gauges = Gauges::new(table, &accesses);
+        Some(Dependence { table, accesses, gauges })
     }
 
     /// All of them.
@@ -44,7 +54,7 @@ impl<'t> Dependence<'t> {
 
     /// Whether two are never possible in one state.
     pub fn exclude(&self, one: InstanceId, other: InstanceId) -> bool {
-        self.accesses[one].excludes(&self.accesses[other])
+        self.accesses[one].excludes(&self.accesses[other]) || self.gauges.exclude(one, other)
     }
 
     /// Whether two instances commute and do not disable each other, in every reachable state in which
@@ -54,7 +64,7 @@ impl<'t> Dependence<'t> {
         let keeps = |by: &InstanceAccess, guard: &[Conjunct]| {
             !guard.iter().any(|it| self.may_change(&by.effect, it, Answer::Yes))
         };
-        left.excludes(right)
+        self.exclude(one, other)
             || (effects_commute(&left.effect, &right.effect)
                 && keeps(left, &right.guard)
                 && keeps(right, &left.guard))
@@ -64,7 +74,7 @@ impl<'t> Dependence<'t> {
     /// counts as much.
     pub fn may_enable(&self, by: InstanceId, instance: InstanceId, conjunct: usize) -> bool {
         let (effect, guard) = (&self.accesses[by].effect, &self.accesses[instance].guard);
-        let fails = |it: &Conjunct| it.may_fail && effect.may_change(&it.reads());
+        let fails = |it: &Conjunct| it.may_fail() && effect.may_change(&it.reads());
         self.may_change(effect, &guard[conjunct], Answer::No) || guard[..conjunct].iter().any(fails)
     }
 
@@ -122,16 +132,16 @@ impl<'t> Dependence<'t> {
         self.instances().filter(sees).collect()
     }
 
-    /// The instances with assertions of the model's: an error is theirs to make.
+    /// The instances with assertions of the model's that may not hold: an error is theirs to make.
     pub fn asserting(&self) -> Vec<InstanceId> {
-        let asserts = |&at: &InstanceId| self.accesses[at].effect.asserts;
+        let asserts = |&at: &InstanceId| self.accesses[at].failures().assertion;
         self.instances().filter(asserts).collect()
     }
 
     /// Whether an effect may change whether a conjunct holds, from this answer to another.
     fn may_change(&self, effect: &Access, conjunct: &Conjunct, from: Answer) -> bool {
         // Where judging may fail, whether it does is an answer too.
-        let refined = from == Answer::No || !conjunct.may_fail;
+        let refined = from == Answer::No || !conjunct.may_fail();
         effect.may_change(&conjunct.access)
             || match &conjunct.condition {
                 Condition::Holds => false,

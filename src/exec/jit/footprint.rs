@@ -246,8 +246,7 @@ impl Touched for Footprint<'_> {
             | Touch::OwnPid
             | Touch::Instances
             | Touch::Others
-            | Touch::Assume
-            | Touch::Assert => {}
+            | Touch::Assume => {}
         }
     }
 

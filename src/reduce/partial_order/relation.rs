@@ -11,6 +11,7 @@ use super::fixed::Configuration;
 use crate::analysis::access::{Condition, Moved, Table};
 use crate::analysis::dependence::Dependence;
 use crate::analysis::instances::{ActionInstance, InstanceId};
+use crate::analysis::ranges::ranges;
 use crate::exec::Checks;
 use crate::ir::layout::CellId;
 use crate::ir::{EndRule, Entity, Layout, LocationId, Program, PropertyId, PropertyKind};
@@ -78,7 +79,8 @@ impl Relation {
         checks: &Checks,
         fixed: Configuration,
     ) -> Result<Relation, String> {
-        let table = Table::where_fixed(program, layout, fixed).map_err(|it| it.reason)?;
+        let table = Table::where_fixed(program, layout, ranges(program), fixed);
+        let table = table.map_err(|it| it.reason)?;
         let Some(dependence) = Dependence::new(&table, INSTANCES_MAX) else {
             return Err(format!("it has more than {INSTANCES_MAX} action instances"));
         };
@@ -202,8 +204,8 @@ impl Building<'_> {
     fn that_fail(&self, checks: &Checks) -> Vec<InstanceId> {
         let all = self.dependence.instances();
         let fails = |it: &InstanceId| {
-            let asserts = self.dependence.access(*it).effect.asserts;
-            checks.faults || (checks.assertions && asserts)
+            let failures = self.dependence.access(*it).failures();
+            (checks.faults && failures.other) || (checks.assertions && failures.assertion)
         };
         all.filter(fails).collect()
     }

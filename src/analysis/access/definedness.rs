@@ -1,0 +1,115 @@
+//! Which cells may be undefined in reachable states.
+//!
+//! Where a language has undefined values nearly every variable may be so by its type, and hardly any is
+//! once the start is over. What the starts leave undefined is found by walking through them, loops
+//! round by round; then what every action may make undefined is added, until nothing is new.
+
+use super::cells::Cells;
+use super::collect::{Collector, Known, Mover};
+use super::failing::Judge;
+use super::here::Here;
+use crate::ir::layout::CellId;
+use crate::ir::{Action, Owner, Parameter, Program, Start};
+use std::collections::BTreeSet;
+
+/// So many rounds of loops of a start are walked one by one.
+const ROUNDS_MAX: u32 = 4096;
+
+/// The cells that may be undefined.
+pub(super) fn possibly_undefined(known: Known<'_>) -> Cells {
+    let mut undefined = Cells::default();
+    if !known.layout.cells.values().any(|it| it.undefined) {
+        return undefined;
+    }
+    known.program.starts.iter().for_each(|it| undefined.extend(&left_by(known, it)));
+    undefined.extend(&of_slots(known));
+    loop {
+        let mut all = undefined.clone();
+        let known = Known { undefined: Some(&undefined), ..known };
+        for action in known.program.actions.values() {
+            all.extend(&made_by(known, action));
+        }
+        for (id, process) in known.program.processes.iter() {
+            let slots = 0..known.program.slots(id);
+            let mover = Mover { process: Some(id), slots };
+            let mut judge = Judge::new(Collector::new(known, mover));
+            judge.whole_body(&process.life.prologue);
+            all.extend(&judge.made_undefined());
+        }
+        if all == undefined {
+            return all;
+        }
+        undefined = all;
+    }
+}
+
+fn bind(collector: &mut Collector<'_>, parameters: &[Parameter]) {
+    for parameter in parameters {
+        let values = collector.bounds(parameter.over);
+        collector.bind_values(parameter.local, values);
+    }
+}
+
+/// What is undefined after a start.
+fn left_by(known: Known<'_>, start: &Start) -> Cells {
+    let mut collector = Collector::new(known, Mover::nobody());
+    bind(&mut collector, &start.parameters);
+    let (mut here, mut scalars) = (Here::default(), Vec::new());
+    for (id, variable) in known.program.variables.iter() {
+        if is_in_slots(known.program, variable.owner) {
+            continue;
+        }
+        let CellId(first) = collector.variable_cell(id, 0);
+        for (cell, value) in (first..).zip(&variable.initial) {
+            value.iter().for_each(|&it| here.set(cell, (it, it)));
+        }
+        collector.each_scalar(variable.ty, first, &mut |cell, _| scalars.push(cell));
+    }
+    let mut judge = Judge::new(collector);
+    judge.know(here);
+    judge.unroll(ROUNDS_MAX);
+    judge.whole_body(&start.body);
+    let (after, made) = (judge.known(), judge.made_undefined());
+    let mut undefined = Cells::default();
+    if after.is_never() {
+        return undefined;
+    }
+    // Of scalars it is known what they are in the end; of elements of multisets, what they once were.
+    let scalars: BTreeSet<u32> = scalars.into_iter().collect();
+    let left = scalars.iter().copied().filter(|&it| after.get(it).is_none());
+    let elements = made.iter().map(|it| it.0).filter(|it| !scalars.contains(it));
+    left.chain(elements).for_each(|it| undefined.insert(it..it + 1));
+    undefined
+}
+
+/// What belongs to processes that come and go may begin undefined.
+fn of_slots(known: Known<'_>) -> Cells {
+    let mut cells = Cells::default();
+    for (id, _) in known.program.processes.iter().filter(|(_, it)| it.has_slots()) {
+        (0..known.program.slots(id)).for_each(|slot| cells.extend(&known.own_cells(id, slot)));
+    }
+    cells
+}
+
+fn is_in_slots(program: &Program, owner: Owner) -> bool {
+    match owner {
+        Owner::Program => false,
+        Owner::Process(process) => program.processes[process].has_slots(),
+    }
+}
+
+/// What an action may make undefined, by whoever takes it.
+fn made_by(known: Known<'_>, action: &Action) -> Cells {
+    let process = action.edge.map(|edge| edge.process);
+    let slots = 0..process.map_or(1, |it| known.program.slots(it));
+    let mut collector = Collector::new(known, Mover { process, slots });
+    bind(&mut collector, &action.parameters);
+    let mut judge = Judge::new(collector);
+    action.guard.iter().for_each(|it| judge.condition(it));
+    if action.communication.is_some() {
+        // Somebody else may do something before.
+        judge.know(Here::default());
+    }
+    judge.take_action(action);
+    judge.made_undefined()
+}

@@ -1,0 +1,125 @@
+//! What a condition that holds, or does not, says of the state.
+
+use super::{Here, Judge};
+use crate::ir::interval::{Interval, is_none};
+use crate::ir::{Binary, Expr, ExprKind, Place, Unary};
+
+impl Judge<'_> {
+    /// Notes that a condition that has been judged holds, or does not.
+    pub(super) fn assume(&mut self, condition: &Expr, holds: bool) {
+        match &condition.kind {
+            ExprKind::Constant(value) if (*value != 0) != holds => self.of.here = Here::never(),
+            ExprKind::Unary(Unary::Not, operand) => self.assume(operand, !holds),
+            ExprKind::Binary(operator, left, right) => match (operator, holds) {
+                (Binary::And, true) => self.both((left, true), (right, true)),
+                (Binary::Or, false) => self.both((left, false), (right, false)),
+                (Binary::Implies, false) => self.both((left, true), (right, false)),
+                (Binary::And, false) => self.either((left, false), (right, false)),
+                (Binary::Or, true) => self.either((left, true), (right, true)),
+                (Binary::Implies, true) => self.either((left, false), (right, true)),
+                _ => self.compare(*operator, left, right, holds),
+            },
+            // What is equal to something that has a value has one.
+            ExprKind::Same(left, right) => {
+                let has_value = |it: &Expr| matches!(it.kind, ExprKind::Constant(_));
+                let has_value = has_value(left) || has_value(right);
+                if holds && has_value {
+                    self.compare(Binary::Equal, left, right, true);
+                }
+            }
+            ExprKind::Read(place) => {
+                let (low, high) = self.of.held(place);
+                match holds {
+                    true if low == 0 => self.narrow(place, (1, high)),
+                    true if high == 0 => self.narrow(place, (low, -1)),
+                    true => {}
+                    false => self.narrow(place, (0, 0)),
+                }
+            }
+            ExprKind::IsUndefined(place) if !holds => {
+                let held = self.of.held(place);
+                self.narrow(place, held);
+            }
+            ExprKind::Contains(contains) if holds => {
+                let cell = self.of.certain_cell(&contains.multiset);
+                if let Some((cell, at)) = cell.zip(self.of.single(&contains.position)) {
+                    self.of.here.contains(cell, at);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn both(&mut self, one: (&Expr, bool), other: (&Expr, bool)) {
+        self.assume(one.0, one.1);
+        self.assume(other.0, other.1);
+    }
+
+    /// The second is judged only if the first is not so.
+    fn either(&mut self, one: (&Expr, bool), other: (&Expr, bool)) {
+        let before = self.of.here.clone();
+        self.assume(one.0, one.1);
+        let first = std::mem::replace(&mut self.of.here, before);
+        self.assume(one.0, !one.1);
+        self.assume(other.0, other.1);
+        self.of.here.join(first);
+    }
+
+    fn compare(&mut self, operator: Binary, left: &Expr, right: &Expr, holds: bool) {
+        let operator = match (operator, holds) {
+            (_, true) => operator,
+            (Binary::Equal, _) => Binary::NotEqual,
+            (Binary::NotEqual, _) => Binary::Equal,
+            (Binary::Less, _) => Binary::GreaterEqual,
+            (Binary::LessEqual, _) => Binary::Greater,
+            (Binary::Greater, _) => Binary::LessEqual,
+            (Binary::GreaterEqual, _) => Binary::Less,
+            _ => return,
+        };
+        let (one, other) = (self.of.values(left), self.of.values(right));
+        if is_none(one) || is_none(other) {
+            return;
+        }
+        let (of_left, of_right) = match operator {
+            Binary::Equal => (other, one),
+            Binary::Less => ((i64::MIN, less(other.1)), (more(one.0), i64::MAX)),
+            Binary::LessEqual => ((i64::MIN, other.1), (one.0, i64::MAX)),
+            Binary::Greater => ((more(other.0), i64::MAX), (i64::MIN, less(one.1))),
+            Binary::GreaterEqual => ((other.0, i64::MAX), (i64::MIN, one.1)),
+            Binary::NotEqual => (without(one, other), without(other, one)),
+            _ => return,
+        };
+        for (expr, bound) in [(left, of_left), (right, of_right)] {
+            if let ExprKind::Read(place) = &expr.kind {
+                self.narrow(place, bound);
+            }
+        }
+    }
+
+    /// Notes that what is at a place is within a bound, and has been read.
+    fn narrow(&mut self, place: &Place, bound: Interval) {
+        let Some(cell) = self.of.certain_cell(place) else { return };
+        let held = self.of.held(place);
+        if !is_none(held) {
+            self.of.here.set(cell, (held.0.max(bound.0), held.1.min(bound.1)));
+        }
+    }
+}
+
+/// A range without the values of another, as far as an interval can say so.
+fn without(range: Interval, other: Interval) -> Interval {
+    match other.0 == other.1 {
+        true if range == other => crate::ir::interval::NONE,
+        true if range.0 == other.0 => (more(range.0), range.1),
+        true if range.1 == other.0 => (range.0, less(range.1)),
+        _ => range,
+    }
+}
+
+fn less(value: i64) -> i64 {
+    value.saturating_sub(1)
+}
+
+fn more(value: i64) -> i64 {
+    value.saturating_add(1)
+}

@@ -1,0 +1,185 @@
+//! The table for bounded channels, in full: against what follows from gauges, and against all runs of a
+//! buffer that is a list, by the definition. A table with any other entry is found out.
+
+use super::{Change, Gauge, Use};
+use Kind::{Empty, Full, HasMessage, HasRoom, Peek, Receive, Send};
+use When::{Always, Never, OneMessage, OnePlace};
+use std::collections::BTreeSet;
+
+/// What somebody does with a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Send,
+    Receive,
+    Peek,
+    HasMessage,
+    HasRoom,
+    Empty,
+    Full,
+}
+
+const KINDS: [Kind; 7] = [Send, Receive, Peek, HasMessage, HasRoom, Empty, Full];
+
+/// From which numbers of messages, of those for which the first is possible, there may be an interaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Never,
+    OneMessage,
+    OnePlace,
+    Always,
+}
+
+const WHENS: [When; 4] = [Never, OneMessage, OnePlace, Always];
+
+/// What might interact with the kind before each row, in the order of all kinds.
+type Table = [[When; KINDS.len()]; KINDS.len()];
+
+const TABLE: Table = [
+    // Send: sends keep their order; with one place left it takes the room that others wait for.
+    [Always, Never, Never, Never, OnePlace, Always, Never],
+    // Receive: others' sends fill the channel, so whoever waits for that may come to be disturbed.
+    [Never, Always, Always, OneMessage, Never, Never, Always],
+    // Peek.
+    [Never, Always, Never, Never, Never, Never, Never],
+    // Whether there is a message: others may receive all but one, and then that one.
+    [Never, Always, Never, Never, Never, Never, Never],
+    // Whether there is room.
+    [Always, Never, Never, Never, Never, Never, Never],
+    // Whether it is empty.
+    [Always, Never, Never, Never, Never, Never, Never],
+    // Whether it is full.
+    [Never, Always, Never, Never, Never, Never, Never],
+];
+
+impl When {
+    fn holds(self, waiting: u32, capacity: u32) -> bool {
+        match self {
+            Never => false,
+            OneMessage => waiting == 1,
+            OnePlace => waiting + 1 == capacity,
+            Always => true,
+        }
+    }
+}
+
+/// What it has to do with the number of messages.
+fn used(kind: Kind, gauge: Gauge) -> Use {
+    let most = i64::from(gauge.count) - 1;
+    let possible = gauge.that(|waiting| match kind {
+        Send | HasRoom => waiting < most,
+        Receive | Peek | HasMessage => waiting > 0,
+        Empty => waiting == 0,
+        Full => waiting == most,
+    });
+    let change = match kind {
+        Send => Change::Adds(1),
+        Receive => Change::Adds(-1),
+        _ => Change::Keeps,
+    };
+    Use { possible, asks: BTreeSet::from([possible]), change }
+}
+
+/// What comes of it: the buffer, and the message that is taken or read.
+fn done(kind: Kind, what: u8, buffer: &[u8], capacity: usize) -> Option<(Vec<u8>, Option<u8>)> {
+    let same = |holds: bool| holds.then(|| (buffer.to_vec(), None));
+    match kind {
+        Send => (buffer.len() < capacity).then(|| ([buffer, &[what]].concat(), None)),
+        Receive => buffer.first().map(|first| (buffer[1..].to_vec(), Some(*first))),
+        Peek => buffer.first().map(|first| (buffer.to_vec(), Some(*first))),
+        HasMessage => same(!buffer.is_empty()),
+        HasRoom => same(buffer.len() < capacity),
+        Empty => same(buffer.is_empty()),
+        Full => same(buffer.len() == capacity),
+    }
+}
+
+fn is_possible(kind: Kind, buffer: &[u8], capacity: usize) -> bool {
+    done(kind, 0, buffer, capacity).is_some()
+}
+
+/// Whether one disturbs the other, where they send different messages and none is there twice.
+fn disturb(one: Kind, other: Kind, buffer: &[u8], capacity: usize) -> bool {
+    let (Some((after_one, got)), Some((after_other, gets))) =
+        (done(one, 100, buffer, capacity), done(other, 101, buffer, capacity))
+    else {
+        return false;
+    };
+    let ends = (done(other, 101, &after_one, capacity), done(one, 100, &after_other, capacity));
+    !matches!(ends, (Some((end, gets_later)), Some((same, got_later)))
+        if end == same && got == got_later && gets == gets_later)
+}
+
+/// Whether there is a run, from a buffer with so many messages, of steps that do not disturb the first
+/// nor are disturbed, to where both are possible and disturb each other: Definition 11.
+fn might_interact(one: Kind, other: Kind, waiting: u32, capacity: u32) -> bool {
+    let capacity = capacity as usize;
+    // What the messages are does not matter as long as they differ.
+    let mut open = vec![waiting as usize];
+    let mut seen = BTreeSet::from([waiting as usize]);
+    while let Some(waiting) = open.pop() {
+        let buffer: Vec<u8> = (0..waiting as u8).collect();
+        if is_possible(other, &buffer, capacity) && disturb(one, other, &buffer, capacity) {
+            return true;
+        }
+        for by in KINDS.into_iter().filter(|it| !disturb(one, *it, &buffer, capacity)) {
+            let next = done(by, 101, &buffer, capacity).map(|(next, _)| next.len());
+            open.extend(next.filter(|next| seen.insert(*next)));
+        }
+    }
+    false
+}
+
+/// Whether the order of two is a matter of the messages, wherever both are possible: no gauge tells.
+fn clash(one: Kind, other: Kind) -> bool {
+    matches!((one, other), (Send, Send) | (Receive, Receive | Peek) | (Peek, Receive))
+}
+
+fn differs(table: &Table, what: impl Fn(Kind, Kind, u32, u32) -> bool) -> bool {
+    let numbers = || (1..=4u32).flat_map(|most| (0..=most).map(move |waiting| (waiting, most)));
+    KINDS.iter().zip(table).any(|(one, row)| {
+        KINDS.iter().zip(row).any(|(other, when)| {
+            let mut numbers = numbers().filter(|&(waiting, most)| {
+                is_possible(*one, &vec![0; waiting as usize], most as usize)
+            });
+            numbers.any(|(waiting, most)| {
+                what(*one, *other, waiting, most) != when.holds(waiting, most)
+            })
+        })
+    })
+}
+
+/// What follows from gauges.
+fn found(one: Kind, other: Kind, waiting: u32, capacity: u32) -> bool {
+    let gauge = Gauge::new(0, capacity.into()).unwrap();
+    let others: Vec<Use> =
+        KINDS.into_iter().filter(|it| !clash(one, *it)).map(|it| used(it, gauge)).collect();
+    let others: Vec<&Use> = others.iter().collect();
+    clash(one, other)
+        || used(one, gauge).interacts(&used(other, gauge), &others, gauge) >> waiting & 1 != 0
+}
+
+#[test]
+fn the_table_of_channels_is_true_and_follows_from_gauges() {
+    assert!(!differs(&TABLE, might_interact), "an entry is not what all runs say");
+    assert!(!differs(&TABLE, found), "an entry is not what gauges say");
+}
+
+#[test]
+fn a_wrong_entry_is_found_out() {
+    for one in 0..KINDS.len() {
+        for other in 0..KINDS.len() {
+            for when in WHENS.into_iter().filter(|it| *it != TABLE[one][other]) {
+                let mut wrong = TABLE;
+                wrong[one][other] = when;
+                let is_same = (1..=4).all(|most: u32| {
+                    (0..=most).all(|waiting| {
+                        !is_possible(KINDS[one], &vec![0; waiting as usize], most as usize)
+                            || when.holds(waiting, most) == TABLE[one][other].holds(waiting, most)
+                    })
+                });
+                let is_found = differs(&wrong, might_interact) && differs(&wrong, found);
+                assert!(is_same != is_found, "{:?} and {:?}: {when:?}", KINDS[one], KINDS[other]);
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! All pairs of action instances at once, as sets of bits.
+//!
+//! To ask each pair by itself takes seconds where there are thousands of instances. Here what instances
+//! do is sorted by what they do it to (`users`), and the answers for one instance are unions of such
+//! sets. They are the same as those of [`Dependence`], pair by pair (`tests/access.rs`).
+
+use super::Dependence;
+use super::channels::{self, Answer};
+use super::gauges::{self, Pairs, Sometimes};
+use super::rows::{Rows, extend, insert, members, remove};
+use super::users::{Clashes, Row, Users};
+use crate::analysis::access::{Access, ChannelSlot, Condition, Conjunct, Question};
+use crate::analysis::instances::InstanceId;
+use crate::ir::layout::CellId;
+use crate::ir::{Arena, Binary, Entity, LocationId};
+use std::collections::{BTreeMap, HashMap};
+
+/// What is said of all pairs.
+#[derive(Clone, Debug)]
+pub struct Matrix {
+    /// Of each instance those that are not independent of it. Itself is one, unless it does nothing.
+    pub dependent: Rows,
+    /// Of each instance those that are never possible where it is.
+    pub excluded: Rows,
+    /// Sets of instances, each once, by the numbers that follow.
+    pub sets: Rows,
+    /// Of each instance, for each of its conjuncts, those that may make it hold.
+    pub enabling_of: Arena<InstanceId, Vec<usize>>,
+    /// Of each instance those that it might interact with wherever it is possible.
+    pub interacting: Rows,
+    /// And those for some values of a cell only. Others do not disturb it, nor it them, as long as none of
+    /// these is taken.
+    pub sometimes: Arena<InstanceId, Vec<Sometimes>>,
+}
+
+impl Matrix {
+    /// Whether there may be a run, from where `one` is possible and cells have these values, of steps that
+    /// neither disturb it nor are disturbed, to where `other` is possible, too, and is so disturbed or
+    /// disturbs.
+    pub fn may_interact(
+        &self,
+        one: InstanceId,
+        other: InstanceId,
+        value: impl Fn(CellId) -> i64,
+    ) -> bool {
+        let sometimes =
+            |it: &Sometimes| it.from(value(it.cell)) && self.sets.contains(it.with, other);
+        self.interacting.contains(one.index(), other) || self.sometimes[one].iter().any(sometimes)
+    }
+}
+
+impl Dependence<'_> {
+    /// What is said of all pairs.
+    pub fn matrix(&self) -> Matrix {
+        Building::new(self).matrix()
+    }
+}
+
+/// What a conjunct asks, for all that ask the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Asked {
+    At(CellId, LocationId),
+    Compares(CellId, Binary, i64),
+    Channels(Vec<ChannelSlot>, Question),
+}
+
+struct Building<'d, 't> {
+    of: &'d Dependence<'t>,
+    users: Users,
+    /// Who may change an answer, found once for each question, the answer before, and whether other
+    /// changes count, as judging may fail.
+    changing: HashMap<(Asked, bool, bool), Row>,
+    /// Who may change what is read so.
+    reading: HashMap<Access, Row>,
+}
+
+impl<'d, 't> Building<'d, 't> {
+    fn new(of: &'d Dependence<'t>) -> Self {
+        let users = Users::new(&of.accesses);
+        Building { of, users, changing: HashMap::new(), reading: HashMap::new() }
+    }
+
+    fn matrix(mut self) -> Matrix {
+        let count = self.of.accesses.len();
+        let excluded = self.excluded();
+        let (mut dependent, mut interacting) =
+            (Rows::empty(count, count), Rows::empty(count, count));
+        let mut shared = Shared { rows: Rows::new(count), known: HashMap::new() };
+        let mut enabling_of = Arena::new();
+        let mut clashes = Clashes::default();
+        for (id, access) in self.of.accesses.iter() {
+            let clashing = self.users.clashing(&access.effect, &mut clashes);
+            relate(&mut interacting, id, &clashing);
+            for conjunct in &access.guard {
+                let by = self.changers(conjunct, Answer::Yes);
+                let is_gauged = self.of.gauges.is_gauged(self.of.table, conjunct);
+                relate(if is_gauged { &mut dependent } else { &mut interacting }, id, &by);
+            }
+            enabling_of.push(self.enabling(&access.guard, &mut shared));
+        }
+        let mut sometimes = Arena::new();
+        for id in self.of.instances() {
+            let at = id.index();
+            extend(dependent.row_mut(at), interacting.row(at));
+            remove(dependent.row_mut(at), excluded.row(at));
+            remove(interacting.row_mut(at), excluded.row(at));
+            let pairs = Pairs {
+                dependent: dependent.row(at),
+                excluded: excluded.row(at),
+                always: interacting.row_mut(at),
+            };
+            let found = gauges::sometimes(&self.of.gauges, id, pairs);
+            let found = found.into_iter().map(|(cell, low, values, by)| Sometimes {
+                cell,
+                low,
+                values,
+                with: shared.number(by),
+            });
+            sometimes.push(found.collect());
+        }
+        Matrix { dependent, excluded, sets: shared.rows, enabling_of, interacting, sometimes }
+    }
+
+    /// The numbers of the sets of those that may make each conjunct of a guard hold.
+    fn enabling(&mut self, guard: &[Conjunct<'_>], shared: &mut Shared) -> Vec<usize> {
+        let mut failing = self.users.none();
+        let mut numbers = Vec::with_capacity(guard.len());
+        for conjunct in guard {
+            let mut by = self.changers(conjunct, Answer::No);
+            extend(&mut by, &failing);
+            if conjunct.may_fail() {
+                extend(&mut failing, &self.changers_of(conjunct.reads()));
+            }
+            numbers.push(shared.number(by));
+        }
+        numbers
+    }
+
+    /// Who may change what is read so.
+    fn changers_of(&mut self, read: Access) -> Row {
+        if read == Access::default() {
+            return self.users.none();
+        }
+        let users = &self.users;
+        self.reading.entry(read).or_insert_with_key(|read| users.changers(read)).clone()
+    }
+
+    /// Who may change whether a conjunct holds, from this answer to another.
+    fn changers(&mut self, conjunct: &Conjunct<'_>, from: Answer) -> Row {
+        let mut row = self.changers_of(conjunct.access.reading());
+        let asked = match &conjunct.condition {
+            Condition::At(cell, location) => Asked::At(*cell, *location),
+            Condition::Compares(cell, operator, value) => Asked::Compares(*cell, *operator, *value),
+            Condition::Asks(channels, question) => Asked::Channels(channels.clone(), *question),
+            Condition::Holds => return row,
+        };
+        let refined = from == Answer::No || !conjunct.may_fail();
+        let key = (asked, from == Answer::Yes, refined);
+        let (of, users) = (self.of, &self.users);
+        let find = || changers_of_condition(of, users, conjunct, from, refined);
+        extend(&mut row, self.changing.entry(key).or_insert_with(find));
+        row
+    }
+
+    /// Of each instance those whose process is somewhere else, or whose cell has another value.
+    fn excluded(&self) -> Rows {
+        let mut held: BTreeMap<(CellId, bool), BTreeMap<i64, Row>> = BTreeMap::new();
+        for (id, access) in self.of.accesses.iter() {
+            for (cell, value) in access.certain().filter_map(held_by) {
+                let row = held.entry(cell).or_default().entry(value);
+                insert(row.or_insert_with(|| self.users.none()), id);
+            }
+        }
+        let count = self.of.accesses.len();
+        let mut rows = Rows::empty(count, count);
+        for (id, access) in self.of.accesses.iter() {
+            for (cell, value) in access.certain().filter_map(held_by) {
+                let others = held[&cell].iter().filter(|(it, _)| **it != value);
+                others.for_each(|(_, it)| extend(rows.row_mut(id.index()), it));
+            }
+            for others in self.of.gauges.excluded(id) {
+                extend(rows.row_mut(id.index()), others);
+            }
+        }
+        rows
+    }
+}
+
+/// Notes that an instance and others disturb each other.
+fn relate(rows: &mut Rows, id: InstanceId, others: &[u64]) {
+    members(others).for_each(|other| insert(rows.row_mut(other.index()), id));
+    extend(rows.row_mut(id.index()), others);
+}
+
+/// A cell that tells a location, or one that does not, and what it has to hold.
+fn held_by(conjunct: &Conjunct<'_>) -> Option<((CellId, bool), i64)> {
+    match conjunct.condition {
+        Condition::At(cell, location) => Some(((cell, true), location.0.into())),
+        Condition::Compares(cell, Binary::Equal, value) => Some(((cell, false), value)),
+        _ => None,
+    }
+}
+
+fn changers_of_condition(
+    of: &Dependence<'_>,
+    users: &Users,
+    conjunct: &Conjunct<'_>,
+    from: Answer,
+    refined: bool,
+) -> Row {
+    let mut row = users.none();
+    match &conjunct.condition {
+        Condition::At(cell, location) => {
+            users.writes.extend(&mut row, cell);
+            let moved = if from == Answer::Yes { &users.leaves } else { &users.enters };
+            moved.extend(&mut row, &(*cell, *location));
+        }
+        Condition::Compares(cell, ..) if refined => {
+            let mut touched = users.none();
+            for users in [&users.writes, &users.sets, &users.adds, &users.steps] {
+                users.extend(&mut touched, cell);
+            }
+            let changes = |it: &InstanceId| {
+                let effect = &of.accesses[*it].effect;
+                of.may_change_comparison(effect, *cell, &conjunct.condition, from)
+            };
+            members(&touched).filter(changes).for_each(|it| insert(&mut row, it));
+        }
+        Condition::Compares(..) => row = users.changers(&conjunct.reads()),
+        Condition::Asks(slots, question) => {
+            for (what, by) in slots.iter().flat_map(|it| users.uses_of(*it)) {
+                if channels::may_change(what, *question, from) || (!refined && what.reorders()) {
+                    extend(&mut row, by);
+                }
+            }
+        }
+        Condition::Holds => {}
+    }
+    row
+}
+
+/// Sets that are there once.
+struct Shared {
+    rows: Rows,
+    known: HashMap<Row, usize>,
+}
+
+impl Shared {
+    fn number(&mut self, row: Row) -> usize {
+        let next = self.known.len();
+        match self.known.get(&row) {
+            Some(&number) => number,
+            None => {
+                self.rows.push(&row);
+                self.known.insert(row, next);
+                next
+            }
+        }
+    }
+}
