@@ -4,13 +4,16 @@
 //! cargo run --release --example synthetic -- --states 50000000 --memory 64 --threads 2
 //! ```
 //!
+//! With `--owing` states leave obligations, though no steps of them are put off (`docs/reductions.md`):
+//! what these cost.
+//!
 //! Prints the shape, the plan, and one line of figures. The exit code is 1 if the number of states
 //! found is not the number asked for.
 
 use clap::Parser;
 use spill::{Metered, RealDisk};
-use spillway::exec::Model;
 use spillway::exec::synthetic::{Shape, Synthetic};
+use spillway::exec::{Expansion, Explain, Lift, Model, Obligations, Postpones};
 use spillway::search::{Control, Limits, MemoryPlan, Search, return_large_blocks};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,6 +48,9 @@ struct Args {
     memory: u64,
     #[arg(long, default_value_t = 2)]
     threads: usize,
+    /// Of a hundred states, how many leave obligations
+    #[arg(long, default_value_t = 0)]
+    owing: u64,
     /// Where the search directory is made; it is removed at the end
     #[arg(long)]
     within: Option<PathBuf>,
@@ -65,10 +71,11 @@ fn main() -> ExitCode {
 fn search(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
     let &Args { states, levels, degree, backward, reach, noise, width, .. } = args;
     let shape = Shape { states, levels, degree, backward, reach, noise, width };
-    let model = Synthetic::new(shape.clone())?;
+    let model = Owing { model: Synthetic::new(shape.clone())?, share: args.owing };
     let plan =
         MemoryPlan::new(args.memory << 20, MemoryPlan::resident(), args.threads, model.width())
             .map_err(|error| error.to_string())?;
+    let plan = if args.owing > 0 { plan.for_obligations() } else { plan };
     println!("{shape:?}, {} bits\n{plan}", model.bits());
     let within = args.within.clone().unwrap_or_else(std::env::temp_dir);
     let folder = tempfile::tempdir_in(within)?;
@@ -94,5 +101,79 @@ fn search(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
         each(usage.written),
         each(usage.read),
     );
+    if args.owing > 0 {
+        println!(
+            "{} states left obligations, {} were expanded again",
+            outcome.partial, outcome.again
+        );
+    }
     Ok(found == states)
+}
+
+/// The space, some of whose states say that they put steps off, though there is no other step.
+struct Owing {
+    model: Synthetic,
+    /// Of a hundred states, how many do.
+    share: u64,
+}
+
+impl Postpones for Owing {
+    fn expand_some(&self, states: &[u8], out: &mut Expansion, owed: &mut Obligations) {
+        let (width, mut successors) = (self.width(), Vec::new());
+        for (position, state) in states.chunks_exact(width).enumerate() {
+            let owes = spill::hash(state) % 100 < self.share;
+            successors.clear();
+            let expand = |inner: &mut Expansion| self.model.expand(state, inner);
+            if out.wrap(width, &mut successors, expand).is_none() {
+                return;
+            }
+            for successor in successors.chunks_exact(width) {
+                out.candidate(successor);
+                if owes {
+                    owed.owe(position, successor);
+                }
+            }
+            out.put_off(u64::from(owes));
+        }
+    }
+
+    fn expand_rest(&self, _: &[u8], _: &mut Expansion) {}
+}
+
+impl Model for Owing {
+    fn width(&self) -> usize {
+        self.model.width()
+    }
+
+    fn bits(&self) -> u32 {
+        self.model.bits()
+    }
+
+    fn initial(&self, out: &mut Expansion) {
+        self.model.initial(out);
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        self.model.expand(states, out);
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        self.model.write_masks()
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        self.model.digest()
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        &self.model
+    }
+
+    fn lifts(&self) -> Option<&dyn Lift> {
+        None
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
+        (self.share > 0).then_some(self)
+    }
 }

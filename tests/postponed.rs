@@ -208,6 +208,38 @@ fn a_search_goes_on_from_any_instant() {
     assert!(all.iter().all(|stage| met.contains(stage)), "{met:?}");
 }
 
+/// What rots is noticed, and named, or does not matter.
+#[test]
+fn damaged_obligations_and_states_to_expand_again_are_noticed() {
+    let mut case = case(3_000, 30);
+    let mut noticed = BTreeSet::new();
+    for states in [700, 1_500, 2_500] {
+        let disk = FaultDisk::new();
+        case.run(&disk, states).unwrap();
+        let sorts = ["obligations-", "carried-"];
+        let files = disk.list().unwrap().into_iter();
+        for (name, length) in files.filter(|(name, _)| sorts.iter().any(|it| name.starts_with(it)))
+        {
+            for sample in 0..30 {
+                let (copy, offset) = (disk.restart(), sample * length / 30);
+                match sample % 5 {
+                    0 => copy.truncate(&name, offset),
+                    _ => copy.flip_bit(&name, offset, (sample % 8) as u32),
+                }
+                match case.run(&copy, i64::MAX) {
+                    Ok(outcome) => assert_eq!(outcome, case.expected, "{name} at {offset}"),
+                    Err(spill::Error::Corrupt { file, .. }) => {
+                        assert_eq!(file, name);
+                        noticed.insert(name.split('-').next().map(str::to_string));
+                    }
+                    Err(error) => panic!("{name} at {offset}: {error}"),
+                }
+            }
+        }
+    }
+    assert_eq!(noticed.len(), 2, "{noticed:?}");
+}
+
 /// Where in a round a search was at its last checkpoint.
 fn stages(disk: &FaultDisk) -> Vec<&'static str> {
     let Ok(saved) = Saved::load(disk) else { return Vec::new() };
