@@ -640,16 +640,26 @@ fn described(program: Program) -> String {
     let count =
         |is: &dyn Fn(InstanceId) -> bool| dependence.instances().filter(|&it| is(it)).count();
     let conjuncts = dependence.instances().flat_map(|it| &dependence.access(it).guard);
-    let (mut all, mut open) = (0, 0);
+    let (mut all, mut open) = (0, [0; 5]);
     for conjunct in conjuncts {
         all += 1;
-        open += usize::from(conjunct.condition == Condition::Holds);
+        if conjunct.condition == Condition::Holds {
+            let read = &conjunct.access;
+            open[match (conjunct.expr, read.reads.iter().count()) {
+                _ if read.reads_anything => 4,
+                (None, _) => 3,
+                (Some(_), 0..=1) => 0,
+                (Some(_), 2) => 1,
+                (Some(_), _) => 2,
+            }] += 1;
+        }
     }
     let pairs = |rows: &dyn Fn(usize) -> usize| {
         (0..table.instances().count() as usize).map(rows).sum::<usize>()
     };
     format!(
-        "{} instances, {} may fail, {} may fail an assertion, {all} conjuncts, {open} of them not understood, \
+        "{} instances, {} may fail, {} may fail an assertion, {all} conjuncts, {open:?} of them not understood, \
+         about a cell, two, more, the program, anything; \
          {} pairs dependent, {} always interact; {described:?} to describe, {related:?} to relate",
         table.instances().count(),
         count(&|it| dependence.access(it).failures().other),

@@ -7,7 +7,7 @@
 use super::Dependence;
 use super::channels::{self, Answer};
 use super::gauges::{self, Pairs, Sometimes};
-use super::rows::{Rows, extend, insert, members, remove};
+use super::rows::{Rows, extend, insert, members, remove, take_out};
 use super::users::{Clashes, Row, Users};
 use crate::analysis::access::{Access, ChannelSlot, Condition, Conjunct, Question};
 use crate::analysis::instances::InstanceId;
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashMap};
 /// What is said of all pairs.
 #[derive(Clone, Debug)]
 pub struct Matrix {
-    /// Of each instance those that are not independent of it. Itself is one, unless it does nothing.
+    /// Of each instance those others that are not independent of it.
     pub dependent: Rows,
     /// Of each instance those that are never possible where it is.
     pub excluded: Rows,
@@ -103,6 +103,8 @@ impl<'d, 't> Building<'d, 't> {
             let at = id.index();
             extend(dependent.row_mut(at), interacting.row(at));
             remove(dependent.row_mut(at), excluded.row(at));
+            take_out(dependent.row_mut(at), id);
+            take_out(interacting.row_mut(at), id);
             remove(interacting.row_mut(at), excluded.row(at));
             let pairs = Pairs {
                 dependent: dependent.row(at),

@@ -58,6 +58,11 @@ pub fn insert(row: &mut [u64], instance: InstanceId) {
     row[instance.0 as usize / 64] |= 1 << (instance.0 % 64);
 }
 
+/// Takes an instance out of a set.
+pub fn take_out(row: &mut [u64], instance: InstanceId) {
+    row[instance.0 as usize / 64] &= !(1 << (instance.0 % 64));
+}
+
 /// Adds all of another set.
 pub fn extend(row: &mut [u64], other: &[u64]) {
     row.iter_mut().zip(other).for_each(|(word, &more)| *word |= more);

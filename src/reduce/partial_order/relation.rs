@@ -9,7 +9,7 @@ use super::bits::{self, Rows};
 use super::facts::{self, Collected, Facts};
 use super::fixed::Configuration;
 use crate::analysis::access::{Condition, Moved, Table};
-use crate::analysis::dependence::Dependence;
+use crate::analysis::dependence::{Dependence, Matrix};
 use crate::analysis::instances::{ActionInstance, InstanceId};
 use crate::analysis::ranges::ranges;
 use crate::exec::Checks;
@@ -90,6 +90,7 @@ impl Relation {
         let mut building = Building {
             program,
             dependence: &dependence,
+            matrix: dependence.matrix(),
             enabling: Rows::new(members),
             known: HashMap::new(),
             facts: Collected::new(program, layout),
@@ -140,6 +141,7 @@ fn watched(program: &Program, checks: &Checks) -> Vec<PropertyId> {
 struct Building<'b> {
     program: &'b Program,
     dependence: &'b Dependence<'b>,
+    matrix: Matrix,
     enabling: Rows,
     /// The numbers of the sets that are there.
     known: HashMap<Vec<u64>, usize>,
@@ -157,31 +159,29 @@ impl Building<'_> {
         number
     }
 
+    /// Those that do not commute with each, wherever both are possible.
     fn dependent(&self, members: usize) -> Rows {
         let mut rows = Rows::of(members, members);
         for one in self.dependence.instances() {
-            for other in (0..one.0).map(InstanceId) {
-                if !self.are_independent(one, other) {
-                    bits::insert(rows.row_mut(one.index()), other.index());
-                    bits::insert(rows.row_mut(other.index()), one.index());
-                }
+            bits::extend(rows.row_mut(one.index()), self.matrix.dependent.row(one.index()));
+            for other in self.that_set_the_same(one) {
+                bits::insert(rows.row_mut(one.index()), other.index());
             }
         }
         rows
     }
 
-    /// Whether two commute, wherever both are possible. Where a step back to where it began is none that
-    /// leads on, neither may make the other such a step.
-    fn are_independent(&self, one: InstanceId, other: InstanceId) -> bool {
-        self.dependence.are_independent(one, other)
-            && (self.program.end != EndRule::NeverStuttering
-                || self.dependence.exclude(one, other)
-                || !self.set_the_same(one, other))
-    }
-
-    fn set_the_same(&self, one: InstanceId, other: InstanceId) -> bool {
+    /// Where a step back to where it began is none that leads on, neither of two may make the other such a
+    /// step.
+    fn that_set_the_same(&self, one: InstanceId) -> impl Iterator<Item = InstanceId> {
         let sets = |it: InstanceId| &self.dependence.access(it).effect.sets;
-        sets(one).iter().any(|(cell, _)| sets(other).iter().any(|(at, _)| at == cell))
+        let is_asked = self.program.end == EndRule::NeverStuttering && !sets(one).is_empty();
+        let others = is_asked.then(|| self.dependence.instances()).into_iter().flatten();
+        others.filter(move |&other| {
+            other != one
+                && sets(one).iter().any(|(cell, _)| sets(other).iter().any(|(at, _)| at == cell))
+                && !self.matrix.excluded.contains(one.index(), other)
+        })
     }
 
     fn waits(&mut self, instance: InstanceId) -> Vec<Wait> {
@@ -190,9 +190,8 @@ impl Building<'_> {
         let mut waits = Vec::with_capacity(guard.len());
         for (number, conjunct) in guard.iter().enumerate() {
             let mut row = self.enabling.none();
-            for by in dependence.enabling(instance, number) {
-                bits::insert(&mut row, by.index());
-            }
+            let by = self.matrix.enabling_of[instance][number];
+            bits::extend(&mut row, self.matrix.sets.row(by));
             let fact = self.facts.that_fails(&conjunct.condition);
             let decides = fact.is_some() && facts::decide(&conjunct.condition);
             waits.push(Wait { fact, decides, enabling: self.row(&row) });
