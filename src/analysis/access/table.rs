@@ -18,8 +18,8 @@ use crate::ir::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What an action instance waits for and what it does.
-#[derive(Clone, Debug)]
+/// What an action instance waits for and what it does; nothing of it, if it is never possible.
+#[derive(Clone, Debug, Default)]
 pub struct InstanceAccess<'p> {
     /// All of these must hold, judged in this order.
     pub guard: Vec<Conjunct<'p>>,
@@ -153,7 +153,8 @@ impl<'p> Table<'p> {
         let stored = (about.least, about.last());
         let ever = self.ranges.as_ref().and_then(|it| it.variables[variable]);
         let known = ever.map_or(stored, |it| (it.0.max(stored.0), it.1.min(stored.1)));
-        Some(known).filter(|_| !about.undefined)
+        let may_be_undefined = about.undefined && self.undefined.contains(cell);
+        (!may_be_undefined).then_some(known)
     }
 
     /// The cell with the number of messages in a buffered channel.
@@ -202,8 +203,11 @@ impl<'p> Table<'p> {
         let mut found = match instance {
             ActionInstance::Alone(side) => self.alone(side),
             ActionInstance::Meeting { sender, receiver } => self.rendezvous(sender, receiver),
-            ActionInstance::MayMove { process, slot } => return self.question(process, slot),
+            ActionInstance::MayMove { process, slot } => self.question(process, slot),
         };
+        if self.only_fails(instance) && !found.failures().any() {
+            return InstanceAccess::default();
+        }
         let is_free = |side: Side| self.program.actions[side.action].edge.is_none();
         if self.has_priorities && instance.sides().any(is_free) {
             let access = Access { reads_anything: true, ..Access::default() };
@@ -219,6 +223,18 @@ impl<'p> Table<'p> {
             found.guard.push(Conjunct::holds(access));
         }
         found
+    }
+
+    /// Whether an instance never leads anywhere: it is there for errors.
+    fn only_fails(&self, instance: ActionInstance) -> bool {
+        let ActionInstance::Alone(side) = instance else {
+            return matches!(instance, ActionInstance::MayMove { .. });
+        };
+        let meets = |it: &Communication| {
+            let mut channels = it.channel().meant(self.program);
+            channels.all(|it| self.program.channels[it].capacity == 0)
+        };
+        self.program.actions[side.action].communication.as_ref().is_some_and(meets)
     }
 
     /// What a process is asked before it moves: whether asking fails.
