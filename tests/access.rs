@@ -781,7 +781,21 @@ fn what_is_said_of_counters_is_true() {
 }
 
 /// Small models, each of something that random ones seldom have.
-const RARE: [(&Language, &str); 7] = [
+const RARE: [(&Language, &str); 9] = [
+    (
+        &promela::LANGUAGE,
+        "chan c = [2] of { byte }; byte x, y;
+         active proctype P() { do :: x < 2 -> x++ :: else -> y = 1 - y od }
+         active proctype Q() { do :: y == 1 -> x = 0 :: nempty(c) -> c?y :: else -> c!1 od }
+         active proctype R() { do :: c?x :: else -> y = 1 - y od }
+         active proctype S() { do :: x == 1 && y == 1 -> x = 2 :: full(c) -> x = 0 :: else -> x = 1 od }",
+    ),
+    (
+        &promela::LANGUAGE,
+        "chan c = [1] of { byte }; chan d; byte x;
+         active proctype P() { do :: d?x :: else -> x = 1 - x od }
+         active proctype Q() { do :: d = c :: d = 0 :: c!1 :: c?x od }",
+    ),
     (
         &promela::LANGUAGE,
         "byte x; active [3] proctype P() { do :: _last == 0 -> x = 1 :: x = 0 :: x == 1 -> x = 2 od }",

@@ -433,28 +433,29 @@ impl<'p> Table<'p> {
         }
     }
 
-    /// That an action of the mover is not possible.
+    /// That an action of the mover is not possible. Where judging it may fail nothing is said of what it
+    /// asks: if it fails that is a step, which keeps others from being taken.
     fn impossibility(&self, side: Side) -> Conjunct<'_> {
         let action = &self.program.actions[side.action];
-        let mut only = Vec::new();
+        let (mut only, mut judge) = (Vec::new(), self.judge(side));
         match (&action.guard, &action.communication) {
             (Some(guard), None) => {
-                self.collector(side).conjuncts(guard, &mut self.judge(side), &mut only);
+                self.collector(side).conjuncts(guard, &mut judge, &mut only);
             }
             (None, Some(communication)) if !self.may_meet(communication.channel()) => {
-                only.push(self.collector(side).readiness(communication));
+                judge.readiness(communication);
+                let mut conjunct = self.collector(side).readiness(communication);
+                conjunct.access.failures = judge.take();
+                only.push(conjunct);
             }
             _ => {}
         }
         let opposite = match only.as_slice() {
-            [conjunct] => conjunct.condition.opposite(),
+            [conjunct] if !conjunct.may_fail() => conjunct.condition.opposite(),
             _ => None,
         };
         match (opposite, only.pop()) {
-            (Some(condition), Some(conjunct)) => {
-                let access = Access { failures: Failures::default(), ..conjunct.access };
-                Conjunct { condition, access, expr: None }
-            }
+            (Some(condition), Some(conjunct)) => Conjunct { condition, expr: None, ..conjunct },
             _ => Conjunct::holds(self.possibility(side)),
         }
     }
