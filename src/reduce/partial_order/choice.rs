@@ -5,7 +5,7 @@ use super::bits;
 use super::memo::Memo;
 use super::processes::Processes;
 use super::relation::Relation;
-use super::stubborn::{Closure, Seen};
+use super::stubborn::{Closure, Seen, Tried};
 
 /// Chooses, by one method, for one program.
 #[derive(Debug)]
@@ -94,8 +94,9 @@ impl Chooser {
         let seen = Seen { enabled: &enabled, facts };
         let mut with = self.relation.monitors.clone();
         bits::extend(&mut with, &chosen);
-        closure.begin(&self.relation, &with);
-        closure.close(&self.relation, seen, u32::MAX);
+        let given_up = vec![0; enabled.len()];
+        closure.begin(&self.relation, seen, &with);
+        closure.close(&self.relation, seen, u32::MAX, Tried { given_up: &given_up });
         let rest = closure.set.iter().zip(&enabled).zip(&chosen);
         value.iter_mut().zip(rest).for_each(|(word, ((set, enabled), chosen))| {
             *word = set & enabled & !chosen;
@@ -135,13 +136,15 @@ impl Chooser {
     fn stubborn(&self, seen: Seen, closure: &mut Closure, best: &mut Vec<u64>) {
         let relation = &self.relation;
         let mut least = (bits::count(seen.enabled), true);
+        let mut given_up = vec![0; seen.enabled.len()];
         for seed in bits::members(seen.enabled) {
             closure.begin_with(relation, seed);
-            if !closure.close(relation, seen, least.0) {
+            if !closure.close(relation, seen, least.0, Tried { given_up: &given_up }) {
+                bits::insert(&mut given_up, seed);
                 continue;
             }
             let is_bad = !bits::is_within(&relation.monitors, &closure.set);
-            let cost = (closure.enabled(seen), is_bad);
+            let cost = (closure.enabled, is_bad);
             if cost < least {
                 least = cost;
                 best.clone_from(&closure.set);

@@ -23,33 +23,50 @@ pub(super) struct Seen<'s> {
 pub(super) struct Closure {
     /// The set, once it is closed.
     pub set: Vec<u64>,
+    /// How many enabled members it has.
+    pub enabled: u32,
     open: Vec<usize>,
     union: Vec<u64>,
 }
 
+/// Seeds that were tried before, in one state.
+pub(super) struct Tried<'t> {
+    /// Those whose closures were given up: what has one of them has too many enabled members.
+    pub given_up: &'t [u64],
+}
+
 impl Closure {
-    /// Begins with what a set has.
-    pub fn begin(&mut self, relation: &Relation, with: &[u64]) {
+    /// Begins with nothing.
+    fn clear(&mut self, relation: &Relation) {
         self.set.clear();
         self.set.resize(relation.monitors.len(), 0);
         self.open.clear();
-        self.add(with);
+        self.enabled = 0;
     }
 
-    /// Begins with one member.
+    /// Begins with what a set has.
+    pub fn begin(&mut self, relation: &Relation, seen: Seen, with: &[u64]) {
+        self.clear(relation);
+        self.add(seen, with);
+    }
+
+    /// Begins with one enabled member.
     pub fn begin_with(&mut self, relation: &Relation, member: usize) {
-        self.set.clear();
-        self.set.resize(relation.monitors.len(), 0);
-        self.open.clear();
+        self.clear(relation);
         bits::insert(&mut self.set, member);
+        self.enabled = 1;
         self.open.push(member);
     }
 
     /// Adds a set to it.
-    fn add(&mut self, row: &[u64]) {
+    fn add(&mut self, seen: Seen, row: &[u64]) {
         for (word, (known, &row)) in self.set.iter_mut().zip(row).enumerate() {
             let mut new = row & !*known;
+            if new == 0 {
+                continue;
+            }
             *known |= row;
+            self.enabled += (new & seen.enabled[word]).count_ones();
             while new != 0 {
                 self.open.push(word * 64 + new.trailing_zeros() as usize);
                 new &= new - 1;
@@ -57,36 +74,41 @@ impl Closure {
         }
     }
 
-    /// Closes the set; gives up, with `false`, as soon as it has more than `most` enabled members.
-    pub fn close(&mut self, relation: &Relation, seen: Seen, most: u32) -> bool {
+    /// Closes the set; gives up, with `false`, as soon as it has more than `most` enabled members or one
+    /// from which that was so.
+    pub fn close(&mut self, relation: &Relation, seen: Seen, most: u32, tried: Tried) -> bool {
         while let Some(member) = self.open.pop() {
-            if bits::has(seen.enabled, member) {
-                self.add(relation.dependent.row(member));
-                if self.enabled(seen) > most {
-                    return false;
-                }
-            } else {
+            if !bits::has(seen.enabled, member) {
                 self.wait(relation, seen, member);
+            } else if bits::has(tried.given_up, member) {
+                return false;
+            } else {
+                self.add(seen, relation.dependent.row(member));
+            }
+            if self.enabled > most {
+                return false;
             }
         }
-        self.enabled(seen) <= most
-    }
-
-    /// How many enabled members it has.
-    pub fn enabled(&self, seen: Seen) -> u32 {
-        let both = self.set.iter().zip(seen.enabled);
-        both.map(|(set, enabled)| (set & enabled).count_ones()).sum()
+        true
     }
 
     /// Adds what may make a member possible that is not: for one condition that does not hold the one
     /// with the least to add; where it is not known which one that is, for all of which it is not known.
     fn wait(&mut self, relation: &Relation, seen: Seen, member: usize) {
         let waits = &relation.waits[member];
-        let fails = |fact: Option<usize>| fact.is_some_and(|fact| bits::has(seen.facts, fact));
-        let failing = waits.iter().filter(|it| fails(it.fact));
-        let least = failing.min_by_key(|it| self.cost(relation, seen, it.enabling));
-        if let Some(wait) = least {
-            return self.add(relation.enabling.row(wait.enabling));
+        let fails = |wait: &&Wait| wait.fact.is_some_and(|fact| bits::has(seen.facts, fact));
+        let mut failing = waits.iter().filter(fails);
+        if let Some(first) = failing.next() {
+            let mut least = first.enabling;
+            let mut cost = None;
+            for wait in failing {
+                let before = *cost.get_or_insert_with(|| self.cost(relation, seen, least));
+                let here = self.cost(relation, seen, wait.enabling);
+                if here < before {
+                    (least, cost) = (wait.enabling, Some(here));
+                }
+            }
+            return self.add(seen, relation.enabling.row(least));
         }
         let mut union = std::mem::take(&mut self.union);
         union.clear();
@@ -97,7 +119,7 @@ impl Closure {
         for wait in waits.iter().filter(|it| !any || is_open(it)) {
             bits::extend(&mut union, relation.enabling.row(wait.enabling));
         }
-        self.add(&union);
+        self.add(seen, &union);
         self.union = union;
     }
 
@@ -107,8 +129,10 @@ impl Closure {
         let (mut enabled, mut all) = (0, 0);
         for ((new, known), is_enabled) in row.iter().zip(&self.set).zip(seen.enabled) {
             let new = new & !known;
-            enabled += (new & is_enabled).count_ones();
-            all += new.count_ones();
+            if new != 0 {
+                enabled += (new & is_enabled).count_ones();
+                all += new.count_ones();
+            }
         }
         (enabled, all)
     }
