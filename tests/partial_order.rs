@@ -15,9 +15,13 @@ use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use spillway::analysis::instances::InstanceId;
 use spillway::exec::{Expansion, Interp, Model, Obligations, Selective, Violation};
+use spillway::front::{Options, murphi};
 use spillway::reduce::Reduction;
 use spillway::reduce::partial_order::{Method, PartialOrder};
+use spillway::reduce::symmetry::Effort;
 use spillway::search::Checks;
+use spillway::session::TextModel;
+use spillway::source::Sources;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use support::is_large;
@@ -264,6 +268,47 @@ fn keeps_verdicts(
         count(&census.close);
     }
     Ok(())
+}
+
+/// A model of a symmetric program in which steps are put off, reduced by both.
+#[test]
+fn symmetry_stacks_on_partial_order() {
+    let text = "
+        type P: scalarset(3);
+        var at: array [P] of 0..3; mark: array [P] of boolean; done: 0..3;
+        startstate for p: P do at[p] := 0; mark[p] := false; end; done := 0; end;
+        ruleset p: P do
+          rule \"go\" at[p] = 0 ==> at[p] := 1; end;
+          rule \"on\" at[p] = 1 ==> at[p] := 2; end;
+          rule \"mark\" at[p] = 2 & !mark[p] ==> mark[p] := true; end;
+          rule \"end\" at[p] = 2 & mark[p] & done < 3 ==> at[p] := 3; done := done + 1; end;
+          rule \"again\" at[p] = 1 ==> at[p] := 0; end;
+        end;
+        invariant \"few\" done < 3;";
+    let mut sources = Sources::default();
+    sources.add("model.m", text);
+    let (model, _) = TextModel::load(&murphi::LANGUAGE, sources, Options::default()).unwrap();
+    let whole = searched(model.searched().model(), STATES_MAX).unwrap();
+    for method in [Method::Stubborn, Method::Conditional] {
+        let checks = Checks::default();
+        let mut states = Vec::new();
+        for (symmetry, chosen) in [
+            (None, Some((method, checks))),
+            (Some(Effort::Exact), None),
+            (Some(Effort::Exact), Some((method, checks))),
+        ] {
+            let (reduced, _) =
+                TextModel::load(&murphi::LANGUAGE, model.sources.clone(), Options::default())
+                    .unwrap();
+            let reduced = reduced.with_symmetry(symmetry).with_partial_order(chosen);
+            let ready = reduced.searched();
+            let (visited, found) = searched(ready.model(), STATES_MAX).unwrap();
+            let kinds = |found: &Found| found.keys().copied().collect::<BTreeSet<_>>();
+            assert_eq!(kinds(&found), kinds(&whole.1), "{symmetry:?} {chosen:?}");
+            states.push(visited.len());
+        }
+        assert!(states[2] < states[0] && states[2] < states[1], "{states:?}");
+    }
 }
 
 /// The checks that are tried.

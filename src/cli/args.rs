@@ -329,6 +329,8 @@ pub enum PartialOrderArg {
     Overman,
     /// Those of a stubborn set
     Stubborn,
+    /// The same, where what disturbs each other depends on how full channels are and what counters hold
+    Conditional,
 }
 
 impl From<PartialOrderArg> for Method {
@@ -337,6 +339,7 @@ impl From<PartialOrderArg> for Method {
             PartialOrderArg::Local => Method::Local,
             PartialOrderArg::Overman => Method::Overman,
             PartialOrderArg::Stubborn => Method::Stubborn,
+            PartialOrderArg::Conditional => Method::Conditional,
         }
     }
 }

@@ -24,7 +24,8 @@ mod tests;
 
 use super::{Kind, Preserved, Reduction, Stack};
 use crate::exec::{
-    Collected, Expansion, Explain, Lift, Model, Postpones, Tally, any_bits, one_step, stop,
+    Collected, Expansion, Explain, Lift, Model, Obligations, Postpones, Tally, any_bits, one_step,
+    stop,
 };
 use crate::ir::layout::Codes;
 use crate::ir::{Layout, Program};
@@ -198,7 +199,7 @@ impl<'m> Symmetric<'m> {
                 candidates.clear();
             };
             let limit = CANDIDATES * width;
-            let Some(Collected { findings, left_out, .. }) =
+            let Some(Collected { findings, left_out, put_off, .. }) =
                 out.wrap_in_batches(width, candidates, limit, &mut pass_on, run)
             else {
                 return;
@@ -206,6 +207,7 @@ impl<'m> Symmetric<'m> {
             pass_on(candidates, out);
             out.add_findings(findings);
             out.leave_out(left_out);
+            out.put_off(put_off);
         });
     }
 }
@@ -250,7 +252,32 @@ impl Model for Symmetric<'_> {
     }
 
     fn postpones(&self) -> Option<&dyn Postpones> {
-        None
+        self.model.postpones().map(|_| self as &dyn Postpones)
+    }
+}
+
+/// What a state puts off is what the model below puts off, and so it is of the states that it stands for:
+/// their steps are the same but for names.
+impl Postpones for Symmetric<'_> {
+    fn expand_some(&self, states: &[u8], out: &mut Expansion, owed: &mut Obligations) {
+        let Some(below) = self.model.postpones() else { return };
+        let mut owe = |position: usize, successor: &[u8]| {
+            let mut successor = successor.to_vec();
+            self.represent(self.effort, std::iter::once(successor.as_mut_slice()));
+            owed.owe(position, &successor);
+            Ok(())
+        };
+        let run = |owed: &mut Obligations| {
+            self.through(out, |inner| below.expand_some(states, inner, owed));
+            Ok(())
+        };
+        // What collects obligations above fails by itself.
+        let _ = Obligations::collect(&mut owe, run);
+    }
+
+    fn expand_rest(&self, states: &[u8], out: &mut Expansion) {
+        let Some(below) = self.model.postpones() else { return };
+        self.through(out, |inner| below.expand_rest(states, inner));
     }
 }
 

@@ -229,9 +229,12 @@ impl<'p> Collector<'p> {
 
     /// A cell and a constant that are compared.
     fn compared(&mut self, expr: &Expr) -> Option<(Condition, Access)> {
-        let (operator, held, value) = match &expr.kind {
-            ExprKind::Read(_) => (Binary::NotEqual, expr, 0),
-            ExprKind::Unary(Unary::Not, operand) => (Binary::Equal, &**operand, 0),
+        let (is_negated, asked) = match &expr.kind {
+            ExprKind::Unary(Unary::Not, operand) => (true, &**operand),
+            _ => (false, expr),
+        };
+        let (operator, held, value) = match &asked.kind {
+            ExprKind::Read(_) => (Binary::NotEqual, asked, 0),
             ExprKind::Binary(operator, left, right) => {
                 match (self.known_value(left), self.known_value(right)) {
                     (None, Some(value)) => (*operator, &**left, value),
@@ -241,6 +244,7 @@ impl<'p> Collector<'p> {
             }
             _ => return None,
         };
+        let operator = if is_negated { opposite(operator)? } else { operator };
         let ExprKind::Read(place) = &held.kind else { return None };
         // Any other operator gives a number that is not 0 for values that are not next to each other.
         let is_comparison = turned(operator).is_some();
@@ -248,6 +252,19 @@ impl<'p> Collector<'p> {
         // The way to the cell was found from constants alone.
         Some((Condition::Compares(cell, operator, value), Access::default()))
     }
+}
+
+/// The comparison that holds where another does not.
+fn opposite(operator: Binary) -> Option<Binary> {
+    Some(match operator {
+        Binary::Equal => Binary::NotEqual,
+        Binary::NotEqual => Binary::Equal,
+        Binary::Less => Binary::GreaterEqual,
+        Binary::LessEqual => Binary::Greater,
+        Binary::Greater => Binary::LessEqual,
+        Binary::GreaterEqual => Binary::Less,
+        _ => return None,
+    })
 }
 
 /// The operator that says the same of exchanged operands.

@@ -44,7 +44,7 @@ pub(super) struct Choice<'r> {
 impl Chooser {
     pub fn new(relation: Relation, method: Method) -> Chooser {
         let processes = match method {
-            Method::Stubborn => None,
+            Method::Stubborn | Method::Conditional => None,
             Method::Local | Method::Overman => Some(Processes::new(&relation)),
         };
         let words = bits::words_of(relation.instances);

@@ -43,7 +43,8 @@ impl<'m> Choosers<'m> {
         checks: &Checks,
     ) -> Result<Choosers<'m>, String> {
         let (program, layout) = (interp.program(), interp.layout());
-        let relation = Relation::new(program, layout, checks, Configuration::new())?;
+        let (none, conditional) = (Configuration::new(), method.is_conditional());
+        let relation = Relation::new((program, layout), checks, none, conditional)?;
         let base = Arc::new(Chooser::new(relation, method));
         let (fixed, made) = (Fixed::new(program, layout), Mutex::default());
         Ok(Choosers { interp, method, checks: *checks, fixed, base, made })
@@ -97,7 +98,8 @@ impl<'m> Choosers<'m> {
             made.clear();
         }
         let (program, layout) = (self.interp.program(), self.interp.layout());
-        let relation = Relation::new(program, layout, &self.checks, configuration.clone());
+        let (known, conditional) = (configuration.clone(), self.method.is_conditional());
+        let relation = Relation::new((program, layout), &self.checks, known, conditional);
         let chooser = match relation {
             Ok(relation) => Arc::new(Chooser::new(relation, self.method)),
             Err(_) => self.base.clone(),

@@ -88,6 +88,18 @@ impl<'p> Collected<'p> {
         })
     }
 
+    /// The number of a fact of every state, if there is a cell to read it off.
+    pub fn in_any_state(&mut self) -> Option<usize> {
+        let cells = &self.layout.cells;
+        let cell = cells.iter().find(|(_, it)| it.bits <= TABLE_BITS_MAX)?.0;
+        self.fact(cell, |_, _| true)
+    }
+
+    /// The number of the fact that something holds of the value in a cell, which is defined.
+    pub fn that(&mut self, cell: CellId, holds: impl Fn(i64) -> bool) -> Option<usize> {
+        self.fact(cell, |_, value| value.is_some_and(&holds))
+    }
+
     fn fact(
         &mut self,
         cell: CellId,
@@ -132,7 +144,7 @@ impl<'p> Collected<'p> {
 }
 
 /// Reads facts off states.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     fields: Vec<Field>,
     /// Words of a set of facts.

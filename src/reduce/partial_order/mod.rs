@@ -43,11 +43,14 @@ pub enum Method {
     Overman,
     /// A strong stubborn set with few enabled steps (Valmari 1989).
     Stubborn,
+    /// The same, with a relation that depends on how full channels are and what counters hold (1993).
+    Conditional,
 }
 
 impl Method {
     /// Every method.
-    pub const ALL: [Method; 3] = [Method::Local, Method::Overman, Method::Stubborn];
+    pub const ALL: [Method; 4] =
+        [Method::Local, Method::Overman, Method::Stubborn, Method::Conditional];
 
     /// Its number on disk, from 1.
     pub fn code(self) -> u8 {
@@ -65,7 +68,13 @@ impl Method {
             Method::Local => "local",
             Method::Overman => "overman",
             Method::Stubborn => "stubborn",
+            Method::Conditional => "conditional",
         }
+    }
+
+    /// Whether what does not go together depends on the state.
+    pub(crate) fn is_conditional(self) -> bool {
+        self == Method::Conditional
     }
 
     /// What the reduction by it is called.

@@ -8,13 +8,13 @@
 use super::bits::{self, Rows};
 use super::facts::{self, Collected, Facts};
 use super::fixed::Configuration;
-use crate::analysis::access::{Condition, Moved, Table};
+use crate::analysis::access::{Condition, Conjunct, Moved, Table};
 use crate::analysis::dependence::{Dependence, Matrix};
 use crate::analysis::instances::{ActionInstance, InstanceId};
 use crate::analysis::ranges::ranges;
 use crate::exec::Checks;
 use crate::ir::layout::CellId;
-use crate::ir::{EndRule, Entity, Layout, LocationId, Program, PropertyId, PropertyKind};
+use crate::ir::{EndRule, Entity, ExprKind, Layout, LocationId, Program, PropertyId, PropertyKind};
 use std::collections::{BTreeMap, HashMap};
 
 /// Programs with more action instances are not reduced: all pairs of them are looked at.
@@ -31,6 +31,15 @@ pub(super) struct Wait {
     pub enabling: usize,
 }
 
+/// A set that has to be with a member for some values of a cell.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sometimes {
+    /// The fact that the cell has another value, if that can be read off a state.
+    pub unless: Option<usize>,
+    /// The number of the set.
+    pub with: usize,
+}
+
 /// The members of a program's sets, and how they stand to each other.
 #[derive(Debug)]
 pub(super) struct Relation {
@@ -39,9 +48,11 @@ pub(super) struct Relation {
     /// Of each member those that do not go with it where both are possible: one may be disabled, or the
     /// order may matter.
     pub dependent: Rows,
+    /// Of each member those that do not go with it for some values of a cell only.
+    pub sometimes: Vec<Vec<Sometimes>>,
     /// What each member waits for.
     pub waits: Vec<Vec<Wait>>,
-    /// Those that may make something hold.
+    /// Sets that are pointed to: of those that may make something hold, or that interact for some values.
     pub enabling: Rows,
     /// The members that something is looked for in: that can fail, or watch.
     pub monitors: Vec<u64>,
@@ -71,13 +82,13 @@ pub(super) struct Beginning {
 }
 
 impl Relation {
-    /// That of a program searched for some checks, in states from which on some cells never change; or why
-    /// there is none.
+    /// That of a program searched for some checks, in states from which on some cells never change, the
+    /// constant one or the conditional one; or why there is none.
     pub fn new(
-        program: &Program,
-        layout: &Layout,
+        (program, layout): (&Program, &Layout),
         checks: &Checks,
         fixed: Configuration,
+        conditional: bool,
     ) -> Result<Relation, String> {
         let table = Table::where_fixed(program, layout, ranges(program), fixed);
         let table = table.map_err(|it| it.reason)?;
@@ -86,43 +97,38 @@ impl Relation {
         };
         let watched = watched(program, checks);
         let instances = table.instances().count() as usize;
-        let members = instances + watched.len();
-        let mut building = Building {
-            program,
-            dependence: &dependence,
-            matrix: dependence.matrix(),
-            enabling: Rows::new(members),
-            known: HashMap::new(),
-            facts: Collected::new(program, layout),
+        let mut building = Building::new(program, layout, &dependence, instances + watched.len());
+        let mut relation = Relation {
+            instances,
+            dependent: building.dependent(conditional),
+            sometimes: building.sometimes(conditional),
+            waits: dependence.instances().map(|it| building.waits(it)).collect(),
+            enabling: Rows::new(0),
+            monitors: building.none(),
+            places: Vec::new(),
+            facts: Facts::default(),
         };
-        let mut dependent = building.dependent(members);
-        let mut waits: Vec<Vec<Wait>> = Vec::with_capacity(members);
-        for instance in dependence.instances() {
-            waits.push(building.waits(instance));
-        }
-        let mut monitors = dependent.none();
         for (at, property) in watched.into_iter().enumerate() {
-            let watcher = instances + at;
-            let mut seen = dependent.none();
-            for instance in dependence.visible(property) {
-                bits::insert(&mut seen, instance.index());
-                bits::insert(dependent.row_mut(instance.index()), watcher);
-            }
-            dependent.row_mut(watcher).copy_from_slice(&seen);
-            waits.push(vec![Wait { fact: None, decides: false, enabling: building.row(&seen) }]);
-            bits::insert(&mut monitors, watcher);
+            building.watch(&mut relation, instances + at, property);
         }
         for instance in building.that_fail(checks) {
-            bits::insert(&mut monitors, instance.index());
+            bits::insert(&mut relation.monitors, instance.index());
         }
-        let mut places = building.places(&table);
+        relation.places = building.places(&table);
         let Building { enabling, facts, .. } = building;
-        let (facts, numbers) = facts.finish();
+        relation.enabling = enabling;
+        relation.number_facts(facts);
+        Ok(relation)
+    }
+
+    fn number_facts(&mut self, collected: Collected) {
+        let (facts, numbers) = collected.finish();
+        self.facts = facts;
         let renumber = |fact: &mut Option<usize>| *fact = fact.map(|it| numbers[it]);
-        waits.iter_mut().flatten().for_each(|wait| renumber(&mut wait.fact));
-        let beginnings = places.iter_mut().flat_map(|place| place.at.values_mut());
+        self.waits.iter_mut().flatten().for_each(|wait| renumber(&mut wait.fact));
+        self.sometimes.iter_mut().flatten().for_each(|it| renumber(&mut it.unless));
+        let beginnings = self.places.iter_mut().flat_map(|place| place.at.values_mut());
         beginnings.for_each(|it| renumber(&mut it.fact));
-        Ok(Relation { instances, dependent, waits, enabling, monitors, places, facts })
     }
 }
 
@@ -142,14 +148,43 @@ struct Building<'b> {
     program: &'b Program,
     dependence: &'b Dependence<'b>,
     matrix: Matrix,
+    members: usize,
     enabling: Rows,
     /// The numbers of the sets that are there.
     known: HashMap<Vec<u64>, usize>,
     facts: Collected<'b>,
 }
 
-impl Building<'_> {
-    /// The number of a set of those that may make something hold.
+impl<'b> Building<'b> {
+    fn new(
+        program: &'b Program,
+        layout: &'b Layout,
+        dependence: &'b Dependence<'b>,
+        members: usize,
+    ) -> Building<'b> {
+        Building {
+            program,
+            dependence,
+            matrix: dependence.matrix(),
+            members,
+            enabling: Rows::new(members),
+            known: HashMap::new(),
+            facts: Collected::new(program, layout),
+        }
+    }
+
+    fn none(&self) -> Vec<u64> {
+        self.enabling.none()
+    }
+
+    /// A set of instances as one of members.
+    fn as_members(&self, instances: &[u64]) -> Vec<u64> {
+        let mut row = self.none();
+        row[..instances.len()].copy_from_slice(instances);
+        row
+    }
+
+    /// The number of a set that is pointed to.
     fn row(&mut self, row: &[u64]) -> usize {
         if let Some(&number) = self.known.get(row) {
             return number;
@@ -159,44 +194,87 @@ impl Building<'_> {
         number
     }
 
-    /// Those that do not commute with each, wherever both are possible.
-    fn dependent(&self, members: usize) -> Rows {
-        let mut rows = Rows::of(members, members);
-        for one in self.dependence.instances() {
-            bits::extend(rows.row_mut(one.index()), self.matrix.dependent.row(one.index()));
-            for other in self.that_set_the_same(one) {
-                bits::insert(rows.row_mut(one.index()), other.index());
-            }
+    /// Of each member those that have to be with it where it is possible, whatever the values.
+    fn dependent(&self, conditional: bool) -> Rows {
+        let from = if conditional { &self.matrix.interacting } else { &self.matrix.dependent };
+        let mut rows = Rows::of(self.members, self.members);
+        for instance in self.dependence.instances() {
+            let row = self.as_members(from.row(instance.index()));
+            rows.row_mut(instance.index()).copy_from_slice(&row);
+        }
+        if self.program.end == EndRule::NeverStuttering {
+            self.keep_from_stuttering(&mut rows);
         }
         rows
     }
 
-    /// Where a step back to where it began is none that leads on, neither of two may make the other such a
-    /// step.
-    fn that_set_the_same(&self, one: InstanceId) -> impl Iterator<Item = InstanceId> {
-        let sets = |it: InstanceId| &self.dependence.access(it).effect.sets;
-        let is_asked = self.program.end == EndRule::NeverStuttering && !sets(one).is_empty();
-        let others = is_asked.then(|| self.dependence.instances()).into_iter().flatten();
-        others.filter(move |&other| {
-            other != one
-                && sets(one).iter().any(|(cell, _)| sets(other).iter().any(|(at, _)| at == cell))
-                && !self.matrix.excluded.contains(one.index(), other)
-        })
+    /// Where a step back to where it began is none that leads on, none may make another such a step: those
+    /// that store the same constant are dependent.
+    fn keep_from_stuttering(&self, rows: &mut Rows) {
+        let mut storing: BTreeMap<CellId, Vec<InstanceId>> = BTreeMap::new();
+        for instance in self.dependence.instances() {
+            for (cell, _) in &self.dependence.access(instance).effect.sets {
+                storing.entry(*cell).or_default().push(instance);
+            }
+        }
+        for all in storing.values() {
+            for &one in all {
+                for &other in all.iter().filter(|&&it| !self.dependence.exclude(one, it)) {
+                    bits::insert(rows.row_mut(one.index()), other.index());
+                }
+            }
+        }
+    }
+
+    /// Of each instance those that have to be with it for some values only.
+    fn sometimes(&mut self, conditional: bool) -> Vec<Vec<Sometimes>> {
+        let mut all = vec![Vec::new(); self.members];
+        if conditional {
+            for instance in self.dependence.instances() {
+                for it in self.matrix.sometimes[instance].clone() {
+                    let with = self.as_members(self.matrix.sets.row(it.with));
+                    let unless = self.facts.that(it.cell, |value| !it.from(value));
+                    let with = self.row(&with);
+                    all[instance.index()].push(Sometimes { unless, with });
+                }
+            }
+        }
+        all
     }
 
     fn waits(&mut self, instance: InstanceId) -> Vec<Wait> {
-        let dependence = self.dependence;
-        let guard = &dependence.access(instance).guard;
-        let mut waits = Vec::with_capacity(guard.len());
-        for (number, conjunct) in guard.iter().enumerate() {
-            let mut row = self.enabling.none();
-            let by = self.matrix.enabling_of[instance][number];
-            bits::extend(&mut row, self.matrix.sets.row(by));
+        let guard = &self.dependence.access(instance).guard;
+        let sets = self.matrix.enabling_of[instance].clone();
+        let constant = |conjunct: &Conjunct| match conjunct.expr.map(|it| &it.kind) {
+            Some(ExprKind::Constant(value)) => Some(*value != 0),
+            _ => None,
+        };
+        if guard.iter().any(|it| constant(it) == Some(false)) {
+            // Nothing makes it possible.
+            let (fact, enabling) = (self.facts.in_any_state(), self.row(&self.none()));
+            return vec![Wait { fact, decides: fact.is_some(), enabling }];
+        }
+        let waits = guard.iter().zip(sets).filter(|(it, _)| constant(it).is_none());
+        let waits = waits.map(|(conjunct, set)| {
+            let row = self.as_members(self.matrix.sets.row(set));
             let fact = self.facts.that_fails(&conjunct.condition);
             let decides = fact.is_some() && facts::decide(&conjunct.condition);
-            waits.push(Wait { fact, decides, enabling: self.row(&row) });
+            Wait { fact, decides, enabling: self.row(&row) }
+        });
+        waits.collect()
+    }
+
+    /// Has a member watch a property.
+    fn watch(&mut self, relation: &mut Relation, watcher: usize, property: PropertyId) {
+        let mut seen = self.none();
+        for instance in self.dependence.visible(property) {
+            bits::insert(&mut seen, instance.index());
+            bits::insert(relation.dependent.row_mut(instance.index()), watcher);
         }
-        waits
+        relation.dependent.row_mut(watcher).copy_from_slice(&seen);
+        let enabling = self.row(&seen);
+        relation.waits.push(vec![Wait { fact: None, decides: false, enabling }]);
+        bits::insert(&mut relation.monitors, watcher);
     }
 
     /// The instances that something is looked for in: whose step may end in an error.

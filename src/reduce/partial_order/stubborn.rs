@@ -5,6 +5,9 @@
 //! that is not, all that may make one of the conditions hold that it waits for (Laarman, Pater, van de
 //! Pol and Weber 2013 call these necessary enabling sets). What is enabled in it can be taken first in
 //! every run out of the state that takes any of it.
+//!
+//! With the *conditional* relation (Definitions 9 and 11) what does not go with an enabled member depends on
+//! the state: on how full a channel is, or what a counter holds.
 
 use super::bits;
 use super::relation::{Relation, Wait};
@@ -84,6 +87,11 @@ impl Closure {
                 return false;
             } else {
                 self.add(seen, relation.dependent.row(member));
+                for it in &relation.sometimes[member] {
+                    if !it.unless.is_some_and(|fact| bits::has(seen.facts, fact)) {
+                        self.add(seen, relation.enabling.row(it.with));
+                    }
+                }
             }
             if self.enabled > most {
                 return false;
