@@ -230,7 +230,7 @@ impl Finder<'_, '_> {
     /// The values for which a conjunct may hold.
     fn asked(&self, conjunct: &Conjunct<'_>, gauge: Gauge) -> Values {
         let arithmetic: Arithmetic = self.table.program().arithmetic;
-        let most = gauge.low + i64::from(gauge.count) - 1;
+        let most = gauge.low + (i64::from(gauge.count) - 1);
         match &conjunct.condition {
             Condition::Asks(_, question) => gauge.that(|waiting| match question {
                 Question::HasRoom => waiting < most,
