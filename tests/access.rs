@@ -781,7 +781,15 @@ fn what_is_said_of_counters_is_true() {
 }
 
 /// Small models, each of something that random ones seldom have.
-const RARE: [(&Language, &str); 9] = [
+const RARE: [(&Language, &str); 10] = [
+    (
+        &murphi::LANGUAGE,
+        "var x: 0..3; y: boolean;
+         startstate begin x := 0; y := false; end;
+         rule \"up\" begin while x < 3 do x := x + 1; end; end;
+         rule \"low\" x <= 2 ==> begin y := !y; end;
+         rule \"down\" x > 0 ==> begin x := x - 1; end;",
+    ),
     (
         &promela::LANGUAGE,
         "chan c = [2] of { byte }; byte x, y;

@@ -457,7 +457,8 @@ impl<'p> Collector<'p> {
         let domain = self.bounds(spot.ty);
         let sum = Sum { arithmetic: self.known.program.arithmetic, domain, range, by, overflow };
         let (commutes, is_monotone) = (sum.commutes(), sum.is_monotone());
-        self.access.adds.push(Add { cells, by, commutes, is_monotone });
+        let is_once = self.is_sure();
+        self.access.adds.push(Add { cells, by, is_once, commutes, is_monotone });
     }
 
     fn asks(&mut self, process: ProcessId, slot: Option<&Expr>, location: LocationId) {

@@ -33,6 +33,8 @@ pub struct Add {
     pub cells: Cells,
     /// What is added.
     pub by: i64,
+    /// Whether it is added exactly once. In a loop it may be any number of times.
+    pub is_once: bool,
     /// Whether several such additions surely have one result in any order, and never fail.
     pub commutes: bool,
     /// Whether the counter is surely greater afterwards if `by` is, or the step fails.

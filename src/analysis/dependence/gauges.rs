@@ -296,7 +296,7 @@ impl Finder<'_, '_> {
             given.into_iter().for_each(|it| note(*cell, Change::Gives(it)));
         }
         for add in &effect.adds {
-            let is_only = add.cells.only().is_some();
+            let is_only = add.is_once && add.cells.only().is_some();
             for cell in add.cells.iter() {
                 let change = if is_only { Some(Change::Adds(add.by)) } else { anything(&cell) };
                 change.into_iter().for_each(|it| note(cell, it));
