@@ -1,8 +1,9 @@
 //! Partial-order reduction: what is chosen is persistent, and what is looked for is found where it is
 //! found without.
 //!
-//! `SPILLWAY_LARGE` tries as many random programs as take minutes; `SPILLWAY_CORPUS` names a folder of
-//! models of others that are tried, too.
+//! Of random programs, of our models, and with `SPILLWAY_CORPUS` of those of others. Models that lose
+//! something if one part of the method is left out lose it here; counterexamples are runs of the model
+//! as it was given. `SPILLWAY_LARGE` tries as many random programs as take minutes.
 
 // Some of it is for others.
 #[allow(dead_code, unused_imports)]
@@ -13,27 +14,42 @@ mod support;
 use generated::{Generated, programs};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
+use spillway::Check;
 use spillway::analysis::instances::InstanceId;
-use spillway::exec::{Expansion, Interp, Model, Obligations, Selective, Violation};
-use spillway::front::{Options, murphi};
+use spillway::exec::{
+    Expansion, Explain, Interp, Model, Obligations, Selective, StepOutcome, Violation,
+};
+use spillway::front::{ClaimChoice, Language, Options, murphi};
+use spillway::ir::Overflow;
 use spillway::reduce::Reduction;
 use spillway::reduce::partial_order::{Method, PartialOrder};
 use spillway::reduce::symmetry::Effort;
 use spillway::search::Checks;
+use spillway::search::trace::Trace;
 use spillway::session::TextModel;
 use spillway::source::Sources;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::Path;
+use support::collection::{models_below, text_of};
 use support::is_large;
-
-/// Programs with more states are not searched.
-const STATES_MAX: usize = 3000;
+use support::promises::{Promise, models, promises};
 
 /// States on runs of what is not chosen that are looked at.
 const OUTSIDE_MAX: usize = 40;
 
-/// States whose choice is looked at closely.
-const CLOSE_MAX: usize = 25;
+/// How much of a program is tried.
+#[derive(Clone, Copy)]
+struct Extent {
+    /// With more states it is not searched.
+    states: usize,
+    /// States whose choice is looked at closely, in each search.
+    close: usize,
+}
+
+const OF_RANDOM: Extent = Extent { states: 3000, close: 25 };
+const OF_OURS: Extent = Extent { states: 1500, close: 2 };
+const OF_OTHERS: Extent = Extent { states: 20_000, close: 2 };
 
 type Tried<T> = Result<T, TestCaseError>;
 
@@ -153,6 +169,15 @@ impl Look {
 /// All states of a model and what is violated, level by level; nothing if there are too many. What is put
 /// off is taken up when no successor of a state is new, together with the next level.
 fn searched(model: &dyn Model, most: usize) -> Option<(BTreeSet<Vec<u8>>, Found)> {
+    searched_and(model, most, true)
+}
+
+/// The same; what is put off is taken up only if `carries`.
+fn searched_and(
+    model: &dyn Model,
+    most: usize,
+    carries: bool,
+) -> Option<(BTreeSet<Vec<u8>>, Found)> {
     let width = model.width();
     let (mut seen, mut found, mut carried) = (BTreeSet::new(), Found::new(), Vec::new());
     let start = Look::at(width, |out| model.initial(out));
@@ -202,7 +227,7 @@ fn searched(model: &dyn Model, most: usize) -> Option<(BTreeSet<Vec<u8>>, Found)
         let candidates = next.iter().flat_map(|buffer| buffer.chunks_exact(width));
         let new: BTreeSet<Vec<u8>> =
             candidates.filter(|it| !seen.contains(*it)).map(<[u8]>::to_vec).collect();
-        let is_owing = |owed: &Vec<Vec<u8>>| !owed.iter().any(|it| new.contains(it));
+        let is_owing = |owed: &Vec<Vec<u8>>| carries && !owed.iter().any(|it| new.contains(it));
         carried = owing.iter().filter(|(_, it)| is_owing(it)).map(|(&it, _)| it.clone()).collect();
         seen.extend(new.iter().cloned());
         level = new;
@@ -235,7 +260,7 @@ fn keeps_verdicts(
     whole: &(BTreeSet<Vec<u8>>, Found),
     method: Method,
     checks: &Checks,
-    census: &Census,
+    (extent, census): (Extent, &Census),
 ) -> Tried<()> {
     let selector = || Box::new(interp.selector().unwrap());
     let Ok(reduction) = PartialOrder::of(interp, selector(), method, checks) else {
@@ -262,7 +287,7 @@ fn keeps_verdicts(
         let chosen = reduction.chosen(state).unwrap();
         (chosen.len() < one.enabled(state).len()).then_some((state, chosen))
     });
-    for (state, chosen) in partial.take(CLOSE_MAX) {
+    for (state, chosen) in partial.take(extent.close) {
         prop_assert!(!chosen.is_empty(), "nothing is taken of {state:02x?}");
         is_persistent(&one, state, &chosen)?;
         count(&census.close);
@@ -288,7 +313,7 @@ fn symmetry_stacks_on_partial_order() {
     let mut sources = Sources::default();
     sources.add("model.m", text);
     let (model, _) = TextModel::load(&murphi::LANGUAGE, sources, Options::default()).unwrap();
-    let whole = searched(model.searched().model(), STATES_MAX).unwrap();
+    let whole = searched(model.searched().model(), OF_RANDOM.states).unwrap();
     for method in [Method::Stubborn, Method::Conditional] {
         let checks = Checks::default();
         let mut states = Vec::new();
@@ -302,7 +327,7 @@ fn symmetry_stacks_on_partial_order() {
                     .unwrap();
             let reduced = reduced.with_symmetry(symmetry).with_partial_order(chosen);
             let ready = reduced.searched();
-            let (visited, found) = searched(ready.model(), STATES_MAX).unwrap();
+            let (visited, found) = searched(ready.model(), OF_RANDOM.states).unwrap();
             let kinds = |found: &Found| found.keys().copied().collect::<BTreeSet<_>>();
             assert_eq!(kinds(&found), kinds(&whole.1), "{symmetry:?} {chosen:?}");
             states.push(visited.len());
@@ -322,17 +347,27 @@ fn all_checks() -> [Checks; 4] {
     ]
 }
 
-fn is_reduced_well(interp: &Interp, census: &Census) -> Tried<()> {
+fn is_reduced_well(interp: &Interp, extent: Extent, census: &Census) -> Tried<()> {
     if interp.selector().is_err() {
         return Ok(());
     }
-    let Some(whole) = searched(interp, STATES_MAX) else { return Ok(()) };
+    let Some(whole) = searched(interp, extent.states) else { return Ok(()) };
     for checks in all_checks() {
         for method in Method::ALL {
-            keeps_verdicts(interp, &whole, method, &checks, census)?;
+            keeps_verdicts(interp, &whole, method, &checks, (extent, census))?;
         }
     }
     Ok(())
+}
+
+impl Census {
+    fn show(&self) {
+        let Census { searched, fewer, violated, close } = self;
+        let [searched, fewer, violated, close] = [searched, fewer, violated, close].map(Cell::get);
+        println!(
+            "{searched} searches, {fewer} of fewer states, {violated} with violations, {close} choices"
+        );
+    }
 }
 
 #[test]
@@ -340,14 +375,293 @@ fn random_programs_keep_their_verdicts() {
     let census = Census::default();
     try_all(60, programs(), |Generated(program)| {
         let interp = Interp::new(program).expect("what is generated can be executed");
-        is_reduced_well(&interp, &census)
+        is_reduced_well(&interp, OF_RANDOM, &census)
     });
-    let Census { searched, fewer, violated, close } = &census;
-    println!(
-        "{} searches, {} of fewer states, {} with violations, {} choices",
-        searched.get(),
-        fewer.get(),
-        violated.get(),
-        close.get()
-    );
+    census.show();
+}
+
+fn load(language: &'static Language, name: &str, text: &str, options: Options) -> TextModel {
+    let mut sources = Sources::default();
+    sources.add(name, text);
+    let loaded = TextModel::load(language, sources, options);
+    loaded.map(|(model, _)| model).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Our models in the configurations that they promise something of, without those that take long.
+fn ours(wanted: impl Fn(&Promise) -> bool) -> Vec<(Promise, TextModel)> {
+    let mut all = Vec::new();
+    for file in models() {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for promise in promises(&file, &text) {
+            if promise.large || promise.symmetry.is_some() || !wanted(&promise) {
+                continue;
+            }
+            let language = Language::of_file(&file.to_string_lossy()).unwrap();
+            let options = Options { defines: promise.defines.clone(), ..Options::default() };
+            let model = load(language, &file.to_string_lossy(), &text, options);
+            all.push((promise, model));
+        }
+    }
+    all
+}
+
+/// A number in the header of a model.
+fn promised(promise: &Promise, name: &str) -> u64 {
+    promise.fields[name].parse().unwrap()
+}
+
+#[test]
+fn our_models_keep_their_verdicts() {
+    let census = Census::default();
+    for (promise, model) in ours(|promise| promised(promise, "states") <= OF_OURS.states as u64) {
+        let result = is_reduced_well(&model.interp, OF_OURS, &census);
+        result.unwrap_or_else(|error| panic!("{}: {error}", promise.place));
+    }
+    census.show();
+    let Census { searched, fewer, violated, close } = census;
+    assert!(searched.get() > 500 && fewer.get() > 200 && violated.get() > 50 && close.get() > 1000);
+}
+
+/// Those of others with few states; the references count without claims.
+#[test]
+fn the_corpus_keeps_its_verdicts() {
+    let Some(corpus) = std::env::var_os("SPILLWAY_CORPUS") else {
+        println!("skipped: SPILLWAY_CORPUS is not set");
+        return;
+    };
+    let census = Census::default();
+    for folder in ["dve", "murphi", "promela"] {
+        for file in models_below(&Path::new(&corpus).join(folder)) {
+            let name = file.to_string_lossy();
+            let mut sources = Sources::default();
+            sources.add(&*name, text_of(&file));
+            let (overflow, claim) = (Some(Overflow::Wraps), ClaimChoice::Leave);
+            let options = Options { overflow, claim, ..Options::default() };
+            let language = Language::of_file(&name).unwrap();
+            let Ok((model, _)) = TextModel::load(language, sources, options) else { continue };
+            let result = is_reduced_well(&model.interp, OF_OTHERS, &census);
+            result.unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+    }
+    census.show();
+}
+
+const NONE: Checks = Checks { deadlock: false, ..DEADLOCKS };
+const ASSERTIONS: Checks = Checks { assertions: true, ..NONE };
+const INVARIANTS: Checks = Checks { invariants: true, ..NONE };
+const FAULTS: Checks = Checks { faults: true, ..NONE };
+
+/// A process goes round, another fails with its second step, which nobody else has to do with.
+const FAILS_BESIDE_A_CIRCLE: &str = "
+    byte x;
+    process Circle { state a, b; init a; trans a -> b { }, b -> a { }; }
+    process Fails { state a, b, c; init a; trans a -> b { }, b -> c { effect x = 1 / x; }; }
+    system async;";
+
+/// A process goes round, another breaks with its second step what is said of a third.
+const BROKEN_BESIDE_A_CIRCLE: &str = "
+    byte x;
+    process Circle { state a, b; init a; trans a -> b { }, b -> a { }; }
+    process Breaks { state a, b, c; init a; trans a -> b { }, b -> c { effect x = 2; }; }
+    process Watch { state a, b; init a; assert a: x < 2; trans a -> b { guard x > 2; }; }
+    system async;";
+
+const RULES_BESIDE_A_CIRCLE: &str = "
+    var round: 0..1; far: 0..1; x: 0..1;
+    startstate round := 0; far := 0; x := 0; end;
+    rule \"there\" round = 0 ==> round := 1; end;
+    rule \"back\" round = 1 ==> round := 0; end;
+    rule \"go\" far = 0 ==> far := 1; end;
+    rule \"break\" far = 1 ==> x := 1; end;
+    invariant \"whole\" x = 0;";
+
+/// What is said of the first holds unless the second is quicker.
+const SEEN_ON_THE_WAY: &str = "
+    byte x;
+    process Watch { state a, b; init a; assert a: x < 2; trans a -> b { }; }
+    process Breaks { state a, b, c; init a; trans a -> b { effect x = 2; }, b -> c { effect x = 0; }; }
+    system async;";
+
+const RULES_SEEN_ON_THE_WAY: &str = "
+    var x, y: 0..1;
+    startstate x := 0; y := 0; end;
+    rule \"first\" y = 0 ==> y := 1; end;
+    rule \"second\" x = 0 ==> x := 1; end;
+    invariant \"in order\" x = 1 -> y = 1;";
+
+fn interp(language: &str, text: &str) -> Interp {
+    load(Language::from_name(language).unwrap(), "model", text, Options::default()).interp
+}
+
+/// A model reduced as another, `seen`, would be.
+fn reduced_as<'m>(
+    seen: &'m Interp,
+    model: &'m Interp,
+    method: Method,
+    checks: &Checks,
+) -> Box<dyn Model + 'm> {
+    let selector = Box::new(model.selector().unwrap());
+    let reduction = PartialOrder::of(seen, selector, method, checks).unwrap();
+    reduction.over(Box::new(model))
+}
+
+/// What is found wrong in a model, of what some checks look for.
+fn found(model: &dyn Model, checks: &Checks, carries: bool) -> BTreeSet<Violation> {
+    let (_, found) = searched_and(model, usize::MAX, carries).unwrap();
+    found.into_keys().filter(|&it| checks.selects(model, it)).collect()
+}
+
+/// The ignoring problem: without the obligations what the circle puts off would be lost.
+#[test]
+fn what_a_circle_puts_off_is_taken_up() {
+    let all = &Method::ALL[..];
+    for (language, text, checks, methods) in [
+        ("dve", FAILS_BESIDE_A_CIRCLE, FAULTS, all),
+        ("dve", BROKEN_BESIDE_A_CIRCLE, ASSERTIONS, all),
+        // Rules belong to no process.
+        ("murphi", RULES_BESIDE_A_CIRCLE, INVARIANTS, &[Method::Stubborn]),
+    ] {
+        let model = interp(language, text);
+        assert_eq!(found(&model, &checks, true).len(), 1, "{text}");
+        for &method in methods {
+            let reduced = reduced_as(&model, &model, method, &checks);
+            let name = method.name();
+            assert_eq!(found(&*reduced, &checks, true).len(), 1, "{name}: {text}");
+            assert!(found(&*reduced, &checks, false).is_empty(), "{name}: {text}");
+        }
+    }
+}
+
+/// If only deadlocks count, nothing is visible, and what can be seen on the way only is not seen.
+#[test]
+fn what_is_visible_is_not_put_behind() {
+    let all = &Method::ALL[..];
+    for (language, text, checks, methods) in [
+        ("dve", SEEN_ON_THE_WAY, ASSERTIONS, all),
+        ("murphi", RULES_SEEN_ON_THE_WAY, INVARIANTS, &[Method::Stubborn]),
+    ] {
+        let model = interp(language, text);
+        assert_eq!(found(&model, &checks, true).len(), 1, "{text}");
+        for &method in methods {
+            let seen = reduced_as(&model, &model, method, &checks);
+            assert_eq!(found(&*seen, &checks, true).len(), 1, "{}: {text}", method.name());
+            let unseen = reduced_as(&model, &model, method, &DEADLOCKS);
+            assert!(found(&*unseen, &checks, true).is_empty(), "{}: {text}", method.name());
+        }
+    }
+}
+
+/// Models that lose their violation if one thing is not known of them: what the choice is told then is a
+/// model with another word in its place.
+#[test]
+fn a_relation_that_misses_one_thing_is_found_out() {
+    for (text, word, other) in [
+        // That a process writes what another reads.
+        (
+            "byte x, z;
+            active proctype Sees() { assert(x == 0); x = 1; z = 1 }
+            active proctype Sets() { x = 1 }",
+            "Sets() { x",
+            "Sets() { z",
+        ),
+        // That a sorted send may come before what is received.
+        (
+            "chan q = [2] of { byte };
+            active proctype Takes() { byte x; q?x; assert(x == 2) }
+            active proctype Sends() { q!2; q!!1 }",
+            "q!!1",
+            "q!1",
+        ),
+        // That a send may fill a channel.
+        (
+            "byte x; chan q = [1] of { byte };
+            active proctype Sees() { assert(x == 0) }
+            active proctype Sets() { d_step { full(q); x = 1 } }
+            active proctype Sends() { q!1 }",
+            "full",
+            "empty",
+        ),
+    ] {
+        let (model, seen) =
+            (interp("promela", text), interp("promela", &text.replace(word, other)));
+        assert_eq!(model.layout(), seen.layout());
+        assert_eq!(found(&model, &ASSERTIONS, true).len(), 1, "{text}");
+        let known = reduced_as(&model, &model, Method::Stubborn, &ASSERTIONS);
+        assert_eq!(found(&*known, &ASSERTIONS, true).len(), 1, "{text}");
+        let unknown = reduced_as(&seen, &model, Method::Stubborn, &ASSERTIONS);
+        assert!(found(&*unknown, &ASSERTIONS, true).is_empty(), "{text}");
+    }
+}
+
+/// That a trace is a run of this model, and ends in what it says.
+fn assert_is_run(place: &str, model: &Interp, trace: &Trace) {
+    let mut options = model.starts();
+    for (number, step) in trace.steps.iter().enumerate() {
+        assert!(options.contains(step), "{place}: step {number}, {}, is not possible", step.name);
+        match &step.outcome {
+            StepOutcome::Successor(state) => options = model.steps(state),
+            StepOutcome::Fault(_) => assert_eq!(number + 1, trace.steps.len(), "{place}: goes on"),
+        }
+    }
+    let last = trace.steps.last().unwrap();
+    match (trace.check, &last.outcome) {
+        (Violation::Fault(kind, action), StepOutcome::Fault(fault)) => {
+            assert_eq!((fault.kind, last.action), (kind, action), "{place}");
+        }
+        (check, StepOutcome::Successor(state)) => {
+            assert!(model.violations(state).contains(&check), "{place}: {check:?} holds");
+        }
+        (check, fault) => panic!("{place}: {check:?} ends in {fault:?}"),
+    }
+}
+
+#[test]
+fn counterexamples_are_runs_of_the_model_as_it_was_given() {
+    let (mut runs, mut longer, mut reduced) = (0, 0, 0);
+    let is_violated = |promise: &Promise| promise.fields["verdict"] == "violated";
+    for (promise, mut model) in ours(is_violated) {
+        if model.claim().is_some() {
+            continue;
+        }
+        let (place, depth) = (&promise.place, promised(&promise, "depth") as usize);
+        let is_deadlock = promise.fields["kind"] == "deadlock";
+        let checks = if is_deadlock { DEADLOCKS } else { Checks::default() };
+        for method in Method::ALL {
+            model = model.with_partial_order(Some((method, checks)));
+            let found = Check::of_text(&model).checks(checks).memory(64 << 20).threads(2);
+            let found = found.run().unwrap();
+            let way = found.counterexample().unwrap();
+            let trace = way.unwrap_or_else(|| panic!("{place}: nothing is found")).trace();
+            assert_is_run(place, &model.interp, &trace);
+            assert!(trace.depth() >= depth && (trace.depth() == depth || !is_deadlock), "{place}");
+            runs += 1;
+            longer += u32::from(trace.depth() > depth);
+            reduced += u32::from(found.outcome().partial > 0);
+        }
+    }
+    println!("{runs} runs, {longer} not shortest, {reduced} of reduced searches");
+    assert!(runs > 50 && reduced > 20);
+}
+
+/// Protocols 1 and 3 of Holzmann, Godefroid and Pirottin (1992), and 2 for deadlocks.
+#[test]
+fn protocols_of_1992_have_the_states_of_the_paper() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve");
+    let everything = Checks::default();
+    for (name, checks, states, transitions) in [
+        ("independent_lines.dve", DEADLOCKS, 46, 45),
+        ("independent_lines.dve", everything, 46, 45),
+        ("independent_cycles.dve", DEADLOCKS, 10, 10),
+        ("dependent_lines.dve", DEADLOCKS, 100_000, 450_000),
+        ("dependent_lines.dve", everything, 100_000, 450_000),
+    ] {
+        let (mut model, _) = TextModel::open(&folder.join(name), Options::default()).unwrap();
+        for method in Method::ALL {
+            model = model.with_partial_order(Some((method, checks)));
+            let found = Check::of_text(&model).checks(checks).memory(64 << 20).keep_going();
+            let found = found.run().unwrap();
+            let counts = (found.states(), found.outcome().transitions);
+            assert_eq!(counts, (states, transitions), "{name}, {}", method.name());
+        }
+    }
 }
