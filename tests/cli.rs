@@ -41,6 +41,17 @@ end; end;
 rule \"go\" y < 2 ==> begin y := y + 1; end;
 invariant \"low\" !(x = 300000 & y = 2);";
 
+/// Two go round by themselves and a third is watched beside the first: steps are put off on circles, and
+/// taken up.
+const LOOSE: &str = "byte x; byte y;
+process P { state a; init a; trans a -> a { guard x < 20; effect x = x + 1; },
+    a -> a { guard x == 20; effect x = 0; }; }
+process Q { state a; init a; trans a -> a { guard y < 30; effect y = y + 1; },
+    a -> a { guard y == 30; effect y = 0; }; }
+process R { state a, b; init a; assert b: x < 40; trans a -> b { }, b -> a { }; }
+system async;
+";
+
 /// A place to work in.
 struct Bench {
     dir: TempDir,
@@ -573,6 +584,34 @@ fn a_stopped_search_gives_3_and_resumes_to_the_same_counts() {
         // After the verdict, resuming tells it again.
         assert_eq!(bench.run(&["resume", "d"]).code, 0);
         std::fs::remove_dir_all(bench.path("d")).unwrap();
+    }
+}
+
+#[test]
+fn a_search_that_puts_steps_off_has_the_same_counts_however_it_is_run() {
+    let bench = Bench::new();
+    let keys = ["verdict", "states", "transitions", "levels", "deadlocks", "reductions"];
+    let more = ["states_partly_expanded", "states_expanded_again"];
+    let counts = |json: &Value| keys.iter().chain(&more).map(|key| json[key].clone()).collect();
+    for method in ["local", "overman", "stubborn"] {
+        let whole = bench.check(LOOSE, &["--por", method, "--json"]).json();
+        let expected: Vec<Value> = counts(&whole);
+        let count = |key: &str| whole[key].as_u64().unwrap();
+        assert!(count("states_expanded_again") > 0, "{whole}");
+        // The whole space has more.
+        assert!(count("transitions") < 3 * count("states"), "{whole}");
+        for (threads, memory) in [("1", "64MiB"), ("2", "64MiB"), ("2", "1GiB")] {
+            let how = ["--threads", threads, "--memory", memory];
+            let args = [&["--por", method, "--json"], &how[..]].concat();
+            assert_eq!(counts(&bench.check(LOOSE, &args).json()), expected, "{how:?}");
+            for stop in [["--max-states", "70"], ["--max-states", "600"], ["--max-time", "0s"]] {
+                let args = [&["--por", method, "--dir", "d"], &how[..], &stop].concat();
+                assert_eq!(bench.check(LOOSE, &args).code, 3, "{how:?} {stop:?}");
+                let resumed = bench.run(&["resume", "d", "--json", "--threads", "1"]);
+                assert_eq!(counts(&resumed.json()), expected, "{how:?} {stop:?}");
+                std::fs::remove_dir_all(bench.path("d")).unwrap();
+            }
+        }
     }
 }
 

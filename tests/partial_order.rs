@@ -419,7 +419,7 @@ fn our_models_keep_their_verdicts() {
     }
     census.show();
     let Census { searched, fewer, violated, close } = census;
-    assert!(searched.get() > 500 && fewer.get() > 200 && violated.get() > 50 && close.get() > 1000);
+    assert!(searched.get() > 500 && fewer.get() > 200 && violated.get() > 50 && close.get() > 500);
 }
 
 /// Those of others with few states; the references count without claims.
@@ -628,7 +628,7 @@ fn counterexamples_are_runs_of_the_model_as_it_was_given() {
         let checks = if is_deadlock { DEADLOCKS } else { Checks::default() };
         for method in Method::ALL {
             model = model.with_partial_order(Some((method, checks)));
-            let found = Check::of_text(&model).checks(checks).memory(64 << 20).threads(2);
+            let found = Check::of_text(&model).checks(checks).memory(512 << 20).threads(2);
             let found = found.run().unwrap();
             let way = found.counterexample().unwrap();
             let trace = way.unwrap_or_else(|| panic!("{place}: nothing is found")).trace();
@@ -643,7 +643,7 @@ fn counterexamples_are_runs_of_the_model_as_it_was_given() {
     assert!(runs > 50 && reduced > 20);
 }
 
-/// Protocols 1 and 3 of Holzmann, Godefroid and Pirottin (1992), and 2 for deadlocks.
+/// Protocols 1, 2 and 3 of Holzmann, Godefroid and Pirottin (1992). Nothing can fail in them.
 #[test]
 fn protocols_of_1992_have_the_states_of_the_paper() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve");
@@ -651,14 +651,16 @@ fn protocols_of_1992_have_the_states_of_the_paper() {
     for (name, checks, states, transitions) in [
         ("independent_lines.dve", DEADLOCKS, 46, 45),
         ("independent_lines.dve", everything, 46, 45),
+        // Where there is no end to find, one circle is enough.
         ("independent_cycles.dve", DEADLOCKS, 10, 10),
+        ("independent_cycles.dve", everything, 10, 10),
         ("dependent_lines.dve", DEADLOCKS, 100_000, 450_000),
         ("dependent_lines.dve", everything, 100_000, 450_000),
     ] {
         let (mut model, _) = TextModel::open(&folder.join(name), Options::default()).unwrap();
         for method in Method::ALL {
             model = model.with_partial_order(Some((method, checks)));
-            let found = Check::of_text(&model).checks(checks).memory(64 << 20).keep_going();
+            let found = Check::of_text(&model).checks(checks).memory(512 << 20).keep_going();
             let found = found.run().unwrap();
             let counts = (found.states(), found.outcome().transitions);
             assert_eq!(counts, (states, transitions), "{name}, {}", method.name());
