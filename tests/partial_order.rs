@@ -519,7 +519,7 @@ fn what_a_circle_puts_off_is_taken_up() {
         ("dve", FAILS_BESIDE_A_CIRCLE, FAULTS, all),
         ("dve", BROKEN_BESIDE_A_CIRCLE, ASSERTIONS, all),
         // Rules belong to no process.
-        ("murphi", RULES_BESIDE_A_CIRCLE, INVARIANTS, &[Method::Stubborn]),
+        ("murphi", RULES_BESIDE_A_CIRCLE, INVARIANTS, &[Method::Stubborn, Method::Conditional]),
     ] {
         let model = interp(language, text);
         assert_eq!(found(&model, &checks, true).len(), 1, "{text}");
@@ -538,7 +538,7 @@ fn what_is_visible_is_not_put_behind() {
     let all = &Method::ALL[..];
     for (language, text, checks, methods) in [
         ("dve", SEEN_ON_THE_WAY, ASSERTIONS, all),
-        ("murphi", RULES_SEEN_ON_THE_WAY, INVARIANTS, &[Method::Stubborn]),
+        ("murphi", RULES_SEEN_ON_THE_WAY, INVARIANTS, &[Method::Stubborn, Method::Conditional]),
     ] {
         let model = interp(language, text);
         assert_eq!(found(&model, &checks, true).len(), 1, "{text}");
