@@ -8,10 +8,7 @@
 //! and obligations are read as often.
 
 use super::expand::RANK;
-use spill::{
-    Candidates, Decoder, Error, Merge, Result, Segment, SegmentSource, SliceSource, Source,
-    batch_keys, in_parallel, split,
-};
+use spill::{Candidates, Decoder, Error, Merge, Result, Segment, batch_keys, in_parallel, split};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -96,7 +93,7 @@ impl Join<'_> {
             // The least obligation of a successor has rank 0.
             bound.as_ref().map(|bound| [bound.as_slice(), &[0; RANK]].concat())
         });
-        let owed = sources(self.record(), &self.obligations, low.as_deref(), high.as_deref());
+        let owed = self.obligations.sources(self.record(), low.as_deref(), high.as_deref());
         let mut owed = Merge::new(self.record(), owed);
         let mut new = New::of(self, range);
         let (states, mut records) = (self.states(), Vec::new());
@@ -157,23 +154,6 @@ struct Successors {
     high: Option<Vec<u8>>,
 }
 
-/// One source for each run, restricted to a range.
-fn sources<'a>(
-    width: usize,
-    runs: &Candidates<'a>,
-    low: Option<&[u8]>,
-    high: Option<&[u8]>,
-) -> Vec<Box<dyn Source + 'a>> {
-    let mut sources: Vec<Box<dyn Source + 'a>> = Vec::new();
-    for slice in &runs.slices {
-        sources.push(Box::new(SliceSource::new(width, slice, low, high)));
-    }
-    for segment in &runs.segments {
-        sources.push(Box::new(SegmentSource::new(segment.clone(), low, high)));
-    }
-    sources
-}
-
 /// The new states of a range, asked for in ascending order.
 struct New {
     merge: Merge<'static>,
@@ -186,7 +166,7 @@ struct New {
 impl New {
     fn of(join: &Join, Successors { low, high }: &Successors) -> New {
         let runs = Candidates { slices: Vec::new(), segments: join.new.to_vec() };
-        let sources = sources(join.width, &runs, low.as_deref(), high.as_deref());
+        let sources = runs.sources(join.width, low.as_deref(), high.as_deref());
         New { merge: Merge::new(join.width, sources), states: Vec::new(), at: 0 }
     }
 

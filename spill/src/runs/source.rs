@@ -92,7 +92,7 @@ pub(crate) fn sources<'a>(
     width: usize,
     slices: &[&'a [u8]],
     segments: &[Segment],
-    range: KeyRange<'a>,
+    range: KeyRange,
 ) -> Vec<Box<dyn Source + 'a>> {
     let KeyRange { low, high } = range;
     let mut sources: Vec<Box<dyn Source + 'a>> = Vec::with_capacity(slices.len() + segments.len());

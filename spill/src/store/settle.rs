@@ -14,7 +14,7 @@ use super::known::StoreSubtract;
 use super::levels::{FileSegment, Shard};
 use super::run::Frontier;
 use crate::disk::Result;
-use crate::runs::{KeyRange, Merge, batch_keys, in_parallel, sources, split, threads_for};
+use crate::runs::{KeyRange, Merge, Source, batch_keys, in_parallel, sources, split, threads_for};
 use crate::segments::Segment;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
@@ -25,6 +25,18 @@ pub struct Candidates<'a> {
     pub slices: Vec<&'a [u8]>,
     /// Runs on disk.
     pub segments: Vec<Segment>,
+}
+
+impl<'a> Candidates<'a> {
+    /// One source for each run, of keys of `width` bytes that are not less than `low` and less than `high`.
+    pub fn sources(
+        &self,
+        width: usize,
+        low: Option<&[u8]>,
+        high: Option<&[u8]>,
+    ) -> Vec<Box<dyn Source + 'a>> {
+        sources(width, &self.slices, &self.segments, KeyRange { low, high })
+    }
 }
 
 /// What came of settling a level.
