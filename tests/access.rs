@@ -24,8 +24,8 @@ use instances::{Came, Taker, judging, taken};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use spillway::analysis::access::{Cells, Condition, Conjunct, Question, Table};
+use spillway::analysis::bits::members;
 use spillway::analysis::dependence::Dependence;
-use spillway::analysis::dependence::rows::members;
 use spillway::analysis::instances::{ActionInstance, InstanceId};
 use spillway::analysis::ranges::ranges;
 use spillway::exec::{Explain, FaultKind, Interp, StepOutcome, Violation};
@@ -200,7 +200,8 @@ impl Trial<'_> {
             tried.may_fail += usize::from(all.access(one).failures().any());
             assert_eq!(matrix.enabling_of[one].len(), guard.len());
             for (conjunct, &row) in matrix.enabling_of[one].iter().enumerate() {
-                let found: Vec<InstanceId> = members(matrix.sets.row(row)).collect();
+                let found = members(matrix.sets.row(row)).map(|it| InstanceId(it as u32));
+                let found: Vec<InstanceId> = found.collect();
                 let shown = || format!("conjunct {conjunct} of {}", self.shown(one));
                 assert_eq!(found, all.enabling(one, conjunct), "{}", shown());
             }
@@ -213,10 +214,10 @@ and {}",
                         self.shown(other)
                     )
                 };
-                let dependent = matrix.dependent.contains(one.0 as usize, other);
+                let dependent = matrix.dependent.contains(one.0 as usize, other.0 as usize);
                 tried.dependent += usize::from(dependent);
                 assert_eq!(dependent, !all.are_independent(one, other), "{}", shown());
-                let excluded = matrix.excluded.contains(one.0 as usize, other);
+                let excluded = matrix.excluded.contains(one.0 as usize, other.0 as usize);
                 assert_eq!(excluded, all.exclude(one, other), "{}", shown());
             }
         }
@@ -263,7 +264,7 @@ and {}",
                 let mut others: Vec<InstanceId> = Vec::new();
                 for other in self.dependence.instances().filter(|it| *it != one) {
                     let interacts = matrix.may_interact(one, other, value);
-                    let dependent = matrix.dependent.contains(one.0 as usize, other);
+                    let dependent = matrix.dependent.contains(one.0 as usize, other.0 as usize);
                     assert!(dependent || !interacts, "more than all: {}", self.shown(one));
                     tried.interacting += usize::from(interacts);
                     tried.spared += usize::from(dependent && !interacts);

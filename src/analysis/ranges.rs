@@ -433,30 +433,14 @@ impl<'a> Analysis<'a> {
     }
 
     fn compare(&mut self, operator: Binary, left: &Expr, right: &Expr, holds: bool) -> bool {
-        let operator = match (operator, holds) {
-            (_, true) => operator,
-            (Binary::Equal, _) => Binary::NotEqual,
-            (Binary::NotEqual, _) => Binary::Equal,
-            (Binary::Less, _) => Binary::GreaterEqual,
-            (Binary::LessEqual, _) => Binary::Greater,
-            (Binary::Greater, _) => Binary::LessEqual,
-            (Binary::GreaterEqual, _) => Binary::Less,
-            _ => return true,
-        };
+        let operator = if holds { Some(operator) } else { operator.opposite() };
+        let Some(operator) = operator else { return true };
         let (one, other) = (self.value(left), self.value(right));
         if is_none(one) || is_none(other) {
             return false;
         }
-        // Bounds of the left side by the right side, and of the right side by the left.
-        let (of_left, of_right) = match operator {
-            Binary::Equal => (other, one),
-            Binary::Less => ((i64::MIN, less(other.1)), (more(one.0), i64::MAX)),
-            Binary::LessEqual => ((i64::MIN, other.1), (one.0, i64::MAX)),
-            Binary::Greater => ((more(other.0), i64::MAX), (i64::MIN, less(one.1))),
-            Binary::GreaterEqual => ((other.0, i64::MAX), (i64::MIN, one.1)),
-            Binary::NotEqual => (without(one, other), without(other, one)),
-            _ => return true,
-        };
+        let bounds = interval::bounds(operator, one, other);
+        let Some((of_left, of_right)) = bounds else { return true };
         let narrowed = |this: &mut Self, expr: &Expr, bound| match &expr.kind {
             ExprKind::Read(place) => this.narrow(place, bound),
             _ => true,
@@ -570,23 +554,6 @@ fn stored(value: Interval, domain: Interval, overflow: Overflow) -> Interval {
 fn within(range: Interval, domain: Interval) -> Interval {
     let both = (range.0.max(domain.0), range.1.min(domain.1));
     if is_none(both) { NONE } else { both }
-}
-
-/// A range without the values of another, as far as an interval can say so.
-fn without(range: Interval, other: Interval) -> Interval {
-    match other.0 == other.1 {
-        true if range.0 == other.0 => (more(range.0), range.1),
-        true if range.1 == other.0 => (range.0, less(range.1)),
-        _ => range,
-    }
-}
-
-fn less(value: i64) -> i64 {
-    value.saturating_sub(1)
-}
-
-fn more(value: i64) -> i64 {
-    value.saturating_add(1)
 }
 
 fn clamp(value: i128) -> i64 {

@@ -129,4 +129,29 @@ impl Binary {
             _ => None,
         }
     }
+
+    /// The comparison that holds where this one does not, if it is one.
+    pub fn opposite(self) -> Option<Binary> {
+        Some(match self {
+            Binary::Equal => Binary::NotEqual,
+            Binary::NotEqual => Binary::Equal,
+            Binary::Less => Binary::GreaterEqual,
+            Binary::LessEqual => Binary::Greater,
+            Binary::Greater => Binary::LessEqual,
+            Binary::GreaterEqual => Binary::Less,
+            _ => return None,
+        })
+    }
+
+    /// The comparison that says the same of exchanged operands, if it is one.
+    pub fn turned(self) -> Option<Binary> {
+        Some(match self {
+            Binary::Equal | Binary::NotEqual => self,
+            Binary::Less => Binary::Greater,
+            Binary::LessEqual => Binary::GreaterEqual,
+            Binary::Greater => Binary::Less,
+            Binary::GreaterEqual => Binary::LessEqual,
+            _ => return None,
+        })
+    }
 }

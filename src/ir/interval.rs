@@ -35,6 +35,38 @@ pub fn hull(one: Interval, other: Interval) -> Interval {
     }
 }
 
+/// What a comparison that holds says of its left operand and of its right one, whose values were in these
+/// intervals: each is within a bound. Nothing if it is no comparison.
+pub fn bounds(operator: Binary, left: Interval, right: Interval) -> Option<(Interval, Interval)> {
+    Some(match operator {
+        Binary::Equal => (right, left),
+        Binary::NotEqual => (without(left, right), without(right, left)),
+        Binary::Less => ((i64::MIN, less(right.1)), (more(left.0), i64::MAX)),
+        Binary::LessEqual => ((i64::MIN, right.1), (left.0, i64::MAX)),
+        Binary::Greater => ((more(right.0), i64::MAX), (i64::MIN, less(left.1))),
+        Binary::GreaterEqual => ((right.0, i64::MAX), (i64::MIN, left.1)),
+        _ => return None,
+    })
+}
+
+/// A range without the values of another, as far as an interval can say so.
+fn without(range: Interval, other: Interval) -> Interval {
+    match other.0 == other.1 {
+        true if range == other => NONE,
+        true if range.0 == other.0 => (more(range.0), range.1),
+        true if range.1 == other.0 => (range.0, less(range.1)),
+        _ => range,
+    }
+}
+
+fn less(value: i64) -> i64 {
+    value.saturating_sub(1)
+}
+
+fn more(value: i64) -> i64 {
+    value.saturating_add(1)
+}
+
 /// What a domain stores of a value by taking it modulo its size.
 #[inline]
 pub fn wrapped(value: i64, (low, high): Interval) -> i64 {

@@ -137,6 +137,14 @@ pub struct Placement {
     pub stride: u32,
 }
 
+impl Placement {
+    /// The first cell in a slot.
+    #[inline]
+    pub fn in_slot(self, slot: u32) -> CellId {
+        CellId(self.first.0 + slot * self.stride)
+    }
+}
+
 /// Cells that stay together in the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {

@@ -7,6 +7,7 @@
 
 pub mod claim;
 pub mod partial_order;
+mod pool;
 mod preserve;
 pub mod symmetry;
 

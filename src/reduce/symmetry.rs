@@ -22,6 +22,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
+use super::pool::Pool;
 use super::{Kind, Preserved, Reduction, Stack};
 use crate::exec::{
     Collected, Expansion, Explain, Lift, Model, Obligations, Postpones, Tally, any_bits, one_step,
@@ -33,7 +34,7 @@ use incidence::Incidence;
 use known::Known;
 use search::Scratch;
 use spill::Result;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// How much trouble to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,8 +72,7 @@ pub struct Symmetric<'m> {
     codes: Codes,
     plan: Arc<Incidence>,
     effort: Effort,
-    /// Room that is free at the moment: as much as was ever needed at once.
-    rooms: Mutex<Vec<Room>>,
+    rooms: Pool<Room>,
 }
 
 /// What representing candidates takes.
@@ -93,7 +93,7 @@ impl<'m> Symmetry<'m> {
     pub fn of_model(&self, model: impl Model + 'm) -> Symmetric<'m> {
         let Symmetry { layout, ref plan, effort, .. } = *self;
         let (model, codes) = (Box::new(model), layout.codes());
-        Symmetric { model, layout, codes, plan: plan.clone(), effort, rooms: Mutex::default() }
+        Symmetric { model, layout, codes, plan: plan.clone(), effort, rooms: Pool::default() }
     }
 }
 
@@ -151,16 +151,12 @@ impl<'m> Symmetric<'m> {
 
     /// Runs something that needs room.
     fn with_room<T>(&self, run: impl FnOnce(&mut Room) -> T) -> T {
-        let free = || self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = free().pop();
-        let mut room = room.unwrap_or_else(|| Room {
+        let make = || Room {
             scratch: Scratch::new(&self.plan),
             known: Known::new(self.model.width()),
             candidates: Vec::with_capacity(CANDIDATES * self.model.width()),
-        });
-        let result = run(&mut room);
-        free().push(room);
-        result
+        };
+        self.rooms.with(make, run)
     }
 
     /// Replaces states by the representatives of their orbits.

@@ -382,8 +382,7 @@ impl<'p> Collector<'p> {
 
     /// The first cell of a variable in a slot.
     pub fn variable_cell(&self, variable: VarId, slot: u32) -> CellId {
-        let placement = self.known.layout.variables[variable];
-        CellId(placement.first.0 + slot * placement.stride)
+        self.known.layout.variables[variable].in_slot(slot)
     }
 
     /// The slots of an owner that something may be in: the mover's own unless others are named.
@@ -664,8 +663,7 @@ impl Touched for Collector<'_> {
 impl Known<'_> {
     /// The cell that says where an instance is.
     pub fn location_cell(&self, process: ProcessId, slot: u32) -> CellId {
-        let placement = self.layout.locations[process];
-        CellId(placement.first.0 + slot * placement.stride)
+        self.layout.locations[process].in_slot(slot)
     }
 
     /// All cells of what belongs to an instance, its location among them.
@@ -682,8 +680,7 @@ impl Known<'_> {
     /// The cells of a buffered channel.
     pub fn channel_cells(&self, channel: ChannelSlot) -> Range<u32> {
         let about = &self.program.channels[channel.id];
-        let placement = self.layout.channels[channel.id];
-        let first = placement.first.0 + channel.slot * placement.stride;
+        let first = self.layout.channels[channel.id].in_slot(channel.slot).0;
         first..first + 1 + about.capacity * about.fields.len() as u32
     }
 }

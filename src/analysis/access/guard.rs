@@ -121,10 +121,7 @@ impl<'p> Collector<'p> {
             ExprKind::CanReceive(channel, patterns, anywhere) if !is_negated => {
                 Some(self.asked(channel, question_of(patterns, *anywhere), patterns))
             }
-            _ => match self.compared_length(expr) {
-                Some((channel, question)) => Some(self.asked(channel, question, &[])),
-                None => self.compared(expr),
-            },
+            _ => self.compared(expr),
         };
         let (condition, access) = understood.unwrap_or_else(|| {
             self.walk().expr(self, expr);
@@ -181,102 +178,72 @@ impl<'p> Collector<'p> {
         }
     }
 
-    /// A channel whose number of messages is compared with none or with all that there is room for, and
-    /// what that asks.
-    fn compared_length<'e>(&self, expr: &'e Expr) -> Option<(&'e ChannelRef, Question)> {
-        let (channel, operator, value) = match &expr.kind {
-            ExprKind::Length(channel) => (channel, Binary::NotEqual, 0),
-            ExprKind::Unary(Unary::Not, operand) => match &operand.kind {
-                ExprKind::Length(channel) => (channel, Binary::Equal, 0),
-                _ => return None,
-            },
-            ExprKind::Binary(operator, left, right) => match (&left.kind, &right.kind) {
-                (ExprKind::Length(channel), _) => (channel, *operator, self.known_value(right)?),
-                (_, ExprKind::Length(channel)) => {
-                    (channel, turned(*operator)?, self.known_value(left)?)
+    /// What a comparison with a constant asks: of a cell, or how full a channel is.
+    fn compared(&mut self, expr: &Expr) -> Option<(Condition, Access)> {
+        let (held, operator, value) = self.comparison(expr)?;
+        match &held.kind {
+            ExprKind::Length(channel) => {
+                let question = self.question_of_length(channel, operator, value)?;
+                Some(self.asked(channel, question, &[]))
+            }
+            ExprKind::Read(place) => {
+                // The way to the cell was found from constants alone.
+                let cell = self.only_cell(place)?;
+                Some((Condition::Compares(cell, operator, value), Access::default()))
+            }
+            _ => None,
+        }
+    }
+
+    /// What is compared with a constant, and how.
+    fn comparison<'e>(&self, expr: &'e Expr) -> Option<(&'e Expr, Binary, i64)> {
+        let (is_negated, asked) = match &expr.kind {
+            ExprKind::Unary(Unary::Not, operand) => (true, &**operand),
+            _ => (false, expr),
+        };
+        let (held, operator, value) = match &asked.kind {
+            ExprKind::Binary(operator, left, right) => {
+                match (self.known_value(left), self.known_value(right)) {
+                    (None, Some(value)) => (&**left, *operator, value),
+                    (Some(value), None) => (&**right, operator.turned()?, value),
+                    _ => return None,
                 }
-                _ => return None,
-            },
-            _ => return None,
+            }
+            _ => (asked, Binary::NotEqual, 0),
         };
-        let mut capacities =
-            channel.meant(self.program()).map(|it| self.program().channels[it].capacity);
-        let first = i64::from(capacities.next()?);
-        let most = capacities.all(|it| i64::from(it) == first).then_some(first);
-        let holds = |length: i64| match operator {
-            Binary::Equal => length == value,
-            Binary::NotEqual => length != value,
-            Binary::Less => length < value,
-            Binary::LessEqual => length <= value,
-            Binary::Greater => length > value,
-            _ => length >= value,
-        };
-        turned(operator)?;
-        let most = most.filter(|&most| 0 < most)?;
+        // Any other operator gives a number that is not 0 for values that are not next to each other.
+        let opposite = operator.opposite()?;
+        Some((held, if is_negated { opposite } else { operator }, value))
+    }
+
+    /// What a comparison of the number of messages asks: whether there are none, or as many as there is room
+    /// for.
+    fn question_of_length(
+        &self,
+        channel: &ChannelRef,
+        operator: Binary,
+        value: i64,
+    ) -> Option<Question> {
+        let program = self.program();
+        let mut capacities = channel.meant(program).map(|it| program.channels[it].capacity);
+        let most = i64::from(
+            capacities
+                .next()
+                .filter(|&first| first > 0 && capacities.all(|other| other == first))?,
+        );
         // What it says of every number that there can be.
+        let holds = |length| !matches!(program.arithmetic.binary(operator, length, value), Ok(0));
         let all: Vec<bool> = (0..=most).map(holds).collect();
         let only = |at: i64| all.iter().zip(0..).all(|(&holds, length)| holds == (length == at));
         let but = |at: i64| all.iter().zip(0..).all(|(&holds, length)| holds != (length == at));
-        let question = match () {
+        Some(match () {
             () if but(0) => Question::HasMessage,
             () if only(0) => Question::IsEmpty,
             () if but(most) => Question::HasRoom,
             () if only(most) => Question::IsFull,
             () => return None,
-        };
-        Some((channel, question))
+        })
     }
-
-    /// A cell and a constant that are compared.
-    fn compared(&mut self, expr: &Expr) -> Option<(Condition, Access)> {
-        let (is_negated, asked) = match &expr.kind {
-            ExprKind::Unary(Unary::Not, operand) => (true, &**operand),
-            _ => (false, expr),
-        };
-        let (operator, held, value) = match &asked.kind {
-            ExprKind::Read(_) => (Binary::NotEqual, asked, 0),
-            ExprKind::Binary(operator, left, right) => {
-                match (self.known_value(left), self.known_value(right)) {
-                    (None, Some(value)) => (*operator, &**left, value),
-                    (Some(value), None) => (turned(*operator)?, &**right, value),
-                    _ => return None,
-                }
-            }
-            _ => return None,
-        };
-        let operator = if is_negated { opposite(operator)? } else { operator };
-        let ExprKind::Read(place) = &held.kind else { return None };
-        // Any other operator gives a number that is not 0 for values that are not next to each other.
-        let is_comparison = turned(operator).is_some();
-        let cell = self.only_cell(place).filter(|_| is_comparison)?;
-        // The way to the cell was found from constants alone.
-        Some((Condition::Compares(cell, operator, value), Access::default()))
-    }
-}
-
-/// The comparison that holds where another does not.
-fn opposite(operator: Binary) -> Option<Binary> {
-    Some(match operator {
-        Binary::Equal => Binary::NotEqual,
-        Binary::NotEqual => Binary::Equal,
-        Binary::Less => Binary::GreaterEqual,
-        Binary::LessEqual => Binary::Greater,
-        Binary::Greater => Binary::LessEqual,
-        Binary::GreaterEqual => Binary::Less,
-        _ => return None,
-    })
-}
-
-/// The operator that says the same of exchanged operands.
-fn turned(operator: Binary) -> Option<Binary> {
-    Some(match operator {
-        Binary::Equal | Binary::NotEqual => operator,
-        Binary::Less => Binary::Greater,
-        Binary::LessEqual => Binary::GreaterEqual,
-        Binary::Greater => Binary::Less,
-        Binary::GreaterEqual => Binary::LessEqual,
-        _ => return None,
-    })
 }
 
 fn question_of(patterns: &[Pattern], anywhere: bool) -> Question {
@@ -306,16 +273,7 @@ impl Condition {
     pub(super) fn opposite(&self) -> Option<Condition> {
         let opposite = match self {
             Condition::Compares(cell, operator, value) => {
-                let operator = match operator {
-                    Binary::Equal => Binary::NotEqual,
-                    Binary::NotEqual => Binary::Equal,
-                    Binary::Less => Binary::GreaterEqual,
-                    Binary::LessEqual => Binary::Greater,
-                    Binary::Greater => Binary::LessEqual,
-                    Binary::GreaterEqual => Binary::Less,
-                    _ => return None,
-                };
-                Condition::Compares(*cell, operator, *value)
+                Condition::Compares(*cell, operator.opposite()?, *value)
             }
             Condition::Asks(channels, question) => {
                 Condition::Asks(channels.clone(), question.opposite()?)

@@ -12,15 +12,15 @@
 //! for, and what it may make of a value. From that the values at which two disturb each other follow, and
 //! from where such a value can be reached meanwhile.
 
-use super::rows::{extend, insert};
 use super::users::Row;
 use crate::analysis::access::{
     Access, ChannelSlot, ChannelUse, Condition, Conjunct, InstanceAccess, Operation, Question,
     Table,
 };
+use crate::analysis::bits::{extend, insert, words_of};
 use crate::analysis::instances::InstanceId;
 use crate::ir::layout::CellId;
-use crate::ir::{Arena, Arithmetic};
+use crate::ir::{Arena, Arithmetic, Entity};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A gauge has no more values.
@@ -162,8 +162,8 @@ impl Gauges {
                 let gauge = found[cell];
                 let users = || Users { gauge, uses: BTreeMap::new() };
                 let users = gauges.users.entry(*cell).or_insert_with(users);
-                let none = || vec![0; accesses.len().div_ceil(64)];
-                insert(users.uses.entry(it.clone()).or_insert_with(none), id);
+                let none = || vec![0; words_of(accesses.len())];
+                insert(users.uses.entry(it.clone()).or_insert_with(none), id.index());
             }
             gauges.of.push(uses);
         }

@@ -7,9 +7,9 @@
 use super::Dependence;
 use super::channels::{self, Answer};
 use super::gauges::{self, Pairs, Sometimes};
-use super::rows::{Rows, extend, insert, members, remove, take_out};
 use super::users::{Clashes, Row, Users};
 use crate::analysis::access::{Access, ChannelSlot, Condition, Conjunct, Question};
+use crate::analysis::bits::{Rows, Shared, extend, insert, members, remove, take_out};
 use crate::analysis::instances::InstanceId;
 use crate::ir::layout::CellId;
 use crate::ir::{Arena, Binary, Entity, LocationId};
@@ -44,8 +44,9 @@ impl Matrix {
         value: impl Fn(CellId) -> i64,
     ) -> bool {
         let sometimes =
-            |it: &Sometimes| it.from(value(it.cell)) && self.sets.contains(it.with, other);
-        self.interacting.contains(one.index(), other) || self.sometimes[one].iter().any(sometimes)
+            |it: &Sometimes| it.from(value(it.cell)) && self.sets.contains(it.with, other.index());
+        self.interacting.contains(one.index(), other.index())
+            || self.sometimes[one].iter().any(sometimes)
     }
 }
 
@@ -83,9 +84,8 @@ impl<'d, 't> Building<'d, 't> {
     fn matrix(mut self) -> Matrix {
         let count = self.of.accesses.len();
         let excluded = self.excluded();
-        let (mut dependent, mut interacting) =
-            (Rows::empty(count, count), Rows::empty(count, count));
-        let mut shared = Shared { rows: Rows::new(count), known: HashMap::new() };
+        let (mut dependent, mut interacting) = (Rows::new(count, count), Rows::new(count, count));
+        let mut shared = Shared::new(count);
         let mut enabling_of = Arena::new();
         let mut clashes = Clashes::default();
         for (id, access) in self.of.accesses.iter() {
@@ -103,8 +103,8 @@ impl<'d, 't> Building<'d, 't> {
             let at = id.index();
             extend(dependent.row_mut(at), interacting.row(at));
             remove(dependent.row_mut(at), excluded.row(at));
-            take_out(dependent.row_mut(at), id);
-            take_out(interacting.row_mut(at), id);
+            take_out(dependent.row_mut(at), at);
+            take_out(interacting.row_mut(at), at);
             remove(interacting.row_mut(at), excluded.row(at));
             let pairs = Pairs {
                 dependent: dependent.row(at),
@@ -120,7 +120,14 @@ impl<'d, 't> Building<'d, 't> {
             });
             sometimes.push(found.collect());
         }
-        Matrix { dependent, excluded, sets: shared.rows, enabling_of, interacting, sometimes }
+        Matrix {
+            dependent,
+            excluded,
+            sets: shared.into_rows(),
+            enabling_of,
+            interacting,
+            sometimes,
+        }
     }
 
     /// The numbers of the sets of those that may make each conjunct of a guard hold.
@@ -170,11 +177,11 @@ impl<'d, 't> Building<'d, 't> {
         for (id, access) in self.of.accesses.iter() {
             for (cell, value) in access.certain().filter_map(held_by) {
                 let row = held.entry(cell).or_default().entry(value);
-                insert(row.or_insert_with(|| self.users.none()), id);
+                insert(row.or_insert_with(|| self.users.none()), id.index());
             }
         }
         let count = self.of.accesses.len();
-        let mut rows = Rows::empty(count, count);
+        let mut rows = Rows::new(count, count);
         for (id, access) in self.of.accesses.iter() {
             for (cell, value) in access.certain().filter_map(held_by) {
                 let others = held[&cell].iter().filter(|(it, _)| **it != value);
@@ -190,7 +197,7 @@ impl<'d, 't> Building<'d, 't> {
 
 /// Notes that an instance and others disturb each other.
 fn relate(rows: &mut Rows, id: InstanceId, others: &[u64]) {
-    members(others).for_each(|other| insert(rows.row_mut(other.index()), id));
+    members(others).for_each(|other| insert(rows.row_mut(other), id.index()));
     extend(rows.row_mut(id.index()), others);
 }
 
@@ -222,8 +229,8 @@ fn changers_of_condition(
             for users in [&users.writes, &users.sets, &users.adds, &users.steps] {
                 users.extend(&mut touched, cell);
             }
-            let changes = |it: &InstanceId| {
-                let effect = &of.accesses[*it].effect;
+            let changes = |it: &usize| {
+                let effect = &of.accesses[InstanceId(*it as u32)].effect;
                 of.may_change_comparison(effect, *cell, &conjunct.condition, from)
             };
             members(&touched).filter(changes).for_each(|it| insert(&mut row, it));
@@ -239,24 +246,4 @@ fn changers_of_condition(
         Condition::Holds => {}
     }
     row
-}
-
-/// Sets that are there once.
-struct Shared {
-    rows: Rows,
-    known: HashMap<Row, usize>,
-}
-
-impl Shared {
-    fn number(&mut self, row: Row) -> usize {
-        let next = self.known.len();
-        match self.known.get(&row) {
-            Some(&number) => number,
-            None => {
-                self.rows.push(&row);
-                self.known.insert(row, next);
-                next
-            }
-        }
-    }
 }

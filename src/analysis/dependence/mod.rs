@@ -9,7 +9,6 @@
 pub mod channels;
 mod gauges;
 mod matrix;
-pub mod rows;
 mod users;
 
 use crate::analysis::access::{Access, Add, Condition, Conjunct, InstanceAccess, Moved, Table};

@@ -1,11 +1,11 @@
 //! Who does what with each cell and each channel: the index by which all pairs are looked at together.
 
 use super::channels;
-use super::rows::{extend, insert};
 use crate::analysis::access::{Access, Cells, ChannelSlot, ChannelUse, InstanceAccess, Operation};
+use crate::analysis::bits::{extend, insert, words_of};
 use crate::analysis::instances::InstanceId;
 use crate::ir::layout::CellId;
-use crate::ir::{Arena, LocationId};
+use crate::ir::{Arena, Entity, LocationId};
 use std::collections::{BTreeMap, HashMap};
 
 /// A set of instances.
@@ -24,7 +24,7 @@ impl<K: Ord> Sets<K> {
     }
 
     fn add(&mut self, key: K, instance: InstanceId) {
-        insert(self.sets.entry(key).or_insert_with(|| vec![0; self.words]), instance);
+        insert(self.sets.entry(key).or_insert_with(|| vec![0; self.words]), instance.index());
     }
 
     pub fn extend(&self, row: &mut [u64], key: &K) {
@@ -81,7 +81,7 @@ pub(super) enum Besides {
 
 impl Users {
     pub fn new(accesses: &Arena<InstanceId, InstanceAccess<'_>>) -> Users {
-        let words = accesses.len().div_ceil(64);
+        let words = words_of(accesses.len());
         let mut users = Users {
             words,
             reads: Sets::new(words),

@@ -1,9 +1,8 @@
 //! Sets of action instances, one for each state of a block: a bit for each instance.
 
 use super::InstanceId;
-
-/// Bits of a word.
-const WORD_BITS: u32 = u64::BITS;
+use crate::analysis::bits::{self, WORD_BITS};
+use crate::ir::Entity;
 
 /// As many sets as there are states in a block, each of instances below one number.
 ///
@@ -19,8 +18,7 @@ pub struct InstanceSets {
 impl InstanceSets {
     /// No sets yet, of instances below `instances`.
     pub fn new(instances: u32) -> InstanceSets {
-        // Without instances a set still takes a word, so that sets can be counted.
-        let words_each = (instances.div_ceil(WORD_BITS) as usize).max(1);
+        let words_each = bits::words_of(instances as usize);
         InstanceSets { instances, words_each, words: Vec::new() }
     }
 
@@ -33,7 +31,7 @@ impl InstanceSets {
     /// Makes it so many sets of all instances.
     pub fn fill(&mut self, sets: usize) {
         self.words.clear();
-        let last = match self.instances % WORD_BITS {
+        let last = match self.instances % WORD_BITS as u32 {
             0 if self.instances > 0 => u64::MAX,
             used => (1 << used) - 1,
         };
@@ -86,12 +84,12 @@ impl InstanceSets {
     /// Adds an instance to set number `at`.
     pub fn insert(&mut self, at: usize, instance: InstanceId) {
         debug_assert!(instance.0 < self.instances);
-        self.words_mut(at)[(instance.0 / WORD_BITS) as usize] |= 1 << (instance.0 % WORD_BITS);
+        bits::insert(self.words_mut(at), instance.index());
     }
 
     /// Takes an instance out of set number `at`.
     pub fn remove(&mut self, at: usize, instance: InstanceId) {
-        self.words_mut(at)[(instance.0 / WORD_BITS) as usize] &= !(1 << (instance.0 % WORD_BITS));
+        bits::take_out(self.words_mut(at), instance.index());
     }
 
     /// Whether an instance is in set number `at`.
@@ -106,19 +104,13 @@ impl InstanceSets {
 
     /// The instances in set number `at`, ascending.
     pub fn iter(&self, at: usize) -> impl Iterator<Item = InstanceId> + '_ {
-        let words = (0..).step_by(WORD_BITS as usize).zip(self.words(at));
-        words.flat_map(|(first, &word)| {
-            let rest = |&word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
-            let words = std::iter::successors(Some(word).filter(|&word| word != 0), rest);
-            words.map(move |word| InstanceId(first + word.trailing_zeros()))
-        })
+        bits::members(self.words(at)).map(|member| InstanceId(member as u32))
     }
 }
 
 /// Whether an instance is in a set, given as words.
 pub fn is_in(words: &[u64], instance: InstanceId) -> bool {
-    let word = words.get((instance.0 / WORD_BITS) as usize);
-    word.is_some_and(|word| word >> (instance.0 % WORD_BITS) & 1 != 0)
+    instance.index() < words.len() * WORD_BITS && bits::has(words, instance.index())
 }
 
 #[cfg(test)]

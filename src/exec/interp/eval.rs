@@ -307,8 +307,7 @@ impl Interp {
 
     /// The cell of the number of messages waiting.
     pub(super) fn length_cell(&self, channel: ChannelAt) -> CellId {
-        let placement = self.layout.channels[channel.id];
-        CellId(placement.first.0 + channel.slot * placement.stride)
+        self.layout.channels[channel.id].in_slot(channel.slot)
     }
 
     /// The cell of a field of the `position`-th message waiting.

@@ -18,8 +18,7 @@ const PROCESSES_MAX: i64 = 255;
 impl Interp {
     /// Where an instance is, or `None` if the slot is free.
     pub(in crate::exec) fn location_in(&self, state: &[u8], at: Instance) -> Option<LocationId> {
-        let placement = self.layout.locations[at.process];
-        let cell = CellId(placement.first.0 + at.slot * placement.stride);
+        let cell = self.layout.locations[at.process].in_slot(at.slot);
         let code = self.layout.get(state, cell).unwrap_or_default() as u32;
         match self.program.processes[at.process].instances {
             Instances::One => Some(LocationId(code)),
@@ -29,8 +28,7 @@ impl Interp {
 
     /// Moves an instance.
     pub(super) fn set_location(&self, state: &mut [u8], at: Instance, to: LocationId) {
-        let placement = self.layout.locations[at.process];
-        let cell = CellId(placement.first.0 + at.slot * placement.stride);
+        let cell = self.layout.locations[at.process].in_slot(at.slot);
         let free = i64::from(self.program.processes[at.process].has_slots());
         self.layout.set(state, cell, Some(i64::from(to.0) + free));
     }
@@ -74,8 +72,7 @@ impl Interp {
 
     /// The first cell of a local in a slot.
     pub(super) fn own_cell(&self, variable: crate::ir::VarId, slot: u32) -> CellId {
-        let placement = self.layout.variables[variable];
-        CellId(placement.first.0 + slot * placement.stride)
+        self.layout.variables[variable].in_slot(slot)
     }
 
     /// The instance with a pid.

@@ -58,9 +58,8 @@ impl Shapes {
             Root::Variable(variable) => {
                 let (ty, owner) =
                     (program.variables[variable].ty, program.variables[variable].owner);
-                let placement = layout.variables[variable];
-                let first = placement.first.0 + names.slot(owner) * placement.stride;
-                let first = first_cell(layout, CellId(first));
+                let first = layout.variables[variable].in_slot(names.slot(owner));
+                let first = first_cell(layout, first);
                 let start = At::fixed(first.map_or(0, |cell| cell.bit));
                 let plain = first.filter(|_| is_plain(program, ty));
                 let shape = Shape { ty, cell: plain.map(|cell| Cell { bit: 0, ..cell }) };

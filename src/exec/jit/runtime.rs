@@ -8,7 +8,6 @@ use super::code::{Code, Mode, Site};
 use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, InstanceSets};
 use crate::exec::interp::WITHIN_MAX;
 use crate::exec::{Expansion, Fault, FaultKind, Interp, LABEL_BYTES, Model, Violation, stop};
-use crate::ir::layout::CellId;
 use crate::ir::{ActionId, Instance, LocationId};
 use std::io::Write;
 
@@ -629,8 +628,7 @@ pub(super) unsafe extern "C" fn interpret_mover(
 
 /// The code of where an instance is.
 fn location_code(interp: &Interp, at: Instance, state: &[u8]) -> usize {
-    let placement = interp.layout().locations[at.process];
-    let cell = CellId(placement.first.0 + at.slot * placement.stride);
+    let cell = interp.layout().locations[at.process].in_slot(at.slot);
     interp.layout().code(state, cell) as usize
 }
 

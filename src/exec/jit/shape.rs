@@ -120,8 +120,8 @@ impl Shapes {
 
     /// The cells of a channel with a capacity.
     pub fn buffer(&self, program: &Program, layout: &Layout, channel: ChannelAt) -> Buffer {
-        let (about, placement) = (&program.channels[channel.id], layout.channels[channel.id]);
-        let first = CellId(placement.first.0 + channel.slot * placement.stride);
+        let about = &program.channels[channel.id];
+        let first = layout.channels[channel.id].in_slot(channel.slot);
         let length = layout.cells[first];
         let mut stride = 0;
         let fields = (0..about.fields.len() as u32).map(|field| {
@@ -149,6 +149,5 @@ pub(super) fn location_cell(layout: &Layout, process: ProcessId) -> Cell {
 
 /// The cell that says where an instance is.
 pub(super) fn location_in(layout: &Layout, at: Instance) -> Cell {
-    let placement = layout.locations[at.process];
-    layout.cells[CellId(placement.first.0 + at.slot * placement.stride)]
+    layout.cells[layout.locations[at.process].in_slot(at.slot)]
 }

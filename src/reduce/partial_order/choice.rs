@@ -1,11 +1,11 @@
 //! Which of the enabled steps of a state are taken, in states of one configuration.
 
 use super::Method;
-use super::bits;
 use super::memo::Memo;
 use super::processes::Processes;
 use super::relation::Relation;
-use super::stubborn::{Closure, Seen, Tried};
+use super::stubborn::{Closure, Seen};
+use crate::analysis::bits;
 
 /// Chooses, by one method, for one program.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Chooser {
         Choice { chosen, is_good: is_good[0] != 0 }
     }
 
-    /// Of the state seen last, what has to be taken besides, so that everything that is looked for is
+    /// What has to be taken of a state besides, so that everything that is looked for is
     /// chosen or waited for.
     pub fn rest<'r>(&self, state: &[u8], enabled: &[u64], room: &'r mut Room) -> &'r [u64] {
         let chosen = self.choose(state, enabled, room).chosen.to_vec();
@@ -94,9 +94,9 @@ impl Chooser {
         let seen = Seen { enabled: &enabled, facts };
         let mut with = self.relation.monitors.clone();
         bits::extend(&mut with, &chosen);
-        let given_up = vec![0; enabled.len()];
+        let none = vec![0; enabled.len()];
         closure.begin(&self.relation, seen, &with);
-        closure.close(&self.relation, seen, u32::MAX, Tried { given_up: &given_up });
+        closure.close(&self.relation, seen, u32::MAX, &none);
         let rest = closure.set.iter().zip(&enabled).zip(&chosen);
         value.iter_mut().zip(rest).for_each(|(word, ((set, enabled), chosen))| {
             *word = set & enabled & !chosen;
@@ -136,11 +136,11 @@ impl Chooser {
     fn stubborn(&self, seen: Seen, closure: &mut Closure, best: &mut Vec<u64>) {
         let relation = &self.relation;
         let mut least = (bits::count(seen.enabled), true);
-        let mut given_up = vec![0; seen.enabled.len()];
+        let mut too_large = vec![0; seen.enabled.len()];
         for seed in bits::members(seen.enabled) {
             closure.begin_with(relation, seed);
-            if !closure.close(relation, seen, least.0, Tried { given_up: &given_up }) {
-                bits::insert(&mut given_up, seed);
+            if !closure.close(relation, seen, least.0, &too_large) {
+                bits::insert(&mut too_large, seed);
                 continue;
             }
             let is_bad = !bits::is_within(&relation.monitors, &closure.set);

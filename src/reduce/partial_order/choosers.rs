@@ -4,8 +4,10 @@ use super::Method;
 use super::choice::{Choice, Chooser, Room};
 use super::fixed::{Configuration, Fixed};
 use super::relation::Relation;
-use crate::exec::Checks;
-use crate::exec::Interp;
+use crate::analysis::access::Table;
+use crate::analysis::ranges::ranges;
+use crate::exec::{Checks, Interp};
+use crate::ir::layout::Ranges;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,6 +22,8 @@ pub(super) struct Choosers<'m> {
     interp: &'m Interp,
     method: Method,
     checks: Checks,
+    /// Of the program's variables, which no configuration changes.
+    ranges: Option<Ranges>,
     /// Tells configurations, if there are several.
     fixed: Option<Fixed>,
     /// Of states of which nothing more is known than of all.
@@ -43,11 +47,15 @@ impl<'m> Choosers<'m> {
         checks: &Checks,
     ) -> Result<Choosers<'m>, String> {
         let (program, layout) = (interp.program(), interp.layout());
-        let (none, conditional) = (Configuration::new(), method.is_conditional());
-        let relation = Relation::new((program, layout), checks, none, conditional)?;
-        let base = Arc::new(Chooser::new(relation, method));
+        let (checks, ranges, none) = (*checks, ranges(program), Configuration::new());
+        let base = chooser(interp, method, &checks, (ranges.clone(), none))?;
         let (fixed, made) = (Fixed::new(program, layout), Mutex::default());
-        Ok(Choosers { interp, method, checks: *checks, fixed, base, made })
+        Ok(Choosers { interp, method, checks, ranges, fixed, base: Arc::new(base), made })
+    }
+
+    /// How steps are chosen.
+    pub fn method(&self) -> Method {
+        self.method
     }
 
     /// Whether anything is looked for but deadlocks, so that what is put off matters.
@@ -97,16 +105,24 @@ impl<'m> Choosers<'m> {
         if made.len() == KEPT_MAX {
             made.clear();
         }
-        let (program, layout) = (self.interp.program(), self.interp.layout());
-        let (known, conditional) = (configuration.clone(), self.method.is_conditional());
-        let relation = Relation::new((program, layout), &self.checks, known, conditional);
-        let chooser = match relation {
-            Ok(relation) => Arc::new(Chooser::new(relation, self.method)),
-            Err(_) => self.base.clone(),
-        };
+        let known = (self.ranges.clone(), configuration.clone());
+        let chooser = chooser(self.interp, self.method, &self.checks, known);
+        let chooser = chooser.map_or_else(|_| self.base.clone(), Arc::new);
         made.insert(configuration, chooser.clone());
         chooser
     }
+}
+
+/// The chooser for states from which on what is fixed never changes, or why there is none.
+fn chooser(
+    interp: &Interp,
+    method: Method,
+    checks: &Checks,
+    (ranges, fixed): (Option<Ranges>, Configuration),
+) -> Result<Chooser, String> {
+    let (program, layout) = (interp.program(), interp.layout());
+    let table = Table::where_fixed(program, layout, ranges, fixed).map_err(|it| it.reason)?;
+    Ok(Chooser::new(Relation::new(&table, checks, method.is_conditional())?, method))
 }
 
 impl Rooms {

@@ -5,8 +5,8 @@
 //! about one cell lie side by side in one word of a set, so that they are all read off at once, from a
 //! table by the cell's code.
 
-use super::bits::words_of;
 use crate::analysis::access::{ChannelSlot, Condition, Question};
+use crate::analysis::bits::words_of;
 use crate::ir::layout::{Cell, CellId};
 use crate::ir::{Arithmetic, Layout, Program};
 use std::collections::BTreeMap;
@@ -65,15 +65,14 @@ impl<'p> Collected<'p> {
         let mut placements = self.layout.locations.iter();
         let (process, _) = placements.find(|(process, placement)| {
             let slots = self.program.slots(*process);
-            (0..slots).any(|slot| placement.first.0 + slot * placement.stride == cell.0)
+            (0..slots).any(|slot| placement.in_slot(slot) == cell)
         })?;
         Some(self.program.processes[process].has_slots().into())
     }
 
     fn about_channel(&mut self, channel: ChannelSlot, question: Question) -> Option<usize> {
         let capacity = i64::from(self.program.channels[channel.id].capacity);
-        let placement = self.layout.channels[channel.id];
-        let cell = CellId(placement.first.0 + channel.slot * placement.stride);
+        let cell = self.layout.channels[channel.id].in_slot(channel.slot);
         self.fact(cell, |_, waiting| {
             let waiting = waiting.unwrap_or_default();
             match question {

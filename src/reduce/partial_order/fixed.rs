@@ -10,7 +10,7 @@
 use crate::analysis::constants::constants;
 use crate::ir::layout::{Cell, CellId};
 use crate::ir::walk::{self, Visitor};
-use crate::ir::{Entity, Layout, LocationId, Owner, ProcessId, Program, Stmt, StmtKind};
+use crate::ir::{Entity, Layout, LocationId, Owner, ProcessId, Program, Stmt, StmtKind, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Processes whose parameters may be known: as many as a word has bits.
@@ -22,13 +22,13 @@ pub(super) type Configuration = BTreeMap<CellId, i64>;
 /// What tells the configuration of a state.
 #[derive(Debug)]
 pub(super) struct Fixed {
-    /// The bits of a state that it depends on.
+    /// The bits of a state in which constants are.
     mask: Vec<u8>,
     /// Of each process that may start others, in each slot.
     starters: Vec<Starter>,
     /// Of each process that may be started, those that its instances may start, by kind.
     starts: Vec<u64>,
-    locals: Vec<Local>,
+    slots: Vec<Slot>,
     layout: Layout,
 }
 
@@ -40,13 +40,28 @@ struct Starter {
     by_code: Vec<u64>,
 }
 
-/// A local that is a constant.
+impl Starter {
+    /// The kinds that it may start in a state and later.
+    fn may_start(&self, layout: &Layout, state: &[u8]) -> u64 {
+        let code = layout.code(state, self.location) as usize;
+        self.by_code.get(code).copied().unwrap_or(u64::MAX)
+    }
+}
+
+/// A slot of a process with locals that are constants.
 #[derive(Debug)]
-struct Local {
-    cell: CellId,
-    /// The location of its process in its slot, which tells whether it is free.
+struct Slot {
+    /// Tells whether it is free.
     location: CellId,
     kind: ProcessId,
+    /// Those of the locals.
+    cells: Vec<CellId>,
+}
+
+impl Slot {
+    fn is_free(&self, layout: &Layout, state: &[u8]) -> bool {
+        layout.get(state, self.location) == Some(0)
+    }
 }
 
 impl Fixed {
@@ -62,36 +77,33 @@ impl Fixed {
             mask: vec![0; layout.bytes],
             starters: Vec::new(),
             starts,
-            locals: Vec::new(),
+            slots: Vec::new(),
             layout: layout.clone(),
         };
         for (kind, process) in program.processes.iter().filter(|(_, it)| it.has_slots()) {
             for slot in 0..program.slots(kind) {
-                let location =
-                    at(layout.locations[kind].first, layout.locations[kind].stride, slot);
+                let location = layout.locations[kind].in_slot(slot);
                 if fixed.starts[kind.index()] != 0 {
                     let from = |at: LocationId| started_from(program, kind, Some(at));
                     let by_code = std::iter::once(0).chain(process.locations.keys().map(from));
-                    fixed.read(location);
                     fixed.starters.push(Starter { location, by_code: by_code.collect() });
                 }
-                for &variable in &constants {
-                    if program.variables[variable].owner == Owner::Process(kind) {
-                        let placement = layout.variables[variable];
-                        let cell = at(placement.first, placement.stride, slot);
-                        fixed.locals.push(Local { cell, location, kind });
-                        fixed.read(cell);
-                        fixed.read(location);
-                    }
+                let own = |it: &&VarId| program.variables[**it].owner == Owner::Process(kind);
+                let own = constants.iter().filter(own);
+                let cells: Vec<CellId> =
+                    own.map(|&it| layout.variables[it].in_slot(slot)).collect();
+                cells.iter().for_each(|&cell| fixed.mark(cell));
+                if !cells.is_empty() {
+                    fixed.slots.push(Slot { location, kind, cells });
                 }
             }
         }
         // Of processes that are always there constants are known from their ranges.
-        (!fixed.locals.is_empty()).then_some(fixed)
+        (!fixed.slots.is_empty()).then_some(fixed)
     }
 
-    /// Notes that a cell matters.
-    fn read(&mut self, cell: CellId) {
+    /// Notes that a cell is a constant's.
+    fn mark(&mut self, cell: CellId) {
         let Cell { bit, bits, .. } = self.layout.cells[cell];
         for bit in bit..bit + bits {
             self.mask[(bit / 8) as usize] |= 0x80 >> (bit % 8);
@@ -101,21 +113,23 @@ impl Fixed {
     /// Whether two states differ in what the configuration depends on.
     pub fn differ(&self, state: &[u8], other: &[u8]) -> bool {
         let bytes = state.iter().zip(other).zip(&self.mask);
+        let started =
+            |it: &Starter| it.may_start(&self.layout, state) != it.may_start(&self.layout, other);
+        let lives = |it: &Slot| it.is_free(&self.layout, state) != it.is_free(&self.layout, other);
         bytes.fold(0, |differ, ((one, two), mask)| differ | (one ^ two) & mask) != 0
+            || self.starters.iter().any(started)
+            || self.slots.iter().any(lives)
     }
 
     /// That of a state.
     pub fn of(&self, state: &[u8]) -> Configuration {
-        let by_code = |it: &Starter| {
-            let code = self.layout.code(state, it.location) as usize;
-            it.by_code.get(code).copied().unwrap_or(u64::MAX)
-        };
-        let now = self.starters.iter().fold(0, |all, it| all | by_code(it));
+        let layout = &self.layout;
+        let now = self.starters.iter().fold(0, |all, it| all | it.may_start(layout, state));
         let started = self.spread(now);
         let is_settled = |kind: ProcessId| started >> kind.index() & 1 == 0;
-        let lives = |it: &Local| self.layout.get(state, it.location) != Some(0);
-        let known = self.locals.iter().filter(|it| is_settled(it.kind) && lives(it));
-        known.filter_map(|it| Some((it.cell, self.layout.get(state, it.cell)?))).collect()
+        let known = |it: &&Slot| is_settled(it.kind) && !it.is_free(layout, state);
+        let cells = self.slots.iter().filter(known).flat_map(|it| &it.cells);
+        cells.filter_map(|&cell| Some((cell, layout.get(state, cell)?))).collect()
     }
 
     /// The kinds that may be started if these may be.
@@ -130,10 +144,6 @@ impl Fixed {
             kinds = all;
         }
     }
-}
-
-fn at(first: CellId, stride: u32, slot: u32) -> CellId {
-    CellId(first.0 + slot * stride)
 }
 
 /// The kinds of processes that an instance may start, from a location on or from anywhere.

@@ -15,7 +15,6 @@
 //! What is put off must not be put off for ever: see [`Postpones`](crate::exec::Postpones) and
 //! `docs/reductions.md`.
 
-mod bits;
 mod choice;
 mod choosers;
 mod facts;
@@ -85,7 +84,6 @@ impl Method {
 
 /// Partial-order reduction of one program, searched for some checks.
 pub struct PartialOrder<'m> {
-    method: Method,
     selective: Arc<dyn Selective + 'm>,
     choosers: Arc<Choosers<'m>>,
 }
@@ -112,13 +110,13 @@ impl<'m> PartialOrder<'m> {
         checks: &Checks,
     ) -> Result<PartialOrder<'m>, String> {
         let choosers = Arc::new(Choosers::new(interp, method, checks)?);
-        Ok(PartialOrder { method, selective: selective.into(), choosers })
+        Ok(PartialOrder { selective: selective.into(), choosers })
     }
 }
 
 impl<'m> Reduction<'m> for PartialOrder<'m> {
     fn name(&self) -> String {
-        self.method.reduction_name()
+        self.choosers.method().reduction_name()
     }
 
     fn kind(&self) -> Kind {
@@ -146,6 +144,6 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
 
     fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
         let (selective, choosers) = (self.selective.clone(), self.choosers.clone());
-        Box::new(Reduced::new(model, selective, choosers, self.method))
+        Box::new(Reduced::new(model, selective, choosers))
     }
 }

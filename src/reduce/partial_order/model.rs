@@ -1,10 +1,10 @@
 //! The model that is left: states expanded by chosen steps.
 
-use super::Method;
 use super::choosers::{Choosers, Rooms};
 use crate::analysis::instances::InstanceSets;
 use crate::exec::{Expansion, Explain, Lift, Model, Obligations, Postpones, Selective, stop};
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::reduce::pool::Pool;
+use std::sync::Arc;
 
 /// How many states are looked at together.
 const BLOCK: usize = 128;
@@ -14,9 +14,7 @@ pub(super) struct Reduced<'m> {
     model: Box<dyn Model + 'm>,
     selective: Arc<dyn Selective + 'm>,
     choosers: Arc<Choosers<'m>>,
-    method: Method,
-    /// Room that is free at the moment: as much as was ever needed at once.
-    rooms: Mutex<Vec<Work>>,
+    rooms: Pool<Work>,
 }
 
 /// What expanding takes.
@@ -35,24 +33,35 @@ impl<'m> Reduced<'m> {
         model: Box<dyn Model + 'm>,
         selective: Arc<dyn Selective + 'm>,
         choosers: Arc<Choosers<'m>>,
-        method: Method,
     ) -> Reduced<'m> {
-        Reduced { model, selective, choosers, method, rooms: Mutex::default() }
+        Reduced { model, selective, choosers, rooms: Pool::default() }
     }
 
-    fn with_room(&self, run: impl FnOnce(&mut Work)) {
-        let free = || self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
-        let work = free().pop();
-        let mut work = work.unwrap_or_else(|| Work {
+    /// Does something with each block of states, and the number of states before it, until it is time to
+    /// leave.
+    fn in_blocks(
+        &self,
+        states: &[u8],
+        out: &mut Expansion,
+        mut run: impl FnMut(usize, &[u8], &mut Expansion, &mut Work),
+    ) {
+        let make = || Work {
             enabled: self.selective.instances().sets(),
             chosen: self.selective.instances().sets(),
             single: self.selective.instances().sets(),
             rooms: self.choosers.rooms(),
             successors: Vec::new(),
             partial: Vec::new(),
+        };
+        self.rooms.with(make, |work| {
+            let blocks = states.chunks(BLOCK * self.model.width());
+            for (before, block) in (0..).step_by(BLOCK).zip(blocks) {
+                if stop::is_asked() || out.has_failed() {
+                    return;
+                }
+                run(before, block, out, work);
+            }
         });
-        run(&mut work);
-        free().push(work);
     }
 
     /// Whether anything is looked for but deadlocks, so that what is put off matters.
@@ -146,13 +155,8 @@ impl Model for Reduced<'_> {
         if self.has_monitors() {
             return self.model.expand(states, out);
         }
-        self.with_room(|work| {
-            for block in states.chunks(BLOCK * self.model.width()) {
-                if stop::is_asked() || out.has_failed() {
-                    return;
-                }
-                self.expand_block(block, out, None, work);
-            }
+        self.in_blocks(states, out, |_, block, out, work| {
+            self.expand_block(block, out, None, work);
         });
     }
 
@@ -163,7 +167,7 @@ impl Model for Reduced<'_> {
     fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.model.digest());
-        hasher.update(b"partial order ").update(self.method.name().as_bytes());
+        hasher.update(b"partial order ").update(self.choosers.method().name().as_bytes());
         hasher.update(&[self.has_monitors().into()]);
         *hasher.finalize().as_bytes()
     }
@@ -183,33 +187,23 @@ impl Model for Reduced<'_> {
 
 impl Postpones for Reduced<'_> {
     fn expand_some(&self, states: &[u8], out: &mut Expansion, owed: &mut Obligations) {
-        self.with_room(|work| {
-            for (number, block) in states.chunks(BLOCK * self.model.width()).enumerate() {
-                if stop::is_asked() || out.has_failed() {
-                    return;
-                }
-                self.expand_block(block, out, Some((owed, number * BLOCK)), work);
-            }
+        self.in_blocks(states, out, |before, block, out, work| {
+            self.expand_block(block, out, Some((owed, before)), work);
         });
     }
 
     fn expand_rest(&self, states: &[u8], out: &mut Expansion) {
         let width = self.model.width();
-        self.with_room(|work| {
-            for block in states.chunks(BLOCK * width) {
-                if stop::is_asked() || out.has_failed() {
-                    return;
-                }
-                if let Err(error) = self.selective.enabled(block, &mut work.enabled) {
-                    return out.give_up(error);
-                }
-                work.chosen.clear(block.len() / width);
-                for (at, state) in block.chunks_exact(width).enumerate() {
-                    let rest = self.choosers.rest(state, work.enabled.words(at), &mut work.rooms);
-                    work.chosen.words_mut(at).copy_from_slice(rest);
-                }
-                self.selective.expand_chosen(block, &work.chosen, out);
+        self.in_blocks(states, out, |_, block, out, work| {
+            if let Err(error) = self.selective.enabled(block, &mut work.enabled) {
+                return out.give_up(error);
             }
+            work.chosen.clear(block.len() / width);
+            for (at, state) in block.chunks_exact(width).enumerate() {
+                let rest = self.choosers.rest(state, work.enabled.words(at), &mut work.rooms);
+                work.chosen.words_mut(at).copy_from_slice(rest);
+            }
+            self.selective.expand_chosen(block, &work.chosen, out);
         });
     }
 }

@@ -5,17 +5,15 @@
 //! not hold. It depends on whatever can change what it reads, and so the choice treats it like any other
 //! action that is waited for.
 
-use super::bits::{self, Rows};
 use super::facts::{self, Collected, Facts};
-use super::fixed::Configuration;
 use crate::analysis::access::{Condition, Conjunct, Moved, Table};
+use crate::analysis::bits::{self, Rows, Shared};
 use crate::analysis::dependence::{Dependence, Matrix};
 use crate::analysis::instances::{ActionInstance, InstanceId};
-use crate::analysis::ranges::ranges;
 use crate::exec::Checks;
 use crate::ir::layout::CellId;
 use crate::ir::{EndRule, Entity, ExprKind, Layout, LocationId, Program, PropertyId, PropertyKind};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Programs with more action instances are not reduced: all pairs of them are looked at.
 pub(super) const INSTANCES_MAX: u32 = 8192;
@@ -82,17 +80,11 @@ pub(super) struct Beginning {
 }
 
 impl Relation {
-    /// That of a program searched for some checks, in states from which on some cells never change, the
-    /// constant one or the conditional one; or why there is none.
-    pub fn new(
-        (program, layout): (&Program, &Layout),
-        checks: &Checks,
-        fixed: Configuration,
-        conditional: bool,
-    ) -> Result<Relation, String> {
-        let table = Table::where_fixed(program, layout, ranges(program), fixed);
-        let table = table.map_err(|it| it.reason)?;
-        let Some(dependence) = Dependence::new(&table, INSTANCES_MAX) else {
+    /// That of a program searched for some checks, in the states that the table is about, the constant one or
+    /// the conditional one; or why there is none.
+    pub fn new(table: &Table, checks: &Checks, conditional: bool) -> Result<Relation, String> {
+        let (program, layout) = (table.program(), table.layout());
+        let Some(dependence) = Dependence::new(table, INSTANCES_MAX) else {
             return Err(format!("it has more than {INSTANCES_MAX} action instances"));
         };
         let watched = watched(program, checks);
@@ -103,7 +95,7 @@ impl Relation {
             dependent: building.dependent(conditional),
             sometimes: building.sometimes(conditional),
             waits: dependence.instances().map(|it| building.waits(it)).collect(),
-            enabling: Rows::new(0),
+            enabling: Rows::new(0, 0),
             monitors: building.none(),
             places: Vec::new(),
             facts: Facts::default(),
@@ -114,9 +106,9 @@ impl Relation {
         for instance in building.that_fail(checks) {
             bits::insert(&mut relation.monitors, instance.index());
         }
-        relation.places = building.places(&table);
-        let Building { enabling, facts, .. } = building;
-        relation.enabling = enabling;
+        relation.places = building.places(table);
+        let Building { pointed, facts, .. } = building;
+        relation.enabling = pointed.into_rows();
         relation.number_facts(facts);
         Ok(relation)
     }
@@ -149,9 +141,8 @@ struct Building<'b> {
     dependence: &'b Dependence<'b>,
     matrix: Matrix,
     members: usize,
-    enabling: Rows,
-    /// The numbers of the sets that are there.
-    known: HashMap<Vec<u64>, usize>,
+    /// Sets that are pointed to.
+    pointed: Shared,
     facts: Collected<'b>,
 }
 
@@ -167,14 +158,13 @@ impl<'b> Building<'b> {
             dependence,
             matrix: dependence.matrix(),
             members,
-            enabling: Rows::new(members),
-            known: HashMap::new(),
+            pointed: Shared::new(members),
             facts: Collected::new(program, layout),
         }
     }
 
     fn none(&self) -> Vec<u64> {
-        self.enabling.none()
+        vec![0; bits::words_of(self.members)]
     }
 
     /// A set of instances as one of members.
@@ -184,20 +174,10 @@ impl<'b> Building<'b> {
         row
     }
 
-    /// The number of a set that is pointed to.
-    fn row(&mut self, row: &[u64]) -> usize {
-        if let Some(&number) = self.known.get(row) {
-            return number;
-        }
-        let number = self.enabling.push(row);
-        self.known.insert(row.to_vec(), number);
-        number
-    }
-
     /// Of each member those that have to be with it where it is possible, whatever the values.
     fn dependent(&self, conditional: bool) -> Rows {
         let from = if conditional { &self.matrix.interacting } else { &self.matrix.dependent };
-        let mut rows = Rows::of(self.members, self.members);
+        let mut rows = Rows::new(self.members, self.members);
         for instance in self.dependence.instances() {
             let row = self.as_members(from.row(instance.index()));
             rows.row_mut(instance.index()).copy_from_slice(&row);
@@ -234,7 +214,7 @@ impl<'b> Building<'b> {
                 for it in self.matrix.sometimes[instance].clone() {
                     let with = self.as_members(self.matrix.sets.row(it.with));
                     let unless = self.facts.that(it.cell, |value| !it.from(value));
-                    let with = self.row(&with);
+                    let with = self.pointed.number(with);
                     all[instance.index()].push(Sometimes { unless, with });
                 }
             }
@@ -251,7 +231,8 @@ impl<'b> Building<'b> {
         };
         if guard.iter().any(|it| constant(it) == Some(false)) {
             // Nothing makes it possible.
-            let (fact, enabling) = (self.facts.in_any_state(), self.row(&self.none()));
+            let (fact, none) = (self.facts.in_any_state(), self.none());
+            let enabling = self.pointed.number(none);
             return vec![Wait { fact, decides: fact.is_some(), enabling }];
         }
         let waits = guard.iter().zip(sets).filter(|(it, _)| constant(it).is_none());
@@ -259,7 +240,7 @@ impl<'b> Building<'b> {
             let row = self.as_members(self.matrix.sets.row(set));
             let fact = self.facts.that_fails(&conjunct.condition);
             let decides = fact.is_some() && facts::decide(&conjunct.condition);
-            Wait { fact, decides, enabling: self.row(&row) }
+            Wait { fact, decides, enabling: self.pointed.number(row) }
         });
         waits.collect()
     }
@@ -272,7 +253,7 @@ impl<'b> Building<'b> {
             bits::insert(relation.dependent.row_mut(instance.index()), watcher);
         }
         relation.dependent.row_mut(watcher).copy_from_slice(&seen);
-        let enabling = self.row(&seen);
+        let enabling = self.pointed.number(seen);
         relation.waits.push(vec![Wait { fact: None, decides: false, enabling }]);
         bits::insert(&mut relation.monitors, watcher);
     }
@@ -294,7 +275,7 @@ impl<'b> Building<'b> {
             for side in sides {
                 let Some(edge) = self.program.actions[side.action].edge else { continue };
                 let cell = table.location_cell(edge.process, side.slot);
-                let (own, at, moves) = (self.enabling.none(), BTreeMap::new(), Vec::new());
+                let (own, at, moves) = (self.none(), BTreeMap::new(), Vec::new());
                 let place = places.entry(cell).or_insert(Place { own, at, moves });
                 bits::insert(&mut place.own, instance.index());
                 bits::insert(&mut self.beginning(place, cell, edge.from).from, instance.index());
@@ -316,7 +297,7 @@ impl<'b> Building<'b> {
     ) -> &'p mut Beginning {
         place.at.entry(location).or_insert_with(|| {
             let fact = self.facts.that_fails(&Condition::At(cell, location));
-            Beginning { fact, from: self.enabling.none() }
+            Beginning { fact, from: self.none() }
         })
     }
 }

@@ -9,8 +9,8 @@
 //! With the *conditional* relation (Definitions 9 and 11) what does not go with an enabled member depends on
 //! the state: on how full a channel is, or what a counter holds.
 
-use super::bits;
 use super::relation::{Relation, Wait};
+use crate::analysis::bits;
 
 /// A state as a choice sees it.
 #[derive(Clone, Copy)]
@@ -30,12 +30,6 @@ pub(super) struct Closure {
     pub enabled: u32,
     open: Vec<usize>,
     union: Vec<u64>,
-}
-
-/// Seeds that were tried before, in one state.
-pub(super) struct Tried<'t> {
-    /// Those whose closures were given up: what has one of them has too many enabled members.
-    pub given_up: &'t [u64],
 }
 
 impl Closure {
@@ -77,13 +71,13 @@ impl Closure {
         }
     }
 
-    /// Closes the set; gives up, with `false`, as soon as it has more than `most` enabled members or one
-    /// from which that was so.
-    pub fn close(&mut self, relation: &Relation, seen: Seen, most: u32, tried: Tried) -> bool {
+    /// Closes the set; gives up, with `false`, as soon as it has more than `most` enabled members or one of
+    /// `too_large`, from which that was so.
+    pub fn close(&mut self, relation: &Relation, seen: Seen, most: u32, too_large: &[u64]) -> bool {
         while let Some(member) = self.open.pop() {
             if !bits::has(seen.enabled, member) {
                 self.wait(relation, seen, member);
-            } else if bits::has(tried.given_up, member) {
+            } else if bits::has(too_large, member) {
                 return false;
             } else {
                 self.add(seen, relation.dependent.row(member));

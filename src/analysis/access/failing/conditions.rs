@@ -1,7 +1,7 @@
 //! What a condition that holds, or does not, says of the state.
 
 use super::{Here, Judge};
-use crate::ir::interval::{Interval, is_none};
+use crate::ir::interval::{self, Interval, is_none};
 use crate::ir::{Binary, Expr, ExprKind, Place, Unary};
 
 impl Judge<'_> {
@@ -66,29 +66,14 @@ impl Judge<'_> {
     }
 
     fn compare(&mut self, operator: Binary, left: &Expr, right: &Expr, holds: bool) {
-        let operator = match (operator, holds) {
-            (_, true) => operator,
-            (Binary::Equal, _) => Binary::NotEqual,
-            (Binary::NotEqual, _) => Binary::Equal,
-            (Binary::Less, _) => Binary::GreaterEqual,
-            (Binary::LessEqual, _) => Binary::Greater,
-            (Binary::Greater, _) => Binary::LessEqual,
-            (Binary::GreaterEqual, _) => Binary::Less,
-            _ => return,
-        };
+        let operator = if holds { Some(operator) } else { operator.opposite() };
+        let Some(operator) = operator else { return };
         let (one, other) = (self.of.values(left), self.of.values(right));
         if is_none(one) || is_none(other) {
             return;
         }
-        let (of_left, of_right) = match operator {
-            Binary::Equal => (other, one),
-            Binary::Less => ((i64::MIN, less(other.1)), (more(one.0), i64::MAX)),
-            Binary::LessEqual => ((i64::MIN, other.1), (one.0, i64::MAX)),
-            Binary::Greater => ((more(other.0), i64::MAX), (i64::MIN, less(one.1))),
-            Binary::GreaterEqual => ((other.0, i64::MAX), (i64::MIN, one.1)),
-            Binary::NotEqual => (without(one, other), without(other, one)),
-            _ => return,
-        };
+        let bounds = interval::bounds(operator, one, other);
+        let Some((of_left, of_right)) = bounds else { return };
         for (expr, bound) in [(left, of_left), (right, of_right)] {
             if let ExprKind::Read(place) = &expr.kind {
                 self.narrow(place, bound);
@@ -104,22 +89,4 @@ impl Judge<'_> {
             self.of.here.set(cell, (held.0.max(bound.0), held.1.min(bound.1)));
         }
     }
-}
-
-/// A range without the values of another, as far as an interval can say so.
-fn without(range: Interval, other: Interval) -> Interval {
-    match other.0 == other.1 {
-        true if range == other => crate::ir::interval::NONE,
-        true if range.0 == other.0 => (more(range.0), range.1),
-        true if range.1 == other.0 => (range.0, less(range.1)),
-        _ => range,
-    }
-}
-
-fn less(value: i64) -> i64 {
-    value.saturating_sub(1)
-}
-
-fn more(value: i64) -> i64 {
-    value.saturating_add(1)
 }

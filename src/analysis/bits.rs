@@ -1,0 +1,130 @@
+//! Sets as bits: member `i` is bit `i % 64` of word `i / 64`. Sets that are used together have as many words.
+
+use std::collections::HashMap;
+
+/// Bits of a word.
+pub const WORD_BITS: usize = u64::BITS as usize;
+
+/// Words of a set of so many members: one at least, so that sets can be counted.
+pub fn words_of(members: usize) -> usize {
+    members.div_ceil(WORD_BITS).max(1)
+}
+
+/// Whether a set has a member.
+#[inline]
+pub fn has(set: &[u64], member: usize) -> bool {
+    set[member / WORD_BITS] >> (member % WORD_BITS) & 1 != 0
+}
+
+/// Adds a member to a set.
+#[inline]
+pub fn insert(set: &mut [u64], member: usize) {
+    set[member / WORD_BITS] |= 1 << (member % WORD_BITS);
+}
+
+/// Takes a member out of a set.
+pub fn take_out(set: &mut [u64], member: usize) {
+    set[member / WORD_BITS] &= !(1 << (member % WORD_BITS));
+}
+
+/// Adds all members of another set.
+pub fn extend(set: &mut [u64], other: &[u64]) {
+    set.iter_mut().zip(other).for_each(|(word, &more)| *word |= more);
+}
+
+/// Takes out all members of another set.
+pub fn remove(set: &mut [u64], other: &[u64]) {
+    set.iter_mut().zip(other).for_each(|(word, &less)| *word &= !less);
+}
+
+/// How many members a set has.
+pub fn count(set: &[u64]) -> u32 {
+    set.iter().map(|word| word.count_ones()).sum()
+}
+
+/// Whether two sets have a member in common.
+pub fn meet(one: &[u64], other: &[u64]) -> bool {
+    one.iter().zip(other).any(|(one, other)| one & other != 0)
+}
+
+/// Whether every member of one is in the other.
+pub fn is_within(one: &[u64], other: &[u64]) -> bool {
+    one.iter().zip(other).all(|(one, other)| one & !other == 0)
+}
+
+/// The members of a set, ascending.
+pub fn members(set: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    set.iter().enumerate().flat_map(|(at, &word)| {
+        let rest = |&word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
+        let words = std::iter::successors(Some(word).filter(|&word| word != 0), rest);
+        words.map(move |word| at * WORD_BITS + word.trailing_zeros() as usize)
+    })
+}
+
+/// Sets of the same members, one after another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rows {
+    words: usize,
+    all: Vec<u64>,
+}
+
+impl Rows {
+    /// So many empty sets of members below a number.
+    pub fn new(sets: usize, members: usize) -> Rows {
+        let words = words_of(members);
+        Rows { words, all: vec![0; sets * words] }
+    }
+
+    /// An empty set that is none of these yet.
+    pub fn none(&self) -> Vec<u64> {
+        vec![0; self.words]
+    }
+
+    /// Adds a set; tells its number.
+    pub fn push(&mut self, set: &[u64]) -> usize {
+        debug_assert_eq!(set.len(), self.words);
+        self.all.extend_from_slice(set);
+        self.all.len() / self.words - 1
+    }
+
+    /// Set number `at`.
+    #[inline]
+    pub fn row(&self, at: usize) -> &[u64] {
+        &self.all[at * self.words..][..self.words]
+    }
+
+    /// The same, to be changed.
+    pub fn row_mut(&mut self, at: usize) -> &mut [u64] {
+        &mut self.all[at * self.words..][..self.words]
+    }
+
+    /// Whether set number `at` has a member.
+    pub fn contains(&self, at: usize, member: usize) -> bool {
+        has(self.row(at), member)
+    }
+}
+
+/// Sets that are kept once, and meant by their numbers.
+#[derive(Debug)]
+pub struct Shared {
+    rows: Rows,
+    known: HashMap<Vec<u64>, usize>,
+}
+
+impl Shared {
+    /// None yet, of members below a number.
+    pub fn new(members: usize) -> Shared {
+        Shared { rows: Rows::new(0, members), known: HashMap::new() }
+    }
+
+    /// The number of a set.
+    pub fn number(&mut self, set: Vec<u64>) -> usize {
+        let Shared { rows, known } = self;
+        *known.entry(set).or_insert_with_key(|set| rows.push(set))
+    }
+
+    /// All of them, by their numbers.
+    pub fn into_rows(self) -> Rows {
+        self.rows
+    }
+}
