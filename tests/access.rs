@@ -502,7 +502,25 @@ and {}",
         judges: &mut BTreeMap<(InstanceId, usize), Interp>,
     ) -> Vec<Option<bool>> {
         let guard = self.dependence.access(instance).guard.iter().enumerate();
-        guard.map(|it| self.holds(instance, it, state, judges)).collect()
+        let told = guard.map(|it| self.holds(instance, it, state, judges)).collect();
+        self.without_messages(instance, told)
+    }
+
+    /// Whether the first message matches is asked of one that is there.
+    fn without_messages(
+        &self,
+        instance: InstanceId,
+        mut told: Vec<Option<bool>>,
+    ) -> Vec<Option<bool>> {
+        let guard = &self.dependence.access(instance).guard;
+        for at in 1..guard.len() {
+            let first_matches =
+                matches!(guard[at].condition, Condition::Asks(_, Question::FirstMatches));
+            if first_matches && guard[at - 1].may_fail() {
+                told[at - 1] = None;
+            }
+        }
+        told
     }
 
     fn holds(
@@ -782,7 +800,7 @@ fn what_is_said_of_counters_is_true() {
 }
 
 /// Small models, each of something that random ones seldom have.
-const RARE: [(&Language, &str); 10] = [
+const RARE: [(&Language, &str); 12] = [
     (
         &murphi::LANGUAGE,
         "var x: 0..3; y: boolean;
@@ -820,6 +838,20 @@ const RARE: [(&Language, &str); 10] = [
          active proctype P() { do :: c!x :: x = 1 - x od }
          active proctype Q() { do :: c?1 -> y = 0 :: c?eval(y) :: y = 1 - y od }
          active proctype R() { do :: x = 1 - x :: y = 1 - y od }",
+    ),
+    (
+        &promela::LANGUAGE,
+        "chan c = [3] of { byte, byte }; byte x, y;
+         active proctype P() { do :: c!1,x :: c!!0,y :: x = 1 - x od }
+         active proctype Q() { do :: c?1,eval(x) -> y = 1 :: c?0,y :: c??1,0 od }
+         active proctype R() { do :: c?[0,1] -> x = 0 :: c??[1,1] -> c?1,y :: c?eval(y),_ od }",
+    ),
+    (
+        &promela::LANGUAGE,
+        "byte n, x; chan c = [1] of { byte };
+         proctype Q(byte it) { byte y; c!it; half: atomic { y = x; x = 1 - y } }
+         active proctype P() { do :: n < 6 -> atomic { run Q(n % 2); n++ } :: c?0 -> x = 0 :: c?1 od }
+         active proctype R() { do :: Q[2]@half -> x = 1 :: x == 1 -> x = 0 :: Q[3]@half -> break od }",
     ),
     (
         &dve::LANGUAGE,

@@ -556,6 +556,38 @@ fn what_is_visible_is_not_put_behind() {
     }
 }
 
+/// Processes that end and receives with constants: one order is enough, as neither the end of a process nor
+/// a message behind another makes anything else possible.
+#[test]
+fn ends_and_messages_behind_others_are_not_waited_for() {
+    for (text, states) in [
+        (
+            "chan left = [2] of { byte }; chan right = [2] of { byte };
+            proctype Node(chan in; chan out) {
+                byte x;
+                out!1; out!2;
+                do :: in?1 -> x++ :: in?2 -> break od
+            }
+            init { atomic { run Node(left, right); run Node(right, left) } }",
+            15,
+        ),
+        (
+            "chan c = [3] of { byte };
+            active proctype Ones() { c!1; c!1; c!1 }
+            active proctype Twos() { c!2; c!2; c!2 }
+            active proctype Takes() { byte x; do :: c?1 -> x++ :: c?2 -> skip od }",
+            70,
+        ),
+    ] {
+        let model = interp("promela", text);
+        for method in [Method::Stubborn, Method::Conditional] {
+            let reduced = reduced_as(&model, &model, method, &DEADLOCKS);
+            let (seen, _) = searched(&*reduced, usize::MAX).unwrap();
+            assert_eq!(seen.len(), states, "{}: {text}", method.name());
+        }
+    }
+}
+
 /// Models that lose their violation if one thing is not known of them: what the choice is told then is a
 /// model with another word in its place.
 #[test]

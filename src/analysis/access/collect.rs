@@ -7,13 +7,13 @@ use super::object::{Access, Add, ChannelSlot, ChannelUse, Moved};
 use super::sums::Sum;
 use super::walk::{Caller, Operation, Touch, Touched, Values, Walk};
 use crate::ir::interval::{self, Interval, hull};
-use crate::ir::layout::{CellId, Ranges};
+use crate::ir::layout::{CellId, Content, Group, Ranges};
 use crate::ir::{
     Argument, ChannelId, ChannelRef, Convert, Edge, Entity, Expr, ExprKind, Function, FunctionId,
     Layout, LocalId, LocationId, Overflow, Owner, Pid, Place, ProcessId, Program, Root, Selector,
     Type, TypeId, Urgency, VarId,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Local variables are given cells from here on, beyond those of any state.
@@ -473,7 +473,7 @@ impl<'p> Collector<'p> {
             (urgency(from) == Urgency::Committed) != (urgency(to) == Urgency::Committed);
         for slot in self.scope.mover.slots.clone() {
             let cell = self.known.location_cell(process, slot);
-            self.access.moves.push(Moved { cell, from, to });
+            self.access.moves.push(Moved { cell, from: Some(from), to: Some(to) });
         }
     }
 
@@ -552,7 +552,12 @@ impl<'p> Collector<'p> {
         self.instances();
         self.access.writes_instances = true;
         let slots = 0..self.known.program.slots(process);
-        slots.clone().for_each(|slot| self.overwrite_own(process, slot));
+        for slot in slots.clone() {
+            self.overwrite_own(process, slot);
+            let cell = self.known.location_cell(process, slot);
+            let start = self.known.program.processes[process].start;
+            self.access.moves.push(Moved { cell, from: None, to: Some(start) });
+        }
         let begun = Mover { process: Some(process), slots };
         let starter = std::mem::replace(&mut self.scope.mover, begun);
         self.scope.open += 1;
@@ -566,11 +571,27 @@ impl<'p> Collector<'p> {
         self.access.writes_instances = true;
         let Mover { process, slots } = self.scope.mover.clone();
         if let Some(process) = process {
-            slots.for_each(|slot| self.overwrite_own(process, slot));
+            for slot in slots {
+                self.overwrite_own(process, slot);
+                self.leave_for_good(process, slot);
+            }
         }
     }
 
-    /// Notes that all that belongs to an instance may get other values.
+    /// Notes that an instance is nowhere afterwards, wherever it is before and within the step.
+    fn leave_for_good(&mut self, process: ProcessId, slot: u32) {
+        let cell = self.known.location_cell(process, slot);
+        let own = self.access.moves.iter().filter(|it| it.cell == cell);
+        let mut left: BTreeSet<_> = own.flat_map(|it| [it.from, it.to]).flatten().collect();
+        if left.is_empty() {
+            // Which action it is the end of is not known.
+            left.extend(self.known.program.processes[process].locations.keys());
+        }
+        let moves = left.into_iter().map(|from| Moved { cell, from: Some(from), to: None });
+        self.access.moves.extend(moves);
+    }
+
+    /// Notes that all that belongs to an instance, but for its location, may get other values.
     fn overwrite_own(&mut self, process: ProcessId, slot: u32) {
         let cells = self.known.own_cells(process, slot);
         self.access.writes.extend(&cells);
@@ -666,12 +687,16 @@ impl Known<'_> {
         self.layout.locations[process].in_slot(slot)
     }
 
-    /// All cells of what belongs to an instance, its location among them.
+    /// All cells of what belongs to an instance, but for its location.
     pub fn own_cells(&self, process: ProcessId, slot: u32) -> Cells {
         let mut cells = Cells::default();
         let owner = Owner::Process(process);
         let groups = self.layout.groups.values();
-        for group in groups.filter(|it| it.slot == slot && self.program.owner(it.part) == owner) {
+        let is_own = |it: &&Group| {
+            let tells_location = matches!(it.part, Content::Location(_));
+            it.slot == slot && self.program.owner(it.part) == owner && !tells_location
+        };
+        for group in groups.filter(is_own) {
             cells.insert(group.first.0..group.first.0 + group.cells);
         }
         cells

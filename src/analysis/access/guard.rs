@@ -2,6 +2,7 @@
 
 use super::collect::Collector;
 use super::failing::Judge;
+use super::failures::Failures;
 use super::object::{Access, ChannelSlot};
 use crate::ir::layout::CellId;
 use crate::ir::{
@@ -41,7 +42,7 @@ pub enum Question {
     HasRoom,
     /// Is there a message?
     HasMessage,
-    /// Does the first message match?
+    /// Does the first message match? Asked only where there is one.
     FirstMatches,
     /// Does any message match?
     SomeMatches,
@@ -95,12 +96,39 @@ impl<'p> Collector<'p> {
                 self.conjuncts(right, judge, into);
             }
             _ => {
-                let mut conjunct = self.conjunct(guard);
+                let conjunct = self.conjunct(guard);
                 judge.condition(guard);
-                conjunct.access.failures = judge.take();
-                into.push(conjunct);
+                let channel = match &guard.kind {
+                    ExprKind::CanReceive(channel, ..) => Some(channel),
+                    _ => None,
+                };
+                self.push_conjunct(conjunct, channel, judge.take(), into);
             }
         }
+    }
+
+    /// Adds a conjunct about a channel, if about any, with how judging it may fail. Before whether the first
+    /// message matches comes whether there is one: different steps help where it is one or the other.
+    fn push_conjunct(
+        &mut self,
+        mut conjunct: Conjunct<'p>,
+        channel: Option<&ChannelRef>,
+        failures: Failures,
+        into: &mut Vec<Conjunct<'p>>,
+    ) {
+        if let (Condition::Asks(_, Question::FirstMatches), Some(channel)) =
+            (&conjunct.condition, channel)
+        {
+            let (condition, mut access) = self.asked(channel, Question::HasMessage, &[]);
+            if failures.any() {
+                access.extend(conjunct.access.reading());
+            }
+            access.failures = failures;
+            into.push(Conjunct { condition, access, expr: conjunct.expr });
+        } else {
+            conjunct.access.failures = failures;
+        }
+        into.push(conjunct);
     }
 
     fn conjunct(&mut self, expr: &'p Expr) -> Conjunct<'p> {
@@ -130,8 +158,12 @@ impl<'p> Collector<'p> {
         Conjunct { condition, access, expr: Some(expr) }
     }
 
-    /// What an operation on a buffered channel waits for.
-    pub fn readiness(&mut self, communication: &'p Communication) -> Conjunct<'p> {
+    /// What an operation on a buffered channel waits for, and how asking may fail.
+    pub fn readiness(
+        &mut self,
+        communication: &'p Communication,
+        failures: Failures,
+    ) -> Vec<Conjunct<'p>> {
         let channel = communication.channel();
         let (question, patterns) = match communication {
             Communication::Send { .. } => (Question::HasRoom, [].as_slice()),
@@ -140,7 +172,10 @@ impl<'p> Collector<'p> {
             }
         };
         let (condition, access) = self.asked(channel, question, patterns);
-        Conjunct { condition, access, expr: None }
+        let mut found = Vec::new();
+        let conjunct = Conjunct { condition, access, expr: None };
+        self.push_conjunct(conjunct, Some(channel), failures, &mut found);
+        found
     }
 
     fn asked(

@@ -41,15 +41,15 @@ pub struct Add {
     pub is_monotone: bool,
 }
 
-/// A process may be somewhere else after a step.
+/// A process may be somewhere else after a step. Before it begins and after it has ended it is nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Moved {
     /// The cell that says where it is.
     pub cell: CellId,
-    /// Where it was.
-    pub from: LocationId,
-    /// Where it may be.
-    pub to: LocationId,
+    /// Where it was, if anywhere.
+    pub from: Option<LocationId>,
+    /// Where it may be, if anywhere.
+    pub to: Option<LocationId>,
 }
 
 /// What some code may read and write. What it may do is listed in full; only `surely` says what it does
@@ -158,7 +158,7 @@ impl Access {
     pub fn may_change(&self, read: &Access) -> bool {
         let asked = |moved: &Moved| {
             let at = |&&(cell, it): &&(CellId, LocationId)| {
-                cell == moved.cell && (it == moved.from || it == moved.to)
+                cell == moved.cell && (moved.from == Some(it) || moved.to == Some(it))
             };
             moved.from != moved.to && read.asks.iter().any(|it| at(&it))
         };

@@ -262,24 +262,22 @@ impl<'p> Table<'p> {
         self.commitment(&[first], &mut guard);
         self.judges(first, &mut judge, &mut guard);
         let mut effect = self.effect(first);
-        let mut waits = None;
+        let mut waits = Vec::new();
         if let Some(communication) = &action.communication {
             judge.readiness(communication);
             let failures = judge.take();
-            let mut conjunct = match self.may_meet(communication.channel()) {
-                false => self.collector(first).readiness(communication),
+            waits = match self.may_meet(communication.channel()) {
+                false => self.collector(first).readiness(communication, failures),
                 // It is sent, or taken from a buffer, or it is an error to send so, or what comes
                 // before there is a receiver is.
-                true => Conjunct::holds(effect.reading()),
+                true => vec![Conjunct::holds(Access { failures, ..effect.reading() })],
             };
-            conjunct.access.failures = failures;
-            waits = Some(conjunct);
         }
         if !self.only_meets_senders(action) {
             judge.take_action(action);
         }
         effect.failures = judge.take();
-        if let Some(mut conjunct) = waits {
+        for mut conjunct in waits {
             if conjunct.condition == Condition::Holds {
                 conjunct.access.failures.join(effect.failures);
             }
@@ -444,9 +442,7 @@ impl<'p> Table<'p> {
             }
             (None, Some(communication)) if !self.may_meet(communication.channel()) => {
                 judge.readiness(communication);
-                let mut conjunct = self.collector(side).readiness(communication);
-                conjunct.access.failures = judge.take();
-                only.push(conjunct);
+                only = self.collector(side).readiness(communication, judge.take());
             }
             _ => {}
         }
@@ -467,7 +463,8 @@ impl<'p> Table<'p> {
         action.guard.iter().for_each(|it| collector.walk().expr(&mut collector, it));
         let mut access = collector.take();
         if let Some(communication) = &action.communication {
-            access.extend(collector.readiness(communication).reads());
+            let conjuncts = collector.readiness(communication, Failures::default());
+            conjuncts.iter().for_each(|it| access.extend(it.reads()));
             // Whether anybody receives is a matter of all others.
             access.reads_anything |= self.may_meet(communication.channel());
         }

@@ -48,9 +48,9 @@ pub fn may_change(what: ChannelUse, question: Question, answer: Answer) -> bool 
     match operation {
         Operation::Send => match question {
             Question::HasRoom | Question::IsEmpty => is_yes,
-            // A first message, and one that matches, stay what they are.
-            Question::HasMessage | Question::FirstMatches | Question::SomeMatches => !is_yes,
-            Question::IsFull => !is_yes,
+            Question::HasMessage | Question::SomeMatches | Question::IsFull => !is_yes,
+            // The first message, which is there, stays what it is.
+            Question::FirstMatches => false,
         },
         Operation::SendSorted => match question {
             Question::HasRoom | Question::IsEmpty => is_yes,

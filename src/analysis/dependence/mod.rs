@@ -145,9 +145,10 @@ impl<'t> Dependence<'t> {
             || match &conjunct.condition {
                 Condition::Holds => false,
                 Condition::At(cell, location) => {
-                    let leaves = |it: &&Moved| match from {
-                        Answer::Yes => it.from == *location && it.to != *location,
-                        Answer::No => it.to == *location && it.from != *location,
+                    let (here, is_yes) = (Some(*location), from == Answer::Yes);
+                    let leaves = |it: &&Moved| match is_yes {
+                        true => it.from == here && it.to != here,
+                        false => it.to == here && it.from != here,
                     };
                     effect.writes.contains(*cell)
                         || effect.moves.iter().filter(|it| it.cell == *cell).any(|it| leaves(&it))

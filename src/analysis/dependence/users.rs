@@ -124,8 +124,8 @@ impl Users {
             self.steps.add(moved.cell, id);
             if moved.from != moved.to {
                 self.moves.add(moved.cell, id);
-                self.leaves.add((moved.cell, moved.from), id);
-                self.enters.add((moved.cell, moved.to), id);
+                moved.from.into_iter().for_each(|it| self.leaves.add((moved.cell, it), id));
+                moved.to.into_iter().for_each(|it| self.enters.add((moved.cell, it), id));
             }
         }
         for &(slot, what) in &effect.channels {
@@ -214,8 +214,9 @@ impl Users {
         }
         for moved in effect.moves.iter().filter(|it| it.from != it.to) {
             self.reads.extend(row, &moved.cell);
-            self.asks.extend(row, &(moved.cell, moved.from));
-            self.asks.extend(row, &(moved.cell, moved.to));
+            for asked in moved.from.into_iter().chain(moved.to) {
+                self.asks.extend(row, &(moved.cell, asked));
+            }
         }
         let besides = [
             (effect.changes_anything(), Besides::ReadsAnything),

@@ -54,7 +54,9 @@ impl<'p> Collected<'p> {
             }
             Condition::Asks(channels, question) => {
                 let [channel] = channels.as_slice() else { return None };
-                self.about_channel(*channel, *question)
+                // Which message is the first would have to be looked at.
+                let is_number = *question != Question::FirstMatches;
+                is_number.then(|| self.about_channel(*channel, *question)).flatten()
             }
             Condition::Holds => None,
         }
@@ -77,10 +79,9 @@ impl<'p> Collected<'p> {
             let waiting = waiting.unwrap_or_default();
             match question {
                 Question::HasRoom => waiting == capacity,
-                // Which message there is would have to be looked at.
-                Question::HasMessage | Question::FirstMatches | Question::SomeMatches => {
-                    waiting == 0
-                }
+                // Without one none matches.
+                Question::HasMessage | Question::SomeMatches => waiting == 0,
+                Question::FirstMatches => false,
                 Question::IsEmpty => waiting != 0,
                 Question::IsFull => waiting != capacity,
             }

@@ -131,13 +131,14 @@ fn disturbing(relation: &Relation, from: &[u64], here: Option<usize>) -> Vec<u64
     all
 }
 
-/// What a process may take part in from a location on.
+/// What a process may take part in from a location on, and what those who come after it in its slot.
 fn future(place: &Place, from: LocationId) -> Vec<u64> {
-    let mut reached = BTreeSet::from([from]);
-    let mut open = vec![from];
+    let mut reached = BTreeSet::from([Some(from)]);
+    let mut open = vec![Some(from)];
     let mut all = vec![0; place.own.len()];
     while let Some(at) = open.pop() {
-        place.at.get(&at).into_iter().for_each(|it| bits::extend(&mut all, &it.from));
+        let beginning = at.and_then(|at| place.at.get(&at));
+        beginning.into_iter().for_each(|it| bits::extend(&mut all, &it.from));
         for moved in place.moves.iter().filter(|it| it.from == at) {
             if reached.insert(moved.to) {
                 open.push(moved.to);

@@ -66,7 +66,7 @@ pub(super) struct Place {
     pub own: Vec<u64>,
     /// Of each location what begins there.
     pub at: BTreeMap<LocationId, Beginning>,
-    /// Where its steps begin and where it may be after them.
+    /// Where its steps begin and where it may be after them; where others start it.
     pub moves: Vec<Moved>,
 }
 
@@ -281,9 +281,18 @@ impl<'b> Building<'b> {
                 bits::insert(&mut self.beginning(place, cell, edge.from).from, instance.index());
                 let effect = &self.dependence.access(instance).effect;
                 for moved in effect.moves.iter().filter(|it| it.cell == cell) {
-                    self.beginning(place, cell, moved.to);
+                    if let Some(to) = moved.to {
+                        self.beginning(place, cell, to);
+                    }
                     place.moves.push(*moved);
                 }
+            }
+        }
+        // Where one has ended another may be started.
+        for instance in self.dependence.instances() {
+            let moves = &self.dependence.access(instance).effect.moves;
+            for started in moves.iter().filter(|it| it.from.is_none()) {
+                places.get_mut(&started.cell).into_iter().for_each(|it| it.moves.push(*started));
             }
         }
         places.into_values().collect()
