@@ -29,7 +29,19 @@ pub trait Selective: Send + Sync {
     /// [`Selective::judge`].
     ///
     /// Whether an instance is enabled never depends on what is chosen.
-    fn expand_chosen(&self, states: &[u8], chosen: &InstanceSets, out: &mut Expansion);
+    fn expand_chosen(&self, states: &[u8], chosen: &InstanceSets, out: &mut Expansion) {
+        self.expand_apart(states, chosen, &mut Vec::new(), out);
+    }
+
+    /// The same; makes `ends` say of each state how many bytes of candidates had been added when it was
+    /// done, since the first was begun.
+    fn expand_apart(
+        &self,
+        states: &[u8],
+        chosen: &InstanceSets,
+        ends: &mut Vec<u64>,
+        out: &mut Expansion,
+    );
 
     /// The same; each successor has the instance of its step as its label.
     fn expand_labelled(&self, states: &[u8], chosen: &InstanceSets, out: &mut Labelled);

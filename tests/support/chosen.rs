@@ -63,6 +63,41 @@ fn unlabelled(
     (found, collected)
 }
 
+/// Where the candidates of each state end, which go through a buffer of `limit` bytes.
+fn ends(
+    by: &dyn Selective,
+    width: usize,
+    states: &[u8],
+    chosen: &InstanceSets,
+    limit: usize,
+) -> Vec<u64> {
+    let (mut ends, mut buffer) = (Vec::new(), Vec::new());
+    let drop_all = |buffer: &mut Vec<u8>| {
+        buffer.clear();
+        Ok(())
+    };
+    let run = |out: &mut Expansion| by.expand_apart(states, chosen, &mut ends, out);
+    let _ = Expansion::collect_in_batches(width, &mut buffer, limit, drop_all, run).unwrap();
+    ends
+}
+
+/// Where they do if one state is expanded after the other.
+fn ends_one_by_one(
+    by: &dyn Selective,
+    width: usize,
+    states: &[u8],
+    chosen: &InstanceSets,
+) -> Vec<u64> {
+    let (mut all, mut single) = (0, InstanceSets::new(chosen.instances()));
+    let one = |(at, state): (usize, &[u8])| {
+        single.clear(1);
+        single.words_mut(0).copy_from_slice(chosen.words(at));
+        all += (unlabelled(by, width, state, &single).0.len() * width) as u64;
+        all
+    };
+    states.chunks_exact(width).enumerate().map(one).collect()
+}
+
 fn judged(by: &dyn Selective, width: usize, states: &[u8], enabled: &InstanceSets) -> Findings {
     let run = |out: &mut Expansion| by.judge(states, enabled, out);
     Expansion::collect(width, &mut Vec::new(), run).unwrap().findings
@@ -108,6 +143,13 @@ pub fn keeps_choices(interp: &Interp, by: &dyn Selective, states: &[u8], seed: u
         for limit in [usize::MAX, 3 * (width + 4)] {
             let found = taken(by, width, states, &chosen, limit);
             keep!(found == expected, "other steps of one in {one_in}, {limit} bytes at a time");
+        }
+        let expected_ends = ends_one_by_one(&reference, width, states, &chosen);
+        for (by, limit) in
+            [(&reference as &dyn Selective, usize::MAX), (by, usize::MAX), (by, 3 * width)]
+        {
+            let found = ends(by, width, states, &chosen, limit);
+            keep!(found == expected_ends, "other ends of one in {one_in}, {limit} bytes at a time");
         }
         let found = unlabelled(by, width, states, &chosen);
         let expected_states = {

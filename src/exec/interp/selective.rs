@@ -141,13 +141,16 @@ fn leading_on(
     states.chunks_exact(width).zip(&firsts).map(&mut leads).collect()
 }
 
+/// Adds a successor of a state, by its number, and the instance of the step.
+type AddStep<'a> = dyn FnMut(&mut Expansion, usize, &[u8], InstanceId) + 'a;
+
 impl Selector<'_> {
     fn expand_some(
         &self,
         states: &[u8],
         chosen: &InstanceSets,
         out: &mut Expansion,
-        add: &mut dyn FnMut(&mut Expansion, &[u8], InstanceId),
+        add: &mut AddStep,
     ) {
         let (interp, width) = (self.interp, self.interp.width());
         if interp.refuse_others(states, out) {
@@ -163,7 +166,7 @@ impl Selector<'_> {
             let wanted = |it| is_in(words, self.instances.number(it));
             interp.each_step_wanted(state, &mut work, &wanted, &mut |begun, taken, result| {
                 match result {
-                    Ok(Some(successor)) => add(out, successor, self.instances.number(begun)),
+                    Ok(Some(successor)) => add(out, at, successor, self.instances.number(begun)),
                     Ok(None) => out.leave_out(1),
                     Err(fault) => {
                         let action = interp.told(taken, true);
@@ -194,12 +197,28 @@ impl Selective for Selector<'_> {
         Ok(())
     }
 
-    fn expand_chosen(&self, states: &[u8], chosen: &InstanceSets, out: &mut Expansion) {
-        self.expand_some(states, chosen, out, &mut |out, successor, _| out.candidate(successor));
+    fn expand_apart(
+        &self,
+        states: &[u8],
+        chosen: &InstanceSets,
+        ends: &mut Vec<u64>,
+        out: &mut Expansion,
+    ) {
+        ends.clear();
+        ends.resize(states.len() / self.interp.width(), 0);
+        self.expand_some(states, chosen, out, &mut |out, at, successor, _| {
+            ends[at] += successor.len() as u64;
+            out.candidate(successor);
+        });
+        let mut all = 0;
+        for end in ends {
+            all += *end;
+            *end = all;
+        }
     }
 
     fn expand_labelled(&self, states: &[u8], chosen: &InstanceSets, out: &mut Labelled) {
-        self.expand_some(states, chosen, out.records(), &mut |out, successor, instance| {
+        self.expand_some(states, chosen, out.records(), &mut |out, _, successor, instance| {
             out.record(successor, &instance.0.to_le_bytes());
         });
     }

@@ -225,6 +225,20 @@ impl Emitter<'_, '_> {
         let set = self.load_field(offset_of!(Runtime, set));
         let next = self.b.ins().iadd_imm_s(set, bytes as i64);
         self.store_field(next, offset_of!(Runtime, set));
+        if self.purpose.selects() {
+            self.note_end();
+        }
+    }
+
+    /// Notes how many bytes of candidates there are now.
+    fn note_end(&mut self) {
+        let at = self.load_field(offset_of!(Runtime, ends));
+        let offset = self.load_field(offset_of!(Runtime, offset));
+        let cursor = self.b.use_var(self.cursor);
+        let end = self.b.ins().iadd(cursor, offset);
+        self.b.ins().store(MemFlagsData::new().with_notrap(), end, at, 0);
+        let next = self.b.ins().iadd_imm_s(at, size_of::<u64>() as i64);
+        self.store_field(next, offset_of!(Runtime, ends));
     }
 
     /// Tells the run-time of a state without a step, or perhaps without one that leads on.

@@ -183,13 +183,13 @@ impl<'a> Jit<'a> {
         copy.extend_from_slice(back);
         copy.resize(back.len() + SLACK, 0);
         debug_assert!(self.interp.are_states(states), "looked at before");
-        let after = choice.map(|choice| choice.after(direct));
         // SAFETY: behind the states in front are at least `SLACK` bytes of the others, and behind
         // the copy are as many zeros. Who gives a choice gives a set for each state.
         unsafe {
             let front = (front.as_ptr(), direct);
-            runtime::run(self, code, front, choice, out, noted.as_deref_mut());
+            let added = runtime::run(self, code, front, choice, out, noted.as_deref_mut());
             let back = (copy.as_ptr(), back.len() / width);
+            let after = choice.map(|choice| choice.after(direct, added));
             runtime::run(self, code, back, after, out, noted);
         }
     }

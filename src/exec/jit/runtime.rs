@@ -38,6 +38,11 @@ pub(super) struct Runtime<'r, 'e> {
     /// The set of the state being expanded: which action instances are chosen, or are found to be
     /// enabled; null if that is not asked.
     pub set: *mut u8,
+    /// Where it is noted how many bytes of candidates had been added when a state was done; null if that
+    /// is not asked.
+    pub ends: *mut u64,
+    /// How many had been handed over when this room was begun, less its address.
+    pub offset: u64,
     /// What the step that is being gone on with begins with, as its label plus 1; or 0.
     pub begun: u64,
     /// The label of the state within a step that is handed on.
@@ -49,6 +54,8 @@ pub(super) struct Runtime<'r, 'e> {
     /// The set of all instances: whatever goes on with a step that is chosen is chosen.
     everything: Option<InstanceSets>,
     pub out: &'r mut Expansion<'e>,
+    /// Bytes of candidates that have been handed over.
+    handed: u64,
     /// The first candidate that has not been handed over.
     start: *mut u8,
     /// The states within steps.
@@ -88,13 +95,19 @@ pub(super) struct Choice<'r> {
     pub instances: &'r ActionInstances,
     /// The first state's set; the others follow.
     pub sets: *mut u64,
+    /// For the first state, the bytes of candidates that had been added when it was done; the others
+    /// follow. Null for code that takes no steps.
+    pub ends: *mut u64,
+    /// The bytes of candidates that had been added before.
+    pub added: u64,
 }
 
 impl Choice<'_> {
-    /// The same from a later state on.
-    pub fn after(self, states: usize) -> Self {
+    /// The same from a later state on, before which so many bytes of candidates had been added.
+    pub fn after(self, states: usize, added: u64) -> Self {
         let words = states * self.instances.sets().words_each();
-        Choice { sets: self.sets.wrapping_add(words), ..self }
+        let (sets, ends) = (self.sets.wrapping_add(words), self.ends.wrapping_add(states));
+        Choice { sets, ends, added, ..self }
     }
 }
 
@@ -118,6 +131,8 @@ type Entry = unsafe extern "C" fn(*mut Runtime<'_, '_>, *const u8, u64, *mut u8)
 /// labels if `noted` is given, and about action instances exactly if `choice` is, which has a set for
 /// each state, to be changed if the code looks at states. `out` is for candidates as the code makes
 /// them.
+///
+/// Gives the bytes of candidates that have been added.
 pub(super) unsafe fn run(
     jit: &Jit<'_>,
     code: &Code,
@@ -125,7 +140,7 @@ pub(super) unsafe fn run(
     choice: Option<Choice<'_>>,
     out: &mut Expansion,
     noted: Option<&mut Vec<Noted>>,
-) {
+) -> u64 {
     let mut runtime = Runtime {
         limit: std::ptr::null_mut(),
         touched: 0,
@@ -133,6 +148,8 @@ pub(super) unsafe fn run(
         open: 0,
         table: code.table.as_ptr(),
         set: choice.map_or(std::ptr::null_mut(), |choice| choice.sets.cast()),
+        ends: choice.map_or(std::ptr::null_mut(), |choice| choice.ends),
+        offset: 0,
         begun: 0,
         label: 0,
         jit,
@@ -140,6 +157,7 @@ pub(super) unsafe fn run(
         instances: choice.map(|choice| choice.instances),
         everything: choice.map(|choice| everything(choice.instances)),
         out,
+        handed: choice.map_or(0, |choice| choice.added),
         start: std::ptr::null_mut(),
         within: Vec::new(),
         states: Vec::new(),
@@ -155,6 +173,7 @@ pub(super) unsafe fn run(
     // that move the room give a new cursor.
     let cursor = unsafe { entry(&mut runtime, states, count as u64, cursor) };
     runtime.hand_over(cursor);
+    runtime.handed
 }
 
 /// The set of all instances.
@@ -183,6 +202,7 @@ impl Runtime<'_, '_> {
         let room = self.out.room(SLACK);
         let (start, bytes) = (room.as_mut_ptr().cast::<u8>(), room.len() - SLACK);
         self.start = start;
+        self.offset = self.handed.wrapping_sub(start as u64);
         self.limit = start.wrapping_add(bytes - self.stride());
         self.steps.iter_mut().for_each(|steps| steps.done = 0);
         start
@@ -226,6 +246,7 @@ impl Runtime<'_, '_> {
         self.note_taken(cursor);
         self.events += self.taken(cursor) as u64;
         let bytes = cursor as usize - self.start as usize;
+        self.handed += bytes as u64;
         // SAFETY: compiled code has written every byte of the room before the cursor.
         unsafe { self.out.advance(bytes) };
     }
@@ -305,6 +326,7 @@ impl Runtime<'_, '_> {
             Ok(successor) => {
                 self.touched |= u64::from(self.jit.interp.leads_on(state, successor));
                 self.events += 1;
+                self.handed += self.stride() as u64;
                 match self.code.is_labelled {
                     false => self.out.candidate(successor),
                     true => {

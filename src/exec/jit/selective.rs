@@ -42,14 +42,25 @@ impl Selector<'_> {
         at.get_or_init(|| compile(self.jit.interp, purpose, self.jit.limits).ok()).as_ref()
     }
 
-    /// Runs code that takes steps, which only reads sets.
-    fn choose(&self, code: &Code, states: &[u8], chosen: &InstanceSets, out: &mut Expansion) {
+    /// Runs code that takes steps, which only reads sets, and says where those of each state end.
+    fn choose(
+        &self,
+        code: &Code,
+        states: &[u8],
+        chosen: &InstanceSets,
+        ends: &mut Vec<u64>,
+        out: &mut Expansion,
+    ) {
+        let count = states.len() / self.jit.width();
+        ends.clear();
+        ends.resize(count, 0);
         if self.jit.interp.refuse_others(states, out) {
             return;
         }
-        self.instances().assert_fit(chosen, states.len() / self.jit.width());
+        self.instances().assert_fit(chosen, count);
         let sets = chosen.all_words().as_ptr().cast_mut();
-        let choice = Choice { instances: self.instances(), sets };
+        let choice =
+            Choice { instances: self.instances(), sets, ends: ends.as_mut_ptr(), added: 0 };
         self.jit.run(code, states, Some(choice), out, None);
     }
 }
@@ -67,25 +78,35 @@ impl Selective for Selector<'_> {
         let count = states.len() / self.jit.width();
         sets.clear(count);
         self.instances().assert_fit(sets, count);
-        let choice =
-            Choice { instances: self.instances(), sets: sets.all_words_mut().as_mut_ptr() };
+        let choice = Choice {
+            instances: self.instances(),
+            sets: sets.all_words_mut().as_mut_ptr(),
+            ends: std::ptr::null_mut(),
+            added: 0,
+        };
         let run = |out: &mut Expansion| self.jit.run(code, states, Some(choice), out, None);
         let collected = Expansion::collect(self.jit.width(), &mut Vec::new(), run)?;
         debug_assert_eq!(collected.transitions, 0, "no step is taken");
         Ok(())
     }
 
-    fn expand_chosen(&self, states: &[u8], chosen: &InstanceSets, out: &mut Expansion) {
+    fn expand_apart(
+        &self,
+        states: &[u8],
+        chosen: &InstanceSets,
+        ends: &mut Vec<u64>,
+        out: &mut Expansion,
+    ) {
         match self.code(&self.choosing, Purpose::Choose(self.instances())) {
-            None => self.reference.expand_chosen(states, chosen, out),
-            Some(code) => self.choose(code, states, chosen, out),
+            None => self.reference.expand_apart(states, chosen, ends, out),
+            Some(code) => self.choose(code, states, chosen, ends, out),
         }
     }
 
     fn expand_labelled(&self, states: &[u8], chosen: &InstanceSets, out: &mut Labelled) {
         match self.code(&self.labelling, Purpose::Label(self.instances())) {
             None => self.reference.expand_labelled(states, chosen, out),
-            Some(code) => self.choose(code, states, chosen, out.records()),
+            Some(code) => self.choose(code, states, chosen, &mut Vec::new(), out.records()),
         }
     }
 

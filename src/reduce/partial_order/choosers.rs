@@ -7,6 +7,7 @@ use super::relation::Relation;
 use crate::analysis::access::Table;
 use crate::analysis::ranges::ranges;
 use crate::exec::{Checks, Interp};
+use crate::ir::EndRule;
 use crate::ir::layout::Ranges;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,6 +57,12 @@ impl<'m> Choosers<'m> {
     /// How steps are chosen.
     pub fn method(&self) -> Method {
         self.method
+    }
+
+    /// Whether a step back to where it began leads nowhere: then a state is stuck that has only such steps,
+    /// and what is put off behind them alone would never be taken.
+    pub fn must_lead_on(&self) -> bool {
+        self.interp.program().end == EndRule::NeverStuttering
     }
 
     /// Whether anything is looked for but deadlocks, so that what is put off matters.

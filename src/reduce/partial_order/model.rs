@@ -1,13 +1,16 @@
 //! The model that is left: states expanded by chosen steps.
 
+use super::choice::Choice;
 use super::choosers::{Choosers, Rooms};
+use crate::analysis::bits;
 use crate::analysis::instances::InstanceSets;
 use crate::exec::{Expansion, Explain, Lift, Model, Obligations, Postpones, Selective, stop};
 use crate::reduce::pool::Pool;
 use std::sync::Arc;
 
-/// How many states are looked at together.
-const BLOCK: usize = 128;
+/// At most so many states are looked at together, of so many bytes: their successors are held.
+const BLOCK_STATES: usize = 128;
+const BLOCK_BYTES: usize = 64 << 10;
 
 /// A model whose states are expanded by some of their steps.
 pub(super) struct Reduced<'m> {
@@ -21,11 +24,21 @@ pub(super) struct Reduced<'m> {
 struct Work {
     enabled: InstanceSets,
     chosen: InstanceSets,
-    single: InstanceSets,
     rooms: Rooms,
+    /// The states of a block whose successors are looked at.
+    partial: Vec<Partial>,
     successors: Vec<u8>,
-    /// The states of a block that put steps off.
-    partial: Vec<usize>,
+    ends: Vec<u64>,
+    /// How many states of the block put steps off.
+    put_off: u64,
+}
+
+/// A state of a block that puts steps off.
+#[derive(Clone, Copy)]
+struct Partial {
+    at: usize,
+    /// Whether none of these will have to be taken up.
+    is_good: bool,
 }
 
 impl<'m> Reduced<'m> {
@@ -48,14 +61,16 @@ impl<'m> Reduced<'m> {
         let make = || Work {
             enabled: self.selective.instances().sets(),
             chosen: self.selective.instances().sets(),
-            single: self.selective.instances().sets(),
             rooms: self.choosers.rooms(),
-            successors: Vec::new(),
             partial: Vec::new(),
+            successors: Vec::new(),
+            ends: Vec::new(),
+            put_off: 0,
         };
+        let width = self.model.width();
+        let block = (BLOCK_BYTES / width).clamp(1, BLOCK_STATES);
         self.rooms.with(make, |work| {
-            let blocks = states.chunks(BLOCK * self.model.width());
-            for (before, block) in (0..).step_by(BLOCK).zip(blocks) {
+            for (before, block) in (0..).step_by(block).zip(states.chunks(block * width)) {
                 if stop::is_asked() || out.has_failed() {
                     return;
                 }
@@ -79,20 +94,21 @@ impl<'m> Reduced<'m> {
         self.selective.judge(states, &work.enabled, out);
         work.chosen.clear(states.len() / width);
         work.partial.clear();
-        let mut partial = 0;
+        work.put_off = 0;
         for (at, state) in states.chunks_exact(width).enumerate() {
             let enabled = work.enabled.words(at);
             if enabled.iter().all(|&word| word == 0) {
                 continue;
             }
-            let choice = self.choosers.choose(state, enabled, &mut work.rooms);
-            work.chosen.words_mut(at).copy_from_slice(choice.chosen);
-            partial += u64::from(choice.chosen != enabled);
-            if !choice.is_good {
-                work.partial.push(at);
+            let Choice { chosen, is_good } = self.choosers.choose(state, enabled, &mut work.rooms);
+            work.chosen.words_mut(at).copy_from_slice(chosen);
+            if chosen != enabled {
+                work.put_off += 1;
+                if !is_good || self.choosers.must_lead_on() {
+                    work.partial.push(Partial { at, is_good });
+                }
             }
         }
-        out.put_off(partial);
         true
     }
 
@@ -107,33 +123,61 @@ impl<'m> Reduced<'m> {
         if !self.look(states, out, work) {
             return;
         }
-        let Some((owed, first)) = owed else {
-            return self.selective.expand_chosen(states, &work.chosen, out);
-        };
-        // Those that put steps off are expanded one by one, as their successors are told apart.
+        if work.partial.is_empty() {
+            self.selective.expand_chosen(states, &work.chosen, out);
+        } else {
+            self.expand_apart(states, out, owed, work);
+        }
+        out.put_off(work.put_off);
+    }
+
+    /// The same where what comes of states that put steps off is looked at.
+    fn expand_apart(
+        &self,
+        states: &[u8],
+        out: &mut Expansion,
+        mut owed: Option<(&mut Obligations, usize)>,
+        work: &mut Work,
+    ) {
         let width = self.model.width();
-        for &at in &work.partial {
-            work.single.clear(1);
-            work.single.words_mut(0).copy_from_slice(work.chosen.words(at));
-            work.chosen.words_mut(at).fill(0);
+        let Work { enabled, chosen, rooms, partial, successors, ends, put_off } = work;
+        successors.clear();
+        let run = |out: &mut Expansion| self.selective.expand_apart(states, chosen, ends, out);
+        let Some(found) = out.wrap(width, successors, run) else { return };
+        if stop::is_asked() {
+            return;
+        }
+        out.add_findings(found.findings);
+        out.leave_out(found.left_out);
+        successors.chunks_exact(width).for_each(|it| out.candidate(it));
+        let mut besides = self.selective.instances().sets();
+        besides.clear(enabled.len());
+        let mut is_any = false;
+        for &Partial { at, is_good } in partial.iter() {
             let state = &states[at * width..][..width];
-            work.successors.clear();
-            let run = |out: &mut Expansion| self.selective.expand_chosen(state, &work.single, out);
-            let Some(found) = out.wrap(width, &mut work.successors, run) else { return };
-            out.add_findings(found.findings);
-            out.leave_out(found.left_out);
-            if work.successors.is_empty() {
+            let begin = if at == 0 { 0 } else { ends[at - 1] };
+            let after = successors[begin as usize..ends[at] as usize].chunks_exact(width);
+            if self.choosers.must_lead_on() && after.clone().all(|it| it == state) {
+                *put_off -= 1;
+                is_any = true;
+                besides.words_mut(at).copy_from_slice(enabled.words(at));
+                bits::remove(besides.words_mut(at), chosen.words(at));
+            } else if is_good {
+            } else if after.len() == 0 {
                 // Nothing can be owed: what was put off is taken at once.
-                let enabled = work.enabled.words(at);
-                let rest = self.choosers.rest(state, enabled, &mut work.rooms);
-                work.chosen.words_mut(at).copy_from_slice(rest);
-            }
-            for successor in work.successors.chunks_exact(width) {
-                owed.owe(first + at, successor);
-                out.candidate(successor);
+                is_any = true;
+                besides.words_mut(at).copy_from_slice(self.choosers.rest(
+                    state,
+                    enabled.words(at),
+                    rooms,
+                ));
+            } else if let Some((owed, first)) = &mut owed {
+                after.for_each(|successor| owed.owe(*first + at, successor));
             }
         }
-        self.selective.expand_chosen(states, &work.chosen, out);
+        if is_any {
+            self.selective.expand_chosen(states, &besides, out);
+        }
     }
 }
 
