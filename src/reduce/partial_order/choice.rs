@@ -94,9 +94,8 @@ impl Chooser {
         let seen = Seen { enabled: &enabled, facts };
         let mut with = self.relation.monitors.clone();
         bits::extend(&mut with, &chosen);
-        let none = vec![0; enabled.len()];
         closure.begin(&self.relation, seen, &with);
-        closure.close(&self.relation, seen, u32::MAX, &none);
+        closure.close(&self.relation, seen, u32::MAX);
         let rest = closure.set.iter().zip(&enabled).zip(&chosen);
         value.iter_mut().zip(rest).for_each(|(word, ((set, enabled), chosen))| {
             *word = set & enabled & !chosen;
@@ -135,12 +134,21 @@ impl Chooser {
     /// all that is looked for, or the first.
     fn stubborn(&self, seen: Seen, closure: &mut Closure, best: &mut Vec<u64>) {
         let relation = &self.relation;
-        let mut least = (bits::count(seen.enabled), true);
-        let mut too_large = vec![0; seen.enabled.len()];
+        // All that is enabled is there from the beginning, and puts nothing off.
+        let mut least = (bits::count(seen.enabled), false);
+        closure.forget(relation);
         for seed in bits::members(seen.enabled) {
+            let most = if least.1 { least.0 } else { least.0 - 1 };
+            if most == 0 {
+                return;
+            }
             closure.begin_with(relation, seed);
-            if !closure.close(relation, seen, least.0, &too_large) {
-                bits::insert(&mut too_large, seed);
+            if !closure.close(relation, seen, most) {
+                // What is made possible is chosen by what is there: from elsewhere it may be less, unless it
+                // was too much before.
+                if closure.enabled > least.0 || closure.has_avoided {
+                    closure.avoid(seed);
+                }
                 continue;
             }
             let is_bad = !bits::is_within(&relation.monitors, &closure.set);

@@ -30,19 +30,36 @@ pub(super) struct Closure {
     pub enabled: u32,
     open: Vec<usize>,
     union: Vec<u64>,
+    /// Members from which the closure was too large.
+    avoided: Vec<u64>,
+    /// Whether the set has one of these.
+    pub has_avoided: bool,
 }
 
 impl Closure {
+    /// Begins with another state.
+    pub fn forget(&mut self, relation: &Relation) {
+        self.avoided.clear();
+        self.avoided.resize(relation.monitors.len(), 0);
+    }
+
+    /// Gives up, in this state, as soon as the set has this member, from which the closure was too large.
+    pub fn avoid(&mut self, member: usize) {
+        bits::insert(&mut self.avoided, member);
+    }
+
     /// Begins with nothing.
     fn clear(&mut self, relation: &Relation) {
         self.set.clear();
         self.set.resize(relation.monitors.len(), 0);
         self.open.clear();
         self.enabled = 0;
+        self.has_avoided = false;
     }
 
     /// Begins with what a set has.
     pub fn begin(&mut self, relation: &Relation, seen: Seen, with: &[u64]) {
+        self.forget(relation);
         self.clear(relation);
         self.add(seen, with);
     }
@@ -63,6 +80,7 @@ impl Closure {
                 continue;
             }
             *known |= row;
+            self.has_avoided |= new & self.avoided[word] != 0;
             self.enabled += (new & seen.enabled[word]).count_ones();
             while new != 0 {
                 self.open.push(word * 64 + new.trailing_zeros() as usize);
@@ -71,14 +89,12 @@ impl Closure {
         }
     }
 
-    /// Closes the set; gives up, with `false`, as soon as it has more than `most` enabled members or one of
-    /// `too_large`, from which that was so.
-    pub fn close(&mut self, relation: &Relation, seen: Seen, most: u32, too_large: &[u64]) -> bool {
+    /// Closes the set; gives up, with `false`, as soon as it has more than `most` enabled members or one
+    /// that is avoided.
+    pub fn close(&mut self, relation: &Relation, seen: Seen, most: u32) -> bool {
         while let Some(member) = self.open.pop() {
             if !bits::has(seen.enabled, member) {
                 self.wait(relation, seen, member);
-            } else if bits::has(too_large, member) {
-                return false;
             } else {
                 self.add(seen, relation.dependent.row(member));
                 for it in &relation.sometimes[member] {
@@ -87,7 +103,7 @@ impl Closure {
                     }
                 }
             }
-            if self.enabled > most {
+            if self.enabled > most || self.has_avoided {
                 return false;
             }
         }
