@@ -52,6 +52,16 @@ process R { state a, b; init a; assert b: x < 40; trans a -> b { }, b -> a { }; 
 system async;
 ";
 
+/// The grid, with something to be watched: steps of which all but one are put off have to be remembered.
+fn watched() -> String {
+    let own = "process R { state a, b; init a; assert b: x == 300;
+        trans a -> b { guard x == 300 and y == 300; }, b -> a { effect x = 0, y = 0; }; }";
+    GRID.lines().map(|it| if it.starts_with("process R") { own } else { it }).collect()
+}
+
+/// For tests of whole spaces.
+const WHOLE: [&str; 2] = ["--reduce", "none"];
+
 /// A place to work in.
 struct Bench {
     dir: TempDir,
@@ -120,7 +130,7 @@ impl Bench {
 
     /// A search of the grid, stopped in the middle, in the directory `d`.
     fn stopped(&self) {
-        let ran = self.check(GRID, &["--dir", "d", "--max-states", "20000"]);
+        let ran = self.check(GRID, &["--dir", "d", "--max-states", "20000", "--reduce", "none"]);
         assert_eq!(ran.code, 3, "{}", ran.err);
     }
 
@@ -547,6 +557,7 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
         "store_bytes",
         "reductions",
         "reduced",
+        "not_reduced",
         "states_partly_expanded",
         "states_expanded_again",
         "claim",
@@ -574,8 +585,8 @@ fn a_stopped_search_gives_3_and_resumes_to_the_same_counts() {
         (GRID, ["--max-time", "0s"]),
         (ROOMY, ["--max-states", "3000"]),
     ] {
-        let whole = bench.check(model, &["--json"]).json();
-        let ran = bench.check(model, &[&["--dir", "d"], &stop[..]].concat());
+        let whole = bench.check(model, &["--json", "--reduce", "none"]).json();
+        let ran = bench.check(model, &[&["--dir", "d"], &stop[..], &WHOLE].concat());
         assert_eq!(ran.code, 3, "{}", ran.err);
         assert!(ran.err.contains("spillway resume d"));
         let ran = bench.run(&["resume", "d", "--json"]);
@@ -618,12 +629,164 @@ fn a_search_that_puts_steps_off_has_the_same_counts_however_it_is_run() {
     }
 }
 
+/// Where nothing is said, the first states decide whether partial order is on; a line says so, and why.
+#[test]
+fn what_reduces_a_search_and_what_does_not_is_told() {
+    let bench = Bench::new();
+    let whole = bench.check(watched(), &["--json", "--keep-going"]).json();
+    assert_eq!((&whole["reductions"], &whole["not_reduced"]), (&json!([]), &json!([])));
+    assert_eq!(
+        whole["states"],
+        bench.check(watched(), &["--json", "--reduce", "none"]).json()["states"]
+    );
+    for flags in [&[][..], &["--reduce", "auto"], &["--reduce", "auto", "--keep-going"]] {
+        let found = bench.check(watched(), &[&["--json"], flags].concat()).json();
+        assert_eq!(found["reductions"], json!(["partial order conditional"]), "{flags:?}");
+        assert_eq!(found["reduced"][0]["proviso"], "obligations");
+        assert_eq!(found["not_reduced"], json!([]));
+        assert!(found["states"].as_u64() < whole["states"].as_u64(), "{found}");
+    }
+    let ran = bench.check(watched(), &["--only", "deadlock"]);
+    let line = ran.out.lines().find(|line| line.starts_with("  reduced by")).unwrap();
+    for words in [
+        "partial order conditional, which preserves deadlocks",
+        "states expanded by fewer than all",
+        "proviso: none needed",
+    ] {
+        assert!(line.contains(words), "{words}: {line}");
+    }
+    let ran = bench.check(COUNTER, &["--dir", "d"]);
+    let line = "  not reduced by partial order conditional: there are only 101 states\n";
+    assert!(ran.out.contains(line) && ran.err.is_empty(), "{}{}", ran.out, ran.err);
+    for again in [bench.run(&["status", "d"]), bench.run(&["resume", "d"])] {
+        assert!(again.out.contains(line), "{}", again.out);
+    }
+    let json = bench.run(&["status", "d", "--json"]).json();
+    let why = "there are only 101 states";
+    assert_eq!(json["not_reduced"], json!([{ "name": "partial order conditional", "why": why }]));
+}
+
+#[test]
+fn a_search_keeps_the_reduction_that_it_began_with() {
+    let bench = Bench::new();
+    let counts = |json: &Value| {
+        ["verdict", "states", "transitions", "levels", "reductions", "not_reduced"]
+            .map(|key| json[key].clone())
+    };
+    for (model, on) in [(watched().as_str(), true), (ROOMY, false)] {
+        let expected = bench.check(model, &["--json"]).json();
+        assert_eq!(expected["reductions"].as_array().unwrap().len(), usize::from(on));
+        for stop in [["--max-states", "200"], ["--max-time", "0s"]] {
+            assert_eq!(bench.check(model, &[&["--dir", "d"], &stop[..]].concat()).code, 3);
+            assert_eq!(bench.run(&["status", "d"]).code, 0);
+            // It is not decided in no time.
+            if stop[0] == "--max-time" {
+                assert_eq!(bench.run(&["resume", "d", "--max-time", "0s"]).code, 3);
+            }
+            let resumed = bench.run(&["resume", "d", "--json"]);
+            assert_eq!(counts(&resumed.json()), counts(&expected), "{stop:?}");
+            assert_eq!(counts(&bench.run(&["status", "d", "--json"]).json()), counts(&expected));
+            std::fs::remove_dir_all(bench.path("d")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn flags_that_contradict_each_other_are_refused_by_name() {
+    let bench = Bench::new();
+    bench.write("m.dve", LOOSE);
+    let wrong: [(&[&str], [&str; 2]); 10] = [
+        (&["--reduce", "none", "--por", "local"], ["--por local", "--reduce none"]),
+        (&["--reduce", "symmetry", "--por", "stubborn"], ["--por stubborn", "--reduce symmetry"]),
+        (&["--reduce", "none", "--symmetry", "exact"], ["--symmetry exact", "--reduce none"]),
+        (&["--reduce", "por", "--symmetry", "fast"], ["--symmetry fast", "--reduce por"]),
+        (
+            &["--reduce", "por,symmetry", "--symmetry", "off"],
+            ["--symmetry off", "--reduce por,symmetry"],
+        ),
+        (&["--reduce", "none,por"], ["--reduce none,por", "stands alone"]),
+        (&["--reduce", "symmetry,auto"], ["--reduce symmetry,auto", "stands alone"]),
+        (&["--reduce", "slices"], ["slices", "--reduce"]),
+        (&["--reduce", ""], ["a value is required", "--reduce"]),
+        (&["--por", "persistent"], ["persistent", "--por"]),
+    ];
+    for (flags, said) in wrong {
+        for command in ["check", "explain"] {
+            bench.run(&[&[command, "m.dve"], flags].concat()).refused(2, &said);
+        }
+    }
+    for flags in [["--por", "conditional"], ["--reduce", "por"]] {
+        let args = [&["check", "m.dve", "--store", "comback"], &flags[..]].concat();
+        bench.run(&args).refused(2, &[&flags.join(" "), "--store comback"]);
+        let alone = bench.run(&[&args[..], &["--only", "deadlock", "--json"]].concat());
+        assert_eq!(alone.json()["reductions"], json!(["partial order conditional"]));
+    }
+    // These go together.
+    for flags in [
+        &["--reduce", "auto", "--por", "local"][..],
+        &["--reduce", "por", "--por", "local", "--symmetry", "off"],
+        &["--por", "local", "--keep-going"],
+    ] {
+        let ran = bench.run(&[&["check", "m.dve", "--json"], flags].concat());
+        assert_eq!(ran.json()["reductions"], json!(["partial order local"]), "{}", ran.err);
+    }
+}
+
+#[test]
+fn what_cannot_reduce_a_model_is_left_out_with_a_line() {
+    let bench = Bench::new();
+    let claimed = "byte x; active proctype P() { do :: x = 1 - x od } never { do :: true od }";
+    bench.write("c.pml", claimed);
+    bench.write("counter.dve", COUNTER);
+    bench.write("lockstep.dve", COUNTER.replace("async", "sync"));
+    for (file, flags, said) in [
+        ("c.pml", ["--reduce", "por"], "partial order conditional is left out: the never claim"),
+        ("c.pml", ["--por", "local"], "partial order local is left out: the never claim"),
+        ("lockstep.dve", ["--reduce", "por"], "its processes move in lockstep"),
+        ("counter.dve", ["--reduce", "symmetry"], "nothing in the model is symmetric"),
+    ] {
+        let ran = bench.run(&[&["check", file], &flags[..]].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+        assert!(ran.err.starts_with("warning: ") && ran.err.contains(said), "{}", ran.err);
+    }
+    // Where nobody asked for it there is a line in the report alone.
+    let ran = bench.run(&["check", "c.pml"]);
+    let line =
+        "  not reduced by partial order conditional: the never claim never_0 may count steps\n";
+    assert!(ran.err.is_empty() && ran.out.contains(line), "{}{}", ran.err, ran.out);
+    assert!(!bench.run(&["check", "c.pml", "--reduce", "none"]).out.contains("not reduced"));
+}
+
+#[test]
+fn memory_is_planned_for_what_is_reduced() {
+    let bench = Bench::new();
+    bench.write("watched.dve", watched());
+    bench.write("counter.dve", COUNTER);
+    let explained = |file: &str, flags: &[&str]| {
+        let ran = bench.run(&[&["explain", file], flags].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        ran.out
+    };
+    for flags in [&[][..], &["--reduce", "por"], &["--por", "stubborn"]] {
+        let out = explained("watched.dve", flags);
+        assert!(
+            out.contains("\n  obligations  ") && out.contains("\nreduced by partial order "),
+            "{out}"
+        );
+    }
+    assert!(!explained("watched.dve", &WHOLE).contains("obligations"));
+    let out = explained("counter.dve", &[]);
+    let line = "\nnot reduced by partial order conditional: there are only 101 states\n";
+    assert!(!out.contains("obligations") && out.contains(line), "{out}");
+}
+
 #[test]
 fn a_temporary_directory_goes_after_a_verdict_and_stays_after_a_stop() {
     let bench = Bench::new();
     bench.check(COUNTER, &[]);
     assert!(bench.files("tmp").is_empty());
-    let ran = bench.check(GRID, &["--max-states", "1000"]);
+    let ran = bench.check(GRID, &["--max-states", "1000", "--reduce", "none"]);
     assert_eq!((ran.code, bench.files("tmp").len()), (3, 1));
     let dir = bench.path("tmp").join(&bench.files("tmp")[0]);
     assert!(ran.err.contains(dir.to_str().unwrap()), "{}", ran.err);
@@ -706,9 +869,9 @@ fn another_format_version_is_refused_by_name() {
 #[test]
 fn a_full_disk_stops_the_search_and_more_room_lets_it_end() {
     let bench = Bench::new();
-    let whole = bench.check(GRID, &["--json"]).json();
+    let whole = bench.check(GRID, &["--json", "--reduce", "none"]).json();
     bench
-        .check(GRID, &["--dir", "d", "--disk-limit", "30000"])
+        .check(GRID, &["--dir", "d", "--disk-limit", "30000", "--reduce", "none"])
         .refused(3, &["disk limit of 30000 bytes", "spillway resume d", "--disk-limit"]);
     let ran = bench.run(&["resume", "d", "--json"]);
     assert_eq!((ran.code, &ran.json()["states"]), (0, &whole["states"]), "{}", ran.err);
@@ -825,10 +988,11 @@ fn the_model_is_compiled_unless_asked_otherwise() {
         ["verdict", "states", "transitions", "levels", "deadlocks", "violations"]
             .map(|field| json[field].clone())
     };
-    let compiled = bench.check(GRID, &["--json"]).json();
+    let compiled = bench.check(GRID, &["--json", "--reduce", "none"]).json();
     assert_eq!(compiled["exec"], "jit");
     assert!(compiled["compile_seconds"].as_f64() > Some(0.0) && compiled["code_bytes"].is_u64());
-    let interpreted = bench.check(GRID, &["--json", "--exec", "interp"]).json();
+    let args = ["--json", "--exec", "interp", "--reduce", "none"];
+    let interpreted = bench.check(GRID, &args).json();
     assert_eq!(
         (&interpreted["exec"], &interpreted["code_bytes"]),
         (&"interp".into(), &Value::Null)
@@ -861,10 +1025,11 @@ fn the_key_order_can_be_chosen_and_is_kept() {
     let counts = |json: &Value| {
         ["verdict", "states", "transitions", "levels"].map(|field| json[field].clone())
     };
-    let declared = bench.check(GRID, &["--json", "--key-order", "declared"]).json();
+    let args = ["--json", "--key-order", "declared", "--reduce", "none"];
+    let declared = bench.check(GRID, &args).json();
     for order in ["declared", "static", "sampled"] {
         let args = ["--dir", order, "--max-states", "20000", "--key-order", order];
-        assert_eq!(bench.check(GRID, &args).code, 3);
+        assert_eq!(bench.check(GRID, &[&args[..], &WHOLE].concat()).code, 3);
         let json = bench.run(&["resume", order, "--json"]).json();
         assert_eq!(counts(&json), counts(&declared), "{order}");
         bench.check(GRID, &["--dir", order]).refused(2, &["already holds a search of this model"]);
@@ -925,7 +1090,7 @@ fn every_store_has_the_same_counts_and_is_kept_by_the_directory() {
     let counts = |json: &Value| {
         ["states", "transitions", "levels", "deadlocks"].map(|name| json[name].as_u64().unwrap())
     };
-    let expected = bench.run(&["check", "grid.dve", "--json"]);
+    let expected = bench.run(&["check", "grid.dve", "--json", "--reduce", "none"]);
     let expected: Value = serde_json::from_str(&expected.out).unwrap();
     for (number, flags) in [
         &["--store", "raw"][..],
@@ -940,7 +1105,7 @@ fn every_store_has_the_same_counts_and_is_kept_by_the_directory() {
     {
         let dir = format!("search-{number}");
         let stopped = ["--dir", &dir, "--max-states", "30000", "--memory", "64MiB"];
-        let stopped = bench.run(&[&["check", "grid.dve"], flags, &stopped].concat());
+        let stopped = bench.run(&[&["check", "grid.dve"], flags, &stopped, &WHOLE].concat());
         assert_eq!(stopped.code, 3, "{flags:?}: {}", stopped.err);
         let status = bench.run(&["status", &dir, "--json"]);
         let status: Value = serde_json::from_str(&status.out).unwrap();

@@ -123,10 +123,9 @@ impl From<DeadlockArg> for EndRule {
 }
 
 /// Which of the states are visited that differ only in the names of a scalarset's elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SymmetryArg {
     /// One
-    #[default]
     Exact,
     /// At least one, in less time for each
     Fast,
@@ -135,6 +134,15 @@ pub enum SymmetryArg {
 }
 
 impl SymmetryArg {
+    /// As it is given.
+    pub fn name(self) -> &'static str {
+        match self {
+            SymmetryArg::Exact => "exact",
+            SymmetryArg::Fast => "fast",
+            SymmetryArg::Off => "off",
+        }
+    }
+
     /// The trouble to take.
     pub fn effort(self) -> Option<Effort> {
         match self {
@@ -298,12 +306,8 @@ pub struct CheckArgs {
     /// How the variables are ordered in the stored states; the counts do not depend on it
     #[arg(long, value_enum, default_value_t)]
     pub key_order: KeyOrderArg,
-    /// Which of the states that differ only in the names of a scalarset's elements are visited
-    #[arg(long, value_enum, default_value_t)]
-    pub symmetry: SymmetryArg,
-    /// Which steps are taken of a state where their order does not matter
-    #[arg(long, value_name = "METHOD", value_enum)]
-    pub por: Option<PartialOrderArg>,
+    #[command(flatten)]
+    pub(super) reductions: ReduceArgs,
     /// How states are stored; the counts do not depend on it
     #[arg(long, value_enum, default_value_t)]
     pub store: StoreArg,
@@ -318,6 +322,48 @@ pub struct CheckArgs {
     /// fifo:max, as many as there is memory for [default: fifo, 4 bytes for each state found]
     #[arg(long, value_name = "KIND[:SIZE]", value_parser = cache)]
     pub comback_cache: Option<(CacheKind, CacheSize)>,
+}
+
+/// Which reductions are used.
+#[derive(Args, Clone, Debug)]
+pub struct ReduceArgs {
+    /// Which reductions are used: none, auto, or the names of some [default: auto; with --keep-going
+    /// symmetry]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
+    pub reduce: Vec<ReduceArg>,
+    /// Which of the states that differ only in the names of a scalarset's elements are visited [default:
+    /// exact]
+    #[arg(long, value_enum)]
+    pub symmetry: Option<SymmetryArg>,
+    /// Which steps are taken of a state where their order does not matter [default: conditional, if
+    /// --reduce names por, or finds it good]
+    #[arg(long, value_name = "METHOD", value_enum)]
+    pub por: Option<PartialOrderArg>,
+}
+
+/// A reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReduceArg {
+    /// None: every state is visited
+    None,
+    /// Those that the first states show to pay
+    Auto,
+    /// Partial order
+    Por,
+    /// Symmetry of scalarsets
+    Symmetry,
+}
+
+impl ReduceArg {
+    /// As it is given.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReduceArg::None => "none",
+            ReduceArg::Auto => "auto",
+            ReduceArg::Por => "por",
+            ReduceArg::Symmetry => "symmetry",
+        }
+    }
 }
 
 /// How steps are chosen.
@@ -420,6 +466,8 @@ pub struct ExplainArgs {
     /// How the variables are ordered in the stored states
     #[arg(long, value_enum, default_value_t)]
     pub key_order: KeyOrderArg,
+    #[command(flatten)]
+    pub(super) reductions: ReduceArgs,
     /// The memory budget to plan for
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     pub memory: u64,

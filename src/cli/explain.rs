@@ -2,17 +2,19 @@
 
 use super::args::ExplainArgs;
 use super::failure::{Failure, VERIFIED};
-use super::model;
-use super::{Ending, print};
-use crate::exec::{Exec, Executor, Interp};
+use super::{Ending, model, print, reduce};
+use crate::exec::{Exec, Executor, Interp, Tally};
 use crate::ir::layout::Content;
 use crate::ir::{Owner, Program, text};
+use crate::reduce::{Refused, Told};
 use crate::report;
-use crate::session::{Budget, KeyOrder, TextModel};
+use crate::search::{Checks, Control, Storage};
+use crate::session::{Budget, KeyOrder, Searched, TextModel};
 use std::fmt::Write;
 
 /// `spillway explain`.
 pub(super) fn explain(args: &ExplainArgs) -> Ending {
+    let wanted = reduce::wanted(&args.reductions, false)?;
     let (model, share) = model::open(&args.model)?.in_key_order(args.key_order.into())?;
     let executor = Executor::new(&model.interp, Exec::Jit);
     if let Some(wanted) = &args.asm {
@@ -22,13 +24,37 @@ pub(super) fn explain(args: &ExplainArgs) -> Ending {
     print(&format!("{}\n", text::print(model.interp.program())));
     print(&format!("{}{}\n", layout(&model.interp), order(&model, args.key_order.into(), share)));
     print(&format!("{}\n\n", report::print_compiled(executor.compiled())));
+    let searched = model.reduced(
+        executor,
+        wanted,
+        (Checks::default(), &Storage::default()),
+        &Control::default(),
+    );
+    print(&format!("{}{}\n", reductions(&searched), memory(args, &searched)));
+    Ok(VERIFIED)
+}
+
+/// By what a search would be reduced, and by what not.
+fn reductions(searched: &Searched) -> String {
+    let stack = searched.stack();
+    let mut out = String::new();
+    for Told { name, preserves, .. } in stack.told(&Tally::default()) {
+        let _ = writeln!(out, "reduced by {name}, which preserves {preserves}");
+    }
+    for Refused { name, why } in stack.unused() {
+        let _ = writeln!(out, "not reduced by {name}: {why}");
+    }
+    if out.is_empty() { out } else { out + "\n" }
+}
+
+/// How a search would share out its memory.
+fn memory(args: &ExplainArgs, searched: &Searched) -> String {
     let (memory, threads, exec) = (args.memory, args.threads, Exec::Jit);
     let budget = Budget { memory, threads, exec, goes_on: false };
-    match budget.share_out(model.searched().model().width()) {
-        Ok(plan) => print(&format!("{plan}\n")),
-        Err(error) => print(&format!("{error}\n")),
-    }
-    Ok(VERIFIED)
+    let model = searched.model();
+    let plan =
+        budget.share_out(model.width()).map(|plan| plan.of_search(model, &Storage::default()));
+    plan.map_or_else(|error| error.to_string(), |plan| plan.to_string())
 }
 
 /// The machine code of the actions with this number or name.

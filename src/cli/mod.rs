@@ -8,6 +8,7 @@ mod languages;
 mod model;
 mod output;
 mod progress;
+mod reduce;
 mod run;
 mod signals;
 mod simulate;

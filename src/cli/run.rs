@@ -4,7 +4,7 @@ use super::args::{CheckArgs, ResumeArgs, RunArgs};
 use super::failure::{self, Failure};
 use super::progress::Display;
 use super::signals::Signals;
-use super::{Ending, model, output, print, say, storage};
+use super::{Ending, model, output, print, reduce, say, storage};
 use crate::exec::{Executor, Interp};
 use crate::reduce::Refused;
 use crate::report::{self, ViolationReport};
@@ -51,24 +51,38 @@ fn search_all(args: &CheckArgs, model: TextModel) -> Ending {
 }
 
 fn begin(args: &CheckArgs, model: TextModel, may_lack_slots: bool) -> Result<Ended, Failure> {
+    let wanted = reduce::wanted(&args.reductions, args.keep_going)?;
     let (model, _) = model.in_key_order(args.key_order.into())?;
     let limits = args.limits();
-    let method = args.por.map(|method| (method.into(), limits.checks));
-    let model = model.with_symmetry(args.symmetry.effort()).with_partial_order(method);
     let about = model.about(&limits);
     refuse_nothing(&about)?;
     let budget = args.run.budget(false);
-    let searched = model.searched_by(executor(&model.interp, budget));
+    let runs = executor(&model.interp, budget);
+    let control = control(&args.run);
+    let searched =
+        model.reduced(runs, wanted, (limits.checks, &storage::untrained(args)), &control);
+    reduce::refuse_store(args, &searched)?;
     for Refused { name, why } in searched.stack().refused() {
         say(format!("warning: {name} is left out: {why}"));
     }
+    reduce::useless(&args.reductions, &searched)
+        .iter()
+        .for_each(|it| say(format!("warning: {it}")));
     let (storage, width) = (storage::wanted(args, searched.model())?, searched.model().width());
     let plan = budget.plan(&model, width, &storage)?;
     check_room(&storage, &plan, width)?;
-    let job = Job::new(&model, &limits, &storage);
+    let job = Job::new(&model, &searched, &limits, &storage);
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
     let session = Session::new(searched, about, limits, (storage, plan), directory);
-    Sitting { model: &model, session, args: &args.run }.run(None, may_lack_slots)
+    Sitting { model: &model, session, args: &args.run, control }.run(None, may_lack_slots)
+}
+
+/// What a sitting is told, from now on.
+fn control(args: &RunArgs) -> Arc<Control> {
+    let deadline = args.max_time.and_then(|time| Instant::now().checked_add(time));
+    let control = Arc::new(Control::new(args.checkpoint_every, deadline));
+    stop_after(args.max_time, &control);
+    control
 }
 
 /// `spillway resume`.
@@ -76,14 +90,23 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let (directory, job, saved) = Directory::open(&args.dir, args.run.disk_limit)?;
     let model = job.model(&args.dir)?;
     let limits = job.limits(args.run.max_states);
-    let budget = args.run.budget(true);
-    let (about, searched) =
-        (model.about(&limits), model.searched_by(executor(&model.interp, budget)));
+    let (budget, control) = (args.run.budget(true), control(&args.run));
+    let (about, runs) = (model.about(&limits), executor(&model.interp, budget));
+    let storage = job.storage(&args.dir, model.searched().model().width())?;
+    let searched = match job.undecided() {
+        None => model.searched_by(runs),
+        Some(reduce) => {
+            let searched = model.reduced(runs, reduce, (limits.checks, &storage), &control);
+            directory.decide(&Job::new(&model, &searched, &limits, &storage))?;
+            searched
+        }
+    };
+    // Before it was decided nothing was searched.
+    let saved = saved.filter(|_| job.undecided().is_none());
     let width = searched.model().width();
-    let storage = job.storage(&args.dir, width)?;
     let plan = budget.plan(&model, width, &storage)?;
     let session = Session::new(searched, about, limits, (storage, plan), directory);
-    let sitting = Sitting { model: &model, session, args: &args.run };
+    let sitting = Sitting { model: &model, session, args: &args.run, control };
     match sitting.run(saved, false)? {
         Ended::With(code) => Ok(code),
         Ended::OutOfSlots => unreachable!("such a search reports that there are too few slots"),
@@ -101,15 +124,14 @@ struct Sitting<'a> {
     model: &'a TextModel,
     session: Session<'a>,
     args: &'a RunArgs,
+    control: Arc<Control>,
 }
 
 impl Sitting<'_> {
     /// Searches and tells the result, unless there were too few slots and there may be more.
     fn run(mut self, saved: Option<Saved>, may_lack_slots: bool) -> Result<Ended, Failure> {
-        let deadline = self.args.max_time.and_then(|time| Instant::now().checked_add(time));
-        let control = Arc::new(Control::new(self.args.checkpoint_every, deadline));
+        let control = self.control.clone();
         let mut signals = Signals::stop(&control);
-        stop_after(self.args.max_time, &control);
         let display = Display::of_search(&control, &self.session.directory.disk, self.args.json);
         let searched = self.session.run(saved, &control);
         drop(display);

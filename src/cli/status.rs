@@ -34,6 +34,7 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         compiled: None,
         model: reduced.model(),
         reductions: reduced.stack().told(&outcome.tally()),
+        unused: reduced.stack().unused(),
         claim: about.claim,
         sources: &model.sources,
         limits: &limits,

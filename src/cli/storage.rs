@@ -42,6 +42,14 @@ pub(super) fn wanted(args: &CheckArgs, model: &dyn Model) -> Result<Storage, Fai
     }))
 }
 
+/// The same, without what is to be learnt from the model.
+pub(super) fn untrained(args: &CheckArgs) -> Storage {
+    match args.store {
+        StoreArg::Comback => Storage::Comback(comback(args)),
+        _ => Storage::default(),
+    }
+}
+
 fn comback(args: &CheckArgs) -> Settings {
     let hash_bits = match args.comback_hash.unwrap_or_default() {
         HashBits::Bits8 => 8,

@@ -20,6 +20,7 @@ pub enum Exec {
 }
 
 /// A program being run.
+#[derive(Clone)]
 pub enum Executor<'a> {
     /// As machine code.
     #[cfg(feature = "jit")]

@@ -33,6 +33,11 @@ pub trait Reduction<'m> {
     /// What it did in a search, in words, if there is more to say than that it was used.
     fn did(&self, tally: &Tally) -> Option<String>;
 
+    /// What keeps steps from being put off for ever, if steps are put off.
+    fn proviso(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Why it cannot be used over those that act before it, if it cannot.
     fn refuses(&self, before: &Stack<'m>) -> Option<String>;
 
@@ -71,9 +76,11 @@ pub struct Told {
     pub preserves: Preserved,
     /// What it did.
     pub did: Option<String>,
+    /// What keeps steps from being put off for ever, if steps are put off.
+    pub proviso: Option<&'static str>,
 }
 
-/// A reduction that was asked for and is not used.
+/// A reduction that was asked for, or tried, and is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// What it is called.
@@ -87,6 +94,7 @@ pub struct Refused {
 pub struct Stack<'m> {
     members: Vec<Box<dyn Reduction<'m> + 'm>>,
     refused: Vec<Refused>,
+    left_off: Option<Refused>,
 }
 
 impl<'m> Stack<'m> {
@@ -115,7 +123,7 @@ impl<'m> Stack<'m> {
         let claim = NeverClaim::of(interp);
         if let Some((method, checks)) = wished.partial_order {
             let found = match &claim {
-                Some(claim) => Err(format!("the {} may count steps", claim.name())),
+                Some(claim) => Err(format!("the never claim {} may count steps", claim.name())),
                 None => selective()
                     .map_err(|error| error.reason)
                     .and_then(|it| PartialOrder::of(interp, it, method, &checks)),
@@ -155,12 +163,32 @@ impl<'m> Stack<'m> {
         let reduces = |kind: Kind| kind != Kind::Product;
         let members = self.members.iter().filter(|it| reduces(it.kind()));
         members
-            .map(|it| Told { name: it.name(), preserves: it.preserves(), did: it.did(tally) })
+            .map(|it| Told {
+                name: it.name(),
+                preserves: it.preserves(),
+                did: it.did(tally),
+                proviso: it.proviso(),
+            })
             .collect()
     }
 
     /// Those that were asked for and are not used.
     pub fn refused(&self) -> &[Refused] {
         &self.refused
+    }
+
+    /// The same, with one that nobody asked for and that would not pay.
+    pub fn leaving_off(self, left_off: Option<Refused>) -> Stack<'m> {
+        Stack { left_off, ..self }
+    }
+
+    /// The one that would not pay.
+    pub fn left_off(&self) -> Option<&Refused> {
+        self.left_off.as_ref()
+    }
+
+    /// All that are not used, asked for or not.
+    pub fn unused(&self) -> Vec<Refused> {
+        self.refused.iter().chain(&self.left_off).cloned().collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Report, Scope, Values, ViolationReport, changes};
 use crate::exec::{Step, StepOutcome};
-use crate::reduce::Told;
+use crate::reduce::{Refused, Told};
 use crate::search::comback::Rebuilt;
 use crate::search::parts::StorePart;
 use crate::search::trace::Counterexample;
@@ -40,6 +40,7 @@ pub fn result(report: &Report) -> Value {
         "store_bytes": report.store_bytes,
         "reductions": report.reductions.iter().map(|it| &it.name).collect::<Vec<_>>(),
         "reduced": report.reductions.iter().map(reduced).collect::<Vec<_>>(),
+        "not_reduced": report.unused.iter().map(unused).collect::<Vec<_>>(),
         "states_partly_expanded": outcome.partial,
         "states_expanded_again": outcome.again,
         "claim": report.claim,
@@ -54,8 +55,12 @@ pub fn result(report: &Report) -> Value {
 }
 
 fn reduced(told: &Told) -> Value {
-    let Told { name, preserves, did } = told;
-    json!({ "name": name, "preserves": preserves.to_string(), "did": did })
+    let Told { name, preserves, did, proviso } = told;
+    json!({ "name": name, "preserves": preserves.to_string(), "did": did, "proviso": proviso })
+}
+
+fn unused(refused: &Refused) -> Value {
+    json!({ "name": refused.name, "why": refused.why })
 }
 
 /// What was looked for, and what not: the fields of a result that say so.

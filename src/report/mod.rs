@@ -9,7 +9,7 @@ pub use scope::{Missed, Scope};
 pub use text::{print_compiled, print_result, print_scope, write_trace};
 
 use crate::exec::{Compiled, Model, StepOutcome, Violation};
-use crate::reduce::Told;
+use crate::reduce::{Refused, Told};
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::Rebuilt;
 use crate::search::parts::StorePart;
@@ -38,6 +38,8 @@ pub struct Report<'a> {
     pub model: &'a dyn Model,
     /// How fewer states were visited: `symmetry exact`.
     pub reductions: Vec<Told>,
+    /// Those that were asked for, or tried, and are not used.
+    pub unused: Vec<Refused>,
     /// The never claim that it was searched with.
     pub claim: Option<&'a str>,
     /// Its texts.

@@ -2,7 +2,7 @@
 
 use super::{Missed, Report, Scope, Values, ViolationReport, print_changes};
 use crate::exec::{Compiled, Step, StepOutcome, Violation};
-use crate::reduce::Told;
+use crate::reduce::{Refused, Told};
 use crate::search::Verdict;
 use crate::search::parts::StorePart;
 use crate::search::plan::Bytes;
@@ -35,10 +35,7 @@ pub fn print_result(report: &Report) -> String {
         count(outcome.levels.len() as u64, "level"),
         count(outcome.deadlocks(), "deadlock"),
     );
-    for Told { name, preserves, did } in &report.reductions {
-        let did = did.as_ref().map_or(String::new(), |did| format!(": {did}"));
-        let _ = writeln!(out, "  reduced by {name}, which preserves {preserves}{did}");
-    }
+    out += &print_reductions(report);
     if let Some(claim) = report.claim {
         let _ = writeln!(out, "  with the claim {claim}, which leaves deadlocks out");
     }
@@ -48,6 +45,20 @@ pub fn print_result(report: &Report) -> String {
     }
     if let Some(dir) = &report.dir {
         let _ = writeln!(out, "  search directory: {dir}");
+    }
+    out
+}
+
+/// What the state space was reduced by, and what it was not.
+fn print_reductions(report: &Report) -> String {
+    let mut out = String::new();
+    for Told { name, preserves, did, proviso } in &report.reductions {
+        let did = did.as_ref().map_or(String::new(), |did| format!(": {did}"));
+        let proviso = proviso.map_or(String::new(), |proviso| format!("; proviso: {proviso}"));
+        let _ = writeln!(out, "  reduced by {name}, which preserves {preserves}{did}{proviso}");
+    }
+    for Refused { name, why } in &report.unused {
+        let _ = writeln!(out, "  not reduced by {name}: {why}");
     }
     out
 }

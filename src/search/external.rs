@@ -127,12 +127,8 @@ impl<'a> Search<'a> {
         storage: Storage,
     ) -> Self {
         let shared: Arc<dyn Disk> = disk.clone();
-        let postpones = match storage {
-            // An obligation is a key like others, only longer.
-            Storage::Sorted(_) => model.postpones().filter(|_| model.width() + RANK <= WIDTH_MAX),
-            Storage::Comback(_) => None,
-        };
-        let plan = if postpones.is_some() { plan.for_obligations() } else { plan };
+        let postpones = model.postpones().filter(|_| has_room_for_obligations(model, &storage));
+        let plan = plan.of_search(model, &storage);
         let tagged = match storage {
             Storage::Sorted(_) => None,
             Storage::Comback(_) => Some(Tagged { model }),
@@ -455,6 +451,24 @@ impl<'a> Search<'a> {
         Progress::set(&progress.frontier, self.last_level_states());
         Progress::set(&progress.expanded, self.open.expanded);
         Progress::set(&progress.states, self.states);
+    }
+}
+
+impl MemoryPlan {
+    /// The same for a search of a model whose states are stored so: with room for obligations, if it leaves
+    /// any.
+    pub fn of_search(self, model: &dyn Model, storage: &Storage) -> MemoryPlan {
+        let owes = model.postpones().is_some() && has_room_for_obligations(model, storage);
+        if owes { self.for_obligations() } else { self }
+    }
+}
+
+/// Whether steps can be put off in a search of a model whose states are stored so.
+pub fn has_room_for_obligations(model: &dyn Model, storage: &Storage) -> bool {
+    match storage {
+        // An obligation is a key like others, only longer.
+        Storage::Sorted(_) => model.width() + RANK <= WIDTH_MAX,
+        Storage::Comback(_) => false,
     }
 }
 

@@ -18,6 +18,7 @@ pub mod plan;
 mod project;
 pub mod storage;
 pub mod trace;
+pub mod trial;
 pub mod visited;
 
 pub use crate::exec::Checks;

@@ -2,10 +2,11 @@
 
 use super::directory::RUST;
 use super::memory::Budget;
-use super::searched::{About, Searched};
+use super::reduce::{Reduce, Steps};
+use super::searched::{About, Decided, Searched};
 use super::{Directory, Error, Found, Job, Session, TextModel, check_room, refuse_nothing};
 use crate::exec::{Exec, Model};
-use crate::reduce::Stack;
+use crate::reduce::{Stack, Wished};
 use crate::report::Scope;
 use crate::search::{Checks, Control, Limits, MemoryPlan, Storage};
 use crate::source::Sources;
@@ -36,6 +37,8 @@ pub struct Check<'m> {
     budget: Budget,
     limits: Limits,
     storage: Storage,
+    /// If that is said: else as the model wishes.
+    reduce: Option<Reduce>,
     dir: Option<PathBuf>,
     disk_limit: Option<u64>,
     checkpoint_every: Duration,
@@ -72,6 +75,7 @@ impl<'m> Check<'m> {
             budget: Budget { memory: MEMORY, threads: None, exec: Exec::default(), goes_on: false },
             limits: Limits::default(),
             storage: Storage::default(),
+            reduce: None,
             dir: None,
             disk_limit: None,
             checkpoint_every: CHECKPOINT_EVERY,
@@ -143,6 +147,14 @@ impl<'m> Check<'m> {
         self
     }
 
+    /// Which reductions a search of a model from a text uses; by default what it [wishes](TextModel::wished),
+    /// which is none unless it was told. A search that goes on keeps those that it began with. Rust types are
+    /// never reduced: there is no program to tell by what.
+    pub fn reduce(mut self, reduce: Reduce) -> Self {
+        self.reduce = Some(reduce);
+        self
+    }
+
     /// How a model from a text is run; by default as machine code, where that can be made.
     pub fn exec(mut self, exec: Exec) -> Self {
         self.budget.exec = exec;
@@ -170,7 +182,11 @@ impl<'m> Check<'m> {
         let every = self.checkpoint_every;
         let control = self.control.unwrap_or_else(|| Arc::new(Control::new(every, deadline)));
         let (searched, about, plan, job) = match subject {
-            Subject::Text(model) => text(model, budget, &limits, &storage)?,
+            Subject::Text(model) => {
+                let decided = dir.as_deref().filter(|_| goes_on).map(Directory::decided);
+                let decided = decided.transpose()?;
+                text(model, budget, (&limits, &storage), (self.reduce, decided), &control)?
+            }
             Subject::Rust(model, name) => rust(model, name, budget, &limits, &storage)?,
         };
         check_room(&storage, &plan, searched.model().width())?;
@@ -190,14 +206,23 @@ type Ready<'m> = (Searched<'m>, About<'m>, MemoryPlan, Job);
 fn text<'m>(
     model: &'m TextModel,
     budget: Budget,
-    limits: &Limits,
-    storage: &Storage,
+    (limits, storage): (&Limits, &Storage),
+    (reduce, decided): (Option<Reduce>, Option<Decided>),
+    control: &Control,
 ) -> Result<Ready<'m>, Error> {
     let about = model.about(limits);
     refuse_nothing(&about)?;
-    let searched = model.searched_by(budget.executor(&model.interp));
+    let executor = budget.executor(&model.interp);
+    let searched = match (reduce, decided) {
+        (None, _) => model.searched_by(executor),
+        (Some(Reduce { steps: Steps::Auto, .. }), Some(decided)) if !decided.is_open => {
+            model.reduced_as(executor, decided)
+        }
+        (Some(reduce), _) => model.reduced(executor, reduce, (limits.checks, storage), control),
+    };
     let plan = budget.plan(model, searched.model().width(), storage)?;
-    Ok((searched, about, plan, Job::new(model, limits, storage)))
+    let job = Job::new(model, &searched, limits, storage);
+    Ok((searched, about, plan, job))
 }
 
 fn rust<'m>(
@@ -213,7 +238,7 @@ fn rust<'m>(
     let (language, key_order) = (RUST, "declared");
     let about = About { name: name.into(), language, key_order, sources, claim: None, scope };
     refuse_nothing(&about)?;
-    let searched = Searched::new(model, Stack::default(), None);
+    let searched = Searched::new(model, Stack::default(), None, Wished::default());
     let plan = budget.plan_for_rust(searched.model().width(), storage)?;
     Ok((searched, about, plan, job))
 }

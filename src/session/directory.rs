@@ -3,14 +3,17 @@
 //! Beside what the search keeps in it, a directory holds the *job*: the model's text and the flags
 //! that decide what is searched for, so that it can be resumed anywhere by itself.
 
-use super::TextModel;
 use super::error::{Error, Taken};
+use super::reduce::{Reduce, Steps};
+use super::searched::Decided;
+use super::{Searched, TextModel};
 use crate::exec::Model;
 use crate::front::{ClaimChoice, Language, Options};
 use crate::ir::layout::GroupId;
 use crate::ir::{EndRule, Overflow};
 use crate::reduce::partial_order::Method;
 use crate::reduce::symmetry::Effort;
+use crate::reduce::{Refused, Wished};
 use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
 use crate::search::storage::SavedStorage;
 use crate::search::{Checks, Limits, Storage};
@@ -25,6 +28,9 @@ const JOB: &str = "job";
 
 /// What is in the place of a language where the model is a Rust type.
 pub(super) const RUST: &str = "rust";
+
+/// What a job says where it is still to be decided how steps are chosen.
+const UNDECIDED: u8 = 255;
 
 /// Files that may lie in a directory in which no search has begun.
 const HARMLESS: [&str; 2] = ["lock", "job.new"];
@@ -57,8 +63,10 @@ pub struct Job {
     deadlock: u8,
     /// The trouble taken over symmetric states: 0 none, 1 exact, 2 fast.
     symmetry: u8,
-    /// How steps are chosen: 0 all are taken, else the method's code.
+    /// How steps are chosen: 0 all are taken, 255 that is to be decided, else the method's code.
     partial_order: u8,
+    /// Why partial-order reduction was left off, where nobody asked for it.
+    left_off: Option<SavedRefusal>,
     /// The groups of the states' cells in key order, by number in declaration order.
     order: Vec<u32>,
     /// Of the model with that order.
@@ -70,9 +78,17 @@ pub struct Job {
     storage: SavedStorage,
 }
 
+/// What was left off, and why.
+#[derive(Clone, Debug, Archive, Serialize, Deserialize)]
+struct SavedRefusal {
+    name: String,
+    why: String,
+}
+
 impl Job {
-    /// The job of searching `model`.
-    pub fn new(model: &TextModel, limits: &Limits, storage: &Storage) -> Job {
+    /// The job of searching `model` as it is searched.
+    pub fn new(model: &TextModel, searched: &Searched, limits: &Limits, storage: &Storage) -> Job {
+        let (wished, left_off) = (searched.wished(), searched.stack().left_off());
         let Checks { deadlock, assertions, invariants, faults, claims } = limits.checks;
         Job {
             language: model.language.name.into(),
@@ -90,17 +106,20 @@ impl Job {
                 Some(EndRule::NeverStuttering) => 2,
                 Some(_) => 1,
             },
-            partial_order: match model.wished.partial_order {
+            partial_order: match wished.partial_order {
+                _ if searched.is_undecided() => UNDECIDED,
                 None => 0,
                 Some((method, _)) => method.code(),
             },
-            symmetry: match model.wished.symmetry {
+            left_off: left_off
+                .map(|it| SavedRefusal { name: it.name.clone(), why: it.why.clone() }),
+            symmetry: match wished.symmetry {
                 None => 0,
                 Some(Effort::Exact) => 1,
                 Some(Effort::Fast) => 2,
             },
             order: model.interp.layout().order.iter().map(|group| group.0).collect(),
-            digest: model.searched().model().digest(),
+            digest: searched.model().digest(),
             checks: [deadlock, assertions, invariants, faults, claims],
             keep_going: !limits.stop_on_violation,
             storage: storage.saved(),
@@ -121,6 +140,7 @@ impl Job {
             deadlock: 0,
             symmetry: 0,
             partial_order: 0,
+            left_off: None,
             order: Vec::new(),
             digest: model.digest(),
             checks: [deadlock, assertions, invariants, faults, claims],
@@ -194,11 +214,6 @@ impl Job {
         };
         let (defines, slots) = (self.defines.clone(), self.slots);
         let options = Options { defines, overflow: Some(overflow), deadlock, slots, claim };
-        let symmetry = match self.symmetry {
-            0 => None,
-            1 => Some(Effort::Exact),
-            _ => Some(Effort::Fast),
-        };
         let language = Language::from_name(&self.language)
             .ok_or_else(|| Error::Language(self.language.clone()))?;
         let (model, _) = TextModel::load(language, sources, options)?;
@@ -209,12 +224,35 @@ impl Job {
                 spill::Error::corrupt(JOB, 0, format!("the key order: {error}")),
             )
         })?;
-        let method = Method::of_code(self.partial_order);
-        let checks = self.limits(None).checks;
-        let model = model.with_symmetry(symmetry);
-        let model = model.with_partial_order(method.map(|method| (method, checks)));
+        let Wished { symmetry, partial_order } = self.wished();
+        let model = model.with_symmetry(symmetry).with_partial_order(partial_order);
+        let model = TextModel { left_off: self.left_off(), ..model };
         self.check_digest(&model)?;
         Ok(model)
+    }
+
+    /// How the state space is to be reduced, where that is still to be decided: the search has not begun.
+    pub fn undecided(&self) -> Option<Reduce> {
+        let symmetry = self.wished().symmetry;
+        (self.partial_order == UNDECIDED).then_some(Reduce { symmetry, steps: Steps::Auto })
+    }
+
+    /// How the state space is reduced.
+    fn wished(&self) -> Wished {
+        let symmetry = match self.symmetry {
+            0 => None,
+            1 => Some(Effort::Exact),
+            _ => Some(Effort::Fast),
+        };
+        let checks = self.limits(None).checks;
+        let method = Method::of_code(self.partial_order);
+        Wished { symmetry, partial_order: method.map(|method| (method, checks)) }
+    }
+
+    /// What it is not reduced by, as that would not pay.
+    fn left_off(&self) -> Option<Refused> {
+        let SavedRefusal { name, why } = self.left_off.clone()?;
+        Some(Refused { name, why })
     }
 
     fn check_digest(&self, model: &TextModel) -> Result<(), Error> {
@@ -284,6 +322,13 @@ impl Directory {
         path.join(JOB).is_file()
     }
 
+    /// How the search in a directory is reduced.
+    pub(super) fn decided(path: &Path) -> Result<Decided, Error> {
+        let job = Contents::read(path)?.job;
+        let is_open = job.undecided().is_some();
+        Ok(Decided { wished: job.wished(), left_off: job.left_off(), is_open })
+    }
+
     /// A directory in which a search has begun that is to be gone on with: the same job's. With its last
     /// checkpoint, if it made one.
     pub fn go_on(
@@ -292,6 +337,10 @@ impl Directory {
         disk_limit: Option<u64>,
     ) -> Result<(Directory, Option<Saved>), Error> {
         let (directory, theirs, saved) = Directory::open(path, disk_limit)?;
+        if theirs.undecided().is_some() && theirs.is_of_same_model(job) {
+            directory.decide(job)?;
+            return Ok((directory, None));
+        }
         let wishes = |job: &Job| (job.checks, job.keep_going, job.storage.clone());
         let taken = match theirs.digest == job.digest {
             true if wishes(&theirs) == wishes(job) => return Ok((directory, saved)),
@@ -299,6 +348,11 @@ impl Directory {
             false => Taken::OtherModel(theirs.model_name().into()),
         };
         Err(Error::Taken(path.to_path_buf(), taken))
+    }
+
+    /// Takes this job instead of one of which it was still to be decided how it is reduced.
+    pub fn decide(&self, job: &Job) -> Result<(), Error> {
+        job.commit(&*self.disk).map_err(|error| Error::Begin(self.path.clone(), error))
     }
 
     fn lock(
@@ -367,6 +421,9 @@ impl Contents {
             }
             false => None,
         };
+        // One without a level is of no use, and may be from before it was decided how to reduce.
+        let is_begun = |saved: &Saved| !saved.store.levels.ends.is_empty();
+        let saved = saved.filter(|saved| saved.digest == job.digest || is_begun(saved));
         let differs = |saved: &Saved| saved.digest != job.digest || saved.storage != job.storage;
         if saved.as_ref().is_some_and(differs) {
             let error =
@@ -412,7 +469,7 @@ mod tests {
         let (model, _) = TextModel::load(&dve::LANGUAGE, sources, Options::default()).unwrap();
         let order: Vec<GroupId> = [2, 0, 1].into_iter().map(GroupId).collect();
         let model = model.with_order(&order).unwrap();
-        Job::new(&model, &Limits::default(), &Storage::default())
+        Job::new(&model, &model.searched(), &Limits::default(), &Storage::default())
     }
 
     #[test]

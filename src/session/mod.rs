@@ -10,6 +10,7 @@ mod error;
 mod evidence;
 mod found;
 mod memory;
+mod reduce;
 mod searched;
 mod slots;
 mod text;
@@ -20,6 +21,7 @@ pub use error::{Error, Taken};
 pub use evidence::Evidence;
 pub use found::Found;
 pub use memory::{Budget, threads_to_trace};
+pub use reduce::{Reduce, Steps};
 pub use searched::{About, Searched};
 pub use slots::{exceeded, fewer};
 pub use text::{TextModel, read_text};
@@ -152,6 +154,7 @@ impl<'m> Session<'m> {
             compiled: searched.compiled(),
             model: searched.model(),
             reductions: searched.stack().told(&outcome.tally()),
+            unused: searched.stack().unused(),
             claim: about.claim,
             sources: &about.sources,
             limits,

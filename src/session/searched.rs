@@ -1,7 +1,7 @@
 //! A model as it is searched, and what there is to tell of it.
 
 use crate::exec::{Compiled, Model};
-use crate::reduce::Stack;
+use crate::reduce::{Refused, Stack, Wished};
 use crate::report::Scope;
 use crate::source::Sources;
 use std::borrow::Cow;
@@ -11,17 +11,20 @@ pub struct Searched<'m> {
     model: Box<dyn Model + 'm>,
     stack: Stack<'m>,
     compiled: Option<Result<Compiled, String>>,
+    wished: Wished,
+    is_undecided: bool,
 }
 
 impl<'m> Searched<'m> {
-    /// What `stack` makes of a model; with what compiling it gave, or why it is interpreted, if it is run
-    /// at all.
+    /// What `stack`, which came of what is wished for, makes of a model; with what compiling it gave, or why
+    /// it is interpreted, if it is run at all.
     pub fn new(
         runs: Box<dyn Model + 'm>,
         stack: Stack<'m>,
         compiled: Option<Result<Compiled, String>>,
+        wished: Wished,
     ) -> Searched<'m> {
-        Searched { model: stack.over(runs), stack, compiled }
+        Searched { model: stack.over(runs), stack, compiled, wished, is_undecided: false }
     }
 
     /// The model.
@@ -34,11 +37,37 @@ impl<'m> Searched<'m> {
         &self.stack
     }
 
+    /// How it was wished to be reduced, once that was decided.
+    pub fn wished(&self) -> Wished {
+        self.wished
+    }
+
+    /// The same, where it is still to be decided how steps are chosen.
+    pub(super) fn undecided(self) -> Searched<'m> {
+        Searched { is_undecided: true, ..self }
+    }
+
+    /// Whether it is still to be decided how steps are chosen: a search of it is not to begin.
+    pub fn is_undecided(&self) -> bool {
+        self.is_undecided
+    }
+
     /// What compiling it gave, or why it is interpreted; nothing if neither.
     pub fn compiled(&self) -> Option<Result<Compiled, &str>> {
         let compiled = self.compiled.as_ref()?;
         Some(compiled.as_ref().copied().map_err(String::as_str))
     }
+}
+
+/// What was decided when a search began.
+#[derive(Clone, Debug)]
+pub(super) struct Decided {
+    /// How it is reduced.
+    pub wished: Wished,
+    /// What it is not reduced by, as that would not pay.
+    pub left_off: Option<Refused>,
+    /// Whether how steps are chosen was still to be decided.
+    pub is_open: bool,
 }
 
 /// What there is to tell of a model beside what a search finds.

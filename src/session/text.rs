@@ -1,6 +1,6 @@
 //! Models that are texts: from the text to something that can be searched.
 
-use super::searched::{About, Searched};
+use super::searched::{About, Decided, Searched};
 use super::{Error, KeyOrder};
 use crate::analysis::order::static_order;
 use crate::exec::{Executor, Interp, Selective};
@@ -10,7 +10,7 @@ use crate::ir::validate;
 use crate::reduce::claim::NeverClaim;
 use crate::reduce::partial_order::Method;
 use crate::reduce::symmetry::Effort;
-use crate::reduce::{Stack, Wished};
+use crate::reduce::{Refused, Stack, Wished};
 use crate::report::Scope;
 use crate::search::order::sampled;
 use crate::search::{Checks, Limits};
@@ -30,6 +30,8 @@ pub struct TextModel {
     pub options: Options,
     /// How its state space is to be reduced.
     pub wished: Wished,
+    /// What it is not reduced by, as that would not pay.
+    pub left_off: Option<Refused>,
 }
 
 impl TextModel {
@@ -61,7 +63,8 @@ impl TextModel {
         }
         let interp = Interp::new(loaded.program)
             .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
-        Ok((TextModel { interp, sources, language, options, wished: Wished::default() }, warnings))
+        let (wished, left_off) = (Wished::default(), None);
+        Ok((TextModel { interp, sources, language, options, wished, left_off }, warnings))
     }
 
     /// The same model, symmetric states visited with this trouble.
@@ -77,14 +80,36 @@ impl TextModel {
     /// The model as it is searched, run by the interpreter.
     pub fn searched(&self) -> Searched<'_> {
         let selective = || Ok(Box::new(self.interp.selector()?) as Box<dyn Selective>);
-        Searched::new(Box::new(&self.interp), Stack::of(&self.interp, self.wished, selective), None)
+        let stack = Stack::of(&self.interp, self.wished, selective);
+        let stack = stack.leaving_off(self.left_off.clone());
+        Searched::new(Box::new(&self.interp), stack, None, self.wished)
     }
 
     /// The same, run by an executor of this model.
     pub fn searched_by<'m>(&'m self, executor: Executor<'m>) -> Searched<'m> {
+        let (wished, left_off) = (self.wished, self.left_off.clone());
+        self.reduced_as(executor, Decided { wished, left_off, is_open: false })
+    }
+
+    /// The same, reduced as it was decided.
+    pub(super) fn reduced_as<'m>(
+        &'m self,
+        executor: Executor<'m>,
+        Decided { wished, left_off, .. }: Decided,
+    ) -> Searched<'m> {
+        let stack = Stack::of(&self.interp, wished, || executor.selective());
+        self.searched_with(executor, stack.leaving_off(left_off), wished)
+    }
+
+    /// The same with these reductions, wished for so.
+    pub(super) fn searched_with<'m>(
+        &'m self,
+        executor: Executor<'m>,
+        stack: Stack<'m>,
+        wished: Wished,
+    ) -> Searched<'m> {
         let compiled = executor.compiled().map_err(str::to_owned);
-        let stack = Stack::of(&self.interp, self.wished, || executor.selective());
-        Searched::new(executor.into_model(), stack, Some(compiled))
+        Searched::new(executor.into_model(), stack, Some(compiled), wished)
     }
 
     /// What there is to tell of it beside what a search finds.

@@ -44,7 +44,8 @@ fn messages_that_cannot_be_written_change_no_exit_code() {
     bench.write("m.dve", GRID);
     for closed in ["2>/dev/full", "2>&-", ">/dev/null 2>/dev/full", ">/dev/null 2>&-"] {
         assert_eq!(bench.shell(&format!("$S check absent.dve {closed}")).code, 2, "{closed}");
-        let stops = format!("rm -rf d; $S check m.dve --dir d --max-states 9000 {closed}");
+        let whole = "--reduce none --max-states 9000";
+        let stops = format!("rm -rf d; $S check m.dve --dir d {whole} {closed}");
         assert_eq!(bench.shell(&stops).code, 3, "{closed}");
     }
 }
@@ -206,7 +207,7 @@ fn a_verdict_stands_whatever_comes_after_it() {
 fn a_limit_on_the_size_of_files_is_an_error_of_the_disk() {
     let bench = Bench::new();
     bench.write("m.dve", GRID);
-    let store = "--memory 40MiB --checkpoint-every 1s";
+    let store = "--memory 40MiB --checkpoint-every 1s --reduce none";
     let expected = bench.shell(&format!("$S check m.dve {store} --json")).json();
     let ran = bench.shell(&format!("ulimit -f 20; $S check m.dve {store} --dir d"));
     ran.refused(3, &["cannot write", "File too large", "ulimit -f", "resume"]);
@@ -253,7 +254,8 @@ fn a_group_with_the_budget_as_its_memory_is_enough() {
         println!("skipped: no memory group can be made here: {error}");
         return;
     }
-    let enter = format!("echo $$ > {group}/cgroup.procs && exec $S check m.dve --memory 64MiB");
+    let flags = "--memory 64MiB --reduce none";
+    let enter = format!("echo $$ > {group}/cgroup.procs && exec $S check m.dve {flags}");
     let ran = bench.shell(&enter);
     std::fs::remove_dir(&group).unwrap();
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));

@@ -137,6 +137,10 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
         })
     }
 
+    fn proviso(&self) -> Option<&'static str> {
+        Some(if self.choosers.has_monitors() { "obligations" } else { "none needed" })
+    }
+
     fn refuses(&self, before: &Stack<'m>) -> Option<String> {
         let already = before.names(&[Kind::Choice]);
         already.first().map(|other| format!("{other} chooses the steps"))

@@ -1,0 +1,92 @@
+//! `--reduce`, `--por` and `--symmetry`: which reductions a search uses.
+
+use super::args::{CheckArgs, PartialOrderArg, ReduceArg, ReduceArgs, StoreArg, SymmetryArg};
+use super::failure::Failure;
+use crate::reduce::Kind;
+use crate::reduce::partial_order::Method;
+use crate::session::{Reduce, Searched, Steps};
+
+/// The method where none is named.
+const BEST: Method = Method::Conditional;
+
+/// What the flags ask for, in a search that visits all states or not.
+pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Failure> {
+    refuse_contradictions(args)?;
+    let has = |name| args.reduce.contains(&name);
+    let by_default = match args.reduce[..] {
+        [] if keep_going => Reduce { steps: Steps::All, ..Reduce::AUTO },
+        [] | [ReduceArg::Auto] => Reduce::AUTO,
+        _ => {
+            let steps = if has(ReduceArg::Por) { Steps::Chosen(BEST) } else { Steps::All };
+            let symmetry = Reduce::AUTO.symmetry.filter(|_| has(ReduceArg::Symmetry));
+            Reduce { symmetry, steps }
+        }
+    };
+    let steps = args.por.map_or(by_default.steps, |method| Steps::Chosen(method.into()));
+    let symmetry = args.symmetry.map_or(by_default.symmetry, SymmetryArg::effort);
+    Ok(Reduce { symmetry, steps })
+}
+
+/// Refuses flags of which one takes back what the other asks for.
+fn refuse_contradictions(args: &ReduceArgs) -> Result<(), Failure> {
+    let ReduceArgs { reduce, por, symmetry } = args;
+    let told = || reduce.iter().map(|it| it.name()).collect::<Vec<_>>().join(",");
+    let alone = [ReduceArg::None, ReduceArg::Auto];
+    if let Some(one) = alone.iter().find(|it| reduce.contains(it) && reduce.len() > 1) {
+        let one = one.name();
+        return Err(Failure::wrong(format!(
+            "--reduce {}: `{one}` stands alone\n  help: leave it out, or all others",
+            told()
+        )));
+    }
+    let leaves_out =
+        |name| !reduce.is_empty() && !reduce.contains(&name) && !reduce.contains(&ReduceArg::Auto);
+    let conflict = |flag: String, name: ReduceArg| {
+        let (told, name) = (told(), name.name());
+        Err(Failure::wrong(format!(
+            "{flag} and --reduce {told} contradict each other: that leaves `{name}` out\n  help: leave \
+             out one of them"
+        )))
+    };
+    if let Some(method) = por.filter(|_| leaves_out(ReduceArg::Por)) {
+        return conflict(format!("--por {}", Method::from(method).name()), ReduceArg::Por);
+    }
+    match symmetry {
+        Some(SymmetryArg::Off) if reduce.contains(&ReduceArg::Symmetry) => {
+            let told = told();
+            Err(Failure::wrong(format!(
+                "--symmetry off and --reduce {told} contradict each other\n  help: leave out one of them"
+            )))
+        }
+        Some(how @ (SymmetryArg::Exact | SymmetryArg::Fast)) if leaves_out(ReduceArg::Symmetry) => {
+            conflict(format!("--symmetry {}", how.name()), ReduceArg::Symmetry)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses partial order where it was asked for and how states are stored has no room for it.
+pub(super) fn refuse_store(args: &CheckArgs, searched: &Searched) -> Result<(), Failure> {
+    let chooses = !searched.stack().names(&[Kind::Choice]).is_empty();
+    let needs_room = chooses && searched.model().postpones().is_some();
+    if args.store != StoreArg::Comback || !needs_room {
+        return Ok(());
+    }
+    let flag = match args.reductions.por.map(|method: PartialOrderArg| Method::from(method)) {
+        Some(method) => format!("--por {}", method.name()),
+        None => "--reduce por".into(),
+    };
+    Err(Failure::wrong(format!(
+        "{flag} and --store comback do not go together: it cannot find out which steps were put off for \
+         ever\n  help: leave out one of them, or look for deadlocks alone (--only deadlock)"
+    )))
+}
+
+/// What was named in `--reduce` and does nothing for this model.
+pub(super) fn useless(args: &ReduceArgs, searched: &Searched) -> Option<String> {
+    let asked = args.reduce.contains(&ReduceArg::Symmetry);
+    let is_there = searched.stack().names(&[Kind::Representative]).is_empty();
+    let refused = searched.stack().refused().iter().any(|it| it.name.starts_with("symmetry"));
+    (asked && is_there && !refused)
+        .then(|| "symmetry is left out: nothing in the model is symmetric".into())
+}

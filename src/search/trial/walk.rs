@@ -1,0 +1,215 @@
+//! A walk through the first levels of a space, in memory.
+
+use crate::exec::{Collected, Expansion, Findings, Model, Obligations, Postpones};
+use crate::search::Control;
+use spill::Result;
+
+/// States expanded together.
+const BLOCK: usize = 128;
+
+/// Bytes of successors between two looks at which are new.
+const BATCH: usize = 256 << 10;
+
+/// Walks level by level, states put off taken up as the search does it.
+pub(super) struct Walk<'m> {
+    model: &'m dyn Model,
+    met: Met,
+    /// How many states there are up to the end of each level.
+    ends: Vec<usize>,
+    /// States that are to be expanded again.
+    carried: Vec<usize>,
+    findings: Findings,
+    at_end: bool,
+    control: &'m Control,
+}
+
+/// Which steps of states are taken.
+#[derive(Clone, Copy)]
+enum Taken<'m> {
+    All,
+    First(&'m dyn Postpones),
+    Rest(&'m dyn Postpones),
+}
+
+impl<'m> Walk<'m> {
+    /// A walk that has not begun, and ends with the last level that does not go beyond so many states, or when
+    /// told to stop.
+    pub fn new(model: &'m dyn Model, most: usize, control: &'m Control) -> Walk<'m> {
+        Walk {
+            model,
+            met: Met::new(model.width(), most),
+            ends: Vec::new(),
+            carried: Vec::new(),
+            findings: Findings::default(),
+            at_end: false,
+            control,
+        }
+    }
+
+    /// The number of states of the levels walked.
+    pub fn states(&self) -> usize {
+        self.ends.last().copied().unwrap_or_default()
+    }
+
+    /// Whether there are no other states.
+    pub fn is_at_end(&self) -> bool {
+        self.at_end
+    }
+
+    /// What was found in these states.
+    pub fn findings(&self) -> &Findings {
+        &self.findings
+    }
+
+    /// The states, and how many there are up to the end of each level.
+    pub fn into_levels(self) -> (Vec<u8>, Vec<usize>) {
+        (self.met.bytes, self.ends)
+    }
+
+    /// Goes to the next level; false if there is none, or if it is too large.
+    pub fn next_level(&mut self) -> Result<bool> {
+        if self.at_end || self.met.is_over {
+            return Ok(false);
+        }
+        let first = match self.ends[..] {
+            [] | [_] => 0,
+            [.., before, _] => before,
+        };
+        let (level, new) = (first..self.states(), self.states());
+        if self.ends.is_empty() {
+            let model = self.model;
+            self.collect(|out| model.initial(out))?;
+        }
+        let model = self.model.postpones();
+        let carried = std::mem::take(&mut self.carried);
+        let level: Vec<usize> = level.collect();
+        for block in level.chunks(BLOCK) {
+            self.expand(block, model.map_or(Taken::All, Taken::First), new)?;
+        }
+        for (block, model) in carried.chunks(BLOCK).zip(std::iter::repeat(model)) {
+            self.expand(block, model.map_or(Taken::All, Taken::Rest), new)?;
+        }
+        if self.met.is_over || self.control.should_stop() {
+            return Ok(false);
+        }
+        self.at_end = self.met.count == new && self.carried.is_empty();
+        if !self.at_end {
+            self.ends.push(self.met.count);
+        }
+        Ok(!self.at_end)
+    }
+
+    /// Expands states; those that owe steps, and have no successor from number `new` on, are carried.
+    fn expand(&mut self, numbers: &[usize], taken: Taken<'m>, new: usize) -> Result<()> {
+        if self.met.is_over || self.control.should_stop() {
+            return Ok(());
+        }
+        let width = self.model.width();
+        let states: Vec<u8> = numbers.iter().flat_map(|&it| self.met.state(it)).copied().collect();
+        let (mut owing, mut owed) = (Vec::new(), Vec::new());
+        let model = self.model;
+        self.collect(|out| match taken {
+            Taken::All => model.expand(&states, out),
+            Taken::Rest(model) => model.expand_rest(&states, out),
+            Taken::First(model) => {
+                let mut owe = |position: usize, successor: &[u8]| {
+                    owing.push(position);
+                    owed.extend_from_slice(successor);
+                    Ok(())
+                };
+                let _ = Obligations::collect(&mut owe, |owed| {
+                    model.expand_some(&states, out, owed);
+                    Ok(())
+                });
+            }
+        })?;
+        let is_new = |state: &[u8]| self.met.number(state).is_some_and(|number| number >= new);
+        let mut waits: Vec<Option<bool>> = vec![None; numbers.len()];
+        for (&position, successor) in owing.iter().zip(owed.chunks_exact(width)) {
+            let before = waits[position].unwrap_or(true);
+            waits[position] = Some(before && !is_new(successor));
+        }
+        let carried = numbers.iter().zip(&waits).filter(|(_, waits)| **waits == Some(true));
+        self.carried.extend(carried.map(|(&number, _)| number));
+        Ok(())
+    }
+
+    /// Meets the candidates that `run` adds, until there are too many.
+    fn collect(&mut self, run: impl FnOnce(&mut Expansion)) -> Result<()> {
+        let _heeding = self.control.heed();
+        let met = &mut self.met;
+        let meet = |buffer: &mut Vec<u8>| {
+            met.meet(buffer);
+            buffer.clear();
+            match met.is_over {
+                true => Err(spill::Error::Source { reason: "the levels are too large".into() }),
+                false => Ok(()),
+            }
+        };
+        let (width, mut buffer) = (self.model.width(), Vec::new());
+        let limit = BATCH.max(width);
+        let collected = Expansion::collect_in_batches(width, &mut buffer, limit, meet, run);
+        match collected {
+            Ok(Collected { findings, .. }) => self.findings.merge(findings),
+            Err(_) if self.met.is_over => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        self.met.meet(&buffer);
+        Ok(())
+    }
+}
+
+/// States that were met, numbered as they were: a hash table of numbers.
+struct Met {
+    width: usize,
+    bytes: Vec<u8>,
+    count: usize,
+    most: usize,
+    /// Whether there were more than are kept.
+    is_over: bool,
+    /// One more than a number, or 0; a power of two, more than half of them free.
+    slots: Vec<u32>,
+}
+
+impl Met {
+    fn new(width: usize, most: usize) -> Met {
+        let slots = vec![0; (2 * most + 2).next_power_of_two()];
+        Met { width, bytes: Vec::new(), count: 0, most, is_over: false, slots }
+    }
+
+    fn state(&self, number: usize) -> &[u8] {
+        &self.bytes[number * self.width..][..self.width]
+    }
+
+    /// The slot in which a state is, or that is free for it.
+    fn slot(&self, state: &[u8]) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = spill::hash(state) as usize & mask;
+        while self.slots[slot] != 0 && self.state(self.slots[slot] as usize - 1) != state {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    /// The number of a state, if it was met.
+    fn number(&self, state: &[u8]) -> Option<usize> {
+        (self.slots[self.slot(state)] as usize).checked_sub(1)
+    }
+
+    /// Meets states, one after another.
+    fn meet(&mut self, states: &[u8]) {
+        for state in states.chunks_exact(self.width) {
+            let slot = self.slot(state);
+            if self.slots[slot] != 0 {
+                continue;
+            }
+            if self.count == self.most {
+                self.is_over = true;
+                return;
+            }
+            self.bytes.extend_from_slice(state);
+            self.count += 1;
+            self.slots[slot] = self.count as u32;
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Which reductions a search uses: as it is asked, or as the first states tell.
+
+use super::TextModel;
+use super::searched::Searched;
+use crate::exec::Executor;
+use crate::reduce::partial_order::Method;
+use crate::reduce::symmetry::Effort;
+use crate::reduce::{Kind, Refused, Stack, Wished};
+use crate::search::external::has_room_for_obligations;
+use crate::search::trial::FirstLevels;
+use crate::search::{Checks, Control, Storage};
+
+/// What is tried where nobody says how steps are to be chosen.
+const TRIED: Method = Method::Conditional;
+
+/// The most that may be left of the states of the first levels for it to be used.
+const LEFT_MAX: f64 = 0.9;
+
+/// Among more action instances choosing takes too long to be tried.
+const INSTANCES_MAX: u32 = 2048;
+
+/// Which reductions a search of a model that came from a text is to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reduce {
+    /// The trouble to take over symmetric states, if one of them is enough.
+    pub symmetry: Option<Effort>,
+    /// Which steps are taken of a state.
+    pub steps: Steps,
+}
+
+/// Which steps are taken of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Steps {
+    /// All.
+    All,
+    /// Those that a method of partial-order reduction chooses.
+    Chosen(Method),
+    /// The same by the best method, where the first states show that it saves a tenth or more; else all.
+    Auto,
+}
+
+impl Reduce {
+    /// No reduction: every state is visited.
+    pub const NONE: Reduce = Reduce { symmetry: None, steps: Steps::All };
+
+    /// All reductions, as far as they pay.
+    pub const AUTO: Reduce = Reduce { symmetry: Some(Effort::Exact), steps: Steps::Auto };
+
+    /// What it comes to in a search for some checks, but for what is to be tried.
+    fn wished(self, checks: Checks) -> Wished {
+        let partial_order = match self.steps {
+            Steps::Chosen(method) => Some((method, checks)),
+            Steps::All | Steps::Auto => None,
+        };
+        Wished { symmetry: self.symmetry, partial_order }
+    }
+}
+
+impl TextModel {
+    /// The model as it is searched for some checks, run by an executor of it and reduced so, its states
+    /// stored in a way. If told to stop before it is decided how, it is [undecided](Searched::is_undecided).
+    pub fn reduced<'m>(
+        &'m self,
+        executor: Executor<'m>,
+        reduce: Reduce,
+        (checks, storage): (Checks, &Storage),
+        control: &Control,
+    ) -> Searched<'m> {
+        let wished = reduce.wished(checks);
+        let all = Stack::of(&self.interp, wished, || executor.selective());
+        if reduce.steps != Steps::Auto {
+            return self.searched_with(executor, all, wished);
+        }
+        let tried = self.tried(&executor, &all, wished, (checks, storage), control);
+        if control.is_stopped() {
+            return self.searched_with(executor, all, wished).undecided();
+        }
+        match tried {
+            Ok((stack, wished)) => self.searched_with(executor, stack, wished),
+            Err(why) => {
+                let left_off = Refused { name: TRIED.reduction_name(), why };
+                self.searched_with(executor, all.leaving_off(Some(left_off)), wished)
+            }
+        }
+    }
+
+    /// The reductions with partial order among them, if that pays; or why it does not. `all` are those
+    /// without.
+    fn tried<'m>(
+        &'m self,
+        executor: &Executor<'m>,
+        all: &Stack<'m>,
+        wished: Wished,
+        (checks, storage): (Checks, &Storage),
+        control: &Control,
+    ) -> Result<(Stack<'m>, Wished), String> {
+        if let Some(claim) = all.names(&[Kind::Product]).first() {
+            return Err(format!("the {claim} may count steps"));
+        }
+        let failed = |error: spill::Error| format!("it cannot be tried: {error}");
+        let whole = all.over(executor.clone().into_model());
+        if !has_room_for_obligations(&*whole, storage) {
+            return Err("steps cannot be put off where states are stored so".into());
+        }
+        let first = FirstLevels::of(&*whole, &checks, control).map_err(failed)?;
+        match first.states() {
+            _ if control.is_stopped() => return Err("there was no time to try it".into()),
+            _ if first.is_violated => {
+                return Err("something is violated in the first states".into());
+            }
+            states if first.is_all => return Err(format!("there are only {states} states")),
+            _ => {}
+        }
+        let selective = executor.selective().map_err(|error| error.reason)?;
+        let instances = selective.instances().count();
+        if instances > INSTANCES_MAX {
+            return Err(format!("choosing among {instances} action instances takes long"));
+        }
+        let wished = Wished { partial_order: Some((TRIED, checks)), ..wished };
+        let stack = Stack::of(&self.interp, wished, || Ok(selective));
+        if let Some(refused) = stack.refused().first() {
+            return Err(refused.why.clone());
+        }
+        let reduced = stack.over(executor.clone().into_model());
+        match first.share_left(&*reduced, control).map_err(failed)? {
+            None => Err("the first levels are too large to be tried".into()),
+            Some(left) if left <= LEFT_MAX => Ok((stack, wished)),
+            Some(left) => Err(format!("it would save {} of the first states", percent(left))),
+        }
+    }
+}
+
+/// What is saved where so much is left.
+fn percent(left: f64) -> String {
+    match (1.0 - left) * 100.0 {
+        saved if saved < 1.0 => "less than 1 %".into(),
+        saved => format!("{saved:.0} %"),
+    }
+}

@@ -1,0 +1,159 @@
+//! Whether partial order is left to itself: what the first states tell, and that a search keeps it.
+
+use spillway::exec::{Exec, Executor};
+use spillway::front::{Language, Options};
+use spillway::search::trial::FirstLevels;
+use spillway::search::{Checks, Control, Storage};
+use spillway::session::{KeyOrder, Reduce, Steps, TextModel};
+use spillway::source::Sources;
+use spillway::{Check, reduce::Kind};
+
+fn model(language: &str, text: &str) -> TextModel {
+    let mut sources = Sources::default();
+    sources.add("model", text);
+    let language = Language::from_name(language).unwrap();
+    TextModel::load(language, sources, Options::default()).unwrap().0
+}
+
+/// Processes that count by themselves, and one that is watched.
+fn loose() -> TextModel {
+    model(
+        "dve",
+        "int x; int y;
+        process P { state a; init a; trans a -> a { guard x < 200; effect x = x + 1; }; }
+        process Q { state a; init a; trans a -> a { guard y < 200; effect y = y + 1; }; }
+        process R { state a, b; init a; assert b: x == 200;
+            trans a -> b { guard x == 200 and y == 200; }, b -> a { effect x = 0, y = 0; }; }
+        system async;",
+    )
+}
+
+/// Processes of which each step matters to all others.
+fn tight() -> TextModel {
+    model(
+        "dve",
+        "int x;
+        process P { state a; init a; trans a -> a { effect x = (x + 1) % 30000; }; }
+        process Q { state a; init a; trans a -> a { effect x = (x * 2) % 30000; }; }
+        system async;",
+    )
+}
+
+/// What auto comes to: the reduction that is on, or why it is not.
+fn decided(model: &TextModel, exec: Exec, storage: &Storage) -> Result<String, String> {
+    let executor = Executor::new(&model.interp, exec);
+    let (checks, control) = (Checks::default(), Control::default());
+    let searched = model.reduced(executor, Reduce::AUTO, (checks, storage), &control);
+    assert!(!searched.is_undecided());
+    match searched.stack().left_off() {
+        Some(left_off) => Err(left_off.why.clone()),
+        None => Ok(searched.stack().names(&[Kind::Choice]).remove(0)),
+    }
+}
+
+#[test]
+fn it_is_on_where_the_first_states_show_that_it_saves_and_off_elsewhere() {
+    let sorted = Storage::default();
+    assert_eq!(decided(&loose(), Exec::Jit, &sorted), Ok("partial order conditional".into()));
+    let cases = [
+        (tight(), "it would save less than 1 % of the first states"),
+        (model("dve", "process P { state a; init a; trans a -> a { }; } system async;"), "there are only 1 states"),
+        (model("dve", "byte x; process P { state a; init a; trans a -> a { effect x = x + 1; }; } system async;"), "something is violated in the first states"),
+        (model("promela", "byte x; active proctype P() { do :: x++ od } never { do :: true od }"), "the never claim never_0 may count steps"),
+        (model("murphi", "var x: 0..49999; ruleset i: 0..49999 do startstate x := i; end; end; rule x := 49999 - x; end;"), "the first levels are too large to be tried"),
+        (model("dve", "int x; int y; process P { state a; init a; trans a -> a { effect x = (x + 1) % 20000; }; }
+            process Q { state a; init a; trans a -> a { effect y = (y + 1) % 20000; }; } system sync;"), "its processes move in lockstep"),
+    ];
+    for (model, why) in cases {
+        let found = decided(&model, Exec::Jit, &sorted).unwrap_err();
+        assert!(found.contains(why), "{why}: {found}");
+    }
+}
+
+#[test]
+fn it_depends_neither_on_the_order_of_keys_nor_on_who_runs_the_model() {
+    for make in [loose, tight] {
+        let expected = decided(&make(), Exec::Jit, &Storage::default());
+        assert_eq!(decided(&make(), Exec::Interp, &Storage::default()), expected);
+        for order in [KeyOrder::Static, KeyOrder::Sampled] {
+            let (model, _) = make().in_key_order(order).unwrap();
+            assert_eq!(decided(&model, Exec::Jit, &Storage::default()), expected);
+        }
+    }
+}
+
+#[test]
+fn where_states_are_rebuilt_it_is_off() {
+    let comback = Storage::Comback(Default::default());
+    let why = decided(&loose(), Exec::Jit, &comback).unwrap_err();
+    assert!(why.contains("where states are stored so"), "{why}");
+}
+
+/// What is left of the later half of the first states is near to what is left of all.
+#[test]
+fn the_first_states_tell_what_is_saved() {
+    let text = "byte a; byte b; byte c; chan q = [2] of { byte };
+        active proctype S() { do :: q!1 :: a < 20 -> a++ :: a == 20 -> a = 0 od }
+        active proctype T() { do :: q?_ :: b < 20 -> b++ :: b == 20 -> b = 0 od }
+        active proctype U() { do :: c < 20 -> c = c + 1; assert(c + a < 99) :: c == 20 -> c = 0 od }";
+    let model = model("promela", text);
+    let whole = Executor::new(&model.interp, Exec::Jit).into_model();
+    let (checks, control) = (Checks::default(), Control::default());
+    let first = FirstLevels::of(&*whole, &checks, &control).unwrap();
+    assert!(!first.is_all && !first.is_violated && first.states() >= 10_000);
+    let states = |steps| {
+        let check = Check::of_text(&model).reduce(Reduce { steps, ..Reduce::NONE }).keep_going();
+        check.memory(256 << 20).run().unwrap().states() as f64
+    };
+    let method = spillway::reduce::partial_order::Method::Conditional;
+    let reduce = Reduce { steps: Steps::Chosen(method), ..Reduce::NONE };
+    let executor = Executor::new(&model.interp, Exec::Jit);
+    let reduced = model.reduced(executor, reduce, (checks, &Storage::default()), &control);
+    let foretold = first.share_left(reduced.model(), &control).unwrap().unwrap();
+    let came = states(Steps::Chosen(method)) / states(Steps::All);
+    assert!((foretold - came).abs() < 0.1, "{foretold} foretold, {came} came");
+}
+
+#[test]
+fn a_search_that_goes_on_keeps_what_was_decided() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, make, on) in [("loose", loose as fn() -> TextModel, true), ("tight", tight, false)] {
+        let dir = folder.path().join(name);
+        let model = make();
+        let check = || Check::of_text(&model).reduce(Reduce::AUTO).memory(256 << 20);
+        let expected = check().run().unwrap();
+        let stopped = check().dir(&dir).max_states(50).run().unwrap();
+        assert_eq!(stopped.verdict(), spillway::search::Verdict::Incomplete, "{name}");
+        drop(stopped);
+        let found = check().dir(&dir).run().unwrap();
+        assert_eq!(found.outcome(), expected.outcome(), "{name}");
+        let told = found.to_string();
+        assert_eq!(told.contains("\n  reduced by partial order conditional"), on, "{told}");
+        assert_eq!(told.contains("\n  not reduced by partial order conditional"), !on, "{told}");
+        drop(found);
+        // Asked for something else it is another search.
+        let other = Check::of_text(&model).reduce(Reduce::NONE).memory(256 << 20).dir(&dir);
+        assert_eq!(other.run().is_err(), on, "{name}");
+    }
+}
+
+/// Told to stop before it was decided, a search decides when it goes on.
+#[test]
+fn what_was_not_decided_is_decided_later() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, make) in [("loose", loose as fn() -> TextModel), ("tight", tight)] {
+        let dir = folder.path().join(name);
+        let model = make();
+        let check = || Check::of_text(&model).reduce(Reduce::AUTO).memory(256 << 20);
+        let expected = check().run().unwrap();
+        let none = std::time::Duration::ZERO;
+        let stopped = check().dir(&dir).max_time(none).run().unwrap();
+        assert_eq!((stopped.states(), stopped.verdict()), (0, Default::default()), "{name}");
+        drop(stopped);
+        let stopped = check().dir(&dir).max_time(none).run().unwrap();
+        assert_eq!(stopped.states(), 0, "{name}");
+        drop(stopped);
+        let found = check().dir(&dir).run().unwrap();
+        assert_eq!(found.outcome(), expected.outcome(), "{name}");
+    }
+}
