@@ -560,6 +560,7 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
         "not_reduced",
         "states_partly_expanded",
         "states_expanded_again",
+        "shortened",
         "claim",
         "steps_cut_off",
         "states_unjudged",
@@ -779,6 +780,106 @@ fn memory_is_planned_for_what_is_reduced() {
     let out = explained("counter.dve", &[]);
     let line = "\nnot reduced by partial order conditional: there are only 101 states\n";
     assert!(!out.contains("obligations") && out.contains(line), "{out}");
+}
+
+/// A violation is some steps of one process and one of another away, but steps that do not matter to it come
+/// first where it is reduced.
+fn roundabout(least: u64) -> String {
+    let steps = format!("a -> b {{ guard z == 0 and y == {least}; effect z = 7; }}");
+    let late = "a -> b { guard x == 300 and y > 3; effect z = 9; }";
+    let own = format!(
+        "process R {{ state a, b; init a; assert b: z < 5; trans {steps}, {late}, b -> a {{ guard z == 9; }}; }}"
+    );
+    let lines = GRID.lines().map(|it| if it.starts_with("process R") { &own } else { it });
+    format!("byte z; {}", lines.collect::<String>())
+}
+
+#[test]
+fn a_counterexample_that_need_not_be_shortest_says_so_and_a_shorter_one_is_looked_for() {
+    let bench = Bench::new();
+    let model = roundabout(150);
+    let reduced = ["--por", "conditional", "--no-deadlock"];
+    let steps = |out: &str| {
+        let line = out.lines().find(|line| line.starts_with("counterexample: ")).unwrap();
+        let words: Vec<_> = line.split([' ', ';']).collect();
+        let at = words.iter().position(|&word| word == "steps").unwrap();
+        words[at - 1].parse::<u64>().unwrap()
+    };
+    let perhaps = "; there may be a shorter one\n";
+    let whole = bench.check(&model, &["--reduce", "none", "--no-deadlock"]);
+    assert_eq!((steps(&whole.out), whole.out.contains(perhaps)), (151, false));
+    let ran = bench.check(&model, &[&reduced[..], &["--dir", "long"]].concat());
+    assert!(ran.code == 1 && steps(&ran.out) > 151 && ran.out.contains(perhaps), "{}", ran.out);
+    assert!(bench.run(&["trace", "long"]).out.contains(perhaps));
+    // Without a stop, and stopped on the way: what was found first stands.
+    for stop in [&[][..], &["--max-states", "1000"]] {
+        let flags = [&reduced[..], &["--shortest", "--dir", "d"], stop].concat();
+        let mut ran = bench.check(&model, &flags);
+        assert_eq!(ran.code, 1, "{}", ran.err);
+        if !stop.is_empty() {
+            assert!(steps(&ran.out) > 151 && ran.out.contains(perhaps), "{}", ran.out);
+            assert!(ran.err.contains("`spillway resume d` goes on to look for a shorter"));
+            let status = bench.run(&["status", "d", "--json"]).json();
+            assert_eq!(
+                (&status["verdict"], &status["shortened"]["done"]),
+                (&json!("violated"), &json!(false))
+            );
+            assert!(bench.run(&["trace", "d"]).out.contains(perhaps));
+            ran = bench.run(&["resume", "d"]);
+            assert_eq!(ran.code, 1, "{}", ran.err);
+        }
+        assert!(steps(&ran.out) == 151 && !ran.out.contains(perhaps), "{}", ran.out);
+        assert!(ran.out.contains("\n  searched with all steps as well: the least is 151 steps ("));
+        let traced = bench.run(&["trace", "d"]);
+        assert!(steps(&traced.out) == 151 && !traced.out.contains(perhaps), "{}", traced.out);
+        for again in [bench.run(&["status", "d", "--json"]), bench.run(&["resume", "d", "--json"])]
+        {
+            let shortened = &again.json()["shortened"];
+            assert_eq!((&shortened["depth"], &shortened["done"]), (&json!(151), &json!(true)));
+        }
+        std::fs::remove_dir_all(bench.path("d")).unwrap();
+    }
+    // What takes more than there is leaves the first.
+    let flags = [&reduced[..], &["--shortest", "--disk-limit", "70000", "--dir", "d"]].concat();
+    let ran = bench.check(&model, &flags);
+    assert!(
+        ran.code == 1 && steps(&ran.out) > 151 && ran.out.contains(perhaps),
+        "{}{}",
+        ran.out,
+        ran.err
+    );
+    assert!(
+        ran.err.contains("warning: the search for a shorter counterexample failed"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(steps(&bench.run(&["resume", "d"]).out), 151);
+    bench
+        .check(&model, &["--shortest", "--keep-going"])
+        .refused(2, &["--shortest", "--keep-going"]);
+}
+
+/// Where none takes less, or nothing was put off, it is known.
+#[test]
+fn a_counterexample_that_is_shortest_is_not_called_into_question() {
+    let bench = Bench::new();
+    let stuck = watched().replace("x == 300;", "x == 299;").replace("state a, b", "state a, c, b");
+    let ran = bench
+        .check(&stuck, &["--por", "conditional", "--shortest", "--only", "assert", "--dir", "d"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    assert!(
+        ran.out.contains("  searched with all steps as well: none takes less than 601 steps ("),
+        "{}",
+        ran.out
+    );
+    for out in [&ran.out, &bench.run(&["trace", "d"]).out] {
+        assert!(out.contains(", 601 steps\n"), "{out}");
+    }
+    for flags in [["--reduce", "none"], ["--only", "deadlock"]] {
+        let ran = bench.check(roundabout(150), &[&["--shortest"], &flags[..]].concat());
+        assert!(ran.code == 1 && !ran.out.contains("with all steps"), "{}", ran.out);
+        assert!(!ran.out.contains("may be a shorter"), "{}", ran.out);
+    }
 }
 
 #[test]

@@ -303,6 +303,9 @@ pub struct CheckArgs {
     /// Explore the whole state space and count violations
     #[arg(long)]
     pub keep_going: bool,
+    /// Search on without partial order for a shorter counterexample, where one was found with it
+    #[arg(long, conflicts_with = "keep_going")]
+    pub shortest: bool,
     /// How the variables are ordered in the stored states; the counts do not depend on it
     #[arg(long, value_enum, default_value_t)]
     pub key_order: KeyOrderArg,

@@ -12,7 +12,7 @@ use crate::search::checkpoint::Saved;
 use crate::search::trace::Counterexample;
 use crate::search::{Control, Verdict};
 use crate::session::{
-    self, Budget, Directory, Job, Session, TextModel, check_room, refuse_nothing,
+    self, Budget, Directory, Job, Session, TextModel, Unreduced, check_room, refuse_nothing,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -58,7 +58,7 @@ fn begin(args: &CheckArgs, model: TextModel, may_lack_slots: bool) -> Result<End
     refuse_nothing(&about)?;
     let budget = args.run.budget(false);
     let runs = executor(&model.interp, budget);
-    let control = control(&args.run);
+    let (control, again) = (control(&args.run), args.shortest.then(|| runs.clone()));
     let searched =
         model.reduced(runs, wanted, (limits.checks, &storage::untrained(args)), &control);
     reduce::refuse_store(args, &searched)?;
@@ -71,10 +71,13 @@ fn begin(args: &CheckArgs, model: TextModel, may_lack_slots: bool) -> Result<End
     let (storage, width) = (storage::wanted(args, searched.model())?, searched.model().width());
     let plan = budget.plan(&model, width, &storage)?;
     check_room(&storage, &plan, width)?;
-    let job = Job::new(&model, &searched, &limits, &storage);
+    let job = Job::new(&model, &searched, &limits, &storage).for_shortest(args.shortest);
+    let wished = searched.wished();
+    let unreduced = again.map(|runs| model.unreduced(runs, wished, (&limits, &storage)));
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
     let session = Session::new(searched, about, limits, (storage, plan), directory);
-    Sitting { model: &model, session, args: &args.run, control }.run(None, may_lack_slots)
+    let sitting = Sitting { model: &model, session, args: &args.run, control, unreduced };
+    sitting.run(None, may_lack_slots)
 }
 
 /// What a sitting is told, from now on.
@@ -93,11 +96,13 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let (budget, control) = (args.run.budget(true), control(&args.run));
     let (about, runs) = (model.about(&limits), executor(&model.interp, budget));
     let storage = job.storage(&args.dir, model.searched().model().width())?;
+    let again = job.wants_shortest().then(|| runs.clone());
     let searched = match job.undecided() {
         None => model.searched_by(runs),
         Some(reduce) => {
             let searched = model.reduced(runs, reduce, (limits.checks, &storage), &control);
-            directory.decide(&Job::new(&model, &searched, &limits, &storage))?;
+            let decided = Job::new(&model, &searched, &limits, &storage);
+            directory.decide(&decided.for_shortest(job.wants_shortest()))?;
             searched
         }
     };
@@ -105,8 +110,10 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let saved = saved.filter(|_| job.undecided().is_none());
     let width = searched.model().width();
     let plan = budget.plan(&model, width, &storage)?;
+    let wished = searched.wished();
+    let unreduced = again.map(|runs| model.unreduced(runs, wished, (&limits, &storage)));
     let session = Session::new(searched, about, limits, (storage, plan), directory);
-    let sitting = Sitting { model: &model, session, args: &args.run, control };
+    let sitting = Sitting { model: &model, session, args: &args.run, control, unreduced };
     match sitting.run(saved, false)? {
         Ended::With(code) => Ok(code),
         Ended::OutOfSlots => unreachable!("such a search reports that there are too few slots"),
@@ -125,6 +132,8 @@ struct Sitting<'a> {
     session: Session<'a>,
     args: &'a RunArgs,
     control: Arc<Control>,
+    /// For a search for a shorter counterexample, if that is wanted.
+    unreduced: Option<Unreduced<'a>>,
 }
 
 impl Sitting<'_> {
@@ -146,6 +155,9 @@ impl Sitting<'_> {
             Verdict::Incomplete => failure::STOPPED,
         };
         signals.end_with(code, &control);
+        if outcome.verdict == Verdict::Violated {
+            self.shorten(&control);
+        }
         let stopped = outcome.verdict == Verdict::Incomplete;
         if stopped {
             self.session.directory.keep();
@@ -154,6 +166,25 @@ impl Sitting<'_> {
         self.say_what_is_kept(stopped, outcome.levels.is_empty());
         told?;
         Ok(Ended::With(code))
+    }
+
+    /// Searches for a shorter counterexample, if that is wanted. Where that does not come to its end, what was
+    /// found stands.
+    fn shorten(&mut self, control: &Arc<Control>) {
+        let Some(unreduced) = self.unreduced.take() else { return };
+        let display = Display::of_search(control, &self.session.directory.disk, self.args.json);
+        let shortened = self.session.shorten(unreduced, self.args.disk_limit, control);
+        drop(display);
+        if let Err(error) = &shortened {
+            say(format!("warning: the search for a shorter counterexample failed: {error}"));
+        }
+        let report = self.session.report();
+        let is_left = report.and_then(|it| it.shortened).is_some_and(|it| !it.is_done);
+        if shortened.is_err() || is_left {
+            self.session.directory.keep();
+            let dir = self.session.directory.path.display();
+            say(format!("`spillway resume {dir}` goes on to look for a shorter counterexample"));
+        }
     }
 
     /// Says what is left in the search directory, where there is something to do with it.

@@ -8,7 +8,7 @@ use crate::search::Outcome;
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::Rebuilt;
 use crate::search::storage::SavedStorage;
-use crate::session::{Contents, Evidence};
+use crate::session::{Contents, Evidence, shortened_in};
 
 /// `spillway status`.
 pub(super) fn status(args: &StatusArgs) -> Ending {
@@ -23,6 +23,7 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         }
         None => Outcome::default(),
     };
+    let found = report::violations(reduced.model(), &model.sources, &limits, &outcome);
     let disk = saved.as_ref().map_or(DiskFigures::default(), |saved| saved.disk);
     let report = Report {
         model_name: job.model_name(),
@@ -42,6 +43,7 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         outcome: &outcome,
         seconds: saved.as_ref().map_or(0.0, |saved| saved.seconds),
         peak_rss_bytes: saved.as_ref().map_or(0, |saved| saved.peak_rss_bytes),
+        shortened: shortened_in(&args.dir, &found)?,
         disk: DiskFigures { peak: disk.peak.max(bytes), ..disk },
         store_bytes: bytes,
         dir: Some(args.dir.display().to_string()),

@@ -8,7 +8,9 @@ use crate::exec::{Exec, Step, Violation};
 use crate::report::{self, Scope};
 use crate::search::Control;
 use crate::search::trace::{Counterexample, Finder};
-use crate::session::{Budget, Contents, Error, Evidence, TextModel, threads_to_trace};
+use crate::session::{
+    Budget, Contents, Error, Evidence, TextModel, shortened_in, threads_to_trace, traced_in,
+};
 use spill::RealDisk;
 use std::fs::File;
 use std::io::BufWriter;
@@ -20,11 +22,12 @@ const COMPILED_MIN: u64 = 100_000;
 
 /// `spillway trace`.
 pub(super) fn trace(args: &TraceArgs) -> Ending {
-    let Contents { job, saved, .. } = Contents::read(&args.dir)?;
-    let model = job.model(&args.dir)?;
+    let dir = &*traced_in(&args.dir)?;
+    let Contents { job, saved, .. } = Contents::read(dir)?;
+    let model = job.model(dir)?;
     let limits = job.limits(None);
-    let opened = RealDisk::open(&args.dir);
-    let disk = opened.map_err(|error| Failure::opening(&args.dir, error))?;
+    let opened = RealDisk::open(dir);
+    let disk = opened.map_err(|error| Failure::opening(dir, error))?;
     let Some(saved) = saved else {
         let scope = report::print_scope(&model.scope(&limits.checks));
         print(&format!("no checkpoint yet, so no counterexample\n{scope}"));
@@ -36,9 +39,12 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
     let memory = args.memory.unwrap_or(saved.plan.budget);
     let budget = Budget { memory, threads: None, exec, goes_on: true };
     let searched = model.searched_by(run::executor(&model.interp, budget));
-    let (dir, sources) = (&*args.dir, &model.sources);
+    let sources = &model.sources;
     let evidence = Evidence { saved: &saved, dir, limits: &limits, sources };
-    let found = evidence.violations(&searched)?;
+    let mut found = evidence.violations(&searched)?;
+    if shortened_in(dir, &found)?.is_some_and(|it| it.is_done) {
+        found.iter_mut().take(1).for_each(|it| it.shortest = true);
+    }
     let control = Arc::new(Control::default());
     Signals::stop(&control);
     let finder = Finder {
@@ -46,7 +52,7 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
         disk: &disk,
         threads: threads_to_trace(memory, searched.model().width()),
         control: &control,
-        folder: Some(&args.dir),
+        folder: Some(dir),
     };
     let scope = model.scope(&limits.checks);
     let shown = Shown { json: args.json, scope: &scope };

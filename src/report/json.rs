@@ -1,6 +1,6 @@
 //! Reports as JSON, one object each.
 
-use super::{Report, Scope, Values, ViolationReport, changes};
+use super::{Report, Scope, Shortened, Values, ViolationReport, changes};
 use crate::exec::{Step, StepOutcome};
 use crate::reduce::{Refused, Told};
 use crate::search::comback::Rebuilt;
@@ -43,6 +43,7 @@ pub fn result(report: &Report) -> Value {
         "not_reduced": report.unused.iter().map(unused).collect::<Vec<_>>(),
         "states_partly_expanded": outcome.partial,
         "states_expanded_again": outcome.again,
+        "shortened": report.shortened.map(shortened),
         "claim": report.claim,
         "steps_cut_off": report.scope.cut_off(outcome),
         "states_unjudged": report.scope.unjudged(outcome),
@@ -57,6 +58,10 @@ pub fn result(report: &Report) -> Value {
 fn reduced(told: &Told) -> Value {
     let Told { name, preserves, did, proviso } = told;
     json!({ "name": name, "preserves": preserves.to_string(), "did": did, "proviso": proviso })
+}
+
+fn shortened(it: Shortened) -> Value {
+    json!({ "below": it.below, "states": it.states, "depth": it.depth, "done": it.is_done })
 }
 
 fn unused(refused: &Refused) -> Value {

@@ -54,6 +54,8 @@ pub struct Report<'a> {
     pub seconds: f64,
     /// The most bytes resident in this process.
     pub peak_rss_bytes: u64,
+    /// What came of searching for a shorter counterexample; nothing if that was not done.
+    pub shortened: Option<Shortened>,
     /// What was asked of the disk.
     pub disk: DiskFigures,
     /// The bytes on disk now.
@@ -67,6 +69,19 @@ impl Report<'_> {
     pub fn violations(&self) -> Vec<ViolationReport> {
         violations(self.model, self.sources, self.limits, self.outcome)
     }
+}
+
+/// What came of searching, with all steps, for a shorter counterexample than one found with steps put off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shortened {
+    /// The steps to what was found first, at most.
+    pub below: u64,
+    /// The states that were visited for that.
+    pub states: u64,
+    /// The fewest steps to a violation, if one was found.
+    pub depth: Option<u64>,
+    /// Whether it is known now what the least number of steps is.
+    pub is_done: bool,
 }
 
 /// Something found wrong, as reports tell it.

@@ -1,6 +1,6 @@
 //! Reports as text.
 
-use super::{Missed, Report, Scope, Values, ViolationReport, print_changes};
+use super::{Missed, Report, Scope, Shortened, Values, ViolationReport, print_changes};
 use crate::exec::{Compiled, Step, StepOutcome, Violation};
 use crate::reduce::{Refused, Told};
 use crate::search::Verdict;
@@ -42,6 +42,9 @@ pub fn print_result(report: &Report) -> String {
     out += &print_costs(report);
     for violation in &found {
         let _ = writeln!(out, "  {}", print_violation(violation));
+    }
+    if let Some(shortened) = report.shortened {
+        let _ = writeln!(out, "  {}", print_shortened(shortened));
     }
     if let Some(dir) = &report.dir {
         let _ = writeln!(out, "  search directory: {dir}");
@@ -193,6 +196,24 @@ fn print_violation(violation: &ViolationReport) -> String {
     format!("{kind}: {name}{place} ({count} found, the first {after} {first})")
 }
 
+/// What came of searching for a shorter counterexample.
+fn print_shortened(Shortened { below, states, depth, is_done }: Shortened) -> String {
+    let (states, below) = (count(states, "state"), count(below, "step"));
+    match depth {
+        Some(depth) => {
+            let steps = count(depth, "step");
+            format!("searched with all steps as well: the least is {steps} ({states})")
+        }
+        None if is_done => {
+            format!("searched with all steps as well: none takes less than {below} ({states})")
+        }
+        None => format!(
+            "searched with all steps as well, and stopped at {states}: there may be a shorter \
+             counterexample"
+        ),
+    }
+}
+
 /// Writes a counterexample: the initial state, then each step with what it changed. Each piece of text
 /// is handed on as it is made: the whole may be more than there is memory for.
 pub fn write_trace(
@@ -202,7 +223,8 @@ pub fn write_trace(
     write: &mut dyn FnMut(&str),
 ) {
     let steps = count(trace.depth() as u64, "step");
-    write(&format!("counterexample: {}: {}, {steps}\n", violation.kind, violation.name));
+    let perhaps = if violation.shortest { "" } else { "; there may be a shorter one" };
+    write(&format!("counterexample: {}: {}, {steps}{perhaps}\n", violation.kind, violation.name));
     let (mut number, mut before) = (0, Vec::new());
     trace.each_step(&mut |step, state| {
         let after = state.map_or_else(Vec::new, |state| trace.describe(state));

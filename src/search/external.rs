@@ -38,6 +38,8 @@ use std::sync::Arc;
 pub struct Search<'a> {
     model: &'a dyn Model,
     limits: Limits,
+    /// How many levels are expanded at most.
+    levels_max: Option<u64>,
     plan: MemoryPlan,
     storage: Storage,
     /// The model as it is searched, if its states carry tags.
@@ -140,6 +142,7 @@ impl<'a> Search<'a> {
         Self {
             model,
             limits,
+            levels_max: None,
             plan,
             storage,
             tagged,
@@ -159,6 +162,11 @@ impl<'a> Search<'a> {
             seconds_before: 0.0,
             disk_before: DiskFigures::default(),
         }
+    }
+
+    /// The same, stopped when so many levels are expanded, or found to be.
+    pub fn up_to(self, levels: u64) -> Self {
+        Search { levels_max: Some(levels), ..self }
     }
 
     /// Searches to the end, or until told to stop; either way the directory then holds a
@@ -309,6 +317,9 @@ impl<'a> Search<'a> {
         }
         if self.limits.stop_on_violation && self.is_violated() {
             return Ok(Left::Finished);
+        }
+        if self.levels_max.is_some_and(|max| u64::from(self.level_number()) + 1 >= max) {
+            return Ok(Left::Stopped);
         }
         if let Some(codec) = self.wider_codec() {
             self.change_codec(codec)?;

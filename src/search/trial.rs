@@ -29,7 +29,10 @@ const BEYOND: usize = 2;
 const STATES_MIN: usize = 500;
 
 /// So many of the first states, and so many spread over all, are asked whether steps of them are put off.
-const ASKED: usize = 128;
+const ASKED: usize = 64;
+
+/// Of so many of these they are, if there is anything to be saved.
+const PUT_OFF_MIN: u64 = 2;
 
 /// Where a walk may end: after so many states of the whole space, if at least so much is left of them, and
 /// of the last of them.
@@ -70,50 +73,9 @@ impl FirstLevels {
         self.ends.last().copied().unwrap_or_default()
     }
 
-    /// Which share of the states is left if steps are put off as `reduced` does; nothing if there are too
-    /// few whole levels to tell. It is an error if the model fails. Once told to stop it means nothing.
-    pub fn share_left(&self, reduced: &dyn Model, control: &Control) -> Result<Option<f64>> {
-        if self.states() < STATES_MIN {
-            return Ok(None);
-        }
-        if !self.puts_off(reduced, control)? {
-            return Ok(Some(1.0));
-        }
-        let mut walk = Walk::new(reduced, BEYOND * self.states(), control);
-        let mut hopeless = HOPELESS.into_iter().peekable();
-        let mut left = Vec::new();
-        for &states in &self.ends {
-            walk.next_level()?;
-            left.push(walk.states());
-            let Some(&(after, share)) = hopeless.peek().filter(|(after, _)| states >= *after)
-            else {
-                continue;
-            };
-            let [late, all] = self.shares(&left);
-            let is_clear = after == HOPELESS[0].0 && late.max(all) <= CLEAR;
-            if is_clear || late.min(all) >= share {
-                return Ok(Some(late));
-            }
-            hopeless.next();
-        }
-        let [late, _] = self.shares(&left);
-        Ok(Some(late))
-    }
-
-    /// What is left of the later half of the states, and of all, up to the level that `left` goes to.
-    fn shares(&self, left: &[usize]) -> [f64; 2] {
-        let last = left.len() - 1;
-        let half = self.ends.iter().position(|&end| 2 * end >= self.ends[last]);
-        let half = half.filter(|&half| half < last);
-        let before = half.map_or([0, 0], |half| [left[half], self.ends[half]]);
-        let share = |[part, whole]: [usize; 2]| {
-            (left[last] - part) as f64 / (self.ends[last] - whole).max(1) as f64
-        };
-        [share(before), share([0, 0])]
-    }
-
-    /// Whether steps of some states are put off: of the first ones, and of some of all.
-    fn puts_off(&self, reduced: &dyn Model, control: &Control) -> Result<bool> {
+    /// Whether `reduced` puts off steps of more than a state among the first ones and some of all: else
+    /// there is nothing to be saved. It is an error if the model fails. Once told to stop it means nothing.
+    pub fn puts_off(&self, reduced: &dyn Model, control: &Control) -> Result<bool> {
         let _heeding = control.heed();
         let states = self.states();
         let spread = (0..ASKED).map(|number| number * states / ASKED);
@@ -134,6 +96,46 @@ impl FirstLevels {
                     });
                 }
             })?;
-        Ok(found.put_off > 0)
+        Ok(found.put_off >= PUT_OFF_MIN)
+    }
+
+    /// Whether they are too few to tell: the next level is too large.
+    pub fn are_few(&self) -> bool {
+        self.states() < STATES_MIN
+    }
+
+    /// Which share of the states is left if steps are put off as `reduced` does. It is an error if the model fails. Once told to stop it means nothing.
+    pub fn share_left(&self, reduced: &dyn Model, control: &Control) -> Result<f64> {
+        let mut walk = Walk::new(reduced, BEYOND * self.states(), control);
+        let mut hopeless = HOPELESS.into_iter().peekable();
+        let mut left = Vec::new();
+        for &states in &self.ends {
+            walk.next_level()?;
+            left.push(walk.states());
+            let Some(&(after, share)) = hopeless.peek().filter(|(after, _)| states >= *after)
+            else {
+                continue;
+            };
+            let [late, all] = self.shares(&left);
+            let is_clear = after == HOPELESS[0].0 && late.max(all) <= CLEAR;
+            if is_clear || late.min(all) >= share {
+                return Ok(late);
+            }
+            hopeless.next();
+        }
+        let [late, _] = self.shares(&left);
+        Ok(late)
+    }
+
+    /// What is left of the later half of the states, and of all, up to the level that `left` goes to.
+    fn shares(&self, left: &[usize]) -> [f64; 2] {
+        let last = left.len() - 1;
+        let half = self.ends.iter().position(|&end| 2 * end >= self.ends[last]);
+        let half = half.filter(|&half| half < last);
+        let before = half.map_or([0, 0], |half| [left[half], self.ends[half]]);
+        let share = |[part, whole]: [usize; 2]| {
+            (left[last] - part) as f64 / (self.ends[last] - whole).max(1) as f64
+        };
+        [share(before), share([0, 0])]
     }
 }

@@ -5,7 +5,7 @@ use super::memory::Budget;
 use super::reduce::{Reduce, Steps};
 use super::searched::{About, Decided, Searched};
 use super::{Directory, Error, Found, Job, Session, TextModel, check_room, refuse_nothing};
-use crate::exec::{Exec, Model};
+use crate::exec::{Exec, Executor, Model};
 use crate::reduce::{Stack, Wished};
 use crate::report::Scope;
 use crate::search::{Checks, Control, Limits, MemoryPlan, Storage};
@@ -39,6 +39,7 @@ pub struct Check<'m> {
     storage: Storage,
     /// If that is said: else as the model wishes.
     reduce: Option<Reduce>,
+    shortest: bool,
     dir: Option<PathBuf>,
     disk_limit: Option<u64>,
     checkpoint_every: Duration,
@@ -76,6 +77,7 @@ impl<'m> Check<'m> {
             limits: Limits::default(),
             storage: Storage::default(),
             reduce: None,
+            shortest: false,
             dir: None,
             disk_limit: None,
             checkpoint_every: CHECKPOINT_EVERY,
@@ -155,6 +157,13 @@ impl<'m> Check<'m> {
         self
     }
 
+    /// Searches on after a violation that was found with steps put off, without that, for one after fewer
+    /// steps.
+    pub fn shortest(mut self) -> Self {
+        self.shortest = true;
+        self
+    }
+
     /// How a model from a text is run; by default as machine code, where that can be made.
     pub fn exec(mut self, exec: Exec) -> Self {
         self.budget.exec = exec;
@@ -181,14 +190,22 @@ impl<'m> Check<'m> {
         let deadline = self.max_time.and_then(|time| Instant::now().checked_add(time));
         let every = self.checkpoint_every;
         let control = self.control.unwrap_or_else(|| Arc::new(Control::new(every, deadline)));
+        let mut unreduced = None;
         let (searched, about, plan, job) = match subject {
             Subject::Text(model) => {
                 let decided = dir.as_deref().filter(|_| goes_on).map(Directory::decided);
                 let decided = decided.transpose()?;
-                text(model, budget, (&limits, &storage), (self.reduce, decided), &control)?
+                let executor = budget.executor(&model.interp);
+                let again = self.shortest.then(|| executor.clone());
+                let wanted = (&limits, &storage);
+                let ready =
+                    text(model, (executor, budget), wanted, (self.reduce, decided), &control)?;
+                unreduced = again.map(|it| model.unreduced(it, ready.0.wished(), wanted));
+                ready
             }
             Subject::Rust(model, name) => rust(model, name, budget, &limits, &storage)?,
         };
+        let job = job.for_shortest(self.shortest);
         check_room(&storage, &plan, searched.model().width())?;
         let (directory, saved) = match dir {
             Some(path) if goes_on => Directory::go_on(&path, &job, disk_limit)?,
@@ -196,7 +213,9 @@ impl<'m> Check<'m> {
         };
         let mut session = Session::new(searched, about, limits, (storage, plan), directory);
         let outcome = session.run(saved, &control)?;
-        Ok(Found::new(session, control, outcome))
+        let shortened = unreduced.map(|it| session.shorten(it, disk_limit, &control));
+        let failed = shortened.and_then(Result::err);
+        Ok(Found::new(session, control, outcome, failed))
     }
 }
 
@@ -205,14 +224,13 @@ type Ready<'m> = (Searched<'m>, About<'m>, MemoryPlan, Job);
 
 fn text<'m>(
     model: &'m TextModel,
-    budget: Budget,
+    (executor, budget): (Executor<'m>, Budget),
     (limits, storage): (&Limits, &Storage),
     (reduce, decided): (Option<Reduce>, Option<Decided>),
     control: &Control,
 ) -> Result<Ready<'m>, Error> {
     let about = model.about(limits);
     refuse_nothing(&about)?;
-    let executor = budget.executor(&model.interp);
     let searched = match (reduce, decided) {
         (None, _) => model.searched_by(executor),
         (Some(Reduce { steps: Steps::Auto, .. }), Some(decided)) if !decided.is_open => {

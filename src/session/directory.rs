@@ -74,6 +74,8 @@ pub struct Job {
     /// Deadlock, assertions, invariants, faults, claims.
     checks: [bool; 5],
     keep_going: bool,
+    /// Whether a shortest counterexample is wanted, though steps may be put off.
+    shortest: bool,
     /// How states are stored.
     storage: SavedStorage,
 }
@@ -122,6 +124,7 @@ impl Job {
             digest: searched.model().digest(),
             checks: [deadlock, assertions, invariants, faults, claims],
             keep_going: !limits.stop_on_violation,
+            shortest: false,
             storage: storage.saved(),
         }
     }
@@ -145,8 +148,19 @@ impl Job {
             digest: model.digest(),
             checks: [deadlock, assertions, invariants, faults, claims],
             keep_going: !limits.stop_on_violation,
+            shortest: false,
             storage: storage.saved(),
         }
+    }
+
+    /// The same, where a shortest counterexample is wanted or not.
+    pub fn for_shortest(self, shortest: bool) -> Job {
+        Job { shortest, ..self }
+    }
+
+    /// Whether a shortest counterexample is wanted.
+    pub fn wants_shortest(&self) -> bool {
+        self.shortest
     }
 
     /// The name of the model's file.

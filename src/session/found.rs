@@ -1,7 +1,7 @@
 //! What came of a search.
 
 use super::{Error, Session};
-use crate::report::{self, ViolationReport};
+use crate::report::{self, Shortened, ViolationReport};
 use crate::search::trace::Counterexample;
 use crate::search::{Control, Outcome, Verdict};
 use std::fmt;
@@ -12,11 +12,28 @@ pub struct Found<'m> {
     session: Session<'m>,
     control: Arc<Control>,
     outcome: Outcome,
+    failed: Option<Error>,
 }
 
 impl<'m> Found<'m> {
-    pub(super) fn new(session: Session<'m>, control: Arc<Control>, outcome: Outcome) -> Self {
-        Found { session, control, outcome }
+    pub(super) fn new(
+        session: Session<'m>,
+        control: Arc<Control>,
+        outcome: Outcome,
+        failed: Option<Error>,
+    ) -> Self {
+        Found { session, control, outcome, failed }
+    }
+
+    /// Why the search for a [shorter](super::Check::shortest) counterexample failed, if it did. What was
+    /// found before stands.
+    pub fn shortening_failed(&self) -> Option<&Error> {
+        self.failed.as_ref()
+    }
+
+    /// What came of the search for a shorter counterexample, if there was one.
+    pub fn shortened(&self) -> Option<Shortened> {
+        self.session.report()?.shortened
     }
 
     /// The answer.
@@ -39,8 +56,8 @@ impl<'m> Found<'m> {
         self.session.report().map(|report| report.violations()).unwrap_or_default()
     }
 
-    /// A shortest way to the shallowest violation; nothing if there is none, or if the search was told to
-    /// stop.
+    /// A way to the shallowest violation; nothing if there is none, or if the search was told to stop. It is
+    /// a shortest one, but where steps were put off and no [shorter](super::Check::shortest) one was looked for.
     ///
     /// # Errors
     ///

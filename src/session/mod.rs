@@ -12,6 +12,7 @@ mod found;
 mod memory;
 mod reduce;
 mod searched;
+mod shorter;
 mod slots;
 mod text;
 
@@ -23,10 +24,11 @@ pub use found::Found;
 pub use memory::{Budget, threads_to_trace};
 pub use reduce::{Reduce, Steps};
 pub use searched::{About, Searched};
+pub use shorter::{Unreduced, shortened_in, traced_in};
 pub use slots::{exceeded, fewer};
 pub use text::{TextModel, read_text};
 
-use crate::report::{Report, ViolationReport};
+use crate::report::{Report, Shortened, ViolationReport};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::{CacheSize, Rebuilt, Settings, cache_states_max};
 use crate::search::parts::StorePart;
@@ -55,6 +57,15 @@ pub struct Session<'m> {
     /// Where it lies.
     pub directory: Directory,
     came_to: Option<CameTo>,
+    /// How many levels are expanded at most.
+    levels_max: Option<u64>,
+    shorter: Option<Shorter<'m>>,
+}
+
+/// A search of the levels above what was found, without steps put off, for a shorter counterexample.
+struct Shorter<'m> {
+    below: u64,
+    session: Box<Session<'m>>,
 }
 
 /// What a sitting came to.
@@ -75,7 +86,17 @@ impl<'m> Session<'m> {
         (storage, plan): (Storage, MemoryPlan),
         directory: Directory,
     ) -> Session<'m> {
-        Session { searched, about, limits, storage, plan, directory, came_to: None }
+        Session {
+            searched,
+            about,
+            limits,
+            storage,
+            plan,
+            directory,
+            came_to: None,
+            levels_max: None,
+            shorter: None,
+        }
     }
 
     /// The model as it is searched.
@@ -103,10 +124,47 @@ impl<'m> Session<'m> {
             }
             Some(saved) => Search::resume(model, disk, saved, self.plan, limits, control)?,
         };
+        if let Some(levels) = self.levels_max {
+            search = search.up_to(levels);
+        }
         let outcome = search.run()?;
         let (seconds, disk) = (search.seconds(), search.disk_figures());
         let (parts, rebuilt) = (search.store().parts(), search.store().rebuilt());
         Ok(CameTo { outcome, seconds, disk, parts, rebuilt })
+    }
+
+    /// Searches for a shorter counterexample than that of what was found, if there may be one: without
+    /// putting steps off, in the levels above. It goes on with such a search, if one was stopped. What was
+    /// found stands, whatever comes of it.
+    pub fn shorten(
+        &mut self,
+        unreduced: Unreduced<'m>,
+        disk_limit: Option<u64>,
+        control: &Control,
+    ) -> Result<(), Error> {
+        let found = self.report().map(|report| report.violations()).unwrap_or_default();
+        let Some(below) = shorter::bound(&found) else { return Ok(()) };
+        let path = shorter::place(&self.directory.path);
+        let left = disk_limit.map(|it| it.saturating_sub(self.directory.disk.usage().live));
+        let Unreduced { searched, about, job } = unreduced;
+        let (directory, saved) = match Directory::has_search(&path) {
+            true => Directory::go_on(&path, &job, left)?,
+            false => (Directory::create(Some(&path), &job, left)?, None),
+        };
+        let (limits, storage) = (self.limits.clone(), (self.storage.clone(), self.plan));
+        let mut session = Session::new(searched, about, limits, storage, directory);
+        session.levels_max = Some(below);
+        session.run(saved, control)?;
+        self.shorter = Some(Shorter { below, session: Box::new(session) });
+        Ok(())
+    }
+
+    /// What came of that, if it was done.
+    fn shortened(&self) -> Option<Shortened> {
+        let Shorter { below, session } = self.shorter.as_ref()?;
+        let report = session.report()?;
+        let saved = Saved::load(&*session.directory.disk).ok()?;
+        Some(shorter::told(*below, &saved, &report.violations()))
     }
 
     /// What it came to; nothing before it has run.
@@ -119,6 +177,12 @@ impl<'m> Session<'m> {
         &'s self,
         control: &'s Control,
     ) -> Result<Option<(ViolationReport, Counterexample<'s>)>, Error> {
+        let shortened = self.shortened();
+        if let (Some(Shorter { session, .. }), Some(_)) =
+            (&self.shorter, shortened.and_then(|it| it.depth))
+        {
+            return session.counterexample(control);
+        }
         let violated = self.outcome().is_some_and(|it| it.verdict == Verdict::Violated);
         if !violated {
             return Ok(None);
@@ -128,7 +192,8 @@ impl<'m> Session<'m> {
         let (limits, sources) = (&self.limits, &*self.about.sources);
         let evidence = Evidence { saved: &saved, dir: path, limits, sources };
         let found = evidence.violations(&self.searched)?;
-        let Some(violation) = found.into_iter().next() else { return Ok(None) };
+        let Some(mut violation) = found.into_iter().next() else { return Ok(None) };
+        violation.shortest |= shortened.is_some_and(|it| it.is_done);
         let finder = Finder {
             model: self.searched.model(),
             disk: &**disk,
@@ -162,6 +227,7 @@ impl<'m> Session<'m> {
             outcome,
             seconds: *seconds,
             peak_rss_bytes: MemoryPlan::peak_resident(),
+            shortened: self.shortened(),
             disk: *disk,
             store_bytes: directory.disk.usage().live,
             dir: (!directory.is_temporary()).then(|| directory.path.display().to_string()),

@@ -2,10 +2,13 @@
 
 use super::TextModel;
 use super::searched::Searched;
+use crate::analysis::instances::NotNumbered;
 use crate::exec::Executor;
-use crate::reduce::partial_order::Method;
-use crate::reduce::symmetry::Effort;
-use crate::reduce::{Kind, Refused, Stack, Wished};
+use crate::ir::walk::{self, Visitor};
+use crate::ir::{Expr, Program, Stmt};
+use crate::reduce::partial_order::{Method, PartialOrder};
+use crate::reduce::symmetry::{Effort, Symmetry};
+use crate::reduce::{Kind, Reduction, Refused, Stack, Wished};
 use crate::search::external::has_room_for_obligations;
 use crate::search::trial::FirstLevels;
 use crate::search::{Checks, Control, Storage};
@@ -18,6 +21,9 @@ const LEFT_MAX: f64 = 0.9;
 
 /// Among more action instances choosing takes too long to be tried.
 const INSTANCES_MAX: u32 = 2048;
+
+/// In functions with more statements and expressions it takes too long to find out what actions touch.
+const FUNCTION_NODES_MAX: usize = 500;
 
 /// Which reductions a search of a model that came from a text is to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +90,33 @@ impl TextModel {
         }
     }
 
+    /// The reductions wished for and partial order, or why that cannot be among them.
+    fn stack<'m>(&'m self, order: PartialOrder<'m>, wished: Wished) -> Result<Stack<'m>, String> {
+        let (program, layout) = (self.interp.program(), self.interp.layout());
+        let found = wished.symmetry.and_then(|effort| Symmetry::of(program, layout, effort));
+        let mut members: Vec<Box<dyn Reduction<'m> + 'm>> = vec![Box::new(order)];
+        members.extend(found.map(|found| Box::new(found) as Box<dyn Reduction<'m> + 'm>));
+        let stack = Stack::new(members);
+        match stack.refused().first() {
+            None => Ok(stack),
+            Some(refused) => Err(refused.why.clone()),
+        }
+    }
+
+    /// Refuses programs of which it takes long to find out what could be put off.
+    fn refuse_large(&self, executor: &Executor) -> Result<(), String> {
+        let instances = executor.selective().map_err(|error| error.reason)?.instances().count();
+        if instances > INSTANCES_MAX {
+            return Err(format!("choosing among {instances} action instances takes long"));
+        }
+        match function_nodes(self.interp.program()) {
+            nodes if nodes > FUNCTION_NODES_MAX => {
+                Err("its functions are so long that it takes long to try it".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The reductions with partial order among them, if that pays; or why it does not. `all` are those
     /// without.
     fn tried<'m>(
@@ -108,26 +141,50 @@ impl TextModel {
             _ if first.is_violated => {
                 return Err("something is violated in the first states".into());
             }
+            1 if first.is_all => return Err("there is only one state".into()),
             states if first.is_all => return Err(format!("there are only {states} states")),
+            _ if first.are_few() => {
+                return Err("the first levels are too large to be tried".into());
+            }
             _ => {}
         }
-        let selective = executor.selective().map_err(|error| error.reason)?;
-        let instances = selective.instances().count();
-        if instances > INSTANCES_MAX {
-            return Err(format!("choosing among {instances} action instances takes long"));
+        self.refuse_large(executor)?;
+        let reason = |error: NotNumbered| error.reason;
+        let selector = Box::new(self.interp.selector().map_err(reason)?);
+        let order = PartialOrder::of(&self.interp, selector, TRIED, &checks)?;
+        let compiled = order.taken_by(executor.selective().map_err(reason)?);
+        // Often what the interpreter tells is all, and then nothing needs to be compiled.
+        let reduced = self.stack(order, wished)?.over(Box::new(&self.interp));
+        if !first.puts_off(&*reduced, control).map_err(failed)? {
+            return Err("next to no step can be put off".into());
         }
+        let stack = self.stack(compiled, wished)?;
         let wished = Wished { partial_order: Some((TRIED, checks)), ..wished };
-        let stack = Stack::of(&self.interp, wished, || Ok(selective));
-        if let Some(refused) = stack.refused().first() {
-            return Err(refused.why.clone());
-        }
         let reduced = stack.over(executor.clone().into_model());
         match first.share_left(&*reduced, control).map_err(failed)? {
-            None => Err("the first levels are too large to be tried".into()),
-            Some(left) if left <= LEFT_MAX => Ok((stack, wished)),
-            Some(left) => Err(format!("it would save {} of the first states", percent(left))),
+            left if left <= LEFT_MAX => Ok((stack, wished)),
+            left => Err(format!("it would save {} of the first states", percent(left))),
         }
     }
+}
+
+/// The statements and expressions in functions of a program.
+fn function_nodes(program: &Program) -> usize {
+    struct Nodes(usize);
+    impl Visitor for Nodes {
+        fn stmt(&mut self, stmt: &Stmt) {
+            self.0 += 1;
+            walk::stmt(self, stmt);
+        }
+
+        fn expr(&mut self, expr: &Expr) {
+            self.0 += 1;
+            walk::expr(self, expr);
+        }
+    }
+    let mut nodes = Nodes(0);
+    program.functions.values().for_each(|it| walk::body(&mut nodes, &it.body));
+    nodes.0
 }
 
 /// What is saved where so much is left.

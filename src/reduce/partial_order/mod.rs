@@ -114,6 +114,13 @@ impl<'m> PartialOrder<'m> {
     }
 }
 
+impl<'m> PartialOrder<'m> {
+    /// The same, its steps taken by another executor of the program.
+    pub fn taken_by(&self, selective: Box<dyn Selective + 'm>) -> PartialOrder<'m> {
+        PartialOrder { selective: selective.into(), choosers: self.choosers.clone() }
+    }
+}
+
 impl<'m> Reduction<'m> for PartialOrder<'m> {
     fn name(&self) -> String {
         self.choosers.method().reduction_name()
