@@ -2,7 +2,7 @@
 //!
 //! A program asks for a search with [`Check`]: of a Rust type that is a [`TransitionSystem`], of a
 //! [`Model`] that has its states as bytes, or of a model that is a text ([`TextModel`]: Promela, Murphi,
-//! DVE). What comes of it is [`Found`]: a verdict, counts, a shortest counterexample. A search that was
+//! DVE). What comes of it is [`Found`]: a verdict, counts, a counterexample. A search that was
 //! stopped, or killed, goes on where it was if it has a directory.
 //!
 //! ```

@@ -77,9 +77,10 @@ impl FirstLevels {
     /// there is nothing to be saved. It is an error if the model fails. Once told to stop it means nothing.
     pub fn puts_off(&self, reduced: &dyn Model, control: &Control) -> Result<bool> {
         let _heeding = control.heed();
-        let states = self.states();
-        let spread = (0..ASKED).map(|number| number * states / ASKED);
-        let asked = (0..ASKED.min(states)).chain(spread);
+        let first = ASKED.min(self.states());
+        let others = self.states() - first;
+        let spread = (0..ASKED.min(others)).map(|number| first + number * others / ASKED);
+        let asked = (0..first).chain(spread);
         let asked: Vec<u8> = asked
             .flat_map(|number| &self.states[number * self.width..][..self.width])
             .copied()
@@ -104,7 +105,8 @@ impl FirstLevels {
         self.states() < STATES_MIN
     }
 
-    /// Which share of the states is left if steps are put off as `reduced` does. It is an error if the model fails. Once told to stop it means nothing.
+    /// Which share of the states is left if steps are put off as `reduced` does. It is an error if the
+    /// model fails. Once told to stop it means nothing.
     pub fn share_left(&self, reduced: &dyn Model, control: &Control) -> Result<f64> {
         let mut walk = Walk::new(reduced, BEYOND * self.states(), control);
         let mut hopeless = HOPELESS.into_iter().peekable();
