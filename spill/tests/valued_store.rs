@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use spill::values::{And, Or, Sum};
 use spill::{
     Candidates, Codec, Disk, Error, FaultDisk, Frequencies, Frontier, Huffman, Projection, Segment,
-    SegmentRef, SegmentSource, SegmentWriter, SettledPairs, Shares, Source, Store, Tables, Values,
-    sort_pairs, subtract_keys,
+    SegmentRef, SegmentSource, SegmentWriter, Settled, SettledPairs, Shares, Source, Store, Tables,
+    Values, sort_pairs, subtract_keys,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,6 +29,8 @@ enum Coding {
 /// A store and what it should have.
 struct Tried {
     kind: Kind,
+    /// Whether values change; if not, they stay what they were at first.
+    changes: bool,
     key_bytes: usize,
     coding: Coding,
     shares: Shares,
@@ -42,7 +44,12 @@ struct Tried {
 }
 
 impl Tried {
-    fn new(
+    fn new(kinds: (Kind, usize, Coding), shares: Shares, threads: usize, sample: &Given) -> Tried {
+        Tried::whose_values_change(true, kinds, shares, threads, sample)
+    }
+
+    fn whose_values_change(
+        changes: bool,
         (kind, key_bytes, coding): (Kind, usize, Coding),
         shares: Shares,
         threads: usize,
@@ -61,10 +68,21 @@ impl Tried {
             Coding::Projected => projected(&Projection::of(width, &sample), kind),
         };
         let disk = Arc::new(FaultDisk::new());
-        let store = Store::new(disk.clone(), width, codec.clone(), shares);
-        let store = store.with_values(kind.values());
         let (map, filter_bytes) = (Map::new(), 0);
-        Tried { kind, key_bytes, coding, shares, threads, disk, store, codec, map, filter_bytes }
+        let store = store(&disk, (width, kind, changes), &codec, shares);
+        Tried {
+            kind,
+            changes,
+            key_bytes,
+            coding,
+            shares,
+            threads,
+            disk,
+            store,
+            codec,
+            map,
+            filter_bytes,
+        }
     }
 
     fn width(&self) -> usize {
@@ -93,7 +111,7 @@ impl Tried {
         self.store.make_filter().unwrap();
         self.filter_bytes = self.filter_bytes.max(self.store.bytes()[1]);
 
-        let stopped = self.store.settle_pairs(&candidates, self.threads, &|| true).unwrap();
+        let stopped = self.settle(&candidates, &|| true);
         assert!(stopped.is_none() || given.is_empty());
         let (mut new, mut now, mut before) = (Map::new(), Map::new(), Map::new());
         for (key, value) in self.kind.map(given) {
@@ -102,13 +120,13 @@ impl Tried {
                 continue;
             };
             let joined = self.kind.all(&[known.clone(), value]);
-            if joined != *known {
+            if self.changes && joined != *known {
                 before.insert(key.clone(), known.clone());
                 now.insert(key, joined);
             }
         }
         let levels = self.store.levels().len();
-        let settled = self.store.settle_pairs(&candidates, self.threads, &|| false).unwrap();
+        let settled = self.settle(&candidates, &|| false);
         let expected = SettledPairs { new: new.len() as u64, changed: now.len() as u64 };
         assert_eq!(settled, Some(expected), "{:?} of {} bytes", self.kind, self.key_bytes);
         if new.is_empty() && now.is_empty() {
@@ -120,6 +138,20 @@ impl Tried {
         self.check_last_level(&new, &now, &before);
     }
 
+    fn settle(
+        &mut self,
+        candidates: &Candidates,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Option<SettledPairs> {
+        if self.changes {
+            return self.store.settle_pairs(candidates, self.threads, stop).unwrap();
+        }
+        match self.store.settle(candidates, self.threads, stop).unwrap() {
+            Settled::New(new) => Some(SettledPairs { new, changed: 0 }),
+            Settled::Stopped => None,
+        }
+    }
+
     /// What is to be expanded is what is new, and beside it what has changed.
     fn check_last_level(&mut self, new: &Map, now: &Map, before: &Map) {
         let found = match self.store.frontier().unwrap() {
@@ -127,7 +159,10 @@ impl Tried {
             Frontier::Encoded(segments) => read(&segments),
         };
         assert!(found == flat_map(new), "{:?} of {} bytes: what is new", self.kind, self.key_bytes);
-        let changes = self.store.changes().unwrap().unwrap();
+        let Some(changes) = self.store.changes().unwrap() else {
+            assert!(!self.changes);
+            return;
+        };
         assert!(read(&changes.now) == flat_map(now), "{:?}: what has changed", self.kind);
         assert!(read(&changes.before) == flat_map(before), "{:?}: what it was", self.kind);
     }
@@ -162,16 +197,22 @@ impl Tried {
         self.disk.sync_dir().unwrap();
         self.disk = Arc::new(self.disk.reboot(7));
         self.shares = shares;
-        self.store = Store::restore_with_values(
-            self.disk.clone(),
-            self.width(),
-            self.codec.clone(),
-            shares,
-            self.kind.values(),
-            saved,
-            self.threads,
-        )
-        .unwrap();
+        let empty = store(&self.disk, (self.width(), self.kind, self.changes), &self.codec, shares);
+        self.store = empty.restored_with_values(saved, self.threads).unwrap();
+    }
+}
+
+/// A store without levels, of pairs whose values change or not.
+fn store(
+    disk: &Arc<FaultDisk>,
+    (width, kind, changes): (usize, Kind, bool),
+    codec: &Codec,
+    shares: Shares,
+) -> Store {
+    let store = Store::new(disk.clone(), width, codec.clone(), shares);
+    match changes {
+        true => store.with_values(kind.values()),
+        false => store.with_first_values(kind.values()),
     }
 }
 
@@ -257,6 +298,28 @@ proptest! {
             }
         }
     }
+
+    #[test]
+    fn a_key_keeps_the_value_of_its_level(
+        (kind, key_bytes, levels) in any_kind().prop_flat_map(|kind| {
+            any_key_bytes().prop_flat_map(move |key| {
+                let levels = prop::collection::vec(any_level(kind, key), 1..14);
+                (Just(kind), Just(key), levels)
+            })
+        }),
+        coding in any_coding(),
+        shares in any_shares(),
+        threads in 1usize..5,
+    ) {
+        let kinds = (kind, key_bytes, coding);
+        let mut tried = Tried::whose_values_change(false, kinds, shares, threads, &levels[0].0);
+        for (given, runs, restart) in &levels {
+            tried.level(given, *runs);
+            if let Some(shares) = restart {
+                tried.restart(*shares);
+            }
+        }
+    }
 }
 
 /// Levels so large that several threads settle and merge them, with keys whose values change.
@@ -276,11 +339,14 @@ fn threads_and_memory_make_no_difference() {
             let key = |i: u64| key(9, d * 20_000 + i % 80_000 * (1 + d % 2));
             (0..120_000).map(|i| (key(i), kind.value(number(d, i)))).collect()
         };
-        let mut tried = Tried::new((kind, 9, coding), shares, threads, &level(0));
-        for d in 0..3 {
-            tried.level(&level(d), 4);
-            if d == 1 {
-                tried.restart(Shares { young: 1 << 20, ..shares });
+        for changes in [true, false] {
+            let kinds = (kind, 9, coding);
+            let mut tried = Tried::whose_values_change(changes, kinds, shares, threads, &level(0));
+            for d in 0..3 {
+                tried.level(&level(d), 4);
+                if d == 1 {
+                    tried.restart(Shares { young: 1 << 20, ..shares });
+                }
             }
         }
     }
@@ -347,7 +413,8 @@ fn a_store_is_not_taken_for_one_of_other_values_or_of_none() {
         let disk: Arc<FaultDisk> = tried.disk.clone();
         let open = |values: Values, saved: (spill::SavedStore, spill::SavedValues)| {
             let disk = disk.clone();
-            message(Store::restore_with_values(disk, 11, Codec::Gaps, shares, values, saved, 1))
+            let store = Store::new(disk, 11, Codec::Gaps, shares).with_values(values);
+            message(store.restored_with_values(saved, 1))
         };
         assert_eq!(open(kind.values(), saved.clone()), "");
         let wrong = open(Values::new(3, Or), saved.clone());
@@ -362,7 +429,11 @@ fn a_store_is_not_taken_for_one_of_other_values_or_of_none() {
         let wrong = open(Values::new(4, And), lie);
         assert!(wrong.contains("bytes of values 4 is expected, 3 is found"), "{wrong}");
         let mut lie = saved.clone();
-        lie.1.changes.ends.pop();
+        lie.1.changes.as_mut().unwrap().ends.pop();
+        let wrong = open(kind.values(), lie);
+        assert!(wrong.contains("do not agree"), "{wrong}");
+        let mut lie = saved.clone();
+        lie.1.changes = None;
         let wrong = open(kind.values(), lie);
         assert!(wrong.contains("do not agree"), "{wrong}");
         let plain = Store::restore(disk.clone(), 11, Codec::Gaps, shares, saved.0.clone(), 1);

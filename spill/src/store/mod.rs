@@ -17,7 +17,8 @@
 //! log3 of that many runs to look through.
 //!
 //! A store may have values beside its keys (`pairs.rs`). Then a level also has the keys whose values it
-//! changed, in a log of their own (`valued.rs`), and runs may have keys in common.
+//! changed, in a log of their own (`valued.rs`), and runs may have keys in common; or values stay what they
+//! were at first, and a known key is a known key whatever its value.
 
 mod compact;
 mod filter;
@@ -166,7 +167,7 @@ impl Store {
         let segments = self.old.iter_mut().flat_map(|run| &mut run.segments);
         segments.for_each(|segment| *segment = segment.clone().coded(codec));
         self.levels.set_codec(codec);
-        self.valued.iter_mut().for_each(|valued| valued.changes.set_codec(codec));
+        self.changes_mut().into_iter().for_each(|changes| changes.set_codec(codec));
         self.filter.change_codec(&self.codec, codec, self.whole);
         (self.codec, self.width) = (codec.clone(), width);
         Ok(())
@@ -182,7 +183,7 @@ impl Store {
     pub fn bytes(&self) -> [u64; 4] {
         let young: usize = self.young.iter().map(|run| run.keys.len()).sum();
         let length = |piece: &FileSegment| piece.at.length;
-        let changes = self.valued.iter().flat_map(|valued| &valued.changes.saved().pieces);
+        let changes = self.changes_log().into_iter().flat_map(|changes| &changes.saved().pieces);
         let levels = self.levels.saved().pieces.iter().chain(changes).map(length).sum();
         let merged = self.old.iter().flat_map(|run| &run.pieces);
         let merged = merged.filter(|piece| matches!(piece.file, FileName::Merged { .. }));
@@ -206,7 +207,7 @@ impl Store {
 
     /// Makes everything that [`Store::saved`] speaks of durable.
     pub fn sync(&mut self) -> Result<()> {
-        self.valued.iter_mut().try_for_each(|valued| valued.changes.sync())?;
+        self.changes_mut().into_iter().try_for_each(Levels::sync)?;
         self.levels.sync()
     }
 

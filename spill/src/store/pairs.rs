@@ -44,7 +44,7 @@ impl Store {
     ///
     /// # Panics
     ///
-    /// If the store has no values.
+    /// If the store has no values that change.
     pub fn settle_pairs(
         &mut self,
         candidates: &Candidates,
@@ -53,7 +53,9 @@ impl Store {
     ) -> Result<Option<SettledPairs>> {
         let mut boundaries = self.next_level_boundaries(threads)?;
         let raw_bytes_max = self.last_level_bytes_max();
-        let Valued { values, changes } = self.valued.as_mut().expect("the store has values");
+        let Some(Valued { values, changes: Some(changes) }) = &mut self.valued else {
+            panic!("the store has no values that change")
+        };
         values.cut_between_keys(&mut boundaries);
         let ranges = KeyRange::cut(&boundaries);
         let shards = self.levels.shards(ranges.len())?.iter_mut();

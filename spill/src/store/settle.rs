@@ -13,9 +13,11 @@ use super::Store;
 use super::known::StoreSubtract;
 use super::levels::{FileSegment, Shard};
 use super::run::Frontier;
+use super::stored::Lookup;
 use crate::disk::Result;
 use crate::runs::{KeyRange, Merge, Source, batch_keys, in_parallel, sources, split, threads_for};
 use crate::segments::Segment;
+use crate::values::Values;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// The candidates of a level: sorted runs in memory and on disk, repeats among them.
@@ -51,13 +53,23 @@ pub enum Settled {
 impl Store {
     /// Subtracts the store from `candidates` and makes the rest the next level, if there is a
     /// rest. Asks `stop` now and then whether to give up.
+    ///
+    /// Where keys have values that stay what they were at first, those of candidates with equal keys are joined, and
+    /// pairs whose keys are known are taken out.
+    ///
+    /// # Panics
+    ///
+    /// If the store has values that change: see [`Store::settle_pairs`].
     pub fn settle(
         &mut self,
         candidates: &Candidates,
         threads: usize,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Settled> {
-        let boundaries = self.next_level_boundaries(threads)?;
+        assert!(self.changes_log().is_none(), "values that change are settled as pairs");
+        let mut boundaries = self.next_level_boundaries(threads)?;
+        let values = self.values().cloned();
+        values.iter().for_each(|values| values.cut_between_keys(&mut boundaries));
         let ranges = KeyRange::cut(&boundaries);
         let (width, young, old) = (self.width, self.young.as_slice(), self.old.as_slice());
         let filter = self.filter.filter();
@@ -70,13 +82,17 @@ impl Store {
         let detection = Detection {
             whole: self.whole,
             width,
+            values: values.as_ref(),
             candidates,
             raw_bytes: AtomicUsize::new(0),
             raw_bytes_max,
             stop: &stop,
         };
         let found = in_parallel(items, |_, (shard, range)| {
-            let store = StoreSubtract::new(width, young, filter, old);
+            let store = match &values {
+                None => Known::Keys(StoreSubtract::new(width, young, filter, old)),
+                Some(values) => Known::Pairs(Lookup::new(width, values, young, filter, old)),
+            };
             detection.range(store, range, shard).inspect_err(|_| failed.store(true, Relaxed))
         })?;
         let Some(found) = found.into_iter().collect::<Option<Vec<NewKeys>>>() else {
@@ -114,6 +130,8 @@ struct Detection<'a> {
     whole: usize,
     /// Bytes of a key in memory.
     width: usize,
+    /// What keys end with, if they have values.
+    values: Option<&'a Values>,
     candidates: &'a Candidates<'a>,
     /// Bytes of new keys that are kept raw, by all ranges together, or would be if there were room.
     raw_bytes: AtomicUsize,
@@ -133,17 +151,43 @@ struct NewKeys {
     looked_up: u64,
 }
 
+/// What a store knows of ascending batches.
+enum Known<'a> {
+    /// Keys.
+    Keys(StoreSubtract<'a>),
+    /// Pairs, by their keys.
+    Pairs(Lookup<'a>),
+}
+
+impl Known<'_> {
+    /// Removes what the store knows from `batch`.
+    fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
+        match self {
+            Known::Keys(store) => store.subtract(batch),
+            Known::Pairs(store) => store.subtract(batch),
+        }
+    }
+
+    fn looked_up(&self) -> u64 {
+        match self {
+            Known::Keys(store) => store.looked_up,
+            Known::Pairs(store) => store.looked_up,
+        }
+    }
+}
+
 impl Detection<'_> {
     /// Writes the candidates of a range that `store` does not have to a shard of the log; nothing if
     /// told to stop.
     fn range(
         &self,
-        mut store: StoreSubtract,
+        mut store: Known,
         range: KeyRange,
         shard: &mut Shard,
     ) -> Result<Option<NewKeys>> {
         let Candidates { slices, segments } = self.candidates;
-        let mut merge = Merge::new(self.width, sources(self.width, slices, segments, range));
+        let merge = Merge::new(self.width, sources(self.width, slices, segments, range));
+        let mut merge = merge.joined(self.values);
         let (mut batch, mut raw, mut stopped) = (Vec::new(), Some(Vec::new()), false);
         let piece = shard.write(self.whole, |level| {
             loop {
@@ -158,7 +202,7 @@ impl Detection<'_> {
                 raw.iter_mut().for_each(|raw| raw.extend_from_slice(&batch));
             }
         })?;
-        let looked_up = store.looked_up;
+        let looked_up = store.looked_up();
         Ok((!stopped).then_some(NewKeys { piece, raw, looked_up }))
     }
 

@@ -159,6 +159,24 @@ impl<'a> Lookup<'a> {
     }
 }
 
+impl Lookup<'_> {
+    /// Removes from `batch` the pairs whose keys the store has; they are greater than those of the batches before.
+    pub(super) fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
+        let width = self.width;
+        self.find(batch)?;
+        let (mut next, mut kept) = (0, 0);
+        for &known in &self.stored.known {
+            if !known {
+                batch.copy_within(next..next + width, kept);
+                kept += width;
+            }
+            next += width;
+        }
+        batch.truncate(kept);
+        Ok(())
+    }
+}
+
 /// Looks some of the keys that are asked for up in ascending `pairs`; how many of these are less than
 /// all that will be looked for.
 fn find<S: Shape>(

@@ -2,19 +2,19 @@
 
 use super::levels::{FileSegment, Levels, SavedLevels};
 use super::names::FileName;
-use super::{SavedStore, Shares, Store};
+use super::{SavedStore, Store};
 use crate::codec::Codec;
-use crate::disk::{Disk, Error, Result};
+use crate::disk::{Error, Result};
 use crate::segments::Segment;
 use crate::values::Values;
 use rkyv::{Archive, Deserialize, Serialize};
-use std::sync::Arc;
 
 /// What a store has beside its keys.
 pub(super) struct Valued {
     pub(super) values: Values,
-    /// For each level two: the pairs that it has changed, and what they were before.
-    pub(super) changes: Levels,
+    /// For each level two: the pairs that it has changed, and what they were before. Nothing where values stay
+    /// what they were at first.
+    pub(super) changes: Option<Levels>,
 }
 
 /// What a manifest remembers of the values of a store.
@@ -24,8 +24,9 @@ pub struct SavedValues {
     pub bytes: u32,
     /// The name of the operator.
     pub operator: String,
-    /// For each level two: the pairs that it has changed, and what they were before.
-    pub changes: SavedLevels,
+    /// For each level two: the pairs that it has changed, and what they were before. Nothing where values stay
+    /// what they were at first.
+    pub changes: Option<SavedLevels>,
 }
 
 /// The pairs whose values the last level has changed, in segments: as they are now, and as they were. Both
@@ -46,36 +47,50 @@ impl Store {
     pub fn with_values(self, values: Values) -> Store {
         let name = values.operator().name();
         assert!(values.operator().is_idempotent(), "a store joins values again: not by \"{name}\"");
+        let changes = Levels::new(self.disk.clone(), self.whole, self.codec.clone());
+        let changes = changes.of_pairs(values.bytes());
+        let changes = changes.in_files(|shard| FileName::Changes { shard });
+        let store = self.with_first_values(values);
+        let valued = store.valued.map(|valued| Valued { changes: Some(changes), ..valued });
+        Store { valued, ..store }
+    }
+
+    /// The same, but a key keeps the value that the candidates of its level came to: what comes later says nothing
+    /// of it. Any operator will do.
+    ///
+    /// # Panics
+    ///
+    /// If the codec has values projected.
+    pub fn with_first_values(self, values: Values) -> Store {
         assert!(self.levels.is_empty(), "a store has values from its first level on");
         assert!(self.whole > values.bytes(), "a pair has a key before its value");
         let Store { disk, whole, codec, .. } = &self;
-        let changes = Levels::new(disk.clone(), *whole, codec.clone());
-        let changes = changes.of_pairs(values.bytes());
-        let changes = changes.in_files(|shard| FileName::Changes { shard });
+        let changes = None;
         let levels = Levels::new(disk.clone(), *whole, codec.clone()).of_pairs(values.bytes());
         let store = Store { levels, valued: Some(Valued { values, changes }), ..self };
         store.check_codec(&store.codec);
         store
     }
 
-    /// The store of pairs as it was saved, its runs in memory rebuilt within their share.
-    pub fn restore_with_values(
-        disk: Arc<dyn Disk>,
-        whole: usize,
-        codec: Codec,
-        shares: Shares,
-        values: Values,
-        saved: (SavedStore, SavedValues),
+    /// The store, without levels and with values, as it was saved, its runs in memory rebuilt within their share.
+    ///
+    /// # Panics
+    ///
+    /// If the store has no values.
+    pub fn restored_with_values(
+        mut self,
+        (store, values): (SavedStore, SavedValues),
         threads: usize,
     ) -> Result<Store> {
-        let (SavedStore { levels, runs }, saved) = saved;
-        saved.check(&values, levels.ends.len())?;
-        let mut store = Store::new(disk, whole, codec, shares).with_values(values);
-        let Some(Valued { values, changes }) = store.valued else { unreachable!("it was given") };
-        store.levels = store.levels.with(levels)?;
-        store.valued = Some(Valued { values, changes: changes.with(saved.changes)? });
-        store.restore_runs(runs, threads)?;
-        Ok(store)
+        let SavedStore { levels, runs } = store;
+        let Valued { values: own, changes: log } =
+            self.valued.take().expect("the store has values");
+        values.check(&own, log.is_some(), levels.ends.len())?;
+        let changes = log.zip(values.changes).map(|(log, saved)| log.with(saved)).transpose()?;
+        self.valued = Some(Valued { values: own, changes });
+        self.levels = self.levels.with(levels)?;
+        self.restore_runs(runs, threads)?;
+        Ok(self)
     }
 
     /// What a manifest must remember of the values beside [`Store::saved`]; valid on disk after
@@ -83,21 +98,31 @@ impl Store {
     pub fn saved_values(&self) -> Option<SavedValues> {
         let Valued { values, changes } = self.valued.as_ref()?;
         let (bytes, operator) = (values.bytes() as u32, values.operator().name());
-        Some(SavedValues { bytes, operator, changes: changes.saved().clone() })
+        let changes = changes.as_ref().map(|changes| changes.saved().clone());
+        Some(SavedValues { bytes, operator, changes })
     }
 
     /// The pairs whose values the last level has changed, beside those of [`Store::frontier`], which are new.
     pub fn changes(&mut self) -> Result<Option<Changes>> {
-        let Some(Valued { changes, .. }) = &mut self.valued else { return Ok(None) };
+        let Some(changes) = self.changes_mut() else { return Ok(None) };
         let Some(last) = changes.len().checked_sub(2) else { return Ok(None) };
         Ok(Some(Changes { now: changes.open(last)?, before: changes.open(last + 1)? }))
     }
 
     /// How many keys the last level has changed the values of.
     pub(super) fn changed(&self) -> u64 {
-        let changes = self.valued.as_ref().map(|valued| &valued.changes);
         let last = |changes: &Levels| changes.len().checked_sub(2).map(|last| changes.keys(last));
-        changes.and_then(last).unwrap_or(0)
+        self.changes_log().and_then(last).unwrap_or(0)
+    }
+
+    /// The log of changes, if there is one.
+    pub(super) fn changes_log(&self) -> Option<&Levels> {
+        self.valued.as_ref()?.changes.as_ref()
+    }
+
+    /// The same, to be changed.
+    pub(super) fn changes_mut(&mut self) -> Option<&mut Levels> {
+        self.valued.as_mut()?.changes.as_mut()
     }
 
     pub(super) fn values(&self) -> Option<&Values> {
@@ -111,15 +136,15 @@ impl Store {
 
     /// The keys of a level, those included whose values it has changed.
     pub(super) fn level_keys(&self, level: usize) -> u64 {
-        let changed = self.valued.as_ref().map_or(0, |valued| valued.changes.keys(2 * level));
+        let changed = self.changes_log().map_or(0, |changes| changes.keys(2 * level));
         self.levels.keys(level) + changed
     }
 
     /// The pieces of a level, those included of what it has changed.
     pub(super) fn level_pieces(&self, level: usize) -> Vec<FileSegment> {
         let mut pieces = self.levels.pieces(level).to_vec();
-        if let Some(valued) = &self.valued {
-            pieces.extend_from_slice(valued.changes.pieces(2 * level));
+        if let Some(changes) = self.changes_log() {
+            pieces.extend_from_slice(changes.pieces(2 * level));
         }
         pieces
     }
@@ -127,8 +152,8 @@ impl Store {
     /// The same, open.
     pub(super) fn level_segments(&mut self, level: usize) -> Result<Vec<Segment>> {
         let mut segments = self.levels.open(level)?;
-        if let Some(valued) = &mut self.valued {
-            segments.append(&mut valued.changes.open(2 * level)?);
+        if let Some(changes) = self.changes_mut() {
+            segments.append(&mut changes.open(2 * level)?);
         }
         Ok(segments)
     }
@@ -141,8 +166,8 @@ impl Store {
 }
 
 impl SavedValues {
-    /// Refuses a store of other values, or one whose changes are not those of so many levels.
-    fn check(&self, values: &Values, levels: usize) -> Result<()> {
+    /// Refuses a store of other values, or one whose changes, if values change, are not those of so many levels.
+    fn check(&self, values: &Values, change: bool, levels: usize) -> Result<()> {
         let (bytes, operator) = (values.bytes(), values.operator().name());
         let damaged = |what: String| Err(Error::corrupt("manifest", 0, what));
         if self.bytes as usize != bytes || self.operator != operator {
@@ -151,7 +176,8 @@ impl SavedValues {
                 self.bytes, self.operator
             ));
         }
-        match self.changes.ends.len() == 2 * levels {
+        let expected = change.then_some(2 * levels);
+        match self.changes.as_ref().map(|changes| changes.ends.len()) == expected {
             true => Ok(()),
             false => damaged("its levels and the changes of values do not agree".into()),
         }
