@@ -69,7 +69,7 @@ fn begin(args: &CheckArgs, model: TextModel, may_lack_slots: bool) -> Result<End
         .iter()
         .for_each(|it| say(format!("warning: {it}")));
     let (storage, width) = (storage::wanted(args, searched.model())?, searched.model().width());
-    let plan = budget.plan(&model, width, &storage)?;
+    let plan = budget.plan(&model, storage.stored_width(searched.model()))?;
     check_room(&storage, &plan, width)?;
     let job = Job::new(&model, &searched, &limits, &storage).for_shortest(args.shortest);
     let wished = searched.wished();
@@ -108,8 +108,7 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     };
     // Before it was decided nothing was searched.
     let saved = saved.filter(|_| job.undecided().is_none());
-    let width = searched.model().width();
-    let plan = budget.plan(&model, width, &storage)?;
+    let plan = budget.plan(&model, storage.stored_width(searched.model()))?;
     let wished = searched.wished();
     let unreduced = again.map(|runs| model.unreduced(runs, wished, (&limits, &storage)));
     let session = Session::new(searched, about, limits, (storage, plan), directory);

@@ -22,6 +22,7 @@ pub mod jit;
 mod lift;
 mod postpone;
 mod selective;
+mod sleep;
 pub mod stop;
 pub mod synthetic;
 
@@ -36,6 +37,7 @@ pub use jit::Jit;
 pub use lift::{Lift, one_step};
 pub use postpone::{Obligations, Postpones, Tally};
 pub use selective::{LABEL_BYTES, Labelled, Selective, labelled};
+pub use sleep::Sleeps;
 
 use std::sync::Arc;
 
@@ -79,6 +81,11 @@ pub trait Model: Send + Sync {
 
     /// Itself, if it can put off steps.
     fn postpones(&self) -> Option<&dyn Postpones>;
+
+    /// Itself, if steps of it can be asleep. Whoever wraps it takes all of them, unless it says something else.
+    fn sleeps(&self) -> Option<&dyn Sleeps> {
+        None
+    }
 }
 
 /// Whoever has a model by reference, owns one without knowing which, or owns one with others, has that
@@ -120,6 +127,10 @@ macro_rules! forwards {
 
             fn postpones(&self) -> Option<&dyn Postpones> {
                 (**self).postpones()
+            }
+
+            fn sleeps(&self) -> Option<&dyn Sleeps> {
+                (**self).sleeps()
             }
         }
     )*};

@@ -15,7 +15,7 @@ use consistency::contradiction;
 use rkyv::{Archive, Deserialize, Serialize, rancor};
 use spill::{
     Codec, Disk, Error, FileName, FileSegment, Format, Projection, Result, SavedProjection,
-    SavedStore,
+    SavedStore, SavedValues,
 };
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 7 };
 pub struct Saved {
     /// The digest of the model that was searched.
     pub digest: [u8; 32],
-    /// Bytes of a state, its tag included if it has one.
+    /// Bytes of a state, with its tag or its value if it has one.
     pub width: u32,
     /// How states are stored.
     pub storage: SavedStorage,
@@ -38,6 +38,8 @@ pub struct Saved {
     pub projection: Option<SavedProjection>,
     /// The levels and the visited store.
     pub store: SavedStore,
+    /// What lies behind the states of the store, if something does.
+    pub values: Option<SavedValues>,
     /// With ComBack, the states of the last level.
     pub frontier: SavedFrontier,
     /// Transitions of the levels expanded whole.
@@ -157,7 +159,16 @@ impl Saved {
         let SavedPostponed { obligations, carried, .. } = &self.postponed;
         let pieces = merged.chain(&self.frontier.pieces).chain(&self.open.candidates);
         let pieces = pieces.chain(obligations).chain(carried);
-        shards.map(|shard| FileName::Levels { shard }).chain(pieces.map(|piece| piece.file))
+        let changes = self.values.iter().filter_map(|values| values.changes.as_ref());
+        let changed = changes.flat_map(|changes| 0..changes.shards.len() as u16);
+        let logs = shards.map(|shard| FileName::Levels { shard });
+        let logs = logs.chain(changed.map(|shard| FileName::Changes { shard }));
+        logs.chain(pieces.map(|piece| piece.file))
+    }
+
+    /// Bytes behind a state.
+    pub fn value_bytes(&self) -> usize {
+        self.values.as_ref().map_or(0, |values| values.bytes as usize)
     }
 
     /// How states are stored.
@@ -211,7 +222,7 @@ impl Saved {
         let is_known =
             |finding: &SavedFinding| finding.check != 1 || (finding.number as usize) < properties;
         let belongs = self.digest == model.digest()
-            && self.width as usize == model.width() + self.storage.tag_bytes()
+            && self.width as usize == model.width() + self.storage.tag_bytes() + self.value_bytes()
             && self.findings.iter().chain(&self.open.findings).all(is_known);
         match belongs {
             true => Ok(()),

@@ -18,6 +18,7 @@
 mod again;
 mod saving;
 
+use super::awake::Awake;
 use super::checkpoint::DiskFigures;
 use super::comback::Tagged;
 use super::control::Progress;
@@ -30,7 +31,7 @@ use again::Postponed;
 use saving::{CheckpointClock, sweep};
 use spill::{
     Candidates, Codec, Disk, Error, FileName, FileSegment, Levels, Metered, Result, Settled,
-    WIDTH_MAX,
+    Values, WIDTH_MAX,
 };
 use std::sync::Arc;
 
@@ -42,8 +43,10 @@ pub struct Search<'a> {
     levels_max: Option<u64>,
     plan: MemoryPlan,
     storage: Storage,
-    /// The model as it is searched, if its states carry tags.
-    tagged: Option<Tagged<'a>>,
+    /// The model as it is searched, if its states carry tags or values.
+    carrying: Option<Box<dyn Model + 'a>>,
+    /// What lies behind states, if something does.
+    values: Option<Values>,
     /// The model as it is searched, if it puts steps off.
     postpones: Option<&'a dyn Postpones>,
     disk: Arc<Metered>,
@@ -131,13 +134,15 @@ impl<'a> Search<'a> {
         let shared: Arc<dyn Disk> = disk.clone();
         let postpones = model.postpones().filter(|_| has_room_for_obligations(model, &storage));
         let plan = plan.of_search(model, &storage);
-        let tagged = match storage {
-            Storage::Sorted(_) => None,
-            Storage::Comback(_) => Some(Tagged { model }),
+        let awake = storage.awake(model);
+        let values = awake.as_ref().map(Awake::values);
+        let store = Visited::new(model, shared.clone(), &plan, &storage, values.clone());
+        let values = values.or(storage.values());
+        let carrying: Option<Box<dyn Model + 'a>> = match storage {
+            Storage::Sorted(_) => awake.map(|awake| Box::new(awake) as _),
+            Storage::Comback(_) => Some(Box::new(Tagged { model })),
         };
-        let whole = tagged.as_ref().map_or(model.width(), Tagged::width);
-        let store = Visited::new(model, shared.clone(), &plan, &storage);
-        let values = storage.values();
+        let whole = carrying.as_ref().map_or(model.width(), |it| it.width());
         let workers = Worker::crew(&plan, whole, values.as_ref(), store.codec(), &shared);
         Self {
             model,
@@ -145,7 +150,8 @@ impl<'a> Search<'a> {
             levels_max: None,
             plan,
             storage,
-            tagged,
+            carrying,
+            values,
             postpones,
             disk,
             control,
@@ -214,7 +220,7 @@ impl<'a> Search<'a> {
             verdict: self.verdict,
             levels: levels_keys(levels).collect(),
             transitions: self.transitions + self.open.transitions,
-            findings: findings.without_tags(self.width() - self.model.width()),
+            findings: findings.without_tags(self.storage.tag_bytes()),
             partial: self.postponed.partial + self.open.partial,
             again: self.postponed.again,
         }
@@ -222,7 +228,7 @@ impl<'a> Search<'a> {
 
     /// The model as it is searched.
     fn searched(&self) -> &dyn Model {
-        self.tagged.as_ref().map_or(self.model, |tagged| tagged)
+        self.carrying.as_deref().unwrap_or(self.model)
     }
 
     /// Bytes of a state as it is searched.
@@ -268,9 +274,9 @@ impl<'a> Search<'a> {
     /// told to stop.
     fn collect_initial(&mut self) -> Result<bool> {
         let (width, level) = (self.width(), self.level_number());
-        let mut differing = project::Differing::new(width, self.storage.values());
+        let mut differing = project::Differing::new(width, self.values.clone());
         let all = self.plan.buffer as usize * 2 * (self.workers.len() - 1);
-        let model = self.tagged.as_ref().map_or(self.model, |tagged| tagged as &dyn Model);
+        let model = self.carrying.as_deref().unwrap_or(self.model);
         let Some(worker) = self.workers.first_mut() else { return Ok(false) };
         // The others have nothing to do yet.
         worker.borrow(all);
@@ -372,7 +378,7 @@ impl<'a> Search<'a> {
     fn expand(&mut self, level: &PartlyExpanded) -> Result<u64> {
         let (last, every) = (self.clock.last, self.control.checkpoint_every);
         let pause = || self.control.should_stop() || last.elapsed() >= every;
-        let model = self.tagged.as_ref().map_or(self.model, |tagged| tagged as &dyn Model);
+        let model = self.carrying.as_deref().unwrap_or(self.model);
         let done = expand(model, level, &mut self.workers, self.control, &pause)?;
         self.open.transitions += done.transitions;
         self.open.partial += done.put_off;

@@ -5,9 +5,9 @@
 //! fast: one ordered set for all states, one vector for the level.
 
 use super::{Limits, Outcome, Verdict};
-use crate::exec::{Collected, Expansion, Model, Obligations};
+use crate::exec::{Collected, Expansion, Model, Obligations, Sleeps};
 use spill::Result;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// States, one by one.
 type States = Vec<Vec<u8>>;
@@ -16,6 +16,9 @@ type States = Vec<Vec<u8>>;
 ///
 /// It is an error if the model fails.
 pub fn search(model: &dyn Model, limits: &Limits) -> Result<Outcome> {
+    if let Some(sleeps) = model.sleeps() {
+        return search_awake(model, sleeps, limits);
+    }
     let mut visited = BTreeSet::new();
     let mut outcome = Outcome::default();
     let (initial, Collected { findings, .. }) = candidates(model, |out| model.initial(out))?;
@@ -40,6 +43,43 @@ pub fn search(model: &dyn Model, limits: &Limits) -> Result<Outcome> {
         again = (level, undischarged(frontier, &owed, &new));
         outcome.again += again.1.len() as u64;
         frontier = new;
+    }
+    outcome.verdict = match limits.checks.any_selected(model, &outcome.findings) {
+        true => Verdict::Violated,
+        false => Verdict::Verified,
+    };
+    Ok(outcome)
+}
+
+/// The same of a model some of whose steps are asleep.
+fn search_awake(model: &dyn Model, sleeps: &dyn Sleeps, limits: &Limits) -> Result<Outcome> {
+    let mut visited = BTreeSet::new();
+    let mut outcome = Outcome::default();
+    let (initial, Collected { findings, .. }) = candidates(model, |out| model.initial(out))?;
+    outcome.findings.merge(findings);
+    let none = vec![0; sleeps.value_bytes()];
+    let mut frontier: BTreeMap<Vec<u8>, Vec<u8>> =
+        initial.into_iter().map(|state| (state, none.clone())).collect();
+    while !frontier.is_empty() {
+        outcome.levels.push(frontier.len() as u64);
+        visited.extend(frontier.keys().cloned());
+        let pairs: Vec<u8> =
+            frontier.iter().flat_map(|(state, value)| [&state[..], value].concat()).collect();
+        let (mut next, whole) = (Vec::new(), model.width() + none.len());
+        let run = |out: &mut Expansion| sleeps.expand_awake(&pairs, out);
+        let collected = Expansion::collect(whole, &mut next, run)?;
+        let level = outcome.levels.len() as u64 - 1;
+        add(&mut outcome, level, collected);
+        if limits.stop_on_violation && limits.checks.any_selected(model, &outcome.findings) {
+            break;
+        }
+        frontier.clear();
+        let new = next.chunks_exact(whole).map(|pair| pair.split_at(model.width()));
+        for (state, value) in new.filter(|(state, _)| !visited.contains(*state)) {
+            // What all agree on is asleep.
+            let kept = frontier.entry(state.to_vec()).or_insert_with(|| value.to_vec());
+            kept.iter_mut().zip(value).for_each(|(kept, other)| *kept &= other);
+        }
     }
     outcome.verdict = match limits.checks.any_selected(model, &outcome.findings) {
         true => Verdict::Violated,

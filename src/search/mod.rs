@@ -5,6 +5,7 @@
 //! Neither knows which language the model came from.
 
 mod allocator;
+mod awake;
 mod carry;
 pub mod checkpoint;
 pub mod comback;

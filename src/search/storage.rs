@@ -1,5 +1,6 @@
 //! How the states of a search are stored.
 
+use super::awake::Awake;
 use super::comback::{self, Settings, TAG};
 use super::order::sample::Sample;
 use crate::exec::Model;
@@ -46,6 +47,27 @@ impl Storage {
             Storage::Sorted(_) => None,
             Storage::Comback(_) => Some(comback::tags()),
         }
+    }
+
+    /// Bytes before a state where a manifest speaks of one.
+    pub fn tag_bytes(&self) -> usize {
+        match self {
+            Storage::Sorted(_) => 0,
+            Storage::Comback(_) => TAG,
+        }
+    }
+
+    /// A model as it is searched, if steps of it can be asleep and there is room to tell which.
+    pub(super) fn awake<'m>(&self, model: &'m dyn Model) -> Option<Awake<'m>> {
+        match self {
+            Storage::Sorted(codec) => Awake::of(model, codec),
+            Storage::Comback(_) => None,
+        }
+    }
+
+    /// Bytes of a state of a model as it is stored, with what lies before or behind it.
+    pub fn stored_width(&self, model: &dyn Model) -> usize {
+        self.awake(model).map_or(model.width() + self.tag_bytes(), |awake| awake.width())
     }
 
     /// As flags and reports call it.

@@ -19,6 +19,7 @@ use lifted::Lifted;
 use way::Way;
 
 use super::Control;
+use super::awake::Awake;
 use crate::exec::{Expansion, Explain, Model, Step, StepOutcome, Violation};
 use spill::{Codec, Decoder, Disk, Error, Result, SavedLevels, Segment};
 use std::ops::ControlFlow;
@@ -119,8 +120,10 @@ impl<'a> Finder<'a> {
         witness: &[u8],
     ) -> Result<Option<Way>> {
         let masks = greatest(self.model.write_masks());
-        let mut rooms: Vec<Room> =
-            (0..self.threads.max(1)).map(|_| Room::new(self.model.width())).collect();
+        // The states of levels may have values behind them.
+        let value_bytes = Awake::of(self.model, codec).map_or(0, |it| it.values().bytes());
+        let whole = self.model.width() + value_bytes;
+        let mut rooms: Vec<Room> = (0..self.threads.max(1)).map(|_| Room::new(whole)).collect();
         let mut way = Way::new(self.model.width(), self.folder);
         let mut target = witness.to_vec();
         way.push(&target)?;
@@ -129,7 +132,7 @@ impl<'a> Finder<'a> {
         let mut missing = None;
         for level in (0..level as usize).rev() {
             let segments =
-                levels.open(self.disk, self.model.width(), &codec.unprojected(), level)?;
+                levels.open_pairs(self.disk, whole, value_bytes, &codec.unprojected(), level)?;
             let before = self.predecessor(&masks, &segments, &mut rooms, &target)?;
             if self.control.should_stop() {
                 return Ok(None);
@@ -154,7 +157,7 @@ impl<'a> Finder<'a> {
         rooms: &mut [Room],
         target: &[u8],
     ) -> Result<Option<Vec<u8>>> {
-        let width = self.model.width();
+        let (width, whole) = (self.model.width(), rooms[0].whole);
         let blocks: Vec<(&Segment, usize)> = segments
             .iter()
             .flat_map(|segment| (0..segment.blocks()).map(move |block| (segment, block)))
@@ -171,10 +174,10 @@ impl<'a> Finder<'a> {
                         return Ok(None);
                     }
                     let (segment, block) = blocks[at];
-                    let Room { decoder, states, successors } = &mut *room;
+                    let Room { decoder, states, successors, .. } = &mut *room;
                     segment.decode(block, decoder, states)?;
                     segment.release(block..block + 1);
-                    for state in states.chunks_exact(width) {
+                    for state in states.chunks_exact(whole).map(|it| &it[..width]) {
                         if !can_lead_to(masks, state, target) {
                             continue;
                         }
@@ -200,14 +203,16 @@ fn no_predecessor(level: usize) -> Error {
 
 /// What one thread works in.
 struct Room {
+    /// Bytes of a state, with the value behind it if it has one.
+    whole: usize,
     decoder: Decoder,
     states: Vec<u8>,
     successors: Vec<u8>,
 }
 
 impl Room {
-    fn new(width: usize) -> Room {
-        Room { decoder: Decoder::new(width), states: Vec::new(), successors: Vec::new() }
+    fn new(whole: usize) -> Room {
+        Room { whole, decoder: Decoder::new(whole), states: Vec::new(), successors: Vec::new() }
     }
 }
 

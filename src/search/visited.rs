@@ -1,11 +1,14 @@
 //! The states found so far, however they are stored: what the level loop asks of them.
 
-use super::checkpoint::Saved;
+use super::checkpoint::{MANIFEST, Saved};
 use super::comback::{Comback, Rebuilt, SavedFrontier};
 use super::parts::{StorePart, StorePartKind};
 use super::{MemoryPlan, Storage};
 use crate::exec::Model;
-use spill::{Candidates, Codec, Disk, Frontier, Levels, Result, SavedStore, Settled, Store};
+use spill::{
+    Candidates, Codec, Disk, Error, Frontier, Levels, Result, SavedStore, SavedValues, Settled,
+    Store, Values,
+};
 use std::sync::Arc;
 
 /// All states found so far.
@@ -22,11 +25,11 @@ impl<'a> Visited<'a> {
         disk: Arc<dyn Disk>,
         plan: &MemoryPlan,
         storage: &Storage,
+        values: Option<Values>,
     ) -> Visited<'a> {
         match storage {
             Storage::Sorted(codec) => {
-                let store = Store::new(disk, model.width(), codec.clone(), plan.shares());
-                Visited::Sorted(Box::new(store))
+                Visited::Sorted(Box::new(empty(model.width(), values, disk, codec.clone(), plan)))
             }
             Storage::Comback(settings) => {
                 Visited::Comback(Box::new(Comback::new(model, disk, plan, *settings)))
@@ -38,14 +41,26 @@ impl<'a> Visited<'a> {
         model: &'a dyn Model,
         disk: Arc<dyn Disk>,
         plan: &MemoryPlan,
-        storage: &Storage,
+        (storage, values): (&Storage, Option<Values>),
         saved: &Saved,
     ) -> Result<Visited<'a>> {
         let (store, codec) = (saved.store.clone(), saved.codec()?);
         Ok(match storage {
             Storage::Sorted(_) => {
                 let (width, shares) = (model.width(), plan.shares());
-                let store = Store::restore(disk, width, codec, shares, store, plan.threads)?;
+                let store = match (values, saved.values.clone()) {
+                    (None, None) => {
+                        Store::restore(disk, width, codec, shares, store, plan.threads)?
+                    }
+                    (Some(values), Some(saved)) => {
+                        let empty = empty(width, Some(values), disk, codec, plan);
+                        empty.restored_with_values((store, saved), plan.threads)?
+                    }
+                    _ => {
+                        let what = "its states have values where they should not, or none";
+                        return Err(Error::corrupt(MANIFEST, 0, what));
+                    }
+                };
                 Visited::Sorted(Box::new(store))
             }
             Storage::Comback(settings) => {
@@ -94,6 +109,14 @@ impl<'a> Visited<'a> {
         match self {
             Visited::Sorted(store) => (store.saved(), SavedFrontier::default()),
             Visited::Comback(store) => store.saved(),
+        }
+    }
+
+    /// What a manifest must remember of values.
+    pub fn saved_values(&self) -> Option<SavedValues> {
+        match self {
+            Visited::Sorted(store) => store.saved_values(),
+            Visited::Comback(_) => None,
         }
     }
 
@@ -158,6 +181,23 @@ impl<'a> Visited<'a> {
         match self {
             Visited::Sorted(store) => store.settle(candidates, threads, stop),
             Visited::Comback(store) => store.settle(candidates, stop),
+        }
+    }
+}
+
+/// A sorted store without levels, of states of so many bytes, with values behind them if there are some.
+fn empty(
+    width: usize,
+    values: Option<Values>,
+    disk: Arc<dyn Disk>,
+    codec: Codec,
+    plan: &MemoryPlan,
+) -> Store {
+    match values {
+        None => Store::new(disk, width, codec, plan.shares()),
+        Some(values) => {
+            let store = Store::new(disk, width + values.bytes(), codec, plan.shares());
+            store.with_first_values(values)
         }
     }
 }

@@ -238,7 +238,7 @@ fn text<'m>(
         }
         (Some(reduce), _) => model.reduced(executor, reduce, (limits.checks, storage), control),
     };
-    let plan = budget.plan(model, searched.model().width(), storage)?;
+    let plan = budget.plan(model, storage.stored_width(searched.model()))?;
     let job = Job::new(model, &searched, limits, storage);
     Ok((searched, about, plan, job))
 }
@@ -257,7 +257,7 @@ fn rust<'m>(
     let about = About { name: name.into(), language, key_order, sources, claim: None, scope };
     refuse_nothing(&about)?;
     let searched = Searched::new(model, Stack::default(), None, Wished::default());
-    let plan = budget.plan_for_rust(searched.model().width(), storage)?;
+    let plan = budget.plan_for_rust(storage.stored_width(searched.model()))?;
     Ok((searched, about, plan, job))
 }
 

@@ -6,7 +6,7 @@
 use super::{Error, TextModel};
 use crate::exec::{Exec, Executor, Interp};
 use crate::search::plan::TooSmall;
-use crate::search::{MemoryPlan, Storage, return_free_blocks};
+use crate::search::{MemoryPlan, return_free_blocks};
 
 const MIB: u64 = 1 << 20;
 
@@ -58,17 +58,12 @@ impl Budget {
         }
     }
 
-    /// The plan of a search of a model that came from a text, when it is compiled. Where the budget is too
+    /// The plan of a search of a model that came from a text, when it is compiled, whose states are stored in so many
+    /// bytes. Where the budget is too
     /// small, the least that is not is named: compiling takes what a budget leaves, so that is tried.
-    pub fn plan(
-        &self,
-        model: &TextModel,
-        width: usize,
-        storage: &Storage,
-    ) -> Result<MemoryPlan, Error> {
-        let key = width + storage.saved().tag_bytes();
+    pub fn plan(&self, model: &TextModel, stored_width: usize) -> Result<MemoryPlan, Error> {
         let share = |memory| {
-            let shared = Budget { memory, ..*self }.share_out(key);
+            let shared = Budget { memory, ..*self }.share_out(stored_width);
             beside_reading(shared, memory, taken_to_read(model))
         };
         let TooSmall { budget, mut minimum } = match share(self.memory) {
@@ -86,9 +81,8 @@ impl Budget {
     }
 
     /// The plan of a search of another model.
-    pub fn plan_for_rust(&self, width: usize, storage: &Storage) -> Result<MemoryPlan, Error> {
-        let key = width + storage.saved().tag_bytes();
-        self.share_out(key).map_err(Error::Memory)
+    pub fn plan_for_rust(&self, stored_width: usize) -> Result<MemoryPlan, Error> {
+        self.share_out(stored_width).map_err(Error::Memory)
     }
 }
 

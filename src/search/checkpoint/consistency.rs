@@ -16,8 +16,9 @@ const COUNT_MAX: u64 = 1 << 60;
 type Demand = fn(&Saved) -> bool;
 
 /// The parts, each relying on those before: keys of levels are added up once the levels agree.
-const PARTS: [(Demand, &str); 7] = [
+const PARTS: [(Demand, &str); 8] = [
     (numbers_agree, "numbers"),
+    (values_agree, "values"),
     (|saved| levels_agree(&saved.store.levels, saved.width.into()), "levels"),
     (|saved| runs_agree(&saved.store), "runs"),
     (frontier_agrees, "frontier"),
@@ -39,6 +40,16 @@ fn numbers_agree(saved: &Saved) -> bool {
         && counts.into_iter().chain(parts).all(|count| count <= COUNT_MAX)
         && saved.width as usize > saved.storage.tag_bytes()
         && saved.verdict <= 2
+}
+
+/// Values lie behind states of the sorted store, and stay what they were at first.
+fn values_agree(saved: &Saved) -> bool {
+    let are_behind = |bytes: u32| (1..saved.width).contains(&bytes);
+    saved.values.as_ref().is_none_or(|values| {
+        matches!(saved.storage, SavedStorage::Sorted(_))
+            && are_behind(values.bytes)
+            && values.changes.is_none()
+    })
 }
 
 /// No level is empty, and their pieces lie within their shards.
@@ -161,7 +172,7 @@ fn findings_agree(saved: &Saved) -> bool {
 fn finding_agrees(finding: &SavedFinding, saved: &Saved) -> bool {
     finding.level < saved.store.levels.ends.len().max(1) as u64
         && finding.count <= COUNT_MAX
-        && finding.witness.len() == saved.width as usize
+        && finding.witness.len() == saved.width as usize - saved.value_bytes()
 }
 
 /// Whether a piece lies in the first `length` bytes of its file, if there are any.

@@ -41,7 +41,8 @@ impl<'a> Search<'a> {
         search.verdict = saved.outcome()?.verdict;
         search.seconds_before = saved.seconds;
         search.disk_before = saved.disk;
-        search.store = Visited::restore(model, disk, &plan, &search.storage, &saved)?;
+        let values = search.values.clone();
+        search.store = Visited::restore(model, disk, &plan, (&search.storage, values), &saved)?;
         search.states = levels_keys(search.store.levels()).sum();
         let (codec, level) = (search.store.codec().clone(), search.level_number());
         search.workers.iter_mut().try_for_each(|worker| worker.change_codec(&codec, level))?;
@@ -125,6 +126,7 @@ impl<'a> Search<'a> {
             storage: self.storage.saved(),
             projection: projection.map(|projection| projection.saved()),
             store,
+            values: self.store.saved_values(),
             frontier,
             transitions: self.transitions,
             findings: save_findings(&self.findings),
