@@ -722,6 +722,10 @@ fn flags_that_contradict_each_other_are_refused_by_name() {
         let alone = bench.run(&[&args[..], &["--only", "deadlock", "--json"]].concat());
         assert_eq!(alone.json()["reductions"], json!(["partial order conditional"]));
     }
+    for store in ["comback", "huffman"] {
+        let ran = bench.run(&["check", "m.dve", "--por", "sleep", "--store", store]);
+        ran.refused(2, &["--por sleep", &format!("--store {store}"), "leave out one"]);
+    }
     // These go together.
     for flags in [
         &["--reduce", "auto", "--por", "local"][..],

@@ -10,8 +10,12 @@ use hostile::{
     TARGETS, Target, codec_bytes, graph, killed_searches, lazy, search, search_until, width_byte,
 };
 use spill::{Disk, Encoder, FaultDisk, SegmentWriter, block_keys_max};
+use spillway::front::{Options, promela};
+use spillway::reduce::partial_order::Method;
 use spillway::search::checkpoint::{MANIFEST, Saved};
-use spillway::search::{Control, Verdict};
+use spillway::search::{Checks, Control, Verdict};
+use spillway::session::TextModel;
+use spillway::source::Sources;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -222,6 +226,7 @@ fn manifests() -> Corpus {
     let mut corpus = Corpus::from([
         ("ended".into(), timeless_manifest(&ended)),
         ("stopped".into(), timeless_manifest(&stopped)),
+        ("asleep".into(), timeless_manifest(&asleep())),
     ]);
     let has_manifest = |disk: &FaultDisk| disk.read(MANIFEST).is_ok();
     let killed: Vec<FaultDisk> = killed_searches(&graph()).filter(has_manifest).collect();
@@ -242,6 +247,20 @@ fn manifests() -> Corpus {
         corpus.entry(name).or_insert_with(|| timeless_manifest(disk));
     }
     corpus
+}
+
+/// A search of a model some of whose steps are asleep.
+fn asleep() -> FaultDisk {
+    let text =
+        "byte x, y; active proctype A() { x = 1; x = 2 } active proctype B() { y = 1; y = 2 }";
+    let mut sources = Sources::default();
+    sources.add("model.pml", text);
+    let (model, _) = TextModel::load(&promela::LANGUAGE, sources, Options::default()).unwrap();
+    let model = model.with_partial_order(Some((Method::Sleep, Checks::default())));
+    let disk = FaultDisk::new();
+    search(model.searched().model(), &disk, u64::MAX).unwrap();
+    assert!(Saved::load(&disk).unwrap().values.is_some());
+    disk
 }
 
 /// Searches that put steps off, each stopped after some states more.

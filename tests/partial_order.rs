@@ -56,6 +56,10 @@ const OF_OTHERS: Extent = Extent { states: 20_000, close: 2 };
 
 type Tried<T> = Result<T, TestCaseError>;
 
+/// The methods that leave out states; those by which steps are asleep are tried by `tests/sleep.rs`.
+const CHOOSING: [Method; 4] =
+    [Method::Local, Method::Overman, Method::Stubborn, Method::Conditional];
+
 /// Nothing is looked for but deadlocks.
 const DEADLOCKS: Checks =
     Checks { deadlock: true, assertions: false, invariants: false, faults: false, claims: false };
@@ -358,7 +362,7 @@ fn is_reduced_well(interp: &Interp, extent: Extent, census: &Census) -> Tried<()
     }
     let Some(whole) = searched(interp, extent.states) else { return Ok(()) };
     for checks in all_checks() {
-        for method in Method::ALL {
+        for method in CHOOSING {
             keeps_verdicts(interp, &whole, method, &checks, (extent, census))?;
         }
     }
@@ -522,7 +526,7 @@ fn found(model: &dyn Model, checks: &Checks, carries: bool) -> BTreeSet<Violatio
 /// The ignoring problem: without the obligations what the circle puts off would be lost.
 #[test]
 fn what_a_circle_puts_off_is_taken_up() {
-    let all = &Method::ALL[..];
+    let all = &CHOOSING[..];
     for (language, text, checks, methods) in [
         ("dve", FAILS_BESIDE_A_CIRCLE, FAULTS, all),
         ("dve", BROKEN_BESIDE_A_CIRCLE, ASSERTIONS, all),
@@ -551,7 +555,7 @@ rule \"count\" x < 3 ==> x := x + 1; end;
 startstate x := 0; y := false; end;";
     let model = interp("murphi", text);
     for checks in [DEADLOCKS, Checks::default()] {
-        for method in Method::ALL {
+        for method in CHOOSING {
             let reduced = reduced_as(&model, &model, method, &checks);
             let found = found(&*reduced, &checks, true);
             assert_eq!(found, BTreeSet::from([Violation::Deadlock]), "{}", method.name());
@@ -562,7 +566,7 @@ startstate x := 0; y := false; end;";
 /// If only deadlocks count, nothing is visible, and what can be seen on the way only is not seen.
 #[test]
 fn what_is_visible_is_not_put_behind() {
-    let all = &Method::ALL[..];
+    let all = &CHOOSING[..];
     for (language, text, checks, methods) in [
         ("dve", SEEN_ON_THE_WAY, ASSERTIONS, all),
         ("murphi", RULES_SEEN_ON_THE_WAY, INVARIANTS, &[Method::Stubborn, Method::Conditional]),
@@ -685,7 +689,7 @@ fn counterexamples_are_runs_of_the_model_as_it_was_given() {
         let (place, depth) = (&promise.place, promised(&promise, "depth") as usize);
         let is_deadlock = promise.fields["kind"] == "deadlock";
         let checks = if is_deadlock { DEADLOCKS } else { Checks::default() };
-        for method in Method::ALL {
+        for method in CHOOSING {
             model = model.with_partial_order(Some((method, checks)));
             let found = Check::of_text(&model).checks(checks).memory(512 << 20).threads(2);
             let found = found.run().unwrap();
@@ -717,7 +721,7 @@ fn protocols_of_1992_have_the_states_of_the_paper() {
         ("dependent_lines.dve", everything, 100_000, 450_000),
     ] {
         let (mut model, _) = TextModel::open(&folder.join(name), Options::default()).unwrap();
-        for method in Method::ALL {
+        for method in CHOOSING {
             model = model.with_partial_order(Some((method, checks)));
             let found = Check::of_text(&model).checks(checks).memory(512 << 20).keep_going();
             let found = found.run().unwrap();

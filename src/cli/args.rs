@@ -380,6 +380,11 @@ pub enum PartialOrderArg {
     Stubborn,
     /// The same, where what disturbs each other depends on how full channels are and what counters hold
     Conditional,
+    /// All, in one of the orders that lead to the same
+    Sleep,
+    /// Those of `local`, in one of the orders that lead to the same; for deadlocks alone
+    #[value(name = "local+sleep")]
+    LocalSleep,
 }
 
 impl From<PartialOrderArg> for Method {
@@ -389,6 +394,8 @@ impl From<PartialOrderArg> for Method {
             PartialOrderArg::Overman => Method::Overman,
             PartialOrderArg::Stubborn => Method::Stubborn,
             PartialOrderArg::Conditional => Method::Conditional,
+            PartialOrderArg::Sleep => Method::Sleep,
+            PartialOrderArg::LocalSleep => Method::LocalSleep,
         }
     }
 }

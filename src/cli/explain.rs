@@ -52,8 +52,9 @@ fn memory(args: &ExplainArgs, searched: &Searched) -> String {
     let (memory, threads, exec) = (args.memory, args.threads, Exec::Jit);
     let budget = Budget { memory, threads, exec, goes_on: false };
     let model = searched.model();
-    let plan =
-        budget.share_out(model.width()).map(|plan| plan.of_search(model, &Storage::default()));
+    let storage = Storage::default();
+    let plan = budget.share_out(storage.stored_width(model));
+    let plan = plan.map(|plan| plan.of_search(model, &storage));
     plan.map_or_else(|error| error.to_string(), |plan| plan.to_string())
 }
 

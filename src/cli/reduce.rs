@@ -67,15 +67,25 @@ fn refuse_contradictions(args: &ReduceArgs) -> Result<(), Failure> {
 
 /// Refuses partial order where it was asked for and how states are stored has no room for it.
 pub(super) fn refuse_store(args: &CheckArgs, searched: &Searched) -> Result<(), Failure> {
+    let model = searched.model();
     let chooses = !searched.stack().names(&[Kind::Choice]).is_empty();
-    let needs_room = chooses && searched.model().postpones().is_some();
-    if args.store != StoreArg::Comback || !needs_room {
+    let is_comback = args.store == StoreArg::Comback;
+    let sleeps = model.sleeps().is_some() && (is_comback || args.store == StoreArg::Huffman);
+    let postpones = model.postpones().is_some() && is_comback;
+    if !chooses || !(sleeps || postpones) {
         return Ok(());
     }
     let flag = match args.reductions.por.map(|method: PartialOrderArg| Method::from(method)) {
         Some(method) => format!("--por {}", method.name()),
         None => "--reduce por".into(),
     };
+    if sleeps {
+        let store = if is_comback { "comback" } else { "huffman" };
+        return Err(Failure::wrong(format!(
+            "{flag} and --store {store} do not go together: it has no room for which steps are asleep\n  \
+             help: leave out one of them"
+        )));
+    }
     Err(Failure::wrong(format!(
         "{flag} and --store comback do not go together: it cannot find out which steps were put off for \
          ever\n  help: leave out one of them, or look for deadlocks alone (--only deadlock)"

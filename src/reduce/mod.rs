@@ -121,9 +121,15 @@ impl<'m> Stack<'m> {
         let mut wanted: Vec<Box<dyn Reduction<'m> + 'm>> = Vec::new();
         let mut refused = Vec::new();
         let claim = NeverClaim::of(interp);
+        let (program, layout) = (interp.program(), interp.layout());
+        let symmetry = wished.symmetry.and_then(|effort| Symmetry::of(program, layout, effort));
         if let Some((method, checks)) = wished.partial_order {
             let found = match &claim {
                 Some(claim) => Err(format!("the never claim {} may count steps", claim.name())),
+                None if method.sleeps() && symmetry.is_some() => {
+                    let why = "where one state stands for others, steps have no names of their own";
+                    Err(format!("{why}: ask for `--symmetry off`"))
+                }
                 None => selective()
                     .map_err(|error| error.reason)
                     .and_then(|it| PartialOrder::of(interp, it, method, &checks)),
@@ -134,9 +140,7 @@ impl<'m> Stack<'m> {
             }
         }
         wanted.extend(claim.map(|claim| Box::new(claim) as Box<dyn Reduction<'m> + 'm>));
-        let (program, layout) = (interp.program(), interp.layout());
-        let found = wished.symmetry.and_then(|effort| Symmetry::of(program, layout, effort));
-        wanted.extend(found.map(|found| Box::new(found) as Box<dyn Reduction<'m> + 'm>));
+        wanted.extend(symmetry.map(|found| Box::new(found) as Box<dyn Reduction<'m> + 'm>));
         let mut stack = Stack::new(wanted);
         stack.refused.append(&mut refused);
         stack

@@ -5,7 +5,7 @@ use super::memo::Memo;
 use super::processes::Processes;
 use super::relation::Relation;
 use super::stubborn::{Closure, Seen};
-use crate::analysis::bits;
+use crate::analysis::bits::{self, Rows};
 
 /// Chooses, by one method, for one program.
 #[derive(Debug)]
@@ -44,8 +44,8 @@ pub(super) struct Choice<'r> {
 impl Chooser {
     pub fn new(relation: Relation, method: Method) -> Chooser {
         let processes = match method {
-            Method::Stubborn | Method::Conditional => None,
-            Method::Local | Method::Overman => Some(Processes::new(&relation)),
+            Method::Stubborn | Method::Conditional | Method::Sleep => None,
+            Method::Local | Method::LocalSleep | Method::Overman => Some(Processes::new(&relation)),
         };
         let words = bits::words_of(relation.instances);
         Chooser { relation, method, processes, words }
@@ -54,6 +54,11 @@ impl Chooser {
     /// Whether anything is looked for but deadlocks.
     pub fn has_monitors(&self) -> bool {
         bits::count(&self.relation.monitors) > 0
+    }
+
+    /// Of each instance those that do not go with it, and watchers.
+    pub fn dependent(&self) -> &Rows {
+        &self.relation.dependent
     }
 
     pub fn room(&self) -> Room {
@@ -118,7 +123,8 @@ impl Chooser {
         best.clone_from(&self.relation.monitors);
         best.fill(u64::MAX);
         match (self.method, &self.processes) {
-            (Method::Local, Some(processes)) => processes.local(seen, best),
+            (Method::Sleep, _) => {}
+            (Method::Local | Method::LocalSleep, Some(processes)) => processes.local(seen, best),
             (Method::Overman, Some(processes)) => processes.overman(seen, best),
             _ => self.stubborn(seen, closure, best),
         }

@@ -5,6 +5,7 @@ use super::choice::{Choice, Chooser, Room};
 use super::fixed::{Configuration, Fixed};
 use super::relation::Relation;
 use crate::analysis::access::Table;
+use crate::analysis::bits::Rows;
 use crate::analysis::ranges::ranges;
 use crate::exec::{Checks, Interp};
 use crate::ir::EndRule;
@@ -85,6 +86,11 @@ impl<'m> Choosers<'m> {
     pub fn rest<'r>(&self, state: &[u8], enabled: &[u64], rooms: &'r mut Rooms) -> &'r [u64] {
         let (chooser, room) = self.of(state, rooms);
         chooser.rest(state, enabled, room)
+    }
+
+    /// Of each instance those that do not go with it, in a state and in all that follow it.
+    pub fn dependent<'r>(&'r self, state: &[u8], rooms: &'r mut Rooms) -> &'r Rows {
+        self.of(state, rooms).0.dependent()
     }
 
     /// The chooser for a state, and room for it.

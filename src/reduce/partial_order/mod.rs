@@ -9,6 +9,7 @@
 //! - `relation`: which action instances disturb which, as sets of bits; `facts`: what does not hold in a
 //!   state;
 //! - `stubborn`, `processes`: the methods; `choice`: one of them at work, `memo`: what it remembers;
+//! - `sleep`: which steps are left out, of those chosen, since another order has been taken;
 //! - `fixed`: what is known of processes once all have been started, `choosers`: the choice for each;
 //! - `model`: the model that is left.
 //!
@@ -23,6 +24,7 @@ mod memo;
 mod model;
 mod processes;
 mod relation;
+mod sleep;
 mod stubborn;
 
 use super::{Kept, Kind, Preserved, Reduction, Stack};
@@ -31,6 +33,7 @@ use crate::exec::Checks;
 use crate::exec::{Interp, Model, Selective, Tally};
 use choosers::Choosers;
 use model::Reduced;
+use sleep::{SleepSets, Sleeping};
 use std::sync::Arc;
 
 /// How steps are chosen.
@@ -44,12 +47,22 @@ pub enum Method {
     Stubborn,
     /// The same, with a relation that depends on how full channels are and what counters hold (1993).
     Conditional,
+    /// All, but for those that are asleep (1992, Algorithm 3).
+    Sleep,
+    /// Those of a process, as with `Local`, but for those that are asleep.
+    LocalSleep,
 }
 
 impl Method {
     /// Every method.
-    pub const ALL: [Method; 4] =
-        [Method::Local, Method::Overman, Method::Stubborn, Method::Conditional];
+    pub const ALL: [Method; 6] = [
+        Method::Local,
+        Method::Overman,
+        Method::Stubborn,
+        Method::Conditional,
+        Method::Sleep,
+        Method::LocalSleep,
+    ];
 
     /// Its number on disk, from 1.
     pub fn code(self) -> u8 {
@@ -68,12 +81,19 @@ impl Method {
             Method::Overman => "overman",
             Method::Stubborn => "stubborn",
             Method::Conditional => "conditional",
+            Method::Sleep => "sleep",
+            Method::LocalSleep => "local+sleep",
         }
     }
 
     /// Whether what does not go together depends on the state.
     pub(crate) fn is_conditional(self) -> bool {
         self == Method::Conditional
+    }
+
+    /// Whether steps are asleep.
+    pub(crate) fn sleeps(self) -> bool {
+        matches!(self, Method::Sleep | Method::LocalSleep)
     }
 
     /// What the reduction by it is called.
@@ -86,6 +106,8 @@ impl Method {
 pub struct PartialOrder<'m> {
     selective: Arc<dyn Selective + 'm>,
     choosers: Arc<Choosers<'m>>,
+    /// What can be asleep, if steps are.
+    sleep_sets: Option<Arc<SleepSets>>,
 }
 
 impl<'m> PartialOrder<'m> {
@@ -102,6 +124,11 @@ impl<'m> PartialOrder<'m> {
         Ok(sets.iter(0).collect())
     }
 
+    /// Whether steps are put off that have to be taken up.
+    fn puts_off(&self) -> bool {
+        self.choosers.has_monitors() && self.sleep_sets.is_none()
+    }
+
     /// That of a program, whose steps `selective` takes by choice; or why it cannot be reduced so.
     pub fn of(
         interp: &'m Interp,
@@ -110,14 +137,20 @@ impl<'m> PartialOrder<'m> {
         checks: &Checks,
     ) -> Result<PartialOrder<'m>, String> {
         let choosers = Arc::new(Choosers::new(interp, method, checks)?);
-        Ok(PartialOrder { selective: selective.into(), choosers })
+        if method == Method::LocalSleep && choosers.has_monitors() {
+            return Err("it finds deadlocks alone: ask for `--only deadlock`".into());
+        }
+        let sleep_sets = method.sleeps().then(|| SleepSets::of(interp)).transpose()?;
+        let sleep_sets = sleep_sets.map(Arc::new);
+        Ok(PartialOrder { selective: selective.into(), choosers, sleep_sets })
     }
 }
 
 impl<'m> PartialOrder<'m> {
     /// The same, its steps taken by another executor of the program.
     pub fn taken_by(&self, selective: Box<dyn Selective + 'm>) -> PartialOrder<'m> {
-        PartialOrder { selective: selective.into(), choosers: self.choosers.clone() }
+        let (choosers, sleep_sets) = (self.choosers.clone(), self.sleep_sets.clone());
+        PartialOrder { selective: selective.into(), choosers, sleep_sets }
     }
 }
 
@@ -133,19 +166,24 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
     /// Deadlocks are found where they are; what is looked for besides is found, but perhaps deeper.
     fn preserves(&self) -> Preserved {
         let kept = Preserved::ALL.without(Kept::Claims).without(Kept::StutterInvariant);
+        match self.choosers.method() {
+            Method::Sleep => return kept,
+            Method::LocalSleep => return kept.without(Kept::StepErrors).without(Kept::Invariants),
+            _ => {}
+        }
         if self.choosers.has_monitors() { kept.without(Kept::Depth) } else { kept }
     }
 
     fn did(&self, Tally { partial, again }: &Tally) -> Option<String> {
         let fewer = format!("{partial} states expanded by fewer than all steps");
-        Some(match self.choosers.has_monitors() {
+        Some(match self.puts_off() {
             true => format!("{fewer}, {again} of them again by the rest"),
             false => fewer,
         })
     }
 
     fn proviso(&self) -> Option<&'static str> {
-        Some(if self.choosers.has_monitors() { "obligations" } else { "none needed" })
+        Some(if self.puts_off() { "obligations" } else { "none needed" })
     }
 
     fn refuses(&self, before: &Stack<'m>) -> Option<String> {
@@ -155,6 +193,9 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
 
     fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
         let (selective, choosers) = (self.selective.clone(), self.choosers.clone());
-        Box::new(Reduced::new(model, selective, choosers))
+        match self.sleep_sets.clone() {
+            None => Box::new(Reduced::new(model, selective, choosers)),
+            Some(sets) => Box::new(Sleeping::new(model, selective, choosers, sets)),
+        }
     }
 }
