@@ -79,7 +79,9 @@ impl Case {
     fn theirs(folder: &Path, language: &str, file: &str, keep_going: bool) -> Option<Case> {
         let paths = [folder.join(language).join(file), folder.join(file)];
         let path = paths.into_iter().find(|path| path.is_file())?;
-        let flags = vec![path.display().to_string(), "--language".into(), language.into()];
+        // Steps cannot be put off in every store.
+        let flags = ["--language", language, "--reduce", "symmetry"].map(String::from);
+        let flags = [vec![path.display().to_string()], flags.to_vec()].concat();
         Some(Case { name: format!("{language}/{file}"), flags, keep_going, states: None })
     }
 
