@@ -55,7 +55,17 @@ fn decided(model: &TextModel, exec: Exec, storage: &Storage) -> Result<String, S
 fn it_is_on_where_the_first_states_show_that_it_saves_and_off_elsewhere() {
     let sorted = Storage::default();
     assert_eq!(decided(&loose(), Exec::Jit, &sorted), Ok("partial order conditional".into()));
+    let lines = "x := x; ".repeat(300);
+    let long = format!(
+        "var x: 0..29999; startstate x := 0; end;
+        function f(): 0..1; begin {lines} return 1; end;
+        rule x := (x + f()) % 30000; end;"
+    );
+    let many = "var x: 0..29999; startstate x := 0; end;
+        ruleset i: 0..2499 do rule x % 2500 = i ==> x := (x + 1) % 30000; end; end;";
     let cases = [
+        (model("murphi", &long), "the program is so large that it takes long to try it"),
+        (model("murphi", many), "choosing among 2500 action instances takes long"),
         (tight(), "next to no step can be put off"),
         (model("dve", "process P { state a; init a; trans a -> a { }; } system async;"), "there is only one state"),
         (model("dve", "byte x; process P { state a; init a; trans a -> a { effect x = x + 1; }; } system async;"), "something is violated in the first states"),

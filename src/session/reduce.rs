@@ -22,8 +22,9 @@ const LEFT_MAX: f64 = 0.9;
 /// Among more action instances choosing takes too long to be tried.
 const INSTANCES_MAX: u32 = 2048;
 
-/// In functions with more statements and expressions it takes too long to find out what actions touch.
-const FUNCTION_NODES_MAX: usize = 500;
+/// With more statements and expressions in actions, or in functions, whose bodies stand for each call, it
+/// takes too long to find out what actions touch.
+const NODES_MAX: [usize; 2] = [20_000, 500];
 
 /// Which reductions a search of a model that came from a text is to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,11 +110,11 @@ impl TextModel {
         if instances > INSTANCES_MAX {
             return Err(format!("choosing among {instances} action instances takes long"));
         }
-        match function_nodes(self.interp.program()) {
-            nodes if nodes > FUNCTION_NODES_MAX => {
-                Err("its functions are so long that it takes long to try it".into())
-            }
-            _ => Ok(()),
+        let is_large =
+            nodes(self.interp.program()).iter().zip(NODES_MAX).any(|(&it, most)| it > most);
+        match is_large {
+            true => Err("the program is so large that it takes long to try it".into()),
+            false => Ok(()),
         }
     }
 
@@ -168,8 +169,8 @@ impl TextModel {
     }
 }
 
-/// The statements and expressions in functions of a program.
-fn function_nodes(program: &Program) -> usize {
+/// The statements and expressions in actions of a program, and in functions.
+fn nodes(program: &Program) -> [usize; 2] {
     struct Nodes(usize);
     impl Visitor for Nodes {
         fn stmt(&mut self, stmt: &Stmt) {
@@ -182,9 +183,10 @@ fn function_nodes(program: &Program) -> usize {
             walk::expr(self, expr);
         }
     }
-    let mut nodes = Nodes(0);
-    program.functions.values().for_each(|it| walk::body(&mut nodes, &it.body));
-    nodes.0
+    let (mut actions, mut functions) = (Nodes(0), Nodes(0));
+    program.actions.values().for_each(|it| walk::action(&mut actions, it));
+    program.functions.values().for_each(|it| walk::body(&mut functions, &it.body));
+    [actions.0, functions.0]
 }
 
 /// What is saved where so much is left.
