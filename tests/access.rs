@@ -800,7 +800,7 @@ fn what_is_said_of_counters_is_true() {
 }
 
 /// Small models, each of something that random ones seldom have.
-const RARE: [(&Language, &str); 12] = [
+const RARE: [(&Language, &str); 13] = [
     (
         &murphi::LANGUAGE,
         "var x: 0..3; y: boolean;
@@ -860,6 +860,17 @@ const RARE: [(&Language, &str); 12] = [
          process B { state a; init a; trans a -> a { effect x = x + 1; }; }
          process C { state a; init a; trans a -> a { guard y == 1; effect y = 0; },
                                           a -> a { guard y == 0; effect y = 1, x = 254; }; }
+         system async;",
+    ),
+    (
+        &dve::LANGUAGE,
+        "byte x[4]; byte j; byte k;
+         process A { state a; init a; trans a -> a { guard j == 2 && x[(j + 1) % 4] == 0; effect x[j] = 1, k = j; },
+                                          a -> a { guard j == 1 && x[j] == 0; effect j = 2, x[j] = 1; },
+                                          a -> a { guard j == 3 && k == 2 && x[k] == 1; effect x[k - 1] = j; }; }
+         process B { state a; init a; trans a -> a { guard x[2] == 1; effect x[2] = 0, j = 3; },
+                                          a -> a { guard j < 3; effect j = j + 1; },
+                                          a -> a { effect x[3] = 1 - x[3]; }, a -> a { effect j = 0, x[1] = 0; }; }
          system async;",
     ),
     (

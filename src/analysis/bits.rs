@@ -87,6 +87,11 @@ impl Rows {
         self.all.len() / self.words - 1
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.all.len().checked_div(self.words).unwrap_or_default()
+    }
+
     /// Set number `at`.
     #[inline]
     pub fn row(&self, at: usize) -> &[u64] {

@@ -6,14 +6,15 @@ use super::here::Here;
 use super::object::{Access, Add, ChannelSlot, ChannelUse, Moved};
 use super::sums::Sum;
 use super::walk::{Caller, Operation, Touch, Touched, Values, Walk};
+use crate::analysis::instances::Side;
 use crate::ir::interval::{self, Interval, hull};
 use crate::ir::layout::{CellId, Content, Group, Ranges};
 use crate::ir::{
     Argument, ChannelId, ChannelRef, Convert, Edge, Entity, Expr, ExprKind, Function, FunctionId,
-    Layout, LocalId, LocationId, Overflow, Owner, Pid, Place, ProcessId, Program, Root, Selector,
-    Type, TypeId, Urgency, VarId,
+    Layout, LocalId, LocationId, Overflow, Owner, Place, ProcessId, Program, Root, Selector, Type,
+    TypeId, Urgency, VarId,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Local variables are given cells from here on, beyond those of any state.
@@ -104,6 +105,10 @@ pub(super) struct Collector<'p> {
     pub access: Access,
     /// What is known of the state where the walk is, if anybody follows that.
     pub here: Here,
+    /// Whose code it is, if that is one side of an instance.
+    pub side: Option<Side>,
+    /// Cells that have these values wherever the code is run, and keep them while it is.
+    pub given: BTreeMap<CellId, i64>,
     /// The cell that the next local variable begins at, if they are given any.
     pub next_frame: Option<u32>,
 }
@@ -120,7 +125,18 @@ impl<'p> Collector<'p> {
         let scope = Scope::new(mover);
         let (callers, access) = (Vec::new(), Access::default());
         let here = Here::default();
-        Collector { known, scope, callers, is_guarded: false, access, here, next_frame: None }
+        let (side, given, next_frame) = (None, BTreeMap::new(), None);
+        Collector {
+            known,
+            scope,
+            callers,
+            is_guarded: false,
+            access,
+            here,
+            side,
+            given,
+            next_frame,
+        }
     }
 
     /// Gives local variables cells from here on.
@@ -212,7 +228,7 @@ impl<'p> Collector<'p> {
         })
     }
 
-    /// The value of an expression that nothing of the state has a part in.
+    /// The value of an expression that nothing of the state has a part in, or only what is known of it.
     pub fn known_value(&self, expr: &Expr) -> Option<i64> {
         let arithmetic = self.known.program.arithmetic;
         match &expr.kind {
@@ -221,6 +237,7 @@ impl<'p> Collector<'p> {
                 Bound::Values((low, high)) if low == high => Some(*low),
                 _ => None,
             },
+            ExprKind::Read(place) => self.given_at(place),
             ExprKind::Unary(operator, operand) => {
                 arithmetic.unary(*operator, self.known_value(operand)?).ok()
             }
@@ -239,7 +256,7 @@ impl<'p> Collector<'p> {
 
     /// What a place can hold.
     pub fn held(&self, place: &Place) -> Interval {
-        if let Some(value) = self.fixed(place) {
+        if let Some(value) = self.given_at(place) {
             return (value, value);
         }
         if let Some(known) = self.certain_cell(place).and_then(|cell| self.here.get(cell)) {
@@ -253,6 +270,14 @@ impl<'p> Collector<'p> {
             },
             _ => declared,
         }
+    }
+
+    /// The value at a place, if that is known wherever the code is run.
+    fn given_at(&self, place: &Place) -> Option<i64> {
+        let given = |cell| self.given.get(&CellId(cell)).copied();
+        let is_asked = !self.given.is_empty();
+        self.fixed(place)
+            .or_else(|| is_asked.then(|| self.place_cell(place)).flatten().and_then(given))
     }
 
     /// The value of one of the mover's own locals, if that is known.
@@ -400,6 +425,9 @@ impl<'p> Collector<'p> {
     }
 
     fn read(&mut self, place: &Place) {
+        if self.given_at(place).is_some() {
+            return;
+        }
         let spot = self.spot(place);
         let cells = self.cells(&spot);
         self.access.reads.extend(&cells);
@@ -529,77 +557,6 @@ impl<'p> Collector<'p> {
         };
         let buffered = found.into_iter().filter(|it| program.channels[it.id].capacity > 0);
         self.access.channels.extend(buffered.map(|it| (it, what)));
-    }
-
-    /// Notes that it matters which instances there are, and with which pids.
-    pub fn instances(&mut self) {
-        self.access.reads_instances = true;
-        for process in self.known.program.processes.keys() {
-            self.pids(process, 0..self.known.program.slots(process));
-        }
-    }
-
-    fn pids(&mut self, process: ProcessId, slots: Range<u32>) {
-        if let Pid::In(variable) = self.known.program.processes[process].life.pid {
-            for slot in slots {
-                let cell = self.variable_cell(variable, slot).0;
-                self.access.reads.insert(cell..cell + 1);
-            }
-        }
-    }
-
-    fn run(&mut self, process: ProcessId) {
-        self.instances();
-        self.access.writes_instances = true;
-        let slots = 0..self.known.program.slots(process);
-        for slot in slots.clone() {
-            self.overwrite_own(process, slot);
-            let cell = self.known.location_cell(process, slot);
-            let start = self.known.program.processes[process].start;
-            self.access.moves.push(Moved { cell, from: None, to: Some(start) });
-        }
-        let begun = Mover { process: Some(process), slots };
-        let starter = std::mem::replace(&mut self.scope.mover, begun);
-        self.scope.open += 1;
-        let prologue = &self.known.program.processes[process].life.prologue;
-        self.walk().body(self, prologue);
-        self.scope.open -= 1;
-        self.scope.mover = starter;
-    }
-
-    fn exit(&mut self) {
-        self.access.writes_instances = true;
-        let Mover { process, slots } = self.scope.mover.clone();
-        if let Some(process) = process {
-            for slot in slots {
-                self.overwrite_own(process, slot);
-                self.leave_for_good(process, slot);
-            }
-        }
-    }
-
-    /// Notes that an instance is nowhere afterwards, wherever it is before and within the step.
-    fn leave_for_good(&mut self, process: ProcessId, slot: u32) {
-        let cell = self.known.location_cell(process, slot);
-        let own = self.access.moves.iter().filter(|it| it.cell == cell);
-        let mut left: BTreeSet<_> = own.flat_map(|it| [it.from, it.to]).flatten().collect();
-        if left.is_empty() {
-            // Which action it is the end of is not known.
-            left.extend(self.known.program.processes[process].locations.keys());
-        }
-        let moves = left.into_iter().map(|from| Moved { cell, from: Some(from), to: None });
-        self.access.moves.extend(moves);
-    }
-
-    /// Notes that all that belongs to an instance, but for its location, may get other values.
-    fn overwrite_own(&mut self, process: ProcessId, slot: u32) {
-        let cells = self.known.own_cells(process, slot);
-        self.access.writes.extend(&cells);
-        let program = self.known.program;
-        let own = program.channels_of(Owner::Process(process));
-        let buffered = own.filter(|it| program.channels[*it].capacity > 0);
-        let changed = buffered.map(|id| (ChannelSlot { id, slot }, ChannelUse::Changed));
-        self.access.channels.extend(changed);
     }
 }
 

@@ -57,6 +57,11 @@ impl Collector<'_> {
     /// The only cell that a place may begin at, where nobody but those who follow what is known ask.
     pub fn certain_cell(&self, place: &Place) -> Option<u32> {
         self.next_frame?;
+        self.place_cell(place)
+    }
+
+    /// The only cell that a place may begin at.
+    pub fn place_cell(&self, place: &Place) -> Option<u32> {
         let program = self.known.program;
         let (mut cell, mut ty) = match place.root {
             Root::Variable(variable) => {
@@ -66,7 +71,7 @@ impl Collector<'_> {
                 (self.variable_cell(variable, slot).0, about.ty)
             }
             Root::Local(local) => {
-                let spot = self.spot_of(local);
+                let Bound::Place(spot) = self.bound(local) else { return None };
                 (spot.only_start()?, spot.ty)
             }
         };

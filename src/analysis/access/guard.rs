@@ -4,6 +4,7 @@ use super::collect::Collector;
 use super::failing::Judge;
 use super::failures::Failures;
 use super::object::{Access, ChannelSlot};
+use crate::analysis::instances::Side;
 use crate::ir::layout::CellId;
 use crate::ir::{
     Arithmetic, Binary, ChannelRef, Communication, Expr, ExprKind, LocationId, Pattern, Unary,
@@ -20,6 +21,21 @@ pub struct Conjunct<'p> {
     pub access: Access,
     /// Where it stands in the program, if it does.
     pub expr: Option<&'p Expr>,
+    /// What would have to be computed to know whether it holds, if that can be.
+    pub judged: Option<Judged<'p>>,
+}
+
+/// An expression as one side of an instance judges it.
+#[derive(Clone, Debug)]
+pub struct Judged<'p> {
+    /// What is judged.
+    pub expr: &'p Expr,
+    /// By whom.
+    pub side: Side,
+    /// Whether it has to hold, or must not.
+    pub holds: bool,
+    /// Cells whose values are known where it is judged, so that nobody has to read them.
+    pub given: Vec<(CellId, i64)>,
 }
 
 /// What a conjunct says.
@@ -55,7 +71,7 @@ pub enum Question {
 impl<'p> Conjunct<'p> {
     /// A condition on what is read so.
     pub(super) fn holds(access: Access) -> Self {
-        Conjunct { condition: Condition::Holds, access, expr: None }
+        Conjunct { condition: Condition::Holds, access, expr: None, judged: None }
     }
 
     /// Whether judging it may fail, where all conjuncts before it hold.
@@ -66,7 +82,7 @@ impl<'p> Conjunct<'p> {
     /// That a process is somewhere.
     pub(super) fn at(cell: CellId, location: LocationId) -> Self {
         let condition = Condition::At(cell, location);
-        Conjunct { condition, access: Access::default(), expr: None }
+        Conjunct { condition, ..Conjunct::holds(Access::default()) }
     }
 
     /// Everything that it reads, whatever it says.
@@ -103,8 +119,25 @@ impl<'p> Collector<'p> {
                     _ => None,
                 };
                 self.push_conjunct(conjunct, channel, judge.take(), into);
+                self.give(into);
             }
         }
+    }
+
+    /// Notes what is known behind conjuncts: the last one may ask for one value of a cell.
+    fn give(&mut self, guard: &[Conjunct<'_>]) {
+        if let Some(Conjunct { condition, .. }) = guard.last()
+            && let Condition::Compares(cell, Binary::Equal, value) = condition
+            && !guard.iter().any(Conjunct::may_fail)
+        {
+            self.given.insert(*cell, *value);
+        }
+    }
+
+    /// How an expression is judged, if one side in one slot does.
+    fn judged(&self, expr: &'p Expr) -> Option<Judged<'p>> {
+        let given = self.given.iter().map(|(cell, value)| (*cell, *value)).collect();
+        self.side.map(|side| Judged { expr, side, holds: true, given })
     }
 
     /// Adds a conjunct about a channel, if about any, with how judging it may fail. Before whether the first
@@ -124,7 +157,7 @@ impl<'p> Collector<'p> {
                 access.extend(conjunct.access.reading());
             }
             access.failures = failures;
-            into.push(Conjunct { condition, access, expr: conjunct.expr });
+            into.push(Conjunct { condition, access, expr: conjunct.expr, judged: None });
         } else {
             conjunct.access.failures = failures;
         }
@@ -155,7 +188,7 @@ impl<'p> Collector<'p> {
             self.walk().expr(self, expr);
             (Condition::Holds, self.take())
         });
-        Conjunct { condition, access, expr: Some(expr) }
+        Conjunct { condition, access, expr: Some(expr), judged: self.judged(expr) }
     }
 
     /// What an operation on a buffered channel waits for, and how asking may fail.
@@ -173,7 +206,7 @@ impl<'p> Collector<'p> {
         };
         let (condition, access) = self.asked(channel, question, patterns);
         let mut found = Vec::new();
-        let conjunct = Conjunct { condition, access, expr: None };
+        let conjunct = Conjunct { condition, ..Conjunct::holds(access) };
         self.push_conjunct(conjunct, Some(channel), failures, &mut found);
         found
     }

@@ -3,7 +3,7 @@
 //! - `walk`: what each construct touches, in the order of evaluation;
 //! - `cells`, `object`: what there is to touch;
 //! - `collect`: the walk of an action instance, indices followed as far as values are known (`sums`:
-//!   counters); `following`: what else those ask who follow values;
+//!   counters; `lives`: instances that start and end); `following`: what else those ask who follow values;
 //! - `failing`: which run-time errors code may meet (`failures`), by what is known of values as it runs
 //!   (`here`); `definedness`: what may be undefined at all;
 //! - `guard`: what must hold for a step, part by part;
@@ -20,6 +20,7 @@ mod failures;
 mod following;
 mod guard;
 mod here;
+mod lives;
 mod object;
 mod sums;
 mod table;
@@ -27,7 +28,7 @@ mod walk;
 
 pub use cells::Cells;
 pub use failures::Failures;
-pub use guard::{Condition, Conjunct, Question};
+pub use guard::{Condition, Conjunct, Judged, Question};
 pub use object::{Access, Add, ChannelSlot, ChannelUse, Moved};
 pub use table::{InstanceAccess, Table};
 pub use walk::{Caller, Operation, Touch, Touched, Values, Walk};

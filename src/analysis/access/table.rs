@@ -5,7 +5,7 @@ use super::collect::{Collector, Known, Mover};
 use super::definedness::possibly_undefined;
 use super::failing::{Judge, Sent};
 use super::failures::Failures;
-use super::guard::{Condition, Conjunct};
+use super::guard::{Condition, Conjunct, Judged};
 use super::object::{Access, ChannelSlot};
 use super::walk::{Touch, Touched};
 use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, NotNumbered, Side};
@@ -182,6 +182,7 @@ impl<'p> Table<'p> {
         let process = action.edge.map(|edge| edge.process);
         let mover = Mover { process, slots: side.slot..side.slot + 1 };
         let mut collector = Collector::new(self.known(), mover);
+        collector.side = Some(side);
         for (parameter, value) in action.parameters.iter().zip(self.instances.values(side)) {
             collector.bind_value(parameter.local, value);
         }
@@ -205,7 +206,8 @@ impl<'p> Table<'p> {
             ActionInstance::Meeting { sender, receiver } => self.rendezvous(sender, receiver),
             ActionInstance::MayMove { process, slot } => self.question(process, slot),
         };
-        if self.only_fails(instance) && !found.failures().any() {
+        let is_never = self.only_fails(instance) || self.never_meet(instance);
+        if is_never && !found.failures().any() {
             return InstanceAccess::default();
         }
         let is_free = |side: Side| self.program.actions[side.action].edge.is_none();
@@ -237,6 +239,41 @@ impl<'p> Table<'p> {
         self.program.actions[side.action].communication.as_ref().is_some_and(meets)
     }
 
+    /// Whether two never meet: on no channel, or over no message.
+    fn never_meet(&self, instance: ActionInstance) -> bool {
+        let ActionInstance::Meeting { sender, receiver } = instance else { return false };
+        let message = |side: Side| self.program.actions[side.action].communication.as_ref();
+        let (
+            Some(Communication::Send { channel: to, values, .. }),
+            Some(Communication::Receive { channel: from, patterns, .. }),
+        ) = (message(sender), message(receiver))
+        else {
+            return false;
+        };
+        let (mut sends, mut receives) = (self.collector(sender), self.collector(receiver));
+        let all = receives.channels(from);
+        let mut channels = sends.channels(to);
+        channels.retain(|it| all.contains(it));
+        let differ = |at: usize, value: &Expr, wanted: &Expr| {
+            let both = sends.known_value(value).zip(receives.known_value(wanted));
+            both.is_some_and(|(value, wanted)| {
+                let is_kept = |it: &ChannelSlot| self.field_holds(*it, at, value);
+                value != wanted && channels.iter().all(is_kept)
+            })
+        };
+        let mut fields = values.iter().zip(patterns).enumerate();
+        fields.any(|(at, (value, pattern))| {
+            matches!(pattern, Pattern::Match(wanted) if differ(at, value, wanted))
+        }) || channels.is_empty()
+    }
+
+    /// Whether a field of a channel's messages has a value as it is sent.
+    fn field_holds(&self, channel: ChannelSlot, at: usize, value: i64) -> bool {
+        let field = self.program.channels[channel.id].fields.get(at);
+        let bounds = field.map(|it| Collector::new(self.known(), Mover::nobody()).bounds(*it));
+        bounds.is_some_and(|(low, high)| low <= value && value <= high)
+    }
+
     /// What a process is asked before it moves: whether asking fails.
     fn question(&self, process: ProcessId, slot: u32) -> InstanceAccess<'_> {
         let mover = Mover { process: Some(process), slots: slot..slot + 1 };
@@ -261,7 +298,7 @@ impl<'p> Table<'p> {
         self.begins(first, &mut guard);
         self.commitment(&[first], &mut guard);
         self.judges(first, &mut judge, &mut guard);
-        let mut effect = self.effect(first);
+        let mut effect = self.effect(&[first], &guard);
         let mut waits = Vec::new();
         if let Some(communication) = &action.communication {
             judge.readiness(communication);
@@ -298,7 +335,6 @@ impl<'p> Table<'p> {
     fn rendezvous(&self, sender: Side, receiver: Side) -> InstanceAccess<'_> {
         let (mut by_sender, mut by_receiver) = (self.judge(sender), self.judge(receiver));
         let mut guard = Vec::new();
-        let mut effect = self.effect(sender);
         // The receiver's part is judged after the sender's statements, where processes come and go.
         let comes_and_goes = self.program.comes_and_goes();
         let mut sent = Sent::new();
@@ -334,7 +370,7 @@ impl<'p> Table<'p> {
         message.failures.join(by_receiver.take());
         guard.push(Conjunct::holds(message));
         if comes_and_goes {
-            after_another(&mut guard[first + 1..], &effect);
+            after_another(&mut guard[first + 1..], &self.effect(&[sender], &[]));
         }
         self.receives(receiver, &mut by_receiver, |judge, channel, patterns| {
             judge.deliver(channel, patterns, &sent);
@@ -344,7 +380,7 @@ impl<'p> Table<'p> {
             by_sender.know(by_receiver.known());
             by_sender.move_and_run(&self.program.actions[sender.action]);
         }
-        effect.extend(self.effect(receiver));
+        let mut effect = self.effect(&[sender, receiver], &guard);
         effect.failures = by_receiver.take();
         effect.failures.join(by_sender.take());
         self.go_on(receiver, &mut effect);
@@ -402,7 +438,8 @@ impl<'p> Table<'p> {
             let mut collector = self.collector(side);
             collector.walk().expr(&mut collector, provided);
             let access = collector.take();
-            guard.push(Conjunct { expr: Some(provided), ..Conjunct::holds(access) });
+            let expr = Some(provided);
+            guard.push(Conjunct { expr, ..Conjunct::holds(access) });
         }
         if life.priority.is_some() {
             let access = Access { reads_anything: true, ..Access::default() };
@@ -446,12 +483,18 @@ impl<'p> Table<'p> {
             }
             _ => {}
         }
-        let opposite = match only.as_slice() {
-            [conjunct] if !conjunct.may_fail() => conjunct.condition.opposite(),
-            _ => None,
-        };
+        let is_sure = matches!(only.as_slice(), [conjunct] if !conjunct.may_fail());
+        let opposite = only.first().filter(|_| is_sure).and_then(|it| it.condition.opposite());
         match (opposite, only.pop()) {
-            (Some(condition), Some(conjunct)) => Conjunct { condition, expr: None, ..conjunct },
+            (Some(condition), Some(conjunct)) => {
+                Conjunct { condition, expr: None, judged: None, ..conjunct }
+            }
+            (None, Some(Conjunct { judged: Some(judged), .. }))
+                if action.communication.is_none() && is_sure =>
+            {
+                let judged = Some(Judged { holds: false, ..judged });
+                Conjunct { judged, ..Conjunct::holds(self.possibility(side)) }
+            }
             _ => Conjunct::holds(self.possibility(side)),
         }
     }
@@ -511,12 +554,29 @@ impl<'p> Table<'p> {
         access
     }
 
-    /// What taking an action does, but for what the mover does next.
-    fn effect(&self, side: Side) -> Access {
-        let action = &self.program.actions[side.action];
-        let mut collector = self.collector(side);
-        self.run(&mut collector, action, true);
-        collector.take()
+    /// What taking the actions of one instance does where its guard holds, but for what the mover does next.
+    fn effect(&self, sides: &[Side], guard: &[Conjunct<'_>]) -> Access {
+        let effect = self.effect_where(sides, &BTreeMap::new());
+        // What the guard asks for is so all along, if it is not written.
+        let written = self.written_by(&effect);
+        let certain = guard.iter().take_while(|it| !it.may_fail());
+        let given = certain.filter_map(|it| match it.condition {
+            Condition::Compares(cell, Binary::Equal, value) => Some((cell, value)),
+            _ => None,
+        });
+        let given: BTreeMap<CellId, i64> = given.filter(|it| !written.contains(it.0)).collect();
+        if given.is_empty() { effect } else { self.effect_where(sides, &given) }
+    }
+
+    fn effect_where(&self, sides: &[Side], given: &BTreeMap<CellId, i64>) -> Access {
+        let mut effect = Access::default();
+        for &side in sides {
+            let mut collector = self.collector(side);
+            collector.given = given.clone();
+            self.run(&mut collector, &self.program.actions[side.action], true);
+            effect.extend(collector.take());
+        }
+        effect
     }
 
     pub(super) fn run(&self, collector: &mut Collector<'_>, action: &Action, is_guarded: bool) {
@@ -558,8 +618,12 @@ impl<'p> Table<'p> {
 
     /// All cells that an action instance may change.
     pub fn written_cells(&self, access: &InstanceAccess<'_>) -> Cells {
-        let mut cells = access.effect.written();
-        let changed = access.effect.channels.iter().filter(|(_, it)| it.changes());
+        self.written_by(&access.effect)
+    }
+
+    fn written_by(&self, effect: &Access) -> Cells {
+        let mut cells = effect.written();
+        let changed = effect.channels.iter().filter(|(_, it)| it.changes());
         changed.for_each(|(channel, _)| cells.insert(self.known().channel_cells(*channel)));
         cells
     }

@@ -166,6 +166,20 @@ impl Interp {
         condition.map_or(Ok(true), |expr| Ok(self.eval(expr, state, locals)? != 0))
     }
 
+    /// Whether an expression holds in a state as an instance judges it whose names have these values;
+    /// nothing if judging it fails.
+    pub(crate) fn judges(
+        &self,
+        expr: &Expr,
+        mover: Option<Instance>,
+        values: &[(LocalId, i64)],
+        state: &[u8],
+    ) -> Option<bool> {
+        let locals = mover.map_or_else(Locals::default, Locals::of);
+        values.iter().for_each(|&(local, value)| locals.set(local, Bound::Value(value)));
+        self.eval(expr, state, &locals).ok().map(|value| value != 0)
+    }
+
     fn quantified(
         &self,
         quantifier: Quantifier,

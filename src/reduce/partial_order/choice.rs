@@ -1,6 +1,7 @@
 //! Which of the enabled steps of a state are taken, in states of one configuration.
 
 use super::Method;
+use super::deletion::{Deletion, Needed};
 use super::memo::Memo;
 use super::processes::Processes;
 use super::relation::Relation;
@@ -14,6 +15,8 @@ pub(super) struct Chooser {
     method: Method,
     /// What is known of whole processes, for the methods that choose among these.
     processes: Option<Processes>,
+    /// Who cannot stay in a set without whom, for the methods that look for small ones.
+    needed: Option<Needed>,
     /// Words of a set of instances.
     words: usize,
 }
@@ -28,6 +31,7 @@ pub(super) struct Room {
     value: Vec<u64>,
     memo: Memo,
     closure: Closure,
+    deletion: Deletion,
     best: Vec<u64>,
 }
 
@@ -43,12 +47,15 @@ pub(super) struct Choice<'r> {
 
 impl Chooser {
     pub fn new(relation: Relation, method: Method) -> Chooser {
-        let processes = match method {
-            Method::Stubborn | Method::Conditional | Method::Sleep => None,
-            Method::Local | Method::LocalSleep | Method::Overman => Some(Processes::new(&relation)),
+        let (processes, needed) = match method {
+            Method::Stubborn | Method::Conditional => (None, Some(Needed::new(&relation))),
+            Method::Sleep => (None, None),
+            Method::Local | Method::LocalSleep | Method::Overman => {
+                (Some(Processes::new(&relation)), None)
+            }
         };
         let words = bits::words_of(relation.instances);
-        Chooser { relation, method, processes, words }
+        Chooser { relation, method, processes, needed, words }
     }
 
     /// Whether anything is looked for but deadlocks.
@@ -69,6 +76,7 @@ impl Chooser {
             value: vec![0; self.words + 1],
             memo: Memo::new(key_words, self.words + 1),
             closure: Closure::default(),
+            deletion: Deletion::default(),
             best: Vec::new(),
         }
     }
@@ -99,6 +107,7 @@ impl Chooser {
         let seen = Seen { enabled: &enabled, facts };
         let mut with = self.relation.monitors.clone();
         bits::extend(&mut with, &chosen);
+        closure.look(&self.relation, seen);
         closure.begin(&self.relation, seen, &with);
         closure.close(&self.relation, seen, u32::MAX);
         let rest = closure.set.iter().zip(&enabled).zip(&chosen);
@@ -117,7 +126,7 @@ impl Chooser {
     }
 
     fn compute(&self, room: &mut Room) {
-        let Room { key, value, closure, best, .. } = room;
+        let Room { key, value, closure, deletion, best, .. } = room;
         let (enabled, facts) = self.seen(key);
         let seen = Seen { enabled: &enabled, facts };
         best.clone_from(&self.relation.monitors);
@@ -126,7 +135,7 @@ impl Chooser {
             (Method::Sleep, _) => {}
             (Method::Local | Method::LocalSleep, Some(processes)) => processes.local(seen, best),
             (Method::Overman, Some(processes)) => processes.overman(seen, best),
-            _ => self.stubborn(seen, closure, best),
+            _ => self.stubborn(seen, closure, deletion, best),
         }
         let is_whole = bits::is_within(&enabled, best);
         let is_good = is_whole || bits::is_within(&self.relation.monitors, best);
@@ -136,15 +145,30 @@ impl Chooser {
         value[self.words] = is_good.into();
     }
 
-    /// The closure from an enabled instance that has the fewest enabled members; of several one that has
-    /// all that is looked for, or the first.
-    fn stubborn(&self, seen: Seen, closure: &mut Closure, best: &mut Vec<u64>) {
-        let relation = &self.relation;
-        // All that is enabled is there from the beginning, and puts nothing off.
-        let mut least = (bits::count(seen.enabled), false);
+    /// The set with the fewest enabled members, of one found by deletion and the closures from each enabled
+    /// member; of several one that has all that is looked for, or the first.
+    fn stubborn(
+        &self,
+        seen: Seen,
+        closure: &mut Closure,
+        deletion: &mut Deletion,
+        best: &mut Vec<u64>,
+    ) {
+        let (relation, all) = (&self.relation, bits::count(seen.enabled));
+        let Some(needed) = self.needed.as_ref().filter(|_| all > 1) else { return };
+        closure.look(relation, seen);
+        deletion.run(relation, needed, seen, closure);
+        if deletion.enabled == all {
+            // No closed set is without one of these.
+            return;
+        }
+        best.clone_from(&deletion.set);
+        let is_bad = |set: &[u64]| !bits::is_within(&relation.monitors, set);
+        // Of sets that are as good otherwise, closures have fewer disabled members.
+        let mut least = (deletion.enabled, is_bad(best), true);
         closure.forget(relation);
         for seed in bits::members(seen.enabled) {
-            let most = if least.1 { least.0 } else { least.0 - 1 };
+            let most = if least.1 || least.2 { least.0 } else { least.0 - 1 };
             if most == 0 {
                 return;
             }
@@ -157,8 +181,7 @@ impl Chooser {
                 }
                 continue;
             }
-            let is_bad = !bits::is_within(&relation.monitors, &closure.set);
-            let cost = (closure.enabled, is_bad);
+            let cost = (closure.enabled, is_bad(&closure.set), false);
             if cost < least {
                 least = cost;
                 best.clone_from(&closure.set);

@@ -135,7 +135,7 @@ fn chooser(
 ) -> Result<Chooser, String> {
     let (program, layout) = (interp.program(), interp.layout());
     let table = Table::where_fixed(program, layout, ranges, fixed).map_err(|it| it.reason)?;
-    Ok(Chooser::new(Relation::new(&table, checks, method.is_conditional())?, method))
+    Ok(Chooser::new(Relation::new(interp, &table, checks, method.is_conditional())?, method))
 }
 
 impl Rooms {

@@ -1,18 +1,23 @@
 //! What surely does not hold in a state, of all that guards ask for: read off its bits.
 //!
 //! A *fact* is that a condition of the program does not hold: that a process is not at a location, a
-//! variable does not compare so with a constant, a channel has no room. Each is about one cell. Facts
-//! about one cell lie side by side in one word of a set, so that they are all read off at once, from a
-//! table by the cell's code.
+//! variable does not compare so with a constant, a channel has no room, or what a guard computes from a few
+//! cells does not come out right. Facts about the same cells lie side by side in one word of a set, so that
+//! they are all read off at once, from a table by the cells' codes.
 
-use crate::analysis::access::{ChannelSlot, Condition, Question};
-use crate::analysis::bits::words_of;
+use super::tables::{Facts, Field, Refuted};
+use crate::analysis::access::{Access, Cells, ChannelSlot, Condition, Conjunct, Judged, Question};
+use crate::analysis::instances::{ActionInstances, Side};
+use crate::exec::Interp;
 use crate::ir::layout::{Cell, CellId};
-use crate::ir::{Arithmetic, Layout, Program};
-use std::collections::BTreeMap;
+use crate::ir::{Arithmetic, Expr, Instance, Layout, Program};
+use std::collections::{BTreeMap, HashMap};
 
-/// A cell with more bits than this has no table: facts about it are not looked at.
-const TABLE_BITS_MAX: u32 = 12;
+/// Cells with more bits than this have no table: facts about them are not looked at.
+const TABLE_BITS_MAX: u32 = 16;
+
+/// Expressions are judged no more often for the tables of one program.
+const JUDGED_MAX: u32 = 1 << 22;
 
 /// Whether a condition holds wherever the fact that it does not is none.
 pub(super) fn decide(condition: &Condition) -> bool {
@@ -20,21 +25,105 @@ pub(super) fn decide(condition: &Condition) -> bool {
     !matches!(condition, Condition::Holds | Condition::Asks(_, FirstMatches | SomeMatches))
 }
 
-/// What can be known not to hold of a cell: for each code, whether it does not.
-type Refuted = Vec<bool>;
+/// What is judged: an expression at its place in the program, by one side, to hold or not.
+type Asked = (*const Expr, Side, bool);
 
 /// Facts as they are collected.
 pub(super) struct Collected<'p> {
+    interp: &'p Interp,
     program: &'p Program,
     layout: &'p Layout,
-    /// Of each cell the facts about it, each with its number.
-    about: BTreeMap<CellId, Vec<(Refuted, usize)>>,
+    /// Of cells, in the order of their bits, the facts about them, each with its number.
+    about: BTreeMap<Vec<CellId>, Vec<(Refuted, usize)>>,
     count: usize,
+    /// The facts of what was judged, if there are any.
+    computed: HashMap<Asked, Option<usize>>,
+    /// How many more times expressions are judged.
+    judged_left: u32,
 }
 
 impl<'p> Collected<'p> {
-    pub fn new(program: &'p Program, layout: &'p Layout) -> Collected<'p> {
-        Collected { program, layout, about: BTreeMap::new(), count: 0 }
+    pub fn new(interp: &'p Interp) -> Collected<'p> {
+        Collected {
+            interp,
+            program: interp.program(),
+            layout: interp.layout(),
+            about: BTreeMap::new(),
+            count: 0,
+            computed: HashMap::new(),
+            judged_left: JUDGED_MAX,
+        }
+    }
+
+    /// The number of the fact that a conjunct does not hold which computes with a few cells.
+    pub fn that_computes(
+        &mut self,
+        instances: &ActionInstances,
+        conjunct: &Conjunct<'_>,
+    ) -> Option<usize> {
+        let judged = conjunct.judged.as_ref().filter(|_| conjunct.condition == Condition::Holds)?;
+        let Access { reads, failures, .. } = &conjunct.access;
+        let of_cells = Access { reads: reads.clone(), failures: *failures, ..Access::default() };
+        if conjunct.access != of_cells {
+            return None;
+        }
+        let asked: Asked = (judged.expr, judged.side, judged.holds);
+        if let Some(known) = self.computed.get(&asked) {
+            return *known;
+        }
+        let found = self.judge(instances, judged, reads);
+        self.computed.insert(asked, found);
+        found
+    }
+
+    /// Judges an expression for all codes of the cells that it reads. Where it cannot be judged the step is
+    /// an error, and nothing fails to hold.
+    fn judge(
+        &mut self,
+        instances: &ActionInstances,
+        judged: &Judged<'_>,
+        reads: &Cells,
+    ) -> Option<usize> {
+        let cells = self.tabled(reads)?;
+        let count = 1 << cells.iter().map(|it| self.layout.cells[*it].bits).sum::<u32>();
+        self.judged_left = self.judged_left.checked_sub(count)?;
+        let action = &self.program.actions[judged.side.action];
+        let mover = action.edge.map(|it| Instance { process: it.process, slot: judged.side.slot });
+        let values = instances.values(judged.side);
+        let names = action.parameters.iter().map(|it| it.local);
+        let names: Vec<_> = names.zip(values).collect();
+        let mut state = vec![0; self.layout.bytes];
+        for (cell, value) in &judged.given {
+            // One that it never holds is never asked about.
+            let holds = self.layout.cells[*cell].holds(*value);
+            holds.then(|| self.layout.set(&mut state, *cell, Some(*value)))?;
+        }
+        let mut row = Vec::new();
+        for code in 0..count {
+            let mut left = code;
+            for cell in cells.iter().rev() {
+                let bits = self.layout.cells[*cell].bits;
+                self.layout.set_code(&mut state, *cell, left & ((1 << bits) - 1));
+                left >>= bits;
+            }
+            row.push(self.interp.judges(judged.expr, mover, &names, &state) == Some(!judged.holds));
+        }
+        Some(self.number(cells, row))
+    }
+
+    /// Cells in the order of their bits, if they have few together.
+    fn tabled(&self, cells: &Cells) -> Option<Vec<CellId>> {
+        let mut all = Vec::new();
+        let mut bits = 0;
+        for cell in cells.iter() {
+            bits += self.layout.cells.get(cell)?.bits;
+            if bits > TABLE_BITS_MAX {
+                return None;
+            }
+            all.push(cell);
+        }
+        all.sort_by_key(|it| self.layout.cells[*it].bit);
+        (bits > 0).then_some(all)
     }
 
     /// The number of the fact that a condition does not hold, for now; none if it cannot be read off a
@@ -110,89 +199,36 @@ impl<'p> Collected<'p> {
             return None;
         }
         let row: Refuted = (0..1 << it.bits).map(|code| refuted(it, it.value(code))).collect();
-        let about = self.about.entry(cell).or_default();
+        Some(self.number(vec![cell], row))
+    }
+
+    /// The number of a fact about cells.
+    fn number(&mut self, cells: Vec<CellId>, row: Refuted) -> usize {
+        let about = self.about.entry(cells).or_default();
         if let Some((_, number)) = about.iter().find(|(known, _)| *known == row) {
-            return Some(*number);
+            return *number;
         }
         about.push((row, self.count));
         self.count += 1;
-        Some(self.count - 1)
+        self.count - 1
     }
 
     /// All of them, and which number each has now.
     pub fn finish(self) -> (Facts, Vec<usize>) {
         let (mut fields, mut numbers, mut next) = (Vec::new(), vec![0; self.count], 0);
-        for (cell, about) in &self.about {
-            for facts in about.chunks(64) {
+        for (cells, about) in &self.about {
+            for facts in about.chunks(Field::facts_max(about[0].0.len())) {
                 // They are in one word.
                 if next % 64 + facts.len() > 64 {
                     next = next.next_multiple_of(64);
                 }
-                let mut table = vec![0u64; facts[0].0.len()];
-                for (at, (refuted, number)) in facts.iter().enumerate() {
-                    numbers[*number] = next + at;
-                    for (mask, _) in table.iter_mut().zip(refuted).filter(|(_, is)| **is) {
-                        *mask |= 1 << ((next + at) % 64);
-                    }
-                }
-                fields.push(Field::new(&self.layout.cells[*cell], next / 64, table));
+                let numbered = facts.iter().enumerate();
+                numbered.for_each(|(at, (_, number))| numbers[*number] = next + at);
+                let rows: Vec<&Refuted> = facts.iter().map(|it| &it.0).collect();
+                fields.push(Field::new(self.layout, cells, &rows, next));
                 next += facts.len();
             }
         }
-        (Facts { fields, words: words_of(next) }, numbers)
-    }
-}
-
-/// Reads facts off states.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Facts {
-    fields: Vec<Field>,
-    /// Words of a set of facts.
-    words: usize,
-}
-
-/// A cell, and the facts that each of its codes makes.
-#[derive(Clone, Debug)]
-struct Field {
-    /// The first byte that has bits of it; eight from there on are read.
-    byte: usize,
-    shift: u32,
-    mask: u64,
-    /// The word that its facts are in.
-    word: usize,
-    /// That word of the set, by code.
-    table: Vec<u64>,
-}
-
-impl Field {
-    fn new(cell: &Cell, word: usize, table: Vec<u64>) -> Field {
-        let (byte, offset) = ((cell.bit / 8) as usize, cell.bit % 8);
-        let shift = 64 - offset - cell.bits;
-        // A cell without bits is at the end of a word that is shifted out of it.
-        let (shift, mask) = if cell.bits == 0 { (0, 0) } else { (shift, (1 << cell.bits) - 1) };
-        Field { byte, shift, mask, word, table }
-    }
-}
-
-/// Bytes behind a state that may be read.
-const PADDING: usize = 8;
-
-impl Facts {
-    /// Words of a set of facts.
-    pub fn words(&self) -> usize {
-        self.words
-    }
-
-    /// Makes `facts` those of a state. `padded` is room.
-    pub fn read(&self, state: &[u8], padded: &mut Vec<u8>, facts: &mut [u64]) {
-        padded.clear();
-        padded.extend_from_slice(state);
-        padded.resize(state.len() + PADDING, 0);
-        facts.fill(0);
-        for Field { byte, shift, mask, word, table } in &self.fields {
-            let bytes = padded[*byte..].first_chunk().copied().unwrap_or_default();
-            let code = u64::from_be_bytes(bytes) >> shift & mask;
-            facts[*word] |= table[code as usize];
-        }
+        (Facts::new(fields, next), numbers)
     }
 }

@@ -7,8 +7,9 @@
 //! verification methods", 1993; Valmari, "Stubborn sets for reduced state space generation", 1989).
 //!
 //! - `relation`: which action instances disturb which, as sets of bits; `facts`: what does not hold in a
-//!   state;
-//! - `stubborn`, `processes`: the methods; `choice`: one of them at work, `memo`: what it remembers;
+//!   state, read off it by `tables`;
+//! - `stubborn` with `deletion`, `processes`: the methods; `choice`: one of them at work, `memo`: what it
+//!   remembers;
 //! - `sleep`: which steps are left out, of those chosen, since another order has been taken;
 //! - `fixed`: what is known of processes once all have been started, `choosers`: the choice for each;
 //! - `model`: the model that is left.
@@ -18,6 +19,7 @@
 
 mod choice;
 mod choosers;
+mod deletion;
 mod facts;
 mod fixed;
 mod memo;
@@ -26,6 +28,7 @@ mod processes;
 mod relation;
 mod sleep;
 mod stubborn;
+mod tables;
 
 use super::{Kept, Kind, Preserved, Reduction, Stack};
 use crate::analysis::instances::InstanceId;

@@ -5,14 +5,17 @@
 //! not hold. It depends on whatever can change what it reads, and so the choice treats it like any other
 //! action that is waited for.
 
-use super::facts::{self, Collected, Facts};
+use super::facts::{self, Collected};
+use super::tables::Facts;
 use crate::analysis::access::{Condition, Conjunct, Moved, Table};
 use crate::analysis::bits::{self, Rows, Shared};
 use crate::analysis::dependence::{Dependence, Matrix};
 use crate::analysis::instances::{ActionInstance, InstanceId};
-use crate::exec::Checks;
+use crate::exec::{Checks, Interp};
 use crate::ir::layout::CellId;
-use crate::ir::{EndRule, Entity, ExprKind, Layout, LocationId, Program, PropertyId, PropertyKind};
+use crate::ir::{
+    EndRule, Entity, ExprKind, Instance, LocationId, Program, PropertyId, PropertyKind,
+};
 use std::collections::BTreeMap;
 
 /// Programs with more action instances are not reduced: all pairs of them are looked at.
@@ -27,6 +30,17 @@ pub(super) struct Wait {
     pub decides: bool,
     /// The number of the set of those that may make it hold.
     pub enabling: usize,
+    /// The process that has to move for it, by its number in `movers`, if it is about one.
+    pub mover: Option<usize>,
+}
+
+/// A location of a process.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Here {
+    /// The fact that the process is not there.
+    pub fact: usize,
+    /// The number of the set of those whose steps may take it from there.
+    pub leaving: usize,
 }
 
 /// A set that has to be with a member for some values of a cell.
@@ -50,6 +64,8 @@ pub(super) struct Relation {
     pub sometimes: Vec<Vec<Sometimes>>,
     /// What each member waits for.
     pub waits: Vec<Vec<Wait>>,
+    /// Of each process that is waited for where it may be.
+    pub movers: Vec<Vec<Here>>,
     /// Sets that are pointed to: of those that may make something hold, or that interact for some values.
     pub enabling: Rows,
     /// The members that something is looked for in: that can fail, or watch.
@@ -82,19 +98,25 @@ pub(super) struct Beginning {
 impl Relation {
     /// That of a program searched for some checks, in the states that the table is about, the constant one or
     /// the conditional one; or why there is none.
-    pub fn new(table: &Table, checks: &Checks, conditional: bool) -> Result<Relation, String> {
-        let (program, layout) = (table.program(), table.layout());
+    pub fn new(
+        interp: &Interp,
+        table: &Table,
+        checks: &Checks,
+        conditional: bool,
+    ) -> Result<Relation, String> {
+        let program = table.program();
         let Some(dependence) = Dependence::new(table, INSTANCES_MAX) else {
             return Err(format!("it has more than {INSTANCES_MAX} action instances"));
         };
         let watched = watched(program, checks);
         let instances = table.instances().count() as usize;
-        let mut building = Building::new(program, layout, &dependence, instances + watched.len());
+        let mut building = Building::new(interp, &dependence, instances + watched.len());
         let mut relation = Relation {
             instances,
             dependent: building.dependent(conditional),
             sometimes: building.sometimes(conditional),
-            waits: dependence.instances().map(|it| building.waits(it)).collect(),
+            waits: dependence.instances().map(|it| building.waits(table, it)).collect(),
+            movers: Vec::new(),
             enabling: Rows::new(0, 0),
             monitors: building.none(),
             places: Vec::new(),
@@ -107,10 +129,25 @@ impl Relation {
             bits::insert(&mut relation.monitors, instance.index());
         }
         relation.places = building.places(table);
-        let Building { pointed, facts, .. } = building;
+        let Building { pointed, facts, movers, .. } = building;
+        relation.movers = movers;
         relation.enabling = pointed.into_rows();
         relation.number_facts(facts);
         Ok(relation)
+    }
+
+    /// The sets that have to be with a member which is possible, for the values that cells have by the facts.
+    pub fn needed_now(&self, member: usize, facts: &[u64]) -> impl Iterator<Item = usize> {
+        let is_other = move |it: &&Sometimes| !it.unless.is_some_and(|fact| bits::has(facts, fact));
+        self.sometimes[member].iter().filter(is_other).map(|it| it.with)
+    }
+
+    /// The sets that all have to be with a member which is not possible though nothing is known to fail.
+    pub fn not_known(&self, member: usize) -> impl Iterator<Item = usize> {
+        let waits = &self.waits[member];
+        // If all of them hold, it is not understood why it is not possible.
+        let any = waits.iter().any(|it| !it.decides);
+        waits.iter().filter(move |it| !any || !it.decides).map(|it| it.enabling)
     }
 
     fn number_facts(&mut self, collected: Collected) {
@@ -119,6 +156,7 @@ impl Relation {
         let renumber = |fact: &mut Option<usize>| *fact = fact.map(|it| numbers[it]);
         self.waits.iter_mut().flatten().for_each(|wait| renumber(&mut wait.fact));
         self.sometimes.iter_mut().flatten().for_each(|it| renumber(&mut it.unless));
+        self.movers.iter_mut().flatten().for_each(|it| it.fact = numbers[it.fact]);
         let beginnings = self.places.iter_mut().flat_map(|place| place.at.values_mut());
         beginnings.for_each(|it| renumber(&mut it.fact));
     }
@@ -135,6 +173,22 @@ fn watched(program: &Program, checks: &Checks) -> Vec<PropertyId> {
     all.filter(|(_, property)| is_watched(&property.kind)).map(|(id, _)| id).collect()
 }
 
+/// The instances whose steps may take a process from each location.
+fn leaving(dependence: &Dependence, members: usize) -> BTreeMap<(CellId, LocationId), Vec<u64>> {
+    let mut leaving: BTreeMap<_, Vec<u64>> = BTreeMap::new();
+    for instance in dependence.instances() {
+        let moves = &dependence.access(instance).effect.moves;
+        for moved in moves.iter().filter(|it| it.from != it.to) {
+            if let Some(from) = moved.from {
+                let row = leaving.entry((moved.cell, from)).or_default();
+                row.resize(bits::words_of(members), 0);
+                bits::insert(row, instance.index());
+            }
+        }
+    }
+    leaving
+}
+
 /// A relation being made.
 struct Building<'b> {
     program: &'b Program,
@@ -144,22 +198,25 @@ struct Building<'b> {
     /// Sets that are pointed to.
     pointed: Shared,
     facts: Collected<'b>,
+    movers: Vec<Vec<Here>>,
+    /// The number of the process whose location a cell tells, if it is one of these.
+    told: BTreeMap<CellId, Option<usize>>,
+    /// Whose steps take processes from each location.
+    leaving: BTreeMap<(CellId, LocationId), Vec<u64>>,
 }
 
 impl<'b> Building<'b> {
-    fn new(
-        program: &'b Program,
-        layout: &'b Layout,
-        dependence: &'b Dependence<'b>,
-        members: usize,
-    ) -> Building<'b> {
+    fn new(interp: &'b Interp, dependence: &'b Dependence<'b>, members: usize) -> Building<'b> {
         Building {
-            program,
+            program: interp.program(),
             dependence,
             matrix: dependence.matrix(),
             members,
             pointed: Shared::new(members),
-            facts: Collected::new(program, layout),
+            facts: Collected::new(interp),
+            movers: Vec::new(),
+            told: BTreeMap::new(),
+            leaving: leaving(dependence, members),
         }
     }
 
@@ -222,7 +279,7 @@ impl<'b> Building<'b> {
         all
     }
 
-    fn waits(&mut self, instance: InstanceId) -> Vec<Wait> {
+    fn waits(&mut self, table: &Table, instance: InstanceId) -> Vec<Wait> {
         let guard = &self.dependence.access(instance).guard;
         let sets = self.matrix.enabling_of[instance].clone();
         let constant = |conjunct: &Conjunct| match conjunct.expr.map(|it| &it.kind) {
@@ -233,16 +290,53 @@ impl<'b> Building<'b> {
             // Nothing makes it possible.
             let (fact, none) = (self.facts.in_any_state(), self.none());
             let enabling = self.pointed.number(none);
-            return vec![Wait { fact, decides: fact.is_some(), enabling }];
+            return vec![Wait { fact, decides: fact.is_some(), enabling, mover: None }];
         }
-        let waits = guard.iter().zip(sets).filter(|(it, _)| constant(it).is_none());
-        let waits = waits.map(|(conjunct, set)| {
+        // Behind one that may fail, as that is a step, more matters than where a process is.
+        let certain = 1 + guard.iter().take_while(|it| !it.may_fail()).count();
+        let waits = guard.iter().zip(sets).enumerate();
+        let waits = waits.filter(|(_, (it, _))| constant(it).is_none());
+        let waits = waits.map(|(at, (conjunct, set))| {
             let row = self.as_members(self.matrix.sets.row(set));
-            let fact = self.facts.that_fails(&conjunct.condition);
-            let decides = fact.is_some() && facts::decide(&conjunct.condition);
-            Wait { fact, decides, enabling: self.pointed.number(row) }
+            let computed = self.facts.that_computes(table.instances(), conjunct);
+            let fact = computed.or_else(|| self.facts.that_fails(&conjunct.condition));
+            let decides = computed.is_some() || facts::decide(&conjunct.condition);
+            let decides = fact.is_some() && decides;
+            let mover = match conjunct.condition {
+                Condition::At(cell, _) if at < certain => self.mover(table, cell),
+                _ => None,
+            };
+            Wait { fact, decides, enabling: self.pointed.number(row), mover }
         });
         waits.collect()
+    }
+
+    /// The number of the process whose location a cell tells, if its locations can be read off a state.
+    fn mover(&mut self, table: &Table, cell: CellId) -> Option<usize> {
+        if let Some(known) = self.told.get(&cell) {
+            return *known;
+        }
+        let found = self.where_it_may_be(table, cell);
+        let number = found.map(|found| {
+            self.movers.push(found);
+            self.movers.len() - 1
+        });
+        self.told.insert(cell, number);
+        number
+    }
+
+    fn where_it_may_be(&mut self, table: &Table, cell: CellId) -> Option<Vec<Here>> {
+        let told = |it: &Instance| table.location_cell(it.process, it.slot) == cell;
+        let process = self.program.instances().find(told)?.process;
+        let mut found = Vec::new();
+        for location in self.program.processes[process].locations.keys() {
+            let fact = self.facts.that_fails(&Condition::At(cell, location))?;
+            let leaving = self.leaving.get(&(cell, location)).cloned();
+            let leaving = leaving.unwrap_or_else(|| self.none());
+            let leaving = self.pointed.number(leaving);
+            found.push(Here { fact, leaving });
+        }
+        Some(found)
     }
 
     /// Has a member watch a property.
@@ -254,7 +348,7 @@ impl<'b> Building<'b> {
         }
         relation.dependent.row_mut(watcher).copy_from_slice(&seen);
         let enabling = self.pointed.number(seen);
-        relation.waits.push(vec![Wait { fact: None, decides: false, enabling }]);
+        relation.waits.push(vec![Wait { fact: None, decides: false, enabling, mover: None }]);
         bits::insert(&mut relation.monitors, watcher);
     }
 

@@ -9,7 +9,7 @@
 //! With the *conditional* relation (Definitions 9 and 11) what does not go with an enabled member depends on
 //! the state: on how full a channel is, or what a counter holds.
 
-use super::relation::{Relation, Wait};
+use super::relation::{Here, Relation, Wait};
 use crate::analysis::bits;
 
 /// A state as a choice sees it.
@@ -28,6 +28,8 @@ pub(super) struct Closure {
     pub set: Vec<u64>,
     /// How many enabled members it has.
     pub enabled: u32,
+    /// Of each of the relation's movers the set of those that take it from where it is.
+    pub leaving: Vec<Option<usize>>,
     open: Vec<usize>,
     union: Vec<u64>,
     /// Members from which the closure was too large.
@@ -46,6 +48,14 @@ impl Closure {
     /// Gives up, in this state, as soon as the set has this member, from which the closure was too large.
     pub fn avoid(&mut self, member: usize) {
         bits::insert(&mut self.avoided, member);
+    }
+
+    /// Finds out where processes are. The sets that follow are about this state.
+    pub fn look(&mut self, relation: &Relation, seen: Seen) {
+        self.leaving.clear();
+        let here = |it: &&Here| !bits::has(seen.facts, it.fact);
+        let leaving = |all: &Vec<Here>| all.iter().find(here).map(|it| it.leaving);
+        self.leaving.extend(relation.movers.iter().map(leaving));
     }
 
     /// Begins with nothing.
@@ -97,10 +107,8 @@ impl Closure {
                 self.wait(relation, seen, member);
             } else {
                 self.add(seen, relation.dependent.row(member));
-                for it in &relation.sometimes[member] {
-                    if !it.unless.is_some_and(|fact| bits::has(seen.facts, fact)) {
-                        self.add(seen, relation.enabling.row(it.with));
-                    }
+                for set in relation.needed_now(member, seen.facts) {
+                    self.add(seen, relation.enabling.row(set));
                 }
             }
             if self.enabled > most || self.has_avoided {
@@ -113,32 +121,47 @@ impl Closure {
     /// Adds what may make a member possible that is not: for one condition that does not hold the one
     /// with the least to add; where it is not known which one that is, for all of which it is not known.
     fn wait(&mut self, relation: &Relation, seen: Seen, member: usize) {
-        let waits = &relation.waits[member];
-        let fails = |wait: &&Wait| wait.fact.is_some_and(|fact| bits::has(seen.facts, fact));
-        let mut failing = waits.iter().filter(fails);
-        if let Some(first) = failing.next() {
-            let mut least = first.enabling;
-            let mut cost = None;
-            for wait in failing {
-                let before = *cost.get_or_insert_with(|| self.cost(relation, seen, least));
-                let here = self.cost(relation, seen, wait.enabling);
-                if here < before {
-                    (least, cost) = (wait.enabling, Some(here));
-                }
-            }
+        if let Some(least) = self.cheapest(relation, seen, member) {
             return self.add(seen, relation.enabling.row(least));
         }
         let mut union = std::mem::take(&mut self.union);
         union.clear();
         union.resize(self.set.len(), 0);
-        let is_open = |wait: &&Wait| !wait.decides;
-        // If all of them hold, it is not understood why it is not possible.
-        let any = waits.iter().any(|it| is_open(&it));
-        for wait in waits.iter().filter(|it| !any || is_open(it)) {
-            bits::extend(&mut union, relation.enabling.row(wait.enabling));
+        for set in relation.not_known(member) {
+            bits::extend(&mut union, relation.enabling.row(set));
         }
         self.add(seen, &union);
         self.union = union;
+    }
+
+    /// Of the sets of which one has to be with a member, by what is known to fail, the one with the least to
+    /// add.
+    fn cheapest(&self, relation: &Relation, seen: Seen, member: usize) -> Option<usize> {
+        let mut sets = self.failing(relation, seen, member);
+        let (mut least, mut cost) = (sets.next()?, None);
+        for set in sets {
+            let before = *cost.get_or_insert_with(|| self.cost(relation, seen, least));
+            let here = self.cost(relation, seen, set);
+            if here < before {
+                (least, cost) = (set, Some(here));
+            }
+        }
+        Some(least)
+    }
+
+    /// The sets of which each has the first step towards a member, by something that is known to fail: who
+    /// makes it hold, or who takes the process from where it is.
+    pub fn failing<'r>(
+        &'r self,
+        relation: &'r Relation,
+        seen: Seen<'r>,
+        member: usize,
+    ) -> impl Iterator<Item = usize> + use<'r> {
+        let fails = move |wait: &&Wait| wait.fact.is_some_and(|fact| bits::has(seen.facts, fact));
+        relation.waits[member].iter().filter(fails).flat_map(|wait| {
+            let leaving = wait.mover.and_then(|mover| self.leaving[mover]);
+            std::iter::once(wait.enabling).chain(leaving)
+        })
     }
 
     /// What it costs to add a set: enabled members above all.
