@@ -9,6 +9,10 @@ For each model: `spin -a -o1 -o2 -o3` (SPIN's unoptimised graph, which is Spillw
 Prints a table in Markdown: CPU nanoseconds a transition, wall seconds, peak resident MiB. Runs one
 after the other on one machine, so the columns of a row can be compared.
 
+With `--reduced METHOD` both reduce: SPIN as it does by default (`spin -a`, `-O2 -DSAFETY`), with its
+statement merging and dead variables, and Spillway by `--por METHOD`. Their spaces differ then, so whole
+searches are compared.
+
 Needs the Debian packages spin, gcc and python3. A model's counts must agree, or its row says so.
 """
 
@@ -24,7 +28,10 @@ import tempfile
 import time
 
 # Never claims are left out on both sides: what is compared is the search of the system.
-PAN = ["-O2", "-DSAFETY", "-DNOREDUCE", "-DNOCLAIM", "-DMEMLIM=20000"]
+PAN = ["-O2", "-DSAFETY", "-DNOCLAIM", "-DMEMLIM=20000"]
+# SPIN's unoptimised graph, and every step of it.
+WHOLE = (["-o1", "-o2", "-o3"], ["-DNOREDUCE"])
+REDUCED = ([], [])
 
 
 def measured(command, folder):
@@ -39,13 +46,14 @@ def measured(command, folder):
     return usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, text
 
 
-def spin(model, folder, flags, depth):
+def spin(model, folder, variant, flags, depth):
     """Runs SPIN's verifier; its figures, states and transitions."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    generate = ["spin", "-a", "-o1", "-o2", "-o3", model]
+    (generating, compiling) = variant
+    generate = ["spin", "-a", *generating, model]
     subprocess.run(generate, cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["gcc", *PAN, *flags, "-w", "-o", "pan", "pan.c"], cwd=folder, check=True)
+    subprocess.run(["gcc", *PAN, *compiling, *flags, "-w", "-o", "pan", "pan.c"], cwd=folder, check=True)
     verify = ["./pan", "-n", "-c0", f"-m{depth}", "-w24"]
     cpu, wall, peak, text = measured(verify, folder)
     states = re.search(r"(\d+) states, stored", text)
@@ -57,9 +65,10 @@ def spin(model, folder, flags, depth):
     return figures, int(states[1]), int(transitions[1]), int(width[1])
 
 
-def spillway(program, model, folder):
+def spillway(program, model, folder, method):
     command = [program, "check", model, "--memory", "64MiB", "--threads", "1", "--keep-going"]
     command += ["--language", "promela", "--no-claim", "--json"]
+    command += ["--por", method] if method else []
     cpu, wall, peak, text = measured(command, folder)
     result = json.loads(text)
     return (cpu, wall, peak), result["states"], result["transitions"]
@@ -70,14 +79,45 @@ def cell(figures, transitions):
     return f"{cpu / transitions * 1e9:.0f} ns, {wall:.1f} s, {peak:.0f}"
 
 
+def compare_reduced(program, args):
+    print("| model | states, Spillway | SPIN | CPU, Spillway | SPIN | ratio | MiB, Spillway | SPIN |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    ratios = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for model in map(os.path.abspath, args.models):
+            # Files that a model includes are looked for beside it.
+            beside = os.path.join(scratch, "model")
+            shutil.copytree(os.path.dirname(model), beside, dirs_exist_ok=True)
+            copy = os.path.join(beside, os.path.basename(model))
+            folder = os.path.join(scratch, "pan")
+            try:
+                theirs, their_states, _, _ = spin(copy, folder, REDUCED, [], args.depth)
+                ours, our_states, _ = spillway(program, copy, scratch, args.reduced)
+            except (subprocess.CalledProcessError, RuntimeError, ValueError, KeyError) as error:
+                print(f"{model}: {error}", file=sys.stderr)
+                continue
+            finally:
+                shutil.rmtree(beside, ignore_errors=True)
+            ratios.append(ours[0] / theirs[0])
+            states = f"{our_states:,} | {their_states:,}"
+            seconds = f"{ours[0]:.2f} s | {theirs[0]:.2f} s | {ratios[-1]:.2f}"
+            memory = f"{ours[2]:.0f} | {theirs[2]:.0f}"
+            print(f"| {os.path.basename(model)} | {states} | {seconds} | {memory} |", flush=True)
+    if ratios:
+        print(f"\nMedian ratio of CPU a search: {statistics.median(ratios):.2f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--spillway", default="target/release/spillway")
     parser.add_argument("--depth", type=int, default=20_000_000, help="of SPIN's search")
     parser.add_argument("--plain", action="store_true", help="leave -DCOLLAPSE and -DMA out")
+    parser.add_argument("--reduced", metavar="METHOD", help="both reduce; Spillway by this method")
     parser.add_argument("models", nargs="+")
     args = parser.parse_args()
     program = os.path.abspath(args.spillway)
+    if args.reduced:
+        return compare_reduced(program, args)
     print("| model | states | transitions | Spillway, 64MiB | SPIN | ratio | COLLAPSE | MA |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     ratios = []
@@ -89,11 +129,11 @@ def main():
             copy = os.path.join(beside, os.path.basename(model))
             folder = os.path.join(scratch, "pan")
             try:
-                theirs, states, transitions, width = spin(copy, folder, [], args.depth)
-                ours, our_states, our_transitions = spillway(program, copy, scratch)
+                theirs, states, transitions, width = spin(copy, folder, WHOLE, [], args.depth)
+                ours, our_states, our_transitions = spillway(program, copy, scratch, None)
                 others = []
                 for flags in [] if args.plain else [["-DCOLLAPSE"], [f"-DMA={width}"]]:
-                    figures, _, fired, _ = spin(copy, folder, flags, args.depth)
+                    figures, _, fired, _ = spin(copy, folder, WHOLE, flags, args.depth)
                     others.append(cell(figures, fired))
             except (subprocess.CalledProcessError, RuntimeError, ValueError, KeyError) as error:
                 print(f"{model}: {error}", file=sys.stderr)
