@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! cargo run --release --example reductions -- FOLDER [--max-states N] [--min-states N]
-//!     [--language NAME] [--only NAME] [--memory MIB] [--method NAME]... [--deadlocks]
+//!     [--language NAME] [--only NAME] [--memory MIB] [--method NAME]... [--proviso NAME] [--deadlocks]
 //! ```
 //!
 //! `FOLDER` holds the models and a `reference.tsv` with the columns `file` and `states` (or
@@ -15,7 +15,7 @@ use spillway::Check;
 use spillway::exec::Violation;
 use spillway::front::{ClaimChoice, Language, Options};
 use spillway::ir::Overflow;
-use spillway::reduce::partial_order::Method;
+use spillway::reduce::partial_order::{Method, Proviso, Way};
 use spillway::search::{Checks, return_large_blocks};
 use spillway::session::TextModel;
 use spillway::source::Sources;
@@ -30,7 +30,7 @@ struct Settings {
     memory: u64,
     language: Option<&'static Language>,
     only: Option<String>,
-    methods: Vec<Method>,
+    ways: Vec<Way>,
     deadlocks: bool,
 }
 
@@ -68,6 +68,7 @@ fn main() -> ExitCode {
 fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> {
     let (mut folder, mut least, mut most, mut memory) = (PathBuf::new(), 0, 300_000, 1024);
     let (mut language, mut only, mut methods, mut deadlocks) = (None, None, Vec::new(), false);
+    let mut provisos = Proviso::ALL.to_vec();
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} needs a value"));
         let number = |text: String| text.parse().map_err(|_| format!("`{text}` is not a number"));
@@ -87,6 +88,10 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
                 let found = Method::ALL.into_iter().find(|it| it.name() == name);
                 methods.push(found.ok_or(format!("there is no method `{name}`"))?);
             }
+            "--proviso" => {
+                let name = value()?;
+                provisos = Proviso::ALL.into_iter().filter(|it| it.name() == name).collect();
+            }
             _ => folder = PathBuf::from(arg),
         }
     }
@@ -94,7 +99,11 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
         methods = Method::ALL.to_vec();
     }
     let states = least..=most;
-    Ok(Settings { folder, states, memory, language, only, methods, deadlocks })
+    let ways = methods
+        .iter()
+        .flat_map(|&method| provisos.iter().map(move |&proviso| Way { method, proviso }));
+    let ways = ways.collect();
+    Ok(Settings { folder, states, memory, language, only, ways, deadlocks })
 }
 
 /// The models of the reference that are asked for.
@@ -154,13 +163,16 @@ fn compared(settings: &Settings, file: &str) -> Result<(String, bool), String> {
             line = format!("{} states, {} transitions", whole.states, whole.transitions);
         }
         line += &format!("; {name}:");
-        for &method in &settings.methods {
-            model = model.with_partial_order(Some((method, *checks)));
+        for &way in
+            settings.ways.iter().filter(|it| it.proviso == Proviso::Levels || *name != "deadlocks")
+        {
+            model = model.with_partial_order(Some((way, *checks)));
             let reduced = searched(settings, &model, checks)?;
             let same = reduced.violated == whole.violated;
             let word = if same { "" } else { " DIFFERS" };
             agrees &= same;
-            line += &format!(" {} {}/{}{word}", method.name(), reduced.states, reduced.transitions);
+            let (how, proviso) = (way.method.name(), way.proviso.name());
+            line += &format!(" {how} {proviso} {}/{}{word}", reduced.states, reduced.transitions);
         }
     }
     Ok((line, agrees))

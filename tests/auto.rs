@@ -2,6 +2,7 @@
 
 use spillway::exec::{Exec, Executor};
 use spillway::front::{Language, Options};
+use spillway::reduce::partial_order::{Method, Proviso, Way};
 use spillway::search::trial::FirstLevels;
 use spillway::search::{Checks, Control, Storage};
 use spillway::session::{KeyOrder, Reduce, Steps, TextModel};
@@ -92,10 +93,16 @@ fn it_depends_neither_on_the_order_of_keys_nor_on_who_runs_the_model() {
     }
 }
 
+/// Beside symmetry steps would have to be taken up again.
 #[test]
-fn where_states_are_rebuilt_it_is_off() {
+fn where_states_are_rebuilt_it_is_off_beside_symmetry() {
     let comback = Storage::Comback(Default::default());
-    let why = decided(&loose(), Exec::Jit, &comback).unwrap_err();
+    decided(&loose(), Exec::Jit, &comback).unwrap();
+    let text = "type P: scalarset(4); var at: array [P] of 0..25;
+        startstate for p: P do at[p] := 0; end; end;
+        ruleset p: P do rule \"go\" at[p] < 25 ==> at[p] := at[p] + 1; end; end;
+        invariant \"in\" forall p: P do at[p] <= 25 end;";
+    let why = decided(&model("murphi", text), Exec::Jit, &comback).unwrap_err();
     assert!(why.contains("where states are stored so"), "{why}");
 }
 
@@ -115,12 +122,12 @@ fn the_first_states_tell_what_is_saved() {
         let check = Check::of_text(&model).reduce(Reduce { steps, ..Reduce::NONE }).keep_going();
         check.memory(256 << 20).run().unwrap().states() as f64
     };
-    let method = spillway::reduce::partial_order::Method::Conditional;
-    let reduce = Reduce { steps: Steps::Chosen(method), ..Reduce::NONE };
+    let way = Way { method: Method::Conditional, proviso: Proviso::Levels };
+    let reduce = Reduce { steps: Steps::Chosen(way), ..Reduce::NONE };
     let executor = Executor::new(&model.interp, Exec::Jit);
     let reduced = model.reduced(executor, reduce, (checks, &Storage::default()), &control);
     let foretold = first.share_left(reduced.model(), &control).unwrap();
-    let came = states(Steps::Chosen(method)) / states(Steps::All);
+    let came = states(Steps::Chosen(way)) / states(Steps::All);
     assert!((foretold - came).abs() < 0.1, "{foretold} foretold, {came} came");
 }
 
@@ -181,8 +188,8 @@ fn a_shorter_counterexample_is_found_if_it_is_asked_for() {
             a -> b { guard x == 300 and y > 3; effect z = 9; }, b -> b { }; }
         system async;",
     );
-    let method = spillway::reduce::partial_order::Method::Conditional;
-    let reduce = Reduce { steps: Steps::Chosen(method), ..Reduce::NONE };
+    let way = Way { method: Method::Conditional, proviso: Proviso::Levels };
+    let reduce = Reduce { steps: Steps::Chosen(way), ..Reduce::NONE };
     let check = || Check::of_text(&model).memory(256 << 20);
     let length = |check: Check| {
         let found = check.run().unwrap();

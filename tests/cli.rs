@@ -609,7 +609,8 @@ fn a_search_that_puts_steps_off_has_the_same_counts_however_it_is_run() {
     let more = ["states_partly_expanded", "states_expanded_again"];
     let counts = |json: &Value| keys.iter().chain(&more).map(|key| json[key].clone()).collect();
     for method in ["local", "overman", "stubborn"] {
-        let whole = bench.check(LOOSE, &["--por", method, "--json"]).json();
+        let way = ["--por", method, "--por-proviso", "levels"];
+        let whole = bench.check(LOOSE, &[&way[..], &["--json"]].concat()).json();
         let expected: Vec<Value> = counts(&whole);
         let count = |key: &str| whole[key].as_u64().unwrap();
         assert!(count("states_expanded_again") > 0, "{whole}");
@@ -617,10 +618,10 @@ fn a_search_that_puts_steps_off_has_the_same_counts_however_it_is_run() {
         assert!(count("transitions") < 3 * count("states"), "{whole}");
         for (threads, memory) in [("1", "64MiB"), ("2", "64MiB"), ("2", "1GiB")] {
             let how = ["--threads", threads, "--memory", memory];
-            let args = [&["--por", method, "--json"], &how[..]].concat();
+            let args = [&way[..], &["--json"], &how[..]].concat();
             assert_eq!(counts(&bench.check(LOOSE, &args).json()), expected, "{how:?}");
             for stop in [["--max-states", "70"], ["--max-states", "600"], ["--max-time", "0s"]] {
-                let args = [&["--por", method, "--dir", "d"], &how[..], &stop].concat();
+                let args = [&way[..], &["--dir", "d"], &how[..], &stop].concat();
                 assert_eq!(bench.check(LOOSE, &args).code, 3, "{how:?} {stop:?}");
                 let resumed = bench.run(&["resume", "d", "--json", "--threads", "1"]);
                 assert_eq!(counts(&resumed.json()), expected, "{how:?} {stop:?}");
@@ -640,10 +641,19 @@ fn what_reduces_a_search_and_what_does_not_is_told() {
         whole["states"],
         bench.check(watched(), &["--json", "--reduce", "none"]).json()["states"]
     );
+    let by = |proviso| {
+        let flags = ["--reduce", "por", "--por-proviso", proviso, "--json"];
+        bench.check(watched(), &flags).json()
+    };
+    let (levels, order) = (by("levels"), by("static"));
+    assert_eq!(levels["reduced"][0]["proviso"], "obligations");
+    assert_eq!(order["reduced"][0]["proviso"], "an order of the states");
+    assert_eq!(order["states_expanded_again"], 0);
+    let states = levels["states"].as_u64().min(order["states"].as_u64());
     for flags in [&[][..], &["--reduce", "auto"], &["--reduce", "auto", "--keep-going"]] {
         let found = bench.check(watched(), &[&["--json"], flags].concat()).json();
         assert_eq!(found["reductions"], json!(["partial order conditional"]), "{flags:?}");
-        assert_eq!(found["reduced"][0]["proviso"], "obligations");
+        assert_eq!(found["states"].as_u64(), states, "the better of both");
         assert_eq!(found["not_reduced"], json!([]));
         assert!(found["states"].as_u64() < whole["states"].as_u64(), "{found}");
     }
@@ -696,7 +706,7 @@ fn a_search_keeps_the_reduction_that_it_began_with() {
 fn flags_that_contradict_each_other_are_refused_by_name() {
     let bench = Bench::new();
     bench.write("m.dve", LOOSE);
-    let wrong: [(&[&str], [&str; 2]); 10] = [
+    let wrong: [(&[&str], [&str; 2]); 13] = [
         (&["--reduce", "none", "--por", "local"], ["--por local", "--reduce none"]),
         (&["--reduce", "symmetry", "--por", "stubborn"], ["--por stubborn", "--reduce symmetry"]),
         (&["--reduce", "none", "--symmetry", "exact"], ["--symmetry exact", "--reduce none"]),
@@ -710,6 +720,12 @@ fn flags_that_contradict_each_other_are_refused_by_name() {
         (&["--reduce", "slices"], ["slices", "--reduce"]),
         (&["--reduce", ""], ["a value is required", "--reduce"]),
         (&["--por", "persistent"], ["persistent", "--por"]),
+        (&["--por", "local", "--por-proviso", "stack"], ["stack", "--por-proviso"]),
+        (&["--por-proviso", "static"], ["--por-proviso static", "--por METHOD"]),
+        (
+            &["--reduce", "symmetry", "--por-proviso", "levels"],
+            ["--por-proviso levels", "--reduce"],
+        ),
     ];
     for (flags, said) in wrong {
         for command in ["check", "explain"] {
@@ -717,10 +733,15 @@ fn flags_that_contradict_each_other_are_refused_by_name() {
         }
     }
     for flags in [["--por", "conditional"], ["--reduce", "por"]] {
-        let args = [&["check", "m.dve", "--store", "comback"], &flags[..]].concat();
-        bench.run(&args).refused(2, &[&flags.join(" "), "--store comback"]);
-        let alone = bench.run(&[&args[..], &["--only", "deadlock", "--json"]].concat());
-        assert_eq!(alone.json()["reductions"], json!(["partial order conditional"]));
+        let args = [&["check", "m.dve", "--store", "comback", "--json"], &flags[..]].concat();
+        let levels = [&args[..], &["--por-proviso", "levels"]].concat();
+        let refused = bench.run(&levels);
+        refused.refused(2, &[&flags.join(" "), "--por-proviso levels", "--store comback"]);
+        let deadlocks = [&levels[..], &["--only", "deadlock"]].concat();
+        for args in [args, deadlocks] {
+            let found = bench.run(&args).json();
+            assert_eq!(found["reductions"], json!(["partial order conditional"]));
+        }
     }
     for store in ["comback", "huffman"] {
         let ran = bench.run(&["check", "m.dve", "--por", "sleep", "--store", store]);
@@ -775,10 +796,11 @@ fn memory_is_planned_for_what_is_reduced() {
     };
     for flags in [&[][..], &["--reduce", "por"], &["--por", "stubborn"]] {
         let out = explained("watched.dve", flags);
-        assert!(
-            out.contains("\n  obligations  ") && out.contains("\nreduced by partial order "),
-            "{out}"
-        );
+        assert!(out.contains("\nreduced by partial order "), "{out}");
+    }
+    for (proviso, are_owed) in [("levels", true), ("static", false)] {
+        let out = explained("watched.dve", &["--por", "stubborn", "--por-proviso", proviso]);
+        assert_eq!(out.contains("\n  obligations  "), are_owed, "{out}");
     }
     assert!(!explained("watched.dve", &WHOLE).contains("obligations"));
     let out = explained("counter.dve", &[]);
@@ -802,7 +824,7 @@ fn roundabout(least: u64) -> String {
 fn a_counterexample_that_need_not_be_shortest_says_so_and_a_shorter_one_is_looked_for() {
     let bench = Bench::new();
     let model = roundabout(150);
-    let reduced = ["--por", "conditional", "--no-deadlock"];
+    let reduced = ["--por", "conditional", "--por-proviso", "levels", "--no-deadlock"];
     let steps = |out: &str| {
         let line = out.lines().find(|line| line.starts_with("counterexample: ")).unwrap();
         let words: Vec<_> = line.split([' ', ';']).collect();
@@ -868,8 +890,9 @@ fn a_counterexample_that_need_not_be_shortest_says_so_and_a_shorter_one_is_looke
 fn a_counterexample_that_is_shortest_is_not_called_into_question() {
     let bench = Bench::new();
     let stuck = watched().replace("x == 300;", "x == 299;").replace("state a, b", "state a, c, b");
-    let ran = bench
-        .check(&stuck, &["--por", "conditional", "--shortest", "--only", "assert", "--dir", "d"]);
+    let flags =
+        ["--por", "conditional", "--por-proviso", "levels", "--shortest", "--only", "assert"];
+    let ran = bench.check(&stuck, &[&flags[..], &["--dir", "d"]].concat());
     assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
     assert!(
         ran.out.contains("  searched with all steps as well: none takes less than 601 steps ("),

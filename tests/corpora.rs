@@ -256,7 +256,7 @@ fn asleep() -> FaultDisk {
     let mut sources = Sources::default();
     sources.add("model.pml", text);
     let (model, _) = TextModel::load(&promela::LANGUAGE, sources, Options::default()).unwrap();
-    let model = model.with_partial_order(Some((Method::Sleep, Checks::default())));
+    let model = model.with_partial_order(Some((Method::Sleep.into(), Checks::default())));
     let disk = FaultDisk::new();
     search(model.searched().model(), &disk, u64::MAX).unwrap();
     assert!(Saved::load(&disk).unwrap().values.is_some());

@@ -22,7 +22,7 @@ use spillway::exec::{
 use spillway::front::{ClaimChoice, Language, Options, murphi};
 use spillway::ir::{EndRule, Overflow};
 use spillway::reduce::Reduction;
-use spillway::reduce::partial_order::{Method, PartialOrder};
+use spillway::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
 use spillway::reduce::symmetry::Effort;
 use spillway::search::Checks;
 use spillway::search::trace::Trace;
@@ -267,12 +267,12 @@ fn count(cell: &Cell<u32>) {
 fn keeps_verdicts(
     interp: &Interp,
     whole: &(BTreeSet<Vec<u8>>, Found),
-    method: Method,
+    way: Way,
     checks: &Checks,
     (extent, census): (Extent, &Census),
 ) -> Tried<()> {
     let selector = || Box::new(interp.selector().unwrap());
-    let Ok(reduction) = PartialOrder::of(interp, selector(), method, checks) else {
+    let Ok(reduction) = PartialOrder::of(interp, selector(), way, checks) else {
         return Ok(());
     };
     let reduced = reduction.over(Box::new(interp));
@@ -280,9 +280,9 @@ fn keeps_verdicts(
     prop_assert!(states.is_subset(&whole.0));
     let (found, expected) = (selected(interp, checks, &found), selected(interp, checks, &whole.1));
     let kinds = |found: &Found| found.keys().copied().collect::<BTreeSet<_>>();
-    prop_assert_eq!(kinds(&found), kinds(&expected), "{} {:?}", method.name(), checks);
+    prop_assert_eq!(kinds(&found), kinds(&expected), "{:?} {:?}", way, checks);
     if *checks == DEADLOCKS {
-        prop_assert_eq!(&found, &expected, "where deadlocks are, by {}", method.name());
+        prop_assert_eq!(&found, &expected, "where deadlocks are, by {:?}", way);
     }
     count(&census.searched);
     if states.len() < whole.0.len() {
@@ -291,6 +291,7 @@ fn keeps_verdicts(
     if !expected.is_empty() {
         count(&census.violated);
     }
+    // What is chosen does not depend on the proviso but in what is preferred.
     let one = One { by: &*selector(), width: interp.width() };
     let partial = whole.0.iter().filter_map(|state| {
         let chosen = reduction.chosen(state).unwrap();
@@ -327,9 +328,9 @@ fn symmetry_stacks_on_partial_order() {
         let checks = Checks::default();
         let mut states = Vec::new();
         for (symmetry, chosen) in [
-            (None, Some((method, checks))),
+            (None, Some((method.into(), checks))),
             (Some(Effort::Exact), None),
-            (Some(Effort::Exact), Some((method, checks))),
+            (Some(Effort::Exact), Some((method.into(), checks))),
         ] {
             let (reduced, _) =
                 TextModel::load(&murphi::LANGUAGE, model.sources.clone(), Options::default())
@@ -356,14 +357,30 @@ fn all_checks() -> [Checks; 4] {
     ]
 }
 
+/// Every method, and what keeps it from putting steps off for ever, where that matters.
+fn ways(checks: &Checks) -> Vec<Way> {
+    let ways =
+        CHOOSING.into_iter().flat_map(|method| Proviso::ALL.map(|it| Way { method, proviso: it }));
+    // What is chosen hardly depends on the proviso.
+    let is_tried = |it: &Way| match it.proviso {
+        Proviso::Levels => *checks != DEADLOCKS,
+        Proviso::Static => {
+            is_large()
+                || *checks == DEADLOCKS
+                || matches!(it.method, Method::Local | Method::Conditional)
+        }
+    };
+    ways.filter(is_tried).collect()
+}
+
 fn is_reduced_well(interp: &Interp, extent: Extent, census: &Census) -> Tried<()> {
     if interp.selector().is_err() {
         return Ok(());
     }
     let Some(whole) = searched(interp, extent.states) else { return Ok(()) };
     for checks in all_checks() {
-        for method in CHOOSING {
-            keeps_verdicts(interp, &whole, method, &checks, (extent, census))?;
+        for way in ways(&checks) {
+            keeps_verdicts(interp, &whole, way, &checks, (extent, census))?;
         }
     }
     Ok(())
@@ -509,11 +526,11 @@ fn interp(language: &str, text: &str) -> Interp {
 fn reduced_as<'m>(
     seen: &'m Interp,
     model: &'m Interp,
-    method: Method,
+    way: impl Into<Way>,
     checks: &Checks,
 ) -> Box<dyn Model + 'm> {
     let selector = Box::new(model.selector().unwrap());
-    let reduction = PartialOrder::of(seen, selector, method, checks).unwrap();
+    let reduction = PartialOrder::of(seen, selector, way, checks).unwrap();
     reduction.over(Box::new(model))
 }
 
@@ -536,10 +553,13 @@ fn what_a_circle_puts_off_is_taken_up() {
         let model = interp(language, text);
         assert_eq!(found(&model, &checks, true).len(), 1, "{text}");
         for &method in methods {
-            let reduced = reduced_as(&model, &model, method, &checks);
             let name = method.name();
+            let by = |proviso| reduced_as(&model, &model, Way { method, proviso }, &checks);
+            let reduced = by(Proviso::Levels);
             assert_eq!(found(&*reduced, &checks, true).len(), 1, "{name}: {text}");
             assert!(found(&*reduced, &checks, false).is_empty(), "{name}: {text}");
+            // Nothing is left to be taken up.
+            assert_eq!(found(&*by(Proviso::Static), &checks, false).len(), 1, "{name}: {text}");
         }
     }
 }
@@ -758,8 +778,8 @@ fn counterexamples_are_runs_of_the_model_as_it_was_given() {
         let (place, depth) = (&promise.place, promised(&promise, "depth") as usize);
         let is_deadlock = promise.fields["kind"] == "deadlock";
         let checks = if is_deadlock { DEADLOCKS } else { Checks::default() };
-        for method in CHOOSING {
-            model = model.with_partial_order(Some((method, checks)));
+        for way in ways(&checks) {
+            model = model.with_partial_order(Some((way, checks)));
             let found = Check::of_text(&model).checks(checks).memory(512 << 20).threads(2);
             let found = found.run().unwrap();
             let way = found.counterexample().unwrap();
@@ -790,12 +810,12 @@ fn protocols_of_1992_have_the_states_of_the_paper() {
         ("dependent_lines.dve", everything, 100_000, 450_000),
     ] {
         let (mut model, _) = TextModel::open(&folder.join(name), Options::default()).unwrap();
-        for method in CHOOSING {
-            model = model.with_partial_order(Some((method, checks)));
+        for way in ways(&checks) {
+            model = model.with_partial_order(Some((way, checks)));
             let found = Check::of_text(&model).checks(checks).memory(512 << 20).keep_going();
             let found = found.run().unwrap();
             let counts = (found.states(), found.outcome().transitions);
-            assert_eq!(counts, (states, transitions), "{name}, {}", method.name());
+            assert_eq!(counts, (states, transitions), "{name}, {way:?}");
         }
     }
 }

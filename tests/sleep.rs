@@ -361,7 +361,7 @@ fn protocols_of_1992_take_the_transitions_of_the_paper() {
 
 /// That a search for deadlocks comes to this many states and transitions.
 fn assert_counts(model: TextModel, method: Method, expected: (u64, u64), name: &str) {
-    let model = model.with_partial_order(Some((method, DEADLOCKS)));
+    let model = model.with_partial_order(Some((method.into(), DEADLOCKS)));
     let found = Check::of_text(&model).checks(DEADLOCKS).memory(512 << 20).keep_going();
     let found = found.run().unwrap();
     let counts = (found.states(), found.outcome().transitions);
@@ -370,7 +370,7 @@ fn assert_counts(model: TextModel, method: Method, expected: (u64, u64), name: &
 
 /// Why a method is left out, if it is.
 fn refused(model: TextModel, method: Method, checks: Checks) -> Option<String> {
-    let model = model.with_partial_order(Some((method, checks)));
+    let model = model.with_partial_order(Some((method.into(), checks)));
     model.searched().stack().refused().first().map(|it| it.why.clone())
 }
 
@@ -420,7 +420,7 @@ fn limits() -> Limits {
 fn on_disk_the_same_is_asleep() {
     let (mut tried, mut fewer) = (0, 0);
     for (place, model) in some_of_ours() {
-        let model = model.with_partial_order(Some((Method::Sleep, Checks::default())));
+        let model = model.with_partial_order(Some((Method::Sleep.into(), Checks::default())));
         let searched = model.searched();
         if !searched.stack().refused().is_empty() {
             continue;
@@ -461,7 +461,7 @@ fn killed_at_any_operation_it_comes_to_the_same() {
         active proctype Takes() { byte x; do :: q?x; n = (n + x) % 3 od }
         active [2] proctype Alone() { byte x; do :: x < 2 -> x++ :: x == 2 -> x = 0 od }";
     let model = load("model.pml", text, Options::default());
-    let model = model.with_partial_order(Some((Method::Sleep, Checks::default())));
+    let model = model.with_partial_order(Some((Method::Sleep.into(), Checks::default())));
     let searched = model.searched();
     let model = searched.model();
     let expected = memory::search(model, &limits()).unwrap();

@@ -4,7 +4,7 @@ use super::languages;
 use crate::exec::Exec;
 use crate::front::{ClaimChoice, Language};
 use crate::ir::{EndRule, Overflow};
-use crate::reduce::partial_order::Method;
+use crate::reduce::partial_order::{Method, Proviso};
 use crate::reduce::symmetry::Effort;
 use crate::search::comback::{CacheKind, CacheSize};
 use crate::search::{Checks, Limits};
@@ -342,6 +342,10 @@ pub struct ReduceArgs {
     /// --reduce names por, or finds it good]
     #[arg(long, value_name = "METHOD", value_enum)]
     pub por: Option<PartialOrderArg>,
+    /// What keeps steps from being put off for ever [default: static; levels beside symmetry; --reduce auto
+    /// tries both]
+    #[arg(long, value_enum)]
+    pub por_proviso: Option<ProvisoArg>,
 }
 
 /// A reduction.
@@ -396,6 +400,24 @@ impl From<PartialOrderArg> for Method {
             PartialOrderArg::Conditional => Method::Conditional,
             PartialOrderArg::Sleep => Method::Sleep,
             PartialOrderArg::LocalSleep => Method::LocalSleep,
+        }
+    }
+}
+
+/// What keeps steps from being put off for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProvisoArg {
+    /// An order of the states that steps climb, but for one on each cycle
+    Static,
+    /// States are taken up again unless a step leads to the next level
+    Levels,
+}
+
+impl From<ProvisoArg> for Proviso {
+    fn from(arg: ProvisoArg) -> Proviso {
+        match arg {
+            ProvisoArg::Static => Proviso::Static,
+            ProvisoArg::Levels => Proviso::Levels,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::args::{CheckArgs, PartialOrderArg, ReduceArg, ReduceArgs, StoreArg, SymmetryArg};
 use super::failure::Failure;
 use crate::reduce::Kind;
-use crate::reduce::partial_order::Method;
+use crate::reduce::partial_order::{Method, Proviso, Way};
 use crate::session::{Reduce, Searched, Steps};
 
 /// The method where none is named.
@@ -17,19 +17,33 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
         [] if keep_going => Reduce { steps: Steps::All, ..Reduce::AUTO },
         [] | [ReduceArg::Auto] => Reduce::AUTO,
         _ => {
-            let steps = if has(ReduceArg::Por) { Steps::Chosen(BEST) } else { Steps::All };
+            let steps = if has(ReduceArg::Por) { Steps::Chosen(BEST.into()) } else { Steps::All };
             let symmetry = Reduce::AUTO.symmetry.filter(|_| has(ReduceArg::Symmetry));
             Reduce { symmetry, steps }
         }
     };
-    let steps = args.por.map_or(by_default.steps, |method| Steps::Chosen(method.into()));
+    let steps =
+        args.por.map_or(by_default.steps, |method| Steps::Chosen(Method::from(method).into()));
+    let steps = match (steps, args.por_proviso) {
+        (Steps::Chosen(way), Some(proviso)) => {
+            Steps::Chosen(Way { proviso: proviso.into(), ..way })
+        }
+        (_, Some(proviso)) => {
+            return Err(Failure::wrong(format!(
+                "--por-proviso {}: it is not said that steps are chosen\n  help: say how with --por METHOD, \
+                 or name por with --reduce",
+                Proviso::from(proviso).name()
+            )));
+        }
+        _ => steps,
+    };
     let symmetry = args.symmetry.map_or(by_default.symmetry, SymmetryArg::effort);
     Ok(Reduce { symmetry, steps })
 }
 
 /// Refuses flags of which one takes back what the other asks for.
 fn refuse_contradictions(args: &ReduceArgs) -> Result<(), Failure> {
-    let ReduceArgs { reduce, por, symmetry } = args;
+    let ReduceArgs { reduce, por, symmetry, .. } = args;
     let told = || reduce.iter().map(|it| it.name()).collect::<Vec<_>>().join(",");
     let alone = [ReduceArg::None, ReduceArg::Auto];
     if let Some(one) = alone.iter().find(|it| reduce.contains(it) && reduce.len() > 1) {
@@ -87,8 +101,9 @@ pub(super) fn refuse_store(args: &CheckArgs, searched: &Searched) -> Result<(), 
         )));
     }
     Err(Failure::wrong(format!(
-        "{flag} and --store comback do not go together: it cannot find out which steps were put off for \
-         ever\n  help: leave out one of them, or look for deadlocks alone (--only deadlock)"
+        "{flag} --por-proviso levels and --store comback do not go together: it cannot find out which steps were put \
+         off for ever\n  help: leave out one of them, choose by --por-proviso static, with --symmetry off, or \
+         look for deadlocks alone (--only deadlock)"
     )))
 }
 

@@ -16,7 +16,7 @@ pub use preserve::{Kept, Preserved};
 use crate::analysis::instances::NotNumbered;
 use crate::exec::{Checks, Interp, Model, Selective, Tally};
 use claim::NeverClaim;
-use partial_order::{Method, PartialOrder};
+use partial_order::{PartialOrder, Proviso, Way};
 use symmetry::{Effort, Symmetry};
 
 /// A way to search another space than the model's own, ready to be used for one program.
@@ -36,6 +36,11 @@ pub trait Reduction<'m> {
     /// What keeps steps from being put off for ever, if steps are put off.
     fn proviso(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Whether it compares states, so that none may be replaced behind it by one that stands for it.
+    fn orders_states(&self) -> bool {
+        false
     }
 
     /// Why it cannot be used over those that act before it, if it cannot.
@@ -64,7 +69,7 @@ pub struct Wished {
     /// The trouble to take over symmetric states.
     pub symmetry: Option<Effort>,
     /// How steps are to be chosen, in a search for some checks.
-    pub partial_order: Option<(Method, Checks)>,
+    pub partial_order: Option<(Way, Checks)>,
 }
 
 /// A reduction as reports tell of it.
@@ -123,20 +128,23 @@ impl<'m> Stack<'m> {
         let claim = NeverClaim::of(interp);
         let (program, layout) = (interp.program(), interp.layout());
         let symmetry = wished.symmetry.and_then(|effort| Symmetry::of(program, layout, effort));
-        if let Some((method, checks)) = wished.partial_order {
+        if let Some((way, checks)) = wished.partial_order {
+            // A state that stands for another may be anywhere in the order.
+            let proviso = if symmetry.is_some() { Proviso::Levels } else { way.proviso };
+            let way = Way { proviso, ..way };
             let found = match &claim {
                 Some(claim) => Err(format!("the never claim {} may count steps", claim.name())),
-                None if method.sleeps() && symmetry.is_some() => {
+                None if way.method.sleeps() && symmetry.is_some() => {
                     let why = "where one state stands for others, steps have no names of their own";
                     Err(format!("{why}: ask for `--symmetry off`"))
                 }
                 None => selective()
                     .map_err(|error| error.reason)
-                    .and_then(|it| PartialOrder::of(interp, it, method, &checks)),
+                    .and_then(|it| PartialOrder::of(interp, it, way, &checks)),
             };
             match found {
                 Ok(found) => wanted.push(Box::new(found)),
-                Err(why) => refused.push(Refused { name: method.reduction_name(), why }),
+                Err(why) => refused.push(Refused { name: way.method.reduction_name(), why }),
             }
         }
         wanted.extend(claim.map(|claim| Box::new(claim) as Box<dyn Reduction<'m> + 'm>));
@@ -154,6 +162,11 @@ impl<'m> Stack<'m> {
     /// What all of them preserve.
     pub fn preserves(&self) -> Preserved {
         self.members.iter().fold(Preserved::ALL, |all, it| all.and(it.preserves()))
+    }
+
+    /// The name of one that compares states.
+    pub fn ordering(&self) -> Option<String> {
+        self.members.iter().find(|it| it.orders_states()).map(|it| it.name())
     }
 
     /// The names of those that are of one of these kinds.

@@ -121,6 +121,9 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
 
     /// A claim that sees an element would have to be permuted with the state.
     fn refuses(&self, before: &Stack<'m>) -> Option<String> {
+        if let Some(other) = before.ordering() {
+            return Some(format!("{other} compares states that symmetry would replace"));
+        }
         let claims = before.names(&[Kind::Product]);
         let claim = claims.first()?;
         claims::may_tell_apart(self.program)

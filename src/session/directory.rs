@@ -11,7 +11,7 @@ use crate::exec::Model;
 use crate::front::{ClaimChoice, Language, Options};
 use crate::ir::layout::GroupId;
 use crate::ir::{EndRule, Overflow};
-use crate::reduce::partial_order::Method;
+use crate::reduce::partial_order::Way;
 use crate::reduce::symmetry::Effort;
 use crate::reduce::{Refused, Wished};
 use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
@@ -63,7 +63,7 @@ pub struct Job {
     deadlock: u8,
     /// The trouble taken over symmetric states: 0 none, 1 exact, 2 fast.
     symmetry: u8,
-    /// How steps are chosen: 0 all are taken, 255 that is to be decided, else the method's code.
+    /// How steps are chosen: 0 all are taken, 255 that is to be decided, else the code of the way.
     partial_order: u8,
     /// Why partial-order reduction was left off, where nobody asked for it.
     left_off: Option<SavedRefusal>,
@@ -111,7 +111,7 @@ impl Job {
             partial_order: match wished.partial_order {
                 _ if searched.is_undecided() => UNDECIDED,
                 None => 0,
-                Some((method, _)) => method.code(),
+                Some((way, _)) => way.code(),
             },
             left_off: left_off
                 .map(|it| SavedRefusal { name: it.name.clone(), why: it.why.clone() }),
@@ -259,8 +259,8 @@ impl Job {
             _ => Some(Effort::Fast),
         };
         let checks = self.limits(None).checks;
-        let method = Method::of_code(self.partial_order);
-        Wished { symmetry, partial_order: method.map(|method| (method, checks)) }
+        let way = Way::of_code(self.partial_order);
+        Wished { symmetry, partial_order: way.map(|way| (way, checks)) }
     }
 
     /// What it is not reduced by, as that would not pay.

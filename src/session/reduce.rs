@@ -6,7 +6,7 @@ use crate::analysis::instances::NotNumbered;
 use crate::exec::Executor;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{Expr, Program, Stmt};
-use crate::reduce::partial_order::{Method, PartialOrder};
+use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
 use crate::reduce::symmetry::{Effort, Symmetry};
 use crate::reduce::{Kind, Reduction, Refused, Stack, Wished};
 use crate::search::external::has_room_for_obligations;
@@ -40,9 +40,9 @@ pub struct Reduce {
 pub enum Steps {
     /// All.
     All,
-    /// Those that a method of partial-order reduction chooses.
-    Chosen(Method),
-    /// The same by the best method, where the first states show that it saves a tenth or more; else all.
+    /// Those that partial-order reduction chooses, in some way.
+    Chosen(Way),
+    /// The same by the best method, with the proviso that saves more, where the first states show that it saves a tenth or more; else all.
     Auto,
 }
 
@@ -56,7 +56,7 @@ impl Reduce {
     /// What it comes to in a search for some checks, but for what is to be tried.
     fn wished(self, checks: Checks) -> Wished {
         let partial_order = match self.steps {
-            Steps::Chosen(method) => Some((method, checks)),
+            Steps::Chosen(way) => Some((way, checks)),
             Steps::All | Steps::Auto => None,
         };
         Wished { symmetry: self.symmetry, partial_order }
@@ -133,9 +133,6 @@ impl TextModel {
         }
         let failed = |error: spill::Error| format!("it cannot be tried: {error}");
         let whole = all.over(executor.clone().into_model());
-        if !has_room_for_obligations(&*whole, storage) {
-            return Err("steps cannot be put off where states are stored so".into());
-        }
         let first = FirstLevels::of(&*whole, &checks, control).map_err(failed)?;
         match first.states() {
             _ if control.is_stopped() => return Err("there was no time to try it".into()),
@@ -150,9 +147,48 @@ impl TextModel {
             _ => {}
         }
         self.refuse_large(executor)?;
+        let is_symmetric = !all.names(&[Kind::Representative]).is_empty();
+        let has_room = has_room_for_obligations(&*whole, storage);
+        let mut best: Option<(f64, Stack, Wished)> = None;
+        for proviso in Proviso::ALL {
+            let is_possible = match proviso {
+                Proviso::Static => !is_symmetric,
+                Proviso::Levels => has_room,
+            };
+            if !is_possible {
+                continue;
+            }
+            let way = (Way { method: TRIED, proviso }, checks);
+            let (left, stack) = self.tried_way(executor, way, wished, (&first, control))?;
+            let is_last = stack.ordering().is_none();
+            if best.as_ref().is_none_or(|(least, ..)| left < *least) {
+                best = Some((left, stack, Wished { partial_order: Some(way), ..wished }));
+            }
+            // The other proviso would come to the same.
+            if is_last {
+                break;
+            }
+        }
+        match best {
+            None => Err("steps cannot be put off where states are stored so".into()),
+            Some((left, stack, wished)) if left <= LEFT_MAX => Ok((stack, wished)),
+            Some((left, ..)) => Err(format!("it would save {} of the first states", percent(left))),
+        }
+    }
+
+    /// What is left of the first states with partial order of one way among the reductions, and these; or why
+    /// it is not used.
+    fn tried_way<'m>(
+        &'m self,
+        executor: &Executor<'m>,
+        (way, checks): (Way, Checks),
+        wished: Wished,
+        (first, control): (&FirstLevels, &Control),
+    ) -> Result<(f64, Stack<'m>), String> {
+        let failed = |error: spill::Error| format!("it cannot be tried: {error}");
         let reason = |error: NotNumbered| error.reason;
         let selector = Box::new(self.interp.selector().map_err(reason)?);
-        let order = PartialOrder::of(&self.interp, selector, TRIED, &checks)?;
+        let order = PartialOrder::of(&self.interp, selector, way, &checks)?;
         let compiled = order.taken_by(executor.selective().map_err(reason)?);
         // Often what the interpreter tells is all, and then nothing needs to be compiled.
         let reduced = self.stack(order, wished)?.over(Box::new(&self.interp));
@@ -160,12 +196,9 @@ impl TextModel {
             return Err("next to no step can be put off".into());
         }
         let stack = self.stack(compiled, wished)?;
-        let wished = Wished { partial_order: Some((TRIED, checks)), ..wished };
         let reduced = stack.over(executor.clone().into_model());
-        match first.share_left(&*reduced, control).map_err(failed)? {
-            left if left <= LEFT_MAX => Ok((stack, wished)),
-            left => Err(format!("it would save {} of the first states", percent(left))),
-        }
+        let left = first.share_left(&*reduced, control).map_err(failed)?;
+        Ok((left, stack))
     }
 }
 

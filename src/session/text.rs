@@ -8,7 +8,7 @@ use crate::front::{Language, Options};
 use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::validate;
 use crate::reduce::claim::NeverClaim;
-use crate::reduce::partial_order::Method;
+use crate::reduce::partial_order::Way;
 use crate::reduce::symmetry::Effort;
 use crate::reduce::{Refused, Stack, Wished};
 use crate::report::Scope;
@@ -73,7 +73,7 @@ impl TextModel {
     }
 
     /// The same model, the steps that are taken of a state chosen so, in a search for some checks.
-    pub fn with_partial_order(self, partial_order: Option<(Method, Checks)>) -> TextModel {
+    pub fn with_partial_order(self, partial_order: Option<(Way, Checks)>) -> TextModel {
         TextModel { wished: Wished { partial_order, ..self.wished }, ..self }
     }
 

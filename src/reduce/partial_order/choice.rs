@@ -13,6 +13,8 @@ use crate::analysis::bits::{self, Rows};
 pub(super) struct Chooser {
     relation: Relation,
     method: Method,
+    /// The instances whose steps climb, if something put off is taken up where none does.
+    climbing: Option<Vec<u64>>,
     /// What is known of whole processes, for the methods that choose among these.
     processes: Option<Processes>,
     /// Who cannot stay in a set without whom, for the methods that look for small ones.
@@ -46,7 +48,7 @@ pub(super) struct Choice<'r> {
 }
 
 impl Chooser {
-    pub fn new(relation: Relation, method: Method) -> Chooser {
+    pub fn new(relation: Relation, method: Method, climbing: Option<Vec<u64>>) -> Chooser {
         let (processes, needed) = match method {
             Method::Stubborn | Method::Conditional => (None, Some(Needed::new(&relation))),
             Method::Sleep => (None, None),
@@ -55,7 +57,7 @@ impl Chooser {
             }
         };
         let words = bits::words_of(relation.instances);
-        Chooser { relation, method, processes, needed, words }
+        Chooser { relation, method, climbing, processes, needed, words }
     }
 
     /// Whether anything is looked for but deadlocks.
@@ -163,12 +165,12 @@ impl Chooser {
             return;
         }
         best.clone_from(&deletion.set);
-        let is_bad = |set: &[u64]| !bits::is_within(&relation.monitors, set);
         // Of sets that are as good otherwise, closures have fewer disabled members.
-        let mut least = (deletion.enabled, is_bad(best), true);
+        let of_deletion = self.cost(seen, best, (deletion.enabled, all));
+        let mut least = (of_deletion, true);
         closure.forget(relation);
         for seed in bits::members(seen.enabled) {
-            let most = if least.1 || least.2 { least.0 } else { least.0 - 1 };
+            let most = self.most(least, all);
             if most == 0 {
                 return;
             }
@@ -176,16 +178,38 @@ impl Chooser {
             if !closure.close(relation, seen, most) {
                 // What is made possible is chosen by what is there: from elsewhere it may be less, unless it
                 // was too much before.
-                if closure.enabled > least.0 || closure.has_avoided {
+                if closure.enabled > least.0.0 || closure.has_avoided {
                     closure.avoid(seed);
                 }
                 continue;
             }
-            let cost = (closure.enabled, is_bad(&closure.set), false);
+            let cost = (self.cost(seen, &closure.set, (closure.enabled, all)), false);
             if cost < least {
                 least = cost;
                 best.clone_from(&closure.set);
             }
+        }
+    }
+
+    /// What a set costs: enabled members above all; if they are as many, what may have to be taken up again.
+    /// Where that is taken up at once it may be all of them.
+    fn cost(&self, seen: Seen, set: &[u64], (enabled, all): (u32, u32)) -> (u32, u32) {
+        let is_good = bits::is_within(&self.relation.monitors, set);
+        let Some(climbing) = &self.climbing else { return (enabled, (!is_good).into()) };
+        let words = climbing.iter().zip(set).zip(seen.enabled);
+        let climbs =
+            words.fold(0, |any, ((climbing, set), enabled)| any | climbing & set & enabled);
+        if is_good || climbs != 0 { (enabled, 0) } else { (all, enabled) }
+    }
+
+    /// The most enabled members that a closure may have to cost less than the least so far, which is that of
+    /// deletion or not.
+    fn most(&self, ((least, besides), is_of_deletion): ((u32, u32), bool), all: u32) -> u32 {
+        match self.climbing {
+            Some(_) if least == all => all - 1,
+            None if besides > 0 => least,
+            _ if is_of_deletion => least,
+            _ => least - 1,
         }
     }
 }

@@ -1,11 +1,13 @@
 //! A chooser for each configuration, made when a state is first seen that has it.
 
-use super::Method;
+use super::ascent::Ascent;
 use super::choice::{Choice, Chooser, Room};
 use super::fixed::{Configuration, Fixed};
-use super::relation::Relation;
+use super::relation::{INSTANCES_MAX, Relation};
+use super::{Method, Proviso, Way};
 use crate::analysis::access::Table;
 use crate::analysis::bits::Rows;
+use crate::analysis::dependence::Dependence;
 use crate::analysis::ranges::ranges;
 use crate::exec::{Checks, Interp};
 use crate::ir::EndRule;
@@ -22,8 +24,10 @@ const ROOMS_MAX: usize = 4;
 /// Chooses by one method for one program.
 pub(super) struct Choosers<'m> {
     interp: &'m Interp,
-    method: Method,
+    way: Way,
     checks: Checks,
+    /// The order that steps climb, if that is what keeps them from being put off for ever.
+    ascent: Option<Ascent>,
     /// Of the program's variables, which no configuration changes.
     ranges: Option<Ranges>,
     /// Tells configurations, if there are several.
@@ -43,21 +47,41 @@ pub(super) struct Rooms {
 
 impl<'m> Choosers<'m> {
     /// Those for a program searched for some checks, or why there are none.
-    pub fn new(
-        interp: &'m Interp,
-        method: Method,
-        checks: &Checks,
-    ) -> Result<Choosers<'m>, String> {
+    pub fn new(interp: &'m Interp, way: Way, checks: &Checks) -> Result<Choosers<'m>, String> {
         let (program, layout) = (interp.program(), interp.layout());
         let (checks, ranges, none) = (*checks, ranges(program), Configuration::new());
-        let base = chooser(interp, method, &checks, (ranges.clone(), none))?;
+        let table = table(interp, (ranges.clone(), none))?;
+        let relation = Relation::new(interp, &table, &checks, way.method.is_conditional())?;
+        // One order for the states of all configurations.
+        let ascent = match way.proviso {
+            Proviso::Static => Dependence::new(&table, INSTANCES_MAX)
+                .map(|dependence| Ascent::new(&table, &dependence, &relation)),
+            Proviso::Levels => None,
+        };
+        let climbing = ascent.as_ref().map(|it| it.climbing.clone());
+        let base = Arc::new(Chooser::new(relation, way.method, climbing));
         let (fixed, made) = (Fixed::new(program, layout), Mutex::default());
-        Ok(Choosers { interp, method, checks, ranges, fixed, base: Arc::new(base), made })
+        Ok(Choosers { interp, way, checks, ascent, ranges, fixed, base, made })
     }
 
     /// How steps are chosen.
     pub fn method(&self) -> Method {
-        self.method
+        self.way.method
+    }
+
+    /// What keeps steps from being put off for ever, where that matters.
+    pub fn proviso(&self) -> Proviso {
+        self.way.proviso
+    }
+
+    /// Whether states that put steps off may have to be taken up again.
+    pub fn postpones_steps(&self) -> bool {
+        self.has_monitors() && self.way.proviso == Proviso::Levels
+    }
+
+    /// Whether a step climbs.
+    pub fn climbs(&self, from: &[u8], to: &[u8]) -> bool {
+        self.ascent.as_ref().is_some_and(|it| it.climbs(from, to))
     }
 
     /// Whether a step back to where it began leads nowhere: then a state is stuck that has only such steps,
@@ -119,23 +143,29 @@ impl<'m> Choosers<'m> {
             made.clear();
         }
         let known = (self.ranges.clone(), configuration.clone());
-        let chooser = chooser(self.interp, self.method, &self.checks, known);
+        let chooser = self.chooser(known);
         let chooser = chooser.map_or_else(|_| self.base.clone(), Arc::new);
         made.insert(configuration, chooser.clone());
         chooser
     }
+
+    /// The chooser for states from which on what is fixed never changes, or why there is none.
+    fn chooser(&self, known: (Option<Ranges>, Configuration)) -> Result<Chooser, String> {
+        let table = table(self.interp, known)?;
+        let relation =
+            Relation::new(self.interp, &table, &self.checks, self.way.method.is_conditional())?;
+        let climbing = self.ascent.as_ref().map(|it| it.climbing.clone());
+        Ok(Chooser::new(relation, self.way.method, climbing))
+    }
 }
 
-/// The chooser for states from which on what is fixed never changes, or why there is none.
-fn chooser(
+/// What is known of the steps from states on in which what is fixed never changes.
+fn table(
     interp: &Interp,
-    method: Method,
-    checks: &Checks,
     (ranges, fixed): (Option<Ranges>, Configuration),
-) -> Result<Chooser, String> {
+) -> Result<Table<'_>, String> {
     let (program, layout) = (interp.program(), interp.layout());
-    let table = Table::where_fixed(program, layout, ranges, fixed).map_err(|it| it.reason)?;
-    Ok(Chooser::new(Relation::new(interp, &table, checks, method.is_conditional())?, method))
+    Table::where_fixed(program, layout, ranges, fixed).map_err(|it| it.reason)
 }
 
 impl Rooms {

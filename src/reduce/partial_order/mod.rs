@@ -11,12 +11,14 @@
 //! - `stubborn` with `deletion`, `processes`: the methods; `choice`: one of them at work, `memo`: what it
 //!   remembers;
 //! - `sleep`: which steps are left out, of those chosen, since another order has been taken;
+//! - `ascent`: the order of states that keeps steps from being put off for ever;
 //! - `fixed`: what is known of processes once all have been started, `choosers`: the choice for each;
 //! - `model`: the model that is left.
 //!
 //! What is put off must not be put off for ever: see [`Postpones`](crate::exec::Postpones) and
 //! `docs/reductions.md`.
 
+mod ascent;
 mod choice;
 mod choosers;
 mod deletion;
@@ -68,12 +70,12 @@ impl Method {
     ];
 
     /// Its number on disk, from 1.
-    pub fn code(self) -> u8 {
+    fn code(self) -> u8 {
         1 + Method::ALL.iter().position(|&it| it == self).unwrap_or_default() as u8
     }
 
     /// The method with a number.
-    pub fn of_code(code: u8) -> Option<Method> {
+    fn of_code(code: u8) -> Option<Method> {
         Method::ALL.get(usize::from(code).checked_sub(1)?).copied()
     }
 
@@ -102,6 +104,64 @@ impl Method {
     /// What the reduction by it is called.
     pub fn reduction_name(self) -> String {
         format!("partial order {}", self.name())
+    }
+}
+
+/// What keeps steps from being put off for ever, where more is looked for than deadlocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proviso {
+    /// A state is taken up again unless one of its chosen steps leads to the next level.
+    Levels,
+    /// What is looked for is taken up at once, unless one of the chosen steps climbs in an order of the states.
+    Static,
+}
+
+impl Proviso {
+    /// Every proviso.
+    pub const ALL: [Proviso; 2] = [Proviso::Static, Proviso::Levels];
+
+    /// As the command line calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Proviso::Levels => "levels",
+            Proviso::Static => "static",
+        }
+    }
+}
+
+/// How steps are chosen, and what keeps the others from being put off for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// How they are chosen.
+    pub method: Method,
+    /// What keeps the others from being put off for ever.
+    pub proviso: Proviso,
+}
+
+/// Added to the code of a method where the proviso is static.
+const STATIC: u8 = 16;
+
+impl Way {
+    /// Its number on disk, from 1 and below 255.
+    pub fn code(self) -> u8 {
+        self.method.code()
+            + match self.proviso {
+                Proviso::Levels => 0,
+                Proviso::Static => STATIC,
+            }
+    }
+
+    /// The way with a number.
+    pub fn of_code(code: u8) -> Option<Way> {
+        let proviso = if code > STATIC { Proviso::Static } else { Proviso::Levels };
+        let method = Method::of_code(if code > STATIC { code - STATIC } else { code })?;
+        Some(Way { method, proviso })
+    }
+}
+
+impl From<Method> for Way {
+    fn from(method: Method) -> Way {
+        Way { method, proviso: Proviso::Static }
     }
 }
 
@@ -136,10 +196,12 @@ impl<'m> PartialOrder<'m> {
     pub fn of(
         interp: &'m Interp,
         selective: Box<dyn Selective + 'm>,
-        method: Method,
+        way: impl Into<Way>,
         checks: &Checks,
     ) -> Result<PartialOrder<'m>, String> {
-        let choosers = Arc::new(Choosers::new(interp, method, checks)?);
+        let way = way.into();
+        let method = way.method;
+        let choosers = Arc::new(Choosers::new(interp, way, checks)?);
         if method == Method::LocalSleep && choosers.has_monitors() {
             return Err("it finds deadlocks alone: ask for `--only deadlock`".into());
         }
@@ -179,14 +241,22 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
 
     fn did(&self, Tally { partial, again }: &Tally) -> Option<String> {
         let fewer = format!("{partial} states expanded by fewer than all steps");
-        Some(match self.puts_off() {
+        Some(match self.puts_off() && self.choosers.postpones_steps() {
             true => format!("{fewer}, {again} of them again by the rest"),
             false => fewer,
         })
     }
 
     fn proviso(&self) -> Option<&'static str> {
-        Some(if self.puts_off() { "obligations" } else { "none needed" })
+        Some(match self.choosers.proviso() {
+            _ if !self.puts_off() => "none needed",
+            Proviso::Levels => "obligations",
+            Proviso::Static => "an order of the states",
+        })
+    }
+
+    fn orders_states(&self) -> bool {
+        self.puts_off() && self.choosers.proviso() == Proviso::Static
     }
 
     fn refuses(&self, before: &Stack<'m>) -> Option<String> {

@@ -1,5 +1,6 @@
 //! The model that is left: states expanded by chosen steps.
 
+use super::Proviso;
 use super::choice::Choice;
 use super::choosers::{Choosers, Rooms};
 use crate::analysis::bits;
@@ -77,11 +78,6 @@ impl<'m> Reduced<'m> {
                 run(before, block, out, work);
             }
         });
-    }
-
-    /// Whether anything is looked for but deadlocks, so that what is put off matters.
-    fn has_monitors(&self) -> bool {
-        self.choosers.has_monitors()
     }
 
     /// Looks at a block of states: what is enabled, what is wrong, what is chosen. False if that failed.
@@ -163,8 +159,8 @@ impl<'m> Reduced<'m> {
                 besides.words_mut(at).copy_from_slice(enabled.words(at));
                 bits::remove(besides.words_mut(at), chosen.words(at));
             } else if is_good {
-            } else if after.len() == 0 {
-                // Nothing can be owed: what was put off is taken at once.
+                continue;
+            } else if self.is_taken_up(state, after.clone()) {
                 is_any = true;
                 besides.words_mut(at).copy_from_slice(self.choosers.rest(
                     state,
@@ -177,6 +173,21 @@ impl<'m> Reduced<'m> {
         }
         if is_any {
             self.selective.expand_chosen(states, &besides, out);
+        }
+    }
+}
+
+impl Reduced<'_> {
+    /// Whether what a state puts off is taken up at once, given what comes of what it takes.
+    fn is_taken_up<'s>(
+        &self,
+        state: &[u8],
+        mut after: impl ExactSizeIterator<Item = &'s [u8]>,
+    ) -> bool {
+        match self.choosers.proviso() {
+            // Without a successor nothing can be owed.
+            Proviso::Levels => after.len() == 0,
+            Proviso::Static => !after.any(|successor| self.choosers.climbs(state, successor)),
         }
     }
 }
@@ -194,9 +205,9 @@ impl Model for Reduced<'_> {
         self.model.initial(out);
     }
 
-    /// Where only deadlocks are looked for nothing that is put off is ever needed.
+    /// Where states are taken up again they are expanded whole by whoever does not do so.
     fn expand(&self, states: &[u8], out: &mut Expansion) {
-        if self.has_monitors() {
+        if self.choosers.postpones_steps() {
             return self.model.expand(states, out);
         }
         self.in_blocks(states, out, |_, block, out, work| {
@@ -212,7 +223,8 @@ impl Model for Reduced<'_> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.model.digest());
         hasher.update(b"partial order ").update(self.choosers.method().name().as_bytes());
-        hasher.update(&[self.has_monitors().into()]);
+        hasher
+            .update(&[self.choosers.has_monitors().into(), self.choosers.postpones_steps().into()]);
         *hasher.finalize().as_bytes()
     }
 
@@ -225,7 +237,7 @@ impl Model for Reduced<'_> {
     }
 
     fn postpones(&self) -> Option<&dyn Postpones> {
-        self.has_monitors().then_some(self)
+        self.choosers.postpones_steps().then_some(self)
     }
 }
 
