@@ -16,8 +16,9 @@ use crate::search::{Checks, Control, Storage};
 /// What is tried where nobody says how steps are to be chosen.
 const TRIED: Method = Method::Conditional;
 
-/// The most that may be left of the states of the first levels for it to be used.
-const LEFT_MAX: f64 = 0.9;
+/// The most that may be left of the states of the first levels for it to be used. If more is left choosing
+/// takes longer than what it saves.
+const LEFT_MAX: f64 = 0.5;
 
 /// Among more action instances choosing takes too long to be tried.
 const INSTANCES_MAX: u32 = 2048;
@@ -42,7 +43,8 @@ pub enum Steps {
     All,
     /// Those that partial-order reduction chooses, in some way.
     Chosen(Way),
-    /// The same by the best method, with the proviso that saves more, where the first states show that it saves a tenth or more; else all.
+    /// The same by the best method, with the proviso that saves more, where the first states show that it saves half or more;
+    /// else all.
     Auto,
 }
 

@@ -114,6 +114,11 @@ impl<'p> Table<'p> {
         }
     }
 
+    /// Whether it is about states only in which some cells never change.
+    pub fn is_of_configuration(&self) -> bool {
+        !self.fixed.is_empty()
+    }
+
     /// The program.
     pub fn program(&self) -> &'p Program {
         self.program

@@ -147,8 +147,8 @@ impl Chooser {
         value[self.words] = is_good.into();
     }
 
-    /// The set with the fewest enabled members, of one found by deletion and the closures from each enabled
-    /// member; of several one that has all that is looked for, or the first.
+    /// The set with the fewest enabled members, of the closures from each enabled member and one found by
+    /// deletion; of several one that has all that is looked for, or the first.
     fn stubborn(
         &self,
         seen: Seen,
@@ -159,16 +159,9 @@ impl Chooser {
         let (relation, all) = (&self.relation, bits::count(seen.enabled));
         let Some(needed) = self.needed.as_ref().filter(|_| all > 1) else { return };
         closure.look(relation, seen);
-        deletion.run(relation, needed, seen, closure);
-        if deletion.enabled == all {
-            // No closed set is without one of these.
-            return;
-        }
-        best.clone_from(&deletion.set);
-        // Of sets that are as good otherwise, closures have fewer disabled members.
-        let of_deletion = self.cost(seen, best, (deletion.enabled, all));
-        let mut least = (of_deletion, true);
         closure.forget(relation);
+        // All that is enabled puts nothing off.
+        let mut least = (all, 0);
         for seed in bits::members(seen.enabled) {
             let most = self.most(least, all);
             if most == 0 {
@@ -178,16 +171,25 @@ impl Chooser {
             if !closure.close(relation, seen, most) {
                 // What is made possible is chosen by what is there: from elsewhere it may be less, unless it
                 // was too much before.
-                if closure.enabled > least.0.0 || closure.has_avoided {
+                if closure.enabled > least.0 || closure.has_avoided {
                     closure.avoid(seed);
                 }
                 continue;
             }
-            let cost = (self.cost(seen, &closure.set, (closure.enabled, all)), false);
-            if cost < least {
+            let cost = self.cost(seen, &closure.set, (closure.enabled, all));
+            if cost < least || least == (all, 0) {
                 least = cost;
                 best.clone_from(&closure.set);
             }
+        }
+        if least.0 == 1 {
+            return;
+        }
+        // Of sets that are as good otherwise, closures have fewer disabled members.
+        deletion.run(relation, needed, seen, closure);
+        let cost = self.cost(seen, &deletion.set, (deletion.enabled, all));
+        if deletion.enabled < all && (cost < least || least == (all, 0)) {
+            best.clone_from(&deletion.set);
         }
     }
 
@@ -202,13 +204,11 @@ impl Chooser {
         if is_good || climbs != 0 { (enabled, 0) } else { (all, enabled) }
     }
 
-    /// The most enabled members that a closure may have to cost less than the least so far, which is that of
-    /// deletion or not.
-    fn most(&self, ((least, besides), is_of_deletion): ((u32, u32), bool), all: u32) -> u32 {
+    /// The most enabled members that a closure may have to cost less than the least so far.
+    fn most(&self, (least, besides): (u32, u32), all: u32) -> u32 {
         match self.climbing {
             Some(_) if least == all => all - 1,
             None if besides > 0 => least,
-            _ if is_of_deletion => least,
             _ => least - 1,
         }
     }

@@ -16,8 +16,10 @@ use std::collections::{BTreeMap, HashMap};
 /// Cells with more bits than this have no table: facts about them are not looked at.
 const TABLE_BITS_MAX: u32 = 16;
 
-/// Expressions are judged no more often for the tables of one program.
+/// Expressions are judged no more often for the tables of a program, and for those of one configuration of it,
+/// of which there may be thousands.
 const JUDGED_MAX: u32 = 1 << 22;
+const JUDGED_MAX_EACH: u32 = 1 << 12;
 
 /// Whether a condition holds wherever the fact that it does not is none.
 pub(super) fn decide(condition: &Condition) -> bool {
@@ -43,7 +45,7 @@ pub(super) struct Collected<'p> {
 }
 
 impl<'p> Collected<'p> {
-    pub fn new(interp: &'p Interp) -> Collected<'p> {
+    pub fn new(interp: &'p Interp, of_configuration: bool) -> Collected<'p> {
         Collected {
             interp,
             program: interp.program(),
@@ -51,7 +53,7 @@ impl<'p> Collected<'p> {
             about: BTreeMap::new(),
             count: 0,
             computed: HashMap::new(),
-            judged_left: JUDGED_MAX,
+            judged_left: if of_configuration { JUDGED_MAX_EACH } else { JUDGED_MAX },
         }
     }
 

@@ -110,7 +110,11 @@ impl Relation {
         };
         let watched = watched(program, checks);
         let instances = table.instances().count() as usize;
-        let mut building = Building::new(interp, &dependence, instances + watched.len());
+        let mut building = Building::new(
+            (interp, table.is_of_configuration()),
+            &dependence,
+            instances + watched.len(),
+        );
         let mut relation = Relation {
             instances,
             dependent: building.dependent(conditional),
@@ -206,14 +210,18 @@ struct Building<'b> {
 }
 
 impl<'b> Building<'b> {
-    fn new(interp: &'b Interp, dependence: &'b Dependence<'b>, members: usize) -> Building<'b> {
+    fn new(
+        (interp, of_configuration): (&'b Interp, bool),
+        dependence: &'b Dependence<'b>,
+        members: usize,
+    ) -> Building<'b> {
         Building {
             program: interp.program(),
             dependence,
             matrix: dependence.matrix(),
             members,
             pointed: Shared::new(members),
-            facts: Collected::new(interp),
+            facts: Collected::new(interp, of_configuration),
             movers: Vec::new(),
             told: BTreeMap::new(),
             leaving: leaving(dependence, members),
