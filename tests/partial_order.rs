@@ -602,6 +602,19 @@ fn what_is_visible_is_not_put_behind() {
     }
 }
 
+/// A guard that asks for a value which the analysis has ruled out, and computes with it behind that.
+#[test]
+fn values_that_are_never_stored_are_not_computed_with() {
+    let text = "byte x[2]; byte i;
+        active proctype P() { if :: i == 1 && x[i] % 2 == 1 -> x[0] = 1 :: x[0] == 0 -> x[1] = 2 fi }
+        active proctype Q() { x[1] = 1 }";
+    let model = interp("promela", text);
+    for way in ways(&Checks::default()) {
+        let reduced = reduced_as(&model, &model, way, &Checks::default());
+        assert!(found(&*reduced, &Checks::default(), true).is_empty(), "{way:?}");
+    }
+}
+
 /// Processes that end and receives with constants: one order is enough, as neither the end of a process nor
 /// a message behind another makes anything else possible.
 #[test]

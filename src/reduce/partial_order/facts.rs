@@ -96,9 +96,9 @@ impl<'p> Collected<'p> {
         let names: Vec<_> = names.zip(values).collect();
         let mut state = vec![0; self.layout.bytes];
         for (cell, value) in &judged.given {
-            // One that it never holds is never asked about.
-            let holds = self.layout.cells[*cell].holds(*value);
-            holds.then(|| self.layout.set(&mut state, *cell, Some(*value)))?;
+            // One that is never stored is never asked about.
+            self.layout.cells[*cell].codes(*value, *value)?;
+            self.layout.set(&mut state, *cell, Some(*value));
         }
         let mut row = Vec::new();
         for code in 0..count {
