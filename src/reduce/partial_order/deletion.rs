@@ -17,8 +17,6 @@ pub(super) struct Needed {
     by: Rows,
     /// Of each member the numbers of the sets that are pointed to and have it.
     sets: Rows,
-    /// Of each of these sets the members that point to it.
-    users: Vec<Vec<usize>>,
 }
 
 /// Room for deletion.
@@ -26,37 +24,62 @@ pub(super) struct Needed {
 pub(super) struct Deletion {
     /// The set.
     pub set: Vec<u64>,
-    /// Sets that are pointed to of which a member is out.
-    broken: Vec<u64>,
-    before: (Vec<u64>, Vec<u64>),
     /// How many enabled members it has.
     pub enabled: u32,
+    /// Sets that are pointed to of which a member is out.
+    broken: Vec<u64>,
+    /// Of each member how many sets that it needs now have to break for it to go.
+    left: Vec<u32>,
+    before: (Vec<u64>, Vec<u64>, Vec<u32>),
     open: Vec<usize>,
+    users: Users,
+}
+
+/// Who needs each of the sets that are pointed to, in one state.
+#[derive(Debug, Default)]
+struct Users {
+    /// Each need: the number of a set, and the member.
+    needs: Vec<(u32, u32)>,
+    /// Where the users of each set begin; the last is where all end.
+    first: Vec<u32>,
+    users: Vec<u32>,
+}
+
+impl Users {
+    /// Puts the needs in the order of the sets, of which there are so many.
+    fn sort(&mut self, sets: usize) {
+        self.first.clear();
+        self.first.resize(sets + 1, 0);
+        self.needs.iter().for_each(|&(set, _)| self.first[set as usize] += 1);
+        let mut end = 0;
+        for first in &mut self.first {
+            end += *first;
+            *first = end;
+        }
+        self.users.clear();
+        self.users.resize(self.needs.len(), 0);
+        for &(set, user) in &self.needs {
+            let at = &mut self.first[set as usize];
+            *at -= 1;
+            self.users[*at as usize] = user;
+        }
+    }
+
+    fn of(&self, set: usize) -> &[u32] {
+        &self.users[self.first[set] as usize..self.first[set + 1] as usize]
+    }
 }
 
 impl Needed {
     pub fn new(relation: &Relation) -> Needed {
         let members = relation.waits.len();
         let pointed = relation.enabling.count();
-        let mut needed = Needed {
-            by: Rows::new(members, members),
-            sets: Rows::new(members, pointed),
-            users: vec![Vec::new(); pointed],
-        };
+        let mut needed =
+            Needed { by: Rows::new(members, members), sets: Rows::new(members, pointed) };
         for member in 0..members {
             for other in bits::members(relation.dependent.row(member)) {
                 bits::insert(needed.by.row_mut(other), member);
             }
-            let mut sets: Vec<usize> =
-                relation.sometimes[member].iter().map(|it| it.with).collect();
-            for wait in &relation.waits[member] {
-                let places = wait.mover.into_iter().flat_map(|it| &relation.movers[it]);
-                sets.push(wait.enabling);
-                sets.extend(places.map(|it| it.leaving));
-            }
-            sets.sort_unstable();
-            sets.dedup();
-            sets.into_iter().for_each(|set| needed.users[set].push(member));
         }
         for set in 0..pointed {
             for member in bits::members(relation.enabling.row(set)) {
@@ -76,6 +99,7 @@ impl Deletion {
         (0..relation.waits.len()).for_each(|it| bits::insert(&mut self.set, it));
         self.broken.clear();
         self.broken.resize(bits::words_of(relation.enabling.count()), 0);
+        self.look(relation, seen, closure);
         self.enabled = bits::count(seen.enabled);
         let enabled: Vec<usize> = bits::members(seen.enabled).collect();
         for &member in enabled.iter().rev() {
@@ -84,24 +108,44 @@ impl Deletion {
             }
             self.before.0.clone_from(&self.set);
             self.before.1.clone_from(&self.broken);
+            self.before.2.clone_from(&self.left);
             let enabled = self.enabled;
-            self.take_out(relation, needed, seen, closure, member);
+            self.take_out(needed, seen, member);
             if self.enabled == 0 {
                 self.enabled = enabled;
                 self.set.clone_from(&self.before.0);
                 self.broken.clone_from(&self.before.1);
+                self.left.clone_from(&self.before.2);
             }
         }
     }
 
-    fn take_out(
-        &mut self,
-        relation: &Relation,
-        needed: &Needed,
-        seen: Seen,
-        closure: &Closure,
-        member: usize,
-    ) {
+    /// Finds out which sets each member needs: one that is not possible some, of those that have the first
+    /// step towards it; one that is, or of which it is not known why it is not, all.
+    fn look(&mut self, relation: &Relation, seen: Seen, closure: &Closure) {
+        let Users { needs, .. } = &mut self.users;
+        needs.clear();
+        self.left.clear();
+        for member in 0..relation.waits.len() {
+            let first = needs.len();
+            let need = |set: usize| (set as u32, member as u32);
+            let mut left = 1;
+            if bits::has(seen.enabled, member) {
+                needs.extend(relation.needed_now(member, seen.facts).map(need));
+            } else {
+                needs.extend(closure.failing(relation, seen, member).map(need));
+                left = (needs.len() - first) as u32;
+                if left == 0 {
+                    left = 1;
+                    needs.extend(relation.not_known(member).map(need));
+                }
+            }
+            self.left.push(left);
+        }
+        self.users.sort(relation.enabling.count());
+    }
+
+    fn take_out(&mut self, needed: &Needed, seen: Seen, member: usize) {
         self.open.clear();
         self.open.push(member);
         bits::take_out(&mut self.set, member);
@@ -123,32 +167,24 @@ impl Deletion {
                 let mut newly = needed.sets.row(out)[word] & !self.broken[word];
                 self.broken[word] |= newly;
                 while newly != 0 {
-                    let set = word * 64 + newly.trailing_zeros() as usize;
+                    self.lose(word * 64 + newly.trailing_zeros() as usize, seen);
                     newly &= newly - 1;
-                    for &user in &needed.users[set] {
-                        if bits::has(&self.set, user)
-                            && !self.may_stay(relation, seen, closure, user)
-                        {
-                            bits::take_out(&mut self.set, user);
-                            self.enabled -= u32::from(bits::has(seen.enabled, user));
-                            self.open.push(user);
-                        }
-                    }
                 }
             }
         }
     }
 
-    /// Whether a member has all that it needs of the sets that are pointed to.
-    fn may_stay(&self, relation: &Relation, seen: Seen, closure: &Closure, member: usize) -> bool {
-        let is_whole = |set: usize| !bits::has(&self.broken, set);
-        if bits::has(seen.enabled, member) {
-            return relation.needed_now(member, seen.facts).all(is_whole);
+    /// Takes out whoever cannot stay without a set.
+    fn lose(&mut self, set: usize, seen: Seen) {
+        for &user in self.users.of(set) {
+            let user = user as usize;
+            let left = &mut self.left[user];
+            *left = left.saturating_sub(1);
+            if *left == 0 && bits::has(&self.set, user) {
+                bits::take_out(&mut self.set, user);
+                self.enabled -= u32::from(bits::has(seen.enabled, user));
+                self.open.push(user);
+            }
         }
-        let mut failing = closure.failing(relation, seen, member).peekable();
-        if failing.peek().is_some() {
-            return failing.any(is_whole);
-        }
-        relation.not_known(member).all(is_whole)
     }
 }
