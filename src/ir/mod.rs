@@ -10,6 +10,7 @@ pub mod action;
 pub mod arithmetic;
 mod asks;
 pub mod claim;
+pub mod components;
 pub mod entity;
 pub mod expr;
 pub mod interval;

@@ -17,9 +17,11 @@ use crate::analysis::access::{Add, Table};
 use crate::analysis::bits;
 use crate::analysis::dependence::Dependence;
 use crate::analysis::instances::{ActionInstance, InstanceId};
+use crate::ir::components::components;
 use crate::ir::layout::CellId;
 use crate::ir::{Entity, Layout, LocationId};
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter::Peekable;
 
 /// The order of a program's states.
 #[derive(Debug)]
@@ -150,7 +152,7 @@ impl Building<'_> {
     /// The rungs of locations that some steps lead between.
     fn rungs(&self, edges: &[Edge], climbing: &mut [u64]) -> Rungs {
         let mut rungs = Rungs::default();
-        for (height, component) in components(edges).into_iter().enumerate() {
+        for (height, component) in on_cycles(edges).into_iter().enumerate() {
             let has = |code| component.contains(&code);
             let inner: Vec<Edge> =
                 edges.iter().copied().filter(|it| has(it.from) && has(it.to)).collect();
@@ -210,62 +212,40 @@ impl Building<'_> {
 
     /// Whether an instance raises, or lowers, a counter and does nothing else with it.
     fn counts(&self, instance: InstanceId, Counter { cell, rises }: Counter) -> bool {
-        let effect = &self.dependence.access(instance).effect;
-        let mut adds = effect.adds.iter().filter(|it| it.cells.contains(cell)).peekable();
+        let (mut adds, others) = self.changes(instance, cell);
         let is_so = |add: &Add| add.by != 0 && (add.by > 0) == rises;
-        let others = effect.writes.contains(cell) || effect.sets.iter().any(|it| it.0 == cell);
         adds.peek().is_some() && adds.all(is_so) && !others
     }
 
     fn touches(&self, instance: InstanceId, cell: CellId) -> bool {
+        let (mut adds, others) = self.changes(instance, cell);
+        others || adds.peek().is_some()
+    }
+
+    /// What an instance adds to a cell, and whether it may change it otherwise.
+    fn changes(
+        &self,
+        instance: InstanceId,
+        cell: CellId,
+    ) -> (Peekable<impl Iterator<Item = &Add>>, bool) {
         let effect = &self.dependence.access(instance).effect;
-        effect.writes.contains(cell)
-            || effect.sets.iter().any(|it| it.0 == cell)
-            || effect.adds.iter().any(|it| it.cells.contains(cell))
+        let adds = effect.adds.iter().filter(move |it| it.cells.contains(cell)).peekable();
+        (adds, effect.writes.contains(cell) || effect.sets.iter().any(|it| it.0 == cell))
     }
 }
 
-/// Locations by the cycles they lie on together, in the order in which steps lead from one to another.
-fn components(edges: &[Edge]) -> Vec<BTreeSet<u32>> {
-    let mut graph = Graph::default();
-    for edge in edges {
-        graph.after.entry(edge.from).or_default().insert(edge.to);
-        graph.after.entry(edge.to).or_default();
+/// The codes of locations by the cycles they lie on together, in the order in which steps lead from one to another.
+fn on_cycles(edges: &[Edge]) -> Vec<BTreeSet<u32>> {
+    let ends: BTreeSet<(u32, u32)> = edges.iter().map(|it| (it.from, it.to)).collect();
+    let codes: BTreeSet<u32> = ends.iter().flat_map(|&(from, to)| [from, to]).collect();
+    let codes: Vec<u32> = codes.into_iter().collect();
+    let place = |code: u32| codes.partition_point(|&it| it < code);
+    let ends: Vec<_> = ends.into_iter().map(|(from, to)| (place(from), place(to))).collect();
+    let mut all: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
+    for (code, component) in codes.iter().zip(components(codes.len(), &ends)) {
+        all.entry(component).or_default().insert(*code);
     }
-    let all: Vec<u32> = graph.after.keys().copied().collect();
-    for location in all {
-        graph.visit(location);
-    }
-    graph.components.reverse();
-    graph.components
-}
-
-/// Finds strongly connected components (Tarjan 1972), the last ones first.
-#[derive(Default)]
-struct Graph {
-    after: BTreeMap<u32, BTreeSet<u32>>,
-    number: BTreeMap<u32, usize>,
-    open: Vec<u32>,
-    components: Vec<BTreeSet<u32>>,
-}
-
-impl Graph {
-    /// The least number of an open location that can be reached from one.
-    fn visit(&mut self, at: u32) -> usize {
-        if let Some(&number) = self.number.get(&at) {
-            return if self.open.contains(&at) { number } else { usize::MAX };
-        }
-        let number = self.number.len();
-        self.number.insert(at, number);
-        self.open.push(at);
-        let after: Vec<u32> = self.after[&at].iter().copied().collect();
-        let least = after.into_iter().fold(number, |least, it| least.min(self.visit(it)));
-        if least == number {
-            let first = self.open.iter().rposition(|&it| it == at).unwrap_or_default();
-            self.components.push(self.open.drain(first..).collect());
-        }
-        least
-    }
+    all.into_values().collect()
 }
 
 #[cfg(test)]
