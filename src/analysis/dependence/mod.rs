@@ -41,6 +41,11 @@ impl<'t> Dependence<'t> {
         Some(Dependence { table, accesses, gauges })
     }
 
+    /// The table of them.
+    pub fn table(&self) -> &'t Table<'t> {
+        self.table
+    }
+
     /// All of them.
     pub fn instances(&self) -> impl Iterator<Item = InstanceId> + use<> {
         (0..self.accesses.len() as u32).map(InstanceId)

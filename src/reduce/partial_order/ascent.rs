@@ -79,7 +79,8 @@ struct Edge {
 
 impl Ascent {
     /// That of a program.
-    pub fn new(table: &Table, dependence: &Dependence, relation: &Relation) -> Ascent {
+    pub fn new(dependence: &Dependence, relation: &Relation) -> Ascent {
+        let table = dependence.table();
         let building = Building { dependence, relation };
         let mut climbing = vec![0; bits::words_of(relation.instances)];
         let sections = building.edges(table).into_iter().map(|(location, edges)| {
@@ -253,7 +254,7 @@ mod tests {
     use super::*;
     use crate::exec::{Checks, Expansion, Interp, Model};
     use crate::front::{Language, Options};
-    use crate::reduce::partial_order::relation::INSTANCES_MAX;
+    use crate::reduce::partial_order::relation::dependence;
     use crate::session::TextModel;
     use crate::source::Sources;
     use std::cmp::Ordering;
@@ -269,8 +270,10 @@ mod tests {
     fn ascent(interp: &Interp) -> Ascent {
         let (program, layout) = (interp.program(), interp.layout());
         let table = Table::new(program, layout).unwrap();
-        let relation = Relation::new(interp, &table, &Checks::default(), true).unwrap();
-        Ascent::new(&table, &Dependence::new(&table, INSTANCES_MAX).unwrap(), &relation)
+        let dependence = dependence(&table).unwrap();
+        let related = (&dependence, &dependence.matrix());
+        let relation = Relation::new(interp, related, &Checks::default(), true);
+        Ascent::new(&dependence, &relation)
     }
 
     /// The states, and the successors of each.

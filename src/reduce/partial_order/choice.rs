@@ -62,7 +62,7 @@ impl Chooser {
 
     /// Whether anything is looked for but deadlocks.
     pub fn has_monitors(&self) -> bool {
-        bits::count(&self.relation.monitors) > 0
+        self.relation.has_monitors()
     }
 
     /// Of each instance those that do not go with it, and watchers.

@@ -3,11 +3,11 @@
 use super::ascent::Ascent;
 use super::choice::{Choice, Chooser, Room};
 use super::fixed::{Configuration, Fixed};
-use super::relation::{INSTANCES_MAX, Relation};
+use super::relation::{Relation, dependence};
+use super::sleep::SleepSets;
 use super::{Method, Proviso, Way};
 use crate::analysis::access::Table;
 use crate::analysis::bits::Rows;
-use crate::analysis::dependence::Dependence;
 use crate::analysis::ranges::ranges;
 use crate::exec::{Checks, Interp};
 use crate::ir::EndRule;
@@ -26,6 +26,7 @@ pub(super) struct Choosers<'m> {
     interp: &'m Interp,
     way: Way,
     checks: Checks,
+    sleep_sets: Option<Arc<SleepSets>>,
     /// The order that steps climb, if that is what keeps them from being put off for ever.
     ascent: Option<Ascent>,
     /// Of the program's variables, which no configuration changes.
@@ -51,17 +52,25 @@ impl<'m> Choosers<'m> {
         let (program, layout) = (interp.program(), interp.layout());
         let (checks, ranges, none) = (*checks, ranges(program), Configuration::new());
         let table = table(interp, (ranges.clone(), none))?;
-        let relation = Relation::new(interp, &table, &checks, way.method.is_conditional())?;
+        let dependence = dependence(&table)?;
+        let matrix = dependence.matrix();
+        let related = (&dependence, &matrix);
+        let relation = Relation::new(interp, related, &checks, way.method.is_conditional());
+        let looks_for_more = relation.has_monitors();
+        if way.method == Method::LocalSleep && looks_for_more {
+            return Err("it finds deadlocks alone: ask for `--only deadlock`".into());
+        }
+        let count = table.instances().count() as usize;
+        let sleep_sets = way.method.sleeps().then(|| SleepSets::of(&matrix, count)).transpose()?;
         // One order for the states of all configurations.
-        let ascent = match way.proviso {
-            Proviso::Static => Dependence::new(&table, INSTANCES_MAX)
-                .map(|dependence| Ascent::new(&table, &dependence, &relation)),
-            Proviso::Levels => None,
-        };
+        let puts_off = looks_for_more && !way.method.sleeps();
+        let ascent = (puts_off && way.proviso == Proviso::Static)
+            .then(|| Ascent::new(&dependence, &relation));
         let climbing = ascent.as_ref().map(|it| it.climbing.clone());
         let base = Arc::new(Chooser::new(relation, way.method, climbing));
         let (fixed, made) = (Fixed::new(program, layout), Mutex::default());
-        Ok(Choosers { interp, way, checks, ascent, ranges, fixed, base, made })
+        let sleep_sets = sleep_sets.map(Arc::new);
+        Ok(Choosers { interp, way, checks, sleep_sets, ascent, ranges, fixed, base, made })
     }
 
     /// How steps are chosen.
@@ -74,9 +83,19 @@ impl<'m> Choosers<'m> {
         self.way.proviso
     }
 
+    /// What can be asleep, if steps are.
+    pub fn sleep_sets(&self) -> Option<&Arc<SleepSets>> {
+        self.sleep_sets.as_ref()
+    }
+
+    /// Whether steps are put off that have to be taken up, at once or later.
+    pub fn puts_off(&self) -> bool {
+        self.has_monitors() && self.sleep_sets.is_none()
+    }
+
     /// Whether states that put steps off may have to be taken up again.
     pub fn postpones_steps(&self) -> bool {
-        self.has_monitors() && self.way.proviso == Proviso::Levels
+        self.puts_off() && self.way.proviso == Proviso::Levels
     }
 
     /// Whether a step climbs.
@@ -152,10 +171,11 @@ impl<'m> Choosers<'m> {
     /// The chooser for states from which on what is fixed never changes, or why there is none.
     fn chooser(&self, known: (Option<Ranges>, Configuration)) -> Result<Chooser, String> {
         let table = table(self.interp, known)?;
-        let relation =
-            Relation::new(self.interp, &table, &self.checks, self.way.method.is_conditional())?;
+        let (method, dependence) = (self.way.method, dependence(&table)?);
+        let related = (&dependence, &dependence.matrix());
+        let relation = Relation::new(self.interp, related, &self.checks, method.is_conditional());
         let climbing = self.ascent.as_ref().map(|it| it.climbing.clone());
-        Ok(Chooser::new(relation, self.way.method, climbing))
+        Ok(Chooser::new(relation, method, climbing))
     }
 }
 

@@ -38,7 +38,7 @@ use crate::exec::Checks;
 use crate::exec::{Interp, Model, Selective, Tally};
 use choosers::Choosers;
 use model::Reduced;
-use sleep::{SleepSets, Sleeping};
+use sleep::Sleeping;
 use std::sync::Arc;
 
 /// How steps are chosen.
@@ -169,8 +169,6 @@ impl From<Method> for Way {
 pub struct PartialOrder<'m> {
     selective: Arc<dyn Selective + 'm>,
     choosers: Arc<Choosers<'m>>,
-    /// What can be asleep, if steps are.
-    sleep_sets: Option<Arc<SleepSets>>,
 }
 
 impl<'m> PartialOrder<'m> {
@@ -187,11 +185,6 @@ impl<'m> PartialOrder<'m> {
         Ok(sets.iter(0).collect())
     }
 
-    /// Whether steps are put off that have to be taken up.
-    fn puts_off(&self) -> bool {
-        self.choosers.has_monitors() && self.sleep_sets.is_none()
-    }
-
     /// That of a program, whose steps `selective` takes by choice; or why it cannot be reduced so.
     pub fn of(
         interp: &'m Interp,
@@ -199,23 +192,13 @@ impl<'m> PartialOrder<'m> {
         way: impl Into<Way>,
         checks: &Checks,
     ) -> Result<PartialOrder<'m>, String> {
-        let way = way.into();
-        let method = way.method;
-        let choosers = Arc::new(Choosers::new(interp, way, checks)?);
-        if method == Method::LocalSleep && choosers.has_monitors() {
-            return Err("it finds deadlocks alone: ask for `--only deadlock`".into());
-        }
-        let sleep_sets = method.sleeps().then(|| SleepSets::of(interp)).transpose()?;
-        let sleep_sets = sleep_sets.map(Arc::new);
-        Ok(PartialOrder { selective: selective.into(), choosers, sleep_sets })
+        let choosers = Arc::new(Choosers::new(interp, way.into(), checks)?);
+        Ok(PartialOrder { selective: selective.into(), choosers })
     }
-}
 
-impl<'m> PartialOrder<'m> {
     /// The same, its steps taken by another executor of the program.
     pub fn taken_by(&self, selective: Box<dyn Selective + 'm>) -> PartialOrder<'m> {
-        let (choosers, sleep_sets) = (self.choosers.clone(), self.sleep_sets.clone());
-        PartialOrder { selective: selective.into(), choosers, sleep_sets }
+        PartialOrder { selective: selective.into(), choosers: self.choosers.clone() }
     }
 }
 
@@ -241,7 +224,7 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
 
     fn did(&self, Tally { partial, again }: &Tally) -> Option<String> {
         let fewer = format!("{partial} states expanded by fewer than all steps");
-        Some(match self.puts_off() && self.choosers.postpones_steps() {
+        Some(match self.choosers.postpones_steps() {
             true => format!("{fewer}, {again} of them again by the rest"),
             false => fewer,
         })
@@ -249,14 +232,14 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
 
     fn proviso(&self) -> Option<&'static str> {
         Some(match self.choosers.proviso() {
-            _ if !self.puts_off() => "none needed",
+            _ if !self.choosers.puts_off() => "none needed",
             Proviso::Levels => "obligations",
             Proviso::Static => "an order of the states",
         })
     }
 
     fn orders_states(&self) -> bool {
-        self.puts_off() && self.choosers.proviso() == Proviso::Static
+        self.choosers.puts_off() && self.choosers.proviso() == Proviso::Static
     }
 
     fn refuses(&self, before: &Stack<'m>) -> Option<String> {
@@ -266,7 +249,7 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
 
     fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
         let (selective, choosers) = (self.selective.clone(), self.choosers.clone());
-        match self.sleep_sets.clone() {
+        match self.choosers.sleep_sets().cloned() {
             None => Box::new(Reduced::new(model, selective, choosers)),
             Some(sets) => Box::new(Sleeping::new(model, selective, choosers, sets)),
         }

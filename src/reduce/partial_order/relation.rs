@@ -19,7 +19,13 @@ use crate::ir::{
 use std::collections::BTreeMap;
 
 /// Programs with more action instances are not reduced: all pairs of them are looked at.
-pub(super) const INSTANCES_MAX: u32 = 8192;
+const INSTANCES_MAX: u32 = 8192;
+
+/// How the action instances in a table stand to each other, or why that is not found out.
+pub(super) fn dependence<'t>(table: &'t Table<'t>) -> Result<Dependence<'t>, String> {
+    let found = Dependence::new(table, INSTANCES_MAX);
+    found.ok_or_else(|| format!("it has more than {INSTANCES_MAX} action instances"))
+}
 
 /// One of the conditions that a member waits for.
 #[derive(Clone, Copy, Debug)]
@@ -96,25 +102,20 @@ pub(super) struct Beginning {
 }
 
 impl Relation {
-    /// That of a program searched for some checks, in the states that the table is about, the constant one or
-    /// the conditional one; or why there is none.
+    /// That of a program searched for some checks, in the states that the table of its instances is about, the
+    /// constant one or the conditional one.
     pub fn new(
         interp: &Interp,
-        table: &Table,
+        (dependence, matrix): (&Dependence, &Matrix),
         checks: &Checks,
         conditional: bool,
-    ) -> Result<Relation, String> {
-        let program = table.program();
-        let Some(dependence) = Dependence::new(table, INSTANCES_MAX) else {
-            return Err(format!("it has more than {INSTANCES_MAX} action instances"));
-        };
+    ) -> Relation {
+        let (table, program) = (dependence.table(), interp.program());
         let watched = watched(program, checks);
         let instances = table.instances().count() as usize;
-        let mut building = Building::new(
-            (interp, table.is_of_configuration()),
-            &dependence,
-            instances + watched.len(),
-        );
+        let members = instances + watched.len();
+        let of_configuration = table.is_of_configuration();
+        let mut building = Building::new((interp, of_configuration), (dependence, matrix), members);
         let mut relation = Relation {
             instances,
             dependent: building.dependent(conditional),
@@ -137,7 +138,12 @@ impl Relation {
         relation.movers = movers;
         relation.enabling = pointed.into_rows();
         relation.number_facts(facts);
-        Ok(relation)
+        relation
+    }
+
+    /// Whether anything is looked for but deadlocks.
+    pub fn has_monitors(&self) -> bool {
+        bits::count(&self.monitors) > 0
     }
 
     /// The sets that have to be with a member which is possible, for the values that cells have by the facts.
@@ -197,7 +203,7 @@ fn leaving(dependence: &Dependence, members: usize) -> BTreeMap<(CellId, Locatio
 struct Building<'b> {
     program: &'b Program,
     dependence: &'b Dependence<'b>,
-    matrix: Matrix,
+    matrix: &'b Matrix,
     members: usize,
     /// Sets that are pointed to.
     pointed: Shared,
@@ -212,13 +218,13 @@ struct Building<'b> {
 impl<'b> Building<'b> {
     fn new(
         (interp, of_configuration): (&'b Interp, bool),
-        dependence: &'b Dependence<'b>,
+        (dependence, matrix): (&'b Dependence<'b>, &'b Matrix),
         members: usize,
     ) -> Building<'b> {
         Building {
             program: interp.program(),
             dependence,
-            matrix: dependence.matrix(),
+            matrix,
             members,
             pointed: Shared::new(members),
             facts: Collected::new(interp, of_configuration),

@@ -9,15 +9,13 @@
 //! is meant, the state tells. So the instances of a process need as many bits as it can choose among.
 
 use super::choosers::{Choosers, Rooms};
-use super::relation::INSTANCES_MAX;
 use super::{Method, Reduced};
-use crate::analysis::access::Table;
 use crate::analysis::bits;
-use crate::analysis::dependence::{Dependence, Matrix};
+use crate::analysis::dependence::Matrix;
 use crate::analysis::instances::InstanceSets;
 use crate::exec::{
-    Expansion, Explain, Interp, LABEL_BYTES, Labelled, Lift, Model, Postpones, Selective, Sleeps,
-    labelled, stop,
+    Expansion, Explain, LABEL_BYTES, Labelled, Lift, Model, Postpones, Selective, Sleeps, labelled,
+    stop,
 };
 use crate::ir::Entity;
 use crate::reduce::pool::Pool;
@@ -43,15 +41,9 @@ pub(super) struct SleepSets {
 }
 
 impl SleepSets {
-    /// Those of a program, or why there are none.
-    pub fn of(interp: &Interp) -> Result<SleepSets, String> {
-        let table = Table::new(interp.program(), interp.layout()).map_err(|it| it.reason)?;
-        let Some(dependence) = Dependence::new(&table, INSTANCES_MAX) else {
-            return Err(format!("it has more than {INSTANCES_MAX} action instances"));
-        };
-        let count = table.instances().count() as usize;
-        let matrix = dependence.matrix();
-        let (bit, classes) = bits_of(&matrix, count);
+    /// Those of a program with so many instances, or why there are none.
+    pub fn of(matrix: &Matrix, count: usize) -> Result<SleepSets, String> {
+        let (bit, classes) = bits_of(matrix, count);
         if classes == 0 {
             return Err("no two of its steps are independent".into());
         }
