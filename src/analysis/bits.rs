@@ -54,10 +54,16 @@ pub fn is_within(one: &[u64], other: &[u64]) -> bool {
 
 /// The members of a set, ascending.
 pub fn members(set: &[u64]) -> impl Iterator<Item = usize> + '_ {
-    set.iter().enumerate().flat_map(|(at, &word)| {
-        let rest = |&word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
-        let words = std::iter::successors(Some(word).filter(|&word| word != 0), rest);
-        words.map(move |word| at * WORD_BITS + word.trailing_zeros() as usize)
+    set.iter().enumerate().flat_map(|(at, &word)| in_word(at, word))
+}
+
+/// The members that are bits of word `at` of a set, ascending.
+#[inline]
+pub fn in_word(at: usize, mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let member = (word != 0).then(|| at * WORD_BITS + word.trailing_zeros() as usize)?;
+        word &= word - 1;
+        Some(member)
     })
 }
 

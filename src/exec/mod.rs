@@ -36,7 +36,7 @@ pub use interp::Interp;
 pub use jit::Jit;
 pub use lift::{Lift, one_step};
 pub use postpone::{Obligations, Postpones, Tally};
-pub use selective::{LABEL_BYTES, Labelled, Selective, labelled};
+pub use selective::{LABEL_BYTES, Labelled, Selective, apart, labelled};
 pub use sleep::Sleeps;
 
 use std::sync::Arc;

@@ -44,7 +44,18 @@ pub trait Selective: Send + Sync {
     );
 
     /// The same; each successor has the instance of its step as its label.
-    fn expand_labelled(&self, states: &[u8], chosen: &InstanceSets, out: &mut Labelled);
+    fn expand_labelled(&self, states: &[u8], chosen: &InstanceSets, out: &mut Labelled) {
+        self.expand_labelled_apart(states, chosen, &mut Vec::new(), out);
+    }
+
+    /// The same; `ends` is of bytes of labelled candidates.
+    fn expand_labelled_apart(
+        &self,
+        states: &[u8],
+        chosen: &InstanceSets,
+        ends: &mut Vec<u64>,
+        out: &mut Labelled,
+    );
 
     /// Records what is wrong with each of `states` itself: properties that do not hold or meet an
     /// error when asked, and deadlock. `enabled` is what [`Selective::enabled`] said of them.
@@ -52,6 +63,12 @@ pub trait Selective: Send + Sync {
     /// What this finds and what expanding all that is enabled finds is together what
     /// [`Model::expand`](super::Model::expand) finds.
     fn judge(&self, states: &[u8], enabled: &InstanceSets, out: &mut Expansion);
+}
+
+/// What [`Selective::expand_apart`] added for each state.
+pub fn apart<'c>(candidates: &'c [u8], ends: &'c [u64]) -> impl Iterator<Item = &'c [u8]> {
+    let begins = std::iter::once(&0).chain(ends);
+    begins.zip(ends).map(|(&begin, &end)| &candidates[begin as usize..end as usize])
 }
 
 /// Bytes of a label.

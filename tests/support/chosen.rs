@@ -81,6 +81,24 @@ fn ends(
     ends
 }
 
+/// The same of labelled candidates.
+fn labelled_ends(
+    by: &dyn Selective,
+    width: usize,
+    states: &[u8],
+    chosen: &InstanceSets,
+    limit: usize,
+) -> Vec<u64> {
+    let (mut ends, mut buffer) = (Vec::new(), Vec::new());
+    let drop_all = |buffer: &mut Vec<u8>| {
+        buffer.clear();
+        Ok(())
+    };
+    let run = |out: &mut Labelled| by.expand_labelled_apart(states, chosen, &mut ends, out);
+    let _ = Labelled::collect_in_batches(width, &mut buffer, limit, drop_all, run).unwrap();
+    ends
+}
+
 /// Where they do if one state is expanded after the other.
 fn ends_one_by_one(
     by: &dyn Selective,
@@ -146,10 +164,13 @@ pub fn keeps_choices(interp: &Interp, by: &dyn Selective, states: &[u8], seed: u
         }
         let expected_ends = ends_one_by_one(&reference, width, states, &chosen);
         for (by, limit) in
-            [(&reference as &dyn Selective, usize::MAX), (by, usize::MAX), (by, 3 * width)]
+            [(&reference as &dyn Selective, usize::MAX / 2), (by, usize::MAX / 2), (by, 3 * width)]
         {
             let found = ends(by, width, states, &chosen, limit);
             keep!(found == expected_ends, "other ends of one in {one_in}, {limit} bytes at a time");
+            let found = labelled_ends(by, width, states, &chosen, limit + 4);
+            let records = expected_ends.iter().map(|&end| end / width as u64 * (width as u64 + 4));
+            keep!(found.into_iter().eq(records), "other ends of one in {one_in} with labels");
         }
         let found = unlabelled(by, width, states, &chosen);
         let expected_states = {

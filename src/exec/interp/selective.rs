@@ -9,7 +9,7 @@ use super::{Failure, Interp};
 use crate::analysis::instances::{
     ActionInstance, ActionInstances, InstanceId, InstanceSets, NotNumbered, is_in,
 };
-use crate::exec::{Expansion, Labelled, Model, Selective, Violation, stop};
+use crate::exec::{Expansion, LABEL_BYTES, Labelled, Model, Selective, Violation, apart, stop};
 use crate::ir::{EndRule, Schedule};
 
 /// An interpreter whose steps can be taken by choice.
@@ -109,8 +109,7 @@ impl Interp {
     }
 }
 
-/// Which states the step of their first enabled instance surely leads on from. Nothing if some of
-/// these have other than one successor, so that it is not clear whose each is.
+/// Which states the steps of their first enabled instance lead on from.
 fn leading_on(
     selective: &dyn Selective,
     width: usize,
@@ -120,42 +119,39 @@ fn leading_on(
 ) -> Vec<bool> {
     let mut first = selective.instances().sets();
     first.clear(enabled.len());
-    let firsts = (0..enabled.len()).map(|at| enabled.iter(at).next());
-    let firsts: Vec<Option<InstanceId>> = firsts.collect();
-    for (at, instance) in firsts.iter().enumerate() {
-        instance.iter().for_each(|&instance| first.insert(at, instance));
+    for at in 0..enabled.len() {
+        enabled.iter(at).take(1).for_each(|instance| first.insert(at, instance));
     }
-    let mut successors = Vec::new();
-    let run = |out: &mut Expansion| selective.expand_chosen(states, &first, out);
-    let Some(collected) = out.wrap(width, &mut successors, run) else { return Vec::new() };
-    // Each that is enabled gives one thing at least.
-    let expected = firsts.iter().flatten().count();
-    let is_clear = collected.findings.is_empty() && collected.left_out == 0;
-    if !is_clear || collected.transitions != expected as u64 {
+    let (mut successors, mut ends) = (Vec::new(), Vec::new());
+    let run = |out: &mut Expansion| selective.expand_apart(states, &first, &mut ends, out);
+    // What is found here is found again when these steps are taken.
+    if out.wrap(width, &mut successors, run).is_none() || stop::is_asked() {
         return Vec::new();
     }
-    let mut successors = successors.chunks_exact(width);
-    let mut leads = |(state, first): (&[u8], &Option<InstanceId>)| {
-        first.is_some() && successors.next().is_some_and(|successor| successor != state)
-    };
-    states.chunks_exact(width).zip(&firsts).map(&mut leads).collect()
+    let leads = |(state, after): (&[u8], &[u8])| after.chunks_exact(width).any(|it| it != state);
+    states.chunks_exact(width).zip(apart(&successors, &ends)).map(leads).collect()
 }
 
-/// Adds a successor of a state, by its number, and the instance of the step.
-type AddStep<'a> = dyn FnMut(&mut Expansion, usize, &[u8], InstanceId) + 'a;
+/// Adds a successor, and the instance of the step to it.
+type AddStep<'a> = dyn FnMut(&mut Expansion, &[u8], InstanceId) + 'a;
 
 impl Selector<'_> {
+    /// Adds the steps of what is chosen, each by `add` in so many bytes, and says where those of each state end.
     fn expand_some(
         &self,
         states: &[u8],
         chosen: &InstanceSets,
+        ends: &mut Vec<u64>,
         out: &mut Expansion,
-        add: &mut AddStep,
+        (bytes, add): (usize, &mut AddStep),
     ) {
         let (interp, width) = (self.interp, self.interp.width());
+        ends.clear();
+        ends.resize(states.len() / width, 0);
         if interp.refuse_others(states, out) {
             return;
         }
+        let mut added = 0;
         self.instances.assert_fit(chosen, states.len() / width);
         let mut work = Vec::with_capacity(width);
         for (at, state) in states.chunks_exact(width).enumerate() {
@@ -166,7 +162,10 @@ impl Selector<'_> {
             let wanted = |it| is_in(words, self.instances.number(it));
             interp.each_step_wanted(state, &mut work, &wanted, &mut |begun, taken, result| {
                 match result {
-                    Ok(Some(successor)) => add(out, at, successor, self.instances.number(begun)),
+                    Ok(Some(successor)) => {
+                        added += bytes as u64;
+                        add(out, successor, self.instances.number(begun));
+                    }
                     Ok(None) => out.leave_out(1),
                     Err(fault) => {
                         let action = interp.told(taken, true);
@@ -174,6 +173,7 @@ impl Selector<'_> {
                     }
                 }
             });
+            ends[at] = added;
         }
     }
 }
@@ -204,23 +204,22 @@ impl Selective for Selector<'_> {
         ends: &mut Vec<u64>,
         out: &mut Expansion,
     ) {
-        ends.clear();
-        ends.resize(states.len() / self.interp.width(), 0);
-        self.expand_some(states, chosen, out, &mut |out, at, successor, _| {
-            ends[at] += successor.len() as u64;
-            out.candidate(successor);
-        });
-        let mut all = 0;
-        for end in ends {
-            all += *end;
-            *end = all;
-        }
+        let add = &mut |out: &mut Expansion, successor: &[u8], _| out.candidate(successor);
+        self.expand_some(states, chosen, ends, out, (self.interp.width(), add));
     }
 
-    fn expand_labelled(&self, states: &[u8], chosen: &InstanceSets, out: &mut Labelled) {
-        self.expand_some(states, chosen, out.records(), &mut |out, _, successor, instance| {
+    fn expand_labelled_apart(
+        &self,
+        states: &[u8],
+        chosen: &InstanceSets,
+        ends: &mut Vec<u64>,
+        out: &mut Labelled,
+    ) {
+        let add = &mut |out: &mut Expansion, successor: &[u8], instance: InstanceId| {
             out.record(successor, &instance.0.to_le_bytes());
-        });
+        };
+        let bytes = self.interp.width() + LABEL_BYTES;
+        self.expand_some(states, chosen, ends, out.records(), (bytes, add));
     }
 
     fn judge(&self, states: &[u8], enabled: &InstanceSets, out: &mut Expansion) {

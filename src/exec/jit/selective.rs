@@ -103,10 +103,16 @@ impl Selective for Selector<'_> {
         }
     }
 
-    fn expand_labelled(&self, states: &[u8], chosen: &InstanceSets, out: &mut Labelled) {
+    fn expand_labelled_apart(
+        &self,
+        states: &[u8],
+        chosen: &InstanceSets,
+        ends: &mut Vec<u64>,
+        out: &mut Labelled,
+    ) {
         match self.code(&self.labelling, Purpose::Label(self.instances())) {
-            None => self.reference.expand_labelled(states, chosen, out),
-            Some(code) => self.choose(code, states, chosen, &mut Vec::new(), out.records()),
+            None => self.reference.expand_labelled_apart(states, chosen, ends, out),
+            Some(code) => self.choose(code, states, chosen, ends, out.records()),
         }
     }
 

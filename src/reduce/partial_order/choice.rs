@@ -160,8 +160,8 @@ impl Chooser {
         let Some(needed) = self.needed.as_ref().filter(|_| all > 1) else { return };
         closure.look(relation, seen);
         closure.forget(relation);
-        // All that is enabled puts nothing off.
-        let mut least = (all, 0);
+        // All that is enabled is the last choice.
+        let mut least = (all, u32::MAX);
         for seed in bits::members(seen.enabled) {
             let most = self.most(least, all);
             if most == 0 {
@@ -177,7 +177,7 @@ impl Chooser {
                 continue;
             }
             let cost = self.cost(seen, &closure.set, (closure.enabled, all));
-            if cost < least || least == (all, 0) {
+            if cost < least {
                 least = cost;
                 best.clone_from(&closure.set);
             }
@@ -188,7 +188,7 @@ impl Chooser {
         // Of sets that are as good otherwise, closures have fewer disabled members.
         deletion.run(relation, needed, seen, closure);
         let cost = self.cost(seen, &deletion.set, (deletion.enabled, all));
-        if deletion.enabled < all && (cost < least || least == (all, 0)) {
+        if deletion.enabled < all && cost < least {
             best.clone_from(&deletion.set);
         }
     }
@@ -207,7 +207,7 @@ impl Chooser {
     /// The most enabled members that a closure may have to cost less than the least so far.
     fn most(&self, (least, besides): (u32, u32), all: u32) -> u32 {
         match self.climbing {
-            Some(_) if least == all => all - 1,
+            _ if least == all => all - 1,
             None if besides > 0 => least,
             _ => least - 1,
         }

@@ -155,21 +155,15 @@ impl Deletion {
             && let Some(out) = self.open.pop()
         {
             for word in 0..self.set.len() {
-                let mut gone = needed.by.row(out)[word] & self.set[word] & seen.enabled[word];
+                let gone = needed.by.row(out)[word] & self.set[word] & seen.enabled[word];
                 self.set[word] &= !gone;
                 self.enabled -= gone.count_ones();
-                while gone != 0 {
-                    self.open.push(word * 64 + gone.trailing_zeros() as usize);
-                    gone &= gone - 1;
-                }
+                self.open.extend(bits::in_word(word, gone));
             }
             for word in 0..self.broken.len() {
-                let mut newly = needed.sets.row(out)[word] & !self.broken[word];
+                let newly = needed.sets.row(out)[word] & !self.broken[word];
                 self.broken[word] |= newly;
-                while newly != 0 {
-                    self.lose(word * 64 + newly.trailing_zeros() as usize, seen);
-                    newly &= newly - 1;
-                }
+                bits::in_word(word, newly).for_each(|set| self.lose(set, seen));
             }
         }
     }

@@ -13,12 +13,13 @@
 //! - `sleep`: which steps are left out, of those chosen, since another order has been taken;
 //! - `ascent`: the order of states that keeps steps from being put off for ever;
 //! - `fixed`: what is known of processes once all have been started, `choosers`: the choice for each;
-//! - `model`: the model that is left.
+//! - `model`: the model that is left; `blocks`: states that it looks at together.
 //!
 //! What is put off must not be put off for ever: see [`Postpones`](crate::exec::Postpones) and
 //! `docs/reductions.md`.
 
 mod ascent;
+mod blocks;
 mod choice;
 mod choosers;
 mod deletion;

@@ -1,17 +1,16 @@
 //! The model that is left: states expanded by chosen steps.
 
 use super::Proviso;
+use super::blocks::in_blocks;
 use super::choice::Choice;
 use super::choosers::{Choosers, Rooms};
 use crate::analysis::bits;
 use crate::analysis::instances::InstanceSets;
-use crate::exec::{Expansion, Explain, Lift, Model, Obligations, Postpones, Selective, stop};
+use crate::exec::{
+    Expansion, Explain, Lift, Model, Obligations, Postpones, Selective, apart, stop,
+};
 use crate::reduce::pool::Pool;
 use std::sync::Arc;
-
-/// At most so many states are looked at together, of so many bytes: their successors are held.
-const BLOCK_STATES: usize = 128;
-const BLOCK_BYTES: usize = 64 << 10;
 
 /// A model whose states are expanded by some of their steps.
 pub(super) struct Reduced<'m> {
@@ -68,15 +67,10 @@ impl<'m> Reduced<'m> {
             ends: Vec::new(),
             put_off: 0,
         };
-        let width = self.model.width();
-        let block = (BLOCK_BYTES / width).clamp(1, BLOCK_STATES);
         self.rooms.with(make, |work| {
-            for (before, block) in (0..).step_by(block).zip(states.chunks(block * width)) {
-                if stop::is_asked() || out.has_failed() {
-                    return;
-                }
+            in_blocks(states, self.model.width(), out, |before, block, out| {
                 run(before, block, out, work);
-            }
+            });
         });
     }
 
@@ -149,10 +143,10 @@ impl<'m> Reduced<'m> {
         let mut besides = self.selective.instances().sets();
         besides.clear(enabled.len());
         let mut is_any = false;
+        let all_after: Vec<&[u8]> = apart(successors, ends).collect();
         for &Partial { at, is_good } in partial.iter() {
             let state = &states[at * width..][..width];
-            let begin = if at == 0 { 0 } else { ends[at - 1] };
-            let after = successors[begin as usize..ends[at] as usize].chunks_exact(width);
+            let after = all_after[at].chunks_exact(width);
             if self.choosers.must_lead_on() && after.clone().all(|it| it == state) {
                 *put_off -= 1;
                 is_any = true;
@@ -175,9 +169,7 @@ impl<'m> Reduced<'m> {
             self.selective.expand_chosen(states, &besides, out);
         }
     }
-}
 
-impl Reduced<'_> {
     /// Whether what a state puts off is taken up at once, given what comes of what it takes.
     fn is_taken_up<'s>(
         &self,

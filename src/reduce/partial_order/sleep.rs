@@ -8,29 +8,22 @@
 //! An instance has a bit of a value. Two that are never possible in one state can have the same: which of them
 //! is meant, the state tells. So the instances of a process need as many bits as it can choose among.
 
+use super::blocks::in_blocks;
 use super::choosers::{Choosers, Rooms};
 use super::{Method, Reduced};
 use crate::analysis::bits;
 use crate::analysis::dependence::Matrix;
 use crate::analysis::instances::InstanceSets;
 use crate::exec::{
-    Expansion, Explain, LABEL_BYTES, Labelled, Lift, Model, Postpones, Selective, Sleeps, labelled,
-    stop,
+    Expansion, Explain, Labelled, Lift, Model, Postpones, Selective, Sleeps, apart, labelled, stop,
 };
 use crate::ir::Entity;
 use crate::reduce::pool::Pool;
 use std::cmp::Ordering;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The most bits of a value.
 const BITS_MAX: usize = 256;
-
-/// How many states are looked at together, at most.
-const BLOCK: usize = 128;
-
-/// And how many bytes of them, if it is more than one.
-const BLOCK_BYTES: usize = 32 << 10;
 
 /// What can be asleep, and how a value tells it.
 pub(super) struct SleepSets {
@@ -83,9 +76,8 @@ impl SleepSets {
                 Ordering::Equal => u64::MAX << (instance % bits::WORD_BITS) << 1,
                 Ordering::Greater => u64::MAX,
             };
-            let kept = [(asleep | taken & before) & !dependent[at]];
-            for member in bits::members(&kept) {
-                if let Some(bit) = self.bit[at * bits::WORD_BITS + member] {
+            for member in bits::in_word(at, (asleep | taken & before) & !dependent[at]) {
+                if let Some(bit) = self.bit[member] {
                     value[bit / 8] |= 1 << (bit % 8);
                 }
             }
@@ -136,11 +128,10 @@ struct Work {
     /// What is asleep in each state of a block, and what is taken of it.
     asleep: InstanceSets,
     taken: InstanceSets,
-    /// What is taken of one state.
-    single: InstanceSets,
     rooms: Rooms,
-    /// Labelled.
+    /// Labelled, and where those of each state end.
     successors: Vec<u8>,
+    ends: Vec<u64>,
     pair: Vec<u8>,
 }
 
@@ -165,9 +156,9 @@ impl<'m> Sleeping<'m> {
             enabled: sets(),
             asleep: sets(),
             taken: sets(),
-            single: sets(),
             rooms: self.choosers.rooms(),
             successors: Vec::new(),
+            ends: Vec::new(),
             pair: Vec::new(),
         }
     }
@@ -185,15 +176,7 @@ impl<'m> Sleeping<'m> {
         let Some(judged) = out.wrap(width, successors, run) else { return };
         out.add_findings(judged.findings);
         self.choose(pairs, out, work);
-        if self.take_together(out, work) {
-            return;
-        }
-        for at in 0..pairs.len() / whole {
-            if stop::is_asked() || out.has_failed() {
-                return;
-            }
-            self.take_alone(at, out, work);
-        }
+        self.take(out, work);
     }
 
     /// Finds out what is asleep in each state of a block, and what is taken of it.
@@ -221,67 +204,36 @@ impl<'m> Sleeping<'m> {
         out.put_off(fewer);
     }
 
-    /// Takes the steps of a whole block, if it is clear afterwards whose each successor is: if every instance has
-    /// one. False if it is not; then nothing has been added.
-    fn take_together(&self, out: &mut Expansion, work: &mut Work) -> bool {
-        let Work { states, taken, successors, .. } = &mut *work;
+    /// Takes the steps of a block, and adds the successors with their values.
+    fn take(&self, out: &mut Expansion, work: &mut Work) {
+        let Work { states, asleep, taken, rooms, successors, ends, pair, .. } = work;
         let width = self.model.width();
         successors.clear();
-        let run = |out: &mut Labelled| self.selective.expand_labelled(states, taken, out);
-        let Some(found) = out.wrap_labelled(width, successors, run) else { return true };
-        // Each instance that is possible has a step: to a state, to one that is left out, or one that fails.
-        let count = bits::count(taken.all_words()) as usize;
-        let one_each = found.left_out == 0
-            && found.findings.is_empty()
-            && successors.len() == count * (width + LABEL_BYTES);
+        let run =
+            |out: &mut Labelled| self.selective.expand_labelled_apart(states, taken, ends, out);
+        let Some(found) = out.wrap_labelled(width, successors, run) else { return };
         if stop::is_asked() {
             // It may have left early; what it gave is dropped.
-            return true;
-        }
-        if one_each {
-            let mut first = 0;
-            for at in 0..taken.len() {
-                let end = first + bits::count(work.taken.words(at)) as usize;
-                self.add(at, first..end, out, work);
-                first = end;
-            }
-        }
-        one_each
-    }
-
-    /// Takes the steps of one state of a block.
-    fn take_alone(&self, at: usize, out: &mut Expansion, work: &mut Work) {
-        let Work { states, taken, single, successors, .. } = &mut *work;
-        if taken.is_none(at) {
             return;
         }
-        let width = self.model.width();
-        single.clear(1);
-        single.words_mut(0).copy_from_slice(taken.words(at));
-        successors.clear();
-        let state = &states[at * width..][..width];
-        let run = |out: &mut Labelled| self.selective.expand_labelled(state, single, out);
-        let Some(found) = out.wrap_labelled(width, successors, run) else { return };
         out.add_findings(found.findings);
         out.leave_out(found.left_out);
-        let all = 0..successors.len() / (width + LABEL_BYTES);
-        self.add(at, all, out, work);
-    }
-
-    /// Adds some of the successors, which are those of one state of a block, with their values.
-    fn add(&self, at: usize, some: Range<usize>, out: &mut Expansion, work: &mut Work) {
-        let Work { states, asleep, taken, rooms, successors, pair, .. } = work;
-        let (width, record) = (self.model.width(), self.model.width() + LABEL_BYTES);
-        let dependent = self.choosers.dependent(&states[at * width..][..width], rooms);
-        let successors = &successors[some.start * record..some.end * record];
-        for (successor, instance) in labelled(successors, width) {
-            pair.clear();
-            pair.extend_from_slice(successor);
-            pair.resize(width + self.sets.value_bytes, 0);
-            let (instance, value) = (instance.index(), &mut pair[width..]);
-            let row = dependent.row(instance);
-            self.sets.write_value(instance, row, asleep.words(at), taken.words(at), value);
-            out.candidate(pair);
+        for (at, (state, after)) in
+            states.chunks_exact(width).zip(apart(successors, ends)).enumerate()
+        {
+            if after.is_empty() {
+                continue;
+            }
+            let dependent = self.choosers.dependent(state, rooms);
+            for (successor, instance) in labelled(after, width) {
+                pair.clear();
+                pair.extend_from_slice(successor);
+                pair.resize(width + self.sets.value_bytes, 0);
+                let (instance, value) = (instance.index(), &mut pair[width..]);
+                let row = dependent.row(instance);
+                self.sets.write_value(instance, row, asleep.words(at), taken.words(at), value);
+                out.candidate(pair);
+            }
         }
     }
 }
@@ -296,13 +248,7 @@ impl Sleeps for Sleeping<'_> {
         self.rooms.with(
             || self.work(),
             |work| {
-                let states = (BLOCK_BYTES / whole).clamp(1, BLOCK);
-                for block in pairs.chunks(states * whole) {
-                    if stop::is_asked() || out.has_failed() {
-                        return;
-                    }
-                    self.expand_block(block, out, work);
-                }
+                in_blocks(pairs, whole, out, |_, block, out| self.expand_block(block, out, work))
             },
         );
     }

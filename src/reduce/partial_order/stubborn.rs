@@ -85,17 +85,14 @@ impl Closure {
     /// Adds a set to it.
     fn add(&mut self, seen: Seen, row: &[u64]) {
         for (word, (known, &row)) in self.set.iter_mut().zip(row).enumerate() {
-            let mut new = row & !*known;
+            let new = row & !*known;
             if new == 0 {
                 continue;
             }
             *known |= row;
             self.has_avoided |= new & self.avoided[word] != 0;
             self.enabled += (new & seen.enabled[word]).count_ones();
-            while new != 0 {
-                self.open.push(word * 64 + new.trailing_zeros() as usize);
-                new &= new - 1;
-            }
+            self.open.extend(bits::in_word(word, new));
         }
     }
 
