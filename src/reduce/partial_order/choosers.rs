@@ -4,7 +4,7 @@ use super::ascent::Ascent;
 use super::choice::{Choice, Chooser, Room};
 use super::fixed::{Configuration, Fixed};
 use super::relation::{Relation, dependence};
-use super::sleep::SleepSets;
+use super::sleep_sets::SleepSets;
 use super::{Method, Proviso, Way};
 use crate::analysis::access::Table;
 use crate::analysis::bits::Rows;

@@ -10,7 +10,8 @@
 //!   state, read off it by `tables`;
 //! - `stubborn` with `deletion`, `processes`: the methods; `choice`: one of them at work, `memo`: what it
 //!   remembers;
-//! - `sleep`: which steps are left out, of those chosen, since another order has been taken;
+//! - `sleep`: which steps are left out, of those chosen, since another order has been taken; `sleep_sets`: as
+//!   values of states;
 //! - `ascent`: the order of states that keeps steps from being put off for ever;
 //! - `fixed`: what is known of processes once all have been started, `choosers`: the choice for each;
 //! - `model`: the model that is left; `blocks`: states that it looks at together.
@@ -30,6 +31,7 @@ mod model;
 mod processes;
 mod relation;
 mod sleep;
+mod sleep_sets;
 mod stubborn;
 mod tables;
 

@@ -4,112 +4,19 @@
 //! In a state the steps are taken in the order of their instances. Where one leads, those before it are asleep,
 //! and those that were asleep already, as far as they are independent of it: what they lead to is reached by
 //! taking them first. They stay possible as long as they are asleep.
-//!
-//! An instance has a bit of a value. Two that are never possible in one state can have the same: which of them
-//! is meant, the state tells. So the instances of a process need as many bits as it can choose among.
 
 use super::blocks::in_blocks;
 use super::choosers::{Choosers, Rooms};
+use super::sleep_sets::SleepSets;
 use super::{Method, Reduced};
 use crate::analysis::bits;
-use crate::analysis::dependence::Matrix;
 use crate::analysis::instances::InstanceSets;
 use crate::exec::{
     Expansion, Explain, Labelled, Lift, Model, Postpones, Selective, Sleeps, apart, labelled, stop,
 };
 use crate::ir::Entity;
 use crate::reduce::pool::Pool;
-use std::cmp::Ordering;
 use std::sync::Arc;
-
-/// The most bits of a value.
-const BITS_MAX: usize = 256;
-
-/// What can be asleep, and how a value tells it.
-pub(super) struct SleepSets {
-    /// The bit of each instance, if it can be asleep.
-    bit: Vec<Option<usize>>,
-    /// Bytes of a value.
-    value_bytes: usize,
-}
-
-impl SleepSets {
-    /// Those of a program with so many instances, or why there are none.
-    pub fn of(matrix: &Matrix, count: usize) -> Result<SleepSets, String> {
-        let (bit, classes) = bits_of(matrix, count);
-        if classes == 0 {
-            return Err("no two of its steps are independent".into());
-        }
-        if classes > BITS_MAX {
-            return Err(format!("more than {BITS_MAX} of its steps may be possible in one state"));
-        }
-        Ok(SleepSets { bit, value_bytes: classes.div_ceil(8) })
-    }
-
-    /// The instances that a value says are asleep, of those that are possible.
-    fn asleep(&self, enabled: &[u64], value: &[u8], asleep: &mut [u64]) {
-        asleep.fill(0);
-        if value.iter().all(|&byte| byte == 0) {
-            return;
-        }
-        for instance in bits::members(enabled) {
-            if self.bit[instance].is_some_and(|bit| value[bit / 8] >> (bit % 8) & 1 != 0) {
-                bits::insert(asleep, instance);
-            }
-        }
-    }
-
-    /// The value of a state that was reached by an instance, where others were asleep or taken before it.
-    fn write_value(
-        &self,
-        instance: usize,
-        dependent: &[u64],
-        asleep: &[u64],
-        taken: &[u64],
-        value: &mut [u8],
-    ) {
-        value.fill(0);
-        let own = instance / bits::WORD_BITS;
-        for (at, (asleep, taken)) in asleep.iter().zip(taken).enumerate() {
-            let before = match at.cmp(&own) {
-                Ordering::Less => 0,
-                Ordering::Equal => u64::MAX << (instance % bits::WORD_BITS) << 1,
-                Ordering::Greater => u64::MAX,
-            };
-            for member in bits::in_word(at, (asleep | taken & before) & !dependent[at]) {
-                if let Some(bit) = self.bit[member] {
-                    value[bit / 8] |= 1 << (bit % 8);
-                }
-            }
-        }
-    }
-}
-
-/// A bit for each instance that can be asleep, no two that may be possible in one state the same, and how many
-/// there are.
-fn bits_of(matrix: &Matrix, count: usize) -> (Vec<Option<usize>>, usize) {
-    let all = |row: &[u64], other: &[u64]| {
-        let both = row.iter().zip(other).map(|(one, other)| (one | other).count_ones());
-        both.sum::<u32>() as usize
-    };
-    let mut classes: Vec<Vec<u64>> = Vec::new();
-    let bit = (0..count).map(|instance| {
-        let excluded = matrix.excluded.row(instance);
-        // Whoever does not go with any other never sleeps.
-        if all(excluded, matrix.dependent.row(instance)) + 1 >= count || classes.len() > BITS_MAX {
-            return None;
-        }
-        let free = classes.iter().position(|class| bits::is_within(class, excluded));
-        let class = free.unwrap_or_else(|| {
-            classes.push(matrix.excluded.none());
-            classes.len() - 1
-        });
-        bits::insert(&mut classes[class], instance);
-        Some(class)
-    });
-    let bit = bit.collect();
-    (bit, classes.len())
-}
 
 /// A model some of whose steps are asleep.
 pub(super) struct Sleeping<'m> {
