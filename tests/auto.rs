@@ -16,6 +16,9 @@ fn model(language: &str, text: &str) -> TextModel {
     TextModel::load(language, sources, Options::default()).unwrap().0
 }
 
+/// As far as steps are chosen: what is dead here is no matter.
+const AUTO: Reduce = Reduce { dead: false, ..Reduce::AUTO };
+
 /// Processes that count by themselves, and one that is watched.
 fn loose() -> TextModel {
     model(
@@ -42,9 +45,9 @@ fn tight() -> TextModel {
 
 /// What auto comes to: the reduction that is on, or why it is not.
 fn decided(model: &TextModel, exec: Exec, storage: &Storage) -> Result<String, String> {
-    let executor = Executor::new(&model.interp, exec);
+    let runs = model.runnable(AUTO.dead, |it| Executor::new(it, exec));
     let (checks, control) = (Checks::default(), Control::default());
-    let searched = model.reduced(executor, Reduce::AUTO, (checks, storage), &control);
+    let searched = model.reduced(runs, AUTO, (checks, storage), &control);
     assert!(!searched.is_undecided());
     match searched.stack().left_off() {
         Some(left_off) => Err(left_off.why.clone()),
@@ -124,8 +127,8 @@ fn the_first_states_tell_what_is_saved() {
     };
     let way = Way { method: Method::Conditional, proviso: Proviso::Levels };
     let reduce = Reduce { steps: Steps::Chosen(way), ..Reduce::NONE };
-    let executor = Executor::new(&model.interp, Exec::Jit);
-    let reduced = model.reduced(executor, reduce, (checks, &Storage::default()), &control);
+    let runs = model.runnable(reduce.dead, |it| Executor::new(it, Exec::Jit));
+    let reduced = model.reduced(runs, reduce, (checks, &Storage::default()), &control);
     let foretold = first.share_left(reduced.model(), &control).unwrap();
     let came = states(Steps::Chosen(way)) / states(Steps::All);
     assert!((foretold - came).abs() < 0.1, "{foretold} foretold, {came} came");
@@ -137,7 +140,7 @@ fn a_search_that_goes_on_keeps_what_was_decided() {
     for (name, make, on) in [("loose", loose as fn() -> TextModel, true), ("tight", tight, false)] {
         let dir = folder.path().join(name);
         let model = make();
-        let check = || Check::of_text(&model).reduce(Reduce::AUTO).memory(256 << 20);
+        let check = || Check::of_text(&model).reduce(AUTO).memory(256 << 20);
         let expected = check().run().unwrap();
         let stopped = check().dir(&dir).max_states(50).run().unwrap();
         assert_eq!(stopped.verdict(), spillway::search::Verdict::Incomplete, "{name}");
@@ -161,7 +164,7 @@ fn what_was_not_decided_is_decided_later() {
     for (name, make) in [("loose", loose as fn() -> TextModel), ("tight", tight)] {
         let dir = folder.path().join(name);
         let model = make();
-        let check = || Check::of_text(&model).reduce(Reduce::AUTO).memory(256 << 20);
+        let check = || Check::of_text(&model).reduce(AUTO).memory(256 << 20);
         let expected = check().run().unwrap();
         let none = std::time::Duration::ZERO;
         let stopped = check().dir(&dir).max_time(none).run().unwrap();

@@ -8,6 +8,7 @@ use spillway::exec::{
 };
 use spillway::front::{Options, murphi};
 use spillway::ir::{Arena, Claim, ClaimMove, Location, LocationId, Program, PropertyKind};
+use spillway::reduce::dead::ProgramForm;
 use spillway::reduce::symmetry::{Effort, Symmetry};
 use spillway::reduce::{Kept, Kind, Preserved, Reduction, Stack, Wished};
 use spillway::search::{Checks, Limits, Verdict, memory};
@@ -171,7 +172,7 @@ impl Lift for Chains<'_> {
 /// The claim of a program, and its symmetry if that is wanted.
 fn stacked(interp: &Interp, symmetry: Option<Effort>) -> Stack<'_> {
     let wished = Wished { symmetry, ..Wished::default() };
-    Stack::of(interp, wished, || unreachable!("nobody chooses steps"))
+    Stack::of(ProgramForm::written(interp), wished, || unreachable!("nobody chooses steps"))
 }
 
 /// A reduction that does as it is told.

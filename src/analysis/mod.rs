@@ -5,5 +5,6 @@ pub mod bits;
 pub mod constants;
 pub mod dependence;
 pub mod instances;
+pub mod live;
 pub mod order;
 pub mod ranges;

@@ -359,6 +359,8 @@ pub enum ReduceArg {
     Por,
     /// Symmetry of scalarsets
     Symmetry,
+    /// Dead variables
+    Dead,
 }
 
 impl ReduceArg {
@@ -369,6 +371,7 @@ impl ReduceArg {
             ReduceArg::Auto => "auto",
             ReduceArg::Por => "por",
             ReduceArg::Symmetry => "symmetry",
+            ReduceArg::Dead => "dead",
         }
     }
 }
@@ -500,6 +503,9 @@ pub struct ExplainArgs {
     pub key_order: KeyOrderArg,
     #[command(flatten)]
     pub(super) reductions: ReduceArgs,
+    /// Show only which reductions there are for the model: of what, where, what each saves
+    #[arg(long = "reductions")]
+    pub reductions_only: bool,
     /// The memory budget to plan for
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     pub memory: u64,

@@ -9,23 +9,30 @@ use crate::ir::{Owner, Program, text};
 use crate::reduce::{Refused, Told};
 use crate::report;
 use crate::search::{Checks, Control, Storage};
-use crate::session::{Budget, KeyOrder, Searched, TextModel};
+use crate::session::{Applicable, Budget, KeyOrder, Saving, Searched, Subject, TextModel};
 use std::fmt::Write;
 
 /// `spillway explain`.
 pub(super) fn explain(args: &ExplainArgs) -> Ending {
     let wanted = reduce::wanted(&args.reductions, false)?;
     let (model, share) = model::open(&args.model)?.in_key_order(args.key_order.into())?;
-    let executor = Executor::new(&model.interp, Exec::Jit);
+    if args.reductions_only {
+        let found = model.applicable(|it| Executor::new(it, Exec::Jit));
+        let found = found.map_err(|error| Failure::wrong(error.to_string()))?;
+        print(&applicable(&found));
+        return Ok(VERIFIED);
+    }
+    let runs = model.runnable(wanted.dead, |it| Executor::new(it, Exec::Jit));
+    let executor = runs.executor();
     if let Some(wanted) = &args.asm {
-        print(&assembly(&executor, &model, wanted)?);
+        print(&assembly(executor, &model, wanted)?);
         return Ok(VERIFIED);
     }
     print(&format!("{}\n", text::print(model.interp.program())));
     print(&format!("{}{}\n", layout(&model.interp), order(&model, args.key_order.into(), share)));
     print(&format!("{}\n\n", report::print_compiled(executor.compiled())));
     let searched = model.reduced(
-        executor,
+        runs.clone(),
         wanted,
         (Checks::default(), &Storage::default()),
         &Control::default(),
@@ -45,6 +52,26 @@ fn reductions(searched: &Searched) -> String {
         let _ = writeln!(out, "not reduced by {name}: {why}");
     }
     if out.is_empty() { out } else { out + "\n" }
+}
+
+/// Which reductions there are, each by itself.
+fn applicable(found: &[Applicable]) -> String {
+    let mut out = String::new();
+    for Applicable { name, subjects, saves } in found {
+        let saves = match saves {
+            Err(why) => format!("not used: {why}"),
+            Ok(Saving { share, states, is_all }) => {
+                let of = if *is_all { "all" } else { "the first" };
+                format!("saves {:.0} % of {of} {states} states", share * 100.0)
+            }
+        };
+        let _ = writeln!(out, "{name:<10}{saves}");
+        for Subject { name, place, about } in subjects {
+            let place = place.as_deref().map_or(String::new(), |place| format!(" ({place})"));
+            let _ = writeln!(out, "  {name}{place}: {about}");
+        }
+    }
+    out
 }
 
 /// How a search would share out its memory.

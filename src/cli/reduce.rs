@@ -14,12 +14,12 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
     refuse_contradictions(args)?;
     let has = |name| args.reduce.contains(&name);
     let by_default = match args.reduce[..] {
-        [] if keep_going => Reduce { steps: Steps::All, ..Reduce::AUTO },
+        [] if keep_going => Reduce { dead: false, steps: Steps::All, ..Reduce::AUTO },
         [] | [ReduceArg::Auto] => Reduce::AUTO,
         _ => {
             let steps = if has(ReduceArg::Por) { Steps::Chosen(BEST.into()) } else { Steps::All };
             let symmetry = Reduce::AUTO.symmetry.filter(|_| has(ReduceArg::Symmetry));
-            Reduce { symmetry, steps }
+            Reduce { dead: has(ReduceArg::Dead), symmetry, steps }
         }
     };
     let steps =
@@ -38,7 +38,7 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
         _ => steps,
     };
     let symmetry = args.symmetry.map_or(by_default.symmetry, SymmetryArg::effort);
-    Ok(Reduce { symmetry, steps })
+    Ok(Reduce { symmetry, steps, ..by_default })
 }
 
 /// Refuses flags of which one takes back what the other asks for.
@@ -108,10 +108,18 @@ pub(super) fn refuse_store(args: &CheckArgs, searched: &Searched) -> Result<(), 
 }
 
 /// What was named in `--reduce` and does nothing for this model.
-pub(super) fn useless(args: &ReduceArgs, searched: &Searched) -> Option<String> {
-    let asked = args.reduce.contains(&ReduceArg::Symmetry);
-    let is_there = searched.stack().names(&[Kind::Representative]).is_empty();
-    let refused = searched.stack().refused().iter().any(|it| it.name.starts_with("symmetry"));
-    (asked && is_there && !refused)
-        .then(|| "symmetry is left out: nothing in the model is symmetric".into())
+pub(super) fn useless(args: &ReduceArgs, searched: &Searched) -> Vec<String> {
+    let stack = searched.stack();
+    let is_useless = |name: ReduceArg, kind: Kind| {
+        let is_refused = || stack.refused().iter().any(|it| it.name.starts_with(name.name()));
+        args.reduce.contains(&name) && stack.names(&[kind]).is_empty() && !is_refused()
+    };
+    let mut told = Vec::new();
+    if is_useless(ReduceArg::Symmetry, Kind::Representative) {
+        told.push("symmetry is left out: nothing in the model is symmetric".into());
+    }
+    if is_useless(ReduceArg::Dead, Kind::Rewriting) {
+        told.push("dead is left out: no variable of the model is found to be dead anywhere".into());
+    }
+    told
 }

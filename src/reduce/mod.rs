@@ -6,6 +6,7 @@
 //! ([`Lift`](crate::exec::Lift)).
 
 pub mod claim;
+pub mod dead;
 pub mod partial_order;
 mod pool;
 mod preserve;
@@ -14,8 +15,9 @@ pub mod symmetry;
 pub use preserve::{Kept, Preserved};
 
 use crate::analysis::instances::NotNumbered;
-use crate::exec::{Checks, Interp, Model, Selective, Tally};
+use crate::exec::{Checks, Model, Selective, Tally};
 use claim::NeverClaim;
+use dead::{DeadVariables, ProgramForm};
 use partial_order::{PartialOrder, Proviso, Way};
 use symmetry::{Effort, Symmetry};
 
@@ -59,6 +61,9 @@ pub enum Kind {
     Product,
     /// On what lies behind a state: it need not be explored.
     Pruning,
+    /// On the program, before it is run: its states are alike to those of the program as written. It is told
+    /// last of what it changes, behind what adds to states.
+    Rewriting,
     /// On successors: they are replaced by what stands for them.
     Representative,
 }
@@ -66,6 +71,8 @@ pub enum Kind {
 /// Which reductions are wished for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wished {
+    /// Whether what is dead is reset.
+    pub dead: bool,
     /// The trouble to take over symmetric states.
     pub symmetry: Option<Effort>,
     /// How steps are to be chosen, in a search for some checks.
@@ -117,14 +124,15 @@ impl<'m> Stack<'m> {
     }
 
     /// What a program is searched with: its claim, if it has one, and of what is wished for that which it
-    /// has. `selective` takes its steps by choice.
+    /// has. `selective` takes its steps by choice. What is dead is reset if the program comes in a form that does.
     pub fn of(
-        interp: &'m Interp,
+        form: ProgramForm<'m>,
         wished: Wished,
         selective: impl FnOnce() -> Result<Box<dyn Selective + 'm>, NotNumbered>,
     ) -> Stack<'m> {
         let mut wanted: Vec<Box<dyn Reduction<'m> + 'm>> = Vec::new();
         let mut refused = Vec::new();
+        let interp = form.interp();
         let claim = NeverClaim::of(interp);
         let (program, layout) = (interp.program(), interp.layout());
         let symmetry = wished.symmetry.and_then(|effort| Symmetry::of(program, layout, effort));
@@ -148,6 +156,8 @@ impl<'m> Stack<'m> {
             }
         }
         wanted.extend(claim.map(|claim| Box::new(claim) as Box<dyn Reduction<'m> + 'm>));
+        wanted
+            .extend(DeadVariables::of(form).map(|it| Box::new(it) as Box<dyn Reduction<'m> + 'm>));
         wanted.extend(symmetry.map(|found| Box::new(found) as Box<dyn Reduction<'m> + 'm>));
         let mut stack = Stack::new(wanted);
         stack.refused.append(&mut refused);

@@ -4,8 +4,10 @@ use super::directory::RUST;
 use super::memory::Budget;
 use super::reduce::{Reduce, Steps};
 use super::searched::{About, Decided, Searched};
-use super::{Directory, Error, Found, Job, Session, TextModel, check_room, refuse_nothing};
-use crate::exec::{Exec, Executor, Model};
+use super::{
+    Directory, Error, Found, Job, Runnable, Session, TextModel, check_room, refuse_nothing,
+};
+use crate::exec::{Exec, Model};
 use crate::reduce::{Stack, Wished};
 use crate::report::Scope;
 use crate::search::{Checks, Control, Limits, MemoryPlan, Storage};
@@ -195,11 +197,11 @@ impl<'m> Check<'m> {
             Subject::Text(model) => {
                 let decided = dir.as_deref().filter(|_| goes_on).map(Directory::decided);
                 let decided = decided.transpose()?;
-                let executor = budget.executor(&model.interp);
-                let again = self.shortest.then(|| executor.clone());
+                let how = How::of(self.reduce, decided);
+                let runs = model.runnable(how.resets_dead(model), |it| budget.executor(it));
+                let again = self.shortest.then(|| runs.clone());
                 let wanted = (&limits, &storage);
-                let ready =
-                    text(model, (executor, budget), wanted, (self.reduce, decided), &control)?;
+                let ready = text(model, (runs, budget), wanted, how, &control)?;
                 unreduced = again.map(|it| model.unreduced(it, ready.0.wished(), wanted));
                 ready
             }
@@ -219,24 +221,54 @@ impl<'m> Check<'m> {
     }
 }
 
+/// How a model from a text is to be reduced.
+enum How {
+    /// As it wishes itself.
+    AsWished,
+    /// As it was decided when the search began.
+    AsDecided(Decided),
+    /// As it is asked for.
+    Asked(Reduce),
+}
+
+impl How {
+    /// What was asked for, if anything was, in a search of which something was decided, if it goes on.
+    fn of(reduce: Option<Reduce>, decided: Option<Decided>) -> How {
+        match (reduce, decided) {
+            (None, _) => How::AsWished,
+            (Some(Reduce { steps: Steps::Auto, .. }), Some(decided)) if !decided.is_open => {
+                How::AsDecided(decided)
+            }
+            (Some(reduce), _) => How::Asked(reduce),
+        }
+    }
+
+    /// Whether what is dead in the model is reset.
+    fn resets_dead(&self, model: &TextModel) -> bool {
+        match self {
+            How::AsWished => model.wished.dead,
+            How::AsDecided(decided) => decided.wished.dead,
+            How::Asked(reduce) => reduce.dead,
+        }
+    }
+}
+
 /// A model ready to be searched, what there is to tell of it, its memory, and what to keep of it.
 type Ready<'m> = (Searched<'m>, About<'m>, MemoryPlan, Job);
 
 fn text<'m>(
     model: &'m TextModel,
-    (executor, budget): (Executor<'m>, Budget),
+    (runs, budget): (Runnable<'m>, Budget),
     (limits, storage): (&Limits, &Storage),
-    (reduce, decided): (Option<Reduce>, Option<Decided>),
+    how: How,
     control: &Control,
 ) -> Result<Ready<'m>, Error> {
     let about = model.about(limits);
     refuse_nothing(&about)?;
-    let searched = match (reduce, decided) {
-        (None, _) => model.searched_by(executor),
-        (Some(Reduce { steps: Steps::Auto, .. }), Some(decided)) if !decided.is_open => {
-            model.reduced_as(executor, decided)
-        }
-        (Some(reduce), _) => model.reduced(executor, reduce, (limits.checks, storage), control),
+    let searched = match how {
+        How::AsWished => model.searched_by(runs),
+        How::AsDecided(decided) => model.reduced_as(runs, decided),
+        How::Asked(reduce) => model.reduced(runs, reduce, (limits.checks, storage), control),
     };
     let plan = budget.plan(model, storage.stored_width(searched.model()))?;
     let job = Job::new(model, &searched, limits, storage);

@@ -61,6 +61,8 @@ pub struct Job {
     wraps: bool,
     /// What counts as a deadlock: 0 as the language has it, 1 stuck, 2 stuttering.
     deadlock: u8,
+    /// Whether what is dead is reset.
+    dead: bool,
     /// The trouble taken over symmetric states: 0 none, 1 exact, 2 fast.
     symmetry: u8,
     /// How steps are chosen: 0 all are taken, 255 that is to be decided, else the code of the way.
@@ -108,6 +110,7 @@ impl Job {
                 Some(EndRule::NeverStuttering) => 2,
                 Some(_) => 1,
             },
+            dead: wished.dead,
             partial_order: match wished.partial_order {
                 _ if searched.is_undecided() => UNDECIDED,
                 None => 0,
@@ -141,6 +144,7 @@ impl Job {
             claim: None,
             wraps: false,
             deadlock: 0,
+            dead: false,
             symmetry: 0,
             partial_order: 0,
             left_off: None,
@@ -238,17 +242,16 @@ impl Job {
                 spill::Error::corrupt(JOB, 0, format!("the key order: {error}")),
             )
         })?;
-        let Wished { symmetry, partial_order } = self.wished();
-        let model = model.with_symmetry(symmetry).with_partial_order(partial_order);
-        let model = TextModel { left_off: self.left_off(), ..model };
+        let (wished, left_off) = (self.wished(), self.left_off());
+        let model = TextModel { wished, left_off, ..model };
         self.check_digest(&model)?;
         Ok(model)
     }
 
     /// How the state space is to be reduced, where that is still to be decided: the search has not begun.
     pub fn undecided(&self) -> Option<Reduce> {
-        let symmetry = self.wished().symmetry;
-        (self.partial_order == UNDECIDED).then_some(Reduce { symmetry, steps: Steps::Auto })
+        let Wished { dead, symmetry, .. } = self.wished();
+        (self.partial_order == UNDECIDED).then_some(Reduce { dead, symmetry, steps: Steps::Auto })
     }
 
     /// How the state space is reduced.
@@ -260,7 +263,7 @@ impl Job {
         };
         let checks = self.limits(None).checks;
         let way = Way::of_code(self.partial_order);
-        Wished { symmetry, partial_order: way.map(|way| (way, checks)) }
+        Wished { dead: self.dead, symmetry, partial_order: way.map(|way| (way, checks)) }
     }
 
     /// What it is not reduced by, as that would not pay.

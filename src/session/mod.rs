@@ -4,6 +4,7 @@
 //! [`Check`] is how a program asks for one; the command line puts a [`Session`] together itself, as it
 //! has to say things in between. Neither prints anything.
 
+mod applicable;
 mod check;
 mod directory;
 mod error;
@@ -11,11 +12,13 @@ mod evidence;
 mod found;
 mod memory;
 mod reduce;
+mod runnable;
 mod searched;
 mod shorter;
 mod slots;
 mod text;
 
+pub use applicable::{Applicable, Saving, Subject};
 pub use check::Check;
 pub use directory::{Contents, Directory, Job};
 pub use error::{Error, Taken};
@@ -23,6 +26,7 @@ pub use evidence::Evidence;
 pub use found::Found;
 pub use memory::{Budget, threads_to_trace};
 pub use reduce::{Reduce, Steps};
+pub use runnable::Runnable;
 pub use searched::{About, Searched};
 pub use shorter::{Unreduced, shortened_in, traced_in};
 pub use slots::{exceeded, fewer};

@@ -1,11 +1,11 @@
 //! Which reductions a search uses: as it is asked, or as the first states tell.
 
-use super::TextModel;
 use super::searched::Searched;
+use super::{Runnable, TextModel};
 use crate::analysis::instances::NotNumbered;
-use crate::exec::Executor;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{Expr, Program, Stmt};
+use crate::reduce::dead::{DeadVariables, ProgramForm};
 use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
 use crate::reduce::symmetry::{Effort, Symmetry};
 use crate::reduce::{Kind, Reduction, Refused, Stack, Wished};
@@ -30,6 +30,8 @@ const NODES_MAX: [usize; 2] = [20_000, 500];
 /// Which reductions a search of a model that came from a text is to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reduce {
+    /// Whether what is dead is reset.
+    pub dead: bool,
     /// The trouble to take over symmetric states, if one of them is enough.
     pub symmetry: Option<Effort>,
     /// Which steps are taken of a state.
@@ -50,10 +52,11 @@ pub enum Steps {
 
 impl Reduce {
     /// No reduction: every state is visited.
-    pub const NONE: Reduce = Reduce { symmetry: None, steps: Steps::All };
+    pub const NONE: Reduce = Reduce { dead: false, symmetry: None, steps: Steps::All };
 
     /// All reductions, as far as they pay.
-    pub const AUTO: Reduce = Reduce { symmetry: Some(Effort::Exact), steps: Steps::Auto };
+    pub const AUTO: Reduce =
+        Reduce { dead: true, symmetry: Some(Effort::Exact), steps: Steps::Auto };
 
     /// What it comes to in a search for some checks, but for what is to be tried.
     fn wished(self, checks: Checks) -> Wished {
@@ -61,43 +64,49 @@ impl Reduce {
             Steps::Chosen(way) => Some((way, checks)),
             Steps::All | Steps::Auto => None,
         };
-        Wished { symmetry: self.symmetry, partial_order }
+        Wished { dead: self.dead, symmetry: self.symmetry, partial_order }
     }
 }
 
 impl TextModel {
-    /// The model as it is searched for some checks, run by an executor of it and reduced so, its states
+    /// The model as it is searched for some checks, ready to run and reduced so, its states
     /// stored in a way. If told to stop before it is decided how, it is [undecided](Searched::is_undecided).
     pub fn reduced<'m>(
         &'m self,
-        executor: Executor<'m>,
+        runs: Runnable<'m>,
         reduce: Reduce,
         (checks, storage): (Checks, &Storage),
         control: &Control,
     ) -> Searched<'m> {
         let wished = reduce.wished(checks);
-        let all = Stack::of(&self.interp, wished, || executor.selective());
+        let all = Stack::of(runs.form, wished, || runs.executor.selective());
         if reduce.steps != Steps::Auto {
-            return self.searched_with(executor, all, wished);
+            return self.searched_with(runs, all, wished);
         }
-        let tried = self.tried(&executor, &all, wished, (checks, storage), control);
+        let tried = self.tried(&runs, &all, wished, (checks, storage), control);
         if control.is_stopped() {
-            return self.searched_with(executor, all, wished).undecided();
+            return self.searched_with(runs, all, wished).undecided();
         }
         match tried {
-            Ok((stack, wished)) => self.searched_with(executor, stack, wished),
+            Ok((stack, wished)) => self.searched_with(runs, stack, wished),
             Err(why) => {
                 let left_off = Refused { name: TRIED.reduction_name(), why };
-                self.searched_with(executor, all.leaving_off(Some(left_off)), wished)
+                self.searched_with(runs, all.leaving_off(Some(left_off)), wished)
             }
         }
     }
 
     /// The reductions wished for and partial order, or why that cannot be among them.
-    fn stack<'m>(&'m self, order: PartialOrder<'m>, wished: Wished) -> Result<Stack<'m>, String> {
-        let (program, layout) = (self.interp.program(), self.interp.layout());
+    fn stack<'m>(
+        form: ProgramForm<'m>,
+        order: PartialOrder<'m>,
+        wished: Wished,
+    ) -> Result<Stack<'m>, String> {
+        let (program, layout) = (form.interp().program(), form.interp().layout());
         let found = wished.symmetry.and_then(|effort| Symmetry::of(program, layout, effort));
         let mut members: Vec<Box<dyn Reduction<'m> + 'm>> = vec![Box::new(order)];
+        members
+            .extend(DeadVariables::of(form).map(|it| Box::new(it) as Box<dyn Reduction<'m> + 'm>));
         members.extend(found.map(|found| Box::new(found) as Box<dyn Reduction<'m> + 'm>));
         let stack = Stack::new(members);
         match stack.refused().first() {
@@ -107,13 +116,14 @@ impl TextModel {
     }
 
     /// Refuses programs of which it takes long to find out what could be put off.
-    fn refuse_large(&self, executor: &Executor) -> Result<(), String> {
-        let instances = executor.selective().map_err(|error| error.reason)?.instances().count();
+    fn refuse_large(runs: &Runnable) -> Result<(), String> {
+        let instances =
+            runs.executor.selective().map_err(|error| error.reason)?.instances().count();
         if instances > INSTANCES_MAX {
             return Err(format!("choosing among {instances} action instances takes long"));
         }
         let is_large =
-            nodes(self.interp.program()).iter().zip(NODES_MAX).any(|(&it, most)| it > most);
+            nodes(runs.form.interp().program()).iter().zip(NODES_MAX).any(|(&it, most)| it > most);
         match is_large {
             true => Err("the program is so large that it takes long to try it".into()),
             false => Ok(()),
@@ -124,7 +134,7 @@ impl TextModel {
     /// without.
     fn tried<'m>(
         &'m self,
-        executor: &Executor<'m>,
+        runs: &Runnable<'m>,
         all: &Stack<'m>,
         wished: Wished,
         (checks, storage): (Checks, &Storage),
@@ -134,7 +144,7 @@ impl TextModel {
             return Err(format!("the {claim} may count steps"));
         }
         let failed = |error: spill::Error| format!("it cannot be tried: {error}");
-        let whole = all.over(executor.clone().into_model());
+        let whole = all.over(runs.executor.clone().into_model());
         let first = FirstLevels::of(&*whole, &checks, control).map_err(failed)?;
         match first.states() {
             _ if control.is_stopped() => return Err("there was no time to try it".into()),
@@ -148,7 +158,7 @@ impl TextModel {
             }
             _ => {}
         }
-        self.refuse_large(executor)?;
+        TextModel::refuse_large(runs)?;
         let is_symmetric = !all.names(&[Kind::Representative]).is_empty();
         let has_room = has_room_for_obligations(&*whole, storage);
         let mut best: Option<(f64, Stack, Wished)> = None;
@@ -161,7 +171,7 @@ impl TextModel {
                 continue;
             }
             let way = (Way { method: TRIED, proviso }, checks);
-            let (left, stack) = self.tried_way(executor, way, wished, (&first, control))?;
+            let (left, stack) = self.tried_way(runs, way, wished, (&first, control))?;
             let is_last = stack.ordering().is_none();
             if best.as_ref().is_none_or(|(least, ..)| left < *least) {
                 best = Some((left, stack, Wished { partial_order: Some(way), ..wished }));
@@ -182,22 +192,24 @@ impl TextModel {
     /// it is not used.
     fn tried_way<'m>(
         &'m self,
-        executor: &Executor<'m>,
+        runs: &Runnable<'m>,
         (way, checks): (Way, Checks),
         wished: Wished,
         (first, control): (&FirstLevels, &Control),
     ) -> Result<(f64, Stack<'m>), String> {
         let failed = |error: spill::Error| format!("it cannot be tried: {error}");
         let reason = |error: NotNumbered| error.reason;
-        let selector = Box::new(self.interp.selector().map_err(reason)?);
-        let order = PartialOrder::of(&self.interp, selector, way, &checks)?;
+        let Runnable { form, executor } = runs;
+        let interp = form.interp();
+        let selector = Box::new(interp.selector().map_err(reason)?);
+        let order = PartialOrder::of(interp, selector, way, &checks)?;
         let compiled = order.taken_by(executor.selective().map_err(reason)?);
         // Often what the interpreter tells is all, and then nothing needs to be compiled.
-        let reduced = self.stack(order, wished)?.over(Box::new(&self.interp));
+        let reduced = TextModel::stack(*form, order, wished)?.over(Box::new(interp));
         if !first.puts_off(&*reduced, control).map_err(failed)? {
             return Err("next to no step can be put off".into());
         }
-        let stack = self.stack(compiled, wished)?;
+        let stack = TextModel::stack(*form, compiled, wished)?;
         let reduced = stack.over(executor.clone().into_model());
         let left = first.share_left(&*reduced, control).map_err(failed)?;
         Ok((left, stack))

@@ -6,8 +6,7 @@
 
 use super::evidence::Evidence;
 use super::searched::{About, Decided, Searched};
-use super::{Contents, Directory, Error, Job, TextModel};
-use crate::exec::Executor;
+use super::{Contents, Directory, Error, Job, Runnable, TextModel};
 use crate::reduce::Wished;
 use crate::report::{Shortened, ViolationReport};
 use crate::search::checkpoint::Saved;
@@ -28,13 +27,13 @@ impl TextModel {
     /// The model as it is searched for a shorter counterexample than what a search wished for so found.
     pub fn unreduced<'m>(
         &'m self,
-        executor: Executor<'m>,
+        runs: Runnable<'m>,
         wished: Wished,
         (limits, storage): (&Limits, &Storage),
     ) -> Unreduced<'m> {
         let wished = Wished { partial_order: None, ..wished };
         let decided = Decided { wished, left_off: None, is_open: false };
-        let searched = self.reduced_as(executor, decided);
+        let searched = self.reduced_as(runs, decided);
         let job = Job::new(self, &searched, limits, storage);
         Unreduced { searched, about: self.about(limits), job }
     }

@@ -1,13 +1,14 @@
 //! Models that are texts: from the text to something that can be searched.
 
 use super::searched::{About, Decided, Searched};
-use super::{Error, KeyOrder};
+use super::{Error, KeyOrder, Runnable};
 use crate::analysis::order::static_order;
 use crate::exec::{Executor, Interp, Selective};
 use crate::front::{Language, Options};
 use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::validate;
 use crate::reduce::claim::NeverClaim;
+use crate::reduce::dead::{Cleared, ProgramForm};
 use crate::reduce::partial_order::Way;
 use crate::reduce::symmetry::Effort;
 use crate::reduce::{Refused, Stack, Wished};
@@ -17,6 +18,7 @@ use crate::search::{Checks, Limits};
 use crate::source::{self, Sources};
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// A model that came from a text, ready to run.
 pub struct TextModel {
@@ -32,6 +34,8 @@ pub struct TextModel {
     pub wished: Wished,
     /// What it is not reduced by, as that would not pay.
     pub left_off: Option<Refused>,
+    /// The program that resets what is dead, once somebody asks, if anything is.
+    pub(super) cleared: OnceLock<Option<Box<Cleared>>>,
 }
 
 impl TextModel {
@@ -64,12 +68,42 @@ impl TextModel {
         let interp = Interp::new(loaded.program)
             .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
         let (wished, left_off) = (Wished::default(), None);
-        Ok((TextModel { interp, sources, language, options, wished, left_off }, warnings))
+        let cleared = OnceLock::new();
+        let model = TextModel { interp, sources, language, options, wished, left_off, cleared };
+        Ok((model, warnings))
     }
 
     /// The same model, symmetric states visited with this trouble.
     pub fn with_symmetry(self, symmetry: Option<Effort>) -> TextModel {
         TextModel { wished: Wished { symmetry, ..self.wished }, ..self }
+    }
+
+    /// The same model, what is dead reset or not.
+    pub fn with_dead(self, dead: bool) -> TextModel {
+        TextModel { wished: Wished { dead, ..self.wished }, ..self }
+    }
+
+    /// The program that resets what is dead, if anything is.
+    pub fn cleared(&self) -> Option<&Cleared> {
+        self.cleared.get_or_init(|| Cleared::of(&self.interp).map(Box::new)).as_deref()
+    }
+
+    /// The form in which its program is run.
+    pub(super) fn form(&self, resets_dead: bool) -> ProgramForm<'_> {
+        match resets_dead {
+            true => ProgramForm::cleared(&self.interp, self.cleared()),
+            false => ProgramForm::written(&self.interp),
+        }
+    }
+
+    /// Its program ready to run, by what `run` makes of it: as written, or resetting what is dead, if that is wished for and
+    /// anything is.
+    pub fn runnable<'m>(
+        &'m self,
+        resets_dead: bool,
+        run: impl FnOnce(&'m Interp) -> Executor<'m>,
+    ) -> Runnable<'m> {
+        Runnable::new(self.form(resets_dead), run)
     }
 
     /// The same model, the steps that are taken of a state chosen so, in a search for some checks.
@@ -79,35 +113,38 @@ impl TextModel {
 
     /// The model as it is searched, run by the interpreter.
     pub fn searched(&self) -> Searched<'_> {
-        let selective = || Ok(Box::new(self.interp.selector()?) as Box<dyn Selective>);
-        let stack = Stack::of(&self.interp, self.wished, selective);
+        let form = self.form(self.wished.dead);
+        let selective = || Ok(Box::new(form.interp().selector()?) as Box<dyn Selective>);
+        let stack = Stack::of(form, self.wished, selective);
         let stack = stack.leaving_off(self.left_off.clone());
-        Searched::new(Box::new(&self.interp), stack, None, self.wished)
+        let wished = Wished { dead: form.resets(), ..self.wished };
+        Searched::new(Box::new(form.interp()), stack, None, wished)
     }
 
-    /// The same, run by an executor of this model.
-    pub fn searched_by<'m>(&'m self, executor: Executor<'m>) -> Searched<'m> {
+    /// The same, as it is ready to run.
+    pub fn searched_by<'m>(&'m self, runs: Runnable<'m>) -> Searched<'m> {
         let (wished, left_off) = (self.wished, self.left_off.clone());
-        self.reduced_as(executor, Decided { wished, left_off, is_open: false })
+        self.reduced_as(runs, Decided { wished, left_off, is_open: false })
     }
 
     /// The same, reduced as it was decided.
     pub(super) fn reduced_as<'m>(
         &'m self,
-        executor: Executor<'m>,
+        runs: Runnable<'m>,
         Decided { wished, left_off, .. }: Decided,
     ) -> Searched<'m> {
-        let stack = Stack::of(&self.interp, wished, || executor.selective());
-        self.searched_with(executor, stack.leaving_off(left_off), wished)
+        let stack = Stack::of(runs.form, wished, || runs.executor.selective());
+        self.searched_with(runs, stack.leaving_off(left_off), wished)
     }
 
     /// The same with these reductions, wished for so.
     pub(super) fn searched_with<'m>(
         &'m self,
-        executor: Executor<'m>,
+        Runnable { form, executor }: Runnable<'m>,
         stack: Stack<'m>,
         wished: Wished,
     ) -> Searched<'m> {
+        let wished = Wished { dead: form.resets(), ..wished };
         let compiled = executor.compiled().map_err(str::to_owned);
         Searched::new(executor.into_model(), stack, Some(compiled), wished)
     }
@@ -152,7 +189,8 @@ impl TextModel {
 
     /// The same model with its states' variables in this order.
     pub fn with_order(self, order: &[GroupId]) -> Result<TextModel, NotAnOrder> {
-        Ok(TextModel { interp: self.interp.with_order(order)?, ..self })
+        let (interp, cleared) = (self.interp.with_order(order)?, OnceLock::new());
+        Ok(TextModel { interp, cleared, ..self })
     }
 
     /// What the order of its states' variables is called.

@@ -124,6 +124,12 @@ impl Interp {
         Interp::with_layout(program, layout)
     }
 
+    /// Another program of the same states, as a pass made it of this one: it stores nothing that this one cannot.
+    /// Nothing if it has constructs that are not executed.
+    pub fn rewritten(&self, program: Program) -> Option<Interp> {
+        Interp::with_layout(program, self.layout.clone()).ok()
+    }
+
     fn with_layout(mut program: Program, layout: Layout) -> Result<Interp, Diagnostic> {
         refuse_unsupported(&program)?;
         if layout.bytes > BYTES_MAX {

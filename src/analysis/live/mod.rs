@@ -1,0 +1,402 @@
+//! Live variables: what of a state may still matter.
+//!
+//! A scalar is *live* for a process at a location if the process may read it from there on, before it surely
+//! overwrites it (backward data-flow analysis; Kennedy 1981, for model checking Bozga, Fernandez and Ghirvu 1999). What
+//! is live for nobody, wherever everybody is, is *dead*: two states that differ only in what is dead have the
+//! same future, step by step. Reading is whatever can show in the end: a guard, a message, an index, a value
+//! that is stored where it is live or may not fit, an assertion. What a property asks for is live at its
+//! locations, or everywhere.
+//!
+//! A dead scalar can always hold its first value. Where it becomes dead is known of one process: the only one for which
+//! it is ever live, its owner if it is a local, or else the only one to write it. So those scalars are told of
+//! alone; what is live for several processes, or for one of which there are several, is taken to be live.
+//!
+//! - `scalars`: numbers for the scalars of variables, and what places mean;
+//! - `bounds`: expressions that surely have a value; `backward`: liveness through code.
+
+mod backward;
+mod bounds;
+mod scalars;
+
+pub use scalars::Scalars;
+
+use super::bits;
+use crate::ir::walk::{self, Visitor};
+use crate::ir::{
+    Action, ActionId, Entity, LocationId, Owner, Pid, Process, ProcessId, Program, PropertyKind,
+    Start, Stmt, StmtKind, Type, TypeId, VarId,
+};
+use backward::{Backward, OfOthers, Writes};
+use std::collections::BTreeSet;
+
+/// More words of sets are not computed.
+const WORDS_MAX: usize = 1 << 22;
+
+/// What is dead where, of scalars whose liveness is a matter of one process.
+#[derive(Clone, Debug)]
+pub struct Dead {
+    scalars: Scalars,
+    /// What is live for each process at each of its locations.
+    live: Vec<Vec<Vec<u64>>>,
+    /// Whose matter each scalar is.
+    of: Vec<Matter>,
+    /// What each action may write.
+    written: Vec<Vec<u64>>,
+}
+
+/// Whose matter it is whether a scalar is live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matter {
+    /// Nobody's: it is always dead, and somebody writes it.
+    Nobodys,
+    /// It depends on where this process is, or this instance of it where the scalar is its own.
+    Of(ProcessId),
+    /// It is not told: it is taken to be live.
+    Everybodys,
+}
+
+impl Dead {
+    /// What is dead in a program, unless it is too large.
+    pub fn of(program: &Program) -> Option<Dead> {
+        let scalars = Scalars::new(program)?;
+        let places = program.processes.values().map(|it| it.locations.len() + 1);
+        let sets = places.sum::<usize>() + program.actions.len();
+        if scalars.count() == 0 || sets * bits::words_of(scalars.count()) > WORDS_MAX {
+            return None;
+        }
+        let none = vec![0; bits::words_of(scalars.count())];
+        let mut pinned = pinned(program, &scalars);
+        let (mut live, free) = live(program, &scalars, &pinned);
+        live.iter_mut().flatten().for_each(|it| scalars.complete(it));
+        let written = program.actions.values().map(|it| written(program, &scalars, &none, it));
+        let written: Vec<_> = written.collect();
+        bits::extend(&mut pinned, &free);
+        scalars.complete(&mut pinned);
+        let of = matters(program, &scalars, &live, (&pinned, &written));
+        let mut dead = Dead { scalars, live, of, written };
+        dead.leave_what_is_not_reset(program);
+        Some(dead)
+    }
+
+    /// Takes to be live what cannot be reset where it becomes dead. So in every state of a program that resets
+    /// what is dead that has its first value, and there is one such state for all that are alike.
+    fn leave_what_is_not_reset(&mut self, program: &Program) {
+        for (id, action) in program.actions.iter() {
+            let left = match leaves(action) {
+                None => continue,
+                Some(Leaving::Body) => self.after(id, action),
+                Some(Leaving::Life) => self.after_the_end(program, id, action),
+            };
+            left.into_iter().for_each(|it| self.of[it] = Matter::Everybodys);
+        }
+    }
+
+    /// What of the program's variables is dead behind an action by which its mover ends, and was not before, or is written
+    /// by it.
+    fn after_the_end(&self, program: &Program, id: ActionId, action: &Action) -> Vec<usize> {
+        let Some(edge) = action.edge else { return Vec::new() };
+        let before = &self.live[edge.process.index()][edge.from.index()];
+        let is_left = |&it: &usize| {
+            let (variable, _) = self.scalars.variable(it);
+            program.variables[variable].owner == Owner::Program
+                && matches!(self.of[it], Matter::Nobodys | Matter::Of(_))
+                && (bits::has(before, it) || bits::has(&self.written[id.index()], it))
+        };
+        (0..self.scalars.count()).filter(is_left).collect()
+    }
+
+    /// What of the program's variables a start may set that is dead when all begins.
+    pub fn after_start(&self, program: &Program, start: &Start) -> Vec<usize> {
+        let mut written = vec![0; bits::words_of(self.scalars.count())];
+        let functions = BTreeSet::new();
+        let scalars = &self.scalars;
+        walk::body(&mut Writes { program, scalars, written: &mut written, functions }, &start.body);
+        let is_dead = |it: &usize| match self.of[*it] {
+            Matter::Nobodys => true,
+            Matter::Of(process) => {
+                let first = program.processes[process].start;
+                !bits::has(&self.live[process.index()][first.index()], *it)
+            }
+            Matter::Everybodys => false,
+        };
+        bits::members(&written).filter(is_dead).collect()
+    }
+
+    /// Numbers for the scalars.
+    pub fn scalars(&self) -> &Scalars {
+        &self.scalars
+    }
+
+    /// Whose matter it is whether a scalar is live.
+    pub fn matter(&self, scalar: usize) -> Matter {
+        self.of[scalar]
+    }
+
+    /// What is dead where a process is at a location, of that which is its matter.
+    pub fn at(&self, process: ProcessId, location: LocationId) -> impl Iterator<Item = usize> {
+        let live = &self.live[process.index()][location.index()];
+        let own = self.of.iter().enumerate().filter(move |(_, it)| **it == Matter::Of(process));
+        own.map(|(scalar, _)| scalar).filter(|&scalar| !bits::has(live, scalar))
+    }
+
+    /// What is always dead.
+    pub fn everywhere(&self) -> impl Iterator<Item = usize> {
+        let all = self.of.iter().enumerate().filter(|(_, it)| **it == Matter::Nobodys);
+        all.map(|(scalar, _)| scalar)
+    }
+
+    /// What is dead behind an action and may hold something else than before it became so: it was live before, or
+    /// the action writes it.
+    pub fn after(&self, id: ActionId, action: &Action) -> Vec<usize> {
+        let written = &self.written[id.index()];
+        let mut found: Vec<usize> =
+            self.everywhere().filter(|&it| bits::has(written, it)).collect();
+        if let Some(edge) = action.edge {
+            let before = &self.live[edge.process.index()][edge.from.index()];
+            let is_new = |it: &usize| bits::has(before, *it) || bits::has(written, *it);
+            found.extend(self.at(edge.process, edge.to).filter(is_new));
+        }
+        found.sort_unstable();
+        found
+    }
+}
+
+/// What is live for each process at each location, and for actions of no process, where some scalars are live in any
+/// case.
+fn live(program: &Program, scalars: &Scalars, pinned: &[u64]) -> (Vec<Vec<Vec<u64>>>, Vec<u64>) {
+    let none = vec![0; bits::words_of(scalars.count())];
+    let sets = |process: &Process| vec![none.clone(); process.locations.len()];
+    let mut found = Found {
+        live: program.processes.values().map(sets).collect(),
+        begins: vec![none.clone(); program.processes.len()],
+        free: none,
+    };
+    for property in program.properties.values() {
+        if let PropertyKind::AssertionAt { process, location, condition } = &property.kind {
+            let mut walk = Backward::new(program, scalars, &[], pinned);
+            walk.reads(condition);
+            let read = walk.live;
+            bits::extend(&mut found.live[process.index()][location.index()], &read);
+        }
+    }
+    loop {
+        let before = found.clone();
+        found.go_back(program, scalars, pinned);
+        if found == before {
+            return (found.live, found.free);
+        }
+    }
+}
+
+/// What has been found to be live so far.
+#[derive(Clone, PartialEq, Eq)]
+struct Found {
+    /// For each process at each of its locations.
+    live: Vec<Vec<Vec<u64>>>,
+    /// Where an instance of each process begins, but for its own locals.
+    begins: Vec<Vec<u64>>,
+    /// For actions of no process.
+    free: Vec<u64>,
+}
+
+impl Found {
+    /// Goes back over every action once.
+    fn go_back(&mut self, program: &Program, scalars: &Scalars, pinned: &[u64]) {
+        let elsewhere = |mover| self.elsewhere(program, scalars, pinned, mover);
+        let of_free = elsewhere(None);
+        let of_process: Vec<_> = program.processes.keys().map(|it| elsewhere(Some(it))).collect();
+        // What is live at a location is mostly found from actions behind those that lead there.
+        for action in program.actions.values().rev() {
+            let mover = action.edge.map(|edge| edge.process);
+            let elsewhere = mover.map_or(&of_free, |it| &of_process[it.index()]);
+            let mut walk = Backward::new(program, scalars, &self.begins, elsewhere);
+            walk.mover = mover;
+            let to = action.edge.map(|it| &self.live[it.process.index()][it.to.index()]);
+            walk.live.clone_from(to.unwrap_or(&self.free));
+            walk.action(action);
+            let found = walk.live;
+            let set = match action.edge {
+                Some(edge) => &mut self.live[edge.process.index()][edge.from.index()],
+                None => &mut self.free,
+            };
+            bits::extend(set, &found);
+        }
+        for (id, process) in program.processes.iter() {
+            let elsewhere = &of_process[id.index()];
+            let mut walk = Backward::new(program, scalars, &self.begins, elsewhere);
+            walk.mover = Some(id);
+            walk.live.clone_from(&self.live[id.index()][process.start.index()]);
+            walk.end.clone_from(&walk.live);
+            walk.body(&process.life.prologue);
+            // Its own locals are what whoever starts it says, or have their first values.
+            walk.exit();
+            self.begins[id.index()] = walk.live;
+        }
+    }
+
+    /// What others than a process, or an instance of it, may read, wherever they are.
+    fn elsewhere(
+        &self,
+        program: &Program,
+        scalars: &Scalars,
+        pinned: &[u64],
+        mover: Option<ProcessId>,
+    ) -> Vec<u64> {
+        let mut all = vec![0; pinned.len()];
+        // Of several instances each is somebody else to the others, but for what is its own.
+        if let Some(id) = mover.filter(|it| program.slots(*it) > 1) {
+            self.live[id.index()].iter().for_each(|it| bits::extend(&mut all, it));
+            scalars.of_process(program, id).for_each(|it| bits::take_out(&mut all, it));
+        }
+        bits::extend(&mut all, pinned);
+        let others = program.processes.keys().zip(&self.live).filter(|(id, _)| Some(*id) != mover);
+        others.flat_map(|(_, it)| it).for_each(|it| bits::extend(&mut all, it));
+        if mover.is_some() {
+            bits::extend(&mut all, &self.free);
+        }
+        all
+    }
+}
+
+/// What an action may write.
+fn written(program: &Program, scalars: &Scalars, none: &[u64], action: &Action) -> Vec<u64> {
+    let mut written = none.to_vec();
+    let functions = BTreeSet::new();
+    let mut writes = Writes { program, scalars, written: &mut written, functions };
+    walk::action(&mut writes, action);
+    scalars.complete(&mut written);
+    written
+}
+
+/// How a body ends before its last statement.
+enum Leaving {
+    /// It may be left.
+    Body,
+    /// Its mover ends.
+    Life,
+}
+
+fn leaves(action: &Action) -> Option<Leaving> {
+    struct Leaves(Option<Leaving>);
+    impl Visitor for Leaves {
+        fn stmt(&mut self, stmt: &Stmt) {
+            match stmt.kind {
+                StmtKind::Return(_) => self.0 = Some(Leaving::Body),
+                StmtKind::Exit if self.0.is_none() => self.0 = Some(Leaving::Life),
+                _ => {}
+            }
+            walk::stmt(self, stmt);
+        }
+    }
+    let mut leaves = Leaves(None);
+    walk::body(&mut leaves, &action.body);
+    leaves.0
+}
+
+/// What is taken to be live everywhere: what is asked for in all states, what is known as some instance's, and what says
+/// who a process is or when it may move.
+fn pinned(program: &Program, scalars: &Scalars) -> Vec<u64> {
+    let none = vec![0; bits::words_of(scalars.count())];
+    let mut walk = Backward::new(program, scalars, &[], &none);
+    for property in program.properties.values() {
+        match &property.kind {
+            PropertyKind::Invariant(condition) | PropertyKind::Assumption(condition) => {
+                walk.reads(condition);
+            }
+            PropertyKind::Claim(claim) => claim.moves.iter().for_each(|it| walk.action(&it.action)),
+            PropertyKind::AssertionAt { .. } | PropertyKind::Automaton(_) => {}
+        }
+    }
+    for process in program.processes.values() {
+        process.life.provided.iter().for_each(|it| walk.reads(it));
+    }
+    let mut pinned = walk.live;
+    let mut others = OfOthers { scalars, named: &mut pinned };
+    program.actions.values().for_each(|it| walk::action(&mut others, it));
+    program.functions.values().for_each(|it| walk::body(&mut others, &it.body));
+    for property in program.properties.values() {
+        if let PropertyKind::AssertionAt { condition, .. } = &property.kind {
+            others.expr(condition);
+        }
+    }
+    for process in program.processes.values() {
+        walk::body(&mut others, &process.life.prologue);
+        process.life.provided.iter().for_each(|it| others.expr(it));
+    }
+    let lives = program.processes.values().map(|it| &it.life);
+    let own = lives.flat_map(|life| {
+        let pid = match life.pid {
+            Pid::In(variable) => Some(variable),
+            Pid::None | Pid::From(_) => None,
+        };
+        [pid, life.priority]
+    });
+    let kept = program.variables.iter().filter(|(_, it)| has_multiset(program, it.ty));
+    let kept = kept.map(|(id, _)| id);
+    for variable in own.chain([program.last]).flatten().chain(kept) {
+        scalars.of(variable).for_each(|it| bits::insert(&mut pinned, it));
+    }
+    pinned
+}
+
+fn has_multiset(program: &Program, ty: TypeId) -> bool {
+    match &program.types[ty] {
+        Type::Scalar(_) => false,
+        Type::Array { element, .. } => has_multiset(program, *element),
+        Type::Record { fields, .. } => fields.iter().any(|(_, ty)| has_multiset(program, *ty)),
+        Type::Multiset { .. } => true,
+    }
+}
+
+/// Whose matter each scalar is.
+fn matters(
+    program: &Program,
+    scalars: &Scalars,
+    live: &[Vec<Vec<u64>>],
+    (pinned, written): (&[u64], &[Vec<u64>]),
+) -> Vec<Matter> {
+    let mut ever_written = vec![0; bits::words_of(scalars.count())];
+    written.iter().for_each(|it| bits::extend(&mut ever_written, it));
+    let readers: Vec<Vec<u64>> = (live.iter())
+        .map(|locations| {
+            let mut all = vec![0; bits::words_of(scalars.count())];
+            locations.iter().for_each(|it| bits::extend(&mut all, it));
+            all
+        })
+        .collect();
+    let owner = |scalar: usize| program.variables[scalars.variable(scalar).0].owner;
+    let is_foreign = |scalar: usize, one: ProcessId| {
+        let foreign = program.actions.values().zip(written);
+        let mut foreign = foreign.filter(|(it, _)| it.edge.is_none_or(|it| it.process != one));
+        foreign.any(|(_, written)| bits::has(written, scalar))
+    };
+    let matter = |scalar: usize| {
+        // What nobody writes is the same for as long as it is there.
+        if bits::has(pinned, scalar) || !bits::has(&ever_written, scalar) {
+            return Matter::Everybodys;
+        }
+        let reads = |it: &ProcessId| bits::has(&readers[it.index()], scalar);
+        let mut reading = program.processes.keys().filter(reads);
+        match (reading.next(), reading.next(), owner(scalar)) {
+            (None, ..) => Matter::Nobodys,
+            (Some(one), None, Owner::Process(own)) if own == one => Matter::Of(one),
+            // Where somebody else writes it, he would have to know where that one is.
+            (Some(one), None, Owner::Program)
+                if program.slots(one) == 1 && !is_foreign(scalar, one) =>
+            {
+                Matter::Of(one)
+            }
+            _ => Matter::Everybodys,
+        }
+    };
+    (0..scalars.count()).map(matter).collect()
+}
+
+/// The variable's name and, where it is a process's, whose.
+pub fn name(program: &Program, variable: VarId) -> String {
+    let it = &program.variables[variable];
+    match it.owner {
+        Owner::Program => it.name.clone(),
+        Owner::Process(process) => format!("{}.{}", program.processes[process].name, it.name),
+    }
+}

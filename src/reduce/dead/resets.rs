@@ -1,0 +1,157 @@
+//! The pass: actions that set to its first value what is dead behind them.
+
+use crate::analysis::live::Dead;
+use crate::ir::walk::{self, Visitor};
+use crate::ir::{
+    Action, Expr, ExprKind, Overflow, Place, Program, Selector, Stmt, StmtKind, Type, TypeId, VarId,
+};
+use crate::source::Span;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// Adds to each action of a program, and each start, what resets the scalars that are dead behind it; tells how many
+/// resets that are.
+pub(super) fn add_resets(program: &mut Program, dead: &Dead) -> usize {
+    let ids: Vec<_> = program.actions.keys().collect();
+    let mut count = 0;
+    for id in ids {
+        let action = &program.actions[id];
+        // With its mover all that is his own is gone, and there is nothing else.
+        if ends_its_mover(action) {
+            continue;
+        }
+        let resets = statements(program, dead, &dead.after(id, action), action.span);
+        count += resets.len();
+        program.actions[id].body.extend(resets);
+    }
+    for number in 0..program.starts.len() {
+        let start = &program.starts[number];
+        let resets = statements(program, dead, &dead.after_start(program, start), start.span);
+        program.starts[number].body.extend(resets);
+    }
+    count
+}
+
+fn ends_its_mover(action: &Action) -> bool {
+    struct Ends(bool);
+    impl Visitor for Ends {
+        fn stmt(&mut self, stmt: &Stmt) {
+            self.0 |= matches!(stmt.kind, StmtKind::Exit);
+            walk::stmt(self, stmt);
+        }
+    }
+    let mut ends = Ends(false);
+    walk::body(&mut ends, &action.body);
+    ends.0
+}
+
+/// Statements that reset these scalars: a variable at once where all of it is reset.
+fn statements(program: &Program, dead: &Dead, scalars: &[usize], span: Span) -> Vec<Stmt> {
+    let mut of: BTreeMap<VarId, BTreeSet<u32>> = BTreeMap::new();
+    for &scalar in scalars {
+        let (variable, at) = dead.scalars().variable(scalar);
+        of.entry(variable).or_default().insert(at);
+    }
+    let resets = of.into_iter().flat_map(|(variable, wanted)| {
+        let place = Place::variable(variable, span);
+        let (ty, first) = (program.variables[variable].ty, &program.variables[variable].initial);
+        let mut found = Vec::new();
+        Resets { program, first, wanted: &wanted, span, found: &mut found }.at(place, ty, 0);
+        found
+    });
+    resets.collect()
+}
+
+/// Puts together what resets some scalars of a variable.
+struct Resets<'r> {
+    program: &'r Program,
+    /// The first value of each scalar of it.
+    first: &'r [Option<i64>],
+    wanted: &'r BTreeSet<u32>,
+    span: Span,
+    found: &'r mut Vec<Stmt>,
+}
+
+impl Resets<'_> {
+    /// Resets those in a part of the variable that begins with scalar `at`.
+    fn at(&mut self, place: Place, ty: TypeId, at: u32) {
+        let all = at..at + self.program.scalars(ty);
+        match self.wanted.range(all.clone()).count() {
+            0 => {}
+            count if count == all.len() => match self.at_once(&place, ty, &all) {
+                Some(kind) => self.found.push(Stmt { kind, span: self.span }),
+                None => self.within(&place, ty, at),
+            },
+            _ => self.within(&place, ty, at),
+        }
+    }
+
+    /// The statement that resets a whole part, if there is one.
+    fn at_once(&self, place: &Place, ty: TypeId, all: &Range<u32>) -> Option<StmtKind> {
+        let first = &self.first[all.start as usize..all.end as usize];
+        let target = place.clone();
+        if let Type::Scalar(_) = self.program.types[ty] {
+            let kind = first[0].map_or(ExprKind::Undefined, ExprKind::Constant);
+            let value = Expr { kind, span: self.span };
+            return Some(StmtKind::Assign { target, value, overflow: Overflow::Fails });
+        }
+        let (mut least, mut undefined) = (Vec::new(), Vec::new());
+        self.cleared(ty, &mut least, &mut undefined);
+        match first {
+            first if first == least => Some(StmtKind::Clear(target)),
+            first if first == undefined => Some(StmtKind::Undefine(target)),
+            _ => None,
+        }
+    }
+
+    /// What clearing leaves in the scalars of a type, and what making them undefined does; nothing that is a first
+    /// value, where that cannot be.
+    fn cleared(&self, ty: TypeId, least: &mut Vec<Option<i64>>, undefined: &mut Vec<Option<i64>>) {
+        match &self.program.types[ty] {
+            Type::Scalar(scalar) => {
+                let (low, _) = self.program.bounds(&scalar.domain);
+                least.push(Some(low));
+                undefined.push(if scalar.undefined { None } else { Some(i64::MIN) });
+            }
+            Type::Array { length, element, .. } => {
+                (0..*length).for_each(|_| self.cleared(*element, least, undefined));
+            }
+            Type::Record { fields, .. } => {
+                fields.iter().for_each(|(_, ty)| self.cleared(*ty, least, undefined));
+            }
+            // That one is empty is said by more than values.
+            Type::Multiset { .. } => {
+                let count = self.program.scalars(ty) as usize;
+                least.extend(vec![Some(i64::MIN); count]);
+                undefined.extend(vec![Some(i64::MIN); count]);
+            }
+        }
+    }
+
+    /// Resets parts of a part.
+    fn within(&mut self, place: &Place, ty: TypeId, at: u32) {
+        let program = self.program;
+        let inner = |selector| {
+            let mut place = place.clone();
+            place.path.push(selector);
+            place
+        };
+        match &program.types[ty] {
+            Type::Array { low, length, element, .. } => {
+                for number in 0..*length {
+                    let index = Expr::constant(low + i64::from(number), self.span);
+                    let first = at + number * program.scalars(*element);
+                    self.at(inner(Selector::Index(index)), *element, first);
+                }
+            }
+            Type::Record { fields, .. } => {
+                let mut first = at;
+                for (number, (_, ty)) in fields.iter().enumerate() {
+                    self.at(inner(Selector::Field(number as u32)), *ty, first);
+                    first += program.scalars(*ty);
+                }
+            }
+            Type::Scalar(_) | Type::Multiset { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Which reductions there are for a model: of what, where it stands, what each saves by itself.
+
+use super::{Reduce, Runnable, Steps, TextModel};
+use crate::analysis::live;
+use crate::exec::{Executor, Interp};
+use crate::ir::{Domain, Program, ScalarsetId, Type, TypeId};
+use crate::reduce::Kind;
+use crate::search::trial::FirstLevels;
+use crate::search::{Checks, Control, Storage};
+use crate::source::Span;
+use std::collections::BTreeSet;
+
+/// A reduction, and what there is of it in a model.
+#[derive(Clone, Debug)]
+pub struct Applicable {
+    /// As it is named to ask for it.
+    pub name: &'static str,
+    /// What it is about.
+    pub subjects: Vec<Subject>,
+    /// What it saves, or why it is not used.
+    pub saves: Result<Saving, String>,
+}
+
+/// Something in a model that a reduction is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// What it is called.
+    pub name: String,
+    /// Where it stands in the text.
+    pub place: Option<String>,
+    /// What is said of it.
+    pub about: String,
+}
+
+/// What a reduction saves by itself, as the first states tell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Saving {
+    /// The share of the states that it saves.
+    pub share: f64,
+    /// How many states of the whole space that is told from.
+    pub states: usize,
+    /// Whether there are no others.
+    pub is_all: bool,
+}
+
+impl TextModel {
+    /// The reductions that there are, each by itself, for a search that looks for everything; `run` makes a program ready
+    /// to run.
+    pub fn applicable<'m>(
+        &'m self,
+        run: impl Fn(&'m Interp) -> Executor<'m>,
+    ) -> spill::Result<Vec<Applicable>> {
+        let control = Control::default();
+        let checks = Checks::default();
+        let ready = |resets_dead| self.runnable(resets_dead, &run);
+        let alone = |reduce: Reduce, runs: Runnable<'m>| {
+            self.reduced(runs, reduce, (checks, &Storage::default()), &control)
+        };
+        let whole = alone(Reduce::NONE, ready(false));
+        let first = FirstLevels::of(whole.model(), &checks, &control)?;
+        let mut found = Vec::new();
+        for (name, reduce, kind) in [
+            ("dead", Reduce { dead: true, ..Reduce::NONE }, Kind::Rewriting),
+            (
+                "symmetry",
+                Reduce { symmetry: Reduce::AUTO.symmetry, ..Reduce::NONE },
+                Kind::Representative,
+            ),
+            ("por", Reduce { steps: Steps::Auto, ..Reduce::NONE }, Kind::Choice),
+        ] {
+            let searched = alone(reduce, ready(reduce.dead));
+            let saves = match searched.stack().names(&[kind]).is_empty() {
+                true => Err(match searched.stack().unused().first() {
+                    Some(unused) => unused.why.clone(),
+                    None => "there is nothing in the model for it".into(),
+                }),
+                false => Ok(Saving {
+                    share: 1.0 - first.share_left(searched.model(), &control)?,
+                    states: first.states(),
+                    is_all: first.is_all,
+                }),
+            };
+            let subjects = match kind {
+                Kind::Rewriting => self.dead(),
+                Kind::Representative => self.symmetric(),
+                _ => Vec::new(),
+            };
+            found.push(Applicable { name, subjects, saves });
+        }
+        Ok(found)
+    }
+
+    /// The variables that are dead somewhere.
+    fn dead(&self) -> Vec<Subject> {
+        let program = self.interp.program();
+        let found = self.cleared().map(|it| it.variables()).unwrap_or_default();
+        let subjects = found.into_iter().map(|it| {
+            let (name, span) =
+                (live::name(program, it.variable), program.variables[it.variable].span);
+            let at: Vec<_> = it
+                .at
+                .iter()
+                .map(|&(process, location)| {
+                    let location = &program.processes[process].locations[location];
+                    match self.line(location.span) {
+                        Some(line) => format!("{} (line {line})", location.name),
+                        None => location.name.clone(),
+                    }
+                })
+                .collect();
+            let about = match it.at.first() {
+                None => "never read".into(),
+                Some((process, _)) => {
+                    let process = &program.processes[*process];
+                    let (few, all) = (at.len(), process.locations.len());
+                    format!(
+                        "dead at {few} of the {all} locations of {}: {}",
+                        process.name,
+                        at.join(", ")
+                    )
+                }
+            };
+            Subject { name, place: self.sources.locate(span), about }
+        });
+        subjects.collect()
+    }
+
+    /// The variables that hold elements of scalarsets or are indexed by them.
+    fn symmetric(&self) -> Vec<Subject> {
+        let program = self.interp.program();
+        let of_type = |ty| {
+            let mut found = BTreeSet::new();
+            scalarsets(program, ty, &mut found);
+            found
+        };
+        let variables = program.variables.iter().filter_map(|(id, variable)| {
+            let found = of_type(variable.ty);
+            let names = found.iter().map(|&it| {
+                let set = &program.scalarsets[it];
+                format!("{} of {}", set.name, set.size)
+            });
+            let about = names.collect::<Vec<_>>().join(", ");
+            (!about.is_empty()).then(|| Subject {
+                name: live::name(program, id),
+                place: self.sources.locate(variable.span),
+                about,
+            })
+        });
+        variables.collect()
+    }
+
+    /// The line that something begins on.
+    fn line(&self, span: Span) -> Option<String> {
+        let place = self.sources.locate(span)?;
+        place.rsplit(':').nth(1).map(str::to_owned)
+    }
+}
+
+/// The scalarsets that a type has anything to do with.
+fn scalarsets(program: &Program, ty: TypeId, found: &mut BTreeSet<ScalarsetId>) {
+    match &program.types[ty] {
+        Type::Scalar(scalar) => of_domain(&scalar.domain, found),
+        Type::Array { symmetric, element, .. } => {
+            symmetric.iter().for_each(|it| of_domain(it, found));
+            scalarsets(program, *element, found);
+        }
+        Type::Record { fields, .. } => {
+            fields.iter().for_each(|(_, ty)| scalarsets(program, *ty, found));
+        }
+        Type::Multiset { element, .. } => scalarsets(program, *element, found),
+    }
+}
+
+fn of_domain(domain: &Domain, found: &mut BTreeSet<ScalarsetId>) {
+    match domain {
+        Domain::Scalarset(id) => drop(found.insert(*id)),
+        Domain::Union(parts) => parts.iter().for_each(|it| of_domain(it, found)),
+        _ => {}
+    }
+}

@@ -1,0 +1,334 @@
+//! Dead variables: what is reset matters to nobody. The program that resets and the one as written follow each
+//! other step by step, and what is left of the space is what can be counted by hand.
+//!
+//! `SPILLWAY_LARGE` tries as many random programs as take minutes.
+
+#[allow(dead_code, unused_imports)]
+#[path = "support/programs/mod.rs"]
+mod generated;
+mod support;
+
+use generated::{Generated, dense_programs, programs};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use spillway::exec::{Explain, Interp, Model, Step, StepOutcome};
+use spillway::front::{Language, Options};
+use spillway::ir::{EndRule, validate};
+use spillway::reduce::dead::{Cleared, DeadVariables, ProgramForm};
+use spillway::reduce::{Kept, Preserved, Reduction, Stack, Wished};
+use spillway::search::{Checks, Limits, Verdict, memory};
+use spillway::session::{Reduce, TextModel};
+use spillway::source::Sources;
+use spillway::{Check, search::Outcome};
+use std::collections::BTreeSet;
+
+fn load(language: &str, text: &str) -> TextModel {
+    let options = Options { deadlock: None, ..Options::default() };
+    load_with(language, text, options)
+}
+
+fn load_with(language: &str, text: &str, options: Options) -> TextModel {
+    let mut sources = Sources::default();
+    sources.add("model", text);
+    let loaded = TextModel::load(Language::from_name(language).unwrap(), sources, options);
+    loaded.map(|(model, _)| model).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// What of a step does not depend on values that nobody reads.
+fn told(step: &Step) -> (u32, Vec<u32>, Option<String>) {
+    let fault = match &step.outcome {
+        StepOutcome::Successor(_) => None,
+        StepOutcome::Fault(fault) => Some(format!("{:?}", fault.kind)),
+    };
+    (step.action, step.actions.iter().map(|it| it.action).collect(), fault)
+}
+
+fn successor(step: &Step) -> Option<Vec<u8>> {
+    match &step.outcome {
+        StepOutcome::Successor(state) => Some(state.clone()),
+        StepOutcome::Fault(_) => None,
+    }
+}
+
+/// That the program as written and the one that resets take the same steps, whatever pair of states that stand for
+/// each other they are in, and that the same is violated. Gives how many states of each were met, if no more
+/// than some pairs were.
+fn follow(written: &Interp, pairs_max: usize) -> Result<Option<(usize, usize)>, TestCaseError> {
+    let Some(cleared) = Cleared::of(written) else { return Ok(None) };
+    let problems = validate::validate(cleared.interp().program()).err().unwrap_or_default();
+    prop_assert!(problems.is_empty(), "{:?}", problems);
+    let resetting = cleared.interp();
+    let form = ProgramForm::cleared(written, Some(&cleared));
+    let model = DeadVariables::of(form).unwrap().over(Box::new(resetting));
+    let lift = model.lifts().unwrap();
+    let mut open = vec![(written.starts(), resetting.starts())];
+    let mut met = BTreeSet::new();
+    while let Some((theirs, ours)) = open.pop() {
+        let tell = |steps: &[Step]| steps.iter().map(told).collect::<Vec<_>>();
+        prop_assert_eq!(tell(&theirs), tell(&ours), "of {:?}", met.last());
+        for (theirs, ours) in theirs.iter().zip(&ours) {
+            let Some(pair) = successor(theirs).zip(successor(ours)) else { continue };
+            prop_assert!(lift.stands_for(&pair.1, &pair.0), "{}: {:?}", theirs.name, pair);
+            prop_assert_eq!(written.violations(&pair.0), resetting.violations(&pair.1));
+            if met.len() < pairs_max && met.insert(pair.clone()) {
+                open.push((written.steps(&pair.0), resetting.steps(&pair.1)));
+            }
+        }
+    }
+    if met.len() == pairs_max {
+        return Ok(None);
+    }
+    let count = |side: fn(&(Vec<u8>, Vec<u8>)) -> &Vec<u8>| {
+        met.iter().map(side).collect::<BTreeSet<_>>().len()
+    };
+    Ok(Some((count(|it| &it.0), count(|it| &it.1))))
+}
+
+/// The states of a model as written, and as it resets, which follow each other.
+fn both(language: &str, text: &str) -> (usize, usize) {
+    let model = load(language, text);
+    follow(&model.interp, usize::MAX).unwrap().expect("something is reset")
+}
+
+/// `x` is read at `b`: it has three values there, and one at `a` and `c`. As written it has also its first one at `a`,
+/// and keeps what it had at `c`: 1 + 3 + 3 + 3 states, and 1 + 3 + 1.
+#[test]
+fn a_local_of_a_dve_process_is_dead_where_it_is_set_before_it_is_read() {
+    let text = "process P { byte x; state a, b, c; init a;
+        trans a -> b { effect x = 1; }, a -> b { effect x = 2; }, a -> b { effect x = 3; },
+              b -> c { guard x < 9; }, c -> a { }; } system async;";
+    assert_eq!(both("dve", text), (10, 5));
+}
+
+/// As written: three states before the first message, then for each of two that came last the sender chose nothing
+/// new or one of two, and the receiver has looked at it or not: 3 + 2 * (1 + 2) * 2. The sender's variable
+/// matters where it sends and the receiver's until it has looked: (1 + 2) * (1 + 2).
+#[test]
+fn what_a_rendezvous_sends_and_stores_is_live_until_then() {
+    let text = "chan c = [0] of { byte };
+        active proctype S() { byte v; do :: v = 1; c!v :: v = 2; c!v od }
+        active proctype R() { byte w; do :: c?w; assert(w > 0) od }";
+    assert_eq!(both("promela", text), (15, 9));
+}
+
+/// A global that one process reads is as good as its local; what nobody reads is always as at first, and so is what only
+/// goes into that.
+#[test]
+fn globals_of_one_reader_and_of_none_are_reset() {
+    // As the first of all, with `seen` three times as often where it is not 0: 1 + 3 + 3 + 3 states, `seen` being
+    // what `x` was when it was last looked at, so at `b` there are four times as many.
+    let text = "byte x; byte seen; process P { state a, b, c; init a;
+        trans a -> b { effect x = 1; }, a -> b { effect x = 2; }, a -> b { effect x = 3; },
+              b -> c { guard x < 9; effect seen = x; }, c -> a { }; } system async;";
+    assert_eq!(both("dve", text), (1 + 3 * 4 + 3 + 3, 5));
+}
+
+/// Models in each of which a variable looks dead to whoever forgets one way in which it is read.
+const READ: &[(&str, &str, &str)] = &[
+    ("an assertion at a location", "dve", "process P { byte x; state a, b; init a; assert b: x < 3;
+        trans a -> a { guard x < 5; effect x = 1; }, a -> a { effect x = 3; }, a -> b { }, b -> a { effect x = 0; }; }
+        system async;"),
+    ("another process", "dve", "process P { byte x; state a, b; init a;
+        trans a -> b { effect x = 1; }, b -> a { effect x = 2; }, a -> a { effect x = 4; }; }
+        process Q { byte y; state a, b; init a; trans a -> b { guard P->x == 4; effect y = 1; },
+        b -> a { guard y == 1; }; } system async;"),
+    ("what does not fit", "dve", "process P { byte x, y; state a, b; init a;
+        trans a -> b { effect y = 200; }, a -> b { effect y = 2; }, b -> a { effect x = y + 100, y = 0; }; }
+        system async;"),
+    ("an index", "dve", "byte t[3]; process P { byte x, y; state a, b; init a;
+        trans a -> b { effect x = 5; }, a -> b { effect x = 1; }, b -> a { effect t[x] = 7, y = 0; }; }
+        process Q { state a; init a; trans a -> a { guard t[1] == 7; effect t[1] = 0; }; }
+        system async;"),
+    ("an element that may be the one", "dve", "process P { byte t[3]; byte i; state a, b, c; init a;
+        trans a -> b { effect t[0] = 1, t[1] = 2, i = 1 - i; }, b -> c { effect t[i] = 3; },
+        c -> a { guard t[0] == 1; effect t[0] = 0; }, c -> a { guard t[1] == 2; effect t[1] = 0; }; }
+        system async;"),
+    ("what is sent", "dve", "channel {byte} c[1]; process P { byte x; state a, b; init a;
+        trans a -> b { effect x = 1; }, a -> b { effect x = 2; }, b -> a { sync c!{x}; }; }
+        process Q { byte y; state a, b; init a; trans a -> b { sync c?{y}; }, b -> a { guard y == 1; }; }
+        system async;"),
+    ("an atomic chain", "promela", "active proctype P() { byte x, y;
+        do :: atomic { x = 1; y = 2 } :: atomic { if :: x = 3 :: x = 4 fi; y = x; x = 0; assert(y != 4) } od }"),
+    ("a d_step", "promela", "byte g; active proctype P() { byte x;
+        do :: x = 1 :: x = 2 :: d_step { if :: x == 2 -> x = 5 :: else fi; g = x; x = 0 } od }
+        active proctype Q() { do :: g == 5 -> g = 0 od }"),
+    ("an escape", "promela", "byte g; active proctype P() { byte x;
+        do :: { x = 1; g = 1; x = 2; g = 2 } unless { x == 2 && g == 1 -> g = 3 } od }"),
+    ("who is asked whether he may move", "promela", "byte g; active proctype P() provided (g < 3) { byte x;
+        do :: x = 1; g = x; x = 7; g = 0 od } active proctype Q() { do :: g == 1 -> g = 4 :: g == 4 -> g = 0 od }"),
+    ("who is started", "promela", "proctype C(byte v) { byte w; w = v; v = 3; assert(w != 2); v = w; assert(v == 1) }
+        init { byte x; do :: _nr_pr == 1 -> if :: x = 1 :: x = 2 fi; run C(x); x = 9 od }"),
+    ("which channel", "promela", "chan a = [1] of { byte }; chan b = [1] of { byte };
+        active proctype P() { chan c; byte x; do :: c = a; c!1; a?x; x = 0 :: c = b; c!2; b?x; assert(x == 1) od }"),
+    ("a match", "promela", "chan c = [2] of { byte, byte }; active proctype P() { byte x, y;
+        do :: x = 1; c!1(5); c?eval(x),y; assert(y == 5) :: x = 2; c!2(6); c?eval(x),x; assert(x == 5) od }"),
+    ("a message that is looked at", "promela", "chan c = [2] of { byte }; active proctype P() { byte x;
+        do :: c!1; x = 1; c?[eval(x)] -> c?x; x = 0 :: c!2; x = 3; if :: c?<x> :: x = 4 fi; assert(x == 2); c?_ od }"),
+    ("who waits for a claim", "promela", "active proctype P() { byte x; do :: x = 1; x = 0 :: x = 2; x = 0 od }
+        never { do :: P[0]:x == 2 -> break :: else od }"),
+    ("a priority", "promela", "active proctype P() { byte x; do :: x = _priority; x = 0 od }"),
+    ("a channel's message", "promela", "chan c = [1] of { byte };
+        active proctype P() { byte x; do :: x = 1; c!x; x = 0 :: x = 2; c!x; x = 0 od }
+        active proctype Q() { byte y; do :: c?y; if :: y == 1 :: y == 2 -> y = 3; assert(y == 3) fi od }"),
+    ("one who reads it later", "promela", "byte g; active proctype P() { do :: g = 1 :: g = 2 od }
+        active proctype Q() { byte n; do :: n < 2 -> n++ :: n == 2 -> g == 2; n = 0; g = 0 od }"),
+];
+
+#[test]
+fn whatever_reads_a_variable_keeps_it() {
+    let tried = READ.iter().map(|(what, language, text)| (what, is_kept(language, text)));
+    let wrong: Vec<_> = tried.filter_map(|(what, it)| Some((what, it.err()?))).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+fn is_kept(language: &str, text: &str) -> Result<(), TestCaseError> {
+    let mut sources = Sources::default();
+    sources.add("model", text);
+    let language = Language::from_name(language).unwrap();
+    let loaded = TextModel::load(language, sources, Options::default());
+    let model = loaded.map_err(|error| TestCaseError::fail(error.to_string()))?.0;
+    follow(&model.interp, 100_000)?;
+    let whole = explored(model.searched().model());
+    let fewer = model.with_dead(true);
+    let searched = fewer.searched();
+    let found = explored(searched.model());
+    prop_assert_eq!(levels(&found), levels(&whole));
+    prop_assert!(found.states() <= whole.states());
+    if searched.wished().dead {
+        counterexamples_replay(searched.model(), &found);
+    }
+    Ok(())
+}
+
+/// All that a search of a model finds.
+fn explored(model: &dyn Model) -> Outcome {
+    memory::search(model, &ALL).unwrap()
+}
+
+const ALL: Limits = Limits {
+    checks: Checks {
+        deadlock: true,
+        assertions: true,
+        invariants: true,
+        faults: true,
+        claims: true,
+    },
+    stop_on_violation: false,
+    max_states: None,
+};
+
+/// What was found, and how deep.
+fn levels(outcome: &Outcome) -> Vec<String> {
+    outcome.findings.iter().map(|(check, it)| format!("{check:?} {}", it.level)).collect()
+}
+
+/// Has every counterexample replayed by the model as it is written, however states are stored.
+fn counterexamples_replay(model: &dyn Model, expected: &Outcome) {
+    let explained = model.explained();
+    for storage in support::stored::storages(model) {
+        let plan = support::tiny_plan(2, model.width() + storage.saved().tag_bytes(), 64, 64);
+        let (found, disk) = support::stored::search(&[model], &storage, &[plan], &[], &ALL);
+        assert_eq!(found.levels, expected.levels);
+        for trace in support::stored::traces(model, &*disk, &found) {
+            assert!(explained.starts().contains(&trace.steps[0]));
+            for (pair, step) in trace.states.windows(2).zip(&trace.steps[1..]) {
+                assert!(explained.steps(&pair[0]).contains(step));
+                assert_eq!(step.outcome, StepOutcome::Successor(pair[1].clone()));
+            }
+        }
+    }
+}
+
+/// What was tried of random programs.
+#[derive(Default)]
+struct Census {
+    reset: u32,
+    fewer: u32,
+}
+
+fn try_all(cases: u32, strategy: impl Strategy<Value = Generated>) -> Census {
+    let cases = if support::is_large() { 30 * cases } else { cases };
+    let config = ProptestConfig {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 20_000,
+        ..ProptestConfig::default()
+    };
+    let census = std::cell::RefCell::new(Census::default());
+    let tried = TestRunner::new(config).run(&strategy, |Generated(mut program)| {
+        if program.end == EndRule::NeverStuttering {
+            program.end = EndRule::Never;
+        }
+        let interp = Interp::new(program).expect("what is generated can be executed");
+        if Cleared::of(&interp).is_some() {
+            census.borrow_mut().reset += 1;
+        }
+        if let Some((whole, fewer)) = follow(&interp, 300)? {
+            prop_assert!(fewer <= whole);
+            census.borrow_mut().fewer += u32::from(fewer < whole);
+        }
+        Ok(())
+    });
+    tried.unwrap_or_else(|failure| panic!("{failure}"));
+    census.into_inner()
+}
+
+#[test]
+fn random_programs_follow_what_is_written() {
+    let Census { reset, fewer } = try_all(800, programs());
+    println!("{reset} programs reset something, {fewer} have fewer states");
+    assert!(reset > 30 && fewer > 4, "{reset} reset something, {fewer} have fewer states");
+}
+
+#[test]
+fn dense_random_programs_follow_what_is_written() {
+    try_all(200, dense_programs());
+}
+
+/// It preserves everything, so claims and depths too, and stacks below all others.
+#[test]
+fn it_preserves_everything_and_says_what_it_did() {
+    let text = "process P { byte x; state a, b; init a; trans a -> b { effect x = 1; },
+        a -> b { effect x = 2; }, b -> a { guard x > 0; }; } system async;";
+    let model = load("dve", text).with_dead(true);
+    let searched = model.searched();
+    assert_eq!(searched.stack().preserves(), Preserved::ALL);
+    assert!(Kept::ALL.into_iter().all(|it| searched.stack().preserves().has(it)));
+    let told = searched.stack().told(&Default::default());
+    assert_eq!(told[0].name, "dead variables");
+    assert_eq!(told[0].did.as_deref(), Some("1 variable reset in 1 place"));
+    let nothing = load(
+        "dve",
+        "byte x; process P { state a; init a; trans a -> a { guard x == 0; }; } system async;",
+    );
+    assert!(nothing.cleared().is_none());
+    let wished = Wished { dead: true, ..Wished::default() };
+    let stack = Stack::of(ProgramForm::written(&nothing.interp), wished, || unreachable!());
+    assert!(stack.told(&Default::default()).is_empty());
+}
+
+/// A search keeps whether it resets, and one that does not agree is refused.
+#[test]
+fn a_search_that_goes_on_resets_as_it_did() {
+    let text = "int n; process P { byte x; state a, b; init a; trans a -> b { effect x = 1; },
+        a -> b { effect x = 2; }, b -> a { guard x > 0; }; }
+        process Q { state a, b; init a; assert b: n < 99; trans a -> a { guard n < 100; effect n = n + 1; },
+        a -> b { guard n == 100; }; } system async;";
+    let folder = tempfile::tempdir().unwrap();
+    let model = load("dve", text);
+    let check = |dead| {
+        let reduce = Reduce { dead, ..Reduce::NONE };
+        Check::of_text(&model).reduce(reduce).memory(256 << 20)
+    };
+    let (whole, fewer) = (check(false).run().unwrap(), check(true).run().unwrap());
+    assert!(fewer.states() < whole.states());
+    assert_eq!((whole.verdict(), fewer.verdict()), (Verdict::Violated, Verdict::Violated));
+    let depth = |found: &spillway::session::Found| found.counterexample().unwrap().unwrap().depth();
+    assert_eq!(depth(&whole), depth(&fewer));
+    let dir = folder.path().join("d");
+    let stopped = check(true).dir(&dir).max_states(100).run().unwrap();
+    assert_eq!(stopped.verdict(), Verdict::Incomplete);
+    drop(stopped);
+    assert!(check(false).dir(&dir).run().is_err());
+    assert_eq!(check(true).dir(&dir).run().unwrap().outcome(), fewer.outcome());
+}
