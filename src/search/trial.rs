@@ -108,6 +108,15 @@ impl FirstLevels {
     /// Which share of the states is left if steps are put off as `reduced` does. It is an error if the
     /// model fails. Once told to stop it means nothing.
     pub fn share_left(&self, reduced: &dyn Model, control: &Control) -> Result<f64> {
+        self.shares_left(reduced, control).map(|[late, _]| late)
+    }
+
+    /// The same of all of them, not of the later half alone: what is left of the space, if they are all there are.
+    pub fn share_left_of_all(&self, reduced: &dyn Model, control: &Control) -> Result<f64> {
+        self.shares_left(reduced, control).map(|[_, all]| all)
+    }
+
+    fn shares_left(&self, reduced: &dyn Model, control: &Control) -> Result<[f64; 2]> {
         let mut walk = Walk::new(reduced, BEYOND * self.states(), control);
         let mut hopeless = HOPELESS.into_iter().peekable();
         let mut left = Vec::new();
@@ -121,12 +130,11 @@ impl FirstLevels {
             let [late, all] = self.shares(&left);
             let is_clear = after == HOPELESS[0].0 && late.max(all) <= CLEAR;
             if is_clear || late.min(all) >= share {
-                return Ok(late);
+                return Ok([late, all]);
             }
             hopeless.next();
         }
-        let [late, _] = self.shares(&left);
-        Ok(late)
+        Ok(self.shares(&left))
     }
 
     /// What is left of the later half of the states, and of all, up to the level that `left` goes to.

@@ -75,7 +75,11 @@ impl TextModel {
                     None => "there is nothing in the model for it".into(),
                 }),
                 false => Ok(Saving {
-                    share: 1.0 - first.share_left(searched.model(), &control)?,
+                    share: 1.0
+                        - match first.is_all {
+                            true => first.share_left_of_all(searched.model(), &control)?,
+                            false => first.share_left(searched.model(), &control)?,
+                        },
                     states: first.states(),
                     is_all: first.is_all,
                 }),
