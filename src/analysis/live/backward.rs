@@ -280,20 +280,20 @@ pub(super) struct Writes<'w> {
 
 impl Visitor for Writes<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
-        if let StmtKind::Call { function, .. } = &stmt.kind {
-            if self.functions.insert(*function) {
-                let program = self.program;
-                walk::body(self, &program.functions[*function].body);
-            }
+        if let StmtKind::Call { function, .. } = &stmt.kind
+            && self.functions.insert(*function)
+        {
+            let program = self.program;
+            walk::body(self, &program.functions[*function].body);
         }
         walk::stmt(self, stmt);
     }
 
     fn place(&mut self, place: &Place, access: Access) {
-        if access == Access::Write {
-            if let Some(Meant { mut scalars, .. }) = self.scalars.meant(self.program, place) {
-                scalars.by_ref().for_each(|at| bits::insert(self.written, at));
-            }
+        if access == Access::Write
+            && let Some(Meant { mut scalars, .. }) = self.scalars.meant(self.program, place)
+        {
+            scalars.by_ref().for_each(|at| bits::insert(self.written, at));
         }
         walk::place(self, place);
     }
