@@ -78,10 +78,8 @@ fn follow(written: &Interp, pairs_max: usize) -> Result<Option<(usize, usize)>, 
     if met.len() == pairs_max {
         return Ok(None);
     }
-    let count = |side: fn(&(Vec<u8>, Vec<u8>)) -> &Vec<u8>| {
-        met.iter().map(side).collect::<BTreeSet<_>>().len()
-    };
-    Ok(Some((count(|it| &it.0), count(|it| &it.1))))
+    let (theirs, ours): (BTreeSet<_>, BTreeSet<_>) = met.into_iter().unzip();
+    Ok(Some((theirs.len(), ours.len())))
 }
 
 /// The states of a model as written, and as it resets, which follow each other.
