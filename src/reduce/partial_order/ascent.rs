@@ -43,8 +43,8 @@ struct Section {
 /// Locations one above another.
 #[derive(Debug, Default)]
 struct Rungs {
-    /// By the code of the location.
-    by_code: BTreeMap<u32, Rung>,
+    /// By the code of the location, as far as there are any.
+    by_code: Vec<Option<Rung>>,
     /// What decides between locations of one rung.
     within: Vec<Within>,
 }
@@ -77,6 +77,18 @@ struct Edge {
     instance: InstanceId,
 }
 
+impl Rungs {
+    fn at(&self, code: u32) -> Option<Rung> {
+        *self.by_code.get(code as usize)?
+    }
+
+    fn put(&mut self, code: u32, rung: Rung) {
+        let length = self.by_code.len().max(code as usize + 1);
+        self.by_code.resize(length, None);
+        self.by_code[code as usize] = Some(rung);
+    }
+}
+
 impl Ascent {
     /// That of a program.
     pub fn new(dependence: &Dependence, relation: &Relation) -> Ascent {
@@ -102,9 +114,9 @@ impl Ascent {
         let (before, after) = (at(from), at(to));
         let mut rungs = &section.root;
         loop {
-            let rung = |code| rungs.by_code.get(code).map_or(0, |it: &Rung| 1 + it.height);
-            let order = rung(&before).cmp(&rung(&after));
-            let within = rungs.by_code.get(&before).and_then(|it| it.within);
+            let height = |code| rungs.at(code).map_or(0, |it| 1 + it.height);
+            let order = height(before).cmp(&height(after));
+            let within = rungs.at(before).and_then(|it| it.within);
             let Some(within) = within.map(|it| &rungs.within[it]).filter(|_| order.is_eq()) else {
                 return order;
             };
@@ -161,9 +173,9 @@ impl Building<'_> {
                 rungs.within.push(self.within(inner, climbing));
                 rungs.within.len() - 1
             });
-            rungs.by_code.extend(component.iter().map(|&code| (code, Rung { height, within })));
+            component.iter().for_each(|&code| rungs.put(code, Rung { height, within }));
         }
-        let height = |code: u32| rungs.by_code.get(&code).map(|it| it.height);
+        let height = |code| rungs.at(code).map(|it| it.height);
         for edge in edges.iter().filter(|it| height(it.from) != height(it.to)) {
             bits::insert(climbing, edge.instance.index());
         }

@@ -1,37 +1,49 @@
 //! Which of the enabled steps of a state are taken, in states of one configuration.
 
 use super::Method;
-use super::deletion::{Deletion, Needed};
+use super::deletion::{Deletion, Having};
 use super::memo::Memo;
+use super::needs::{Needs, Seen};
 use super::processes::Processes;
 use super::relation::Relation;
-use super::stubborn::{Closure, Seen};
+use super::stubborn::Closure;
 use crate::analysis::bits::{self, Rows};
+
+/// In the number of a key: it is about what has to be taken besides.
+const REST: u64 = 1 << 63;
 
 /// Chooses, by one method, for one program.
 #[derive(Debug)]
 pub(super) struct Chooser {
+    /// Choosers that choose alike have the same.
+    number: u64,
     relation: Relation,
     method: Method,
     /// The instances whose steps climb, if something put off is taken up where none does.
     climbing: Option<Vec<u64>>,
     /// What is known of whole processes, for the methods that choose among these.
     processes: Option<Processes>,
-    /// Who cannot stay in a set without whom, for the methods that look for small ones.
-    needed: Option<Needed>,
+    /// Which sets have whom, for the methods that look for small ones.
+    having: Option<Having>,
     /// Words of a set of instances.
     words: usize,
 }
 
 /// What choosing takes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Room {
-    padded: Vec<u8>,
-    /// The key of the choice: what is enabled, then the facts.
+    /// The key of the choice: which chooser it is by, what is enabled, then the facts.
     key: Vec<u64>,
     /// The choice: the chosen instances, then whether it is good.
     value: Vec<u64>,
     memo: Memo,
+    sets: Sets,
+}
+
+/// Room for looking for closed sets.
+#[derive(Debug, Default)]
+struct Sets {
+    needs: Needs,
     closure: Closure,
     deletion: Deletion,
     best: Vec<u64>,
@@ -48,16 +60,30 @@ pub(super) struct Choice<'r> {
 }
 
 impl Chooser {
-    pub fn new(relation: Relation, method: Method, climbing: Option<Vec<u64>>) -> Chooser {
-        let (processes, needed) = match method {
-            Method::Stubborn | Method::Conditional => (None, Some(Needed::new(&relation))),
+    pub fn new(
+        number: u64,
+        relation: Relation,
+        method: Method,
+        climbing: Option<Vec<u64>>,
+    ) -> Chooser {
+        let (processes, having) = match method {
+            Method::Stubborn | Method::Conditional => (None, Some(Having::new(&relation))),
             Method::Sleep => (None, None),
             Method::Local | Method::LocalSleep | Method::Overman => {
                 (Some(Processes::new(&relation)), None)
             }
         };
         let words = bits::words_of(relation.instances);
-        Chooser { relation, method, climbing, processes, needed, words }
+        Chooser { number, relation, method, climbing, processes, having, words }
+    }
+
+    /// Makes its choices those of another too, if that chooses alike; tells whether.
+    pub fn join(&mut self, other: &Chooser) -> bool {
+        let is_alike = self.relation.chooses_like(&other.relation);
+        if is_alike {
+            self.number = other.number;
+        }
+        is_alike
     }
 
     /// Whether anything is looked for but deadlocks.
@@ -70,31 +96,18 @@ impl Chooser {
         &self.relation.dependent
     }
 
-    pub fn room(&self) -> Room {
-        let key_words = self.words + self.relation.facts.words();
-        Room {
-            padded: Vec::new(),
-            key: vec![0; key_words],
-            value: vec![0; self.words + 1],
-            memo: Memo::new(key_words, self.words + 1),
-            closure: Closure::default(),
-            deletion: Deletion::default(),
-            best: Vec::new(),
-        }
-    }
-
     /// What is taken of a state in which something is enabled.
     pub fn choose<'r>(&self, state: &[u8], enabled: &[u64], room: &'r mut Room) -> Choice<'r> {
-        let (own, facts) = room.key.split_at_mut(self.words);
+        let Room { key, value, memo, .. } = room;
+        key.resize(1 + self.words + self.relation.facts.words(), 0);
+        value.resize(self.words + 1, 0);
+        key[0] = self.number;
+        let (own, facts) = key[1..].split_at_mut(self.words);
         own.copy_from_slice(enabled);
-        self.relation.facts.read(state, &mut room.padded, facts);
-        let slot = room.memo.slot(&room.key);
-        match room.memo.get(slot, &room.key) {
-            Some(value) => room.value.copy_from_slice(value),
-            None => {
-                self.compute(room);
-                room.memo.put(slot, &room.key, &room.value);
-            }
+        self.relation.facts.read(state, facts);
+        if !memo.get(key, value) {
+            self.compute(room);
+            room.memo.put(&room.key, &room.value);
         }
         let (chosen, is_good) = room.value.split_at(self.words);
         Choice { chosen, is_good: is_good[0] != 0 }
@@ -103,42 +116,54 @@ impl Chooser {
     /// What has to be taken of a state besides, so that everything that is looked for is
     /// chosen or waited for.
     pub fn rest<'r>(&self, state: &[u8], enabled: &[u64], room: &'r mut Room) -> &'r [u64] {
-        let chosen = self.choose(state, enabled, room).chosen.to_vec();
-        let Room { key, closure, value, .. } = room;
+        self.choose(state, enabled, room);
+        room.key[0] |= REST;
+        room.value.resize(2 * self.words + 1, 0);
+        let (chosen, rest) = room.value.split_at_mut(self.words + 1);
+        if !room.memo.get(&room.key, rest) {
+            self.compute_rest(&room.key, chosen, rest, &mut room.sets);
+            room.memo.put(&room.key, rest);
+        }
+        rest
+    }
+
+    fn compute_rest(&self, key: &[u64], chosen: &[u64], rest: &mut [u64], sets: &mut Sets) {
         let (enabled, facts) = self.seen(key);
         let seen = Seen { enabled: &enabled, facts };
         let mut with = self.relation.monitors.clone();
-        bits::extend(&mut with, &chosen);
-        closure.look(&self.relation, seen);
+        bits::extend(&mut with, &chosen[..self.words]);
+        let Sets { needs, closure, .. } = sets;
+        needs.look(&self.relation, seen);
         closure.begin(&self.relation, seen, &with);
-        closure.close(&self.relation, seen, u32::MAX);
-        let rest = closure.set.iter().zip(&enabled).zip(&chosen);
-        value.iter_mut().zip(rest).for_each(|(word, ((set, enabled), chosen))| {
-            *word = set & enabled & !chosen;
-        });
-        &value[..self.words]
+        closure.close(&self.relation, seen, needs, u32::MAX);
+        for (at, word) in rest.iter_mut().enumerate() {
+            *word = closure.set[at] & enabled[at] & !chosen[at];
+        }
     }
 
     /// A key as sets: of members, and of facts.
     fn seen<'k>(&self, key: &'k [u64]) -> (Vec<u64>, &'k [u64]) {
-        let (enabled, facts) = key.split_at(self.words);
+        let (enabled, facts) = key[1..].split_at(self.words);
         let mut all = vec![0; self.relation.monitors.len()];
         all[..self.words].copy_from_slice(enabled);
         (all, facts)
     }
 
     fn compute(&self, room: &mut Room) {
-        let Room { key, value, closure, deletion, best, .. } = room;
+        let Room { key, value, sets, .. } = room;
         let (enabled, facts) = self.seen(key);
         let seen = Seen { enabled: &enabled, facts };
-        best.clone_from(&self.relation.monitors);
-        best.fill(u64::MAX);
+        sets.best.clone_from(&self.relation.monitors);
+        sets.best.fill(u64::MAX);
         match (self.method, &self.processes) {
             (Method::Sleep, _) => {}
-            (Method::Local | Method::LocalSleep, Some(processes)) => processes.local(seen, best),
-            (Method::Overman, Some(processes)) => processes.overman(seen, best),
-            _ => self.stubborn(seen, closure, deletion, best),
+            (Method::Local | Method::LocalSleep, Some(processes)) => {
+                processes.local(seen, &mut sets.best)
+            }
+            (Method::Overman, Some(processes)) => processes.overman(seen, &mut sets.best),
+            _ => self.stubborn(seen, sets),
         }
+        let best = &sets.best;
         let is_whole = bits::is_within(&enabled, best);
         let is_good = is_whole || bits::is_within(&self.relation.monitors, best);
         for (word, (set, enabled)) in value.iter_mut().zip(best.iter().zip(&enabled)) {
@@ -149,16 +174,11 @@ impl Chooser {
 
     /// The set with the fewest enabled members, of the closures from each enabled member and one found by
     /// deletion; of several one that has all that is looked for, or the first.
-    fn stubborn(
-        &self,
-        seen: Seen,
-        closure: &mut Closure,
-        deletion: &mut Deletion,
-        best: &mut Vec<u64>,
-    ) {
+    fn stubborn(&self, seen: Seen, sets: &mut Sets) {
+        let Sets { needs, closure, deletion, best } = sets;
         let (relation, all) = (&self.relation, bits::count(seen.enabled));
-        let Some(needed) = self.needed.as_ref().filter(|_| all > 1) else { return };
-        closure.look(relation, seen);
+        let Some(having) = self.having.as_ref().filter(|_| all > 1) else { return };
+        needs.look(relation, seen);
         closure.forget(relation);
         // All that is enabled is the last choice.
         let mut least = (all, u32::MAX);
@@ -168,7 +188,7 @@ impl Chooser {
                 return;
             }
             closure.begin_with(relation, seed);
-            if !closure.close(relation, seen, most) {
+            if !closure.close(relation, seen, needs, most) {
                 // What is made possible is chosen by what is there: from elsewhere it may be less, unless it
                 // was too much before.
                 if closure.enabled > least.0 || closure.has_avoided {
@@ -186,7 +206,7 @@ impl Chooser {
             return;
         }
         // Of sets that are as good otherwise, closures have fewer disabled members.
-        deletion.run(relation, needed, seen, closure);
+        deletion.run(relation, having, seen, needs);
         let cost = self.cost(seen, &deletion.set, (deletion.enabled, all));
         if deletion.enabled < all && cost < least {
             best.clone_from(&deletion.set);

@@ -18,9 +18,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Choosers that are kept; those of configurations seen beyond are made again.
 const KEPT_MAX: usize = 256;
 
-/// Rooms that a thread keeps, for the configurations it met last.
-const ROOMS_MAX: usize = 4;
-
 /// Chooses by one method for one program.
 pub(super) struct Choosers<'m> {
     interp: &'m Interp,
@@ -35,15 +32,22 @@ pub(super) struct Choosers<'m> {
     fixed: Option<Fixed>,
     /// Of states of which nothing more is known than of all.
     base: Arc<Chooser>,
-    made: Mutex<HashMap<Configuration, Arc<Chooser>>>,
+    made: Mutex<Made>,
+}
+
+#[derive(Default)]
+struct Made {
+    choosers: HashMap<Configuration, Arc<Chooser>>,
+    /// How many there have ever been.
+    count: u64,
 }
 
 /// What choosing takes.
 pub(super) struct Rooms {
-    /// A state of the configuration that the first room is for.
+    /// A state of the configuration that the chooser is for.
     seen: Vec<u8>,
-    /// The one used last in front.
-    rooms: Vec<(Arc<Chooser>, Room)>,
+    chooser: Arc<Chooser>,
+    room: Room,
 }
 
 impl<'m> Choosers<'m> {
@@ -67,7 +71,7 @@ impl<'m> Choosers<'m> {
         let ascent = (puts_off && way.proviso == Proviso::Static)
             .then(|| Ascent::new(&dependence, &relation));
         let climbing = ascent.as_ref().map(|it| it.climbing.clone());
-        let base = Arc::new(Chooser::new(relation, way.method, climbing));
+        let base = Arc::new(Chooser::new(0, relation, way.method, climbing));
         let (fixed, made) = (Fixed::new(program, layout), Mutex::default());
         let sleep_sets = sleep_sets.map(Arc::new);
         Ok(Choosers { interp, way, checks, sleep_sets, ascent, ranges, fixed, base, made })
@@ -115,7 +119,7 @@ impl<'m> Choosers<'m> {
     }
 
     pub fn rooms(&self) -> Rooms {
-        Rooms { seen: Vec::new(), rooms: vec![(self.base.clone(), self.base.room())] }
+        Rooms { seen: Vec::new(), chooser: self.base.clone(), room: Room::default() }
     }
 
     /// What is taken of a state in which something is enabled.
@@ -141,13 +145,11 @@ impl<'m> Choosers<'m> {
         if let Some(fixed) = &self.fixed
             && (rooms.seen.is_empty() || fixed.differ(state, &rooms.seen))
         {
-            let chooser = self.made(fixed.of(state));
+            rooms.chooser = self.made(fixed.of(state));
             rooms.seen.clear();
             rooms.seen.extend_from_slice(state);
-            rooms.bring_forward(chooser);
         }
-        let (chooser, room) = &mut rooms.rooms[0];
-        (chooser, room)
+        (&rooms.chooser, &mut rooms.room)
     }
 
     fn made(&self, configuration: Configuration) -> Arc<Chooser> {
@@ -155,27 +157,37 @@ impl<'m> Choosers<'m> {
             return self.base.clone();
         }
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(chooser) = made.get(&configuration) {
+        if let Some(chooser) = made.choosers.get(&configuration) {
             return chooser.clone();
         }
-        if made.len() == KEPT_MAX {
-            made.clear();
+        if made.choosers.len() == KEPT_MAX {
+            made.choosers.clear();
         }
+        made.count += 1;
         let known = (self.ranges.clone(), configuration.clone());
-        let chooser = self.chooser(known);
-        let chooser = chooser.map_or_else(|_| self.base.clone(), Arc::new);
-        made.insert(configuration, chooser.clone());
+        let chooser = self.chooser(made.count, known).map_or_else(
+            |_| self.base.clone(),
+            |mut chooser| {
+                made.choosers.values().any(|other| chooser.join(other));
+                Arc::new(chooser)
+            },
+        );
+        made.choosers.insert(configuration, chooser.clone());
         chooser
     }
 
     /// The chooser for states from which on what is fixed never changes, or why there is none.
-    fn chooser(&self, known: (Option<Ranges>, Configuration)) -> Result<Chooser, String> {
+    fn chooser(
+        &self,
+        number: u64,
+        known: (Option<Ranges>, Configuration),
+    ) -> Result<Chooser, String> {
         let table = table(self.interp, known)?;
         let (method, dependence) = (self.way.method, dependence(&table)?);
         let related = (&dependence, &dependence.matrix());
         let relation = Relation::new(self.interp, related, &self.checks, method.is_conditional());
         let climbing = self.ascent.as_ref().map(|it| it.climbing.clone());
-        Ok(Chooser::new(relation, method, climbing))
+        Ok(Chooser::new(number, relation, method, climbing))
     }
 }
 
@@ -186,18 +198,4 @@ fn table(
 ) -> Result<Table<'_>, String> {
     let (program, layout) = (interp.program(), interp.layout());
     Table::where_fixed(program, layout, ranges, fixed).map_err(|it| it.reason)
-}
-
-impl Rooms {
-    /// Puts the room for a chooser in front.
-    fn bring_forward(&mut self, chooser: Arc<Chooser>) {
-        match self.rooms.iter().position(|(it, _)| Arc::ptr_eq(it, &chooser)) {
-            Some(at) => self.rooms[..=at].rotate_right(1),
-            None => {
-                self.rooms.truncate(ROOMS_MAX - 1);
-                let room = chooser.room();
-                self.rooms.insert(0, (chooser, room));
-            }
-        }
-    }
 }

@@ -1,54 +1,128 @@
-//! Choices that were made before: a table without an end to what is forgotten.
+//! Choices that were made before.
 //!
-//! A choice is a function of what is enabled and of the facts, and states that follow one another in a
-//! level often agree in both. So it is looked up first. Each slot of the table holds the last choice
-//! whose key fell into it; what is found is what would be computed.
+//! A choice is a function of what is enabled and of the facts, and of the many states of a level most agree in
+//! these with another. So it is looked up first; what is found is what would be computed. What was of no use
+//! for a while is forgotten: choices are kept in two halves, and when one is full the other begins anew.
 
-/// Bytes of a table, about: it should stay in the second-level cache.
-const BYTES: usize = 512 << 10;
+use hashbrown::HashTable;
 
-/// Choices by what they depend on.
-#[derive(Debug)]
+/// Bytes of a half, about. Both are in what the memory plan sets aside for a thread.
+const HALF_BYTES: usize = 2 << 20;
+
+/// Choices by what they depend on. Keys that begin with the same word are of one length, and so are their values.
+#[derive(Debug, Default)]
 pub(super) struct Memo {
-    key_words: usize,
-    value_words: usize,
-    /// One less than the number of slots, which is a power of two.
-    mask: usize,
-    /// A slot is a key, then a value; a free one has a value of zeros, which no choice is.
-    slots: Vec<u64>,
+    young: Half,
+    old: Half,
+}
+
+#[derive(Debug, Default)]
+struct Half {
+    /// Where keys are in `words`.
+    keys: HashTable<Place>,
+    /// Keys, each with its value behind it.
+    words: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    begin: u32,
+    length: u32,
 }
 
 impl Memo {
-    /// No choices yet, for keys and values of so many words.
-    pub fn new(key_words: usize, value_words: usize) -> Memo {
-        let words = key_words + value_words;
-        let slots = (BYTES / 8 / words).next_power_of_two() / 2;
-        let slots = slots.max(1);
-        Memo { key_words, value_words, mask: slots - 1, slots: vec![0; slots * words] }
+    /// Makes `value` the one for a key, if that is known.
+    pub fn get(&mut self, key: &[u64], value: &mut [u64]) -> bool {
+        let hash = mixed(key);
+        if self.young.get(hash, key, value) {
+            return true;
+        }
+        let is_old = self.old.get(hash, key, value);
+        if is_old {
+            self.put(key, value);
+        }
+        is_old
     }
 
-    /// The slot for a key.
-    pub fn slot(&self, key: &[u64]) -> usize {
-        // The keys are sets, which differ in few bits: all are mixed.
-        let mixed = key.iter().fold(0u64, |mixed, &word| {
-            (mixed ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
-        });
-        (mixed ^ mixed >> 32) as usize & self.mask
+    /// Notes the value for a key that is not known.
+    pub fn put(&mut self, key: &[u64], value: &[u64]) {
+        if self.young.bytes() >= HALF_BYTES {
+            std::mem::swap(&mut self.young, &mut self.old);
+            self.young.keys.clear();
+            self.young.words.clear();
+        }
+        self.young.put(mixed(key), key, value);
+    }
+}
+
+impl Half {
+    fn bytes(&self) -> usize {
+        size_of_val(self.words.as_slice()) + self.keys.len() * size_of::<Place>()
     }
 
-    /// The value for a key, if it is in its slot.
-    pub fn get(&self, slot: usize, key: &[u64]) -> Option<&[u64]> {
-        let at = slot * (self.key_words + self.value_words);
-        let (known, value) =
-            self.slots[at..][..self.key_words + self.value_words].split_at(self.key_words);
-        (known == key && value.iter().any(|&word| word != 0)).then_some(value)
+    fn key(&self, place: Place) -> &[u64] {
+        &self.words[place.begin as usize..][..place.length as usize]
     }
 
-    /// Puts a value that is not all zeros into the slot for its key.
-    pub fn put(&mut self, slot: usize, key: &[u64], value: &[u64]) {
-        debug_assert!(value.iter().any(|&word| word != 0));
-        let at = slot * (self.key_words + self.value_words);
-        self.slots[at..][..self.key_words].copy_from_slice(key);
-        self.slots[at + self.key_words..][..self.value_words].copy_from_slice(value);
+    fn get(&self, hash: u64, key: &[u64], value: &mut [u64]) -> bool {
+        let found = self.keys.find(hash, |&it| self.key(it) == key);
+        let Some(&Place { begin, length }) = found else { return false };
+        value.copy_from_slice(&self.words[(begin + length) as usize..][..value.len()]);
+        true
+    }
+
+    fn put(&mut self, hash: u64, key: &[u64], value: &[u64]) {
+        let place = Place { begin: self.words.len() as u32, length: key.len() as u32 };
+        self.words.extend_from_slice(key);
+        self.words.extend_from_slice(value);
+        let words = &self.words;
+        let hash_of = |it: &Place| mixed(&words[it.begin as usize..][..it.length as usize]);
+        self.keys.insert_unique(hash, place, hash_of);
+    }
+}
+
+/// The keys are sets, which differ in few bits: all are mixed.
+fn mixed(key: &[u64]) -> u64 {
+    let mixed = key.iter().fold(0u64, |mixed, &word| {
+        (mixed ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    });
+    mixed ^ mixed >> 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keys of two kinds, of which those of one are longer; the value tells the key.
+    fn known(at: u64) -> (Vec<u64>, Vec<u64>) {
+        let mut key = vec![at % 2, at, at.rotate_left(40)];
+        key.resize(if at.is_multiple_of(2) { 3 } else { 20 }, 7);
+        (key, vec![at, !at])
+    }
+
+    #[test]
+    fn what_is_found_is_what_was_put_and_the_last_is_not_forgotten() {
+        let (mut memo, mut found, mut value) = (Memo::default(), 0, vec![0; 2]);
+        const COUNT: u64 = 200_000;
+        for at in 0..COUNT {
+            let (key, right) = known(at);
+            assert!(!memo.get(&key, &mut value));
+            memo.put(&key, &right);
+            for before in [at, at.saturating_sub(1000)] {
+                let (key, right) = known(before);
+                assert!(memo.get(&key, &mut value), "{before} at {at}");
+                assert_eq!(value, right);
+            }
+        }
+        for at in 0..COUNT {
+            let (key, right) = known(at);
+            if memo.get(&key, &mut value) {
+                assert_eq!(value, right);
+                found += 1;
+            }
+        }
+        assert!((20_000..COUNT).contains(&found), "{found}");
+        let bytes = memo.young.bytes() + memo.old.bytes();
+        assert!(bytes <= 2 * (HALF_BYTES + 200), "{bytes}");
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! - `relation`: which action instances disturb which, as sets of bits; `facts`: what does not hold in a
 //!   state, read off it by `tables`;
-//! - `stubborn` with `deletion`, `processes`: the methods; `choice`: one of them at work, `memo`: what it
+//! - `stubborn` with `deletion` and what both ask, `needs`; `processes`: the methods; `choice`: one of them at work, `memo`: what it
 //!   remembers;
 //! - `sleep`: which steps are left out, of those chosen, since another order has been taken; `sleep_sets`: as
 //!   values of states;
@@ -28,6 +28,7 @@ mod facts;
 mod fixed;
 mod memo;
 mod model;
+mod needs;
 mod processes;
 mod relation;
 mod sleep;

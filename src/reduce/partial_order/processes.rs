@@ -1,8 +1,8 @@
 //! Choices of whole processes: preferential local transitions (Holzmann, Godefroid and Pirottin 1992,
 //! Algorithm 2) and Overman's method (1981; the same paper, section 5).
 
+use super::needs::Seen;
 use super::relation::{Beginning, Place, Relation};
-use super::stubborn::Seen;
 use crate::analysis::bits;
 use crate::ir::LocationId;
 use std::collections::BTreeSet;

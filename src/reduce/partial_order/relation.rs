@@ -28,7 +28,7 @@ pub(super) fn dependence<'t>(table: &'t Table<'t>) -> Result<Dependence<'t>, Str
 }
 
 /// One of the conditions that a member waits for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wait {
     /// The fact that it does not hold, if that can be read off a state.
     pub fact: Option<usize>,
@@ -41,7 +41,7 @@ pub(super) struct Wait {
 }
 
 /// A location of a process.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Here {
     /// The fact that the process is not there.
     pub fact: usize,
@@ -50,7 +50,7 @@ pub(super) struct Here {
 }
 
 /// A set that has to be with a member for some values of a cell.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sometimes {
     /// The fact that the cell has another value, if that can be read off a state.
     pub unless: Option<usize>,
@@ -82,7 +82,7 @@ pub(super) struct Relation {
 }
 
 /// A process in a slot, as its location tells.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// The members that it has a part in.
     pub own: Vec<u64>,
@@ -93,7 +93,7 @@ pub(super) struct Place {
 }
 
 /// What begins where a process is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Beginning {
     /// The fact that it is not there, if that can be read off a state.
     pub fact: Option<usize>,
@@ -139,6 +139,27 @@ impl Relation {
         relation.enabling = pointed.into_rows();
         relation.number_facts(facts);
         relation
+    }
+
+    /// Whether the same is chosen by another wherever the same is enabled and the facts are the same, however
+    /// these are read.
+    pub fn chooses_like(&self, other: &Relation) -> bool {
+        let Relation {
+            instances,
+            dependent,
+            sometimes,
+            waits,
+            movers,
+            enabling,
+            monitors,
+            places,
+            facts,
+        } = self;
+        (*instances, facts.words()) == (other.instances, other.facts.words())
+            && (dependent, enabling, monitors)
+                == (&other.dependent, &other.enabling, &other.monitors)
+            && (sometimes, waits) == (&other.sometimes, &other.waits)
+            && (movers, places) == (&other.movers, &other.places)
     }
 
     /// Whether anything is looked for but deadlocks.

@@ -9,17 +9,9 @@
 //! With the *conditional* relation (Definitions 9 and 11) what does not go with an enabled member depends on
 //! the state: on how full a channel is, or what a counter holds.
 
-use super::relation::{Here, Relation, Wait};
+use super::needs::{Need, Needs, Seen};
+use super::relation::Relation;
 use crate::analysis::bits;
-
-/// A state as a choice sees it.
-#[derive(Clone, Copy)]
-pub(super) struct Seen<'s> {
-    /// What is enabled.
-    pub enabled: &'s [u64],
-    /// The facts of it.
-    pub facts: &'s [u64],
-}
 
 /// Room for closures.
 #[derive(Debug, Default)]
@@ -28,10 +20,7 @@ pub(super) struct Closure {
     pub set: Vec<u64>,
     /// How many enabled members it has.
     pub enabled: u32,
-    /// Of each of the relation's movers the set of those that take it from where it is.
-    pub leaving: Vec<Option<usize>>,
     open: Vec<usize>,
-    union: Vec<u64>,
     /// Members from which the closure was too large.
     avoided: Vec<u64>,
     /// Whether the set has one of these.
@@ -48,14 +37,6 @@ impl Closure {
     /// Gives up, in this state, as soon as the set has this member, from which the closure was too large.
     pub fn avoid(&mut self, member: usize) {
         bits::insert(&mut self.avoided, member);
-    }
-
-    /// Finds out where processes are. The sets that follow are about this state.
-    pub fn look(&mut self, relation: &Relation, seen: Seen) {
-        self.leaving.clear();
-        let here = |it: &&Here| !bits::has(seen.facts, it.fact);
-        let leaving = |all: &Vec<Here>| all.iter().find(here).map(|it| it.leaving);
-        self.leaving.extend(relation.movers.iter().map(leaving));
     }
 
     /// Begins with nothing.
@@ -98,14 +79,20 @@ impl Closure {
 
     /// Closes the set; gives up, with `false`, as soon as it has more than `most` enabled members or one
     /// that is avoided.
-    pub fn close(&mut self, relation: &Relation, seen: Seen, most: u32) -> bool {
+    pub fn close(&mut self, relation: &Relation, seen: Seen, needs: &mut Needs, most: u32) -> bool {
         while let Some(member) = self.open.pop() {
-            if !bits::has(seen.enabled, member) {
-                self.wait(relation, seen, member);
-            } else {
+            if bits::has(seen.enabled, member) {
                 self.add(seen, relation.dependent.row(member));
-                for set in relation.needed_now(member, seen.facts) {
-                    self.add(seen, relation.enabling.row(set));
+            }
+            match needs.of(relation, seen, member) {
+                Need::OneOf(sets) => {
+                    let cheapest = self.cheapest(relation, seen, sets);
+                    self.add(seen, relation.enabling.row(cheapest));
+                }
+                Need::All(sets) => {
+                    for &set in sets {
+                        self.add(seen, relation.enabling.row(set as usize));
+                    }
                 }
             }
             if self.enabled > most || self.has_avoided {
@@ -115,50 +102,24 @@ impl Closure {
         true
     }
 
-    /// Adds what may make a member possible that is not: for one condition that does not hold the one
-    /// with the least to add; where it is not known which one that is, for all of which it is not known.
-    fn wait(&mut self, relation: &Relation, seen: Seen, member: usize) {
-        if let Some(least) = self.cheapest(relation, seen, member) {
-            return self.add(seen, relation.enabling.row(least));
+    /// The set with the least to add; of several the first.
+    fn cheapest(&self, relation: &Relation, seen: Seen, sets: &[u32]) -> usize {
+        let all = sets.iter().map(|&set| set as usize);
+        if let &[only] = sets {
+            return only as usize;
         }
-        let mut union = std::mem::take(&mut self.union);
-        union.clear();
-        union.resize(self.set.len(), 0);
-        for set in relation.not_known(member) {
-            bits::extend(&mut union, relation.enabling.row(set));
-        }
-        self.add(seen, &union);
-        self.union = union;
-    }
-
-    /// Of the sets of which one has to be with a member, by what is known to fail, the one with the least to
-    /// add.
-    fn cheapest(&self, relation: &Relation, seen: Seen, member: usize) -> Option<usize> {
-        let mut sets = self.failing(relation, seen, member);
-        let (mut least, mut cost) = (sets.next()?, None);
-        for set in sets {
-            let before = *cost.get_or_insert_with(|| self.cost(relation, seen, least));
-            let here = self.cost(relation, seen, set);
-            if here < before {
-                (least, cost) = (set, Some(here));
+        let mut least = (u32::MAX, u32::MAX);
+        let mut cheapest = 0;
+        for set in all {
+            let cost = self.cost(relation, seen, set);
+            if cost < least {
+                (cheapest, least) = (set, cost);
+            }
+            if cost == (0, 0) {
+                break;
             }
         }
-        Some(least)
-    }
-
-    /// The sets of which each has the first step towards a member, by something that is known to fail: who
-    /// makes it hold, or who takes the process from where it is.
-    pub fn failing<'r>(
-        &'r self,
-        relation: &'r Relation,
-        seen: Seen<'r>,
-        member: usize,
-    ) -> impl Iterator<Item = usize> + use<'r> {
-        let fails = move |wait: &&Wait| wait.fact.is_some_and(|fact| bits::has(seen.facts, fact));
-        relation.waits[member].iter().filter(fails).flat_map(|wait| {
-            let leaving = wait.mover.and_then(|mover| self.leaving[mover]);
-            std::iter::once(wait.enabling).chain(leaving)
-        })
+        cheapest
     }
 
     /// What it costs to add a set: enabled members above all.

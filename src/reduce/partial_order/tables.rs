@@ -83,7 +83,7 @@ impl Table {
 /// Bits of a state that lie side by side.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    /// The first byte that has any of them; eight from there on are read.
+    /// Eight bytes from this one on have them, or all there are.
     byte: usize,
     shift: u32,
     bits: u32,
@@ -100,22 +100,26 @@ fn runs(layout: &Layout, cells: &[CellId]) -> Vec<Run> {
         }
     }
     let stretches = stretches.into_iter().filter(|it| it.1 > 0);
-    let run =
-        |(first, bits)| Run { byte: (first / 8) as usize, shift: 64 - first % 8 - bits, bits };
+    let last = layout.bytes.saturating_sub(8);
+    let run = |(first, bits): (u32, u32)| {
+        let byte = ((first / 8) as usize).min(last);
+        Run { byte, shift: 64 - (first - 8 * byte as u32) - bits, bits }
+    };
     stretches.map(run).collect()
 }
 
 impl Run {
     /// Its bits behind those of a code.
     fn behind(self, code: u64, state: &[u8]) -> u64 {
-        let bytes = state[self.byte..].first_chunk().copied().unwrap_or_default();
+        let bytes = state[self.byte..].first_chunk().copied().unwrap_or_else(|| {
+            let mut bytes = [0; 8];
+            bytes[..state.len()].copy_from_slice(state);
+            bytes
+        });
         let mask = (1 << self.bits) - 1;
         code << self.bits | (u64::from_be_bytes(bytes) >> self.shift & mask)
     }
 }
-
-/// Bytes behind a state that may be read.
-const PADDING: usize = 8;
 
 impl Facts {
     /// So many facts, in fields.
@@ -128,14 +132,11 @@ impl Facts {
         self.words
     }
 
-    /// Makes `facts` those of a state. `padded` is room.
-    pub fn read(&self, state: &[u8], padded: &mut Vec<u8>, facts: &mut [u64]) {
-        padded.clear();
-        padded.extend_from_slice(state);
-        padded.resize(state.len() + PADDING, 0);
+    /// Makes `facts` those of a state.
+    pub fn read(&self, state: &[u8], facts: &mut [u64]) {
         facts.fill(0);
         for Field { runs, word, table } in &self.fields {
-            let code = runs.iter().fold(0, |code, run| run.behind(code, padded));
+            let code = runs.iter().fold(0, |code, run| run.behind(code, state));
             facts[*word] |= table.word(code);
         }
     }
