@@ -791,13 +791,19 @@ fn flags_that_contradict_each_other_are_refused_by_name() {
 #[test]
 fn what_cannot_reduce_a_model_is_left_out_with_a_line() {
     let bench = Bench::new();
-    let claimed = "byte x; active proctype P() { do :: x = 1 - x od } never { do :: true od }";
+    let claimed =
+        "byte x; active proctype P() { do :: x = 1 - x od } never { x == 0; x == 0; x == 1 }";
     bench.write("c.pml", claimed);
     bench.write("counter.dve", COUNTER);
     bench.write("lockstep.dve", COUNTER.replace("async", "sync"));
     for (file, flags, said) in [
         ("c.pml", ["--reduce", "por"], "partial order conditional is left out: the never claim"),
-        ("c.pml", ["--por", "local"], "partial order local is left out: the never claim"),
+        (
+            "c.pml",
+            ["--por", "local"],
+            "partial order local is left out: the never claim never_0 counts steps",
+        ),
+        ("c.pml", ["--por", "sleep"], "the never claim never_0 may see which steps are asleep"),
         ("lockstep.dve", ["--reduce", "por"], "its processes move in lockstep"),
         ("counter.dve", ["--reduce", "symmetry"], "nothing in the model is symmetric"),
     ] {
@@ -806,10 +812,11 @@ fn what_cannot_reduce_a_model_is_left_out_with_a_line() {
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
         assert!(ran.err.starts_with("warning: ") && ran.err.contains(said), "{}", ran.err);
     }
+    let ran = bench.run(&["check", "c.pml", "--por", "local", "--por-proviso", "levels"]);
+    assert!(ran.err.contains("taken up at once: ask for `--por-proviso static`"), "{}", ran.err);
     // Where nobody asked for it there is a line in the report alone.
     let ran = bench.run(&["check", "c.pml"]);
-    let line =
-        "  not reduced by partial order conditional: the never claim never_0 may count steps\n";
+    let line = "  not reduced by partial order conditional: there are only ";
     assert!(ran.err.is_empty() && ran.out.contains(line), "{}{}", ran.err, ran.out);
     assert!(!bench.run(&["check", "c.pml", "--reduce", "none"]).out.contains("not reduced"));
 }

@@ -178,7 +178,7 @@ fn stacked(interp: &Interp, symmetry: Option<Effort>) -> Stack<'_> {
 /// A reduction that does as it is told.
 struct Planted {
     kind: Kind,
-    lost: Option<Kept>,
+    lost: &'static [Kept],
     chains: usize,
 }
 
@@ -192,7 +192,7 @@ impl<'m> Reduction<'m> for Planted {
     }
 
     fn preserves(&self) -> Preserved {
-        self.lost.map_or(Preserved::ALL, |lost| Preserved::ALL.without(lost))
+        self.lost.iter().fold(Preserved::ALL, |kept, &lost| kept.without(lost))
     }
 
     fn did(&self, _: &Tally) -> Option<String> {
@@ -212,7 +212,7 @@ impl<'m> Reduction<'m> for Planted {
     }
 }
 
-fn planted<'m>(kind: Kind, lost: Option<Kept>) -> Box<dyn Reduction<'m> + 'm> {
+fn planted<'m>(kind: Kind, lost: &'static [Kept]) -> Box<dyn Reduction<'m> + 'm> {
     Box::new(Planted { kind, lost, chains: 0 })
 }
 
@@ -221,18 +221,24 @@ const KINDS: [Kind; 4] = [Kind::Choice, Kind::Product, Kind::Pruning, Kind::Repr
 #[test]
 fn they_act_in_one_order_and_preserve_what_all_of_them_do() {
     let stack = Stack::new(vec![
-        planted(Kind::Representative, None),
-        planted(Kind::Choice, Some(Kept::Depth)),
-        planted(Kind::Pruning, Some(Kept::Deadlocks)),
-        planted(Kind::Choice, None),
-        planted(Kind::Product, None),
+        planted(Kind::Representative, &[]),
+        planted(Kind::Choice, &[Kept::Depth]),
+        planted(Kind::Pruning, &[Kept::Deadlocks]),
+        planted(Kind::Choice, &[]),
+        planted(Kind::Product, &[]),
     ]);
     assert_eq!(stack.names(&KINDS), ["Choice", "Product", "Pruning", "Representative"]);
     let told = stack.told(&Tally::default());
     let names: Vec<_> = told.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["Choice", "Pruning", "Representative"]);
     let kept: Vec<_> = Kept::ALL.into_iter().filter(|&it| stack.preserves().has(it)).collect();
-    let expected = [Kept::StepErrors, Kept::Invariants, Kept::Claims, Kept::StutterInvariant];
+    let expected = [
+        Kept::StepErrors,
+        Kept::Invariants,
+        Kept::Claims,
+        Kept::StutteringClaims,
+        Kept::StutterInvariant,
+    ];
     assert_eq!(kept, expected);
     let words = "errors in steps, invariants, claims, LTL without next";
     assert_eq!(stack.preserves().to_string(), words);
@@ -245,7 +251,11 @@ fn they_act_in_one_order_and_preserve_what_all_of_them_do() {
 fn a_claim_refuses_to_come_after_what_leaves_steps_out() {
     let interp = claimed("done = 2");
     let claim = spillway::reduce::claim::NeverClaim::of(&interp).unwrap();
-    let stack = Stack::new(vec![Box::new(claim), planted(Kind::Choice, Some(Kept::Claims))]);
+    // But not after what keeps the claims that do not count them.
+    let knows = Stack::new(vec![Box::new(claim.clone()), planted(Kind::Choice, &[Kept::Claims])]);
+    assert_eq!(knows.names(&KINDS), ["Choice", "never claim p"]);
+    let both = planted(Kind::Choice, &[Kept::Claims, Kept::StutteringClaims]);
+    let stack = Stack::new(vec![Box::new(claim), both]);
     assert_eq!(stack.names(&KINDS), ["Choice"]);
     assert!(stack.refused()[0].why.contains("counts steps"), "{:?}", stack.refused());
 }
@@ -301,7 +311,7 @@ fn a_step_that_stands_for_several_is_lifted_through_all_that_stack_on_it() {
         let symmetry = Symmetry::of(interp.program(), interp.layout(), Effort::Exact).unwrap();
         let stack = Stack::new(vec![
             Box::new(symmetry),
-            Box::new(Planted { kind: Kind::Pruning, lost: Some(Kept::Depth), chains: most }),
+            Box::new(Planted { kind: Kind::Pruning, lost: &[Kept::Depth], chains: most }),
         ]);
         let reduced = stack.over(Box::new(&interp));
         let fewer = explored(&*reduced);

@@ -140,15 +140,19 @@ impl<'m> Stack<'m> {
             // A state that stands for another may be anywhere in the order.
             let proviso = if symmetry.is_some() { Proviso::Levels } else { way.proviso };
             let way = Way { proviso, ..way };
-            let found = match &claim {
-                Some(claim) => Err(format!("the never claim {} may count steps", claim.name())),
-                None if way.method.sleeps() && symmetry.is_some() => {
-                    let why = "where one state stands for others, steps have no names of their own";
-                    Err(format!("{why}: ask for `--symmetry off`"))
-                }
+            let found = match keeps_apart(way, claim.as_ref(), symmetry.is_some()) {
+                Some(why) => Err(why),
                 None => selective()
                     .map_err(|error| error.reason)
                     .and_then(|it| PartialOrder::of(interp, it, way, &checks)),
+            };
+            // A claim that counts steps is not what is given up.
+            let keeps = |it: &PartialOrder| it.preserves().has(Kept::StutteringClaims);
+            let found = match found {
+                Ok(it) if claim.is_some() && !keeps(&it) => {
+                    Err("beside a never claim no deadlocks are looked for".into())
+                }
+                found => found,
             };
             match found {
                 Ok(found) => wanted.push(Box::new(found)),
@@ -217,5 +221,27 @@ impl<'m> Stack<'m> {
     /// All that are not used, asked for or not.
     pub fn unused(&self) -> Vec<Refused> {
         self.refused.iter().chain(&self.left_off).cloned().collect()
+    }
+}
+
+/// Why steps are not chosen so beside a claim and symmetry.
+fn keeps_apart(way: Way, claim: Option<&NeverClaim>, is_symmetric: bool) -> Option<String> {
+    match claim {
+        None if way.method.sleeps() && is_symmetric => {
+            let why = "where one state stands for others, steps have no names of their own";
+            Some(format!("{why}: ask for `--symmetry off`"))
+        }
+        Some(claim) if way.method.sleeps() => {
+            Some(format!("the never claim {} may see which steps are asleep", claim.name()))
+        }
+        Some(claim) if way.proviso == Proviso::Levels => {
+            let why = format!(
+                "beside the never claim {} what is put off has to be taken up at once",
+                claim.name()
+            );
+            let help = if is_symmetric { "--symmetry off" } else { "--por-proviso static" };
+            Some(format!("{why}: ask for `{help}`"))
+        }
+        _ => None,
     }
 }

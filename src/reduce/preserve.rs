@@ -13,6 +13,8 @@ pub enum Kept {
     Invariants,
     /// Whether a claim is violated, one that counts steps included.
     Claims,
+    /// Whether a claim is violated that does not see how often a state is repeated.
+    StutteringClaims,
     /// How deep the shallowest violation of each kind lies.
     Depth,
     /// What linear temporal logic without `next` can tell of runs.
@@ -21,11 +23,12 @@ pub enum Kept {
 
 impl Kept {
     /// Every one.
-    pub const ALL: [Kept; 6] = [
+    pub const ALL: [Kept; 7] = [
         Kept::Deadlocks,
         Kept::StepErrors,
         Kept::Invariants,
         Kept::Claims,
+        Kept::StutteringClaims,
         Kept::Depth,
         Kept::StutterInvariant,
     ];
@@ -37,6 +40,7 @@ impl Kept {
             Kept::StepErrors => "errors in steps",
             Kept::Invariants => "invariants",
             Kept::Claims => "claims",
+            Kept::StutteringClaims => "claims that do not count steps",
             Kept::Depth => "the depth of counterexamples",
             Kept::StutterInvariant => "LTL without next",
         }
@@ -72,7 +76,12 @@ impl Preserved {
 
 impl fmt::Display for Preserved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kept = Kept::ALL.into_iter().filter(|&kept| self.has(kept)).map(Kept::name);
+        // Where all claims are kept it goes without saying that some are.
+        let is_told = |kept: &Kept| match kept {
+            Kept::StutteringClaims => self.has(*kept) && !self.has(Kept::Claims),
+            _ => self.has(*kept),
+        };
+        let kept = Kept::ALL.into_iter().filter(is_told).map(Kept::name);
         match (*self == Preserved::ALL, kept.collect::<Vec<_>>()) {
             (true, _) => f.write_str("everything"),
             (false, none) if none.is_empty() => f.write_str("nothing"),

@@ -5,6 +5,7 @@ use super::{Runnable, TextModel};
 use crate::analysis::instances::NotNumbered;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{Expr, Program, Stmt};
+use crate::reduce::claim::NeverClaim;
 use crate::reduce::dead::{DeadVariables, ProgramForm};
 use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
 use crate::reduce::symmetry::{Effort, Symmetry};
@@ -105,6 +106,8 @@ impl TextModel {
         let (program, layout) = (form.interp().program(), form.interp().layout());
         let found = wished.symmetry.and_then(|effort| Symmetry::of(program, layout, effort));
         let mut members: Vec<Box<dyn Reduction<'m> + 'm>> = vec![Box::new(order)];
+        let claim = NeverClaim::of(form.interp());
+        members.extend(claim.map(|it| Box::new(it) as Box<dyn Reduction<'m> + 'm>));
         members
             .extend(DeadVariables::of(form).map(|it| Box::new(it) as Box<dyn Reduction<'m> + 'm>));
         members.extend(found.map(|found| Box::new(found) as Box<dyn Reduction<'m> + 'm>));
@@ -140,9 +143,6 @@ impl TextModel {
         (checks, storage): (Checks, &Storage),
         control: &Control,
     ) -> Result<(Stack<'m>, Wished), String> {
-        if let Some(claim) = all.names(&[Kind::Product]).first() {
-            return Err(format!("the {claim} may count steps"));
-        }
         let failed = |error: spill::Error| format!("it cannot be tried: {error}");
         let whole = all.over(runs.executor.clone().into_model());
         let first = FirstLevels::of(&*whole, &checks, control).map_err(failed)?;
@@ -160,7 +160,8 @@ impl TextModel {
         }
         TextModel::refuse_large(runs)?;
         let is_symmetric = !all.names(&[Kind::Representative]).is_empty();
-        let has_room = has_room_for_obligations(&*whole, storage);
+        let has_claim = !all.names(&[Kind::Product]).is_empty();
+        let has_room = !has_claim && has_room_for_obligations(&*whole, storage);
         let mut best: Option<(f64, Stack, Wished)> = None;
         for proviso in Proviso::ALL {
             let is_possible = match proviso {
@@ -182,6 +183,7 @@ impl TextModel {
             }
         }
         match best {
+            None if has_claim => Err("steps are not put off beside a claim and symmetry".into()),
             None => Err("steps cannot be put off where states are stored so".into()),
             Some((left, stack, wished)) if left <= LEFT_MAX => Ok((stack, wished)),
             Some((left, ..)) => Err(format!("it would save {} of the first states", percent(left))),

@@ -133,6 +133,11 @@ impl<'p> Table<'p> {
         Access { failures: judge.take(), ..collector.take() }
     }
 
+    /// The values that an expression may have, whoever asks.
+    pub fn values(&self, expr: &Expr) -> Interval {
+        Collector::new(self.known(), Mover::nobody()).values(expr)
+    }
+
     /// The action instances.
     pub fn instances(&self) -> &ActionInstances {
         &self.instances

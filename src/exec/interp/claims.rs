@@ -43,19 +43,65 @@ impl Interp {
     ) -> Ways {
         let mut locals = Locals::default();
         locals.timeout = timeout;
-        let mut ways = Ways::default();
-        let look = ClaimWalk { interp: self, claim, from, state, locals };
-        look.go_on(at, &mut Vec::new(), &mut ways);
-        ways
+        ways((claim, from), at, &InState { interp: self, claim, state, locals })
+    }
+}
+
+/// What the conditions of a claim's moves come to.
+pub(crate) trait Conditions {
+    /// Whether the guard of a move holds.
+    fn can_take(&self, number: u32) -> Result<bool, Failure>;
+
+    /// What is wrong with what a move asserts.
+    fn failures(&self, number: u32) -> Vec<Failure>;
+}
+
+/// Everything that a claim, whose moves from each location are `from`, can do at a location where its
+/// conditions are these.
+pub(crate) fn ways(
+    (claim, from): (&Claim, &[Vec<u32>]),
+    at: LocationId,
+    conditions: &dyn Conditions,
+) -> Ways {
+    let mut ways = Ways::default();
+    ClaimWalk { claim, from, conditions }.go_on(at, &mut Vec::new(), &mut ways);
+    ways
+}
+
+/// The conditions of a claim in a state.
+struct InState<'a> {
+    interp: &'a Interp,
+    claim: &'a Claim,
+    state: &'a [u8],
+    locals: Locals<'a>,
+}
+
+impl Conditions for InState<'_> {
+    fn can_take(&self, number: u32) -> Result<bool, Failure> {
+        let guard = self.claim.moves[number as usize].action.guard.as_ref();
+        self.interp.holds(guard, self.state, &self.locals)
+    }
+
+    fn failures(&self, number: u32) -> Vec<Failure> {
+        let mut failures = Vec::new();
+        for stmt in &self.claim.moves[number as usize].action.body {
+            let StmtKind::Assert { condition, message } = &stmt.kind else { continue };
+            match self.interp.eval(condition, self.state, &self.locals) {
+                Ok(0) => {
+                    failures.push(fault(FaultKind::Assertion, stmt.span, message.clone()));
+                }
+                Ok(_) => {}
+                Err(failure) => failures.push(failure),
+            }
+        }
+        failures
     }
 }
 
 struct ClaimWalk<'a> {
-    interp: &'a Interp,
     claim: &'a Claim,
     from: &'a [Vec<u32>],
-    state: &'a [u8],
-    locals: Locals<'a>,
+    conditions: &'a dyn Conditions,
 }
 
 impl ClaimWalk<'_> {
@@ -68,7 +114,7 @@ impl ClaimWalk<'_> {
                 continue;
             }
             taken.push(number);
-            match self.can_take(number) {
+            match self.conditions.can_take(number) {
                 Ok(false) => {}
                 Ok(true) => {
                     (any, tier) = (true, control.tier);
@@ -83,21 +129,10 @@ impl ClaimWalk<'_> {
         }
     }
 
-    fn can_take(&self, number: u32) -> Result<bool, Failure> {
-        let guard = self.claim.moves[number as usize].action.guard.as_ref();
-        self.interp.holds(guard, self.state, &self.locals)
-    }
-
     /// Takes a move, the last in `taken`. An assertion that fails does not keep it from going on.
     fn take(&self, number: u32, taken: &mut Vec<u32>, ways: &mut Ways) {
         let it = &self.claim.moves[number as usize];
-        for stmt in &it.action.body {
-            let StmtKind::Assert { condition, message } = &stmt.kind else { continue };
-            let failure = match self.interp.eval(condition, self.state, &self.locals) {
-                Ok(0) => fault(FaultKind::Assertion, stmt.span, message.clone()),
-                Ok(_) => continue,
-                Err(failure) => failure,
-            };
+        for failure in self.conditions.failures(number) {
             ways.faults.push((taken.clone(), *failure));
         }
         if it.action.control.turn == Turn::Open {

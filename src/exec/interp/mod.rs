@@ -50,7 +50,7 @@ use crate::ir::{
 };
 use crate::source::Span;
 pub(in crate::exec) use channels::ChannelAt;
-pub(crate) use claims::{Way, Ways};
+pub(crate) use claims::{Conditions, Way, Ways, ways};
 pub(crate) use failure::Failure;
 use frames::Locals;
 use steps::Taken;

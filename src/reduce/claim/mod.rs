@@ -14,7 +14,9 @@
 //! which of the two it does depends on the order of its search.
 
 mod explain;
+mod letters;
 mod opening;
+mod stuttering;
 
 use super::{Kept, Kind, Preserved, Reduction, Stack};
 use crate::exec::{
@@ -22,6 +24,7 @@ use crate::exec::{
 };
 use crate::ir::{Claim, Entity as _, LocationId, PropertyKind};
 use opening::Opening;
+pub(in crate::reduce) use stuttering::Follows;
 
 /// The claim of a program, to be searched with.
 #[derive(Clone)]
@@ -111,10 +114,11 @@ impl<'m> Reduction<'m> for NeverClaim<'m> {
         None
     }
 
-    /// A claim counts the system's steps, so that none may be left out.
+    /// A claim may count the system's steps: none may be left out but by what knows that it does not.
     fn refuses(&self, before: &Stack<'m>) -> Option<String> {
         let why = || "it counts steps, and some are left out before it".to_owned();
-        (!before.preserves().has(Kept::Claims)).then(why)
+        let kept = before.preserves();
+        (!kept.has(Kept::Claims) && !kept.has(Kept::StutteringClaims)).then(why)
     }
 
     fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
@@ -205,9 +209,10 @@ impl<'m> ClaimProduct<'m> {
     ) -> Option<bool> {
         successors.clear();
         let run = |inner: &mut Expansion| self.model.expand(system, inner);
-        let Collected { transitions, left_out, findings, .. } =
+        let Collected { transitions, left_out, findings, put_off } =
             out.wrap(self.model.width(), successors, run)?;
         out.leave_out(left_out * ways as u64);
+        out.put_off(put_off);
         let mut moved = transitions > 0;
         for (check, finding) in findings.iter() {
             let times = match check {

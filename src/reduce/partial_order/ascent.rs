@@ -264,9 +264,9 @@ fn on_cycles(edges: &[Edge]) -> Vec<BTreeSet<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::{Checks, Expansion, Interp, Model};
+    use crate::exec::{Expansion, Interp, Model};
     use crate::front::{Language, Options};
-    use crate::reduce::partial_order::relation::dependence;
+    use crate::reduce::partial_order::relation::{Aims, dependence};
     use crate::session::TextModel;
     use crate::source::Sources;
     use std::cmp::Ordering;
@@ -284,7 +284,7 @@ mod tests {
         let table = Table::new(program, layout).unwrap();
         let dependence = dependence(&table).unwrap();
         let related = (&dependence, &dependence.matrix());
-        let relation = Relation::new(interp, related, &Checks::default(), true);
+        let relation = Relation::new(interp, related, &Aims::default(), true);
         Ascent::new(&dependence, &relation)
     }
 

@@ -3,15 +3,17 @@
 use super::ascent::Ascent;
 use super::choice::{Choice, Chooser, Room};
 use super::fixed::{Configuration, Fixed};
-use super::relation::{Relation, dependence};
+use super::relation::{Aims, Relation, dependence};
 use super::sleep_sets::SleepSets;
 use super::{Method, Proviso, Way};
 use crate::analysis::access::Table;
 use crate::analysis::bits::Rows;
+use crate::analysis::dependence::Dependence;
 use crate::analysis::ranges::ranges;
 use crate::exec::{Checks, Interp};
 use crate::ir::EndRule;
 use crate::ir::layout::Ranges;
+use crate::reduce::claim::{Follows, NeverClaim};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,7 +24,7 @@ const KEPT_MAX: usize = 256;
 pub(super) struct Choosers<'m> {
     interp: &'m Interp,
     way: Way,
-    checks: Checks,
+    aims: Aims,
     sleep_sets: Option<Arc<SleepSets>>,
     /// The order that steps climb, if that is what keeps them from being put off for ever.
     ascent: Option<Ascent>,
@@ -54,12 +56,16 @@ impl<'m> Choosers<'m> {
     /// Those for a program searched for some checks, or why there are none.
     pub fn new(interp: &'m Interp, way: Way, checks: &Checks) -> Result<Choosers<'m>, String> {
         let (program, layout) = (interp.program(), interp.layout());
-        let (checks, ranges, none) = (*checks, ranges(program), Configuration::new());
+        let (ranges, none) = (ranges(program), Configuration::new());
         let table = table(interp, (ranges.clone(), none))?;
         let dependence = dependence(&table)?;
+        let aims = Aims { checks: *checks, claim: claim(interp, &dependence, checks)? };
         let matrix = dependence.matrix();
         let related = (&dependence, &matrix);
-        let relation = Relation::new(interp, related, &checks, way.method.is_conditional());
+        let relation = Relation::new(interp, related, &aims, way.method.is_conditional());
+        if aims.claim == Some(Follows::ByCount) && relation.has_several_monitors() {
+            return Err("what else is looked for is so by the steps that the never claim counts: ask for `--only claim`".into());
+        }
         let looks_for_more = relation.has_monitors();
         if way.method == Method::LocalSleep && looks_for_more {
             return Err("it finds deadlocks alone: ask for `--only deadlock`".into());
@@ -74,7 +80,7 @@ impl<'m> Choosers<'m> {
         let base = Arc::new(Chooser::new(0, relation, way.method, climbing));
         let (fixed, made) = (Fixed::new(program, layout), Mutex::default());
         let sleep_sets = sleep_sets.map(Arc::new);
-        Ok(Choosers { interp, way, checks, sleep_sets, ascent, ranges, fixed, base, made })
+        Ok(Choosers { interp, way, aims, sleep_sets, ascent, ranges, fixed, base, made })
     }
 
     /// How steps are chosen.
@@ -95,6 +101,11 @@ impl<'m> Choosers<'m> {
     /// Whether steps are put off that have to be taken up, at once or later.
     pub fn puts_off(&self) -> bool {
         self.has_monitors() && self.sleep_sets.is_none()
+    }
+
+    /// Whether a claim comes to the same whether steps are put off or not.
+    pub fn keeps_claim(&self) -> bool {
+        self.aims.claim.is_some() && self.puts_off() && !self.postpones_steps()
     }
 
     /// Whether states that put steps off may have to be taken up again.
@@ -185,9 +196,30 @@ impl<'m> Choosers<'m> {
         let table = table(self.interp, known)?;
         let (method, dependence) = (self.way.method, dependence(&table)?);
         let related = (&dependence, &dependence.matrix());
-        let relation = Relation::new(self.interp, related, &self.checks, method.is_conditional());
+        let relation = Relation::new(self.interp, related, &self.aims, method.is_conditional());
         let climbing = self.ascent.as_ref().map(|it| it.climbing.clone());
         Ok(Chooser::new(number, relation, method, climbing))
+    }
+}
+
+/// What runs the claim that a program is searched with follows, if it has one and anything depends on it; or why
+/// it may see which steps are put off.
+fn claim(
+    interp: &Interp,
+    dependence: &Dependence,
+    checks: &Checks,
+) -> Result<Option<Follows>, String> {
+    let Checks { assertions, invariants, faults, claims, .. } = *checks;
+    let may_stop = |it| {
+        let access = dependence.access(it);
+        access.effect.may_drop || (!faults && access.failures().other)
+    };
+    match NeverClaim::of(interp) {
+        Some(claim) if assertions || invariants || faults || claims => {
+            let may_stop = dependence.instances().any(may_stop);
+            claim.follows(dependence.table(), checks, may_stop).map(Some)
+        }
+        _ => Ok(None),
     }
 }
 

@@ -217,7 +217,10 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
 
     /// Deadlocks are found where they are; what is looked for besides is found, but perhaps deeper.
     fn preserves(&self) -> Preserved {
-        let kept = Preserved::ALL.without(Kept::Claims).without(Kept::StutterInvariant);
+        let mut kept = Preserved::ALL.without(Kept::Claims).without(Kept::StutterInvariant);
+        if !self.choosers.keeps_claim() {
+            kept = kept.without(Kept::StutteringClaims);
+        }
         match self.choosers.method() {
             Method::Sleep => return kept,
             Method::LocalSleep => return kept.without(Kept::StepErrors).without(Kept::Invariants),

@@ -3,7 +3,7 @@
 //! *Members* of a set are the action instances, by number, and behind them the *watchers*: one for each
 //! invariant and each assertion at a location, thought of as an action that is possible where that does
 //! not hold. It depends on whatever can change what it reads, and so the choice treats it like any other
-//! action that is waited for.
+//! action that is waited for. So is a claim: its watcher waits for whoever may change what it reads.
 
 use super::facts::{self, Collected};
 use super::tables::Facts;
@@ -14,12 +14,22 @@ use crate::analysis::instances::{ActionInstance, InstanceId};
 use crate::exec::{Checks, Interp};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    EndRule, Entity, ExprKind, Instance, LocationId, Program, PropertyId, PropertyKind,
+    EndRule, Entity, ExprKind, Instance, LocationId, Program, Property, PropertyId, PropertyKind,
 };
+use crate::reduce::claim::Follows;
 use std::collections::BTreeMap;
 
 /// Programs with more action instances are not reduced: all pairs of them are looked at.
 const INSTANCES_MAX: u32 = 8192;
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Aims {
+    /// What is checked.
+    pub checks: Checks,
+    /// Of a claim that is searched with, which does not see stuttering, what runs it follows.
+    pub claim: Option<Follows>,
+}
 
 /// How the action instances in a table stand to each other, or why that is not found out.
 pub(super) fn dependence<'t>(table: &'t Table<'t>) -> Result<Dependence<'t>, String> {
@@ -107,11 +117,11 @@ impl Relation {
     pub fn new(
         interp: &Interp,
         (dependence, matrix): (&Dependence, &Matrix),
-        checks: &Checks,
+        aims: &Aims,
         conditional: bool,
     ) -> Relation {
         let (table, program) = (dependence.table(), interp.program());
-        let watched = watched(program, checks);
+        let watched = watched(program, aims);
         let instances = table.instances().count() as usize;
         let members = instances + watched.len();
         let of_configuration = table.is_of_configuration();
@@ -130,8 +140,11 @@ impl Relation {
         for (at, property) in watched.into_iter().enumerate() {
             building.watch(&mut relation, instances + at, property);
         }
-        for instance in building.that_fail(checks) {
+        for instance in building.that_fail(&aims.checks) {
             bits::insert(&mut relation.monitors, instance.index());
+        }
+        if aims.claim.is_some_and(|it| it != Follows::Always) {
+            building.join_monitors(&mut relation);
         }
         relation.places = building.places(table);
         let Building { pointed, facts, movers, .. } = building;
@@ -167,6 +180,11 @@ impl Relation {
         bits::count(&self.monitors) > 0
     }
 
+    /// Whether anything is looked for but what one property says.
+    pub fn has_several_monitors(&self) -> bool {
+        bits::count(&self.monitors) > 1
+    }
+
     /// The sets that have to be with a member which is possible, for the values that cells have by the facts.
     pub fn needed_now(&self, member: usize, facts: &[u64]) -> impl Iterator<Item = usize> {
         let is_other = move |it: &&Sometimes| !it.unless.is_some_and(|fact| bits::has(facts, fact));
@@ -193,12 +211,13 @@ impl Relation {
     }
 }
 
-/// The properties of states that are looked at.
-fn watched(program: &Program, checks: &Checks) -> Vec<PropertyId> {
+/// The properties that are looked at.
+fn watched(program: &Program, Aims { checks, claim }: &Aims) -> Vec<PropertyId> {
     let is_watched = |kind: &PropertyKind| match kind {
         PropertyKind::Invariant(_) => checks.invariants,
         PropertyKind::AssertionAt { .. } => checks.assertions,
-        PropertyKind::Assumption(_) | PropertyKind::Automaton(_) | PropertyKind::Claim(_) => false,
+        PropertyKind::Claim(_) => claim.is_some(),
+        PropertyKind::Assumption(_) | PropertyKind::Automaton(_) => false,
     };
     let all = program.properties.iter();
     all.filter(|(_, property)| is_watched(&property.kind)).map(|(id, _)| id).collect()
@@ -385,6 +404,18 @@ impl<'b> Building<'b> {
         let enabling = self.pointed.number(seen);
         relation.waits.push(vec![Wait { fact: None, decides: false, enabling, mover: None }]);
         bits::insert(&mut relation.monitors, watcher);
+    }
+
+    /// Has what a claim sees chosen with all that is looked for: behind it the claim may not follow a run
+    /// any more.
+    fn join_monitors(&self, relation: &mut Relation) {
+        let program = self.program;
+        let is_claim = |(_, it): &(_, &Property)| matches!(it.kind, PropertyKind::Claim(_));
+        for (claim, _) in program.properties.iter().filter(is_claim) {
+            for instance in self.dependence.visible(claim) {
+                bits::extend(relation.dependent.row_mut(instance.index()), &relation.monitors);
+            }
+        }
     }
 
     /// The instances that something is looked for in: whose step may end in an error.

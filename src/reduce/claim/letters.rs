@@ -1,0 +1,223 @@
+//! What a claim can be told of a state: its letters.
+//!
+//! The guards and assertions of its moves are taken apart into *terms*, which are compared with constants
+//! or asked whether they hold. Of the values of a term only those matter that a comparison tells apart, so
+//! that there are few letters: one for all states in which each guard and each assertion comes to the same.
+
+use crate::analysis::access::Table;
+use crate::exec::interp::{Conditions, Failure};
+use crate::exec::{Fault, FaultKind};
+use crate::ir::text::{Printer, Scope};
+use crate::ir::{Arithmetic, Binary, Claim, Expr, ExprKind, StmtKind, Unary};
+use crate::source::Span;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Combinations of values that are looked at.
+const COMBINATIONS_MAX: usize = 1 << 16;
+
+/// A letter: what each move of a claim comes to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Letter {
+    moves: Vec<Judged>,
+}
+
+/// What the guard and the assertions of a move come to; of one that fails, the term that does.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Judged {
+    guard: Result<bool, usize>,
+    asserted: Vec<Result<bool, usize>>,
+}
+
+/// A condition over terms.
+#[derive(Debug)]
+enum Formula {
+    Known(i64),
+    /// The value of a term.
+    Value(usize),
+    Not(Box<Formula>),
+    Binary(Binary, Box<Formula>, Box<Formula>),
+    Conditional(Box<[Formula; 3]>),
+}
+
+/// What is asked of the state.
+#[derive(Debug)]
+struct Term {
+    /// The values that it may have.
+    bounds: (i64, i64),
+    /// What it is compared with.
+    constants: BTreeSet<i64>,
+    may_fail: bool,
+}
+
+impl Letter {
+    /// The letters of a claim of the program of a table; none if they are too many to be listed.
+    pub fn all(table: &Table, claim: &Claim) -> Option<BTreeSet<Letter>> {
+        let mut terms = Terms::new(table);
+        let moves = claim.moves.iter().map(|it| {
+            let asserted = it.action.body.iter().filter_map(|stmt| match &stmt.kind {
+                StmtKind::Assert { condition, .. } => Some(condition),
+                _ => None,
+            });
+            let guard = it.action.guard.as_ref();
+            (guard.map(|it| terms.formula(it)), asserted.map(|it| terms.formula(it)).collect())
+        });
+        let moves: Vec<(Option<Formula>, Vec<Formula>)> = moves.collect();
+        let values: Vec<Vec<Option<i64>>> = terms.terms.iter().map(Term::values).collect();
+        let count = values.iter().try_fold(1_usize, |all, it| all.checked_mul(it.len()));
+        let count = count.filter(|&it| it <= COMBINATIONS_MAX)?;
+        let arithmetic = table.program().arithmetic;
+        let letter = |mut number: usize| {
+            let mut chosen = Vec::with_capacity(values.len());
+            for values in &values {
+                chosen.push(values[number % values.len()]);
+                number /= values.len();
+            }
+            let holds = |it: &Formula| Ok(it.value(arithmetic, &chosen)? != 0);
+            let judged = moves.iter().map(|(guard, asserted)| Judged {
+                guard: guard.as_ref().map_or(Ok(true), holds),
+                asserted: asserted.iter().map(holds).collect(),
+            });
+            Letter { moves: judged.collect() }
+        };
+        Some((0..count).map(letter).collect())
+    }
+}
+
+impl Conditions for Letter {
+    fn can_take(&self, number: u32) -> Result<bool, Failure> {
+        self.moves[number as usize].guard.map_err(|term| failed(FaultKind::Error, Some(term)))
+    }
+
+    fn failures(&self, number: u32) -> Vec<Failure> {
+        let asserted = self.moves[number as usize].asserted.iter();
+        let failure = |it: &Result<bool, usize>| match it {
+            Ok(true) => None,
+            Ok(false) => Some(failed(FaultKind::Assertion, None)),
+            Err(term) => Some(failed(FaultKind::Error, Some(*term))),
+        };
+        asserted.filter_map(failure).collect()
+    }
+}
+
+/// A failure that is told from others by its kind and the term that fails.
+fn failed(kind: FaultKind, term: Option<usize>) -> Failure {
+    let message = term.map_or_else(String::new, |it| it.to_string());
+    Box::new(Fault { kind, message, span: Span::default() })
+}
+
+/// The terms of a claim.
+struct Terms<'t> {
+    table: &'t Table<'t>,
+    printer: Printer<'t>,
+    /// The numbers of those that are known, by how they are written.
+    numbers: BTreeMap<String, usize>,
+    terms: Vec<Term>,
+}
+
+impl<'t> Terms<'t> {
+    fn new(table: &'t Table<'t>) -> Terms<'t> {
+        let printer = Printer::new(table.program());
+        Terms { table, printer, numbers: BTreeMap::new(), terms: Vec::new() }
+    }
+
+    /// A condition taken apart.
+    fn formula(&mut self, expr: &Expr) -> Formula {
+        match &expr.kind {
+            ExprKind::Constant(value) => Formula::Known(*value),
+            ExprKind::Unary(Unary::Not, operand) => Formula::Not(Box::new(self.formula(operand))),
+            ExprKind::Binary(Binary::And | Binary::Or | Binary::Implies, left, right) => {
+                let both = [self.formula(left), self.formula(right)];
+                binary(expr, both)
+            }
+            ExprKind::Binary(operator, left, right) if operator.opposite().is_some() => {
+                match (left.as_constant(), right.as_constant()) {
+                    (Some(one), Some(other)) => {
+                        binary(expr, [Formula::Known(one), Formula::Known(other)])
+                    }
+                    (None, Some(with)) => {
+                        binary(expr, [self.term(left, with), Formula::Known(with)])
+                    }
+                    (Some(with), None) => {
+                        binary(expr, [Formula::Known(with), self.term(right, with)])
+                    }
+                    (None, None) => self.term(expr, 0),
+                }
+            }
+            ExprKind::Conditional(condition, then, otherwise) => {
+                let parts = [condition, then, otherwise].map(|it| self.formula(it));
+                Formula::Conditional(Box::new(parts))
+            }
+            _ => self.term(expr, 0),
+        }
+    }
+
+    /// The value of an expression that is compared with a constant.
+    fn term(&mut self, expr: &Expr, with: i64) -> Formula {
+        let written = self.printer.expr(expr, &Scope::default());
+        let number = *self.numbers.entry(written).or_insert(self.terms.len());
+        if number == self.terms.len() {
+            self.terms.push(Term {
+                bounds: self.table.values(expr),
+                constants: BTreeSet::new(),
+                may_fail: self.table.expression(expr).failures.any(),
+            });
+        }
+        self.terms[number].constants.insert(with);
+        Formula::Value(number)
+    }
+}
+
+/// The operation of an expression on other operands.
+fn binary(expr: &Expr, [left, right]: [Formula; 2]) -> Formula {
+    match expr.kind {
+        ExprKind::Binary(operator, ..) => {
+            Formula::Binary(operator, Box::new(left), Box::new(right))
+        }
+        _ => unreachable!("only operations on two operands are taken apart so"),
+    }
+}
+
+impl Term {
+    /// Values of which one is as good as any other it may have; none is that it fails.
+    fn values(&self) -> Vec<Option<i64>> {
+        let (low, high) = self.bounds;
+        let around =
+            self.constants.iter().flat_map(|&it| [it.saturating_sub(1), it, it.saturating_add(1)]);
+        // Between two constants one value is as good as any other.
+        let between = |it: &i64| (self.constants.range(..it).count(), self.constants.contains(it));
+        let near: BTreeMap<(usize, bool), i64> =
+            around.filter(|it| (low..=high).contains(it)).map(|it| (between(&it), it)).collect();
+        // If all that it is compared with is beyond, any value will do.
+        let any = near.is_empty().then_some(low);
+        let fails = self.may_fail.then_some(None);
+        near.into_values().chain(any).map(Some).chain(fails).collect()
+    }
+}
+
+impl Formula {
+    /// Its value for these values of terms, or the term that fails.
+    fn value(&self, arithmetic: Arithmetic, terms: &[Option<i64>]) -> Result<i64, usize> {
+        Ok(match self {
+            Formula::Known(value) => *value,
+            Formula::Value(term) => terms[*term].ok_or(*term)?,
+            Formula::Not(operand) => (operand.value(arithmetic, terms)? == 0).into(),
+            Formula::Binary(operator, left, right) => {
+                let left = left.value(arithmetic, terms)?;
+                match operator.decided_by(left) {
+                    Some(decided) => decided,
+                    None => {
+                        let right = right.value(arithmetic, terms)?;
+                        let result = arithmetic.binary(*operator, left, right);
+                        result.unwrap_or_else(|_| unreachable!("comparing never fails"))
+                    }
+                }
+            }
+            Formula::Conditional(parts) => {
+                let [condition, then, otherwise] = &**parts;
+                let chosen =
+                    if condition.value(arithmetic, terms)? != 0 { then } else { otherwise };
+                chosen.value(arithmetic, terms)?
+            }
+        })
+    }
+}

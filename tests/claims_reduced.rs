@@ -1,0 +1,640 @@
+//! Partial order beside a never claim: which claims count steps, and that what a search finds with the others
+//! is what it finds without.
+//!
+//! Of claims written for it, of random programs of two kinds with random claims, and with
+//! `SPILLWAY_CORPUS` of the claims of others. Models that lose something if one part is left out lose it here.
+//! `SPILLWAY_LARGE` tries as many random programs as take minutes.
+
+// Some of it is for others.
+#[allow(dead_code, unused_imports)]
+#[path = "support/programs/mod.rs"]
+mod generated;
+mod support;
+
+use generated::{Generated, programs};
+use proptest::prelude::*;
+use proptest::test_runner::{TestCaseError, TestRunner};
+use spillway::Check;
+use spillway::exec::{Expansion, Explain, FaultKind, Interp, Model, StepOutcome, Violation};
+use spillway::front::{Language, Options, promela};
+use spillway::ir::{
+    Action, Arena, Binary, Claim, ClaimMove, Control, Entity, Expr, ExprKind, Location, LocationId,
+    Owner, Place, Program, Property, PropertyKind, Stmt, StmtKind, Type, Unary, Urgency,
+};
+use spillway::reduce::Reduction;
+use spillway::reduce::claim::{ClaimProduct, NeverClaim};
+use spillway::reduce::partial_order::{Method, PartialOrder};
+use spillway::search::Checks;
+use spillway::session::{Reduce, Steps, TextModel};
+use spillway::source::{Sources, Span};
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::path::Path;
+use support::collection::{models_below, text_of};
+use support::{Random, is_large};
+
+type Tried<T> = Result<T, TestCaseError>;
+
+const NONE: Checks =
+    Checks { deadlock: false, assertions: false, invariants: false, faults: false, claims: false };
+const CLAIMS: Checks = Checks { claims: true, ..NONE };
+const ASSERTIONS: Checks = Checks { assertions: true, ..NONE };
+const EVERYTHING: Checks =
+    Checks { deadlock: true, assertions: true, invariants: true, faults: true, claims: true };
+
+/// Those that leave out states.
+const CHOOSING: [Method; 4] =
+    [Method::Local, Method::Overman, Method::Stubborn, Method::Conditional];
+
+fn text_model(text: &str) -> TextModel {
+    let mut sources = Sources::default();
+    sources.add("model.pml", text);
+    let loaded = TextModel::load(&promela::LANGUAGE, sources, Options::default());
+    loaded.map(|(model, _)| model).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn interp(text: &str) -> Interp {
+    text_model(text).interp
+}
+
+/// The product of a model and its claim, its steps chosen as those of another, `seen`, would be; or why they
+/// are not.
+fn reduced_as<'m>(
+    seen: &'m Interp,
+    model: &'m Interp,
+    method: Method,
+    checks: &Checks,
+) -> Result<ClaimProduct<'m>, String> {
+    let selector = Box::new(model.selector().map_err(|error| error.reason)?);
+    let reduction = PartialOrder::of(seen, selector, method, checks)?;
+    Ok(NeverClaim::of(model).unwrap().with(reduction.over(Box::new(model))))
+}
+
+/// All states of a model, and what is wrong in them.
+#[derive(Default)]
+struct Space {
+    states: BTreeSet<Vec<u8>>,
+    found: BTreeSet<Violation>,
+}
+
+/// The space of a model; nothing if it is too large.
+fn explored(model: &dyn Model, most: usize) -> Option<Space> {
+    let (mut space, mut open, mut transitions) = (Space::default(), Vec::new(), 0);
+    let mut look = |space: &mut Space, open: &mut Vec<Vec<u8>>, state: Option<&[u8]>| {
+        let mut buffer = Vec::new();
+        let run = |out: &mut Expansion| match state {
+            None => model.initial(out),
+            Some(state) => model.expand(state, out),
+        };
+        let collected = Expansion::collect(model.width(), &mut buffer, run).unwrap();
+        space.found.extend(collected.findings.iter().map(|(check, _)| check));
+        for state in buffer.chunks_exact(model.width()) {
+            if space.states.insert(state.to_vec()) {
+                open.push(state.to_vec());
+            }
+        }
+        transitions += collected.transitions;
+        transitions <= 10 * most as u64 && space.states.len() <= most
+    };
+    let mut is_small = look(&mut space, &mut open, None);
+    while let Some(state) = open.pop().filter(|_| is_small) {
+        is_small = look(&mut space, &mut open, Some(&state));
+    }
+    is_small.then_some(space)
+}
+
+/// What is found of what some checks look for.
+fn found(model: &dyn Model, checks: &Checks) -> BTreeSet<Violation> {
+    selected(model, &explored(model, usize::MAX >> 8).unwrap(), checks)
+}
+
+fn selected(model: &dyn Model, space: &Space, checks: &Checks) -> BTreeSet<Violation> {
+    space.found.iter().copied().filter(|&it| checks.selects(model, it)).collect()
+}
+
+/// A process that has nothing to do with what claims read, and one that has.
+const TWO: &str = "
+    byte x, y, other;
+    active proctype Own() { do :: other = 1 - other od }
+    active proctype P() { x = 1; x = 2; y = 1; x = 0 }
+    active proctype T() { false; timeout }
+";
+
+fn why_not(claim: &str, checks: &Checks) -> Option<String> {
+    let model = interp(&format!("{TWO}{claim}"));
+    reduced_as(&model, &model, Method::Conditional, checks).err()
+}
+
+#[test]
+fn claims_that_count_steps_are_told_from_others() {
+    for claim in [
+        // As `spin -f` writes `![]p`, `!(p U q)` for safety, `<>(p && <>q)`.
+        "never { T0: do :: (! ((x<2))) -> goto all :: (1) -> goto T0 od; all: skip }",
+        "never { T0: if :: atomic { ((x==2)) -> assert(!((x==2))) } :: (1) -> goto T0 fi; all: skip }",
+        "never { T0: do :: !(y==1) && !(x==2) -> goto T0 :: !(y==1) && x==1 -> goto all od; all: skip }",
+        "never { T0: do :: x==1 -> goto T1 :: x==1 && y==1 -> goto all :: (1) -> goto T0 od;
+                 T1: do :: y==1 -> goto all :: (1) -> goto T1 od; all: skip }",
+        "never { do :: x == 2 -> break :: else od }",
+        "never { do :: y < 9 od }",
+        "never { do :: true od }",
+        "never { do :: x > 0 || x == 0 :: x < 0 -> break od }",
+        "never { do :: assert(x != 2) od }",
+        "never { T: do :: x < 1 :: x >= 1 -> goto S od; S: do :: x >= 1 :: !(x >= 1) -> break od }",
+        "never { do :: P@start || x + 1 == 3 -> break :: else od; }",
+        // Nothing tells one letter from another, and it cannot end.
+        "never { true; true; do :: true od }",
+    ] {
+        let claim = claim.replace("P@start", "x == 7");
+        assert_eq!(why_not(&claim, &CLAIMS), None, "{claim}");
+    }
+    for (claim, why) in [
+        ("never { x == 0; x == 0; x == 1 }", "counts steps"),
+        ("never { true; x == 2 }", "counts steps"),
+        ("never { do :: x == 0 -> x == 0; break :: else od }", "counts steps"),
+        ("never { do :: x == 2 -> goto B :: else od; B: x == 2; x == 1 }", "counts steps"),
+        (
+            "never { T: if :: x < 2 -> goto S fi; S: if :: true -> goto T :: x == 1 -> goto all fi; all: skip }",
+            "counts steps",
+        ),
+        ("never { do :: true; assert(x != 2) od }", "counts steps"),
+        ("never { do :: timeout -> break :: else od }", "asks what can move"),
+        ("never { do :: enabled(1) -> break :: else od }", "asks what can move"),
+    ] {
+        let found = why_not(claim, &EVERYTHING).unwrap_or_else(|| panic!("reduced: {claim}"));
+        assert!(found.contains("never claim never_0") && found.contains(why), "{claim}: {found}");
+    }
+    let many: String = (1..13)
+        .map(|at| format!(":: (x + {at}) % 3 == y && (y + {at}) % 5 > x -> skip "))
+        .collect();
+    let found = why_not(&format!("never {{ do {many} od }}"), &CLAIMS).unwrap();
+    assert!(found.contains("is too large to find out whether it counts steps"), "{found}");
+}
+
+/// How far the claim follows a run matters only if something else is looked for.
+#[test]
+fn what_is_followed_matters_where_more_is_looked_for() {
+    let claim = "never { x == 0; do :: x == 0 -> false :: x > 0 od }
+        active proctype F() { byte a; a = 1 / (1 - other) }";
+    assert_eq!(why_not(claim, &CLAIMS), None);
+    let found = why_not(claim, &EVERYTHING).unwrap();
+    assert!(found.contains("`--only claim`"), "{found}");
+}
+
+/// A claim, and what it looks for, beside a process that goes round.
+fn circled(rest: &str) -> String {
+    format!("byte x, y, z; active proctype Circle() {{ do :: z = 1 - z od }} {rest}")
+}
+
+/// Found without reduction and with every method; each with words, in the model as the choice is told of it,
+/// that hide what matters: then it is lost.
+#[test]
+fn what_a_claim_sees_is_not_put_behind_nor_put_off() {
+    for (text, checks, word, other) in [
+        // The second step of another shows it, and nobody else has to do with that.
+        (
+            circled("active proctype P() { y = 1; x = 1 } never { do :: x == 1 -> break :: else od }"),
+            CLAIMS,
+            "do :: x == 1",
+            "do :: z == 7",
+        ),
+        // Only one order shows it.
+        (
+            "byte x, y, z;
+             active proctype P() { x = 1; x = 2 }
+             active proctype Q() { y = 1; y = 2 }
+             never { do :: x == 0 && y == 2 -> goto S :: else od; S: do :: y == 2 && x == 2 -> break :: else od }"
+                .to_string(),
+            CLAIMS,
+            "x == ",
+            "z == ",
+        ),
+        // Where a process is.
+        (
+            circled(
+                "active proctype P() { y = 1; here: x = 1 }
+                 active proctype Q() { z == 9; here: x == 2 }
+                 never { do :: P@here -> break :: else od }",
+            ),
+            CLAIMS,
+            "P@here",
+            "Q@here",
+        ),
+        // What fails is found only while the claim goes along.
+        (
+            "byte x, y, z;
+             active proctype P() { x = 1 }
+             active proctype F() { y = 1; assert(z == 1) }
+             never { do :: x == 0 od }"
+                .to_string(),
+            ASSERTIONS,
+            "x == 0 od",
+            "true od",
+        ),
+    ] {
+        let seen = text.replace(word, other);
+        let (model, seen) = (interp(&text), interp(&seen));
+        let whole = ClaimProduct::new(&model, &model).unwrap();
+        assert_eq!(found(&whole, &checks).len(), 1, "{text}");
+        for method in CHOOSING {
+            let known = reduced_as(&model, &model, method, &checks).unwrap();
+            assert_eq!(found(&known, &checks).len(), 1, "{}: {text}", method.name());
+        }
+        let lost = CHOOSING.iter().filter(|&&method| {
+            let unknown = reduced_as(&seen, &model, method, &checks).unwrap();
+            found(&unknown, &checks).is_empty()
+        });
+        assert!(lost.count() > 0, "{text}");
+    }
+}
+
+/// A claim that counts steps, reduced as one that reads the same and does not: it is not violated any more.
+#[test]
+fn a_claim_that_counts_steps_loses_them() {
+    let system = "
+        byte x, y;
+        active proctype P() { y = 1; y = 2 }
+        active proctype Q() { x = 1; x = 2 }
+    ";
+    let counts = "never { x == 0; x == 1; x == 1; x == 1; x == 2 }";
+    let alike = "never { do :: x == 0 :: x == 1 :: x == 2 od }";
+    let [model, seen] = [counts, alike].map(|claim| interp(&format!("{system}{claim}")));
+    let whole = ClaimProduct::new(&model, &model).unwrap();
+    assert_eq!(found(&whole, &CLAIMS).len(), 1);
+    assert!(reduced_as(&model, &model, Method::Conditional, &CLAIMS).is_err());
+    let reduced = reduced_as(&seen, &model, Method::Conditional, &CLAIMS).unwrap();
+    assert!(found(&reduced, &CLAIMS).is_empty());
+}
+
+/// What was tried.
+#[derive(Default)]
+struct Census {
+    searched: Cell<u32>,
+    fewer: Cell<u32>,
+    violated: Cell<u32>,
+    otherwise: Cell<u32>,
+    hidden: Cell<u32>,
+    refused: Cell<u32>,
+}
+
+fn count(cell: &Cell<u32>, counts: bool) {
+    cell.set(cell.get() + u32::from(counts));
+}
+
+impl Census {
+    fn show(&self) {
+        let Census { searched, fewer, violated, otherwise, hidden, refused } = self;
+        let [searched, fewer, violated, otherwise, hidden, refused] =
+            [searched, fewer, violated, otherwise, hidden, refused].map(Cell::get);
+        println!(
+            "{searched} searches, {fewer} of fewer states, {violated} with the claim violated, {hidden} of these \
+             behind an error, {otherwise} with something else; {refused} refused"
+        );
+    }
+}
+
+/// Whether a model, reduced by any method, shows what it shows without. On runs that violate the claim nothing
+/// else has to be found, and on runs that end in an error, which is found, not what the claim would show next.
+fn keeps_verdicts(interp: &Interp, most: usize, census: &Census) -> Tried<()> {
+    if interp.selector().is_err() {
+        return Ok(());
+    }
+    let whole = ClaimProduct::new(interp, interp).unwrap();
+    let Some(all) = explored(&whole, most) else { return Ok(()) };
+    for checks in [CLAIMS, ASSERTIONS, EVERYTHING] {
+        let expected = selected(&whole, &all, &checks);
+        for method in CHOOSING {
+            let Ok(reduced) = reduced_as(interp, interp, method, &checks) else {
+                count(&census.refused, true);
+                continue;
+            };
+            let space = explored(&reduced, usize::MAX >> 8).unwrap();
+            let found = selected(&reduced, &space, &checks);
+            let is_claim = |it: &Violation| match it {
+                Violation::Property(number) => {
+                    reduced.properties()[*number as usize].kind == "claim"
+                }
+                _ => false,
+            };
+            let is_violated = expected.iter().any(is_claim);
+            match is_violated {
+                true => {
+                    let ends = |it: &Violation| matches!(it, Violation::Fault(kind, _) if *kind != FaultKind::Assertion);
+                    let is_told = |it: &Violation| is_claim(it) || ends(it);
+                    prop_assert!(found.iter().any(is_told), "{} {checks:?}", method.name());
+                    count(&census.hidden, !found.iter().any(is_claim));
+                    prop_assert!(found.is_subset(&expected), "{}", method.name());
+                }
+                false => prop_assert_eq!(&found, &expected, "{} {:?}", method.name(), checks),
+            }
+            prop_assert!(space.states.is_subset(&all.states));
+            count(&census.searched, true);
+            count(&census.fewer, space.states.len() < all.states.len());
+            count(&census.violated, is_violated);
+            count(&census.otherwise, !is_violated && !expected.is_empty());
+        }
+    }
+    Ok(())
+}
+
+fn try_all<S: Strategy>(cases: u32, strategy: S, test: impl Fn(S::Value) -> Tried<()>) {
+    let cases = if is_large() { 40 * cases } else { cases };
+    let config = ProptestConfig {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 20_000,
+        ..ProptestConfig::default()
+    };
+    if let Err(failure) = TestRunner::new(config).run(&strategy, test) {
+        panic!("{failure}");
+    }
+}
+
+/// A claim of up to four locations, of conditions about a program.
+fn claim_of(program: &Program, random: &mut Random) -> Claim {
+    let location = |name: String, valid_end: bool| Location {
+        name,
+        urgency: Urgency::Free,
+        valid_end,
+        progress: false,
+        accepting: false,
+        span: Span::default(),
+    };
+    let mut locations: Arena<LocationId, Location> = Arena::new();
+    let count = 2 + random.below(3);
+    (0..count).for_each(|at| {
+        locations.push(location(format!("l{at}"), at + 1 == count));
+    });
+    let conditions: Vec<Expr> =
+        (0..1 + random.below(3)).map(|_| condition(program, random)).collect();
+    let mut moves = Vec::new();
+    for from in 0..count - 1 {
+        for number in 0..1 + random.below(3) {
+            // Most stay or go on, as claims do that count nothing.
+            let to = match random.below(4) {
+                0 => random.below(count),
+                1 => from + 1,
+                _ => from,
+            };
+            let mut guard = Some(conditions[random.below(conditions.len())].clone());
+            if random.below(3) == 0 {
+                guard = guard.map(not);
+            }
+            if random.below(4) == 0 {
+                guard = None;
+            }
+            let otherwise = number > 0 && guard.is_none() && random.below(2) == 0;
+            let condition = conditions[0].clone();
+            let asserted = StmtKind::Assert { condition, message: "asserted".into() };
+            let body = match random.below(10) {
+                0 => vec![Stmt { kind: asserted, span: Span::default() }],
+                _ => Vec::new(),
+            };
+            moves.push(ClaimMove {
+                from: LocationId::from_index(from),
+                to: LocationId::from_index(to),
+                action: Action {
+                    name: format!("{from} to {to}"),
+                    edge: None,
+                    parameters: Vec::new(),
+                    guard,
+                    communication: None,
+                    body,
+                    priority: 0,
+                    control: Control { otherwise, ..Control::default() },
+                    span: Span::default(),
+                },
+            });
+        }
+    }
+    Claim { locations, start: LocationId::from_index(0), moves }
+}
+
+fn expr(kind: ExprKind) -> Expr {
+    Expr { kind, span: Span::default() }
+}
+
+fn not(condition: Expr) -> Expr {
+    expr(ExprKind::Unary(Unary::Not, Box::new(condition)))
+}
+
+/// A question about where a process is, what a variable holds, or what an invariant asks.
+fn condition(program: &Program, random: &mut Random) -> Expr {
+    let mut all: Vec<Expr> = Vec::new();
+    for property in program.properties.values() {
+        if let PropertyKind::Invariant(condition) = &property.kind {
+            all.push(condition.clone());
+        }
+    }
+    for (process, it) in program.processes.iter().filter(|(_, it)| !it.has_slots()) {
+        for location in it.locations.keys() {
+            all.push(expr(ExprKind::At { process, slot: None, location }));
+        }
+    }
+    for (id, variable) in program.variables.iter().filter(|(_, it)| it.owner == Owner::Program) {
+        if let Type::Scalar(scalar) = &program.types[variable.ty] {
+            if scalar.undefined {
+                continue;
+            }
+            let read = expr(ExprKind::Read(Place::variable(id, Span::default())));
+            let with = expr(ExprKind::Constant(random.below(4) as i64));
+            let operator = [Binary::Equal, Binary::Less, Binary::Greater][random.below(3)];
+            all.push(expr(ExprKind::Binary(operator, Box::new(read), Box::new(with))));
+        }
+    }
+    match all.is_empty() {
+        true => expr(ExprKind::Constant(1)),
+        false => all[random.below(all.len())].clone(),
+    }
+}
+
+#[test]
+fn random_programs_with_random_claims_keep_their_verdicts() {
+    let census = Census::default();
+    try_all(100, (programs(), any::<u32>()), |(Generated(mut program), seed)| {
+        let claim = claim_of(&program, &mut Random::new(u64::from(seed)));
+        let kind = PropertyKind::Claim(Box::new(claim));
+        program.properties.push(Property { name: "never".into(), kind, span: Span::default() });
+        let Ok(interp) = Interp::new(program) else { return Ok(()) };
+        keeps_verdicts(&interp, 500, &census)
+    });
+    census.show();
+    let Census { searched, fewer, violated, .. } = census;
+    assert!(searched.get() > 100 && fewer.get() > 10 && violated.get() > 10);
+}
+
+/// A few processes in Promela, and a claim about them.
+fn promela_text(random: &mut Random) -> String {
+    let count = 2 + random.below(2);
+    let is_started = random.below(3) == 0;
+    let mut text = String::from("byte g0, g1, g2;\nchan q = [2] of { byte };\n");
+    for process in 0..count {
+        let kind = if is_started { "proctype" } else { "active proctype" };
+        let statements: Vec<String> =
+            (0..2 + random.below(4)).map(|at| statement(random, at)).collect();
+        let body = match random.below(3) {
+            0 => format!("do :: {} od", statements.join("; ")),
+            1 => format!("{}; do :: l = 1 - l od", statements.join("; ")),
+            _ => statements.join("; "),
+        };
+        text += &format!("{kind} P{process}() {{ byte l; {body} }}\n");
+    }
+    if is_started {
+        let runs: Vec<String> = (0..count).map(|it| format!("run P{it}()")).collect();
+        text += &format!("init {{ atomic {{ {} }} }}\n", runs.join("; "));
+    }
+    text + &claim_text(random)
+}
+
+fn statement(random: &mut Random, at: usize) -> String {
+    let (variable, value) = (random.below(3), random.below(3));
+    let label = if at == 1 { "here: " } else { "" };
+    let statement = match random.below(13) {
+        0 | 1 => format!("g{variable} = {value}"),
+        2 => format!("atomic {{ g{variable} < 2 -> g{variable}++ }}"),
+        3 => format!("g{variable} == {value}"),
+        4 => format!("g{variable} = g{}", random.below(3)),
+        5 => format!("q!{value}"),
+        6 => "q?l".to_string(),
+        7 => format!("assert(g{variable} != {value})"),
+        8 => format!("if :: g{variable} = {value} :: l = 1 fi"),
+        9 => format!("if :: q?{value} :: empty(q) -> l = 2 :: timeout fi"),
+        10 => format!("atomic {{ l = {value}; g{variable} = l }}"),
+        _ => "l = 1 - l".to_string(),
+    };
+    format!("{label}{statement}")
+}
+
+fn question(random: &mut Random) -> String {
+    let (variable, value) = (random.below(3), random.below(3));
+    match random.below(10) {
+        0..4 => format!("g{variable} == {value}"),
+        4 => format!("g{variable} > {value}"),
+        5 => format!("P{}@here", random.below(2)),
+        6 => "len(q) == 0".to_string(),
+        7 => format!("len(q) > {}", random.below(2)),
+        _ => format!("q?[{value}]"),
+    }
+}
+
+fn claim_text(random: &mut Random) -> String {
+    let [p, r, o] = [0; 3].map(|_| question(random));
+    match random.below(8) {
+        0 => format!("never {{ do :: {p} -> break :: else od }}"),
+        1 => format!(
+            "never {{ T: do :: {p} -> goto S :: true od; S: do :: {r} -> break :: true od }}"
+        ),
+        2 => format!("never {{ T: do :: !({p}) :: ({p}) && {r} -> goto all od; all: skip }}"),
+        3 => format!("never {{ do :: {p} || {r} od }}"),
+        4 => format!(
+            "never {{ T: do :: !({p}) && !({r}) :: {r} -> goto S od; S: do :: !({p}) :: {p} -> break od }}"
+        ),
+        5 => format!("never {{ do :: assert(!({p}) || {r}) od }}"),
+        6 => format!(
+            "never {{ T: do :: {p} :: {p} && !({r}) -> goto S od;
+             S: do :: !({r}) :: {r} && {o} -> goto all od; all: skip }}"
+        ),
+        _ => format!(
+            "never {{ T: if :: {p} -> goto T :: {r} -> goto S fi; S: if :: {o} -> goto T :: {p} -> skip fi }}"
+        ),
+    }
+}
+
+#[test]
+fn random_processes_with_random_claims_keep_their_verdicts() {
+    let census = Census::default();
+    try_all(250, any::<u32>(), |seed| {
+        let text = promela_text(&mut Random::new(u64::from(seed)));
+        let model = interp(&text);
+        keeps_verdicts(&model, 2000, &census).map_err(|error| match error {
+            TestCaseError::Fail(why) => TestCaseError::fail(format!("{why}: {text}")),
+            other => other,
+        })
+    });
+    census.show();
+    let Census { searched, fewer, violated, otherwise, .. } = census;
+    assert!(searched.get() > 500 && fewer.get() > 100);
+    assert!(violated.get() > 100 && otherwise.get() > 20);
+}
+
+/// Processes that count by themselves, and a claim that is violated once one has done so.
+const COUNTING: &str = "
+    short x, y, z;
+    active proctype P() { do :: x < 200 -> x++ :: x == 200 -> break od; z = 1; false }
+    active proctype Q() { do :: y < 200 -> y++ :: y == 200 -> y = 0 od }
+    never { do :: z == 1 -> break :: else od }
+";
+
+fn reduce(steps: Steps) -> Reduce {
+    Reduce { steps, ..Reduce::NONE }
+}
+
+/// A run of the product of the unreduced model, to the end of its claim; longer than it has to be, unless that
+/// is asked for.
+#[test]
+fn counterexamples_are_runs_of_the_whole_product() {
+    let model = text_model(COUNTING);
+    let whole = ClaimProduct::new(&model.interp, &model.interp).unwrap();
+    let way = Steps::Chosen(Method::Conditional.into());
+    let ask = || Check::of_text(&model).memory(512 << 20);
+    let shortest = ask().reduce(Reduce::NONE).run().unwrap();
+    let least = shortest.counterexample().unwrap().unwrap().trace().depth();
+    for (check, is_shortest) in [
+        (ask().reduce(reduce(way)), false),
+        (ask().reduce(reduce(way)).shortest(), true),
+        (ask().reduce(Reduce::AUTO), false),
+    ] {
+        let found = check.run().unwrap();
+        assert!(found.outcome().partial > 0 && found.states() < shortest.states() / 2);
+        let trace = found.counterexample().unwrap().unwrap().trace();
+        let mut options = whole.starts();
+        for step in &trace.steps {
+            assert!(options.contains(step), "{}", step.name);
+            let StepOutcome::Successor(state) = &step.outcome else { panic!("nothing fails") };
+            options = whole.steps(state);
+        }
+        assert!(whole.violations(trace.states.last().unwrap()).contains(&trace.check));
+        assert!(trace.depth() >= least && (trace.depth() == least || !is_shortest));
+    }
+}
+
+/// Stopped and gone on with, it is the same search.
+#[test]
+fn a_search_goes_on_as_it_began() {
+    let text = COUNTING.replace("z == 1 -> break", "z == 2 -> break");
+    let model = text_model(&text);
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("search");
+    let ask = || Check::of_text(&model).memory(512 << 20).reduce(Reduce::AUTO);
+    let whole = ask().run().unwrap();
+    let stopped = ask().dir(&dir).max_states(40).run().unwrap();
+    assert!(stopped.states() < whole.states());
+    drop(stopped);
+    let found = ask().dir(&dir).run().unwrap();
+    assert_eq!(found.states(), whole.states());
+    assert_eq!(found.outcome().levels, whole.outcome().levels);
+    assert!(found.outcome().partial > 0);
+}
+
+/// The claims of others.
+#[test]
+fn the_corpus_keeps_its_verdicts() {
+    let Some(corpus) = std::env::var_os("SPILLWAY_CORPUS") else {
+        println!("skipped: SPILLWAY_CORPUS is not set");
+        return;
+    };
+    let census = Census::default();
+    for file in models_below(&Path::new(&corpus).join("promela")) {
+        let name = file.to_string_lossy();
+        let mut sources = Sources::default();
+        sources.add(&*name, text_of(&file));
+        let language = Language::of_file(&name).unwrap();
+        let Ok((model, _)) = TextModel::load(language, sources, Options::default()) else {
+            continue;
+        };
+        if model.claim().is_some() {
+            let result = keeps_verdicts(&model.interp, 50_000, &census);
+            result.unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+    }
+    census.show();
+}
