@@ -214,21 +214,21 @@ fn a_shorter_counterexample_is_found_if_it_is_asked_for() {
         let shortest = found.to_string().contains("may be a shorter");
         (found.counterexample().unwrap().unwrap().depth(), shortest)
     };
-    let (long, may_be_shorter) = length(check().reduce(reduce));
+    let (long, may_be_shorter) = length(check().reduce(reduce.clone()));
     assert!(long > 121 && may_be_shorter, "{long}");
     assert_eq!(length(check().reduce(Reduce::NONE)), (121, false));
-    assert_eq!(length(check().reduce(reduce).shortest()), (121, false));
+    assert_eq!(length(check().reduce(reduce.clone()).shortest()), (121, false));
     // It is gone on with when it was stopped, and what was found first stands.
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("d");
-    let stopped = check().reduce(reduce).shortest().dir(&dir).max_states(1000);
+    let stopped = check().reduce(reduce.clone()).shortest().dir(&dir).max_states(1000);
     assert_eq!(length(stopped), (long, true));
-    let found = check().reduce(reduce).shortest().dir(&dir).run().unwrap();
+    let found = check().reduce(reduce.clone()).shortest().dir(&dir).run().unwrap();
     let shortened = found.shortened().unwrap();
     assert_eq!((shortened.depth, shortened.is_done), (Some(121), true));
     drop(found);
     // So it is where it fails.
-    let full = check().reduce(reduce).shortest().disk_limit(70_000).run().unwrap();
+    let full = check().reduce(reduce.clone()).shortest().disk_limit(70_000).run().unwrap();
     assert!(full.shortening_failed().is_some());
     assert_eq!(full.counterexample().unwrap().unwrap().depth(), long);
 }

@@ -715,10 +715,13 @@ system async;";
     let ran = bench.run(&["explain", "m.dve", "--reductions"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     // As written `x` is 0, 1 or 2 at `a`: five states, and three.
-    let expected = "dead      saves 40 % of all 5 states
+    let expected = "dead        saves 40 % of all 5 states
   P.x (m.dve:1:18): dead at 1 of the 2 locations of P: a (line 1)
-symmetry  not used: there is nothing in the model for it
-por       not used: there are only 5 states
+symmetry    not used: there is nothing in the model for it
+reversible  saves 0 % of all 5 states
+  P.a -> b (m.dve:2:9): 1 instance, 1 case
+  P.a -> b (m.dve:2:35): 1 instance, 1 case
+por         not used: there are only 5 states
 ";
     assert_eq!(ran.out, expected);
     let found = bench.run(&["check", "m.dve", "--json"]).json();

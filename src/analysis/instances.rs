@@ -233,6 +233,11 @@ impl ActionInstances {
         Some(self.alone[action]? + slot * self.combinations[action])
     }
 
+    /// How many instances an action by itself has, if it can be that.
+    pub fn count_alone(&self, action: ActionId) -> u32 {
+        self.slots[action] * self.combinations[action]
+    }
+
     /// The numbers of a meeting of two actions in two slots.
     pub fn first_meeting(
         &self,

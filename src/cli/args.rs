@@ -338,6 +338,12 @@ pub struct ReduceArgs {
     /// exact]
     #[arg(long, value_enum)]
     pub symmetry: Option<SymmetryArg>,
+    /// Undo rules that can be undone, and store what is left: all such rules, or some of these
+    #[arg(long, value_name = "RULE,...", value_delimiter = ',', num_args = 0.., require_equals = true)]
+    pub reversible: Option<Vec<String>>,
+    /// Check in every state that rules found reversible are
+    #[arg(long)]
+    pub check_reversible: bool,
     /// Which steps are taken of a state where their order does not matter [default: conditional, if
     /// --reduce names por, or finds it good]
     #[arg(long, value_name = "METHOD", value_enum)]
@@ -357,6 +363,8 @@ pub enum ReduceArg {
     Auto,
     /// Partial order
     Por,
+    /// Reversible rules
+    Reversible,
     /// Symmetry of scalarsets
     Symmetry,
     /// Dead variables
@@ -370,6 +378,7 @@ impl ReduceArg {
             ReduceArg::None => "none",
             ReduceArg::Auto => "auto",
             ReduceArg::Por => "por",
+            ReduceArg::Reversible => "reversible",
             ReduceArg::Symmetry => "symmetry",
             ReduceArg::Dead => "dead",
         }

@@ -65,7 +65,7 @@ fn applicable(found: &[Applicable]) -> String {
                 format!("saves {:.0} % of {of} {states} states", share * 100.0)
             }
         };
-        let _ = writeln!(out, "{name:<10}{saves}");
+        let _ = writeln!(out, "{name:<12}{saves}");
         for Subject { name, place, about } in subjects {
             let place = place.as_deref().map_or(String::new(), |place| format!(" ({place})"));
             let _ = writeln!(out, "  {name}{place}: {about}");

@@ -4,6 +4,7 @@ use super::args::{CheckArgs, PartialOrderArg, ReduceArg, ReduceArgs, StoreArg, S
 use super::failure::Failure;
 use crate::reduce::Kind;
 use crate::reduce::partial_order::{Method, Proviso, Way};
+use crate::reduce::reversible::Rules;
 use crate::session::{Reduce, Searched, Steps};
 
 /// The method where none is named.
@@ -19,7 +20,8 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
         _ => {
             let steps = if has(ReduceArg::Por) { Steps::Chosen(BEST.into()) } else { Steps::All };
             let symmetry = Reduce::AUTO.symmetry.filter(|_| has(ReduceArg::Symmetry));
-            Reduce { dead: has(ReduceArg::Dead), symmetry, steps }
+            let reversible = has(ReduceArg::Reversible).then(Rules::default);
+            Reduce { reversible, dead: has(ReduceArg::Dead), symmetry, steps }
         }
     };
     let steps =
@@ -38,7 +40,21 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
         _ => steps,
     };
     let symmetry = args.symmetry.map_or(by_default.symmetry, SymmetryArg::effort);
-    Ok(Reduce { symmetry, steps, ..by_default })
+    let reversible = rules(args, by_default.reversible)?;
+    Ok(Reduce { reversible, symmetry, steps, dead: by_default.dead })
+}
+
+/// Which rules are to be undone.
+fn rules(args: &ReduceArgs, by_default: Option<Rules>) -> Result<Option<Rules>, Failure> {
+    let named = args.reversible.as_deref().map(Rules::named);
+    let is_checked = args.check_reversible;
+    match named.or(by_default) {
+        Some(rules) => Ok(Some(Rules { is_checked, ..rules })),
+        None if is_checked => Err(Failure::wrong(
+            "--check-reversible: it is not said that rules are undone\n  help: say so with --reversible",
+        )),
+        None => Ok(None),
+    }
 }
 
 /// Refuses flags of which one takes back what the other asks for.
@@ -64,6 +80,9 @@ fn refuse_contradictions(args: &ReduceArgs) -> Result<(), Failure> {
     };
     if let Some(method) = por.filter(|_| leaves_out(ReduceArg::Por)) {
         return conflict(format!("--por {}", Method::from(method).name()), ReduceArg::Por);
+    }
+    if args.reversible.is_some() && leaves_out(ReduceArg::Reversible) {
+        return conflict("--reversible".into(), ReduceArg::Reversible);
     }
     match symmetry {
         Some(SymmetryArg::Off) if reduce.contains(&ReduceArg::Symmetry) => {
@@ -112,7 +131,8 @@ pub(super) fn useless(args: &ReduceArgs, searched: &Searched) -> Vec<String> {
     let stack = searched.stack();
     let is_useless = |name: ReduceArg, kind: Kind| {
         let is_refused = || stack.refused().iter().any(|it| it.name.starts_with(name.name()));
-        args.reduce.contains(&name) && stack.names(&[kind]).is_empty() && !is_refused()
+        let is_there = stack.names(&[kind]).iter().any(|it| it.starts_with(name.name()));
+        args.reduce.contains(&name) && !is_there && !is_refused()
     };
     let mut told = Vec::new();
     if is_useless(ReduceArg::Symmetry, Kind::Representative) {

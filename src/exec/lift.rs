@@ -5,7 +5,7 @@
 //! these through the next, and so on, down to a model that explains itself. Whatever a reduction does, what is shown
 //! is a run of that model, replayed by it.
 
-use super::{Expansion, Model, StepOutcome};
+use super::{Expansion, Model, StepOutcome, Violation};
 use spill::Result;
 
 /// A model whose states stand for states of another, and its steps for one or more steps of that.
@@ -20,6 +20,43 @@ pub trait Lift {
     /// stands for; nothing if there is no way that this model could have taken. [`one_step`] does for
     /// models whose steps are steps of the model below.
     fn way(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>>;
+
+    /// The states of the model below on a way from one of them, which is left out, to one where `check` fails and for
+    /// which the state of this model that is here for `from` is here, too. None are on the way unless this model's states
+    /// are here for several that follow one another.
+    fn within(&self, from: &[u8], check: Violation) -> Result<Vec<Vec<u8>>> {
+        let _ = (from, check);
+        Ok(Vec::new())
+    }
+
+    /// Whether each step of this model is one step of the model below.
+    fn keeps_depth(&self) -> bool {
+        true
+    }
+}
+
+/// The state below all, on the way that a model leaves open, in which `check` fails, where it fails in a state for which one
+/// of the model is here.
+pub fn lowest(mut model: &dyn Model, check: Violation, state: &[u8]) -> Result<Vec<u8>> {
+    let mut state = state.to_vec();
+    while let Some(lift) = model.lifts() {
+        if let Some(last) = lift.within(&state, check)?.pop() {
+            state = last;
+        }
+        model = lift.below();
+    }
+    Ok(state)
+}
+
+/// Whether each step of a model is one step of the model that explains it.
+pub fn keeps_depth(mut model: &dyn Model) -> bool {
+    while let Some(lift) = model.lifts() {
+        if !lift.keeps_depth() {
+            return false;
+        }
+        model = lift.below();
+    }
+    true
 }
 
 /// The successor of `from` below that `to` stands for: of several the first in the order of the

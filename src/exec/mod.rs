@@ -34,7 +34,7 @@ pub use explain::{Explain, Fault, PropertyInfo, Step, StepOutcome, TakenAction};
 pub use interp::Interp;
 #[cfg(feature = "jit")]
 pub use jit::Jit;
-pub use lift::{Lift, one_step};
+pub use lift::{Lift, keeps_depth, lowest, one_step};
 pub use postpone::{Obligations, Postpones, Tally};
 pub use selective::{LABEL_BYTES, Labelled, Selective, apart, labelled};
 pub use sleep::Sleeps;

@@ -10,6 +10,7 @@ pub mod dead;
 pub mod partial_order;
 mod pool;
 mod preserve;
+pub mod reversible;
 pub mod symmetry;
 
 pub use preserve::{Kept, Preserved};
@@ -19,6 +20,7 @@ use crate::exec::{Checks, Model, Selective, Tally};
 use claim::NeverClaim;
 use dead::{DeadVariables, ProgramForm};
 use partial_order::{PartialOrder, Proviso, Way};
+use reversible::{Rules, Undoing};
 use symmetry::{Effort, Symmetry};
 
 /// A way to search another space than the model's own, ready to be used for one program.
@@ -38,6 +40,11 @@ pub trait Reduction<'m> {
     /// What keeps steps from being put off for ever, if steps are put off.
     fn proviso(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Whether the elements of a scalarset are all the same to it.
+    fn is_symmetric(&self) -> bool {
+        true
     }
 
     /// Whether it compares states, so that none may be replaced behind it by one that stands for it.
@@ -69,8 +76,10 @@ pub enum Kind {
 }
 
 /// Which reductions are wished for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wished {
+    /// Which rules are to be undone, in a search for some checks.
+    pub reversible: Option<(Rules, Checks)>,
     /// Whether what is dead is reset.
     pub dead: bool,
     /// The trouble to take over symmetric states.
@@ -162,6 +171,17 @@ impl<'m> Stack<'m> {
         wanted.extend(claim.map(|claim| Box::new(claim) as Box<dyn Reduction<'m> + 'm>));
         wanted
             .extend(DeadVariables::of(form).map(|it| Box::new(it) as Box<dyn Reduction<'m> + 'm>));
+        let reversible = wished
+            .reversible
+            .as_ref()
+            .map(|(rules, checks)| Undoing::of(interp, rules, (checks, symmetry.is_some())));
+        match reversible {
+            None => {}
+            Some(Ok(found)) => wanted.push(Box::new(found)),
+            Some(Err(why)) => {
+                refused.push(Refused { name: reversible::REDUCTION_NAME.into(), why });
+            }
+        }
         wanted.extend(symmetry.map(|found| Box::new(found) as Box<dyn Reduction<'m> + 'm>));
         let mut stack = Stack::new(wanted);
         stack.refused.append(&mut refused);
@@ -181,6 +201,11 @@ impl<'m> Stack<'m> {
     /// The name of one that compares states.
     pub fn ordering(&self) -> Option<String> {
         self.members.iter().find(|it| it.orders_states()).map(|it| it.name())
+    }
+
+    /// The name of one that tells the elements of a scalarset apart.
+    pub fn unsymmetric(&self) -> Option<String> {
+        self.members.iter().find(|it| !it.is_symmetric()).map(|it| it.name())
     }
 
     /// The names of those that are of one of these kinds.

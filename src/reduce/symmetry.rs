@@ -15,12 +15,15 @@
 //! Multisets are sorted in all states; what is permuted here is sorted again.
 
 mod claims;
+mod exchange;
 mod incidence;
 mod known;
 mod refine;
 mod search;
 #[cfg(test)]
 mod tests;
+
+pub use exchange::Exchange;
 
 use super::pool::Pool;
 use super::{Kind, Preserved, Reduction, Stack};
@@ -123,6 +126,9 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
     fn refuses(&self, before: &Stack<'m>) -> Option<String> {
         if let Some(other) = before.ordering() {
             return Some(format!("{other} compares states that symmetry would replace"));
+        }
+        if let Some(other) = before.unsymmetric() {
+            return Some(format!("the {other} are not the same for all elements of a scalarset"));
         }
         let claims = before.names(&[Kind::Product]);
         let claim = claims.first()?;

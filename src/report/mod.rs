@@ -8,7 +8,7 @@ pub use json::{result, scope as scope_as_json, write_trace as write_json_trace};
 pub use scope::{Missed, Scope};
 pub use text::{print_compiled, print_result, print_scope, write_trace};
 
-use crate::exec::{Compiled, Model, StepOutcome, Violation};
+use crate::exec::{Compiled, Model, StepOutcome, Violation, keeps_depth};
 use crate::reduce::{Refused, Told};
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::Rebuilt;
@@ -97,6 +97,9 @@ pub struct ViolationReport {
     pub depth: u64,
     /// Whether it is that of a shortest way.
     pub shortest: bool,
+    /// Whether that is a number of levels, and several steps may lead from one to the next: a way has as many steps
+    /// or more.
+    pub in_levels: bool,
     /// How many states, or faulty steps, were found.
     pub count: u64,
     /// Where it stands in the source, if it stands anywhere.
@@ -111,7 +114,8 @@ pub fn violations(
     outcome: &Outcome,
 ) -> Vec<ViolationReport> {
     let explained = model.explained();
-    let (properties, shortest) = (explained.properties(), model.postpones().is_none());
+    let (properties, in_levels) = (explained.properties(), !keeps_depth(model));
+    let shortest = model.postpones().is_none() && !in_levels;
     let mut all: Vec<ViolationReport> = outcome
         .findings
         .iter()
@@ -125,7 +129,7 @@ pub fn violations(
                     (info.kind, info.name.clone(), sources.locate(info.span))
                 }
                 Violation::Fault(kind, action) => {
-                    let found = faulty(explained, check, finding.level, &finding.witness);
+                    let found = faulty(model, check, finding.level, &finding.witness);
                     let at_start = found.as_ref().is_some_and(|(_, at_start)| *at_start);
                     depth += u64::from(!at_start);
                     let place = found.and_then(|(step, _)| match step.outcome {
@@ -137,7 +141,7 @@ pub fn violations(
                 }
             };
             let count = finding.count;
-            ViolationReport { check, kind, name, depth, shortest, count, place }
+            ViolationReport { check, kind, name, depth, shortest, in_levels, count, place }
         })
         .collect();
     all.sort_by_key(|violation| (violation.depth, violation.check));

@@ -193,10 +193,14 @@ pub fn print_compiled(compiled: Result<Compiled, &str>) -> String {
 }
 
 fn print_violation(violation: &ViolationReport) -> String {
-    let ViolationReport { kind, name, depth, shortest, count, place, .. } = violation;
+    let ViolationReport { kind, name, depth, shortest, in_levels, count, place, .. } = violation;
     let place = place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
     let first = self::count(*depth, "step");
-    let after = if *shortest { "after" } else { "after at most" };
+    let after = match (in_levels, shortest) {
+        (true, _) => "after at least",
+        (false, true) => "after",
+        (false, false) => "after at most",
+    };
     format!("{kind}: {name}{place} ({count} found, the first {after} {first})")
 }
 

@@ -20,7 +20,7 @@ use way::Way;
 
 use super::Control;
 use super::awake::Awake;
-use crate::exec::{Expansion, Explain, Model, Step, StepOutcome, Violation};
+use crate::exec::{Expansion, Explain, Model, Step, StepOutcome, Violation, lowest};
 use spill::{Codec, Decoder, Disk, Error, Result, SavedLevels, Segment};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -254,16 +254,12 @@ impl<'a> Counterexample<'a> {
                 return Ok(None);
             }
         }
-        let state = lifted.state;
-        match check {
-            Violation::Fault(..) => {
-                let faulty = model.steps(&state).iter().position(|step| is_faulty(check, step));
-                let Some(choice) = faulty else { return Ok(None) };
-                choices.push(choice as u32);
-            }
-            _ if !model.violations(&state).contains(&check) => return Ok(None),
-            _ => {}
+        if !lifted.go_on(check, &mut choices)? || !is_violated(model, check, &lifted.state) {
+            return Ok(None);
         }
+        let state = lifted.state;
+        let faulty = model.steps(&state).iter().position(|step| is_faulty(check, step));
+        choices.extend(faulty.map(|choice| choice as u32));
         Ok(Some(Counterexample { model, check, start, choices, last: Some(state) }))
     }
 
@@ -380,16 +376,27 @@ pub(super) fn faulty_start(model: &dyn Explain, check: Violation, level: u64) ->
 /// The step that meets the run-time error that `check` speaks of, first met in `witness`, of `level`,
 /// or at the start; and whether that is it.
 pub fn faulty(
-    model: &dyn Explain,
+    searched: &dyn Model,
     check: Violation,
     level: u64,
     witness: &[u8],
 ) -> Option<(Step, bool)> {
+    let model = searched.explained();
     if let Some(start) = faulty_start(model, check, level) {
         return nth_start(model, start).map(|step| (step, true));
     }
-    let mut steps = model.steps(witness).into_iter();
+    // The witness may be here for the state that the step is out of.
+    let state = lowest(searched, check, witness).ok()?;
+    let mut steps = model.steps(&state).into_iter();
     steps.find(|step| is_faulty(check, step)).map(|step| (step, false))
+}
+
+/// Whether a check fails in a state, or in a step out of it.
+fn is_violated(model: &dyn Explain, check: Violation, state: &[u8]) -> bool {
+    match check {
+        Violation::Fault(..) => model.steps(state).iter().any(|step| is_faulty(check, step)),
+        _ => model.violations(state).contains(&check),
+    }
 }
 
 /// Whether a step meets the run-time error that `check` speaks of.

@@ -5,6 +5,7 @@ use crate::analysis::live;
 use crate::exec::{Executor, Interp};
 use crate::ir::{Domain, Program, ScalarsetId, Type, TypeId};
 use crate::reduce::Kind;
+use crate::reduce::reversible::{Reversible, Rules};
 use crate::search::trial::FirstLevels;
 use crate::search::{Checks, Control, Storage};
 use crate::source::Span;
@@ -66,9 +67,15 @@ impl TextModel {
                 Reduce { symmetry: Reduce::AUTO.symmetry, ..Reduce::NONE },
                 Kind::Representative,
             ),
+            (
+                "reversible",
+                Reduce { reversible: Some(Rules::default()), ..Reduce::NONE },
+                Kind::Representative,
+            ),
             ("por", Reduce { steps: Steps::Auto, ..Reduce::NONE }, Kind::Choice),
         ] {
-            let searched = alone(reduce, ready(reduce.dead));
+            let runs = ready(reduce.dead);
+            let searched = alone(reduce, runs);
             let saves = match searched.stack().names(&[kind]).is_empty() {
                 true => Err(match searched.stack().unused().first() {
                     Some(unused) => unused.why.clone(),
@@ -84,9 +91,10 @@ impl TextModel {
                     is_all: first.is_all,
                 }),
             };
-            let subjects = match kind {
-                Kind::Rewriting => self.dead(),
-                Kind::Representative => self.symmetric(),
+            let subjects = match name {
+                "dead" => self.dead(),
+                "symmetry" => self.symmetric(),
+                "reversible" => self.reversible(),
                 _ => Vec::new(),
             };
             found.push(Applicable { name, subjects, saves });
@@ -125,6 +133,24 @@ impl TextModel {
                 }
             };
             Subject { name, place: self.sources.locate(span), about }
+        });
+        subjects.collect()
+    }
+
+    /// The rules that can be undone.
+    fn reversible(&self) -> Vec<Subject> {
+        let Ok(found) = Reversible::of(&self.interp, &[]) else { return Vec::new() };
+        let count = |count: usize, what: &str| match count {
+            1 => format!("1 {what}"),
+            _ => format!("{count} {what}s"),
+        };
+        let subjects = found.actions().into_iter().map(|(id, instances, cases)| {
+            let action = &self.interp.program().actions[id];
+            Subject {
+                name: action.name.clone(),
+                place: self.sources.locate(action.span),
+                about: format!("{}, {}", count(instances, "instance"), count(cases, "case")),
+            }
         });
         subjects.collect()
     }

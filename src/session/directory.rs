@@ -12,6 +12,7 @@ use crate::front::{ClaimChoice, Language, Options};
 use crate::ir::layout::GroupId;
 use crate::ir::{EndRule, Overflow};
 use crate::reduce::partial_order::Way;
+use crate::reduce::reversible::Rules;
 use crate::reduce::symmetry::Effort;
 use crate::reduce::{Refused, Wished};
 use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
@@ -65,6 +66,9 @@ pub struct Job {
     dead: bool,
     /// The trouble taken over symmetric states: 0 none, 1 exact, 2 fast.
     symmetry: u8,
+    /// The names of the rules that are undone, if any are (all that can be, if none is named), and whether that
+    /// is checked.
+    reversible: Option<(Vec<String>, bool)>,
     /// How steps are chosen: 0 all are taken, 255 that is to be decided, else the code of the way.
     partial_order: u8,
     /// Why partial-order reduction was left off, where nobody asked for it.
@@ -123,6 +127,7 @@ impl Job {
                 Some(Effort::Exact) => 1,
                 Some(Effort::Fast) => 2,
             },
+            reversible: wished.reversible.map(|(rules, _)| (rules.named, rules.is_checked)),
             order: model.interp.layout().order.iter().map(|group| group.0).collect(),
             digest: searched.model().digest(),
             checks: [deadlock, assertions, invariants, faults, claims],
@@ -146,6 +151,7 @@ impl Job {
             deadlock: 0,
             dead: false,
             symmetry: 0,
+            reversible: None,
             partial_order: 0,
             left_off: None,
             order: Vec::new(),
@@ -250,8 +256,10 @@ impl Job {
 
     /// How the state space is to be reduced, where that is still to be decided: the search has not begun.
     pub fn undecided(&self) -> Option<Reduce> {
-        let Wished { dead, symmetry, .. } = self.wished();
-        (self.partial_order == UNDECIDED).then_some(Reduce { dead, symmetry, steps: Steps::Auto })
+        let Wished { reversible, dead, symmetry, .. } = self.wished();
+        let (reversible, steps) = (reversible.map(|(rules, _)| rules), Steps::Auto);
+        let is_open = self.partial_order == UNDECIDED;
+        is_open.then_some(Reduce { reversible, dead, symmetry, steps })
     }
 
     /// How the state space is reduced.
@@ -263,7 +271,10 @@ impl Job {
         };
         let checks = self.limits(None).checks;
         let way = Way::of_code(self.partial_order);
-        Wished { dead: self.dead, symmetry, partial_order: way.map(|way| (way, checks)) }
+        let rules = |(named, is_checked)| (Rules { named, is_checked }, checks);
+        let reversible = self.reversible.clone().map(rules);
+        let partial_order = way.map(|way| (way, checks));
+        Wished { reversible, dead: self.dead, symmetry, partial_order }
     }
 
     /// What it is not reduced by, as that would not pay.

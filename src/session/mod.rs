@@ -32,6 +32,7 @@ pub use shorter::{Unreduced, shortened_in, traced_in};
 pub use slots::{exceeded, fewer};
 pub use text::{TextModel, read_text};
 
+use crate::exec::keeps_depth;
 use crate::report::{Report, Shortened, ViolationReport};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::{CacheSize, Rebuilt, Settings, cache_states_max};
@@ -146,6 +147,10 @@ impl<'m> Session<'m> {
         disk_limit: Option<u64>,
         control: &Control,
     ) -> Result<(), Error> {
+        // Levels of such a model tell nothing of how deep it is.
+        if !keeps_depth(self.searched.model()) {
+            return Ok(());
+        }
         let found = self.report().map(|report| report.violations()).unwrap_or_default();
         let Some(below) = shorter::bound(&found) else { return Ok(()) };
         let path = shorter::place(&self.directory.path);

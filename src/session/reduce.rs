@@ -8,6 +8,7 @@ use crate::ir::{Expr, Program, Stmt};
 use crate::reduce::claim::NeverClaim;
 use crate::reduce::dead::{DeadVariables, ProgramForm};
 use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
+use crate::reduce::reversible::Rules;
 use crate::reduce::symmetry::{Effort, Symmetry};
 use crate::reduce::{Kind, Reduction, Refused, Stack, Wished};
 use crate::search::external::has_room_for_obligations;
@@ -29,8 +30,10 @@ const INSTANCES_MAX: u32 = 2048;
 const NODES_MAX: [usize; 2] = [20_000, 500];
 
 /// Which reductions a search of a model that came from a text is to use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reduce {
+    /// Which rules are undone, if any.
+    pub reversible: Option<Rules>,
     /// Whether what is dead is reset.
     pub dead: bool,
     /// The trouble to take over symmetric states, if one of them is enough.
@@ -53,19 +56,21 @@ pub enum Steps {
 
 impl Reduce {
     /// No reduction: every state is visited.
-    pub const NONE: Reduce = Reduce { dead: false, symmetry: None, steps: Steps::All };
+    pub const NONE: Reduce =
+        Reduce { reversible: None, dead: false, symmetry: None, steps: Steps::All };
 
     /// All reductions, as far as they pay.
     pub const AUTO: Reduce =
-        Reduce { dead: true, symmetry: Some(Effort::Exact), steps: Steps::Auto };
+        Reduce { dead: true, symmetry: Some(Effort::Exact), steps: Steps::Auto, ..Reduce::NONE };
 
     /// What it comes to in a search for some checks, but for what is to be tried.
-    fn wished(self, checks: Checks) -> Wished {
+    fn wished(&self, checks: Checks) -> Wished {
         let partial_order = match self.steps {
             Steps::Chosen(way) => Some((way, checks)),
             Steps::All | Steps::Auto => None,
         };
-        Wished { dead: self.dead, symmetry: self.symmetry, partial_order }
+        let reversible = self.reversible.clone().map(|rules| (rules, checks));
+        Wished { reversible, dead: self.dead, symmetry: self.symmetry, partial_order }
     }
 }
 
@@ -80,11 +85,11 @@ impl TextModel {
         control: &Control,
     ) -> Searched<'m> {
         let wished = reduce.wished(checks);
-        let all = Stack::of(runs.form, wished, || runs.executor.selective());
+        let all = Stack::of(runs.form, wished.clone(), || runs.executor.selective());
         if reduce.steps != Steps::Auto {
             return self.searched_with(runs, all, wished);
         }
-        let tried = self.tried(&runs, &all, wished, (checks, storage), control);
+        let tried = self.tried(&runs, &all, &wished, (checks, storage), control);
         if control.is_stopped() {
             return self.searched_with(runs, all, wished).undecided();
         }
@@ -101,7 +106,7 @@ impl TextModel {
     fn stack<'m>(
         form: ProgramForm<'m>,
         order: PartialOrder<'m>,
-        wished: Wished,
+        wished: &Wished,
     ) -> Result<Stack<'m>, String> {
         let (program, layout) = (form.interp().program(), form.interp().layout());
         let found = wished.symmetry.and_then(|effort| Symmetry::of(program, layout, effort));
@@ -139,10 +144,13 @@ impl TextModel {
         &'m self,
         runs: &Runnable<'m>,
         all: &Stack<'m>,
-        wished: Wished,
+        wished: &Wished,
         (checks, storage): (Checks, &Storage),
         control: &Control,
     ) -> Result<(Stack<'m>, Wished), String> {
+        if wished.reversible.is_some() {
+            return Err("where rules are undone no steps are put off".into());
+        }
         let failed = |error: spill::Error| format!("it cannot be tried: {error}");
         let whole = all.over(runs.executor.clone().into_model());
         let first = FirstLevels::of(&*whole, &checks, control).map_err(failed)?;
@@ -175,7 +183,7 @@ impl TextModel {
             let (left, stack) = self.tried_way(runs, way, wished, (&first, control))?;
             let is_last = stack.ordering().is_none();
             if best.as_ref().is_none_or(|(least, ..)| left < *least) {
-                best = Some((left, stack, Wished { partial_order: Some(way), ..wished }));
+                best = Some((left, stack, Wished { partial_order: Some(way), ..wished.clone() }));
             }
             // The other proviso would come to the same.
             if is_last {
@@ -196,7 +204,7 @@ impl TextModel {
         &'m self,
         runs: &Runnable<'m>,
         (way, checks): (Way, Checks),
-        wished: Wished,
+        wished: &Wished,
         (first, control): (&FirstLevels, &Control),
     ) -> Result<(f64, Stack<'m>), String> {
         let failed = |error: spill::Error| format!("it cannot be tried: {error}");

@@ -39,7 +39,7 @@ impl<'m> Searched<'m> {
 
     /// How it was wished to be reduced, once that was decided.
     pub fn wished(&self) -> Wished {
-        self.wished
+        self.wished.clone()
     }
 
     /// The same, where it is still to be decided how steps are chosen.

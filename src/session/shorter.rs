@@ -31,7 +31,7 @@ impl TextModel {
         wished: Wished,
         (limits, storage): (&Limits, &Storage),
     ) -> Unreduced<'m> {
-        let wished = Wished { partial_order: None, ..wished };
+        let wished = Wished { partial_order: None, reversible: None, ..wished };
         let decided = Decided { wished, left_off: None, is_open: false };
         let searched = self.reduced_as(runs, decided);
         let job = Job::new(self, &searched, limits, storage);

@@ -10,6 +10,7 @@ use crate::ir::validate;
 use crate::reduce::claim::NeverClaim;
 use crate::reduce::dead::{Cleared, ProgramForm};
 use crate::reduce::partial_order::Way;
+use crate::reduce::reversible::Rules;
 use crate::reduce::symmetry::Effort;
 use crate::reduce::{Refused, Stack, Wished};
 use crate::report::Scope;
@@ -106,6 +107,11 @@ impl TextModel {
         Runnable::new(self.form(resets_dead), run)
     }
 
+    /// The same model, these rules undone, in a search for some checks.
+    pub fn with_reversible(self, reversible: Option<(Rules, Checks)>) -> TextModel {
+        TextModel { wished: Wished { reversible, ..self.wished }, ..self }
+    }
+
     /// The same model, the steps that are taken of a state chosen so, in a search for some checks.
     pub fn with_partial_order(self, partial_order: Option<(Way, Checks)>) -> TextModel {
         TextModel { wished: Wished { partial_order, ..self.wished }, ..self }
@@ -115,15 +121,15 @@ impl TextModel {
     pub fn searched(&self) -> Searched<'_> {
         let form = self.form(self.wished.dead);
         let selective = || Ok(Box::new(form.interp().selector()?) as Box<dyn Selective>);
-        let stack = Stack::of(form, self.wished, selective);
+        let stack = Stack::of(form, self.wished.clone(), selective);
         let stack = stack.leaving_off(self.left_off.clone());
-        let wished = Wished { dead: form.resets(), ..self.wished };
+        let wished = Wished { dead: form.resets(), ..self.wished.clone() };
         Searched::new(Box::new(form.interp()), stack, None, wished)
     }
 
     /// The same, as it is ready to run.
     pub fn searched_by<'m>(&'m self, runs: Runnable<'m>) -> Searched<'m> {
-        let (wished, left_off) = (self.wished, self.left_off.clone());
+        let (wished, left_off) = (self.wished.clone(), self.left_off.clone());
         self.reduced_as(runs, Decided { wished, left_off, is_open: false })
     }
 
@@ -133,7 +139,7 @@ impl TextModel {
         runs: Runnable<'m>,
         Decided { wished, left_off, .. }: Decided,
     ) -> Searched<'m> {
-        let stack = Stack::of(runs.form, wished, || runs.executor.selective());
+        let stack = Stack::of(runs.form, wished.clone(), || runs.executor.selective());
         self.searched_with(runs, stack.leaving_off(left_off), wished)
     }
 

@@ -239,7 +239,7 @@ impl Interp {
     /// Copies cells as they were, even if some of them are among those written.
     pub(super) fn copy_cells(&self, from: u32, to: u32, count: u32, state: &mut [u8]) {
         let copy = |offset: u32, state: &mut [u8]| {
-            let code = self.layout.code(state, CellId(from + offset));
+            let code = self.code_in(state, CellId(from + offset));
             self.layout.set_code(state, CellId(to + offset), code);
         };
         match from < to {
@@ -372,7 +372,7 @@ impl Interp {
 
     fn message_at(&self, channel: ChannelAt, position: i64, state: &[u8]) -> Vec<i64> {
         (0..self.program.channels[channel.id].fields.len())
-            .map(|field| self.layout.get(state, self.message_cell(channel, position, field)))
+            .map(|field| self.value_in(state, self.message_cell(channel, position, field)))
             .map(Option::unwrap_or_default)
             .collect()
     }

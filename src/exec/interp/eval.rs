@@ -99,7 +99,7 @@ impl Interp {
             ExprKind::Timeout => Ok(locals.timeout.into()),
             ExprKind::IsUndefined(place) => {
                 let (cell, _) = self.cell(place, state, locals)?;
-                Ok(self.layout.get(state, cell).is_none().into())
+                Ok(self.value_in(state, cell).is_none().into())
             }
             ExprKind::Quantified { quantifier, local, over, body } => {
                 self.quantified(*quantifier, *local, *over, body, state, locals)
@@ -143,7 +143,7 @@ impl Interp {
             ExprKind::Undefined => Ok(None),
             ExprKind::Read(place) => {
                 let (cell, _) = self.cell(place, state, locals)?;
-                Ok(self.layout.get(state, cell))
+                Ok(self.value_in(state, cell))
             }
             ExprKind::Convert(convert) => {
                 let value = self.possibly_undefined(&convert.operand, state, locals)?;
@@ -217,8 +217,7 @@ impl Interp {
 
     fn read(&self, place: &Place, state: &[u8], locals: &Locals) -> Result<i64, Failure> {
         let (cell, _) = self.cell(place, state, locals)?;
-        self.layout
-            .get(state, cell)
+        self.value_in(state, cell)
             .ok_or_else(|| fault(FaultKind::Undefined, place.span, "an undefined value is read"))
     }
 
@@ -315,7 +314,7 @@ impl Interp {
     pub(super) fn length(&self, channel: ChannelAt, state: &[u8]) -> i64 {
         match self.program.channels[channel.id].capacity {
             0 => 0,
-            _ => self.layout.get(state, self.length_cell(channel)).unwrap_or_default(),
+            _ => self.value_in(state, self.length_cell(channel)).unwrap_or_default(),
         }
     }
 
@@ -347,7 +346,7 @@ impl Interp {
             let message: Vec<i64> = (0..patterns.len())
                 .map(|field| {
                     let cell = self.message_cell(channel, position, field);
-                    self.layout.get(state, cell).unwrap_or_default()
+                    self.value_in(state, cell).unwrap_or_default()
                 })
                 .collect();
             if self.matches(patterns, &message, before, locals)? {

@@ -13,6 +13,7 @@
 //! - `slots`: processes that come and go; `channels`: channels as values;
 //! - `claims`: which moves a claim can take in a state;
 //! - `masks`: which bits of a state a step can change;
+//! - `recorder`: one action instance alone, with a note of what it looks at;
 //! - `selective`: which action instances are enabled, and the steps of those chosen;
 //! - `describe`: a state in the user's words;
 //! - `supported`: what is refused before a search begins.
@@ -26,6 +27,7 @@ mod failure;
 mod frames;
 mod masks;
 mod multisets;
+mod recorder;
 mod selective;
 mod slots;
 mod sorting;
@@ -34,6 +36,7 @@ mod supported;
 mod turns;
 
 pub use multisets::{MultisetCells, multisets};
+pub(crate) use recorder::{Came, Recorder};
 pub use selective::Selector;
 
 use super::{
@@ -97,6 +100,8 @@ pub struct Interp {
     /// What holds in all states that are not left out.
     assumptions: Vec<Expr>,
     digest: [u8; 32],
+    /// Where is noted what is looked at, if anybody wants to know.
+    reads: Option<recorder::Reads>,
 }
 
 /// A property of single states: holds unless the process is at the location and the condition is
@@ -184,6 +189,7 @@ impl Interp {
             judged,
             assumptions,
             digest,
+            reads: None,
         })
     }
 
@@ -235,7 +241,7 @@ impl Interp {
 
     fn location(&self, state: &[u8], process: ProcessId) -> LocationId {
         let cell = self.layout.locations[process].first;
-        let code = self.layout.get(state, cell).unwrap_or_default();
+        let code = self.value_in(state, cell).unwrap_or_default();
         LocationId(code as u32)
     }
 

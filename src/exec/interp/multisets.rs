@@ -87,7 +87,7 @@ impl Interp {
         let bag = self.bag(ty);
         (0..i64::from(bag.capacity)).contains(&position) && {
             let cell = CellId(first.0 + position as u32 * bag.stride);
-            self.layout.get(state, cell) == Some(1)
+            self.value_in(state, cell) == Some(1)
         }
     }
 

@@ -67,7 +67,7 @@ impl Interp {
     }
 
     /// Records the properties that do not hold in `state`, or meet an error when asked.
-    pub(in crate::exec) fn judge_properties(&self, state: &[u8], out: &mut Expansion) {
+    pub(crate) fn judge_properties(&self, state: &[u8], out: &mut Expansion) {
         self.broken_properties(state, |number, fault| {
             let check = match fault {
                 None => Violation::Property(number),

@@ -19,7 +19,7 @@ impl Interp {
     /// Where an instance is, or `None` if the slot is free.
     pub(in crate::exec) fn location_in(&self, state: &[u8], at: Instance) -> Option<LocationId> {
         let cell = self.layout.locations[at.process].in_slot(at.slot);
-        let code = self.layout.get(state, cell).unwrap_or_default() as u32;
+        let code = self.value_in(state, cell).unwrap_or_default() as u32;
         match self.program.processes[at.process].instances {
             Instances::One => Some(LocationId(code)),
             Instances::Slots { .. } => code.checked_sub(1).map(LocationId),
@@ -65,7 +65,7 @@ impl Interp {
             Pid::From(first) => i64::from(first + at.slot),
             Pid::In(variable) => {
                 let cell = self.own_cell(variable, at.slot);
-                self.layout.get(state, cell).unwrap_or_default()
+                self.value_in(state, cell).unwrap_or_default()
             }
         }
     }

@@ -137,7 +137,7 @@ impl Interp {
 
     /// Brings those of the multisets into canonical form that are in a range of
     /// [`Interp::multisets`].
-    pub(in crate::exec) fn sort_some_multisets(&self, which: Range<usize>, state: &mut [u8]) {
+    pub(crate) fn sort_some_multisets(&self, which: Range<usize>, state: &mut [u8]) {
         sort(&self.rows[which], state);
     }
 }

@@ -58,7 +58,7 @@ pub(super) type StepVisitor<'a> = dyn FnMut(&[Taken], Result<Option<&[u8]>, Fail
 
 /// Where actions that are taken lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Arrival {
+pub(super) enum Arrival {
     /// To a state.
     State,
     /// To one that is left out: an assumption about all states does not hold there.
@@ -251,7 +251,12 @@ impl Interp {
         self.program.channels[self.named(communication.channel())].capacity == 0
     }
 
-    fn is_enabled(&self, action: &Action, state: &[u8], locals: &Locals) -> Result<bool, Failure> {
+    pub(super) fn is_enabled(
+        &self,
+        action: &Action,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Result<bool, Failure> {
         if !self.holds(action.guard.as_ref(), state, locals)? {
             return Ok(false);
         }
@@ -262,7 +267,7 @@ impl Interp {
     }
 
     /// Takes an enabled action alone: the message, the move, the body.
-    fn take(
+    pub(super) fn take(
         &self,
         action: &Action,
         state: &[u8],

@@ -423,7 +423,7 @@ impl Interp {
         match self.program.processes[at.process].life.priority {
             None => 1,
             Some(variable) => {
-                self.layout.get(state, self.own_cell(variable, at.slot)).unwrap_or_default()
+                self.value_in(state, self.own_cell(variable, at.slot)).unwrap_or_default()
             }
         }
     }

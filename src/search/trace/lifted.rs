@@ -1,7 +1,7 @@
 //! Where a counterexample is, in the model that was searched and in all below it.
 
 use super::{StepOutcome, find_start};
-use crate::exec::{Expansion, Explain, Lift, Model, Step};
+use crate::exec::{Expansion, Explain, Lift, Model, Step, Violation};
 use spill::{Error, Result};
 
 /// Bytes of initial states of a reduced model that are looked at together.
@@ -73,6 +73,21 @@ impl<'a> Lifted<'a> {
         }
         if let Some(state) = way.into_iter().next_back() {
             self.layers[depth].1 = state;
+        }
+        Ok(true)
+    }
+
+    /// Goes on to a state where `check` fails and for which the state of the searched model is here, too. False if
+    /// there is no way.
+    pub(super) fn go_on(&mut self, check: Violation, choices: &mut Vec<u32>) -> Result<bool> {
+        for depth in 0..self.layers.len() {
+            let (lift, at) = &self.layers[depth];
+            for state in lift.within(at, check)? {
+                if !self.descend(depth + 1, &state, choices)? {
+                    return Ok(false);
+                }
+                self.layers[depth].1 = state;
+            }
         }
         Ok(true)
     }

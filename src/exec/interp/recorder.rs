@@ -1,0 +1,131 @@
+//! One action instance alone, with a note of each cell of the state that it looks at.
+//!
+//! What comes of an instance is a function of the cells that it looked at: two states that agree on them have the
+//! same outcome. So whoever wants to know an instance in all states need not try all of them.
+
+use super::frames::{Bound, Locals};
+use super::steps::Arrival;
+use super::{Failure, Interp, MultisetCells};
+use crate::analysis::instances::Side;
+use crate::exec::Model;
+use crate::ir::layout::CellId;
+use crate::ir::{Layout, Program, Schedule};
+use std::sync::{Mutex, PoisonError};
+
+/// The cells that were looked at, in that order; some may come again.
+#[derive(Debug, Default)]
+pub(super) struct Reads(Mutex<Vec<CellId>>);
+
+impl Reads {
+    fn cells(&self) -> std::sync::MutexGuard<'_, Vec<CellId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Interp {
+    /// The value in a cell, or `None` if it is undefined.
+    #[inline]
+    pub(super) fn value_in(&self, state: &[u8], cell: CellId) -> Option<i64> {
+        self.note(cell);
+        self.layout.get(state, cell)
+    }
+
+    /// The code in a cell.
+    #[inline]
+    pub(super) fn code_in(&self, state: &[u8], cell: CellId) -> u32 {
+        self.note(cell);
+        self.layout.code(state, cell)
+    }
+
+    #[inline]
+    fn note(&self, cell: CellId) {
+        if let Some(reads) = &self.reads
+            && cell.0 < self.layout.state_cells
+        {
+            reads.cells().push(cell);
+        }
+    }
+}
+
+/// What came of an action instance in a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Came {
+    /// It is not possible, or leads to a state that is left out, or back to where it began.
+    Nothing,
+    /// A run-time error.
+    Fault,
+    /// A state.
+    State(Vec<u8>),
+}
+
+/// Takes action instances one by one, in states with bits for all values that variables are declared for.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    interp: Interp,
+}
+
+impl Recorder {
+    /// Of a program in which whether an action is possible is a matter of its guard and of where its process is.
+    pub(crate) fn new(program: &Program) -> Option<Recorder> {
+        let mut interp = Interp::as_declared(program.clone()).ok()?;
+        let is_plain = program.schedule == Schedule::Interleaved
+            && !(interp.has_slots || interp.has_committed || interp.has_priorities)
+            && !interp.has_timeout
+            && program.last.is_none();
+        interp.reads = Some(Reads::default());
+        is_plain.then_some(Recorder { interp })
+    }
+
+    /// Where its variables live.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.interp.layout
+    }
+
+    /// Every multiset of a state, those inside others before them.
+    pub(crate) fn multisets(&self) -> &[MultisetCells] {
+        &self.interp.multisets
+    }
+
+    /// Bytes of a state.
+    pub(crate) fn width(&self) -> usize {
+        self.interp.width()
+    }
+
+    /// What comes of an action that needs nobody else, with these values for its parameters, and which cells were
+    /// looked at, in that order.
+    pub(crate) fn take(&self, side: Side, values: &[i64], state: &[u8]) -> (Came, Vec<CellId>) {
+        let Some(reads) = &self.interp.reads else { return (Came::Nothing, Vec::new()) };
+        reads.cells().clear();
+        let came = match self.step(side, values, state) {
+            Ok(Some(state)) => Came::State(state),
+            Ok(None) => Came::Nothing,
+            Err(_) => Came::Fault,
+        };
+        (came, std::mem::take(&mut *reads.cells()))
+    }
+
+    fn step(&self, side: Side, values: &[i64], state: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
+        let interp = &self.interp;
+        let action = &interp.program.actions[side.action];
+        let locals = Locals::new(&interp.layout.frames.actions[side.action]);
+        for (parameter, &value) in action.parameters.iter().zip(values) {
+            locals.set(parameter.local, Bound::Value(value));
+        }
+        if let Some(edge) = action.edge
+            && interp.location(state, edge.process) != edge.from
+        {
+            return Ok(None);
+        }
+        if !interp.is_enabled(action, state, &locals)? {
+            return Ok(None);
+        }
+        let mut work = Vec::new();
+        Ok(match interp.take(action, state, &locals, &mut work)? {
+            Arrival::State => {
+                work.truncate(interp.layout.bytes);
+                Some(work)
+            }
+            Arrival::LeftOut | Arrival::Nowhere => None,
+        })
+    }
+}

@@ -1,0 +1,212 @@
+//! What an action instance does, case by case.
+//!
+//! A *case* says of some cells what they hold before and after the step, and of some multisets how many
+//! elements they have and what is added. Where all that it says of a state holds, the instance leads to the
+//! state with the cells as they are afterwards; nothing else matters and nothing else changes. So a case is a
+//! rule with one predecessor for each state: it can be undone by looking at the state alone.
+
+use crate::analysis::instances::InstanceId;
+use crate::exec::interp::MultisetCells;
+use crate::ir::layout::CellId;
+use crate::ir::{ActionId, Layout};
+
+/// A cell that a case looks at or changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Held {
+    /// The cell.
+    pub cell: CellId,
+    /// Its code before the step.
+    pub before: u32,
+    /// Its code after the step.
+    pub after: u32,
+}
+
+impl Held {
+    /// Whether the step changes it.
+    pub fn changes(self) -> bool {
+        self.before != self.after
+    }
+}
+
+/// A multiset that a case counts or adds to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Counted {
+    /// Which of the program's.
+    pub bag: usize,
+    /// A bit for each number of elements that there may be before the step.
+    pub sizes: u128,
+    /// The codes of the element that is added, if one is.
+    pub added: Option<Vec<u32>>,
+}
+
+impl Counted {
+    /// A bit for each number of elements that there may be after the step.
+    pub fn sizes_after(&self) -> u128 {
+        self.sizes << u32::from(self.added.is_some())
+    }
+}
+
+/// What an action instance does where all of this holds.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Case {
+    /// Whose case it is.
+    pub instance: InstanceId,
+    /// Its action.
+    pub action: ActionId,
+    /// The cells it is about, ascending.
+    pub held: Vec<Held>,
+    /// The multisets it is about, ascending.
+    pub counted: Vec<Counted>,
+}
+
+impl Case {
+    /// What it says of a cell.
+    pub fn of(&self, cell: CellId) -> Option<Held> {
+        self.held.binary_search_by_key(&cell, |it| it.cell).ok().map(|at| self.held[at])
+    }
+
+    /// What it says of a multiset.
+    pub fn of_bag(&self, bag: usize) -> Option<&Counted> {
+        self.counted.iter().find(|it| it.bag == bag)
+    }
+
+    /// Whether it adds an element to a multiset.
+    pub fn adds(&self) -> bool {
+        self.counted.iter().any(|it| it.added.is_some())
+    }
+}
+
+/// The fewest bytes that states are matched in.
+pub(super) const MATCHED_BYTES: usize = 8;
+
+/// Eight bytes of a state that a case is about.
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    at: usize,
+    mask: u64,
+    before: u64,
+    after: u64,
+}
+
+/// A multiset in a state.
+#[derive(Clone, Copy, Debug)]
+struct Bag {
+    cells: MultisetCells,
+    at: usize,
+}
+
+/// A case, ready to be taken and undone in states, which have at least [`MATCHED_BYTES`] bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Matched {
+    words: Vec<Word>,
+    counted: Vec<(Bag, Counted)>,
+}
+
+impl Matched {
+    /// A case in states that are laid out so.
+    pub(super) fn new(case: &Case, layout: &Layout, multisets: &[MultisetCells]) -> Matched {
+        let width = layout.bytes.max(MATCHED_BYTES);
+        let mut bytes = [vec![0; width], vec![0; width], vec![0; width]];
+        for held in &case.held {
+            let ones = ((1u64 << layout.cells[held.cell].bits) - 1) as u32;
+            let codes = [ones, held.before, held.after];
+            for (bytes, code) in bytes.iter_mut().zip(codes) {
+                layout.set_code(bytes, held.cell, code);
+            }
+        }
+        let mut words = Vec::new();
+        for start in (0..width).step_by(MATCHED_BYTES) {
+            let at = start.min(width - MATCHED_BYTES);
+            // Bytes before the start belong to the word before.
+            let new = u64::MAX >> ((start - at) * 8);
+            let [mask, before, after] = [0, 1, 2].map(|it| word(&bytes[it], at) & new);
+            if mask != 0 {
+                words.push(Word { at, mask, before, after });
+            }
+        }
+        let bag = |it: &Counted| (Bag { cells: multisets[it.bag], at: it.bag }, it.clone());
+        Matched { words, counted: case.counted.iter().map(bag).collect() }
+    }
+
+    /// Makes `state` the one after the step, if the case holds; `sort` brings a multiset into its form.
+    pub(super) fn take(
+        &self,
+        state: &mut [u8],
+        layout: &Layout,
+        sort: &dyn Fn(usize, &mut [u8]),
+    ) -> bool {
+        let holds = self.words.iter().all(|it| word(state, it.at) & it.mask == it.before)
+            && self.counted.iter().all(|(bag, it)| it.sizes >> bag.size(state, layout) & 1 == 1);
+        if holds {
+            self.words.iter().for_each(|it| put(state, it.at, it.mask, it.after));
+            for (bag, it) in &self.counted {
+                let Some(added) = &it.added else { continue };
+                bag.fill(bag.size(state, layout), 1, added, state, layout);
+                sort(bag.at, state);
+            }
+        }
+        holds
+    }
+
+    /// Makes `state` the one before the step, if it may have come of the case.
+    pub(super) fn undo(
+        &self,
+        state: &mut [u8],
+        layout: &Layout,
+        sort: &dyn Fn(usize, &mut [u8]),
+    ) -> bool {
+        let may_be = |(bag, it): &(Bag, Counted)| {
+            it.sizes_after() >> bag.size(state, layout) & 1 == 1
+                && it.added.as_ref().is_none_or(|it| bag.find(it, state, layout).is_some())
+        };
+        let holds = self.words.iter().all(|it| word(state, it.at) & it.mask == it.after)
+            && self.counted.iter().all(may_be);
+        if holds {
+            self.words.iter().for_each(|it| put(state, it.at, it.mask, it.before));
+            for (bag, it) in &self.counted {
+                let Some(added) = &it.added else { continue };
+                if let Some(position) = bag.find(added, state, layout) {
+                    bag.fill(position, 0, &vec![0; added.len()], state, layout);
+                    sort(bag.at, state);
+                }
+            }
+        }
+        holds
+    }
+}
+
+impl Bag {
+    fn first(&self, position: u32) -> u32 {
+        self.cells.first.0 + position * self.cells.stride
+    }
+
+    /// How many elements there are; they come first.
+    fn size(&self, state: &[u8], layout: &Layout) -> u32 {
+        let is_there = |&at: &u32| layout.code(state, CellId(self.first(at))) == 1;
+        (0..self.cells.capacity).take_while(is_there).count() as u32
+    }
+
+    /// Where an element is.
+    fn find(&self, element: &[u32], state: &[u8], layout: &Layout) -> Option<u32> {
+        let is_it = |&at: &u32| {
+            let cells = (self.first(at) + 1..).map(CellId);
+            element.iter().zip(cells).all(|(&code, cell)| layout.code(state, cell) == code)
+        };
+        (0..self.size(state, layout)).find(is_it)
+    }
+
+    fn fill(&self, at: u32, there: u32, element: &[u32], state: &mut [u8], layout: &Layout) {
+        layout.set_code(state, CellId(self.first(at)), there);
+        let cells = (self.first(at) + 1..).map(CellId);
+        element.iter().zip(cells).for_each(|(&code, cell)| layout.set_code(state, cell, code));
+    }
+}
+
+fn word(state: &[u8], at: usize) -> u64 {
+    u64::from_be_bytes(state[at..].first_chunk().copied().unwrap_or_default())
+}
+
+fn put(state: &mut [u8], at: usize, mask: u64, bits: u64) {
+    let bytes = (word(state, at) & !mask | bits).to_be_bytes();
+    state[at..at + MATCHED_BYTES].copy_from_slice(&bytes);
+}

@@ -1,0 +1,329 @@
+//! What an action instance does in all states, found by trying it.
+//!
+//! An instance is taken in a state of which nothing is known yet. The first cell that it looks at is then given each of
+//! its values in turn, and so on, until all that it looks at is known: such a run is one of its cases, whatever
+//! the other cells hold. Of a multiset it is only known how many elements it has; an instance that looks at
+//! an element has no case there.
+//!
+//! A cell that is written and never looked at could have held anything before. Its case is that of the first
+//! initial state's value: a slot that is free is undefined, a flag that is not set is false. What the
+//! instance does where it holds something else is no case of it.
+
+use super::cases::{Case, Counted, Held};
+use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, Side};
+use crate::exec::Interp;
+use crate::exec::interp::{Came, MultisetCells, Recorder};
+use crate::exec::{Explain, StepOutcome};
+use crate::ir::layout::{Cell, CellId};
+use crate::ir::{Entity, Layout, Program};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+/// An instance is tried in at most so many ways.
+const TRIES_MAX: usize = 1 << 12;
+
+/// All instances together are.
+const ALL_TRIES_MAX: usize = 1 << 18;
+
+/// The most positions of a multiset whose elements are counted.
+const POSITIONS_MAX: u32 = 126;
+
+/// Why the cases of a program's actions are not looked for.
+pub(super) type Refusal = String;
+
+/// What is known of the state that an instance is tried in.
+#[derive(Clone, Debug, Default)]
+struct Assumed {
+    /// Codes as declared.
+    cells: BTreeMap<CellId, u32>,
+    /// How many elements.
+    sizes: BTreeMap<usize, u32>,
+}
+
+/// Where a cell of a state is.
+#[derive(Clone, Copy)]
+enum Where {
+    /// It says whether there is an element in a multiset.
+    Count(usize),
+    /// It is of an element.
+    Element,
+    /// In no multiset.
+    Plain,
+}
+
+/// Tries action instances.
+pub(super) struct Finder<'a> {
+    program: &'a Program,
+    /// Of the states that are searched.
+    layout: &'a Layout,
+    recorder: Recorder,
+    /// The codes of the first initial state, as declared.
+    initial: Vec<u32>,
+    /// The multisets that are in no other.
+    bags: Vec<(usize, MultisetCells)>,
+    /// States without elements whose other cells all have code 0, or code 1 if there is one.
+    blank: [Vec<u8>; 2],
+    tries: usize,
+}
+
+impl<'a> Finder<'a> {
+    pub(super) fn new(interp: &'a Interp) -> Result<Finder<'a>, Refusal> {
+        let (program, layout) = (interp.program(), interp.layout());
+        let recorder = Recorder::new(program)
+            .ok_or("whether an action is possible is not a matter of its guard alone")?;
+        let start = first_start(interp).ok_or("it has no initial state")?;
+        let cells = (0..layout.state_cells).map(CellId);
+        let initial = cells
+            .map(|cell| {
+                let declared = &recorder.layout().cells[cell];
+                layout.get(&start, cell).map_or(0, |value| declared.code(value) as u32)
+            })
+            .collect();
+        let all = recorder.multisets().iter().copied().enumerate();
+        let ranges: Vec<_> = all.clone().map(|(_, it)| extent(&it)).collect();
+        let is_inside = |at: usize| {
+            let mut others = ranges.iter().enumerate().filter(|&(other, _)| other != at);
+            others.any(|(_, it)| it.start <= ranges[at].start && ranges[at].end <= it.end)
+        };
+        let bags: Vec<_> = all.filter(|&(at, _)| !is_inside(at)).collect();
+        if bags.iter().any(|(_, it)| it.capacity > POSITIONS_MAX) {
+            return Err("a multiset has room for too many".into());
+        }
+        let blank = [Vec::new(), Vec::new()];
+        let mut finder = Finder { program, layout, recorder, initial, bags, blank, tries: 0 };
+        finder.blank = [finder.blank(0), finder.blank(1)];
+        Ok(finder)
+    }
+
+    /// The cases of an instance that lead on; none if it has too many to be tried.
+    pub(super) fn cases(&mut self, instances: &ActionInstances, number: InstanceId) -> Vec<Case> {
+        let Some(ActionInstance::Alone(side)) = instances.get(number) else { return Vec::new() };
+        if self.meets(side) {
+            return Vec::new();
+        }
+        let values = instances.values(side);
+        let (mut open, mut found, mut tries) = (vec![Assumed::default()], Vec::new(), 0);
+        while let Some(assumed) = open.pop() {
+            tries += 1;
+            self.tries += 1;
+            if tries > TRIES_MAX || self.tries > ALL_TRIES_MAX {
+                return Vec::new();
+            }
+            let state = self.state(&assumed, 0);
+            let (came, reads) = self.recorder.take(side, &values, &state);
+            let unknown = reads.iter().find(|&&cell| !self.is_known(&assumed, cell));
+            match unknown {
+                Some(&cell) => self.split(&assumed, cell, &mut open),
+                None => found.extend(self.case(number, side, &assumed, (&values, came))),
+            }
+        }
+        joined(found)
+    }
+
+    /// Whether it takes part in a rendezvous.
+    fn meets(&self, side: Side) -> bool {
+        let communication = self.program.actions[side.action].communication.as_ref();
+        communication.is_some_and(|it| {
+            it.channel().meant(self.program).any(|it| self.program.channels[it].capacity == 0)
+        })
+    }
+
+    fn where_is(&self, cell: CellId) -> Where {
+        match self.bags.iter().find(|(_, it)| extent(it).contains(&cell.0)) {
+            None => Where::Plain,
+            Some((at, it)) if (cell.0 - it.first.0).is_multiple_of(it.stride) => Where::Count(*at),
+            Some(_) => Where::Element,
+        }
+    }
+
+    fn is_known(&self, assumed: &Assumed, cell: CellId) -> bool {
+        match self.where_is(cell) {
+            Where::Plain => assumed.cells.contains_key(&cell),
+            Where::Count(bag) => assumed.sizes.contains_key(&bag),
+            Where::Element => false,
+        }
+    }
+
+    /// Adds all that may be known beside what is, of a cell that is looked at.
+    fn split(&self, assumed: &Assumed, cell: CellId, open: &mut Vec<Assumed>) {
+        match self.where_is(cell) {
+            Where::Element => {}
+            Where::Count(bag) => {
+                let capacity = self.recorder.multisets()[bag].capacity;
+                open.extend((0..=capacity).map(|size| {
+                    let mut more = assumed.clone();
+                    more.sizes.insert(bag, size);
+                    more
+                }));
+            }
+            Where::Plain => {
+                let declared = &self.recorder.layout().cells[cell];
+                let codes = 0..codes(declared);
+                let real = &self.layout.cells[cell];
+                // Too many are refused by the number of tries.
+                for code in codes.filter(|&it| stored(declared, real, it).is_some()).take(TRIES_MAX)
+                {
+                    let mut more = assumed.clone();
+                    more.cells.insert(cell, code);
+                    open.push(more);
+                }
+            }
+        }
+    }
+
+    fn blank(&self, other: u32) -> Vec<u8> {
+        let layout = self.recorder.layout();
+        let mut state = vec![0; self.recorder.width()];
+        for cell in (0..layout.state_cells).map(CellId) {
+            if matches!(self.where_is(cell), Where::Plain) {
+                layout.set_code(&mut state, cell, other.min(codes(&layout.cells[cell]) - 1));
+            }
+        }
+        state
+    }
+
+    /// A state of which that is known; all other cells have this code, where they have it.
+    fn state(&self, assumed: &Assumed, other: usize) -> Vec<u8> {
+        let layout = self.recorder.layout();
+        let mut state = self.blank[other].clone();
+        assumed.cells.iter().for_each(|(&cell, &code)| layout.set_code(&mut state, cell, code));
+        for (bag, size) in &assumed.sizes {
+            let it = self.recorder.multisets()[*bag];
+            let flags = (0..*size).map(|at| CellId(it.first.0 + at * it.stride));
+            flags.for_each(|cell| layout.set_code(&mut state, cell, 1));
+        }
+        state
+    }
+
+    /// The case of an instance where all that it looks at is known, if it leads on to states that are searched.
+    fn case(
+        &self,
+        number: InstanceId,
+        side: Side,
+        assumed: &Assumed,
+        (values, came): (&[i64], Came),
+    ) -> Option<Case> {
+        let Came::State(one) = came else { return None };
+        let (Came::State(other), _) = self.recorder.take(side, values, &self.state(assumed, 1))
+        else {
+            return None;
+        };
+        let layout = self.recorder.layout();
+        let mut held = Vec::new();
+        for cell in (0..layout.state_cells).map(CellId) {
+            if !matches!(self.where_is(cell), Where::Plain) {
+                continue;
+            }
+            let (after, again) = (layout.code(&one, cell), layout.code(&other, cell));
+            let before = match assumed.cells.get(&cell) {
+                Some(&before) => before,
+                None if after == 0 && again == 1.min(codes(&layout.cells[cell]) - 1) => continue,
+                // It is written: what was there before is not looked at.
+                None => self.initial[cell.index()],
+            };
+            let real = &self.layout.cells[cell];
+            let [before, after] =
+                [before, after].map(|code| stored(&layout.cells[cell], real, code));
+            held.push(Held { cell, before: before?, after: after? });
+        }
+        let counted = self.counted(assumed, &one)?;
+        let leads_on =
+            held.iter().any(|it| it.changes()) || counted.iter().any(|it| it.added.is_some());
+        let case = Case { instance: number, action: side.action, held, counted };
+        leads_on.then_some(case)
+    }
+
+    /// What became of the multisets, whose elements were all the same.
+    fn counted(&self, assumed: &Assumed, after: &[u8]) -> Option<Vec<Counted>> {
+        let layout = self.recorder.layout();
+        let mut counted = Vec::new();
+        for &(bag, it) in &self.bags {
+            let size = assumed.sizes.get(&bag).copied();
+            let cells = |at: u32| {
+                let first = it.first.0 + at * it.stride;
+                (first..first + it.stride).map(CellId)
+            };
+            let codes =
+                |at: u32| cells(at).map(|cell| layout.code(after, cell)).collect::<Vec<_>>();
+            let there: Vec<Vec<u32>> =
+                (0..it.capacity).map(codes).filter(|it| it[0] == 1).collect();
+            let (others, plain): (Vec<_>, Vec<_>) =
+                there.into_iter().partition(|it| it[1..].iter().any(|&code| code != 0));
+            let before = size.unwrap_or_default();
+            let added = match (plain.len() as u32, others.as_slice()) {
+                (same, []) if same == before => None,
+                (same, [one]) if same == before => Some(one[1..].to_vec()),
+                (more, []) if more == before + 1 => Some(vec![0; it.stride as usize - 1]),
+                _ => return None,
+            };
+            let stored = |(codes, cell): (u32, CellId)| {
+                stored(&layout.cells[cell], &self.layout.cells[cell], codes)
+            };
+            let added = match added {
+                None => None,
+                Some(codes) => {
+                    let cells = cells(0).skip(1);
+                    Some(codes.into_iter().zip(cells).map(stored).collect::<Option<Vec<_>>>()?)
+                }
+            };
+            if let Some(size) = size {
+                counted.push(Counted { bag, sizes: 1 << size, added });
+            }
+        }
+        Some(counted)
+    }
+}
+
+/// The same cases, those together that differ only in how many elements there are in one multiset.
+fn joined(cases: Vec<Case>) -> Vec<Case> {
+    let mut by_rest: BTreeMap<Case, u128> = BTreeMap::new();
+    let mut others = BTreeSet::new();
+    for mut case in cases {
+        match case.counted.as_mut_slice() {
+            [only] => {
+                let sizes = std::mem::take(&mut only.sizes);
+                *by_rest.entry(case).or_default() |= sizes;
+            }
+            _ => {
+                others.insert(case);
+            }
+        }
+    }
+    let with_sizes = |(mut case, sizes): (Case, u128)| {
+        case.counted[0].sizes = sizes;
+        case
+    };
+    others.into_iter().chain(by_rest.into_iter().map(with_sizes)).collect()
+}
+
+/// The cells of a multiset.
+fn extent(bag: &MultisetCells) -> std::ops::Range<u32> {
+    bag.first.0..bag.first.0 + bag.capacity * bag.stride
+}
+
+/// How many codes a cell has.
+fn codes(cell: &Cell) -> u32 {
+    let values = cell.most.saturating_sub(cell.least).saturating_add(1 + i64::from(cell.undefined));
+    u32::try_from(values).unwrap_or(u32::MAX)
+}
+
+/// The code in a state that is searched of what has this one as declared, if it is ever stored there.
+fn stored(declared: &Cell, real: &Cell, code: u32) -> Option<u32> {
+    match declared.value(code) {
+        None => real.undefined.then_some(0),
+        Some(value) => (real.least <= value && value <= real.most).then(|| real.code(value) as u32),
+    }
+}
+
+/// The first initial state.
+fn first_start(interp: &Interp) -> Option<Vec<u8>> {
+    let mut first = None;
+    interp.each_start(&mut |step| match step.outcome {
+        StepOutcome::Successor(state) => {
+            first = Some(state);
+            ControlFlow::Break(())
+        }
+        StepOutcome::Fault(_) => ControlFlow::Continue(()),
+    });
+    first
+}

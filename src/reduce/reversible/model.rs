@@ -1,0 +1,359 @@
+//! The model that visits progenitors only.
+
+use super::gathered::Gathered;
+use super::local::{Backwards, LOCAL_BYTES_MAX, TooMany};
+use crate::exec::{
+    Collected, Expansion, Explain, Finding, Findings, Interp, Lift, Model, Postpones, Violation,
+    any_bits, stop,
+};
+use crate::reduce::pool::Pool;
+use spill::Result;
+use std::sync::Arc;
+
+/// A model that stores, of states that reversible rules lead to from one another, the first.
+pub struct Progenitors<'m> {
+    model: Box<dyn Model + 'm>,
+    interp: &'m Interp,
+    backwards: Arc<Backwards<'m>>,
+    searched: Searched,
+    rooms: Pool<Room>,
+}
+
+/// Which of the states that a progenitor stands for are expanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Searched {
+    /// All: the paper's Algorithm 1.
+    All,
+    /// All, and it is checked that the rules lead where they are said to lead, and that their inverses commute.
+    AllChecked,
+    /// It and those that one rule leads to from it: the paper's Algorithm 2.
+    Immediate {
+        /// Whether deadlocks are looked for: then those, too, that no rule leads on from.
+        deadlocks: bool,
+        /// Whether properties of single states are looked for that see what rules change: then they are judged in
+        /// all others.
+        properties: bool,
+    },
+}
+
+/// What searching from a progenitor takes.
+struct Room {
+    /// A state that is worked on.
+    work: Vec<u8>,
+    /// The states that it stands for, and from which each was met.
+    met: Gathered,
+    from: Vec<usize>,
+    /// Those of them that are expanded, one after another.
+    expanded: Vec<u8>,
+    /// Successors of these, as they come.
+    candidates: Vec<u8>,
+    /// Those that it does not stand for.
+    others: Gathered,
+}
+
+impl<'m> Progenitors<'m> {
+    pub(super) fn new(
+        model: Box<dyn Model + 'm>,
+        interp: &'m Interp,
+        backwards: Arc<Backwards<'m>>,
+        searched: Searched,
+    ) -> Progenitors<'m> {
+        Progenitors { model, interp, backwards, searched, rooms: Pool::default() }
+    }
+
+    fn with_room<T>(&self, run: impl FnOnce(&mut Room) -> T) -> T {
+        let width = self.model.width();
+        let make = || Room {
+            work: self.backwards.work(),
+            met: Gathered::new(width),
+            from: Vec::new(),
+            expanded: Vec::new(),
+            candidates: Vec::new(),
+            others: Gathered::new(width),
+        };
+        self.rooms.with(make, run)
+    }
+
+    /// Expands all states that one stands for.
+    fn search_from(&self, state: &[u8], room: &mut Room, out: &mut Expansion) {
+        let Room { work, met, from, expanded, candidates, others } = room;
+        if self.backwards.all_from(state, work, met, from).is_err() {
+            return out.fail(too_many());
+        }
+        self.choose_expanded(met, from, (work, expanded), out);
+        let width = self.model.width();
+        others.clear();
+        candidates.clear();
+        let is_checked = self.searched == Searched::AllChecked;
+        let mut steps = Gathered::new(width);
+        let mut gather = |candidates: &mut Vec<u8>, out: &mut Expansion| {
+            for candidate in candidates.chunks_exact(width) {
+                match met.contains(candidate) {
+                    true if is_checked => drop(steps.insert(candidate)),
+                    true => {}
+                    false => drop(others.insert(candidate)),
+                }
+            }
+            candidates.clear();
+            if others.bytes() > LOCAL_BYTES_MAX {
+                out.fail(too_many());
+            }
+        };
+        let run = |inner: &mut Expansion| self.model.expand(expanded, inner);
+        let collected =
+            out.wrap_in_batches(width, candidates, CANDIDATES * width, &mut gather, run);
+        let Some(Collected { findings, left_out, .. }) = collected else { return };
+        gather(candidates, out);
+        if stop::is_asked() || out.has_failed() {
+            return;
+        }
+        out.add_findings(found_from(&findings, state));
+        out.leave_out(left_out);
+        for candidate in others.iter() {
+            let mut is_undone = false;
+            self.backwards.each_before(candidate, work, |before| {
+                is_undone = others.contains(before);
+                is_undone
+            });
+            if !is_undone {
+                out.candidate(candidate);
+            }
+        }
+        if is_checked {
+            self.check(met, &steps, work, out);
+        }
+    }
+
+    /// Makes `expanded` those of the states met that are expanded, and judges the others.
+    fn choose_expanded(
+        &self,
+        met: &Gathered,
+        from: &[usize],
+        (work, expanded): (&mut [u8], &mut Vec<u8>),
+        out: &mut Expansion,
+    ) {
+        expanded.clear();
+        let Searched::Immediate { deadlocks, properties } = self.searched else {
+            return expanded.extend_from_slice(met.states());
+        };
+        let (first, mut ends) = (met.get(0), Vec::new());
+        let judge =
+            |state: &[u8], inner: &mut Expansion| self.interp.judge_properties(state, inner);
+        let run = |inner: &mut Expansion| {
+            for (state, &from) in met.iter().zip(from) {
+                let mut leads_on = false;
+                if from != 0 && deadlocks {
+                    self.backwards.each_after(state, work, |_| {
+                        leads_on = true;
+                        true
+                    });
+                }
+                match from == 0 {
+                    true => expanded.extend_from_slice(state),
+                    // What they lead to others lead to, too.
+                    false if deadlocks && !leads_on => ends.extend_from_slice(state),
+                    false if properties => judge(state, inner),
+                    false => {}
+                }
+            }
+            let mut unwanted = Vec::new();
+            let width = self.model.width();
+            let run = |inner: &mut Expansion| self.model.expand(&ends, inner);
+            if let Some(expanded) = inner.wrap(width, &mut unwanted, run) {
+                inner.add_findings(expanded.findings);
+            }
+        };
+        if let Some(judged) = out.wrap(self.model.width(), &mut Vec::new(), run) {
+            out.add_findings(found_from(&judged.findings, first));
+        }
+    }
+
+    /// Fails unless the rules led from state to state as they were said to, and their inverses commute.
+    fn check(&self, met: &Gathered, steps: &Gathered, work: &mut [u8], out: &mut Expansion) {
+        let told = |state: &[u8]| {
+            let values = self.interp.describe(state).into_iter();
+            values.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+        };
+        if let Some(state) = met.iter().skip(1).find(|it| !steps.contains(it)) {
+            let state = told(state);
+            return out.fail(format!("a rule that was found reversible does not lead to {state}"));
+        }
+        for state in met.iter() {
+            if !self.commute_at(state, work) {
+                let state = told(state);
+                return out
+                    .fail(format!("the inverses of reversible rules do not commute at {state}"));
+            }
+        }
+    }
+
+    /// Whether it does not matter which of the rules that can be undone in a state is undone first.
+    fn commute_at(&self, state: &[u8], work: &mut [u8]) -> bool {
+        let before = |state: &[u8], work: &mut [u8]| {
+            let mut all = Vec::new();
+            self.backwards.each_before(state, work, |before| {
+                all.push(before.to_vec());
+                false
+            });
+            all
+        };
+        let all = before(state, work);
+        let further: Vec<_> = all.iter().map(|it| before(it, work)).collect();
+        let meet = |one: usize, other: usize| {
+            all[one] == all[other] || further[one].iter().any(|it| further[other].contains(it))
+        };
+        (0..all.len()).all(|one| (0..one).all(|other| meet(one, other)))
+    }
+
+    /// The states that one stands for.
+    pub fn states_from(&self, state: &[u8]) -> Result<Vec<Vec<u8>>> {
+        Ok(self.stood_for(state)?.0.iter().map(<[u8]>::to_vec).collect())
+    }
+
+    /// The way, by rules, to the first of the states that one stands for of which the successors and what is found in it
+    /// are as wanted.
+    fn way_where(
+        &self,
+        from: &[u8],
+        wanted: impl Fn(&[u8], &Findings) -> bool,
+    ) -> Result<Option<Vec<Vec<u8>>>> {
+        if !self.interp.are_states(from) {
+            return Ok(None);
+        }
+        let (met, parents) = self.stood_for(from)?;
+        let mut successors = Vec::new();
+        for (at, state) in met.iter().enumerate() {
+            successors.clear();
+            let run = |out: &mut Expansion| self.model.expand(state, out);
+            let collected = Expansion::collect(self.width(), &mut successors, run)?;
+            if wanted(&successors, &collected.findings) {
+                return Ok(Some(way_to(&met, &parents, at)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The states that one stands for, with the number of that which each was met from.
+    fn stood_for(&self, state: &[u8]) -> Result<(Gathered, Vec<usize>)> {
+        let (mut met, mut from) = (Gathered::new(self.model.width()), Vec::new());
+        let found = self.backwards.all_from(state, &mut self.backwards.work(), &mut met, &mut from);
+        match found {
+            Ok(()) => Ok((met, from)),
+            Err(TooMany) => Err(spill::Error::Source { reason: too_many().into() }),
+        }
+    }
+}
+
+/// How many candidates are looked at together.
+const CANDIDATES: usize = 4096;
+
+fn too_many() -> String {
+    format!(
+        "the states that reversible rules lead to from one, or their successors, take more than {} MiB: leave the \
+         reduction out, or name fewer rules",
+        LOCAL_BYTES_MAX >> 20
+    )
+}
+
+/// What was found in states that one stands for.
+fn found_from(findings: &Findings, state: &[u8]) -> Findings {
+    let mut here = Findings::default();
+    for (check, Finding { count, level, .. }) in findings.iter() {
+        let finding = Finding { count: *count, level: *level, witness: state.to_vec() };
+        here.restore(check, finding);
+    }
+    here
+}
+
+/// The states on the way to one that was met.
+fn way_to(met: &Gathered, from: &[usize], mut at: usize) -> Vec<Vec<u8>> {
+    let mut way = Vec::new();
+    while at != 0 {
+        way.push(met.get(at).to_vec());
+        at = from[at];
+    }
+    way.reverse();
+    way
+}
+
+impl Model for Progenitors<'_> {
+    fn width(&self) -> usize {
+        self.model.width()
+    }
+
+    fn bits(&self) -> u32 {
+        self.model.bits()
+    }
+
+    /// Initial states are stored as they are.
+    fn initial(&self, out: &mut Expansion) {
+        self.model.initial(out);
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        if !self.interp.are_states(states) {
+            return out.fail("these bytes are none of its states");
+        }
+        self.with_room(|room| {
+            for state in states.chunks_exact(self.width()) {
+                if stop::is_asked() || out.has_failed() {
+                    return;
+                }
+                self.search_from(state, room, out);
+            }
+        });
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.model.digest()).update(b"reversible ");
+        hasher.update(self.backwards.digest());
+        *hasher.finalize().as_bytes()
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        any_bits(self.width())
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self.model.explained()
+    }
+
+    fn lifts(&self) -> Option<&dyn Lift> {
+        Some(self)
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
+        None
+    }
+}
+
+impl Lift for Progenitors<'_> {
+    fn below(&self) -> &dyn Model {
+        &*self.model
+    }
+
+    fn stands_for(&self, own: &[u8], below: &[u8]) -> bool {
+        own == below
+    }
+
+    /// Reversible rules, and then the step that led on.
+    fn way(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        let way = self.way_where(from, |successors, _| {
+            successors.chunks_exact(self.width()).any(|it| it == to)
+        })?;
+        Ok(way.map(|mut way| {
+            way.push(to.to_vec());
+            way
+        }))
+    }
+
+    fn within(&self, from: &[u8], check: Violation) -> Result<Vec<Vec<u8>>> {
+        let way = self.way_where(from, |_, findings| findings.count(check) > 0)?;
+        Ok(way.unwrap_or_default())
+    }
+
+    fn keeps_depth(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,64 @@
+//! Whether cases are the same for all elements of each scalarset (Ip and Dill 1996, Definition 6).
+
+use super::cases::{Case, Counted, Held};
+use crate::analysis::instances::InstanceId;
+use crate::exec::Interp;
+use crate::exec::interp::{MultisetCells, multisets};
+use crate::ir::layout::CellId;
+use crate::reduce::symmetry::{Effort, Exchange, Symmetry};
+use std::collections::BTreeSet;
+
+/// Whether with each case there are those that it becomes when elements are exchanged.
+pub(super) fn is_symmetric(interp: &Interp, cases: &[Case]) -> bool {
+    symmetric_of(interp, cases.to_vec()).len() == cases.len()
+}
+
+/// The cases with which there are all that they become when elements are exchanged.
+pub(super) fn symmetric_of(interp: &Interp, mut cases: Vec<Case>) -> Vec<Case> {
+    let (program, layout) = (interp.program(), interp.layout());
+    let Some(symmetry) = Symmetry::of(program, layout, Effort::Exact) else { return cases };
+    let multisets = multisets(program, layout);
+    // Which instance a case is of follows from what it does.
+    let plain = |case: &Case| Case { instance: InstanceId(0), ..case.clone() };
+    loop {
+        let (count, all) = (cases.len(), cases.iter().map(plain).collect::<BTreeSet<Case>>());
+        cases.retain(|case| {
+            let case = plain(case);
+            let image = |it: Exchange| exchanged(&case, &it, &multisets);
+            symmetry.exchanges().all(|it| image(it).is_some_and(|it| all.contains(&it)))
+        });
+        if cases.len() == count {
+            return cases;
+        }
+    }
+}
+
+/// What a case becomes.
+fn exchanged(case: &Case, exchange: &Exchange, multisets: &[MultisetCells]) -> Option<Case> {
+    let held = |&Held { cell, before, after }: &Held| {
+        let [before, after] = [before, after].map(|code| exchange.code(cell, code));
+        Held { cell: exchange.cell(cell), before, after }
+    };
+    let counted = |Counted { bag, sizes, added }: &Counted| {
+        let first = multisets[*bag].first;
+        let to = exchange.cell(first);
+        let bag = multisets.iter().position(|it| it.first == to)?;
+        let added = added.as_ref().map(|codes| {
+            let mut after = codes.clone();
+            for (cell, &code) in (first.0 + 1..).map(CellId).zip(codes) {
+                let there = exchange.cell(cell).0 - to.0 - 1;
+                after[there as usize] = exchange.code(cell, code);
+            }
+            after
+        });
+        Some(Counted { bag, sizes: *sizes, added })
+    };
+    let mut image = Case {
+        held: case.held.iter().map(held).collect(),
+        counted: case.counted.iter().map(counted).collect::<Option<_>>()?,
+        ..case.clone()
+    };
+    image.held.sort();
+    image.counted.sort();
+    Some(image)
+}
