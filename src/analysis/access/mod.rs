@@ -24,7 +24,7 @@ mod lives;
 mod object;
 mod sums;
 mod table;
-mod walk;
+pub(crate) mod walk;
 
 pub use cells::Cells;
 pub use failures::Failures;

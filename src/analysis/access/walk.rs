@@ -450,7 +450,7 @@ fn added(target: &Place, value: &Expr) -> Option<i64> {
 }
 
 /// Whether two places are surely the same where both are found in one state.
-fn is_same_place(one: &Place, other: &Place) -> bool {
+pub fn is_same_place(one: &Place, other: &Place) -> bool {
     let same_step = |steps: (&Selector, &Selector)| match steps {
         (Selector::Field(one), Selector::Field(other)) => one == other,
         (Selector::Index(one), Selector::Index(other)) => is_same_value(one, other),

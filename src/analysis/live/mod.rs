@@ -12,10 +12,12 @@
 //! alone; what is live for several processes, or for one of which there are several, is taken to be live.
 //!
 //! - `scalars`: numbers for the scalars of variables, and what places mean;
-//! - `bounds`: expressions that surely have a value; `backward`: liveness through code.
+//! - `bounds`: expressions that surely have a value; `backward`: liveness through code;
+//! - `leading`: actions that surely lead on, where it matters whether they do.
 
 mod backward;
 mod bounds;
+mod leading;
 mod scalars;
 
 pub use scalars::Scalars;
@@ -23,8 +25,8 @@ pub use scalars::Scalars;
 use super::bits;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
-    Action, ActionId, Entity, LocationId, Owner, Pid, Process, ProcessId, Program, PropertyKind,
-    Start, Stmt, StmtKind, Type, TypeId, VarId,
+    Action, ActionId, EndRule, Entity, LocationId, Owner, Pid, Place, Process, ProcessId, Program,
+    PropertyKind, Start, Stmt, StmtKind, Type, TypeId, VarId,
 };
 use backward::{Backward, OfOthers, Writes};
 use std::collections::BTreeSet;
@@ -88,6 +90,24 @@ impl Dead {
                 Some(Leaving::Life) => self.after_the_end(program, id, action),
             };
             left.into_iter().for_each(|it| self.of[it] = Matter::Everybodys);
+        }
+        if program.end == EndRule::NeverStuttering {
+            self.leave_what_may_be_all_that_changes(program);
+        }
+    }
+
+    /// Takes to be live what is dead behind an action that may change nothing else: where steps that lead nowhere are
+    /// none, it would become one of these.
+    fn leave_what_may_be_all_that_changes(&mut self, program: &Program) {
+        for (id, action) in program.actions.iter() {
+            let is_live = |place: &Place| {
+                let meant = self.scalars.meant(program, place);
+                meant.is_some_and(|mut it| it.scalars.all(|at| self.of[at] == Matter::Everybodys))
+            };
+            if !leading::surely_leads_on(program, action, is_live) {
+                let left = self.after(id, action);
+                left.into_iter().for_each(|it| self.of[it] = Matter::Everybodys);
+            }
         }
     }
 

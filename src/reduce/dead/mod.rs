@@ -26,7 +26,7 @@ use super::claim::NeverClaim;
 use super::{Kind, Preserved, Reduction, Stack};
 use crate::analysis::live::Dead;
 use crate::exec::{Interp, Model, Tally};
-use crate::ir::{EndRule, LocationId, ProcessId, VarId};
+use crate::ir::{LocationId, ProcessId, VarId};
 use model::{Alike, Followed};
 use std::collections::BTreeMap;
 
@@ -42,10 +42,6 @@ impl Cleared {
     /// The same program, resetting what is dead; nothing if nothing is.
     pub fn of(written: &Interp) -> Option<Cleared> {
         let program = written.program();
-        // A step that changes only what is dead would then lead back to where it began, which is told.
-        if program.end == EndRule::NeverStuttering {
-            return None;
-        }
         let dead = Dead::of(program)?;
         let mut program = program.clone();
         let resets = resets::add_resets(&mut program, &dead);
