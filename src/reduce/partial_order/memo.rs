@@ -114,14 +114,14 @@ mod tests {
                 assert_eq!(value, right);
             }
         }
-        for at in 0..COUNT {
+        for at in (0..COUNT).rev() {
             let (key, right) = known(at);
             if memo.get(&key, &mut value) {
                 assert_eq!(value, right);
                 found += 1;
             }
         }
-        assert!((20_000..COUNT).contains(&found), "{found}");
+        assert!((15_000..50_000).contains(&found), "{found}");
         let bytes = memo.young.bytes() + memo.old.bytes();
         assert!(bytes <= 2 * (HALF_BYTES + 200), "{bytes}");
     }
