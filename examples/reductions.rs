@@ -30,8 +30,20 @@ struct Settings {
     memory: u64,
     language: Option<&'static Language>,
     only: Option<String>,
-    ways: Vec<Way>,
+    methods: Vec<Method>,
+    provisos: Vec<Proviso>,
     deadlocks: bool,
+}
+
+impl Settings {
+    /// The ways to choose steps, where the proviso matters and where it does not.
+    fn ways(&self, matters: bool) -> impl Iterator<Item = Way> {
+        self.methods.iter().flat_map(move |&method| {
+            let is_one = !matters || matches!(method, Method::Sleep | Method::LocalSleep);
+            let provisos = if is_one { &self.provisos[..1] } else { &self.provisos };
+            provisos.iter().map(move |&proviso| Way { method, proviso })
+        })
+    }
 }
 
 /// What a search came to.
@@ -90,7 +102,8 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
             }
             "--proviso" => {
                 let name = value()?;
-                provisos = Proviso::ALL.into_iter().filter(|it| it.name() == name).collect();
+                let found = Proviso::ALL.into_iter().find(|it| it.name() == name);
+                provisos = vec![found.ok_or(format!("there is no proviso `{name}`"))?];
             }
             _ => folder = PathBuf::from(arg),
         }
@@ -99,11 +112,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
         methods = Method::ALL.to_vec();
     }
     let states = least..=most;
-    let ways = methods
-        .iter()
-        .flat_map(|&method| provisos.iter().map(move |&proviso| Way { method, proviso }));
-    let ways = ways.collect();
-    Ok(Settings { folder, states, memory, language, only, ways, deadlocks })
+    Ok(Settings { folder, states, memory, language, only, methods, provisos, deadlocks })
 }
 
 /// The models of the reference that are asked for.
@@ -163,9 +172,7 @@ fn compared(settings: &Settings, file: &str) -> Result<(String, bool), String> {
             line = format!("{} states, {} transitions", whole.states, whole.transitions);
         }
         line += &format!("; {name}:");
-        for &way in
-            settings.ways.iter().filter(|it| it.proviso == Proviso::Levels || *name != "deadlocks")
-        {
+        for way in settings.ways(*name != "deadlocks") {
             model = model.with_partial_order(Some((way, *checks)));
             let reduced = searched(settings, &model, checks)?;
             let same = reduced.violated == whole.violated;
