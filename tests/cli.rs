@@ -925,6 +925,35 @@ fn a_counterexample_that_need_not_be_shortest_says_so_and_a_shorter_one_is_looke
         .refused(2, &["--shortest", "--keep-going"]);
 }
 
+/// An order of the states puts off what two others count, too.
+#[test]
+fn what_an_order_of_the_states_puts_off_need_not_be_shortest() {
+    let bench = Bench::new();
+    let counts = |name: &str| {
+        format!(
+            "active proctype p{name}() {{ do :: {name} < 90 -> {name}++ :: else -> break od }} "
+        )
+    };
+    let fails = "active proctype fails() { byte z; z = 2; assert(z == 1) }";
+    let text = format!("byte x, y; {}{}{fails}", counts("x"), counts("y"));
+    let model = bench.write("counts.pml", &text);
+    let perhaps = "; there may be a shorter one\n";
+    let flags = ["check", &model, "--por", "conditional", "--no-deadlock"];
+    let ran = bench.run(&flags);
+    assert!(ran.code == 1 && ran.out.contains(perhaps), "{}", ran.out);
+    assert!(
+        !ran.out
+            .contains("counterexample: assert: assertion failed in fails: assert(z == 1), 2 steps")
+    );
+    let ran = bench.run(&[&flags[..], &["--shortest"]].concat());
+    assert!(ran.code == 1 && !ran.out.contains(perhaps), "{}", ran.out);
+    assert!(
+        ran.out.contains("  searched with all steps as well: the least is 2 steps ("),
+        "{}",
+        ran.out
+    );
+}
+
 /// Where none takes less, or nothing was put off, it is known.
 #[test]
 fn a_counterexample_that_is_shortest_is_not_called_into_question() {

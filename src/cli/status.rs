@@ -23,7 +23,10 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         }
         None => Outcome::default(),
     };
-    let found = report::violations(reduced.model(), &model.sources, &limits, &outcome);
+    let found = {
+        let searched = (reduced.model(), reduced.stack().preserves());
+        report::violations(searched, &model.sources, &limits, &outcome)
+    };
     let disk = saved.as_ref().map_or(DiskFigures::default(), |saved| saved.disk);
     let report = Report {
         model_name: job.model_name(),

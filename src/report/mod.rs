@@ -9,7 +9,7 @@ pub use scope::{Missed, Scope};
 pub use text::{print_compiled, print_result, print_scope, write_trace};
 
 use crate::exec::{Compiled, Model, StepOutcome, Violation, keeps_depth};
-use crate::reduce::{Refused, Told};
+use crate::reduce::{Kept, Preserved, Refused, Told};
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::Rebuilt;
 use crate::search::parts::StorePart;
@@ -67,7 +67,9 @@ pub struct Report<'a> {
 impl Report<'_> {
     /// What counts as a violation, shallowest first.
     pub fn violations(&self) -> Vec<ViolationReport> {
-        violations(self.model, self.sources, self.limits, self.outcome)
+        let preserved = self.reductions.iter().map(|it| it.preserves);
+        let preserved = preserved.fold(Preserved::ALL, Preserved::and);
+        violations((self.model, preserved), self.sources, self.limits, self.outcome)
     }
 }
 
@@ -106,16 +108,17 @@ pub struct ViolationReport {
     pub place: Option<String>,
 }
 
-/// What counts as a violation, shallowest first.
+/// What counts as a violation, shallowest first, in a model by reductions that preserve so much.
 pub fn violations(
-    model: &dyn Model,
+    (model, preserved): (&dyn Model, Preserved),
     sources: &Sources,
     limits: &Limits,
     outcome: &Outcome,
 ) -> Vec<ViolationReport> {
     let explained = model.explained();
     let (properties, in_levels) = (explained.properties(), !keeps_depth(model));
-    let shortest = model.postpones().is_none() && !in_levels;
+    let is_whole = model.postpones().is_none() && preserved.has(Kept::Depth);
+    let shortest = is_whole && !in_levels;
     let mut all: Vec<ViolationReport> = outcome
         .findings
         .iter()

@@ -32,7 +32,8 @@ impl Evidence<'_> {
     /// What was found wrong, shallowest first.
     pub fn violations(&self, searched: &Searched) -> Result<Vec<ViolationReport>, Error> {
         let outcome = self.outcome(searched.model())?;
-        Ok(report::violations(searched.model(), self.sources, self.limits, &outcome))
+        let model = (searched.model(), searched.stack().preserves());
+        Ok(report::violations(model, self.sources, self.limits, &outcome))
     }
 
     /// The counterexample to something that was found wrong; nothing if told to stop.

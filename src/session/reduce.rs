@@ -49,7 +49,7 @@ pub enum Steps {
     All,
     /// Those that partial-order reduction chooses, in some way.
     Chosen(Way),
-    /// The same by the best method, with the proviso that saves more, where the first states show that it saves half or more;
+    /// The same by the best method, with the first proviso by which the first states show that it saves half or more;
     /// else all.
     Auto,
 }
@@ -185,8 +185,8 @@ impl TextModel {
             if best.as_ref().is_none_or(|(least, ..)| left < *least) {
                 best = Some((left, stack, Wished { partial_order: Some(way), ..wished.clone() }));
             }
-            // The other proviso would come to the same.
-            if is_last {
+            // The other proviso would come to the same, or saves more at first and less in the end.
+            if is_last || left <= LEFT_MAX {
                 break;
             }
         }
