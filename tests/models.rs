@@ -9,6 +9,7 @@ mod support;
 use spill::{Disk, RealDisk};
 use spillway::exec::{Interp, Model};
 use spillway::front::{Language, Options};
+use spillway::reduce::Preserved;
 use spillway::reduce::claim::ClaimProduct;
 use spillway::reduce::symmetry::Symmetric;
 use spillway::report::{ViolationReport, violations};
@@ -92,7 +93,7 @@ fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
     if !promise.large {
         assert_eq!(outcome, memory::search(model, &limits).unwrap(), "{}", promise.place);
     }
-    let found = violations(model, &sources, &limits, &outcome);
+    let found = violations((model, Preserved::ALL), &sources, &limits, &outcome);
     assert_eq!(fields(&outcome, &found), promise.fields, "{}", promise.place);
     for violation in &found {
         let (_, finding) =

@@ -9,9 +9,9 @@ For each model: `spin -a -o1 -o2 -o3` (SPIN's unoptimised graph, which is Spillw
 Prints a table in Markdown: CPU nanoseconds a transition, wall seconds, peak resident MiB. Runs one
 after the other on one machine, so the columns of a row can be compared.
 
-With `--reduced METHOD` both reduce: SPIN as it does by default (`spin -a`, `-O2 -DSAFETY`), with its
-statement merging and dead variables, and Spillway by `--por METHOD`. Their spaces differ then, so whole
-searches are compared.
+With `--reduced LIST` both reduce: SPIN as it does by default (`spin -a`, `-O2 -DSAFETY`), with its
+statement merging and dead variables, and Spillway by `--reduce LIST`, as
+`por,dead`. Their spaces differ then, so whole searches are compared.
 
 Needs the Debian packages spin, gcc and python3. A model's counts must agree, or its row says so.
 """
@@ -65,10 +65,10 @@ def spin(model, folder, variant, flags, depth):
     return figures, int(states[1]), int(transitions[1]), int(width[1])
 
 
-def spillway(program, model, folder, method):
+def spillway(program, model, folder, reductions):
     command = [program, "check", model, "--memory", "64MiB", "--threads", "1", "--keep-going"]
     command += ["--language", "promela", "--no-claim", "--json"]
-    command += ["--por", method] if method else []
+    command += ["--reduce", reductions] if reductions else []
     cpu, wall, peak, text = measured(command, folder)
     result = json.loads(text)
     return (cpu, wall, peak), result["states"], result["transitions"]
@@ -112,7 +112,7 @@ def main():
     parser.add_argument("--spillway", default="target/release/spillway")
     parser.add_argument("--depth", type=int, default=20_000_000, help="of SPIN's search")
     parser.add_argument("--plain", action="store_true", help="leave -DCOLLAPSE and -DMA out")
-    parser.add_argument("--reduced", metavar="METHOD", help="both reduce; Spillway by this method")
+    parser.add_argument("--reduced", metavar="LIST", help="both reduce; Spillway by these")
     parser.add_argument("models", nargs="+")
     args = parser.parse_args()
     program = os.path.abspath(args.spillway)
