@@ -925,6 +925,26 @@ fn a_counterexample_that_need_not_be_shortest_says_so_and_a_shorter_one_is_looke
         .refused(2, &["--shortest", "--keep-going"]);
 }
 
+/// Where rules are undone nobody knows how many levels would have to be searched.
+#[test]
+fn nothing_shorter_is_looked_for_where_rules_are_undone_and_that_is_said() {
+    let bench = Bench::new();
+    let model = bench.write(
+        "flags.m",
+        "var flag: array [0..1] of boolean; x: 0..3;
+        startstate for i: 0..1 do flag[i] := false; end; x := 0; end;
+        ruleset i: 0..1 do rule \"want\" !flag[i] ==> flag[i] := true; end; end;
+        rule \"go\" flag[0] & x < 3 ==> x := x + 1; end;
+        invariant \"low\" x < 2;",
+    );
+    let left_out = "warning: --shortest is left out: levels tell no steps where rules are undone";
+    let ran = bench.run(&["check", &model, "--reversible", "--shortest"]);
+    assert!(ran.code == 1 && ran.err.contains(left_out), "{}", ran.err);
+    assert!(ran.out.contains("; there may be a shorter one\n"), "{}", ran.out);
+    let ran = bench.run(&["check", &model, "--shortest"]);
+    assert!(ran.code == 1 && !ran.err.contains(left_out), "{}", ran.err);
+}
+
 /// An order of the states puts off what two others count, too.
 #[test]
 fn what_an_order_of_the_states_puts_off_need_not_be_shortest() {

@@ -2,6 +2,7 @@
 
 use super::args::{CheckArgs, PartialOrderArg, ReduceArg, ReduceArgs, StoreArg, SymmetryArg};
 use super::failure::Failure;
+use crate::exec::keeps_depth;
 use crate::reduce::Kind;
 use crate::reduce::partial_order::{Method, Proviso, Way};
 use crate::reduce::reversible::Rules;
@@ -126,8 +127,9 @@ pub(super) fn refuse_store(args: &CheckArgs, searched: &Searched) -> Result<(), 
     )))
 }
 
-/// What was named in `--reduce` and does nothing for this model.
-pub(super) fn useless(args: &ReduceArgs, searched: &Searched) -> Vec<String> {
+/// What was asked for and does nothing for this model.
+pub(super) fn useless(args: &CheckArgs, searched: &Searched) -> Vec<String> {
+    let CheckArgs { reductions: args, shortest, .. } = args;
     let stack = searched.stack();
     let is_useless = |name: ReduceArg, kind: Kind| {
         let is_refused = || stack.refused().iter().any(|it| it.name.starts_with(name.name()));
@@ -140,6 +142,9 @@ pub(super) fn useless(args: &ReduceArgs, searched: &Searched) -> Vec<String> {
     }
     if is_useless(ReduceArg::Dead, Kind::Rewriting) {
         told.push("dead is left out: no variable of the model is found to be dead anywhere".into());
+    }
+    if *shortest && !keeps_depth(searched.model()) {
+        told.push("--shortest is left out: levels tell no steps where rules are undone".into());
     }
     told
 }

@@ -65,9 +65,7 @@ fn begin(args: &CheckArgs, model: TextModel, may_lack_slots: bool) -> Result<End
     for Refused { name, why } in searched.stack().refused() {
         say(format!("warning: {name} is left out: {why}"));
     }
-    reduce::useless(&args.reductions, &searched)
-        .iter()
-        .for_each(|it| say(format!("warning: {it}")));
+    reduce::useless(args, &searched).iter().for_each(|it| say(format!("warning: {it}")));
     let (storage, width) = (storage::wanted(args, searched.model())?, searched.model().width());
     let plan = budget.plan(&model, storage.stored_width(searched.model()))?;
     check_room(&storage, &plan, width)?;
