@@ -11,9 +11,9 @@
 mod generated;
 mod support;
 
-use generated::{Generated, programs};
+use generated::{Generated, programs, try_all};
 use proptest::prelude::*;
-use proptest::test_runner::{TestCaseError, TestRunner};
+use proptest::test_runner::TestCaseError;
 use spillway::Check;
 use spillway::exec::{Expansion, Explain, FaultKind, Interp, Model, StepOutcome, Violation};
 use spillway::front::{Language, Options, promela};
@@ -30,8 +30,8 @@ use spillway::source::{Sources, Span};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::Path;
+use support::Random;
 use support::collection::{models_below, text_of};
-use support::{Random, is_large};
 
 type Tried<T> = Result<T, TestCaseError>;
 
@@ -345,19 +345,6 @@ fn keeps_verdicts(interp: &Interp, most: usize, census: &Census) -> Tried<()> {
         }
     }
     Ok(())
-}
-
-fn try_all<S: Strategy>(cases: u32, strategy: S, test: impl Fn(S::Value) -> Tried<()>) {
-    let cases = if is_large() { 40 * cases } else { cases };
-    let config = ProptestConfig {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 20_000,
-        ..ProptestConfig::default()
-    };
-    if let Err(failure) = TestRunner::new(config).run(&strategy, test) {
-        panic!("{failure}");
-    }
 }
 
 /// A claim of up to four locations, of conditions about a program.

@@ -10,7 +10,6 @@ mod support;
 
 use generated::{Generated, dense_programs, programs};
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
 use spillway::exec::{Explain, Interp, Model, Step, StepOutcome};
 use spillway::front::{Language, Options};
 use spillway::ir::{EndRule, validate};
@@ -210,7 +209,7 @@ fn is_kept(language: &str, text: &str) -> Result<(), TestCaseError> {
     prop_assert_eq!(levels(&found), levels(&whole));
     prop_assert!(found.states() <= whole.states());
     if searched.wished().dead {
-        counterexamples_replay(searched.model(), &found);
+        support::stored::replayed(searched.model(), &found, &ALL);
     }
     Ok(())
 }
@@ -237,23 +236,6 @@ fn levels(outcome: &Outcome) -> Vec<String> {
     outcome.findings.iter().map(|(check, it)| format!("{check:?} {}", it.level)).collect()
 }
 
-/// Has every counterexample replayed by the model as it is written, however states are stored.
-fn counterexamples_replay(model: &dyn Model, expected: &Outcome) {
-    let explained = model.explained();
-    for storage in support::stored::storages(model) {
-        let plan = support::tiny_plan(2, model.width() + storage.saved().tag_bytes(), 64, 64);
-        let (found, disk) = support::stored::search(&[model], &storage, &[plan], &[], &ALL);
-        assert_eq!(found.levels, expected.levels);
-        for trace in support::stored::traces(model, &*disk, &found) {
-            assert!(explained.starts().contains(&trace.steps[0]));
-            for (pair, step) in trace.states.windows(2).zip(&trace.steps[1..]) {
-                assert!(explained.steps(&pair[0]).contains(step));
-                assert_eq!(step.outcome, StepOutcome::Successor(pair[1].clone()));
-            }
-        }
-    }
-}
-
 /// What was tried of random programs.
 #[derive(Default)]
 struct Census {
@@ -261,16 +243,9 @@ struct Census {
     fewer: u32,
 }
 
-fn try_all(cases: u32, strategy: impl Strategy<Value = Generated>) -> Census {
-    let cases = if support::is_large() { 30 * cases } else { cases };
-    let config = ProptestConfig {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 20_000,
-        ..ProptestConfig::default()
-    };
+fn follow_all(cases: u32, strategy: impl Strategy<Value = Generated>) -> Census {
     let census = std::cell::RefCell::new(Census::default());
-    let tried = TestRunner::new(config).run(&strategy, |Generated(mut program)| {
+    generated::try_all(cases, strategy, |Generated(mut program)| {
         if program.actions.len().is_multiple_of(2) {
             program.end = EndRule::NeverStuttering;
         }
@@ -284,20 +259,19 @@ fn try_all(cases: u32, strategy: impl Strategy<Value = Generated>) -> Census {
         }
         Ok(())
     });
-    tried.unwrap_or_else(|failure| panic!("{failure}"));
     census.into_inner()
 }
 
 #[test]
 fn random_programs_follow_what_is_written() {
-    let Census { reset, fewer } = try_all(800, programs());
+    let Census { reset, fewer } = follow_all(800, programs());
     println!("{reset} programs reset something, {fewer} have fewer states");
     assert!(reset > 10, "{reset} reset something");
 }
 
 #[test]
 fn dense_random_programs_follow_what_is_written() {
-    try_all(200, dense_programs());
+    follow_all(200, dense_programs());
 }
 
 /// It preserves everything, so claims and depths too, and stacks below all others.

@@ -11,9 +11,9 @@
 mod generated;
 mod support;
 
-use generated::{Generated, programs};
+use generated::{Generated, programs, try_all};
 use proptest::prelude::*;
-use proptest::test_runner::{TestCaseError, TestRunner};
+use proptest::test_runner::TestCaseError;
 use spillway::Check;
 use spillway::analysis::instances::InstanceId;
 use spillway::exec::{
@@ -63,19 +63,6 @@ const CHOOSING: [Method; 4] =
 /// Nothing is looked for but deadlocks.
 const DEADLOCKS: Checks =
     Checks { deadlock: true, assertions: false, invariants: false, faults: false, claims: false };
-
-fn try_all<S: Strategy>(cases: u32, strategy: S, test: impl Fn(S::Value) -> Tried<()>) {
-    let cases = if is_large() { 40 * cases } else { cases };
-    let config = ProptestConfig {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 20_000,
-        ..ProptestConfig::default()
-    };
-    if let Err(failure) = TestRunner::new(config).run(&strategy, test) {
-        panic!("{failure}");
-    }
-}
 
 /// What comes of an instance: successors, and whether anything else does.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ mod support;
 
 use chosen::keeps_choices;
 use compare::{Agreement, Retell, Retold, Told, agree, all_agree};
-use generated::{Census, Generated, dense_programs, programs, random_state};
+use generated::{Census, Generated, dense_programs, programs, random_state, try_all};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{TestCaseError, TestRunner};
@@ -27,7 +27,7 @@ use spillway::source::Span;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use support::{Random, is_large};
+use support::Random;
 
 /// States of a program that are found level by level.
 const STATES_MAX: usize = 50;
@@ -48,20 +48,6 @@ fn interp(program: &Program) -> Interp {
 /// With room for the values that variables can have only.
 fn narrow(program: &Program) -> Interp {
     Interp::new(program.clone()).expect("what is generated can be executed")
-}
-
-/// Tries random things; the first that fails is simplified and shown.
-fn try_all<S: Strategy>(cases: u32, strategy: S, test: impl Fn(S::Value) -> Agreement) {
-    let cases = if is_large() { 30 * cases } else { cases };
-    let config = ProptestConfig {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 20_000,
-        ..ProptestConfig::default()
-    };
-    if let Err(failure) = TestRunner::new(config).run(&strategy, test) {
-        panic!("{failure}");
-    }
 }
 
 fn successors(steps: Vec<Step>) -> impl Iterator<Item = Vec<u8>> {

@@ -12,7 +12,7 @@ mod support;
 
 use generated::{Generated, programs};
 use proptest::prelude::*;
-use proptest::test_runner::{TestCaseError, TestRunner};
+use proptest::test_runner::TestCaseError;
 use spill::fault::Faults;
 use spill::{Codec, Disk, FaultDisk};
 use spillway::Check;
@@ -34,7 +34,7 @@ use std::time::Duration;
 use support::collection::{models_below, text_of};
 use support::promises::{models, promises};
 use support::stored::{assert_same, assert_traces_replay, search, storages};
-use support::{begin_or_resume, is_large, tiny_plan};
+use support::{begin_or_resume, tiny_plan};
 
 /// Programs with more states are not searched.
 const STATES_MAX: usize = 800;
@@ -165,19 +165,9 @@ fn keeps_all(interp: &Interp, most: usize, census: &Census) -> Tried<()> {
 }
 
 fn try_all(cases: u32, test: impl Fn(&Interp) -> Tried<()>) {
-    let cases = if is_large() { 40 * cases } else { cases };
-    let config = ProptestConfig {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 20_000,
-        ..ProptestConfig::default()
-    };
-    let tried = TestRunner::new(config).run(&programs(), |Generated(program)| {
+    generated::try_all(cases, programs(), |Generated(program)| {
         test(&Interp::new(program).expect("what is generated can be executed"))
     });
-    if let Err(failure) = tried {
-        panic!("{failure}");
-    }
 }
 
 impl Census {

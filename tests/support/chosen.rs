@@ -63,6 +63,12 @@ fn unlabelled(
     (found, collected)
 }
 
+/// Takes what a full buffer has.
+fn drop_all(buffer: &mut Vec<u8>) -> spill::Result<()> {
+    buffer.clear();
+    Ok(())
+}
+
 /// Where the candidates of each state end, which go through a buffer of `limit` bytes.
 fn ends(
     by: &dyn Selective,
@@ -72,10 +78,6 @@ fn ends(
     limit: usize,
 ) -> Vec<u64> {
     let (mut ends, mut buffer) = (Vec::new(), Vec::new());
-    let drop_all = |buffer: &mut Vec<u8>| {
-        buffer.clear();
-        Ok(())
-    };
     let run = |out: &mut Expansion| by.expand_apart(states, chosen, &mut ends, out);
     let _ = Expansion::collect_in_batches(width, &mut buffer, limit, drop_all, run).unwrap();
     ends
@@ -90,10 +92,6 @@ fn labelled_ends(
     limit: usize,
 ) -> Vec<u64> {
     let (mut ends, mut buffer) = (Vec::new(), Vec::new());
-    let drop_all = |buffer: &mut Vec<u8>| {
-        buffer.clear();
-        Ok(())
-    };
     let run = |out: &mut Labelled| by.expand_labelled_apart(states, chosen, &mut ends, out);
     let _ = Labelled::collect_in_batches(width, &mut buffer, limit, drop_all, run).unwrap();
     ends

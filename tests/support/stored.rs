@@ -1,9 +1,9 @@
 //! Searches in every store, across stops, held against the oracle.
 #![allow(dead_code)]
 
-use super::{begin_or_resume, begin_stored_or_resume};
+use super::{begin_or_resume, begin_stored_or_resume, tiny_plan};
 use spill::{Codec, Disk, FaultDisk, Frequencies, Huffman, Tables};
-use spillway::exec::{Finding, Findings, Model, Violation};
+use spillway::exec::{Finding, Findings, Model, StepOutcome, Violation};
 use spillway::search::checkpoint::Saved;
 use spillway::search::comback::{self, CacheKind, CacheSize, Settings};
 use spillway::search::storage::trained;
@@ -131,4 +131,24 @@ pub fn assert_same(found: &Outcome, expected: &Outcome, storage: &Storage, what:
         Storage::Sorted(codec) => codec.name().to_owned(),
     };
     assert_eq!(found, expected, "{what}: {name}");
+}
+
+/// Searches on disk, however states are stored, and has every counterexample replayed by the model that is not
+/// reduced; gives them.
+pub fn replayed(model: &dyn Model, expected: &Outcome, limits: &Limits) -> Vec<Trace> {
+    let (explained, mut all) = (model.explained(), Vec::new());
+    for storage in storages(model) {
+        let plan = tiny_plan(2, model.width() + storage.saved().tag_bytes(), 64, 64);
+        let (found, disk) = search(&[model], &storage, &[plan], &[], limits);
+        assert_eq!(found.levels, expected.levels);
+        for trace in traces(model, &*disk, &found) {
+            assert!(explained.starts().contains(&trace.steps[0]));
+            for (pair, step) in trace.states.windows(2).zip(&trace.steps[1..]) {
+                assert!(explained.steps(&pair[0]).contains(step));
+                assert_eq!(step.outcome, StepOutcome::Successor(pair[1].clone()));
+            }
+            all.push(trace);
+        }
+    }
+    all
 }

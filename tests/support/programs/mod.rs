@@ -23,11 +23,13 @@ mod names;
 mod places;
 mod states;
 mod stmts;
+mod trying;
 mod types;
 
 pub use census::Census;
 pub use dense::dense_programs;
 pub use states::random_state;
+pub use trying::try_all;
 
 use choices::Choices;
 use places::Part;
