@@ -79,32 +79,73 @@ def cell(figures, transitions):
     return f"{cpu / transitions * 1e9:.0f} ns, {wall:.1f} s, {peak:.0f}"
 
 
-def compare_reduced(program, args):
-    print("| model | states, Spillway | SPIN | CPU, Spillway | SPIN | ratio | MiB, Spillway | SPIN |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+def compare(args, run, row, title):
+    """Prints a row for each model: what `row` makes of what `run` measures of it, and its ratio."""
     ratios = []
     with tempfile.TemporaryDirectory() as scratch:
         for model in map(os.path.abspath, args.models):
             # Files that a model includes are looked for beside it.
             beside = os.path.join(scratch, "model")
             shutil.copytree(os.path.dirname(model), beside, dirs_exist_ok=True)
-            copy = os.path.join(beside, os.path.basename(model))
-            folder = os.path.join(scratch, "pan")
+            name = os.path.basename(model)
             try:
-                theirs, their_states, _, _ = spin(copy, folder, REDUCED, [], args.depth)
-                ours, our_states, _ = spillway(program, copy, scratch, args.reduced)
+                measures = run(os.path.join(beside, name), scratch, os.path.join(scratch, "pan"))
             except (subprocess.CalledProcessError, RuntimeError, ValueError, KeyError) as error:
                 print(f"{model}: {error}", file=sys.stderr)
                 continue
             finally:
                 shutil.rmtree(beside, ignore_errors=True)
-            ratios.append(ours[0] / theirs[0])
-            states = f"{our_states:,} | {their_states:,}"
-            seconds = f"{ours[0]:.2f} s | {theirs[0]:.2f} s | {ratios[-1]:.2f}"
-            memory = f"{ours[2]:.0f} | {theirs[2]:.0f}"
-            print(f"| {os.path.basename(model)} | {states} | {seconds} | {memory} |", flush=True)
+            ratio, cells = row(*measures)
+            ratios.append(ratio)
+            print("| " + " | ".join([name, *cells]) + " |", flush=True)
     if ratios:
-        print(f"\nMedian ratio of CPU a search: {statistics.median(ratios):.2f}")
+        print(f"\nMedian ratio of CPU a {title}: {statistics.median(ratios):.2f}")
+
+
+def compare_reduced(program, args):
+    def run(copy, scratch, folder):
+        theirs, their_states, _, _ = spin(copy, folder, REDUCED, [], args.depth)
+        ours, our_states, _ = spillway(program, copy, scratch, args.reduced)
+        return ours, theirs, our_states, their_states
+
+    def row(ours, theirs, our_states, their_states):
+        ratio = ours[0] / theirs[0]
+        seconds = [f"{ours[0]:.2f} s", f"{theirs[0]:.2f} s", f"{ratio:.2f}"]
+        memory = [f"{ours[2]:.0f}", f"{theirs[2]:.0f}"]
+        return ratio, [f"{our_states:,}", f"{their_states:,}", *seconds, *memory]
+
+    print("| model | states, Spillway | SPIN | CPU, Spillway | SPIN | ratio | MiB, Spillway | SPIN |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    compare(args, run, row, "search")
+
+
+def compare_whole(program, args):
+    def run(copy, scratch, folder):
+        theirs, states, transitions, width = spin(copy, folder, WHOLE, [], args.depth)
+        ours, our_states, our_transitions = spillway(program, copy, scratch, None)
+        others = []
+        for flags in [] if args.plain else [["-DCOLLAPSE"], [f"-DMA={width}"]]:
+            figures, _, fired, _ = spin(copy, folder, WHOLE, flags, args.depth)
+            others.append(cell(figures, fired))
+        return ours, theirs, (our_states, our_transitions), (states, transitions), others
+
+    def row(ours, theirs, our_counts, counts, others):
+        (our_states, our_transitions), (states, transitions) = our_counts, counts
+        # SPIN counts how often it arrives at a state, so the initial one once more.
+        agree = (our_states, our_transitions + 1) == (states, transitions)
+        ratio = ours[0] / our_transitions / (theirs[0] / transitions)
+        return ratio, [
+            f"{states:,}" + ("" if agree else f" (Spillway {our_states:,})"),
+            f"{transitions:,}" + ("" if agree else f" (Spillway {our_transitions:,})"),
+            cell(ours, our_transitions),
+            cell(theirs, transitions),
+            f"{ratio:.2f}",
+            *(others or ["", ""]),
+        ]
+
+    print("| model | states | transitions | Spillway, 64MiB | SPIN | ratio | COLLAPSE | MA |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    compare(args, run, row, "transition")
 
 
 def main():
@@ -116,46 +157,7 @@ def main():
     parser.add_argument("models", nargs="+")
     args = parser.parse_args()
     program = os.path.abspath(args.spillway)
-    if args.reduced:
-        return compare_reduced(program, args)
-    print("| model | states | transitions | Spillway, 64MiB | SPIN | ratio | COLLAPSE | MA |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    ratios = []
-    with tempfile.TemporaryDirectory() as scratch:
-        for model in map(os.path.abspath, args.models):
-            # Files that a model includes are looked for beside it.
-            beside = os.path.join(scratch, "model")
-            shutil.copytree(os.path.dirname(model), beside, dirs_exist_ok=True)
-            copy = os.path.join(beside, os.path.basename(model))
-            folder = os.path.join(scratch, "pan")
-            try:
-                theirs, states, transitions, width = spin(copy, folder, WHOLE, [], args.depth)
-                ours, our_states, our_transitions = spillway(program, copy, scratch, None)
-                others = []
-                for flags in [] if args.plain else [["-DCOLLAPSE"], [f"-DMA={width}"]]:
-                    figures, _, fired, _ = spin(copy, folder, WHOLE, flags, args.depth)
-                    others.append(cell(figures, fired))
-            except (subprocess.CalledProcessError, RuntimeError, ValueError, KeyError) as error:
-                print(f"{model}: {error}", file=sys.stderr)
-                continue
-            finally:
-                shutil.rmtree(beside, ignore_errors=True)
-            # SPIN counts how often it arrives at a state, so the initial one once more.
-            agree = (our_states, our_transitions + 1) == (states, transitions)
-            ratio = ours[0] / our_transitions / (theirs[0] / transitions)
-            ratios.append(ratio)
-            row = [
-                os.path.basename(model),
-                f"{states:,}" + ("" if agree else f" (Spillway {our_states:,})"),
-                f"{transitions:,}" + ("" if agree else f" (Spillway {our_transitions:,})"),
-                cell(ours, our_transitions),
-                cell(theirs, transitions),
-                f"{ratio:.2f}",
-                *(others or ["", ""]),
-            ]
-            print("| " + " | ".join(row) + " |", flush=True)
-    if ratios:
-        print(f"\nMedian ratio of CPU a transition: {statistics.median(ratios):.2f}")
+    (compare_reduced if args.reduced else compare_whole)(program, args)
 
 
 if __name__ == "__main__":
