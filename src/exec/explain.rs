@@ -37,6 +37,25 @@ pub trait Explain: Model {
     fn describe(&self, state: &[u8]) -> Vec<(String, String)>;
 }
 
+/// The first start that is wanted, by its number or what it does, with its number.
+pub fn find_start(
+    model: &dyn Explain,
+    mut is_wanted: impl FnMut(u64, &Step) -> bool,
+) -> Option<(u64, Step)> {
+    let (mut number, mut found) = (0, None);
+    model.each_start(&mut |step| match is_wanted(number, &step) {
+        true => {
+            found = Some((number, step));
+            ControlFlow::Break(())
+        }
+        false => {
+            number += 1;
+            ControlFlow::Continue(())
+        }
+    });
+    found
+}
+
 /// A property as reports call it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PropertyInfo {

@@ -30,7 +30,7 @@ pub use checks::Checks;
 pub use compiled::Compiled;
 pub use executor::{Exec, Executor};
 pub use expansion::{Collected, Expansion, FaultKind, Finding, Findings, Violation};
-pub use explain::{Explain, Fault, PropertyInfo, Step, StepOutcome, TakenAction};
+pub use explain::{Explain, Fault, PropertyInfo, Step, StepOutcome, TakenAction, find_start};
 pub use interp::Interp;
 #[cfg(feature = "jit")]
 pub use jit::Jit;

@@ -20,9 +20,8 @@ use way::Way;
 
 use super::Control;
 use super::awake::Awake;
-use crate::exec::{Expansion, Explain, Model, Step, StepOutcome, Violation, lowest};
+use crate::exec::{Expansion, Explain, Model, Step, StepOutcome, Violation, find_start, lowest};
 use spill::{Codec, Decoder, Disk, Error, Result, SavedLevels, Segment};
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -338,25 +337,6 @@ pub fn replay(model: &dyn Model, check: Violation, visited: Vec<Vec<u8>>) -> Opt
     let mut visited = visited.into_iter();
     let found = Counterexample::along(model, check, &mut || Ok(visited.next()), &|| false);
     found.ok().flatten().map(|found| found.trace())
-}
-
-/// The first start that is wanted, by its number or what it does, with its number.
-fn find_start(
-    model: &dyn Explain,
-    mut is_wanted: impl FnMut(u64, &Step) -> bool,
-) -> Option<(u64, Step)> {
-    let (mut number, mut found) = (0, None);
-    model.each_start(&mut |step| match is_wanted(number, &step) {
-        true => {
-            found = Some((number, step));
-            ControlFlow::Break(())
-        }
-        false => {
-            number += 1;
-            ControlFlow::Continue(())
-        }
-    });
-    found
 }
 
 /// The start with this number.

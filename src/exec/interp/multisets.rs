@@ -11,6 +11,7 @@ use crate::exec::FaultKind;
 use crate::ir::layout::{CellId, Layout};
 use crate::ir::{Argument, Expr, LocalId, Place, Program, Type, TypeId};
 use crate::source::Span;
+use std::ops::Range;
 
 /// What a multiset type says.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +31,13 @@ pub struct MultisetCells {
     pub capacity: u32,
     /// The cells of each.
     pub stride: u32,
+}
+
+impl MultisetCells {
+    /// The numbers of all its cells.
+    pub fn cells(&self) -> Range<u32> {
+        self.first.0..self.first.0 + self.capacity * self.stride
+    }
 }
 
 /// Every multiset of the state, those inside others before them.

@@ -33,7 +33,7 @@ pub(super) struct Row {
 impl Row {
     fn new(layout: &Layout, slots: &MultisetCells) -> Row {
         let MultisetCells { first, capacity, stride } = *slots;
-        let cells = (first.0..first.0 + capacity * stride).map(|at| layout.cells[CellId(at)]);
+        let cells = slots.cells().map(|at| layout.cells[CellId(at)]);
         let bit = layout.cells[first].bit;
         let bits = cells.clone().take(stride as usize).map(|cell| cell.bits).sum();
         debug_assert_eq!(layout.cells[first].bits, 1, "whether there is an element");

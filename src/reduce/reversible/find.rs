@@ -13,11 +13,10 @@ use super::cases::{Case, Counted, Held};
 use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, Side};
 use crate::exec::Interp;
 use crate::exec::interp::{Came, MultisetCells, Recorder};
-use crate::exec::{Explain, StepOutcome};
+use crate::exec::{Step, StepOutcome, find_start};
 use crate::ir::layout::{Cell, CellId};
 use crate::ir::{Entity, Layout, Program};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
 
 /// An instance is tried in at most so many ways.
 const TRIES_MAX: usize = 1 << 12;
@@ -80,7 +79,7 @@ impl<'a> Finder<'a> {
             })
             .collect();
         let all = recorder.multisets().iter().copied().enumerate();
-        let ranges: Vec<_> = all.clone().map(|(_, it)| extent(&it)).collect();
+        let ranges: Vec<_> = all.clone().map(|(_, it)| it.cells()).collect();
         let is_inside = |at: usize| {
             let mut others = ranges.iter().enumerate().filter(|&(other, _)| other != at);
             others.any(|(_, it)| it.start <= ranges[at].start && ranges[at].end <= it.end)
@@ -129,7 +128,7 @@ impl<'a> Finder<'a> {
     }
 
     fn where_is(&self, cell: CellId) -> Where {
-        match self.bags.iter().find(|(_, it)| extent(it).contains(&cell.0)) {
+        match self.bags.iter().find(|(_, it)| it.cells().contains(&cell.0)) {
             None => Where::Plain,
             Some((at, it)) if (cell.0 - it.first.0).is_multiple_of(it.stride) => Where::Count(*at),
             Some(_) => Where::Element,
@@ -296,11 +295,6 @@ fn joined(cases: Vec<Case>) -> Vec<Case> {
     others.into_iter().chain(by_rest.into_iter().map(with_sizes)).collect()
 }
 
-/// The cells of a multiset.
-fn extent(bag: &MultisetCells) -> std::ops::Range<u32> {
-    bag.first.0..bag.first.0 + bag.capacity * bag.stride
-}
-
 /// How many codes a cell has.
 fn codes(cell: &Cell) -> u32 {
     let values = cell.most.saturating_sub(cell.least).saturating_add(1 + i64::from(cell.undefined));
@@ -317,13 +311,9 @@ fn stored(declared: &Cell, real: &Cell, code: u32) -> Option<u32> {
 
 /// The first initial state.
 fn first_start(interp: &Interp) -> Option<Vec<u8>> {
-    let mut first = None;
-    interp.each_start(&mut |step| match step.outcome {
-        StepOutcome::Successor(state) => {
-            first = Some(state);
-            ControlFlow::Break(())
-        }
-        StepOutcome::Fault(_) => ControlFlow::Continue(()),
-    });
-    first
+    let is_state = |_, step: &Step| matches!(step.outcome, StepOutcome::Successor(_));
+    match find_start(interp, is_state)?.1.outcome {
+        StepOutcome::Successor(state) => Some(state),
+        StepOutcome::Fault(_) => None,
+    }
 }

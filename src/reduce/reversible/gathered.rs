@@ -1,25 +1,30 @@
 //! States that were met, each once, in the order in which they came.
 
 use crate::random::mix;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
+/// Room for more numbers is not kept.
+const KEPT_MAX: usize = 1 << 11;
 
 /// A set of states of one width.
 pub(super) struct Gathered {
     width: usize,
     states: Vec<u8>,
-    /// Numbers of states, one more than they are, where their hashes say; 0 is none.
-    table: Vec<u32>,
+    /// Their numbers.
+    numbers: HashTable<u32>,
 }
 
 impl Gathered {
     pub(super) fn new(width: usize) -> Gathered {
-        Gathered { width, states: Vec::new(), table: vec![0; 64] }
+        Gathered { width, states: Vec::new(), numbers: HashTable::new() }
     }
 
     pub(super) fn clear(&mut self) {
         self.states.clear();
-        match self.table.len() > 1 << 12 {
-            true => self.table = vec![0; 64],
-            false => self.table.fill(0),
+        match self.numbers.capacity() > KEPT_MAX {
+            true => self.numbers = HashTable::new(),
+            false => self.numbers.clear(),
         }
     }
 
@@ -29,7 +34,7 @@ impl Gathered {
 
     /// The bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
-        self.states.len() + self.table.len() * 4
+        self.states.len() + self.numbers.allocation_size()
     }
 
     /// All of them, one after another.
@@ -38,7 +43,7 @@ impl Gathered {
     }
 
     pub(super) fn get(&self, at: usize) -> &[u8] {
-        &self.states[at * self.width..(at + 1) * self.width]
+        state(&self.states, self.width, at)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
@@ -46,43 +51,25 @@ impl Gathered {
     }
 
     pub(super) fn contains(&self, state: &[u8]) -> bool {
-        self.table[self.place(state)] != 0
+        self.numbers.find(hash(state), |&it| self.get(it as usize) == state).is_some()
     }
 
     /// Adds a state; false if it is there already.
-    pub(super) fn insert(&mut self, state: &[u8]) -> bool {
-        let place = self.place(state);
-        if self.table[place] != 0 {
-            return false;
-        }
-        self.states.extend_from_slice(state);
-        self.table[place] = self.len() as u32;
-        if self.len() * 2 > self.table.len() {
-            self.grow();
-        }
+    pub(super) fn insert(&mut self, new: &[u8]) -> bool {
+        let Gathered { width, states, numbers } = self;
+        let known = |&it: &u32| state(states, *width, it as usize);
+        match numbers.entry(hash(new), |it| known(it) == new, |it| hash(known(it))) {
+            Entry::Occupied(_) => return false,
+            Entry::Vacant(free) => free.insert((states.len() / *width) as u32),
+        };
+        states.extend_from_slice(new);
         true
     }
+}
 
-    fn grow(&mut self) {
-        self.table = vec![0; self.table.len() * 4];
-        for at in 0..self.len() {
-            let place = self.place(self.get(at));
-            self.table[place] = at as u32 + 1;
-        }
-    }
-
-    /// Where a state is in the table, or would be.
-    fn place(&self, state: &[u8]) -> usize {
-        let mask = self.table.len() - 1;
-        let mut place = hash(state) as usize & mask;
-        loop {
-            match self.table[place] {
-                0 => return place,
-                number if self.get(number as usize - 1) == state => return place,
-                _ => place = (place + 1) & mask,
-            }
-        }
-    }
+/// One of some states of a width.
+fn state(states: &[u8], width: usize, at: usize) -> &[u8] {
+    &states[at * width..][..width]
 }
 
 fn hash(state: &[u8]) -> u64 {

@@ -45,6 +45,9 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// All that can be.
+    pub const ALL: Rules = Rules { named: Vec::new(), is_checked: false };
+
     /// Those with these names, or all.
     pub fn named(names: &[String]) -> Rules {
         let named = names.iter().filter(|it| !it.is_empty()).cloned().collect();
@@ -125,7 +128,6 @@ pub struct Undoing<'m> {
     interp: &'m Interp,
     found: Reversible,
     searched: Searched,
-    is_symmetric: bool,
 }
 
 impl<'m> Undoing<'m> {
@@ -148,12 +150,11 @@ impl<'m> Undoing<'m> {
                 return Err("no rule can be undone for all elements of a scalarset".into());
             }
         }
-        let is_symmetric = symmetric::is_symmetric(interp, &found.cases);
         let searched = match rules.is_checked {
             true => Searched::AllChecked,
             false => found.searched(interp, checks),
         };
-        Ok(Undoing { interp, found, searched, is_symmetric })
+        Ok(Undoing { interp, found, searched })
     }
 }
 
@@ -195,7 +196,7 @@ impl<'m> Reduction<'m> for Undoing<'m> {
     }
 
     fn is_symmetric(&self) -> bool {
-        self.is_symmetric
+        symmetric::is_symmetric(self.interp, &self.found.cases)
     }
 
     fn refuses(&self, before: &Stack<'m>) -> Option<String> {

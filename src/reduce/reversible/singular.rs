@@ -25,8 +25,7 @@ impl Footprint {
             }
         }
         for counted in &case.counted {
-            let MultisetCells { first, capacity, stride } = multisets[counted.bag];
-            let cells = first.0..first.0 + capacity * stride;
+            let cells = multisets[counted.bag].cells();
             all.insert(cells.clone());
             if counted.added.is_some() {
                 changed.insert(cells);

@@ -1,7 +1,7 @@
 //! Where a counterexample is, in the model that was searched and in all below it.
 
-use super::{StepOutcome, find_start};
-use crate::exec::{Expansion, Explain, Lift, Model, Step, Violation};
+use super::StepOutcome;
+use crate::exec::{Expansion, Explain, Lift, Model, Step, Violation, find_start};
 use spill::{Error, Result};
 
 /// Bytes of initial states of a reduced model that are looked at together.
