@@ -349,7 +349,7 @@ pub struct ReduceArgs {
     #[arg(long, value_name = "METHOD", value_enum)]
     pub por: Option<PartialOrderArg>,
     /// What keeps steps from being put off for ever [default: static; levels beside symmetry; --reduce auto
-    /// tries both]
+    /// tries levels where static does not save enough]
     #[arg(long, value_enum)]
     pub por_proviso: Option<ProvisoArg>,
 }

@@ -5,7 +5,7 @@ use super::failure::{Failure, VERIFIED};
 use super::{Ending, model, print, reduce};
 use crate::exec::{Exec, Executor, Interp, Tally};
 use crate::ir::layout::Content;
-use crate::ir::{Owner, Program, text};
+use crate::ir::{Program, text};
 use crate::reduce::{Refused, Told};
 use crate::report;
 use crate::search::{Checks, Control, Storage};
@@ -122,10 +122,7 @@ fn layout(model: &Interp) -> String {
 
 /// What a group of cells is called.
 fn part(program: &Program, part: Content) -> String {
-    let owned = |owner, name: &str| match owner {
-        Owner::Program => name.to_string(),
-        Owner::Process(process) => format!("{}.{name}", program.processes[process].name),
-    };
+    let owned = |owner, name: &str| program.owned_name(owner, name);
     match part {
         Content::Location(process) => format!("location of {}", program.processes[process].name),
         Content::Variable(id) => owned(program.variables[id].owner, &program.variables[id].name),

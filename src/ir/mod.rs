@@ -161,6 +161,16 @@ pub enum Owner {
     Process(ProcessId),
 }
 
+impl Program {
+    /// A name as people are told it: with the process whose it is, if it is one's.
+    pub fn owned_name(&self, owner: Owner, name: &str) -> String {
+        match owner {
+            Owner::Program => name.to_string(),
+            Owner::Process(process) => format!("{}.{name}", self.processes[process].name),
+        }
+    }
+}
+
 /// A channel: a first-in first-out buffer, or with capacity 0 a rendezvous.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {

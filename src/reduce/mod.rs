@@ -168,9 +168,8 @@ impl<'m> Stack<'m> {
                 Err(why) => refused.push(Refused { name: way.method.reduction_name(), why }),
             }
         }
-        wanted.extend(claim.map(|claim| Box::new(claim) as Box<dyn Reduction<'m> + 'm>));
-        wanted
-            .extend(DeadVariables::of(form).map(|it| Box::new(it) as Box<dyn Reduction<'m> + 'm>));
+        wanted.extend(claim.map(boxed));
+        wanted.extend(DeadVariables::of(form).map(boxed));
         let reversible = wished
             .reversible
             .as_ref()
@@ -182,7 +181,7 @@ impl<'m> Stack<'m> {
                 refused.push(Refused { name: reversible::REDUCTION_NAME.into(), why });
             }
         }
-        wanted.extend(symmetry.map(|found| Box::new(found) as Box<dyn Reduction<'m> + 'm>));
+        wanted.extend(symmetry.map(boxed));
         let mut stack = Stack::new(wanted);
         stack.refused.append(&mut refused);
         stack
@@ -247,6 +246,10 @@ impl<'m> Stack<'m> {
     pub fn unused(&self) -> Vec<Refused> {
         self.refused.iter().chain(&self.left_off).cloned().collect()
     }
+}
+
+fn boxed<'m>(reduction: impl Reduction<'m> + 'm) -> Box<dyn Reduction<'m> + 'm> {
+    Box::new(reduction)
 }
 
 /// Why steps are not chosen so beside a claim and symmetry.

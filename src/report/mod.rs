@@ -6,7 +6,7 @@ mod text;
 
 pub use json::{result, scope as scope_as_json, write_trace as write_json_trace};
 pub use scope::{Missed, Scope};
-pub use text::{print_compiled, print_result, print_scope, write_trace};
+pub use text::{count, print_compiled, print_result, print_scope, write_trace};
 
 use crate::exec::{Compiled, Model, StepOutcome, Violation, keeps_depth};
 use crate::reduce::{Kept, Preserved, Refused, Told};

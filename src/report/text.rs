@@ -295,6 +295,6 @@ fn print_ending(violation: &ViolationReport) -> String {
 }
 
 /// `1 step`, `2 steps`.
-fn count(number: u64, noun: &str) -> String {
+pub fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

@@ -1,11 +1,11 @@
 //! Which reductions there are for a model: of what, where it stands, what each saves by itself.
 
 use super::{Reduce, Runnable, Steps, TextModel};
-use crate::analysis::live;
 use crate::exec::{Executor, Interp};
-use crate::ir::{Domain, Program, ScalarsetId, Type, TypeId};
+use crate::ir::{Domain, Program, ScalarsetId, Type, TypeId, Variable};
 use crate::reduce::Kind;
 use crate::reduce::reversible::{Reversible, Rules};
+use crate::report;
 use crate::search::trial::FirstLevels;
 use crate::search::{Checks, Control, Storage};
 use crate::source::Span;
@@ -44,6 +44,42 @@ pub struct Saving {
     pub is_all: bool,
 }
 
+/// A reduction, how it is asked for by itself, and what it is about in a model.
+struct Named {
+    name: &'static str,
+    reduce: Reduce,
+    kind: Kind,
+    subjects: fn(&TextModel) -> Vec<Subject>,
+}
+
+/// Every reduction.
+const NAMED: [Named; 4] = [
+    Named {
+        name: "dead",
+        reduce: Reduce { dead: true, ..Reduce::NONE },
+        kind: Kind::Rewriting,
+        subjects: TextModel::dead,
+    },
+    Named {
+        name: "symmetry",
+        reduce: Reduce { symmetry: Reduce::AUTO.symmetry, ..Reduce::NONE },
+        kind: Kind::Representative,
+        subjects: TextModel::symmetric,
+    },
+    Named {
+        name: "reversible",
+        reduce: Reduce { reversible: Some(Rules::ALL), ..Reduce::NONE },
+        kind: Kind::Representative,
+        subjects: TextModel::reversible,
+    },
+    Named {
+        name: "por",
+        reduce: Reduce { steps: Steps::Auto, ..Reduce::NONE },
+        kind: Kind::Choice,
+        subjects: |_| Vec::new(),
+    },
+];
+
 impl TextModel {
     /// The reductions that there are, each by itself, for a search that looks for everything; `run` makes a program ready
     /// to run.
@@ -60,20 +96,7 @@ impl TextModel {
         let whole = alone(Reduce::NONE, ready(false));
         let first = FirstLevels::of(whole.model(), &checks, &control)?;
         let mut found = Vec::new();
-        for (name, reduce, kind) in [
-            ("dead", Reduce { dead: true, ..Reduce::NONE }, Kind::Rewriting),
-            (
-                "symmetry",
-                Reduce { symmetry: Reduce::AUTO.symmetry, ..Reduce::NONE },
-                Kind::Representative,
-            ),
-            (
-                "reversible",
-                Reduce { reversible: Some(Rules::default()), ..Reduce::NONE },
-                Kind::Representative,
-            ),
-            ("por", Reduce { steps: Steps::Auto, ..Reduce::NONE }, Kind::Choice),
-        ] {
+        for Named { name, reduce, kind, subjects } in NAMED {
             let runs = ready(reduce.dead);
             let searched = alone(reduce, runs);
             let saves = match searched.stack().names(&[kind]).is_empty() {
@@ -81,23 +104,16 @@ impl TextModel {
                     Some(unused) => unused.why.clone(),
                     None => "there is nothing in the model for it".into(),
                 }),
-                false => Ok(Saving {
-                    share: 1.0
-                        - match first.is_all {
-                            true => first.share_left_of_all(searched.model(), &control)?,
-                            false => first.share_left(searched.model(), &control)?,
-                        },
-                    states: first.states(),
-                    is_all: first.is_all,
-                }),
+                false => {
+                    let left = match first.is_all {
+                        true => first.share_left_of_all(searched.model(), &control)?,
+                        false => first.share_left(searched.model(), &control)?,
+                    };
+                    let (states, is_all) = (first.states(), first.is_all);
+                    Ok(Saving { share: 1.0 - left, states, is_all })
+                }
             };
-            let subjects = match name {
-                "dead" => self.dead(),
-                "symmetry" => self.symmetric(),
-                "reversible" => self.reversible(),
-                _ => Vec::new(),
-            };
-            found.push(Applicable { name, subjects, saves });
+            found.push(Applicable { name, subjects: subjects(self), saves });
         }
         Ok(found)
     }
@@ -107,8 +123,7 @@ impl TextModel {
         let program = self.interp.program();
         let found = self.cleared().map(|it| it.variables()).unwrap_or_default();
         let subjects = found.into_iter().map(|it| {
-            let (name, span) =
-                (live::name(program, it.variable), program.variables[it.variable].span);
+            let variable = &program.variables[it.variable];
             let at: Vec<_> = it
                 .at
                 .iter()
@@ -132,7 +147,7 @@ impl TextModel {
                     )
                 }
             };
-            Subject { name, place: self.sources.locate(span), about }
+            self.variable(variable, about)
         });
         subjects.collect()
     }
@@ -140,10 +155,7 @@ impl TextModel {
     /// The rules that can be undone.
     fn reversible(&self) -> Vec<Subject> {
         let Ok(found) = Reversible::of(&self.interp, &[]) else { return Vec::new() };
-        let count = |count: usize, what: &str| match count {
-            1 => format!("1 {what}"),
-            _ => format!("{count} {what}s"),
-        };
+        let count = |count: usize, noun: &str| report::count(count as u64, noun);
         let subjects = found.actions().into_iter().map(|(id, instances, cases)| {
             let action = &self.interp.program().actions[id];
             Subject {
@@ -163,20 +175,22 @@ impl TextModel {
             scalarsets(program, ty, &mut found);
             found
         };
-        let variables = program.variables.iter().filter_map(|(id, variable)| {
+        let variables = program.variables.values().filter_map(|variable| {
             let found = of_type(variable.ty);
             let names = found.iter().map(|&it| {
                 let set = &program.scalarsets[it];
                 format!("{} of {}", set.name, set.size)
             });
             let about = names.collect::<Vec<_>>().join(", ");
-            (!about.is_empty()).then(|| Subject {
-                name: live::name(program, id),
-                place: self.sources.locate(variable.span),
-                about,
-            })
+            (!about.is_empty()).then(|| self.variable(variable, about))
         });
         variables.collect()
+    }
+
+    /// A variable, and what is said of it.
+    fn variable(&self, variable: &Variable, about: String) -> Subject {
+        let name = self.interp.program().owned_name(variable.owner, &variable.name);
+        Subject { name, place: self.sources.locate(variable.span), about }
     }
 
     /// The line that something begins on.

@@ -170,7 +170,7 @@ impl TextModel {
         let is_symmetric = !all.names(&[Kind::Representative]).is_empty();
         let has_claim = !all.names(&[Kind::Product]).is_empty();
         let has_room = !has_claim && has_room_for_obligations(&*whole, storage);
-        let mut best: Option<(f64, Stack, Wished)> = None;
+        let mut least: Option<f64> = None;
         for proviso in Proviso::ALL {
             let is_possible = match proviso {
                 Proviso::Static => !is_symmetric,
@@ -181,21 +181,21 @@ impl TextModel {
             }
             let way = (Way { method: TRIED, proviso }, checks);
             let (left, stack) = self.tried_way(runs, way, wished, (&first, control))?;
-            let is_last = stack.ordering().is_none();
-            if best.as_ref().is_none_or(|(least, ..)| left < *least) {
-                best = Some((left, stack, Wished { partial_order: Some(way), ..wished.clone() }));
+            // The other proviso may save more at first and less in the end.
+            if left <= LEFT_MAX {
+                return Ok((stack, Wished { partial_order: Some(way), ..wished.clone() }));
             }
-            // The other proviso would come to the same, or saves more at first and less in the end.
-            if is_last || left <= LEFT_MAX {
+            least = Some(least.map_or(left, |it| it.min(left)));
+            // The other proviso would come to the same.
+            if stack.ordering().is_none() {
                 break;
             }
         }
-        match best {
-            None if has_claim => Err("steps are not put off beside a claim and symmetry".into()),
-            None => Err("steps cannot be put off where states are stored so".into()),
-            Some((left, stack, wished)) if left <= LEFT_MAX => Ok((stack, wished)),
-            Some((left, ..)) => Err(format!("it would save {} of the first states", percent(left))),
-        }
+        Err(match least {
+            None if has_claim => "steps are not put off beside a claim and symmetry".into(),
+            None => "steps cannot be put off where states are stored so".into(),
+            Some(left) => format!("it would save {} of the first states", percent(left)),
+        })
     }
 
     /// What is left of the first states with partial order of one way among the reductions, and these; or why

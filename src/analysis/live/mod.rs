@@ -26,7 +26,7 @@ use super::bits;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
     Action, ActionId, EndRule, Entity, LocationId, Owner, Pid, Place, Process, ProcessId, Program,
-    PropertyKind, Start, Stmt, StmtKind, Type, TypeId, VarId,
+    PropertyKind, Start, Stmt, StmtKind, Type, TypeId,
 };
 use backward::{Backward, OfOthers, Writes};
 use std::collections::BTreeSet;
@@ -222,7 +222,8 @@ struct Found {
 impl Found {
     /// Goes back over every action once.
     fn go_back(&mut self, program: &Program, scalars: &Scalars, pinned: &[u64]) {
-        let elsewhere = |mover| self.elsewhere(program, scalars, pinned, mover);
+        let ever: Vec<Vec<u64>> = self.live.iter().map(|it| union(it, pinned.len())).collect();
+        let elsewhere = |mover| self.elsewhere(program, scalars, (pinned, &ever), mover);
         let of_free = elsewhere(None);
         let of_process: Vec<_> = program.processes.keys().map(|it| elsewhere(Some(it))).collect();
         // What is live at a location is mostly found from actions behind those that lead there.
@@ -254,28 +255,36 @@ impl Found {
         }
     }
 
-    /// What others than a process, or an instance of it, may read, wherever they are.
+    /// What others than a process, or an instance of it, may read, wherever they are: `ever` is what each process reads
+    /// anywhere.
     fn elsewhere(
         &self,
         program: &Program,
         scalars: &Scalars,
-        pinned: &[u64],
+        (pinned, ever): (&[u64], &[Vec<u64>]),
         mover: Option<ProcessId>,
     ) -> Vec<u64> {
         let mut all = vec![0; pinned.len()];
         // Of several instances each is somebody else to the others, but for what is its own.
         if let Some(id) = mover.filter(|it| program.slots(*it) > 1) {
-            self.live[id.index()].iter().for_each(|it| bits::extend(&mut all, it));
+            all.clone_from(&ever[id.index()]);
             scalars.of_process(program, id).for_each(|it| bits::take_out(&mut all, it));
         }
         bits::extend(&mut all, pinned);
-        let others = program.processes.keys().zip(&self.live).filter(|(id, _)| Some(*id) != mover);
-        others.flat_map(|(_, it)| it).for_each(|it| bits::extend(&mut all, it));
+        let others = program.processes.keys().zip(ever).filter(|(id, _)| Some(*id) != mover);
+        others.for_each(|(_, it)| bits::extend(&mut all, it));
         if mover.is_some() {
             bits::extend(&mut all, &self.free);
         }
         all
     }
+}
+
+/// All that some sets of so many words have.
+fn union(sets: &[Vec<u64>], words: usize) -> Vec<u64> {
+    let mut all = vec![0; words];
+    sets.iter().for_each(|it| bits::extend(&mut all, it));
+    all
 }
 
 /// What an action may write.
@@ -375,15 +384,9 @@ fn matters(
     live: &[Vec<Vec<u64>>],
     (pinned, written): (&[u64], &[Vec<u64>]),
 ) -> Vec<Matter> {
-    let mut ever_written = vec![0; bits::words_of(scalars.count())];
-    written.iter().for_each(|it| bits::extend(&mut ever_written, it));
-    let readers: Vec<Vec<u64>> = (live.iter())
-        .map(|locations| {
-            let mut all = vec![0; bits::words_of(scalars.count())];
-            locations.iter().for_each(|it| bits::extend(&mut all, it));
-            all
-        })
-        .collect();
+    let words = bits::words_of(scalars.count());
+    let ever_written = union(written, words);
+    let readers: Vec<Vec<u64>> = live.iter().map(|it| union(it, words)).collect();
     let owner = |scalar: usize| program.variables[scalars.variable(scalar).0].owner;
     let is_foreign = |scalar: usize, one: ProcessId| {
         let foreign = program.actions.values().zip(written);
@@ -410,13 +413,4 @@ fn matters(
         }
     };
     (0..scalars.count()).map(matter).collect()
-}
-
-/// The variable's name and, where it is a process's, whose.
-pub fn name(program: &Program, variable: VarId) -> String {
-    let it = &program.variables[variable];
-    match it.owner {
-        Owner::Program => it.name.clone(),
-        Owner::Process(process) => format!("{}.{}", program.processes[process].name, it.name),
-    }
 }
