@@ -8,8 +8,9 @@ use spillway::exec::Interp;
 use spillway::exec::jit::CompileLimits;
 use spillway::exec::{Jit, Model};
 use spillway::front::{Language, Options, promela};
-use spillway::ir::Overflow;
-use spillway::source::Sources;
+use spillway::ir::{Communication, Expr, Overflow, Place, Program, Stmt, StmtKind, VarId};
+use spillway::reduce::dead::Cleared;
+use spillway::source::{Sources, Span};
 use std::path::Path;
 use std::time::Duration;
 use support::agree::{assert_agree, assert_agree_in_any_order, expanded, random_states};
@@ -105,4 +106,60 @@ fn blocked_sequences_leave_their_states_wherever_room_ends() {
         };
         assert!(sorted(&jit) == sorted(&interp), "room for {room} candidates");
     }
+}
+
+fn program_of(text: &str) -> Program {
+    let mut sources = Sources::default();
+    sources.add("model.pml", text);
+    promela::LANGUAGE.load(&mut sources, &Options::default()).unwrap().program
+}
+
+/// Compares what is compiled of a program with the interpreter; gives how many actions are left to that.
+fn compared(interp: &Interp) -> usize {
+    let jit = Jit::new(interp).unwrap();
+    let states = random_states(interp, 1000, 1);
+    assert_agree_in_any_order("rendezvous", interp, &jit, &states);
+    jit.compiled().interpreted
+}
+
+/// What a sender resets when its message is taken does not keep the meeting from being compiled.
+#[test]
+fn a_sender_that_resets_is_compiled() {
+    let text = "chan c = [0] of { byte }; byte seen;
+        active [2] proctype S() { byte v; byte t[3]; do :: v = 1; t[1] = v; c!t[1] :: v = 2; c!v od }
+        active proctype R() { byte w; do :: c?w -> assert(w > 0) :: atomic { c?2 -> seen = 1 - seen } od }";
+    let written = Interp::new(program_of(text)).unwrap();
+    let cleared = Cleared::of(&written).unwrap();
+    let resets = |it: &&spillway::ir::Action| {
+        matches!(it.communication, Some(Communication::Send { .. })) && !it.body.is_empty()
+    };
+    assert!(cleared.interp().program().actions.values().filter(resets).count() > 0);
+    assert_eq!(compared(cleared.interp()), 0);
+}
+
+/// What a sender does is done before a receiver is asked: where the receiver could notice, or it may fail, the meeting is
+/// left to the interpreter.
+#[test]
+fn a_sender_that_is_noticed_is_interpreted() {
+    let text = "chan c = [0] of { byte }; byte g, h;
+        active proctype S() { byte v; do :: c!1 :: v = 1 - v od }
+        active proctype R() { do :: c?eval(g) -> h = 1 :: g = 0 :: h = 0 od }";
+    let with = |name: &str, value: i64| {
+        let mut program = program_of(text);
+        let is_named = |it: &VarId| program.variables[*it].name == name;
+        let variable = program.variables.keys().find(is_named).unwrap();
+        let sends = |it: &spillway::ir::Action| {
+            matches!(it.communication, Some(Communication::Send { .. }))
+        };
+        let send = program.actions.iter().find(|(_, it)| sends(it)).unwrap().0;
+        let target = Place::variable(variable, Span::default());
+        let value = Expr::constant(value, Span::default());
+        let kind = StmtKind::Assign { target, value, overflow: Overflow::Fails };
+        program.actions[send].body.push(Stmt { kind, span: Span::default() });
+        compared(&Interp::new(program).unwrap())
+    };
+    assert_eq!(with("v", 1), 0, "its own");
+    assert_eq!(with("h", 1), 0, "the program's, which no receive asks for");
+    assert!(with("g", 1) > 0, "what the receive matches");
+    assert!(with("v", 256) > 0, "what does not fit");
 }

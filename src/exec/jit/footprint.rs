@@ -66,6 +66,12 @@ impl<'a> Footprint<'a> {
         self.walk().effect(self, action);
     }
 
+    /// Adds what the body of an action touches, but for where its mover goes and its message.
+    pub fn body(&mut self, id: ActionId, action: &Action) {
+        self.own = self.interp.layout().frames.actions.get(id);
+        self.walk().body(self, &action.body);
+    }
+
     fn walk(&self) -> Walk<'a> {
         Walk::new(self.interp.program())
     }

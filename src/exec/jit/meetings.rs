@@ -170,13 +170,16 @@ impl Emitter<'_, '_> {
     ) {
         let Sent { sender, send, channel, message } = sent;
         let chain = self.chain(receiver, receive);
-        let mut footprint = Footprint::new(self.interp, self.known(), &self.names);
+        let senders = Names::of(sender, self.names.timeout);
+        let mut footprint = Footprint::new(self.interp, self.known(), &senders);
         footprint.location(sender);
+        footprint.body(send, &self.interp.program().actions[send]);
+        footprint.rename(&self.names);
         self.step_footprint(&mut footprint, &chain);
         let work = self.copy(&footprint.words());
-        if let Some(edge) = self.interp.program().actions[send].edge {
-            self.set_location(sender, edge.to, &work);
-        }
+        let theirs = std::mem::replace(&mut self.names, senders);
+        self.complete(sender.slot, send, &work);
+        self.names = theirs;
         self.deliver(channel.id, patterns, message, span, &work);
         let number = self.number_of(receiver);
         self.go_through(receiver, number, &chain, send, &work);

@@ -12,8 +12,8 @@
 //! - `names`: what names stand for; `call`: functions; `outline`: those compiled by themselves, and
 //!   `outlined`, their code; `bags`: multisets;
 //! - `expr`, `stmt`, `step`: expressions, statements, actions;
-//! - `turns`: steps where processes come and go, `meetings` their rendezvous; `channels`: which
-//!   channel is meant, `pids`: what is known of that beforehand;
+//! - `turns`: steps where processes come and go, `meetings` their rendezvous, `unnoticed`: what a sender may
+//!   do there; `channels`: which channel is meant, `pids`: what is known of that beforehand;
 //! - `purpose`: code about action instances, `instances` at work, and `selective`, who asks for it;
 //! - `driver`: the loop over states; `workshop`: making functions; `code`: functions in memory;
 //!   `runtime`: what they call.
@@ -50,6 +50,7 @@ mod step;
 mod stmt;
 mod supported;
 mod turns;
+mod unnoticed;
 mod val;
 mod words;
 mod workshop;

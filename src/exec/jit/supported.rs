@@ -1,6 +1,7 @@
 //! Which code is compiled. The rest is rare, and an action with any of it is interpreted whole.
 
 use super::pids::numbered;
+use super::unnoticed::is_unnoticed;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
     Action, ActionId, ChannelRef, Communication, Expr, ExprKind, FunctionId, Instance, Place,
@@ -66,9 +67,10 @@ pub(super) fn is_native_turn(
     actions.iter().map(|&id| &program.actions[id]).all(|action| {
         is_native_for(program, mover, action)
             && (!meets(action) || {
-                // Nothing of the sender's may happen between.
-                let silent = action.body.iter().all(|it| matches!(it.kind, StmtKind::Print { .. }));
-                silent && program.last.is_none() && meetable()
+                // Nothing of the sender's may happen between that the receiver could notice.
+                is_unnoticed(program, mover.process, &action.body)
+                    && program.last.is_none()
+                    && meetable()
             })
     })
 }
