@@ -3,6 +3,7 @@
 use spillway::exec::{Exec, Executor};
 use spillway::front::{Language, Options};
 use spillway::reduce::partial_order::{Method, Proviso, Way};
+use spillway::reduce::rewriting::Rewritings;
 use spillway::search::trial::FirstLevels;
 use spillway::search::{Checks, Control, Storage};
 use spillway::session::{KeyOrder, Reduce, Steps, TextModel};
@@ -17,7 +18,7 @@ fn model(language: &str, text: &str) -> TextModel {
 }
 
 /// As far as steps are chosen: what is dead here is no matter.
-const AUTO: Reduce = Reduce { dead: false, ..Reduce::AUTO };
+const AUTO: Reduce = Reduce { rewritings: Rewritings::NONE, ..Reduce::AUTO };
 
 /// Processes that count by themselves, and one that is watched.
 fn loose() -> TextModel {
@@ -58,7 +59,7 @@ fn claimed(claim: &str) -> TextModel {
 
 /// What auto comes to: the reduction that is on, or why it is not.
 fn decided(model: &TextModel, exec: Exec, storage: &Storage) -> Result<String, String> {
-    let runs = model.runnable(AUTO.dead, |it| Executor::new(it, exec));
+    let runs = model.runnable(AUTO.rewritings, |it| Executor::new(it, exec));
     let (checks, control) = (Checks::default(), Control::default());
     let searched = model.reduced(runs, AUTO, (checks, storage), &control);
     assert!(!searched.is_undecided());
@@ -142,7 +143,7 @@ fn the_first_states_tell_what_is_saved() {
     };
     let way = Way { method: Method::Conditional, proviso: Proviso::Levels };
     let reduce = Reduce { steps: Steps::Chosen(way), ..Reduce::NONE };
-    let runs = model.runnable(reduce.dead, |it| Executor::new(it, Exec::Jit));
+    let runs = model.runnable(reduce.rewritings, |it| Executor::new(it, Exec::Jit));
     let reduced = model.reduced(runs, reduce, (checks, &Storage::default()), &control);
     let foretold = first.share_left(reduced.model(), &control).unwrap();
     let came = states(Steps::Chosen(way)) / states(Steps::All);

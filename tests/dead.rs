@@ -10,81 +10,18 @@ mod support;
 
 use generated::{Generated, dense_programs, programs};
 use proptest::prelude::*;
-use spillway::exec::{Explain, Interp, Model, Step, StepOutcome};
-use spillway::front::{Language, Options};
-use spillway::ir::{EndRule, validate};
-use spillway::reduce::dead::{Cleared, DeadVariables, ProgramForm};
-use spillway::reduce::{Kept, Preserved, Reduction, Stack, Wished};
-use spillway::search::{Checks, Limits, Verdict, memory};
-use spillway::session::{Reduce, TextModel};
-use spillway::source::Sources;
-use spillway::{Check, search::Outcome};
-use std::collections::BTreeSet;
-
-fn load(language: &str, text: &str) -> TextModel {
-    let options = Options { deadlock: None, ..Options::default() };
-    load_with(language, text, options)
-}
-
-fn load_with(language: &str, text: &str, options: Options) -> TextModel {
-    let mut sources = Sources::default();
-    sources.add("model", text);
-    let loaded = TextModel::load(Language::from_name(language).unwrap(), sources, options);
-    loaded.map(|(model, _)| model).unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
-
-/// What of a step does not depend on values that nobody reads.
-fn told(step: &Step) -> (u32, Vec<u32>, Option<String>) {
-    let fault = match &step.outcome {
-        StepOutcome::Successor(_) => None,
-        StepOutcome::Fault(fault) => Some(format!("{:?}", fault.kind)),
-    };
-    (step.action, step.actions.iter().map(|it| it.action).collect(), fault)
-}
-
-fn successor(step: &Step) -> Option<Vec<u8>> {
-    match &step.outcome {
-        StepOutcome::Successor(state) => Some(state.clone()),
-        StepOutcome::Fault(_) => None,
-    }
-}
-
-/// That the program as written and the one that resets take the same steps, whatever pair of states that stand for
-/// each other they are in, and that the same is violated. Gives how many states of each were met, if no more
-/// than some pairs were.
-fn follow(written: &Interp, pairs_max: usize) -> Result<Option<(usize, usize)>, TestCaseError> {
-    let Some(cleared) = Cleared::of(written) else { return Ok(None) };
-    let problems = validate::validate(cleared.interp().program()).err().unwrap_or_default();
-    prop_assert!(problems.is_empty(), "{:?}", problems);
-    let resetting = cleared.interp();
-    let form = ProgramForm::cleared(written, Some(&cleared));
-    let model = DeadVariables::of(form).unwrap().over(Box::new(resetting));
-    let lift = model.lifts().unwrap();
-    let mut open = vec![(written.starts(), resetting.starts())];
-    let mut met = BTreeSet::new();
-    while let Some((theirs, ours)) = open.pop() {
-        let tell = |steps: &[Step]| steps.iter().map(told).collect::<Vec<_>>();
-        prop_assert_eq!(tell(&theirs), tell(&ours), "of {:?}", met.last());
-        for (theirs, ours) in theirs.iter().zip(&ours) {
-            let Some(pair) = successor(theirs).zip(successor(ours)) else { continue };
-            prop_assert!(lift.stands_for(&pair.1, &pair.0), "{}: {:?}", theirs.name, pair);
-            prop_assert_eq!(written.violations(&pair.0), resetting.violations(&pair.1));
-            if met.len() < pairs_max && met.insert(pair.clone()) {
-                open.push((written.steps(&pair.0), resetting.steps(&pair.1)));
-            }
-        }
-    }
-    if met.len() == pairs_max {
-        return Ok(None);
-    }
-    let (theirs, ours): (BTreeSet<_>, BTreeSet<_>) = met.into_iter().unzip();
-    Ok(Some((theirs.len(), ours.len())))
-}
+use spillway::Check;
+use spillway::exec::Interp;
+use spillway::ir::EndRule;
+use spillway::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
+use spillway::reduce::{Kept, Preserved, Stack, Wished};
+use spillway::search::Verdict;
+use spillway::session::Reduce;
+use support::follow::{self, follow, is_kept, load};
 
 /// The states of a model as written, and as it resets, which follow each other.
 fn both(language: &str, text: &str) -> (usize, usize) {
-    let model = load(language, text);
-    follow(&model.interp, usize::MAX).unwrap().expect("something is reset")
+    follow::both(language, text, Rewritings::DEAD)
 }
 
 /// `x` is read at `b`: it has three values there, and one at `a` and `c`. As written it has also its first one at `a`,
@@ -190,50 +127,10 @@ const READ: &[(&str, &str, &str)] = &[
 
 #[test]
 fn whatever_reads_a_variable_keeps_it() {
-    let tried = READ.iter().map(|(what, language, text)| (what, is_kept(language, text)));
+    let tried =
+        READ.iter().map(|(what, language, text)| (what, is_kept(language, text, Rewritings::DEAD)));
     let wrong: Vec<_> = tried.filter_map(|(what, it)| Some((what, it.err()?))).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
-fn is_kept(language: &str, text: &str) -> Result<(), TestCaseError> {
-    let mut sources = Sources::default();
-    sources.add("model", text);
-    let language = Language::from_name(language).unwrap();
-    let loaded = TextModel::load(language, sources, Options::default());
-    let model = loaded.map_err(|error| TestCaseError::fail(error.to_string()))?.0;
-    follow(&model.interp, 100_000)?;
-    let whole = explored(model.searched().model());
-    let fewer = model.with_dead(true);
-    let searched = fewer.searched();
-    let found = explored(searched.model());
-    prop_assert_eq!(levels(&found), levels(&whole));
-    prop_assert!(found.states() <= whole.states());
-    if searched.wished().dead {
-        support::stored::replayed(searched.model(), &found, &ALL);
-    }
-    Ok(())
-}
-
-/// All that a search of a model finds.
-fn explored(model: &dyn Model) -> Outcome {
-    memory::search(model, &ALL).unwrap()
-}
-
-const ALL: Limits = Limits {
-    checks: Checks {
-        deadlock: true,
-        assertions: true,
-        invariants: true,
-        faults: true,
-        claims: true,
-    },
-    stop_on_violation: false,
-    max_states: None,
-};
-
-/// What was found, and how deep.
-fn levels(outcome: &Outcome) -> Vec<String> {
-    outcome.findings.iter().map(|(check, it)| format!("{check:?} {}", it.level)).collect()
 }
 
 /// What was tried of random programs.
@@ -250,10 +147,10 @@ fn follow_all(cases: u32, strategy: impl Strategy<Value = Generated>) -> Census 
             program.end = EndRule::NeverStuttering;
         }
         let interp = Interp::new(program).expect("what is generated can be executed");
-        if Cleared::of(&interp).is_some() {
+        if Rewritten::of(&interp, Rewritings::DEAD).is_some() {
             census.borrow_mut().reset += 1;
         }
-        if let Some((whole, fewer)) = follow(&interp, 300)? {
+        if let Some((whole, fewer)) = follow(&interp, Rewritings::DEAD, 300)? {
             prop_assert!(fewer <= whole);
             census.borrow_mut().fewer += u32::from(fewer < whole);
         }
@@ -279,7 +176,7 @@ fn dense_random_programs_follow_what_is_written() {
 fn it_preserves_everything_and_says_what_it_did() {
     let text = "process P { byte x; state a, b; init a; trans a -> b { effect x = 1; },
         a -> b { effect x = 2; }, b -> a { guard x > 0; }; } system async;";
-    let model = load("dve", text).with_dead(true);
+    let model = load("dve", text).with_rewritings(Rewritings::DEAD);
     let searched = model.searched();
     assert_eq!(searched.stack().preserves(), Preserved::ALL);
     assert!(Kept::ALL.into_iter().all(|it| searched.stack().preserves().has(it)));
@@ -290,8 +187,8 @@ fn it_preserves_everything_and_says_what_it_did() {
         "dve",
         "byte x; process P { state a; init a; trans a -> a { guard x == 0; }; } system async;",
     );
-    assert!(nothing.cleared().is_none());
-    let wished = Wished { dead: true, ..Wished::default() };
+    assert!(nothing.rewritten(Rewritings::DEAD).is_none());
+    let wished = Wished { rewritings: Rewritings::DEAD, ..Wished::default() };
     let stack = Stack::of(ProgramForm::written(&nothing.interp), wished, || unreachable!());
     assert!(stack.told(&Default::default()).is_empty());
 }
@@ -306,7 +203,8 @@ fn a_search_that_goes_on_resets_as_it_did() {
     let folder = tempfile::tempdir().unwrap();
     let model = load("dve", text);
     let check = |dead| {
-        let reduce = Reduce { dead, ..Reduce::NONE };
+        let rewritings = Rewritings { dead, ..Rewritings::NONE };
+        let reduce = Reduce { rewritings, ..Reduce::NONE };
         Check::of_text(&model).reduce(reduce).memory(256 << 20)
     };
     let (whole, fewer) = (check(false).run().unwrap(), check(true).run().unwrap());

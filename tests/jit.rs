@@ -9,7 +9,7 @@ use spillway::exec::jit::CompileLimits;
 use spillway::exec::{Jit, Model};
 use spillway::front::{Language, Options, promela};
 use spillway::ir::{Communication, Expr, Overflow, Place, Program, Stmt, StmtKind, VarId};
-use spillway::reduce::dead::Cleared;
+use spillway::reduce::rewriting::{Rewritings, Rewritten};
 use spillway::source::{Sources, Span};
 use std::path::Path;
 use std::time::Duration;
@@ -129,7 +129,7 @@ fn a_sender_that_resets_is_compiled() {
         active [2] proctype S() { byte v; byte t[3]; do :: v = 1; t[1] = v; c!t[1] :: v = 2; c!v od }
         active proctype R() { byte w; do :: c?w -> assert(w > 0) :: atomic { c?2 -> seen = 1 - seen } od }";
     let written = Interp::new(program_of(text)).unwrap();
-    let cleared = Cleared::of(&written).unwrap();
+    let cleared = Rewritten::of(&written, Rewritings::DEAD).unwrap();
     let resets = |it: &&spillway::ir::Action| {
         matches!(it.communication, Some(Communication::Send { .. })) && !it.body.is_empty()
     };

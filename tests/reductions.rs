@@ -8,7 +8,7 @@ use spillway::exec::{
 };
 use spillway::front::{Options, murphi};
 use spillway::ir::{Arena, Claim, ClaimMove, Location, LocationId, Program, PropertyKind};
-use spillway::reduce::dead::ProgramForm;
+use spillway::reduce::rewriting::ProgramForm;
 use spillway::reduce::symmetry::{Effort, Symmetry};
 use spillway::reduce::{Kept, Kind, Preserved, Reduction, Stack, Wished};
 use spillway::search::{Checks, Limits, Verdict, memory};

@@ -8,3 +8,5 @@ pub mod instances;
 pub mod live;
 pub mod order;
 pub mod ranges;
+pub mod uses;
+pub mod values;

@@ -369,6 +369,8 @@ pub enum ReduceArg {
     Symmetry,
     /// Dead variables
     Dead,
+    /// Values that nothing tells apart
+    Values,
 }
 
 impl ReduceArg {
@@ -381,6 +383,7 @@ impl ReduceArg {
             ReduceArg::Reversible => "reversible",
             ReduceArg::Symmetry => "symmetry",
             ReduceArg::Dead => "dead",
+            ReduceArg::Values => "values",
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Ending {
         print(&applicable(&found));
         return Ok(VERIFIED);
     }
-    let runs = model.runnable(wanted.dead, |it| Executor::new(it, Exec::Jit));
+    let runs = model.runnable(wanted.rewritings, |it| Executor::new(it, Exec::Jit));
     let executor = runs.executor();
     if let Some(wanted) = &args.asm {
         print(&assembly(executor, &model, wanted)?);

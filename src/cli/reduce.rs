@@ -6,6 +6,7 @@ use crate::exec::keeps_depth;
 use crate::reduce::Kind;
 use crate::reduce::partial_order::{Method, Proviso, Way};
 use crate::reduce::reversible::Rules;
+use crate::reduce::rewriting::Rewritings;
 use crate::session::{Reduce, Searched, Steps};
 
 /// The method where none is named.
@@ -16,13 +17,17 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
     refuse_contradictions(args)?;
     let has = |name| args.reduce.contains(&name);
     let by_default = match args.reduce[..] {
-        [] if keep_going => Reduce { dead: false, steps: Steps::All, ..Reduce::AUTO },
+        [] if keep_going => {
+            Reduce { rewritings: Rewritings::NONE, steps: Steps::All, ..Reduce::AUTO }
+        }
         [] | [ReduceArg::Auto] => Reduce::AUTO,
         _ => {
             let steps = if has(ReduceArg::Por) { Steps::Chosen(BEST.into()) } else { Steps::All };
             let symmetry = Reduce::AUTO.symmetry.filter(|_| has(ReduceArg::Symmetry));
             let reversible = has(ReduceArg::Reversible).then(Rules::default);
-            Reduce { reversible, dead: has(ReduceArg::Dead), symmetry, steps }
+            let rewritings =
+                Rewritings { values: has(ReduceArg::Values), dead: has(ReduceArg::Dead) };
+            Reduce { reversible, rewritings, symmetry, steps }
         }
     };
     let steps =
@@ -42,7 +47,7 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
     };
     let symmetry = args.symmetry.map_or(by_default.symmetry, SymmetryArg::effort);
     let reversible = rules(args, by_default.reversible)?;
-    Ok(Reduce { reversible, symmetry, steps, dead: by_default.dead })
+    Ok(Reduce { reversible, symmetry, steps, rewritings: by_default.rewritings })
 }
 
 /// Which rules are to be undone.
@@ -142,6 +147,11 @@ pub(super) fn useless(args: &CheckArgs, searched: &Searched) -> Vec<String> {
     }
     if is_useless(ReduceArg::Dead, Kind::Rewriting) {
         told.push("dead is left out: no variable of the model is found to be dead anywhere".into());
+    }
+    if is_useless(ReduceArg::Values, Kind::Rewriting) {
+        told.push(
+            "values is left out: no values of a variable are found that nothing tells apart".into(),
+        );
     }
     if *shortest && !keeps_depth(searched.model()) {
         told.push("--shortest is left out: levels tell no steps where rules are undone".into());

@@ -57,7 +57,7 @@ fn begin(args: &CheckArgs, model: TextModel, may_lack_slots: bool) -> Result<End
     let about = model.about(&limits);
     refuse_nothing(&about)?;
     let budget = args.run.budget(false);
-    let runs = model.runnable(wanted.dead, |it| executor(it, budget));
+    let runs = model.runnable(wanted.rewritings, |it| executor(it, budget));
     let (control, again) = (control(&args.run), args.shortest.then(|| runs.clone()));
     let searched =
         model.reduced(runs, wanted, (limits.checks, &storage::untrained(args)), &control);
@@ -93,7 +93,7 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let limits = job.limits(args.run.max_states);
     let (budget, control) = (args.run.budget(true), control(&args.run));
     let about = model.about(&limits);
-    let runs = model.runnable(model.wished.dead, |it| executor(it, budget));
+    let runs = model.runnable(model.wished.rewritings, |it| executor(it, budget));
     let storage = job.storage(&args.dir, model.searched().model().width())?;
     let again = job.wants_shortest().then(|| runs.clone());
     let searched = match job.undecided() {

@@ -38,7 +38,7 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
     let exec = if states < COMPILED_MIN { Exec::Interp } else { Exec::Jit };
     let memory = args.memory.unwrap_or(saved.plan.budget);
     let budget = Budget { memory, threads: None, exec, goes_on: true };
-    let runs = model.runnable(model.wished.dead, |it| run::executor(it, budget));
+    let runs = model.runnable(model.wished.rewritings, |it| run::executor(it, budget));
     let searched = model.searched_by(runs);
     let sources = &model.sources;
     let evidence = Evidence { saved: &saved, dir, limits: &limits, sources };

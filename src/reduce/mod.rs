@@ -11,16 +11,18 @@ pub mod partial_order;
 mod pool;
 mod preserve;
 pub mod reversible;
+pub mod rewriting;
 pub mod symmetry;
+pub mod values;
 
 pub use preserve::{Kept, Preserved};
 
 use crate::analysis::instances::NotNumbered;
 use crate::exec::{Checks, Model, Selective, Tally};
 use claim::NeverClaim;
-use dead::{DeadVariables, ProgramForm};
 use partial_order::{PartialOrder, Proviso, Way};
 use reversible::{Rules, Undoing};
+use rewriting::{ProgramForm, Rewritings};
 use symmetry::{Effort, Symmetry};
 
 /// A way to search another space than the model's own, ready to be used for one program.
@@ -80,8 +82,8 @@ pub enum Kind {
 pub struct Wished {
     /// Which rules are to be undone, in a search for some checks.
     pub reversible: Option<(Rules, Checks)>,
-    /// Whether what is dead is reset.
-    pub dead: bool,
+    /// By which passes the program is to be rewritten.
+    pub rewritings: Rewritings,
     /// The trouble to take over symmetric states.
     pub symmetry: Option<Effort>,
     /// How steps are to be chosen, in a search for some checks.
@@ -133,7 +135,7 @@ impl<'m> Stack<'m> {
     }
 
     /// What a program is searched with: its claim, if it has one, and of what is wished for that which it
-    /// has. `selective` takes its steps by choice. What is dead is reset if the program comes in a form that does.
+    /// has. `selective` takes its steps by choice. It is rewritten if it comes in such a form.
     pub fn of(
         form: ProgramForm<'m>,
         wished: Wished,
@@ -169,7 +171,7 @@ impl<'m> Stack<'m> {
             }
         }
         wanted.extend(claim.map(boxed));
-        wanted.extend(DeadVariables::of(form).map(boxed));
+        wanted.extend(form.reductions());
         let reversible = wished
             .reversible
             .as_ref()

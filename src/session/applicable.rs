@@ -5,6 +5,7 @@ use crate::exec::{Executor, Interp};
 use crate::ir::{Domain, Program, ScalarsetId, Type, TypeId, Variable};
 use crate::reduce::Kind;
 use crate::reduce::reversible::{Reversible, Rules};
+use crate::reduce::rewriting::{Rewritings, Rewritten};
 use crate::report;
 use crate::search::trial::FirstLevels;
 use crate::search::{Checks, Control, Storage};
@@ -53,10 +54,16 @@ struct Named {
 }
 
 /// Every reduction.
-const NAMED: [Named; 4] = [
+const NAMED: [Named; 5] = [
+    Named {
+        name: "values",
+        reduce: Reduce { rewritings: Rewritings::VALUES, ..Reduce::NONE },
+        kind: Kind::Rewriting,
+        subjects: TextModel::equivalent,
+    },
     Named {
         name: "dead",
-        reduce: Reduce { dead: true, ..Reduce::NONE },
+        reduce: Reduce { rewritings: Rewritings::DEAD, ..Reduce::NONE },
         kind: Kind::Rewriting,
         subjects: TextModel::dead,
     },
@@ -89,15 +96,15 @@ impl TextModel {
     ) -> spill::Result<Vec<Applicable>> {
         let control = Control::default();
         let checks = Checks::default();
-        let ready = |resets_dead| self.runnable(resets_dead, &run);
+        let ready = |rewritings| self.runnable(rewritings, &run);
         let alone = |reduce: Reduce, runs: Runnable<'m>| {
             self.reduced(runs, reduce, (checks, &Storage::default()), &control)
         };
-        let whole = alone(Reduce::NONE, ready(false));
+        let whole = alone(Reduce::NONE, ready(Rewritings::NONE));
         let first = FirstLevels::of(whole.model(), &checks, &control)?;
         let mut found = Vec::new();
         for Named { name, reduce, kind, subjects } in NAMED {
-            let runs = ready(reduce.dead);
+            let runs = ready(reduce.rewritings);
             let searched = alone(reduce, runs);
             let saves = match searched.stack().names(&[kind]).is_empty() {
                 true => Err(match searched.stack().unused().first() {
@@ -118,10 +125,23 @@ impl TextModel {
         Ok(found)
     }
 
+    /// The variables of which some values are not told apart.
+    fn equivalent(&self) -> Vec<Subject> {
+        let program = self.interp.program();
+        let merged = self.rewritten(Rewritings::VALUES).and_then(Rewritten::values);
+        let found = merged.map(|it| it.variables()).unwrap_or_default();
+        let subjects = found.into_iter().map(|it| {
+            let about = format!("{} values, of which {} are told apart", it.values, it.apart);
+            self.variable(&program.variables[it.variable], about)
+        });
+        subjects.collect()
+    }
+
     /// The variables that are dead somewhere.
     fn dead(&self) -> Vec<Subject> {
         let program = self.interp.program();
-        let found = self.cleared().map(|it| it.variables()).unwrap_or_default();
+        let cleared = self.rewritten(Rewritings::DEAD).and_then(Rewritten::dead);
+        let found = cleared.map(|it| it.variables(program)).unwrap_or_default();
         let subjects = found.into_iter().map(|it| {
             let variable = &program.variables[it.variable];
             let at: Vec<_> = it

@@ -8,6 +8,7 @@ use super::{
     Directory, Error, Found, Job, Runnable, Session, TextModel, check_room, refuse_nothing,
 };
 use crate::exec::{Exec, Model};
+use crate::reduce::rewriting::Rewritings;
 use crate::reduce::{Stack, Wished};
 use crate::report::Scope;
 use crate::search::{Checks, Control, Limits, MemoryPlan, Storage};
@@ -198,7 +199,7 @@ impl<'m> Check<'m> {
                 let decided = dir.as_deref().filter(|_| goes_on).map(Directory::decided);
                 let decided = decided.transpose()?;
                 let how = How::of(self.reduce, decided);
-                let runs = model.runnable(how.resets_dead(model), |it| budget.executor(it));
+                let runs = model.runnable(how.rewritings(model), |it| budget.executor(it));
                 let again = self.shortest.then(|| runs.clone());
                 let wanted = (&limits, &storage);
                 let ready = text(model, (runs, budget), wanted, how, &control)?;
@@ -243,12 +244,12 @@ impl How {
         }
     }
 
-    /// Whether what is dead in the model is reset.
-    fn resets_dead(&self, model: &TextModel) -> bool {
+    /// By which passes the model's program is rewritten.
+    fn rewritings(&self, model: &TextModel) -> Rewritings {
         match self {
-            How::AsWished => model.wished.dead,
-            How::AsDecided(decided) => decided.wished.dead,
-            How::Asked(reduce) => reduce.dead,
+            How::AsWished => model.wished.rewritings,
+            How::AsDecided(decided) => decided.wished.rewritings,
+            How::Asked(reduce) => reduce.rewritings,
         }
     }
 }

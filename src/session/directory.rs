@@ -13,6 +13,7 @@ use crate::ir::layout::GroupId;
 use crate::ir::{EndRule, Overflow};
 use crate::reduce::partial_order::Way;
 use crate::reduce::reversible::Rules;
+use crate::reduce::rewriting::Rewritings;
 use crate::reduce::symmetry::Effort;
 use crate::reduce::{Refused, Wished};
 use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
@@ -62,8 +63,8 @@ pub struct Job {
     wraps: bool,
     /// What counts as a deadlock: 0 as the language has it, 1 stuck, 2 stuttering.
     deadlock: u8,
-    /// Whether what is dead is reset.
-    dead: bool,
+    /// The passes by which the program is rewritten: a bit for each.
+    rewritings: u8,
     /// The trouble taken over symmetric states: 0 none, 1 exact, 2 fast.
     symmetry: u8,
     /// The names of the rules that are undone, if any are (all that can be, if none is named), and whether that
@@ -114,7 +115,7 @@ impl Job {
                 Some(EndRule::NeverStuttering) => 2,
                 Some(_) => 1,
             },
-            dead: wished.dead,
+            rewritings: wished.rewritings.code(),
             partial_order: match wished.partial_order {
                 _ if searched.is_undecided() => UNDECIDED,
                 None => 0,
@@ -149,7 +150,7 @@ impl Job {
             claim: None,
             wraps: false,
             deadlock: 0,
-            dead: false,
+            rewritings: 0,
             symmetry: 0,
             reversible: None,
             partial_order: 0,
@@ -256,10 +257,10 @@ impl Job {
 
     /// How the state space is to be reduced, where that is still to be decided: the search has not begun.
     pub fn undecided(&self) -> Option<Reduce> {
-        let Wished { reversible, dead, symmetry, .. } = self.wished();
+        let Wished { reversible, rewritings, symmetry, .. } = self.wished();
         let (reversible, steps) = (reversible.map(|(rules, _)| rules), Steps::Auto);
         let is_open = self.partial_order == UNDECIDED;
-        is_open.then_some(Reduce { reversible, dead, symmetry, steps })
+        is_open.then_some(Reduce { reversible, rewritings, symmetry, steps })
     }
 
     /// How the state space is reduced.
@@ -274,7 +275,8 @@ impl Job {
         let rules = |(named, is_checked)| (Rules { named, is_checked }, checks);
         let reversible = self.reversible.clone().map(rules);
         let partial_order = way.map(|way| (way, checks));
-        Wished { reversible, dead: self.dead, symmetry, partial_order }
+        let rewritings = Rewritings::of_code(self.rewritings);
+        Wished { reversible, rewritings, symmetry, partial_order }
     }
 
     /// What it is not reduced by, as that would not pay.

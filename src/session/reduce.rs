@@ -6,9 +6,9 @@ use crate::analysis::instances::NotNumbered;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{Expr, Program, Stmt};
 use crate::reduce::claim::NeverClaim;
-use crate::reduce::dead::{DeadVariables, ProgramForm};
 use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
 use crate::reduce::reversible::Rules;
+use crate::reduce::rewriting::{ProgramForm, Rewritings};
 use crate::reduce::symmetry::{Effort, Symmetry};
 use crate::reduce::{Kind, Reduction, Refused, Stack, Wished};
 use crate::search::external::has_room_for_obligations;
@@ -34,8 +34,8 @@ const NODES_MAX: [usize; 2] = [20_000, 500];
 pub struct Reduce {
     /// Which rules are undone, if any.
     pub reversible: Option<Rules>,
-    /// Whether what is dead is reset.
-    pub dead: bool,
+    /// By which passes the program is rewritten.
+    pub rewritings: Rewritings,
     /// The trouble to take over symmetric states, if one of them is enough.
     pub symmetry: Option<Effort>,
     /// Which steps are taken of a state.
@@ -56,12 +56,20 @@ pub enum Steps {
 
 impl Reduce {
     /// No reduction: every state is visited.
-    pub const NONE: Reduce =
-        Reduce { reversible: None, dead: false, symmetry: None, steps: Steps::All };
+    pub const NONE: Reduce = Reduce {
+        reversible: None,
+        rewritings: Rewritings::NONE,
+        symmetry: None,
+        steps: Steps::All,
+    };
 
     /// All reductions, as far as they pay.
-    pub const AUTO: Reduce =
-        Reduce { dead: true, symmetry: Some(Effort::Exact), steps: Steps::Auto, ..Reduce::NONE };
+    pub const AUTO: Reduce = Reduce {
+        rewritings: Rewritings::ALL,
+        symmetry: Some(Effort::Exact),
+        steps: Steps::Auto,
+        ..Reduce::NONE
+    };
 
     /// What it comes to in a search for some checks, but for what is to be tried.
     fn wished(&self, checks: Checks) -> Wished {
@@ -70,7 +78,7 @@ impl Reduce {
             Steps::All | Steps::Auto => None,
         };
         let reversible = self.reversible.clone().map(|rules| (rules, checks));
-        Wished { reversible, dead: self.dead, symmetry: self.symmetry, partial_order }
+        Wished { reversible, rewritings: self.rewritings, symmetry: self.symmetry, partial_order }
     }
 }
 
@@ -113,8 +121,7 @@ impl TextModel {
         let mut members: Vec<Box<dyn Reduction<'m> + 'm>> = vec![Box::new(order)];
         let claim = NeverClaim::of(form.interp());
         members.extend(claim.map(|it| Box::new(it) as Box<dyn Reduction<'m> + 'm>));
-        members
-            .extend(DeadVariables::of(form).map(|it| Box::new(it) as Box<dyn Reduction<'m> + 'm>));
+        members.extend(form.reductions());
         members.extend(found.map(|found| Box::new(found) as Box<dyn Reduction<'m> + 'm>));
         let stack = Stack::new(members);
         match stack.refused().first() {

@@ -1,7 +1,7 @@
 //! A model's program ready to run, in one of its forms.
 
 use crate::exec::{Executor, Interp};
-use crate::reduce::dead::ProgramForm;
+use crate::reduce::rewriting::ProgramForm;
 
 /// A program ready to run, and which form of it that is.
 #[derive(Clone)]

@@ -8,9 +8,9 @@ use crate::front::{Language, Options};
 use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::validate;
 use crate::reduce::claim::NeverClaim;
-use crate::reduce::dead::{Cleared, ProgramForm};
 use crate::reduce::partial_order::Way;
 use crate::reduce::reversible::Rules;
+use crate::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
 use crate::reduce::symmetry::Effort;
 use crate::reduce::{Refused, Stack, Wished};
 use crate::report::Scope;
@@ -35,8 +35,8 @@ pub struct TextModel {
     pub wished: Wished,
     /// What it is not reduced by, as that would not pay.
     pub left_off: Option<Refused>,
-    /// The program that resets what is dead, once somebody asks, if anything is.
-    pub(super) cleared: OnceLock<Option<Box<Cleared>>>,
+    /// What each choice of passes makes of the program, once somebody asks, if they find anything to do.
+    pub(super) rewritten: [OnceLock<Option<Box<Rewritten>>>; Rewritings::COUNT],
 }
 
 impl TextModel {
@@ -69,8 +69,8 @@ impl TextModel {
         let interp = Interp::new(loaded.program)
             .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
         let (wished, left_off) = (Wished::default(), None);
-        let cleared = OnceLock::new();
-        let model = TextModel { interp, sources, language, options, wished, left_off, cleared };
+        let rewritten = Default::default();
+        let model = TextModel { interp, sources, language, options, wished, left_off, rewritten };
         Ok((model, warnings))
     }
 
@@ -79,32 +79,29 @@ impl TextModel {
         TextModel { wished: Wished { symmetry, ..self.wished }, ..self }
     }
 
-    /// The same model, what is dead reset or not.
-    pub fn with_dead(self, dead: bool) -> TextModel {
-        TextModel { wished: Wished { dead, ..self.wished }, ..self }
+    /// The same model, its program rewritten by these passes.
+    pub fn with_rewritings(self, rewritings: Rewritings) -> TextModel {
+        TextModel { wished: Wished { rewritings, ..self.wished }, ..self }
     }
 
-    /// The program that resets what is dead, if anything is.
-    pub fn cleared(&self) -> Option<&Cleared> {
-        self.cleared.get_or_init(|| Cleared::of(&self.interp).map(Box::new)).as_deref()
+    /// What these passes make of the program, if they find anything to do.
+    pub fn rewritten(&self, by: Rewritings) -> Option<&Rewritten> {
+        let rewritten = &self.rewritten[usize::from(by.code())];
+        rewritten.get_or_init(|| Rewritten::of(&self.interp, by).map(Box::new)).as_deref()
     }
 
     /// The form in which its program is run.
-    pub(super) fn form(&self, resets_dead: bool) -> ProgramForm<'_> {
-        match resets_dead {
-            true => ProgramForm::cleared(&self.interp, self.cleared()),
-            false => ProgramForm::written(&self.interp),
-        }
+    pub(super) fn form(&self, by: Rewritings) -> ProgramForm<'_> {
+        ProgramForm::rewritten(&self.interp, self.rewritten(by))
     }
 
-    /// Its program ready to run, by what `run` makes of it: as written, or resetting what is dead, if that is wished for and
-    /// anything is.
+    /// Its program ready to run, by what `run` makes of it: as written, or as these passes rewrite it.
     pub fn runnable<'m>(
         &'m self,
-        resets_dead: bool,
+        by: Rewritings,
         run: impl FnOnce(&'m Interp) -> Executor<'m>,
     ) -> Runnable<'m> {
-        Runnable::new(self.form(resets_dead), run)
+        Runnable::new(self.form(by), run)
     }
 
     /// The same model, these rules undone, in a search for some checks.
@@ -119,11 +116,11 @@ impl TextModel {
 
     /// The model as it is searched, run by the interpreter.
     pub fn searched(&self) -> Searched<'_> {
-        let form = self.form(self.wished.dead);
+        let form = self.form(self.wished.rewritings);
         let selective = || Ok(Box::new(form.interp().selector()?) as Box<dyn Selective>);
         let stack = Stack::of(form, self.wished.clone(), selective);
         let stack = stack.leaving_off(self.left_off.clone());
-        let wished = Wished { dead: form.resets(), ..self.wished.clone() };
+        let wished = Wished { rewritings: form.rewritings(), ..self.wished.clone() };
         Searched::new(Box::new(form.interp()), stack, None, wished)
     }
 
@@ -150,7 +147,7 @@ impl TextModel {
         stack: Stack<'m>,
         wished: Wished,
     ) -> Searched<'m> {
-        let wished = Wished { dead: form.resets(), ..wished };
+        let wished = Wished { rewritings: form.rewritings(), ..wished };
         let compiled = executor.compiled().map_err(str::to_owned);
         Searched::new(executor.into_model(), stack, Some(compiled), wished)
     }
@@ -195,8 +192,8 @@ impl TextModel {
 
     /// The same model with its states' variables in this order.
     pub fn with_order(self, order: &[GroupId]) -> Result<TextModel, NotAnOrder> {
-        let (interp, cleared) = (self.interp.with_order(order)?, OnceLock::new());
-        Ok(TextModel { interp, cleared, ..self })
+        let (interp, rewritten) = (self.interp.with_order(order)?, Default::default());
+        Ok(TextModel { interp, rewritten, ..self })
     }
 
     /// What the order of its states' variables is called.

@@ -19,44 +19,34 @@
 //! c -> a { z := 1; y := z; }               b -> c { guard x > 0; x := 0; }
 //! ```
 
-mod model;
+mod alike;
 mod resets;
 
-use super::claim::NeverClaim;
-use super::{Kind, Preserved, Reduction, Stack};
+use super::rewriting::Pass;
 use crate::analysis::live::Dead;
-use crate::exec::{Interp, Model, Tally};
-use crate::ir::{LocationId, ProcessId, VarId};
-use model::{Alike, Followed};
+use crate::ir::{Layout, LocationId, ProcessId, Program, VarId};
+use alike::Alike;
 use std::collections::BTreeMap;
 
-/// A program that resets what is dead.
+/// What is reset in a program.
 #[derive(Debug)]
 pub struct Cleared {
-    interp: Interp,
     dead: Dead,
+    alike: Alike,
     resets: usize,
 }
 
 impl Cleared {
-    /// The same program, resetting what is dead; nothing if nothing is.
-    pub fn of(written: &Interp) -> Option<Cleared> {
-        let program = written.program();
+    /// Has a program, whose states are laid out so, reset what is dead; nothing if nothing is.
+    pub(super) fn rewrite(program: &mut Program, layout: &Layout) -> Option<Cleared> {
         let dead = Dead::of(program)?;
-        let mut program = program.clone();
-        let resets = resets::add_resets(&mut program, &dead);
-        let interp = (resets > 0).then(|| written.rewritten(program)).flatten()?;
-        Some(Cleared { interp, dead, resets })
+        let resets = resets::add_resets(program, &dead);
+        let alike = Alike::new(program, layout, &dead);
+        (resets > 0).then_some(Cleared { dead, alike, resets })
     }
 
-    /// Runs it.
-    pub fn interp(&self) -> &Interp {
-        &self.interp
-    }
-
-    /// Which variables are reset, and where each is dead.
-    pub fn variables(&self) -> Vec<DeadVariable> {
-        let program = self.interp.program();
+    /// Which variables of the program are reset, and where each is dead.
+    pub fn variables(&self, program: &Program) -> Vec<DeadVariable> {
         let mut found: BTreeMap<VarId, DeadVariable> = BTreeMap::new();
         let mut add = |scalar: usize, at: Option<(ProcessId, LocationId)>| {
             let (variable, _) = self.dead.scalars().variable(scalar);
@@ -83,81 +73,20 @@ pub struct DeadVariable {
     pub at: Vec<(ProcessId, LocationId)>,
 }
 
-/// A program in the form in which it is run: as it is written, or resetting what is dead.
-#[derive(Clone, Copy)]
-pub struct ProgramForm<'m> {
-    written: &'m Interp,
-    cleared: Option<&'m Cleared>,
-}
-
-impl<'m> ProgramForm<'m> {
-    /// As it is written.
-    pub fn written(written: &'m Interp) -> ProgramForm<'m> {
-        ProgramForm { written, cleared: None }
+impl Pass for Cleared {
+    fn name(&self) -> &'static str {
+        NAME
     }
 
-    /// Resetting what is dead, if anything is: `cleared` is what comes of the same program.
-    pub fn cleared(written: &'m Interp, cleared: Option<&'m Cleared>) -> ProgramForm<'m> {
-        ProgramForm { written, cleared }
-    }
-
-    /// What runs it.
-    pub fn interp(self) -> &'m Interp {
-        self.cleared.map_or(self.written, Cleared::interp)
-    }
-
-    /// Whether it resets what is dead.
-    pub fn resets(self) -> bool {
-        self.cleared.is_some()
-    }
-}
-
-/// Resetting what is dead, as a reduction of what runs the program that does it.
-pub struct DeadVariables<'m> {
-    written: &'m Interp,
-    cleared: &'m Cleared,
-}
-
-impl<'m> DeadVariables<'m> {
-    /// Of a program that resets what is dead.
-    pub fn of(form: ProgramForm<'m>) -> Option<DeadVariables<'m>> {
-        let ProgramForm { written, cleared } = form;
-        cleared.map(|cleared| DeadVariables { written, cleared })
-    }
-}
-
-impl<'m> Reduction<'m> for DeadVariables<'m> {
-    fn name(&self) -> String {
-        NAME.into()
-    }
-
-    fn kind(&self) -> Kind {
-        Kind::Rewriting
-    }
-
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
-    }
-
-    fn did(&self, _: &Tally) -> Option<String> {
-        let variables = self.cleared.variables().len();
-        let (s, places) = (if variables == 1 { "" } else { "s" }, self.cleared.resets);
+    fn did(&self, program: &Program) -> String {
+        let variables = self.variables(program).len();
+        let (s, places) = (if variables == 1 { "" } else { "s" }, self.resets);
         let es = if places == 1 { "" } else { "s" };
-        Some(format!("{variables} variable{s} reset in {places} place{es}"))
+        format!("{variables} variable{s} reset in {places} place{es}")
     }
 
-    fn refuses(&self, _: &Stack<'m>) -> Option<String> {
-        None
-    }
-
-    /// What is counted with the program's states, a claim, is told with the program as written.
-    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
-        let below: Box<dyn Model + 'm> = match NeverClaim::of(self.written) {
-            Some(claim) => Box::new(claim.with(self.written)),
-            None => Box::new(self.written),
-        };
-        let alike = Alike::new(self.written, &self.cleared.dead);
-        Box::new(Followed::new(model, below, alike))
+    fn represent(&self, layout: &Layout, state: &mut [u8]) {
+        self.alike.reset(layout, state);
     }
 }
 

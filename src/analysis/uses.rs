@@ -1,0 +1,304 @@
+//! What a program does with the values that it keeps: everything that could tell two of them apart.
+//!
+//! A *holder* is a variable, all scalars of an array alike, or a field of a channel's messages. What becomes of the values in
+//! holders is said as a list of [uses](Use): stored, received, matched, or asked for in an expression. A holder of
+//! which more is done than these say is *handled otherwise*, and nothing is known of it.
+
+use crate::ir::walk::{self, Access, Visitor};
+use crate::ir::{
+    ChannelId, Communication, Domain, Expr, Overflow, Pattern, Pid, Place, Program, PropertyKind,
+    Root, Scalar, Stmt, StmtKind, Type, TypeId, VarId,
+};
+
+/// The number of a holder.
+pub type Holder = usize;
+
+/// Numbers for the holders of a program: variables first, then the fields of each channel.
+#[derive(Clone, Debug)]
+pub struct Holders {
+    variables: usize,
+    /// The number of the first field of each channel, and one after the last.
+    fields: Vec<usize>,
+}
+
+impl Holders {
+    /// Those of a program.
+    pub fn new(program: &Program) -> Holders {
+        let variables = program.variables.len();
+        let mut fields = vec![variables];
+        for channel in program.channels.values() {
+            fields.push(fields[fields.len() - 1] + channel.fields.len());
+        }
+        Holders { variables, fields }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.fields[self.fields.len() - 1]
+    }
+
+    /// A variable.
+    pub fn variable(&self, id: VarId) -> Holder {
+        id.0 as usize
+    }
+
+    /// A field of a channel.
+    pub fn field(&self, channel: ChannelId, number: usize) -> Holder {
+        self.fields[channel.0 as usize] + number
+    }
+
+    /// The variable that a holder is, if it is one.
+    pub fn as_variable(&self, holder: Holder) -> Option<VarId> {
+        (holder < self.variables).then_some(VarId(holder as u32))
+    }
+
+    /// The channel and the number of the field that a holder is, if it is one.
+    pub fn as_field(&self, holder: Holder) -> Option<(ChannelId, usize)> {
+        let fields = holder >= self.variables;
+        fields.then(|| {
+            let channel = self.fields.partition_point(|&first| first <= holder) - 1;
+            (ChannelId(channel as u32), holder - self.fields[channel])
+        })
+    }
+
+    /// The scalar type of what a holder holds, if it is understood: it is an integer, a truth value or a name, which nobody
+    /// permutes and which is nobody's number.
+    pub fn scalar<'p>(&self, program: &'p Program, holder: Holder) -> Option<&'p Scalar> {
+        let mut ty = self.type_of(program, holder);
+        while let Type::Array { element, .. } = &program.types[ty] {
+            ty = *element;
+        }
+        match &program.types[ty] {
+            Type::Scalar(scalar) => match scalar.domain {
+                Domain::Bool | Domain::Range { .. } | Domain::Enum(_) => Some(scalar),
+                Domain::Scalarset(_) | Domain::Union(_) | Domain::Channel | Domain::Process => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn type_of(&self, program: &Program, holder: Holder) -> TypeId {
+        match self.as_field(holder) {
+            Some((channel, field)) => program.channels[channel].fields[field],
+            None => program.variables[VarId(holder as u32)].ty,
+        }
+    }
+
+    /// The holder that a place is a scalar of, if its type is understood.
+    pub fn at(&self, program: &Program, place: &Place) -> Option<Holder> {
+        let Root::Variable(id) = place.root else { return None };
+        let holder = self.variable(id);
+        self.scalar(program, holder).map(|_| holder)
+    }
+}
+
+/// How a value comes into a holder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storing {
+    /// By an assignment.
+    Assigned,
+    /// As a field of a message.
+    Sent,
+    /// As a parameter of a process that is started.
+    Given,
+}
+
+/// What is done with values.
+#[derive(Clone, Debug)]
+pub enum Use {
+    /// An expression is judged, for whatever it is needed.
+    Asked(Expr),
+    /// The value of an expression comes into a holder.
+    Stored {
+        /// Which.
+        to: Holder,
+        /// The expression.
+        value: Expr,
+        /// What becomes of a value that does not fit.
+        overflow: Overflow,
+        /// How.
+        by: Storing,
+        /// Where to, if it is assigned.
+        target: Option<Place>,
+    },
+    /// A field of a message comes into a variable.
+    Received {
+        /// The field.
+        from: Holder,
+        /// The variable.
+        to: Holder,
+    },
+    /// A field of a message is compared with the value of an expression.
+    Matched {
+        /// The field.
+        field: Holder,
+        /// The expression.
+        value: Expr,
+    },
+    /// One message may be sent to channels with either of these fields.
+    SentToEither(Holder, Holder),
+    /// More is done with a holder.
+    HandledOtherwise(Holder),
+}
+
+/// All uses of values in a program; nothing if it has functions, or names that stand for places.
+pub fn uses(program: &Program, holders: &Holders) -> Option<Vec<Use>> {
+    if !program.functions.is_empty() {
+        return None;
+    }
+    let mut survey = Survey { program, holders, found: Vec::new(), is_understood: true };
+    program.actions.values().for_each(|it| walk::action(&mut survey, it));
+    program.starts.iter().for_each(|it| walk::body(&mut survey, &it.body));
+    for process in program.processes.values() {
+        walk::body(&mut survey, &process.life.prologue);
+        process.life.provided.iter().for_each(|it| survey.expr(it));
+        let pid = match process.life.pid {
+            Pid::In(variable) => Some(variable),
+            Pid::None | Pid::From(_) => None,
+        };
+        pid.into_iter().chain(process.life.priority).for_each(|it| survey.otherwise(it));
+    }
+    program.last.into_iter().for_each(|it| survey.otherwise(it));
+    for property in program.properties.values() {
+        match &property.kind {
+            PropertyKind::Invariant(condition)
+            | PropertyKind::Assumption(condition)
+            | PropertyKind::AssertionAt { condition, .. } => survey.expr(condition),
+            PropertyKind::Claim(claim) => {
+                claim.moves.iter().for_each(|it| walk::action(&mut survey, &it.action));
+            }
+            PropertyKind::Automaton(_) => {}
+        }
+    }
+    survey.is_understood.then_some(survey.found)
+}
+
+struct Survey<'p> {
+    program: &'p Program,
+    holders: &'p Holders,
+    found: Vec<Use>,
+    is_understood: bool,
+}
+
+impl Survey<'_> {
+    fn otherwise(&mut self, variable: VarId) {
+        self.found.push(Use::HandledOtherwise(self.holders.variable(variable)));
+    }
+
+    fn stored(&mut self, to: Holder, value: &Expr, overflow: Overflow, by: Storing) {
+        let value = value.clone();
+        self.found.push(Use::Stored { to, value, overflow, by, target: None });
+    }
+
+    fn assigned(&mut self, target: &Place, value: &Expr, overflow: Overflow) {
+        walk::place(self, target);
+        match self.holders.at(self.program, target) {
+            None => self.expr(value),
+            Some(to) => {
+                let (value, target, by) = (value.clone(), Some(target.clone()), Storing::Assigned);
+                self.found.push(Use::Stored { to, value, overflow, by, target });
+            }
+        }
+    }
+
+    fn sent(&mut self, communication: &Communication) {
+        let Communication::Send { channel, values, sorted, .. } = communication else { return };
+        let mut before: Option<ChannelId> = None;
+        for id in channel.meant(self.program) {
+            let about = &self.program.channels[id];
+            for (number, value) in values.iter().enumerate() {
+                if number >= about.fields.len() {
+                    self.expr(value);
+                    continue;
+                }
+                let to = self.holders.field(id, number);
+                self.stored(to, value, about.overflow, Storing::Sent);
+                let other = before.filter(|it| number < self.program.channels[*it].fields.len());
+                if let Some(other) = other {
+                    self.found.push(Use::SentToEither(self.holders.field(other, number), to));
+                }
+            }
+            // Messages that come in order are compared with each other.
+            if *sorted {
+                let fields = (0..about.fields.len()).map(|it| self.holders.field(id, it));
+                self.found.extend(fields.map(Use::HandledOtherwise));
+            }
+            before = Some(id);
+        }
+    }
+
+    fn received(&mut self, communication: &Communication) {
+        let Communication::Receive { channel, patterns, .. } = communication else { return };
+        for pattern in patterns {
+            if let Pattern::Into(place) = pattern {
+                walk::place(self, place);
+            }
+        }
+        for id in channel.meant(self.program) {
+            let fields = self.program.channels[id].fields.len();
+            for (number, pattern) in patterns.iter().enumerate().take(fields) {
+                let field = self.holders.field(id, number);
+                match pattern {
+                    Pattern::Any => {}
+                    Pattern::Match(value) => {
+                        self.found.push(Use::Matched { field, value: value.clone() });
+                    }
+                    Pattern::Into(place) => {
+                        self.found.push(match self.holders.at(self.program, place) {
+                            Some(to) => Use::Received { from: field, to },
+                            None => Use::HandledOtherwise(field),
+                        });
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Visitor for Survey<'_> {
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Assign { target, value, overflow } => self.assigned(target, value, *overflow),
+            StmtKind::Undefine(place) | StmtKind::Clear(place) => walk::place(self, place),
+            // What is printed is told by the program as written.
+            StmtKind::Print { .. } => {}
+            StmtKind::Run { process, arguments, into } => {
+                let parameters = &self.program.processes[*process].parameters;
+                for (number, value) in arguments.iter().enumerate() {
+                    match parameters.get(number) {
+                        Some(&it) => {
+                            let to = self.holders.variable(it);
+                            self.stored(to, value, Overflow::Wraps, Storing::Given);
+                        }
+                        None => self.expr(value),
+                    }
+                }
+                into.iter().for_each(|it| self.place(it, Access::Write));
+            }
+            StmtKind::Call { .. }
+            | StmtKind::Return(_)
+            | StmtKind::Declare { .. }
+            | StmtKind::Alias { .. } => self.is_understood = false,
+            _ => walk::stmt(self, stmt),
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        self.found.push(Use::Asked(expr.clone()));
+    }
+
+    /// A place that is read or written as a whole, or otherwise than as a value.
+    fn place(&mut self, place: &Place, _: Access) {
+        match place.root {
+            Root::Variable(id) => self.otherwise(id),
+            Root::Local(_) => self.is_understood = false,
+        }
+        walk::place(self, place);
+    }
+
+    fn communication(&mut self, communication: &Communication) {
+        walk::channel(self, communication.channel());
+        self.sent(communication);
+        self.received(communication);
+    }
+}

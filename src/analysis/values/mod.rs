@@ -1,0 +1,479 @@
+//! Values that nothing tells apart (Pelánek 2005, section 3.1.2).
+//!
+//! Values of a holder go to others by copies and messages, so holders are taken together that values go between: a
+//! *class*. Two of its values are told apart if some expression that depends on nothing else comes to something different: a
+//! comparison with a constant, a remainder, an index. Where an expression has other variables in it, its greatest
+//! parts count that depend on one place alone; if that is the place itself, all values are told apart. And they are told apart if
+//! something computed from them, which comes into the class again, is: `x + 1` of both. So the partition
+//! is refined until nothing changes, as automata are minimized (Moore 1956). What is left is a bisimulation.
+//!
+//! - `judged`: what expressions depend on, and what they come to;
+//! - `partition`: refining.
+
+mod judged;
+mod partition;
+
+use super::uses::{Holder, Holders, Storing, Use, uses};
+use crate::ir::interval::{hull, wrapped};
+use crate::ir::layout::CellId;
+use crate::ir::walk::{self, Access, Visitor};
+use crate::ir::{
+    ChannelId, Domain, EndRule, Expr, ExprKind, Layout, Overflow, Owner, Pattern, Place, Program,
+    Root, VarId,
+};
+use judged::{Depends, Value, depends, judge};
+use partition::Partition;
+use std::collections::BTreeSet;
+
+/// Classes with more values are left as they are.
+const VALUES_MAX: i64 = 1024;
+
+/// Where a value has to be looked up it is compared with at most so many others.
+const RUNS_MAX: usize = 16;
+
+/// Which values of a program's holders are told apart.
+#[derive(Debug)]
+pub struct Apart {
+    holders: Holders,
+    /// The class of each holder, if some of its values are not told apart.
+    class_of: Vec<Option<usize>>,
+    classes: Vec<Class>,
+}
+
+/// Values of holders between which they go.
+#[derive(Debug)]
+struct Class {
+    /// The least of them.
+    low: i64,
+    /// The least of those that each of them is not told apart from.
+    representatives: Vec<i64>,
+}
+
+/// What a value that is stored has to become.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Becomes {
+    /// It stands for itself.
+    Itself,
+    /// This constant.
+    Constant(i64),
+    /// What it is looked up as: up to each of these values, in ascending order, that constant, or else itself.
+    LookedUp(Vec<(i64, Option<i64>)>),
+}
+
+impl Class {
+    fn representative(&self, value: i64) -> i64 {
+        let at = value.checked_sub(self.low).and_then(|it| usize::try_from(it).ok());
+        at.and_then(|it| self.representatives.get(it)).copied().unwrap_or(value)
+    }
+
+    fn apart(&self) -> usize {
+        self.representatives.iter().collect::<BTreeSet<_>>().len()
+    }
+
+    /// Ranges of values that become one, or stay themselves.
+    fn runs(&self) -> Vec<(i64, Option<i64>)> {
+        let mut runs: Vec<(i64, Option<i64>)> = Vec::new();
+        for (value, &of) in (self.low..).zip(&self.representatives) {
+            let to = (of != value).then_some(of);
+            match runs.last_mut() {
+                Some((up_to, it)) if *it == to => *up_to = value,
+                _ => runs.push((value, to)),
+            }
+        }
+        runs
+    }
+}
+
+impl Apart {
+    /// Of a program whose states are laid out so; nothing if all values are told apart as far as can be seen.
+    pub fn of(program: &Program, layout: &Layout) -> Option<Apart> {
+        // Where a step back to where it began is none, it matters whether a value changes.
+        if program.end == EndRule::NeverStuttering {
+            return None;
+        }
+        let holders = Holders::new(program);
+        let uses = uses(program, &holders)?;
+        let joined = Joined::new(program, &holders, &uses);
+        let class_of = vec![None; holders.count()];
+        let mut apart = Apart { holders: holders.clone(), class_of, classes: Vec::new() };
+        for class in joined.classes() {
+            let Some(found) = judged_class(program, layout, &joined, (class, &uses)) else {
+                continue;
+            };
+            let members: Vec<Holder> =
+                (0..holders.count()).filter(|&it| joined.find(it) == class).collect();
+            let number = Some(apart.classes.len());
+            members.iter().for_each(|&it| apart.class_of[it] = number);
+            apart.classes.push(found);
+            if !apart.can_be_stored(program, &uses, &members) {
+                apart.classes.pop();
+                members.iter().for_each(|&it| apart.class_of[it] = None);
+            }
+        }
+        (!apart.classes.is_empty()).then_some(apart)
+    }
+
+    /// The variables of which some values are not told apart, how many each class has and how many are told apart.
+    pub fn variables(&self) -> impl Iterator<Item = (VarId, usize, usize)> {
+        self.class_of.iter().enumerate().filter_map(|(holder, class)| {
+            let class = &self.classes[(*class)?];
+            let id = self.holders.as_variable(holder)?;
+            Some((id, class.representatives.len(), class.apart()))
+        })
+    }
+
+    /// The value that stands for a value of a variable.
+    pub fn of_variable(&self, id: VarId, value: i64) -> i64 {
+        let class = self.class_of[self.holders.variable(id)];
+        class.map_or(value, |it| self.classes[it].representative(value))
+    }
+
+    /// The cells of a state that hold values of classes, in all slots, and the number of the class.
+    pub fn cells(&self, program: &Program, layout: &Layout) -> Vec<(CellId, usize)> {
+        let mut cells = Vec::new();
+        for (holder, class) in self.class_of.iter().enumerate() {
+            if let Some(class) = *class {
+                let all = cells_of(program, layout, &self.holders, holder);
+                cells.extend(all.into_iter().map(|it| (it, class)));
+            }
+        }
+        cells
+    }
+
+    /// The value that stands for a value of a class.
+    pub fn representative(&self, class: usize, value: i64) -> i64 {
+        self.classes[class].representative(value)
+    }
+
+    /// What has to become of a value that comes into a variable.
+    pub fn assigned(
+        &self,
+        program: &Program,
+        target: &Place,
+        value: &Expr,
+        overflow: Overflow,
+    ) -> Becomes {
+        let to = self.holders.at(program, target);
+        to.map_or(Becomes::Itself, |to| self.becomes(program, to, value, overflow))
+    }
+
+    /// What has to become of an argument of a process that is started.
+    pub fn given(&self, program: &Program, parameter: VarId, value: &Expr) -> Becomes {
+        self.becomes(program, self.holders.variable(parameter), value, Overflow::Wraps)
+    }
+
+    /// What has to become of a value that is sent through a channel, in a field of this number.
+    pub fn sent(
+        &self,
+        program: &Program,
+        channel: ChannelId,
+        number: usize,
+        value: &Expr,
+    ) -> Becomes {
+        match number < program.channels[channel].fields.len() {
+            // Other channels that may be meant may have it fail.
+            true => {
+                let to = self.holders.field(channel, number);
+                self.becomes(program, to, value, Overflow::Fails)
+            }
+            false => Becomes::Itself,
+        }
+    }
+
+    fn becomes(&self, program: &Program, to: Holder, value: &Expr, overflow: Overflow) -> Becomes {
+        let (Some(number), Some(scalar)) = (self.class_of[to], self.holders.scalar(program, to))
+        else {
+            return Becomes::Itself;
+        };
+        let class = &self.classes[number];
+        let domain = program.bounds(&scalar.domain);
+        match (&value.kind, depends(program, &self.holders, value)) {
+            (ExprKind::Constant(value), _) => match kept(*value, domain, overflow) {
+                Some(kept) if class.representative(kept) != kept => {
+                    Becomes::Constant(class.representative(kept))
+                }
+                _ => Becomes::Itself,
+            },
+            (ExprKind::Undefined, _) => Becomes::Itself,
+            (_, Depends::On(_, from)) if self.class_of[from] == Some(number) => {
+                let mut all = class.representatives.iter();
+                let is_kept = all.all(|&it| match judge(program, value, Some(it)) {
+                    Ok(Some(value)) => kept(value, domain, overflow)
+                        .is_none_or(|it| class.representative(it) == it),
+                    _ => true,
+                });
+                if is_kept { Becomes::Itself } else { Becomes::LookedUp(class.runs()) }
+            }
+            _ => Becomes::LookedUp(class.runs()),
+        }
+    }
+
+    /// Whether everything that comes into a class can be stored as what stands for it.
+    fn can_be_stored(&self, program: &Program, uses: &[Use], members: &[Holder]) -> bool {
+        uses.iter().all(|it| {
+            let Use::Stored { to, value, overflow, by, target } = it else { return true };
+            if !members.contains(to) {
+                return true;
+            }
+            match (self.becomes(program, *to, value, *overflow), by, target) {
+                (Becomes::Itself | Becomes::Constant(_), ..) => true,
+                (Becomes::LookedUp(runs), Storing::Assigned, Some(target)) => {
+                    let scalar = self.holders.scalar(program, *to);
+                    runs.len() <= RUNS_MAX
+                        && scalar.is_some_and(|it| !it.undefined)
+                        && !finds_itself(target)
+                }
+                _ => false,
+            }
+        })
+    }
+}
+
+/// Whether what is at a place decides where that is.
+fn finds_itself(place: &Place) -> bool {
+    struct Finds(Root, bool);
+    impl Visitor for Finds {
+        fn place(&mut self, place: &Place, _: Access) {
+            self.1 |= place.root == self.0;
+            walk::place(self, place);
+        }
+    }
+    let mut finds = Finds(place.root, false);
+    walk::place(&mut finds, place);
+    finds.1
+}
+
+/// What is stored of a value, if it is.
+fn kept(value: i64, domain: (i64, i64), overflow: Overflow) -> Option<i64> {
+    let fits = domain.0 <= value && value <= domain.1;
+    (fits || overflow == Overflow::Wraps).then(|| wrapped(value, domain))
+}
+
+/// The cells of a holder, in all slots.
+fn cells_of(program: &Program, layout: &Layout, holders: &Holders, holder: Holder) -> Vec<CellId> {
+    let (owner, placement, offsets) = match holders.as_variable(holder) {
+        Some(id) => {
+            let variable = &program.variables[id];
+            let count = program.scalars(variable.ty);
+            (variable.owner, layout.variables[id], (0..count).collect::<Vec<_>>())
+        }
+        None => {
+            let Some((id, number)) = holders.as_field(holder) else { return Vec::new() };
+            let channel = &program.channels[id];
+            let fields = channel.fields.len() as u32;
+            // The number of messages, then these, one behind the other.
+            let offsets = (0..channel.capacity).map(|it| 1 + it * fields + number as u32);
+            (channel.owner, layout.channels[id], offsets.collect())
+        }
+    };
+    let slots = match owner {
+        Owner::Program => 1,
+        Owner::Process(process) => program.slots(process),
+    };
+    let in_slot = |slot| {
+        let first = placement.in_slot(slot).0;
+        offsets.iter().map(move |it| CellId(first + it)).collect::<Vec<_>>()
+    };
+    (0..slots).flat_map(in_slot).collect()
+}
+
+/// Holders that values go between.
+struct Joined<'p> {
+    program: &'p Program,
+    holders: &'p Holders,
+    parents: Vec<Holder>,
+    /// Of each class's first holder, whether all of its values are told apart.
+    all_apart: Vec<bool>,
+}
+
+impl<'p> Joined<'p> {
+    fn new(program: &'p Program, holders: &'p Holders, uses: &[Use]) -> Joined<'p> {
+        let all_apart =
+            (0..holders.count()).map(|it| holders.scalar(program, it).is_none()).collect();
+        let mut joined =
+            Joined { program, holders, parents: (0..holders.count()).collect(), all_apart };
+        for it in uses {
+            match it {
+                Use::HandledOtherwise(it) => joined.tell_all_apart(*it),
+                Use::Received { from, to } | Use::SentToEither(from, to) => {
+                    if !joined.join(*from, *to) {
+                        joined.tell_all_apart(*from);
+                        joined.tell_all_apart(*to);
+                    }
+                }
+                Use::Stored { to, value, by, .. } => {
+                    let from = joined.copied(value);
+                    let is_joined = from.is_some_and(|from| joined.join(from, *to));
+                    let is_constant = value.as_constant().is_some();
+                    if !is_joined && !is_constant && *by != Storing::Assigned {
+                        joined.tell_all_apart(*to);
+                    }
+                }
+                Use::Asked(_) | Use::Matched { .. } => {}
+            }
+        }
+        joined
+    }
+
+    /// The holder whose value an expression copies.
+    fn copied(&self, value: &Expr) -> Option<Holder> {
+        let ExprKind::Read(place) = &value.kind else { return None };
+        self.holders.at(self.program, place)
+    }
+
+    fn find(&self, mut holder: Holder) -> Holder {
+        while self.parents[holder] != holder {
+            holder = self.parents[holder];
+        }
+        holder
+    }
+
+    fn tell_all_apart(&mut self, holder: Holder) {
+        let class = self.find(holder);
+        self.all_apart[class] = true;
+    }
+
+    /// Takes two holders together, if they can hold the same values.
+    fn join(&mut self, one: Holder, other: Holder) -> bool {
+        let scalars = [one, other].map(|it| self.holders.scalar(self.program, it));
+        let [Some(first), Some(second)] = scalars else { return false };
+        let bounds = |domain: &Domain| self.program.bounds(domain);
+        let is_alike =
+            bounds(&first.domain) == bounds(&second.domain) && first.undefined == second.undefined;
+        if is_alike {
+            let (one, other) = (self.find(one), self.find(other));
+            self.parents[other] = one;
+            self.all_apart[one] |= self.all_apart[other];
+        }
+        is_alike
+    }
+
+    /// The classes of which not all values are known to be told apart.
+    fn classes(&self) -> Vec<Holder> {
+        let all = (0..self.parents.len()).filter(|&it| self.parents[it] == it);
+        all.filter(|&it| !self.all_apart[it]).collect()
+    }
+}
+
+/// A class, unless all of its values are told apart.
+fn judged_class(
+    program: &Program,
+    layout: &Layout,
+    joined: &Joined,
+    (class, uses): (Holder, &[Use]),
+) -> Option<Class> {
+    let holders = joined.holders;
+    let members = (0..holders.count()).filter(|&it| joined.find(it) == class);
+    let members: Vec<Holder> = members.collect();
+    let scalar = holders.scalar(program, class)?;
+    // An undefined field is received as something else.
+    if scalar.undefined && members.iter().any(|&it| holders.as_variable(it).is_none()) {
+        return None;
+    }
+    let cells = members.iter().flat_map(|&it| cells_of(program, layout, holders, it));
+    let ranges: BTreeSet<(i64, i64)> =
+        cells.map(|it| (layout.cells[it].least, layout.cells[it].most)).collect();
+    let (low, high) = ranges.iter().copied().reduce(hull)?;
+    if high.checked_sub(low)? >= VALUES_MAX {
+        return None;
+    }
+    let mut partition = Partition::new(low, high);
+    // What stands for a value lies wherever that does.
+    for (least, most) in ranges {
+        partition.tell_apart(|it| Ok(Some((least <= it && it <= most).into())));
+    }
+    let domain = program.bounds(&scalar.domain);
+    let mut watch = Watch { program, joined, class, partition, is_all_apart: false };
+    for it in uses {
+        match it {
+            Use::Asked(expr) => watch.expr(expr),
+            Use::Matched { field, value } => watch.matched(*field, value),
+            Use::Stored { to, value, overflow, .. } => {
+                watch.stored(*to, value, (domain, *overflow));
+            }
+            Use::Received { .. } | Use::SentToEither(..) | Use::HandledOtherwise(_) => {}
+        }
+        if watch.is_all_apart {
+            return None;
+        }
+    }
+    let representatives = watch.partition.refined()?;
+    Some(Class { low, representatives })
+}
+
+/// Sees what tells values of a class apart.
+struct Watch<'w> {
+    program: &'w Program,
+    joined: &'w Joined<'w>,
+    class: Holder,
+    partition: Partition,
+    is_all_apart: bool,
+}
+
+impl Watch<'_> {
+    fn is_ours(&self, holder: Holder) -> bool {
+        self.joined.find(holder) == self.class
+    }
+
+    fn matched(&mut self, field: Holder, value: &Expr) {
+        if self.is_ours(field) {
+            match value.as_constant() {
+                Some(value) => self.partition.tell_apart(|it| Ok(Some((it == value).into()))),
+                None => self.is_all_apart = true,
+            }
+        }
+        self.expr(value);
+    }
+
+    fn stored(&mut self, to: Holder, value: &Expr, (domain, overflow): ((i64, i64), Overflow)) {
+        let Depends::On(place, from) = depends(self.program, self.joined.holders, value) else {
+            return self.expr(value);
+        };
+        if !self.is_ours(from) || !self.is_ours(to) {
+            return self.expr(value);
+        }
+        walk::place(self, place);
+        if matches!(value.kind, ExprKind::Read(_)) {
+            return;
+        }
+        let program = self.program;
+        self.partition.goes_on(|it| {
+            let value = judge(program, value, Some(it))?;
+            Ok(value.map(|value| kept(value, domain, overflow).ok_or(value)))
+        });
+    }
+}
+
+impl Visitor for Watch<'_> {
+    fn expr(&mut self, expr: &Expr) {
+        match depends(self.program, self.joined.holders, expr) {
+            Depends::Nothing => {}
+            Depends::On(place, holder) => {
+                walk::place(self, place);
+                if !self.is_ours(holder) {
+                    return;
+                }
+                match expr.kind {
+                    ExprKind::Read(_) => self.is_all_apart = true,
+                    _ => {
+                        let program = self.program;
+                        self.partition.tell_apart(|it| -> Value { judge(program, expr, Some(it)) });
+                    }
+                }
+            }
+            Depends::OnMore => {
+                if let ExprKind::CanReceive(channel, patterns, _) = &expr.kind {
+                    for id in channel.meant(self.program) {
+                        let fields = self.program.channels[id].fields.len();
+                        for (number, pattern) in patterns.iter().enumerate().take(fields) {
+                            if let Pattern::Match(value) = pattern {
+                                self.matched(self.joined.holders.field(id, number), value);
+                            }
+                        }
+                    }
+                }
+                walk::expr(self, expr);
+            }
+        }
+    }
+}

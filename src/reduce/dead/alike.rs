@@ -1,0 +1,84 @@
+//! States that are alike: they differ only in what is dead.
+
+use crate::analysis::live::{Dead, Matter};
+use crate::ir::layout::CellId;
+use crate::ir::{Layout, LocationId, Owner, ProcessId, Program};
+
+/// What of a state is dead, where everybody is.
+#[derive(Debug)]
+pub(super) struct Alike {
+    /// What is dead wherever anybody is: cells and their first values.
+    always: Vec<First>,
+    /// What else is dead for each instance, by the code of where it is.
+    instances: Vec<(CellId, Vec<Vec<First>>)>,
+}
+
+/// A cell and the code of its first value.
+type First = (CellId, u32);
+
+impl Alike {
+    /// Of a program whose states are laid out so.
+    pub fn new(program: &Program, layout: &Layout, dead: &Dead) -> Alike {
+        let of = |process: ProcessId, slot: u32| {
+            let cell = layout.locations[process].in_slot(slot);
+            let locations = program.processes[process].locations.keys();
+            let at = |location: Option<LocationId>| {
+                firsts(program, layout, dead, (process, slot), location)
+            };
+            let gone = program.processes[process].has_slots().then(|| at(None));
+            (cell, gone.into_iter().chain(locations.map(|it| at(Some(it)))).collect())
+        };
+        let mut instances: Vec<_> = program.instances().map(|it| of(it.process, it.slot)).collect();
+        instances.retain(|(_, at): &(CellId, Vec<Vec<First>>)| at.iter().any(|it| !it.is_empty()));
+        let of_all = |it: &usize| {
+            let (variable, _) = dead.scalars().variable(*it);
+            program.variables[variable].owner == Owner::Program
+        };
+        let always = dead.everywhere().filter(of_all);
+        let always = always.map(|it| first(program, layout, dead, it, 0)).collect();
+        Alike { always, instances }
+    }
+
+    /// Sets what is dead to its first values, as far as it is known by where one process is.
+    pub fn reset(&self, layout: &Layout, state: &mut [u8]) {
+        let here = self.instances.iter();
+        let here = here.flat_map(|(cell, at)| &at[layout.code(state, *cell) as usize]);
+        let all: Vec<First> = self.always.iter().chain(here).copied().collect();
+        all.into_iter().for_each(|(cell, code)| layout.set_code(state, cell, code));
+    }
+}
+
+/// What is dead for an instance at a location, or while there is none: its own locals while it lives, and what of the
+/// program's variables is its matter.
+fn firsts(
+    program: &Program,
+    layout: &Layout,
+    dead: &Dead,
+    (process, slot): (ProcessId, u32),
+    location: Option<LocationId>,
+) -> Vec<First> {
+    let is_own = |scalar: usize| {
+        let (variable, _) = dead.scalars().variable(scalar);
+        program.variables[variable].owner == Owner::Process(process)
+    };
+    let all: Vec<usize> = match location {
+        Some(location) => {
+            let always = dead.everywhere().filter(|&it| is_own(it));
+            dead.at(process, location).chain(always).collect()
+        }
+        None => (0..dead.scalars().count())
+            .filter(|&it| dead.matter(it) == Matter::Of(process) && !is_own(it))
+            .collect(),
+    };
+    all.into_iter().map(|it| first(program, layout, dead, it, slot)).collect()
+}
+
+/// The cell of a scalar, in a slot where it is a process's, and the code of its first value.
+fn first(program: &Program, layout: &Layout, dead: &Dead, scalar: usize, slot: u32) -> First {
+    let (id, at) = dead.scalars().variable(scalar);
+    let variable = &program.variables[id];
+    let slot = if variable.owner == Owner::Program { 0 } else { slot };
+    let cell = CellId(layout.variables[id].in_slot(slot).0 + at);
+    let value = variable.initial[at as usize];
+    (cell, value.map_or(0, |value| layout.cells[cell].code(value) as u32))
+}

@@ -1,0 +1,189 @@
+//! Programs that are rewritten before they are run, so that states that nothing can tell apart are one state.
+//!
+//! Each pass changes the program and says which state of its own stands for a state of the program
+//! before ([`Pass`]). Passes follow one another, each on what the one before has left: first [`values`](super::values), then
+//! [`dead`](super::dead), which resets to what the first have left of first values. Interpreter, compiler and the other
+//! reductions run what is left in the end; actions and cells keep their numbers, so that a
+//! counterexample is told in steps of the program as written, over all passes at once.
+
+mod model;
+
+use super::claim::NeverClaim;
+use super::dead::Cleared;
+use super::values::Merged;
+use super::{Kind, Preserved, Reduction, Stack};
+use crate::exec::{Interp, Model, Tally};
+use crate::ir::{Layout, Program};
+use model::Followed;
+
+/// What a pass did to a program.
+pub trait Pass: std::fmt::Debug {
+    /// What the reduction is called.
+    fn name(&self) -> &'static str;
+
+    /// What it did, in words.
+    fn did(&self, program: &Program) -> String;
+
+    /// Replaces a state of the program before the pass by the one that stands for it.
+    fn represent(&self, layout: &Layout, state: &mut [u8]);
+}
+
+/// Which passes there are to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rewritings {
+    /// Values that nothing tells apart are one.
+    pub values: bool,
+    /// What is dead is reset.
+    pub dead: bool,
+}
+
+impl Rewritings {
+    /// None: the program runs as it is written.
+    pub const NONE: Rewritings = Rewritings { values: false, dead: false };
+
+    /// Every one.
+    pub const ALL: Rewritings = Rewritings { values: true, dead: true };
+
+    /// What is dead is reset, and that is all.
+    pub const DEAD: Rewritings = Rewritings { dead: true, ..Rewritings::NONE };
+
+    /// Values that nothing tells apart are one, and that is all.
+    pub const VALUES: Rewritings = Rewritings { values: true, ..Rewritings::NONE };
+
+    /// How many different ones there are: their codes are less.
+    pub const COUNT: usize = 4;
+
+    /// As a number: a bit for each pass.
+    pub fn code(self) -> u8 {
+        u8::from(self.dead) | u8::from(self.values) << 1
+    }
+
+    /// Those of a number.
+    pub fn of_code(code: u8) -> Rewritings {
+        Rewritings { dead: code & 1 != 0, values: code & 2 != 0 }
+    }
+}
+
+/// A program that passes have rewritten.
+#[derive(Debug)]
+pub struct Rewritten {
+    interp: Interp,
+    values: Option<Merged>,
+    dead: Option<Cleared>,
+}
+
+impl Rewritten {
+    /// What these passes make of a program; nothing if they find nothing to do.
+    pub fn of(written: &Interp, wanted: Rewritings) -> Option<Rewritten> {
+        let (mut program, layout) = (written.program().clone(), written.layout());
+        let values = wanted.values.then(|| Merged::rewrite(&mut program, layout)).flatten();
+        let dead = wanted.dead.then(|| Cleared::rewrite(&mut program, layout)).flatten();
+        if values.is_none() && dead.is_none() {
+            return None;
+        }
+        Some(Rewritten { interp: written.rewritten(program)?, values, dead })
+    }
+
+    /// Runs it.
+    pub fn interp(&self) -> &Interp {
+        &self.interp
+    }
+
+    /// What became of its values, if anything did.
+    pub fn values(&self) -> Option<&Merged> {
+        self.values.as_ref()
+    }
+
+    /// What is reset, if anything is.
+    pub fn dead(&self) -> Option<&Cleared> {
+        self.dead.as_ref()
+    }
+
+    /// The passes that did something, in their order.
+    fn passes(&self) -> impl Iterator<Item = &dyn Pass> {
+        let values = self.values.as_ref().map(|it| it as &dyn Pass);
+        values.into_iter().chain(self.dead.as_ref().map(|it| it as &dyn Pass))
+    }
+}
+
+/// A program in the form in which it is run: as it is written, or rewritten.
+#[derive(Clone, Copy)]
+pub struct ProgramForm<'m> {
+    written: &'m Interp,
+    rewritten: Option<&'m Rewritten>,
+}
+
+impl<'m> ProgramForm<'m> {
+    /// As it is written.
+    pub fn written(written: &'m Interp) -> ProgramForm<'m> {
+        ProgramForm { written, rewritten: None }
+    }
+
+    /// Rewritten, if it was: `rewritten` is what came of the same program.
+    pub fn rewritten(written: &'m Interp, rewritten: Option<&'m Rewritten>) -> ProgramForm<'m> {
+        ProgramForm { written, rewritten }
+    }
+
+    /// What runs it.
+    pub fn interp(self) -> &'m Interp {
+        self.rewritten.map_or(self.written, Rewritten::interp)
+    }
+
+    /// The passes that did something.
+    pub fn rewritings(self) -> Rewritings {
+        let of =
+            |it: &Rewritten| Rewritings { values: it.values.is_some(), dead: it.dead.is_some() };
+        self.rewritten.map_or(Rewritings::NONE, of)
+    }
+
+    /// Each pass that did something, as a reduction of what runs the program.
+    pub fn reductions(self) -> impl Iterator<Item = Box<dyn Reduction<'m> + 'm>> {
+        let passes = self.rewritten.into_iter().flat_map(Rewritten::passes);
+        passes.enumerate().map(move |(number, pass)| {
+            let follows = self.rewritten.filter(|_| number == 0);
+            let (written, program) = (self.written, self.interp().program());
+            Box::new(Passed { pass, written, program, follows }) as Box<dyn Reduction<'m> + 'm>
+        })
+    }
+}
+
+/// A pass, as a reduction of what runs the rewritten program.
+struct Passed<'m> {
+    pass: &'m dyn Pass,
+    written: &'m Interp,
+    program: &'m Program,
+    /// All passes, where this is the first of them: it tells for all with the program as written.
+    follows: Option<&'m Rewritten>,
+}
+
+impl<'m> Reduction<'m> for Passed<'m> {
+    fn name(&self) -> String {
+        self.pass.name().into()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Rewriting
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
+
+    fn did(&self, _: &Tally) -> Option<String> {
+        Some(self.pass.did(self.program))
+    }
+
+    fn refuses(&self, _: &Stack<'m>) -> Option<String> {
+        None
+    }
+
+    /// What is counted with the program's states, a claim, is told with the program as written.
+    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
+        let Some(rewritten) = self.follows else { return model };
+        let below: Box<dyn Model + 'm> = match NeverClaim::of(self.written) {
+            Some(claim) => Box::new(claim.with(self.written)),
+            None => Box::new(self.written),
+        };
+        Box::new(Followed::new(model, below, self.written.layout(), rewritten))
+    }
+}

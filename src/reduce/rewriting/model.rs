@@ -1,0 +1,103 @@
+//! The model that is searched, told in steps of the program as written.
+
+use super::Rewritten;
+use crate::exec::{Expansion, Explain, Lift, Model, Postpones, Sleeps, one_step};
+use crate::ir::Layout;
+use crate::ir::layout::Codes;
+use spill::Result;
+
+/// What runs a rewritten program, told in steps of the program as written.
+pub(super) struct Followed<'m> {
+    model: Box<dyn Model + 'm>,
+    /// What explains itself: the program as written, with what else is searched with.
+    below: Box<dyn Model + 'm>,
+    layout: &'m Layout,
+    /// Tells states from other bytes.
+    codes: Codes,
+    rewritten: &'m Rewritten,
+}
+
+impl<'m> Followed<'m> {
+    pub fn new(
+        model: Box<dyn Model + 'm>,
+        below: Box<dyn Model + 'm>,
+        layout: &'m Layout,
+        rewritten: &'m Rewritten,
+    ) -> Followed<'m> {
+        Followed { model, below, layout, codes: layout.codes(), rewritten }
+    }
+
+    /// The state of the rewritten program that stands for a state.
+    fn represented(&self, state: &[u8]) -> Vec<u8> {
+        let mut state = state.to_vec();
+        self.rewritten.passes().for_each(|it| it.represent(self.layout, &mut state));
+        state
+    }
+}
+
+impl Model for Followed<'_> {
+    fn width(&self) -> usize {
+        self.model.width()
+    }
+
+    fn bits(&self) -> u32 {
+        self.model.bits()
+    }
+
+    fn initial(&self, out: &mut Expansion) {
+        self.model.initial(out);
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        self.model.expand(states, out);
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        self.model.write_masks()
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.below.digest()).update(&self.model.digest());
+        for pass in self.rewritten.passes() {
+            hasher.update(pass.name().as_bytes());
+        }
+        *hasher.finalize().as_bytes()
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self.below.explained()
+    }
+
+    fn lifts(&self) -> Option<&dyn Lift> {
+        Some(self)
+    }
+
+    fn postpones(&self) -> Option<&dyn Postpones> {
+        self.model.postpones()
+    }
+
+    fn sleeps(&self) -> Option<&dyn Sleeps> {
+        self.model.sleeps()
+    }
+}
+
+impl Lift for Followed<'_> {
+    fn below(&self) -> &dyn Model {
+        &*self.below
+    }
+
+    /// Whether both are stood for by the same state, and what is behind them is the same.
+    fn stands_for(&self, own: &[u8], below: &[u8]) -> bool {
+        let bytes = self.layout.bytes;
+        let are_states =
+            [own, below].into_iter().all(|it| it.len() >= bytes && self.codes.hold(&it[..bytes]));
+        are_states
+            && own[bytes..] == below[bytes..]
+            && self.represented(&own[..bytes]) == self.represented(&below[..bytes])
+    }
+
+    fn way(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        one_step(self, from, to)
+    }
+}

@@ -1,0 +1,121 @@
+//! Rewritten programs and those as written, which follow each other step by step.
+#![allow(dead_code)]
+
+use proptest::prelude::*;
+use spillway::exec::{Explain, Interp, Model, Step, StepOutcome};
+use spillway::front::{Language, Options};
+use spillway::ir::validate;
+use spillway::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
+use spillway::search::{Checks, Limits, Outcome, memory};
+use spillway::session::TextModel;
+use spillway::source::Sources;
+use std::collections::BTreeSet;
+
+/// A model in a language.
+pub fn load(language: &str, text: &str) -> TextModel {
+    let options = Options { deadlock: None, ..Options::default() };
+    let mut sources = Sources::default();
+    sources.add("model", text);
+    let loaded = TextModel::load(Language::from_name(language).unwrap(), sources, options);
+    loaded.map(|(model, _)| model).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// What of a step does not depend on values that nobody reads.
+fn told(step: &Step) -> (u32, Vec<u32>, Option<String>) {
+    let fault = match &step.outcome {
+        StepOutcome::Successor(_) => None,
+        StepOutcome::Fault(fault) => Some(format!("{:?}", fault.kind)),
+    };
+    (step.action, step.actions.iter().map(|it| it.action).collect(), fault)
+}
+
+fn successor(step: &Step) -> Option<Vec<u8>> {
+    match &step.outcome {
+        StepOutcome::Successor(state) => Some(state.clone()),
+        StepOutcome::Fault(_) => None,
+    }
+}
+
+/// That the program as written and the rewritten one take the same steps, whatever pair of states that stand for
+/// each other they are in, and that the same is violated. Gives how many states of each were met, if no more
+/// than some pairs were.
+pub fn follow(
+    written: &Interp,
+    by: Rewritings,
+    pairs_max: usize,
+) -> Result<Option<(usize, usize)>, TestCaseError> {
+    let Some(rewritten) = Rewritten::of(written, by) else { return Ok(None) };
+    let problems = validate::validate(rewritten.interp().program()).err().unwrap_or_default();
+    prop_assert!(problems.is_empty(), "{:?}", problems);
+    let rewriting = rewritten.interp();
+    let form = ProgramForm::rewritten(written, Some(&rewritten));
+    let model = form.reductions().next().unwrap().over(Box::new(rewriting));
+    let lift = model.lifts().unwrap();
+    let mut open = vec![(written.starts(), rewriting.starts())];
+    let mut met = BTreeSet::new();
+    while let Some((theirs, ours)) = open.pop() {
+        let tell = |steps: &[Step]| steps.iter().map(told).collect::<Vec<_>>();
+        prop_assert_eq!(tell(&theirs), tell(&ours), "of {:?}", met.last());
+        for (theirs, ours) in theirs.iter().zip(&ours) {
+            let Some(pair) = successor(theirs).zip(successor(ours)) else { continue };
+            prop_assert!(lift.stands_for(&pair.1, &pair.0), "{}: {:?}", theirs.name, pair);
+            prop_assert_eq!(written.violations(&pair.0), rewriting.violations(&pair.1));
+            if met.len() < pairs_max && met.insert(pair.clone()) {
+                open.push((written.steps(&pair.0), rewriting.steps(&pair.1)));
+            }
+        }
+    }
+    if met.len() == pairs_max {
+        return Ok(None);
+    }
+    let (theirs, ours): (BTreeSet<_>, BTreeSet<_>) = met.into_iter().unzip();
+    Ok(Some((theirs.len(), ours.len())))
+}
+
+/// The states of a model as written, and as it is rewritten, which follow each other.
+pub fn both(language: &str, text: &str, by: Rewritings) -> (usize, usize) {
+    let model = load(language, text);
+    follow(&model.interp, by, usize::MAX).unwrap().expect("it is rewritten")
+}
+
+/// That a model, rewritten, is found to be as it is, as deep, and what is found can be told.
+pub fn is_kept(language: &str, text: &str, by: Rewritings) -> Result<(), TestCaseError> {
+    let mut sources = Sources::default();
+    sources.add("model", text);
+    let language = Language::from_name(language).unwrap();
+    let loaded = TextModel::load(language, sources, Options::default());
+    let model = loaded.map_err(|error| TestCaseError::fail(error.to_string()))?.0;
+    follow(&model.interp, by, 100_000)?;
+    let whole = explored(model.searched().model());
+    let fewer = model.with_rewritings(by);
+    let searched = fewer.searched();
+    let found = explored(searched.model());
+    prop_assert_eq!(levels(&found), levels(&whole));
+    prop_assert!(found.states() <= whole.states());
+    if searched.wished().rewritings != Rewritings::NONE {
+        super::stored::replayed(searched.model(), &found, &ALL);
+    }
+    Ok(())
+}
+
+/// All that a search of a model finds.
+fn explored(model: &dyn Model) -> Outcome {
+    memory::search(model, &ALL).unwrap()
+}
+
+const ALL: Limits = Limits {
+    checks: Checks {
+        deadlock: true,
+        assertions: true,
+        invariants: true,
+        faults: true,
+        claims: true,
+    },
+    stop_on_violation: false,
+    max_states: None,
+};
+
+/// What was found, and how deep.
+fn levels(outcome: &Outcome) -> Vec<String> {
+    outcome.findings.iter().map(|(check, it)| format!("{check:?} {}", it.level)).collect()
+}

@@ -1,0 +1,246 @@
+//! Values that nothing tells apart: one of them is stored. The rewritten program and the one as written follow each other
+//! step by step, and what is left of the space is what can be counted by hand.
+//!
+//! `SPILLWAY_LARGE` tries as many random models as take minutes.
+
+mod support;
+
+use spillway::Check;
+use spillway::reduce::rewriting::{Rewritings, Rewritten};
+use spillway::reduce::{Kept, Preserved};
+use spillway::search::Verdict;
+use spillway::session::Reduce;
+use std::fmt::Write;
+use support::follow::{self, follow, is_kept, load};
+use support::is_large;
+
+fn both(language: &str, text: &str) -> (usize, usize) {
+    follow::both(language, text, Rewritings::VALUES)
+}
+
+fn is_rewritten(language: &str, text: &str) -> bool {
+    load(language, text).rewritten(Rewritings::VALUES).is_some()
+}
+
+/// `x` is 0 or not: at `a` it has three values as written and two then, at `b` two and one.
+#[test]
+fn constants_that_compare_alike_are_one() {
+    let text = "process P { byte x; state a, b; init a; trans a -> b { effect x = 1; },
+        a -> b { effect x = 2; }, b -> a { guard x > 0; }; } system async;";
+    assert_eq!(both("dve", text), (5, 3));
+}
+
+/// Nothing but whether `x` is even is asked: of six values two are left, of which each leads to the other.
+#[test]
+fn what_is_computed_is_looked_up() {
+    let text = "process P { byte x; state a, b; init a; trans a -> a { guard x % 2 == 0; effect x = (x + 1) % 6; },
+        a -> a { guard x % 2 == 1; effect x = (x + 1) % 6; }; } system async;";
+    assert_eq!(both("dve", text), (6, 2));
+}
+
+/// A clock that goes round from 3 to 9, where nobody asks for more than 3 in the end: 0, 1, 2 and what is more.
+#[test]
+fn a_rising_variable_is_one_beyond_what_it_is_compared_with() {
+    let text = "active proctype P() { byte x; do :: x = (x < 9 -> x + 1 : 3) :: x < 3 od }";
+    assert_eq!(both("promela", text), (10, 4));
+}
+
+/// A message and what it is received into are one class: 0 and 1 are alike, and so are 2 and 3.
+#[test]
+fn messages_are_of_the_class_of_what_they_come_from() {
+    let text = "chan c = [1] of { byte }; active proctype S() { do :: c!0 :: c!1 :: c!2 :: c!3 od }
+        active proctype R() { byte y; do :: c?y; if :: y < 2 :: y >= 2 fi od }";
+    let (whole, fewer) = both("promela", text);
+    // The channel is empty or full, and at the question `y` has a value: as often with 4 values as with 2.
+    assert!(2 * fewer < whole, "{fewer} of {whole}");
+}
+
+/// Models in each of which values look alike to whoever forgets one way in which they are told apart; each time all are, or it
+/// shows.
+const TOLD_APART: &[(&str, &str, &str)] = &[
+    ("another variable", "dve", "process P { byte x, y; state a, b; init a; trans a -> b { effect x = 1; },
+        a -> b { effect x = 2; }, b -> a { guard x < y; }, b -> b { guard y < 2; effect y = y + 1; }; } system async;"),
+    ("another value of the same", "dve", "process P { byte x, y; state a, b; init a; trans a -> b { effect x = 1; },
+        a -> b { effect x = 2; }, b -> a { guard x == y; effect y = x; }, b -> b { effect y = x; }; } system async;"),
+    ("an index", "dve", "byte t[3]; process P { byte x; state a, b; init a; trans a -> b { effect x = 1; },
+        a -> b { effect x = 2; }, b -> a { effect t[x] = 1; }; }
+        process Q { state a; init a; trans a -> a { guard t[2] == 1; effect t[2] = 0; }; } system async;"),
+    ("an index out of range", "dve", "byte t[3]; process P { byte x; state a, b; init a; trans a -> b { effect x = 1; },
+        a -> b { effect x = 5; }, b -> a { guard t[x] == 0; }; } system async;"),
+    ("what does not fit", "dve", "process P { byte x; state a, b; init a; trans a -> b { effect x = 100; },
+        a -> b { effect x = 200; }, b -> a { effect x = x + 100; }, a -> a { guard x > 0; effect x = 0; }; } system async;"),
+    ("what it leads to", "dve", "process P { byte x; state a, b; init a; trans a -> a { guard x < 4; effect x = x + 1; },
+        a -> b { guard x == 4; }, b -> a { effect x = 2; }, b -> a { effect x = 0; }; } system async;"),
+    ("a variable of more values", "dve", "process P { byte x; int y; state a, b; init a; trans a -> b { effect x = 1; },
+        a -> b { effect x = 2; }, b -> a { effect y = x; }, a -> a { guard y == 2; effect y = 0; }; } system async;"),
+    ("an assertion", "dve", "process P { byte x; state a, b; init a; assert b: x != 2;
+        trans a -> b { effect x = 1; }, a -> b { effect x = 2; }, b -> a { }; } system async;"),
+    ("another process", "dve", "process P { byte x; state a, b; init a; trans a -> b { effect x = 1; },
+        a -> b { effect x = 2; }, b -> a { effect x = 0; }; }
+        process Q { state a, b; init a; trans a -> b { guard P->x == 2; }, b -> a { }; } system async;"),
+    ("a claim", "promela", "byte x; active proctype P() { do :: x = 1; x = 0 :: x = 2; x = 0 od }
+        never { do :: x == 2 -> break :: else od }"),
+    ("an assertion in a body", "promela", "active proctype P() { byte x; do :: x = 1; assert(x != 2) :: x = 2; assert(x != 2) od }"),
+    ("a match", "promela", "chan c = [1] of { byte }; active proctype S() { do :: c!1 :: c!2 od }
+        active proctype R() { do :: c?1 :: c?2; assert(false) od }"),
+    ("a match with a variable", "promela", "chan c = [1] of { byte }; active proctype S() { do :: c!1 :: c!2 od }
+        active proctype R() { byte y = 1; do :: c?eval(y) :: y = 2 od }"),
+    ("a question about a message", "promela", "chan c = [1] of { byte }; active proctype S() { do :: c!1 :: c!2 od }
+        active proctype R() { do :: c?[2] -> assert(false) :: c?_ od }"),
+    ("an order of messages", "promela", "chan c = [2] of { byte, byte }; active proctype S() { do :: c!!1,5 :: c!!2,6 od }
+        active proctype R() { byte x, y; do :: c?_,y; assert(y != 6 || x == 0); x = y od }"),
+    ("a variable it is received into", "promela", "chan c = [0] of { byte }; active proctype S() { do :: c!1 :: c!2 od }
+        active proctype R() { byte y; do :: c?y; assert(y != 2) od }"),
+    ("what is given to a process", "promela", "proctype C(byte v) { assert(v != 2) }
+        init { if :: run C(1) :: run C(2) fi }"),
+    ("who may move", "promela", "byte x; active proctype P() provided (x < 2) { do :: x = 1 :: x = 2; x = 0 od }
+        active proctype Q() { byte n; do :: n < 2 -> n++ :: n > 1 -> x = 0; n = 0 od }"),
+    ("a remainder", "promela", "active proctype P() { byte x; do :: x = 1 :: x = 2 :: x % 2 == 1 -> x = 3 od }"),
+    ("a channel", "promela", "chan c[2] = [1] of { byte }; active proctype P() { byte x; do :: x = 1 :: x = 0 :: c[x]!1 od }
+        active proctype Q() { do :: c[1]?_ -> assert(len(c[0]) == 0) od }"),
+    ("a sum of both", "promela", "active proctype P() { byte x, y; do :: x = 1 :: x = 2 :: y = x + y + x; assert(y != 4) od }"),
+    ("a conditional", "promela", "active proctype P() { byte x, y; do :: x = 1 :: x = 2 :: y = (y == 0 -> x : 0); assert(y != 2) od }"),
+    ("the number of a process", "promela", "byte n; proctype C() { byte p; p = _pid; n = p; assert(n < 2) }
+        init { run C(); run C() }"),
+];
+
+#[test]
+fn whatever_tells_values_apart_keeps_them() {
+    let tried = TOLD_APART.iter();
+    let tried =
+        tried.map(|(what, language, text)| (what, is_kept(language, text, Rewritings::ALL)));
+    let wrong: Vec<_> = tried.filter_map(|(what, it)| Some((what, it.err()?))).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A comparison with another variable, an index, an order: nothing is left to be done.
+#[test]
+fn where_all_values_are_told_apart_nothing_is_rewritten() {
+    let rising =
+        "process P { byte x; state a; init a; trans a -> a { guard x < 5; effect x = x + 1; },
+        a -> a { guard x == 0; }; } system async;";
+    assert!(!is_rewritten("dve", rising), "each value leads to 5 by another number of steps");
+    let wraps = "active proctype P() { byte x; do :: x > 100 -> x++ :: x <= 100 -> x++ od }";
+    assert!(!is_rewritten("promela", wraps), "a byte begins anew");
+    let murphi = "var x: 0..3; startstate x := 0; end; rule x < 2 ==> x := 2; end; rule x > 0 ==> x := 3; end;";
+    assert!(!is_rewritten("murphi", murphi), "a step that changes nothing else would be none");
+}
+
+/// Random numbers, the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most
+    }
+
+    fn one<'t>(&mut self, of: &[&'t str]) -> &'t str {
+        of[self.below(of.len() as u64) as usize]
+    }
+}
+
+/// A model of two processes with three variables each and two channels, in which most conditions are about one variable.
+fn random_model(random: &mut Random) -> String {
+    let mut text = "byte g; byte t[3]; channel {byte} c[1]; channel {byte} r;\n".to_owned();
+    for process in ["P", "Q"] {
+        let _ = writeln!(text, "process {process} {{ byte x, y, z; state a, b, d; init a; trans");
+        let edges = 4 + random.below(5);
+        for number in 0..edges {
+            let (from, to) = (random.one(&["a", "b", "d"]), random.one(&["a", "b", "d"]));
+            let of = |random: &mut Random| random.one(&["x", "y", "z", "g", "t[1]", "t[x % 3]"]);
+            let (some, other) = (of(random), of(random));
+            let k = random.below(5);
+            let guard = match random.below(10) {
+                0..=2 => format!("guard {some} < {k};"),
+                3..=4 => format!("guard {some} == {k};"),
+                5 => format!("guard {some} % 2 == {};", k % 2),
+                6 if random.below(3) == 0 => format!("guard {some} <= {other};"),
+                7 => format!("guard {some} >= {k} and {other} < 4;"),
+                _ => String::new(),
+            };
+            let sync = match random.below(8) {
+                0 => format!("sync c!{{{}}};", if k < 2 { some.into() } else { k.to_string() }),
+                1 => format!("sync c?{{{some}}};"),
+                2 => format!("sync r!{{{k}}};"),
+                3 => format!("sync r?{{{some}}};"),
+                _ => String::new(),
+            };
+            let effect = match random.below(9) {
+                0..=2 => format!("effect {some} = {k};"),
+                3 => format!("effect {some} = {other};"),
+                4 => format!("effect {some} = ({some} + {k}) % 5;"),
+                5 => format!("effect {some} = 1 - ({some} % 2);"),
+                6 => format!("effect {some} = {other} / 2, {other} = {k};"),
+                7 if random.below(4) == 0 => format!("effect {some} = {some} + 100;"),
+                _ => String::new(),
+            };
+            let end = if number + 1 < edges { "," } else { ";" };
+            let _ = writeln!(text, "  {from} -> {to} {{ {guard} {sync} {effect} }}{end}");
+        }
+        text.push_str("}\n");
+    }
+    text + "system async;\n"
+}
+
+#[test]
+fn random_models_follow_what_is_written() {
+    let mut random = Random(17);
+    let (mut rewritten, mut fewer) = (0, 0);
+    for _ in 0..if is_large() { 10_000 } else { 400 } {
+        let text = random_model(&mut random);
+        let model = load("dve", &text);
+        for by in [Rewritings::VALUES, Rewritings::ALL] {
+            rewritten +=
+                u32::from(Rewritten::of(&model.interp, by).is_some_and(|it| it.values().is_some()));
+            let found =
+                follow(&model.interp, by, 400).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            if let Some((whole, left)) = found {
+                assert!(left <= whole, "{left} of {whole}\n{text}");
+                fewer += u32::from(left < whole);
+            }
+        }
+        if let Err(error) = is_kept("dve", &text, Rewritings::ALL) {
+            panic!("{error}\n{text}");
+        }
+    }
+    println!("{rewritten} times something was rewritten, {fewer} times there are fewer states");
+    assert!(rewritten > 50 && fewer > 10, "{rewritten} rewritten, {fewer} fewer");
+}
+
+/// It preserves everything, stacks with what resets, and says what it did; a search that goes on does as it did.
+#[test]
+fn a_search_keeps_how_its_program_was_rewritten() {
+    let text = "int n; process P { byte x; state a, b; init a; trans a -> b { effect x = 1; },
+        a -> b { effect x = 2; }, b -> a { guard x > 0; }; }
+        process Q { state a, b; init a; assert b: n < 99; trans a -> a { guard n < 100; effect n = n + 1; },
+        a -> b { guard n == 100; }; } system async;";
+    let model = load("dve", text).with_rewritings(Rewritings::ALL);
+    let searched = model.searched();
+    assert!(Kept::ALL.into_iter().all(|it| searched.stack().preserves().has(it)));
+    assert_eq!(searched.stack().preserves(), Preserved::ALL);
+    let told = searched.stack().told(&Default::default());
+    let names: Vec<_> = told.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["values not told apart", "dead variables"]);
+    assert_eq!(told[0].did.as_deref(), Some("1 variable with values that nothing tells apart"));
+    let folder = tempfile::tempdir().unwrap();
+    let check = |rewritings| {
+        let reduce = Reduce { rewritings, ..Reduce::NONE };
+        Check::of_text(&model).reduce(reduce).memory(256 << 20)
+    };
+    let whole = check(Rewritings::NONE).run().unwrap();
+    let depth = |found: &spillway::session::Found| found.counterexample().unwrap().unwrap().depth();
+    for (number, by) in [Rewritings::VALUES, Rewritings::ALL].into_iter().enumerate() {
+        let fewer = check(by).run().unwrap();
+        assert!(fewer.states() < whole.states());
+        assert_eq!((whole.verdict(), fewer.verdict()), (Verdict::Violated, Verdict::Violated));
+        assert_eq!(depth(&whole), depth(&fewer));
+        let dir = folder.path().join(number.to_string());
+        let stopped = check(by).dir(&dir).max_states(100).run().unwrap();
+        assert_eq!(stopped.verdict(), Verdict::Incomplete);
+        drop(stopped);
+        assert!(check(Rewritings::DEAD).dir(&dir).run().is_err());
+        assert_eq!(check(by).dir(&dir).run().unwrap().outcome(), fewer.outcome());
+    }
+}
