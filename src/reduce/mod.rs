@@ -8,6 +8,7 @@
 pub mod claim;
 pub mod dead;
 pub mod partial_order;
+pub mod pass;
 mod pool;
 mod preserve;
 pub mod reversible;

@@ -22,7 +22,7 @@
 mod alike;
 mod resets;
 
-use super::rewriting::Pass;
+use super::pass::Pass;
 use crate::analysis::live::Dead;
 use crate::ir::{Layout, LocationId, ProcessId, Program, VarId};
 use alike::Alike;

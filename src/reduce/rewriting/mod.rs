@@ -10,23 +10,12 @@ mod model;
 
 use super::claim::NeverClaim;
 use super::dead::Cleared;
+use super::pass::Pass;
 use super::values::Merged;
 use super::{Kind, Preserved, Reduction, Stack};
 use crate::exec::{Interp, Model, Tally};
-use crate::ir::{Layout, Program};
+use crate::ir::Program;
 use model::Followed;
-
-/// What a pass did to a program.
-pub trait Pass: std::fmt::Debug {
-    /// What the reduction is called.
-    fn name(&self) -> &'static str;
-
-    /// What it did, in words.
-    fn did(&self, program: &Program) -> String;
-
-    /// Replaces a state of the program before the pass by the one that stands for it.
-    fn represent(&self, layout: &Layout, state: &mut [u8]);
-}
 
 /// Which passes there are to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -17,7 +17,7 @@
 //! c -> a { x := y + z; }                   c -> a { x := y + z; x := x <= 1 ? x : 1; }
 //! ```
 
-use super::rewriting::Pass;
+use super::pass::Pass;
 use crate::analysis::values::{Apart, Becomes};
 use crate::ir::layout::CellId;
 use crate::ir::{
