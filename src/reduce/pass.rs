@@ -1,0 +1,15 @@
+//! What passes that rewrite programs have in common.
+
+use crate::ir::{Layout, Program};
+
+/// What a pass did to a program.
+pub trait Pass: std::fmt::Debug {
+    /// What the reduction is called.
+    fn name(&self) -> &'static str;
+
+    /// What it did, in words.
+    fn did(&self, program: &Program) -> String;
+
+    /// Replaces a state of the program before the pass by the one that stands for it.
+    fn represent(&self, layout: &Layout, state: &mut [u8]);
+}
