@@ -42,6 +42,12 @@ pub fn count(set: &[u64]) -> u32 {
     set.iter().map(|word| word.count_ones()).sum()
 }
 
+/// Whether a set has one member, neither more nor none.
+pub fn is_single(set: &[u64]) -> bool {
+    let mut words = set.iter().filter(|&&word| word != 0);
+    words.next().is_some_and(|word| word.is_power_of_two()) && words.next().is_none()
+}
+
 /// Whether two sets have a member in common.
 pub fn meet(one: &[u64], other: &[u64]) -> bool {
     one.iter().zip(other).any(|(one, other)| one & other != 0)
@@ -68,7 +74,7 @@ pub fn in_word(at: usize, mut word: u64) -> impl Iterator<Item = usize> {
 }
 
 /// Sets of the same members, one after another.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
     words: usize,
     all: Vec<u64>,
@@ -91,6 +97,11 @@ impl Rows {
         debug_assert_eq!(set.len(), self.words);
         self.all.extend_from_slice(set);
         self.all.len() / self.words - 1
+    }
+
+    /// Words of each.
+    pub fn words(&self) -> usize {
+        self.words
     }
 
     /// How many there are.

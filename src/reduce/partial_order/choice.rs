@@ -1,9 +1,11 @@
 //! Which of the enabled steps of a state are taken, in states of one configuration.
 
 use super::Method;
+use super::asking::Asking;
 use super::deletion::{Deletion, Having};
 use super::memo::Memo;
 use super::needs::{Needs, Seen};
+use super::outlook::Outlook;
 use super::processes::Processes;
 use super::relation::Relation;
 use super::stubborn::Closure;
@@ -12,12 +14,16 @@ use crate::analysis::bits::{self, Rows};
 /// In the number of a key: it is about what has to be taken besides.
 const REST: u64 = 1 << 63;
 
+/// In the number of a key: it is about all states in which the same is enabled.
+const OUTLOOK: u64 = 1 << 62;
+
 /// Chooses, by one method, for one program.
 #[derive(Debug)]
 pub(super) struct Chooser {
     /// Choosers that choose alike have the same.
     number: u64,
     relation: Relation,
+    asking: Asking,
     method: Method,
     /// The instances whose steps climb, if something put off is taken up where none does.
     climbing: Option<Vec<u64>>,
@@ -32,10 +38,18 @@ pub(super) struct Chooser {
 /// What choosing takes.
 #[derive(Debug, Default)]
 pub(super) struct Room {
-    /// The key of the choice: which chooser it is by, what is enabled, then the facts.
+    /// The key of the outlook: which chooser it is by, what is enabled.
+    around: Vec<u64>,
+    outlook: Outlook,
+    /// The key of the choice that is there, if there is one: which chooser it is by, what is enabled, then the
+    /// facts that are asked for.
     key: Vec<u64>,
+    /// That of the choice that is looked for.
+    next: Vec<u64>,
     /// The choice: the chosen instances, then whether it is good.
     value: Vec<u64>,
+    /// What has to be taken besides.
+    rest: Vec<u64>,
     memo: Memo,
     sets: Sets,
 }
@@ -43,6 +57,8 @@ pub(super) struct Room {
 /// Room for looking for closed sets.
 #[derive(Debug, Default)]
 struct Sets {
+    /// What is enabled, as a set of members.
+    enabled: Vec<u64>,
     needs: Needs,
     closure: Closure,
     deletion: Deletion,
@@ -74,7 +90,8 @@ impl Chooser {
             }
         };
         let words = bits::words_of(relation.instances);
-        Chooser { number, relation, method, climbing, processes, having, words }
+        let asking = Asking::new(&relation);
+        Chooser { number, relation, asking, method, climbing, processes, having, words }
     }
 
     /// Makes its choices those of another too, if that chooses alike; tells whether.
@@ -98,61 +115,113 @@ impl Chooser {
 
     /// What is taken of a state in which something is enabled.
     pub fn choose<'r>(&self, state: &[u8], enabled: &[u64], room: &'r mut Room) -> Choice<'r> {
-        let Room { key, value, memo, .. } = room;
-        key.resize(1 + self.words + self.relation.facts.words(), 0);
-        value.resize(self.words + 1, 0);
-        key[0] = self.number;
-        let (own, facts) = key[1..].split_at_mut(self.words);
-        own.copy_from_slice(enabled);
-        self.relation.facts.read(state, facts);
-        if !memo.get(key, value) {
-            self.compute(room);
-            room.memo.put(&room.key, &room.value);
+        if !self.takes_all(enabled, room) {
+            let Room { outlook, next, .. } = room;
+            next.resize(1 + self.words + self.relation.facts.words(), 0);
+            next[0] = self.number;
+            let (own, facts) = next[1..].split_at_mut(self.words);
+            own.copy_from_slice(enabled);
+            self.relation.facts.read(state, facts);
+            facts.iter_mut().zip(outlook.asked()).for_each(|(facts, asked)| *facts &= asked);
+            self.find(room);
         }
         let (chosen, is_good) = room.value.split_at(self.words);
         Choice { chosen, is_good: is_good[0] != 0 }
     }
 
+    /// Chooses all that is enabled, if it can be told by that alone that nothing less is chosen; tells whether.
+    fn takes_all(&self, enabled: &[u64], room: &mut Room) -> bool {
+        let mut takes_all = bits::is_single(enabled);
+        if !takes_all {
+            self.look_around(enabled, room);
+            takes_all = bits::is_within(enabled, room.outlook.drawing());
+        }
+        if takes_all {
+            room.key.clear();
+            room.value.clear();
+            room.value.extend_from_slice(enabled);
+            room.value.push(true.into());
+        }
+        takes_all
+    }
+
+    /// Finds out what is known of all states in which this is enabled.
+    fn look_around(&self, enabled: &[u64], room: &mut Room) {
+        let Room { around, outlook, memo, .. } = room;
+        let number = self.number | OUTLOOK;
+        if around.first() == Some(&number) && around[1..] == *enabled {
+            return;
+        }
+        around.clear();
+        around.push(number);
+        around.extend_from_slice(enabled);
+        outlook.resize(self.words, self.relation.facts.words());
+        if self.having.is_none() {
+            outlook.know_nothing();
+        } else if !memo.get(around, outlook.words_mut()) {
+            outlook.look(&self.relation, &self.asking, enabled);
+            memo.put(around, outlook.words());
+        }
+    }
+
+    /// Finds the choice of the next key.
+    fn find(&self, room: &mut Room) {
+        if room.next == room.key {
+            return;
+        }
+        std::mem::swap(&mut room.key, &mut room.next);
+        room.value.resize(self.words + 1, 0);
+        if !room.memo.get(&room.key, &mut room.value) {
+            self.compute(room);
+            room.memo.put(&room.key, &room.value);
+        }
+    }
+
     /// What has to be taken of a state besides, so that everything that is looked for is
     /// chosen or waited for.
     pub fn rest<'r>(&self, state: &[u8], enabled: &[u64], room: &'r mut Room) -> &'r [u64] {
-        self.choose(state, enabled, room);
-        room.key[0] |= REST;
-        room.value.resize(2 * self.words + 1, 0);
-        let (chosen, rest) = room.value.split_at_mut(self.words + 1);
-        if !room.memo.get(&room.key, rest) {
-            self.compute_rest(&room.key, chosen, rest, &mut room.sets);
-            room.memo.put(&room.key, rest);
+        let is_all = self.choose(state, enabled, room).chosen == enabled;
+        room.rest.clear();
+        room.rest.resize(self.words, 0);
+        if !is_all {
+            room.key[0] |= REST;
+            if !room.memo.get(&room.key, &mut room.rest) {
+                self.compute_rest(room);
+                room.memo.put(&room.key, &room.rest);
+            }
+            room.key[0] &= !REST;
         }
-        rest
+        &room.rest
     }
 
-    fn compute_rest(&self, key: &[u64], chosen: &[u64], rest: &mut [u64], sets: &mut Sets) {
-        let (enabled, facts) = self.seen(key);
-        let seen = Seen { enabled: &enabled, facts };
-        let mut with = self.relation.monitors.clone();
-        bits::extend(&mut with, &chosen[..self.words]);
-        let Sets { needs, closure, .. } = sets;
-        needs.look(&self.relation, seen);
-        closure.begin(&self.relation, seen, &with);
-        closure.close(&self.relation, seen, needs, u32::MAX);
+    fn compute_rest(&self, room: &mut Room) {
+        let Room { key, value, rest, sets, .. } = room;
+        let chosen = &value[..self.words];
+        let Sets { enabled, needs, closure, best: with, .. } = sets;
+        with.clone_from(&self.relation.monitors);
+        bits::extend(with, chosen);
+        let seen = self.seen(key, enabled);
+        needs.look(self.number, &self.relation, &self.asking, seen);
+        closure.begin(&self.relation, seen, with);
+        closure.close((&self.relation, &self.asking), seen, needs, u32::MAX);
         for (at, word) in rest.iter_mut().enumerate() {
-            *word = closure.set[at] & enabled[at] & !chosen[at];
+            *word = closure.set[at] & seen.enabled[at] & !chosen[at];
         }
     }
 
     /// A key as sets: of members, and of facts.
-    fn seen<'k>(&self, key: &'k [u64]) -> (Vec<u64>, &'k [u64]) {
+    fn seen<'k>(&self, key: &'k [u64], members: &'k mut Vec<u64>) -> Seen<'k> {
         let (enabled, facts) = key[1..].split_at(self.words);
-        let mut all = vec![0; self.relation.monitors.len()];
-        all[..self.words].copy_from_slice(enabled);
-        (all, facts)
+        members.clear();
+        members.extend_from_slice(enabled);
+        members.resize(self.relation.monitors.len(), 0);
+        Seen { enabled: members, facts }
     }
 
     fn compute(&self, room: &mut Room) {
-        let Room { key, value, sets, .. } = room;
-        let (enabled, facts) = self.seen(key);
-        let seen = Seen { enabled: &enabled, facts };
+        let Room { outlook, key, value, sets, .. } = room;
+        let mut members = std::mem::take(&mut sets.enabled);
+        let seen = self.seen(key, &mut members);
         sets.best.clone_from(&self.relation.monitors);
         sets.best.fill(u64::MAX);
         match (self.method, &self.processes) {
@@ -161,24 +230,25 @@ impl Chooser {
                 processes.local(seen, &mut sets.best)
             }
             (Method::Overman, Some(processes)) => processes.overman(seen, &mut sets.best),
-            _ => self.stubborn(seen, sets),
+            _ => self.stubborn(seen, outlook.drawing(), sets),
         }
         let best = &sets.best;
-        let is_whole = bits::is_within(&enabled, best);
+        let is_whole = bits::is_within(seen.enabled, best);
         let is_good = is_whole || bits::is_within(&self.relation.monitors, best);
-        for (word, (set, enabled)) in value.iter_mut().zip(best.iter().zip(&enabled)) {
+        for (word, (set, enabled)) in value.iter_mut().zip(best.iter().zip(seen.enabled)) {
             *word = set & enabled;
         }
         value[self.words] = is_good.into();
+        sets.enabled = members;
     }
 
     /// The set with the fewest enabled members, of the closures from each enabled member and one found by
     /// deletion; of several one that has all that is looked for, or the first.
-    fn stubborn(&self, seen: Seen, sets: &mut Sets) {
-        let Sets { needs, closure, deletion, best } = sets;
+    fn stubborn(&self, seen: Seen, drawing: &[u64], sets: &mut Sets) {
+        let Sets { needs, closure, deletion, best, .. } = sets;
         let (relation, all) = (&self.relation, bits::count(seen.enabled));
         let Some(having) = self.having.as_ref().filter(|_| all > 1) else { return };
-        needs.look(relation, seen);
+        needs.look(self.number, relation, &self.asking, seen);
         closure.forget(relation);
         // All that is enabled is the last choice.
         let mut least = (all, u32::MAX);
@@ -187,8 +257,12 @@ impl Chooser {
             if most == 0 {
                 return;
             }
+            // As long as nothing less than all is found, nothing is there either.
+            if least.0 == all && bits::has(drawing, seed) {
+                continue;
+            }
             closure.begin_with(relation, seed);
-            if !closure.close(relation, seen, needs, most) {
+            if !closure.close((relation, &self.asking), seen, needs, most) {
                 // What is made possible is chosen by what is there: from elsewhere it may be less, unless it
                 // was too much before.
                 if closure.enabled > least.0 || closure.has_avoided {
@@ -230,6 +304,135 @@ impl Chooser {
             _ if least == all => all - 1,
             None if besides > 0 => least,
             _ => least - 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::access::Table;
+    use crate::exec::{Expansion, Interp, Model, Selective};
+    use crate::front::{Language, Options};
+    use crate::reduce::partial_order::relation::{Aims, dependence};
+    use crate::session::TextModel;
+    use crate::source::Sources;
+    use std::collections::BTreeSet;
+
+    const CHANNELS: &str = "chan q = [2] of { byte }; chan done = [1] of { byte }; byte sum;
+        active [2] proctype sender() {
+            byte n;
+            do :: n < 2 -> q!n; n++ :: n >= 2 -> break od;
+            done!1
+        }
+        active proctype receiver() {
+            byte m;
+            do :: q?m -> sum = sum + m :: done?m -> if :: sum > 1 -> assert(m == 1) :: else fi od
+        }
+        active proctype asker() {
+            byte k;
+            do :: nfull(q) -> k = 1 - k :: empty(q) && k > 0 -> break :: full(done) -> k = 0 od
+        }";
+
+    const FORKS: &str = "bool fork[3]; byte eaten;
+        active [3] proctype philosopher() {
+            byte bites;
+            do :: bites < 1 ->
+                if
+                :: atomic { !fork[_pid] -> fork[_pid] = true }; atomic { !fork[(_pid + 1) % 3] -> fork[(_pid + 1) % 3] = true }
+                :: atomic { !fork[(_pid + 1) % 3] -> fork[(_pid + 1) % 3] = true }; atomic { !fork[_pid] -> fork[_pid] = true }
+                fi;
+                bites++; fork[_pid] = false; fork[(_pid + 1) % 3] = false
+            :: bites == 1 -> break
+            od;
+            eaten++; assert(eaten < 3)
+        }";
+
+    /// How full the channel is decides whether a send goes with who asks for room. One location leads nowhere.
+    const ROOM: &str = "chan q = [3] of { byte }; byte x;
+        active proctype sender() { do :: q!1 od }
+        active proctype receiver() { byte m; do :: q?m -> if :: m == 2 -> (false); x = 1 :: m == 1 -> x = 2; x = 0 fi od }
+        active proctype asker() { byte k; do :: nfull(q) -> k = 1 - k od }
+        active proctype waiter() { do :: x == 2 -> x = 3; x = 0 od }";
+
+    fn interp(text: &str) -> Interp {
+        let mut sources = Sources::default();
+        sources.add("model.pml", text);
+        let language = Language::from_name("promela").unwrap();
+        TextModel::load(language, sources, Options::default()).unwrap().0.interp
+    }
+
+    /// The states, in their order.
+    fn states(interp: &Interp) -> BTreeSet<Vec<u8>> {
+        let collected = |run: &dyn Fn(&mut Expansion)| {
+            let mut all = Vec::new();
+            let _ = Expansion::collect(interp.width(), &mut all, |out| run(out)).unwrap();
+            all.chunks_exact(interp.width()).map(<[u8]>::to_vec).collect::<Vec<_>>()
+        };
+        let (mut states, mut open) = (BTreeSet::new(), collected(&|out| interp.initial(out)));
+        while let Some(state) = open.pop() {
+            if states.insert(state.clone()) {
+                open.extend(collected(&|out| interp.expand(&state, out)));
+            }
+        }
+        states
+    }
+
+    fn chooser(interp: &Interp, method: Method, number: u64) -> Chooser {
+        let table = Table::new(interp.program(), interp.layout()).unwrap();
+        let dependence = dependence(&table).unwrap();
+        let related = (&dependence, &dependence.matrix());
+        let aims = Aims::default();
+        let relation = Relation::new(interp, related, &aims, method.is_conditional());
+        Chooser::new(number, relation, method, None)
+    }
+
+    /// What is taken of a state, and what besides, told without what was found out for any other state, and by
+    /// all facts.
+    fn afresh(chooser: &Chooser, state: &[u8], enabled: &[u64]) -> (Vec<u64>, Vec<u64>) {
+        let mut room = Room::default();
+        room.outlook.resize(chooser.words, chooser.relation.facts.words());
+        room.outlook.know_nothing();
+        room.key = vec![chooser.number];
+        room.key.extend_from_slice(enabled);
+        room.key.resize(1 + chooser.words + chooser.relation.facts.words(), 0);
+        chooser.relation.facts.read(state, &mut room.key[1 + chooser.words..]);
+        room.value.resize(chooser.words + 1, 0);
+        chooser.compute(&mut room);
+        room.rest.resize(chooser.words, 0);
+        chooser.compute_rest(&mut room);
+        (room.value, room.rest)
+    }
+
+    /// A choice is remembered by the facts that it asks for, and what one state needs is found out from what
+    /// another did: it has to come to the same as if nothing was known.
+    #[test]
+    fn what_is_chosen_does_not_depend_on_what_was_chosen_before() {
+        for (text, method) in
+            [CHANNELS, FORKS, ROOM].into_iter().flat_map(|text| Method::ALL.map(|it| (text, it)))
+        {
+            let interp = interp(text);
+            let selector = interp.selector().unwrap();
+            let (states, chooser) = (states(&interp), chooser(&interp, method, 1));
+            assert!((40..10_000).contains(&states.len()), "{}", states.len());
+            let (mut room, mut fewer) = (Room::default(), 0);
+            let mut sets = selector.instances().sets();
+            // Those that follow each other are much alike, and then not at all.
+            let far = states.iter().step_by(7).zip(states.iter().rev().step_by(5));
+            for state in states.iter().chain(far.flat_map(|(one, other)| [one, other])) {
+                selector.enabled(state, &mut sets).unwrap();
+                let enabled = sets.words(0);
+                if sets.is_none(0) {
+                    continue;
+                }
+                let (value, besides) = afresh(&chooser, state, enabled);
+                let Choice { chosen, is_good } = chooser.choose(state, enabled, &mut room);
+                assert_eq!((chosen, &[is_good.into()][..]), value.split_at(chooser.words));
+                fewer += u64::from(chosen != enabled);
+                let rest = chooser.rest(state, enabled, &mut room);
+                assert_eq!(rest, besides);
+            }
+            assert_eq!(fewer > 0, method != Method::Sleep, "{method:?}");
         }
     }
 }

@@ -6,7 +6,7 @@
 //! possible and of whose sets that have the first step towards them each has lost one. What is left is closed
 //! again. If nothing enabled is left of it, the member has to stay. In the end none can go.
 
-use super::needs::{Need, Needs, Seen};
+use super::needs::{Needs, Seen};
 use super::relation::Relation;
 use crate::analysis::bits::{self, Rows};
 
@@ -23,49 +23,12 @@ pub(super) struct Deletion {
     pub enabled: u32,
     /// Members that enabled ones cannot stay without.
     held: Vec<u64>,
-    /// Sets that are pointed to of which a member is out.
+    /// Sets that are pointed to of which a member is out, then movers of whose sets one is.
     broken: Vec<u64>,
     /// Of each member how many sets that it needs now have to break for it to go.
     left: Vec<u32>,
     before: (Vec<u64>, Vec<u64>, Vec<u32>),
     open: Vec<usize>,
-    users: Users,
-}
-
-/// Who needs each of the sets that are pointed to, in one state.
-#[derive(Debug, Default)]
-struct Users {
-    /// Of each set its last user; one more than where it is, so that nothing is 0.
-    last: Vec<u32>,
-    users: Vec<User>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct User {
-    member: u32,
-    /// The one before it, likewise.
-    before: u32,
-}
-
-impl Users {
-    /// Of so many sets, none yet.
-    fn clear(&mut self, sets: usize) {
-        self.users.clear();
-        self.last.clear();
-        self.last.resize(sets, 0);
-    }
-
-    fn add(&mut self, set: u32, member: usize) {
-        let last = &mut self.last[set as usize];
-        self.users.push(User { member: member as u32, before: *last });
-        *last = self.users.len() as u32;
-    }
-
-    fn of(&self, set: usize) -> impl Iterator<Item = usize> {
-        let at = |next: u32| self.users.get((next as usize).wrapping_sub(1));
-        let users = std::iter::successors(at(self.last[set]), move |it| at(it.before));
-        users.map(|it| it.member as usize)
-    }
 }
 
 impl Having {
@@ -84,12 +47,12 @@ impl Having {
 impl Deletion {
     /// Makes the set one that is closed, has enabled members, and loses them all if any of them goes. `needs`
     /// have looked at the state.
-    pub fn run(&mut self, relation: &Relation, having: &Having, seen: Seen, needs: &mut Needs) {
+    pub fn run(&mut self, relation: &Relation, having: &Having, seen: Seen, needs: &Needs) {
         self.set.clear();
         self.set.resize(seen.enabled.len(), 0);
         (0..relation.waits.len()).for_each(|it| bits::insert(&mut self.set, it));
         self.broken.clear();
-        self.broken.resize(bits::words_of(relation.enabling.count()), 0);
+        self.broken.resize(having.0.words() + needs.takes.words(), 0);
         self.look(relation, seen, needs);
         self.enabled = bits::count(seen.enabled);
         let enabled: Vec<usize> = bits::members(seen.enabled).collect();
@@ -101,7 +64,7 @@ impl Deletion {
             self.before.1.clone_from(&self.broken);
             self.before.2.clone_from(&self.left);
             let enabled = self.enabled;
-            self.take_out(relation, having, seen, member);
+            self.take_out(relation, (having, needs), seen, member);
             if self.enabled == 0 {
                 self.enabled = enabled;
                 self.set.clone_from(&self.before.0);
@@ -111,26 +74,23 @@ impl Deletion {
         }
     }
 
-    /// Finds out which sets each member needs, and how many of them have to break for it to go.
-    fn look(&mut self, relation: &Relation, seen: Seen, needs: &mut Needs) {
-        self.users.clear(relation.enabling.count());
-        self.left.clear();
+    /// Finds out how many sets of each member have to break for it to go.
+    fn look(&mut self, relation: &Relation, seen: Seen, needs: &Needs) {
+        self.left.clone_from(&needs.lives);
         self.held.clear();
         self.held.resize(seen.enabled.len(), 0);
         for member in bits::members(seen.enabled) {
             bits::extend(&mut self.held, relation.dependent.row(member));
         }
-        for member in 0..relation.waits.len() {
-            let (sets, left) = match needs.of(relation, seen, member) {
-                Need::OneOf(sets) => (sets, sets.len() as u32),
-                Need::All(sets) => (sets, 1),
-            };
-            sets.iter().for_each(|&set| self.users.add(set, member));
-            self.left.push(left);
-        }
     }
 
-    fn take_out(&mut self, relation: &Relation, having: &Having, seen: Seen, member: usize) {
+    fn take_out(
+        &mut self,
+        relation: &Relation,
+        (having, needs): (&Having, &Needs),
+        seen: Seen,
+        member: usize,
+    ) {
         self.open.clear();
         self.remove(member, seen);
         // Without any it is of no use.
@@ -140,12 +100,24 @@ impl Deletion {
             if bits::has(&self.held, out) {
                 self.let_go(relation, seen, out);
             }
-            for word in 0..self.broken.len() {
-                let newly = having.0.row(out)[word] & !self.broken[word];
-                self.broken[word] |= newly;
-                bits::in_word(word, newly).for_each(|set| self.lose(set, seen));
+            let pointed = having.0.row(out);
+            for (word, sets) in pointed.iter().enumerate() {
+                let newly = self.newly_broken(word, *sets);
+                bits::in_word(word, newly).for_each(|set| self.lose(needs.users(set), seen));
+            }
+            for (word, movers) in needs.takes.row(out).iter().enumerate() {
+                let newly = self.newly_broken(pointed.len() + word, *movers);
+                let sets = bits::in_word(word, newly).map(|mover| needs.set_of(mover));
+                sets.for_each(|set| self.lose(needs.users(set), seen));
             }
         }
+    }
+
+    /// Breaks the sets of a word; tells those that were whole.
+    fn newly_broken(&mut self, word: usize, sets: u64) -> u64 {
+        let newly = sets & !self.broken[word];
+        self.broken[word] |= newly;
+        newly
     }
 
     /// Takes out the enabled members that cannot stay without one that is out.
@@ -165,15 +137,14 @@ impl Deletion {
         self.open.push(member);
     }
 
-    /// Takes out whoever cannot stay without a set.
-    fn lose(&mut self, set: usize, seen: Seen) {
-        let Deletion { users, left, set: all, enabled, open, .. } = self;
-        for user in users.of(set) {
-            left[user] = left[user].saturating_sub(1);
-            if left[user] == 0 && bits::has(all, user) {
-                bits::take_out(all, user);
-                *enabled -= u32::from(bits::has(seen.enabled, user));
-                open.push(user);
+    /// Takes out whoever cannot stay without a set that these need.
+    fn lose(&mut self, users: &[u64], seen: Seen) {
+        for (word, users) in users.iter().enumerate() {
+            for user in bits::in_word(word, users & self.set[word]) {
+                self.left[user] -= 1;
+                if self.left[user] == 0 {
+                    self.remove(user, seen);
+                }
             }
         }
     }

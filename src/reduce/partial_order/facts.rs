@@ -231,6 +231,6 @@ impl<'p> Collected<'p> {
                 next += facts.len();
             }
         }
-        (Facts::new(fields, next), numbers)
+        (Facts::new(fields, next, self.layout.bytes), numbers)
     }
 }

@@ -9,7 +9,7 @@
 //! - `relation`: which action instances disturb which, as sets of bits; `facts`: what does not hold in a
 //!   state, read off it by `tables`;
 //! - `stubborn` with `deletion` and what both ask, `needs`; `processes`: the methods; `choice`: one of them at work, `memo`: what it
-//!   remembers;
+//!   remembers, by what is enabled (`outlook`) and the facts that are asked for then (`asking`);
 //! - `sleep`: which steps are left out, of those chosen, since another order has been taken; `sleep_sets`: as
 //!   values of states;
 //! - `ascent`: the order of states that keeps steps from being put off for ever;
@@ -20,6 +20,7 @@
 //! `docs/reductions.md`.
 
 mod ascent;
+mod asking;
 mod blocks;
 mod choice;
 mod choosers;
@@ -29,6 +30,7 @@ mod fixed;
 mod memo;
 mod model;
 mod needs;
+mod outlook;
 mod processes;
 mod relation;
 mod sleep;

@@ -1,7 +1,8 @@
 //! What each member of a closed set has to be with, in one state.
 
-use super::relation::{Here, Relation};
-use crate::analysis::bits;
+use super::asking::Asking;
+use super::relation::{Here, Relation, Wait};
+use crate::analysis::bits::{self, Rows};
 
 /// A state as a choice sees it.
 #[derive(Clone, Copy)]
@@ -12,7 +13,7 @@ pub(super) struct Seen<'s> {
     pub facts: &'s [u64],
 }
 
-/// What a member has to be with: sets that are pointed to, by their numbers, none twice.
+/// What a member has to be with: sets, by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need<'n> {
     /// All of each.
@@ -21,41 +22,111 @@ pub(super) enum Need<'n> {
     OneOf(&'n [u32]),
 }
 
-/// What members have to be with, found out for each when it is first asked.
+/// What members have to be with in a state. Of the next state only that is found anew which may be another.
+///
+/// Sets are those that the relation points to and, behind them, of each of its movers those that take it from
+/// where it is.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
+    /// Whose relation it is about, and the state that was looked at last.
+    of: Option<u64>,
+    enabled: Vec<u64>,
+    facts: Vec<u64>,
     found: Vec<Found>,
+    /// Of each member those that it has to be with, from its beginning on.
     sets: Vec<u32>,
-    /// Of each of the relation's movers the set of those that take it from where it is.
+    /// How many sets the relation points to.
+    pointed: usize,
+    /// Of each mover the set of those that take it from where it is.
     leaving: Vec<Option<usize>>,
+    /// Of each member the movers that it takes from where they are.
+    pub takes: Rows,
+    /// Of each set the members that have to be with it, or with another instead.
+    users: Rows,
+    /// Of each member of how many of its sets a member has to be missing so that it cannot stay.
+    pub lives: Vec<u32>,
+    /// Members that are looked at again, and movers.
+    again: Vec<u64>,
+    moved: Vec<u64>,
 }
 
-/// Where what a member needs is in `sets`.
+/// What a member needs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
-    begin: u32,
-    end: u32,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Kind {
-    #[default]
-    Unknown,
-    All,
-    OneOf,
+    count: u32,
+    /// Whether one of the sets is enough.
+    is_choice: bool,
 }
 
 impl Needs {
-    /// Begins with another state: finds out where processes are.
-    pub fn look(&mut self, relation: &Relation, seen: Seen) {
-        self.found.clear();
-        self.found.resize(relation.waits.len(), Found::default());
-        self.sets.clear();
-        self.leaving.clear();
-        let here = |it: &&Here| !bits::has(seen.facts, it.fact);
-        let leaving = |all: &Vec<Here>| all.iter().find(here).map(|it| it.leaving);
-        self.leaving.extend(relation.movers.iter().map(leaving));
+    /// Goes on to another state; `number` tells whose relation it is.
+    pub fn look(&mut self, number: u64, relation: &Relation, asking: &Asking, seen: Seen) {
+        let is_other = self.of != Some(number);
+        if is_other {
+            self.begin(number, relation, asking, seen);
+        }
+        for (again, (before, now)) in
+            self.again.iter_mut().zip(self.enabled.iter().zip(seen.enabled))
+        {
+            *again |= before ^ now;
+        }
+        for (word, (before, now)) in self.facts.iter().zip(seen.facts).enumerate() {
+            for fact in bits::in_word(word, before ^ now) {
+                bits::extend(&mut self.again, asking.by_fact.row(fact));
+                if let Some(mover) = asking.mover_of[fact] {
+                    bits::insert(&mut self.moved, mover);
+                }
+            }
+        }
+        self.enabled.copy_from_slice(seen.enabled);
+        self.facts.copy_from_slice(seen.facts);
+        for word in 0..self.moved.len() {
+            let moved = std::mem::take(&mut self.moved[word]);
+            bits::in_word(word, moved).for_each(|it| self.look_where(it, relation, asking));
+        }
+        for word in 0..self.again.len() {
+            let again = std::mem::take(&mut self.again[word]);
+            bits::in_word(word, again).for_each(|it| self.look_at(it, relation, asking));
+        }
+    }
+
+    /// Begins with a relation: everything is looked at.
+    fn begin(&mut self, number: u64, relation: &Relation, asking: &Asking, seen: Seen) {
+        let (members, movers) = (relation.waits.len(), relation.movers.len());
+        self.of = Some(number);
+        self.enabled = vec![0; seen.enabled.len()];
+        self.facts = vec![0; seen.facts.len()];
+        self.found = vec![Found::default(); members];
+        self.sets = vec![0; asking.begins[members]];
+        self.pointed = relation.enabling.count();
+        self.leaving = vec![None; movers];
+        self.takes = Rows::new(members, movers);
+        self.users = Rows::new(self.pointed + movers, members);
+        self.lives = vec![0; members];
+        self.again = vec![0; bits::words_of(members)];
+        (0..members).for_each(|it| bits::insert(&mut self.again, it));
+        self.moved = vec![0; bits::words_of(movers)];
+        (0..movers).for_each(|it| bits::insert(&mut self.moved, it));
+    }
+
+    /// Finds out where a mover is.
+    fn look_where(&mut self, mover: usize, relation: &Relation, asking: &Asking) {
+        let here = |it: &&Here| !bits::has(&self.facts, it.fact);
+        let now = relation.movers[mover].iter().find(here).map(|it| it.leaving);
+        let before = std::mem::replace(&mut self.leaving[mover], now);
+        if before == now {
+            return;
+        }
+        if before.is_some() != now.is_some() {
+            bits::extend(&mut self.again, asking.by_mover.row(mover));
+        }
+        let taking = |set: Option<usize>| set.map(|it| bits::members(relation.enabling.row(it)));
+        taking(before).into_iter().flatten().for_each(|member| {
+            bits::take_out(self.takes.row_mut(member), mover);
+        });
+        taking(now).into_iter().flatten().for_each(|member| {
+            bits::insert(self.takes.row_mut(member), mover);
+        });
     }
 
     /// What a member has to be with beside those that do not go with it.
@@ -63,41 +134,74 @@ impl Needs {
     /// One that is not possible: of what is known to fail for it one has to come to hold, by those who make it
     /// hold or, if it is where a process is, by those who take the process from where it is. Where it is not
     /// known what fails it needs all of which it is not known.
-    pub fn of(&mut self, relation: &Relation, seen: Seen, member: usize) -> Need<'_> {
-        if self.found[member].kind == Kind::Unknown {
-            self.found[member] = self.find(relation, seen, member);
-        }
-        let Found { begin, end, kind } = self.found[member];
-        let sets = &self.sets[begin as usize..end as usize];
-        if kind == Kind::OneOf { Need::OneOf(sets) } else { Need::All(sets) }
+    pub fn of(&self, asking: &Asking, member: usize) -> Need<'_> {
+        let Found { count, is_choice } = self.found[member];
+        let sets = &self.sets[asking.begins[member]..][..count as usize];
+        if is_choice { Need::OneOf(sets) } else { Need::All(sets) }
     }
 
-    fn find(&mut self, relation: &Relation, seen: Seen, member: usize) -> Found {
-        let begin = self.sets.len();
-        let mut kind = Kind::All;
-        if bits::has(seen.enabled, member) {
-            relation.needed_now(member, seen.facts).for_each(|set| self.add(begin, set));
-        } else {
-            for wait in &relation.waits[member] {
-                if wait.fact.is_some_and(|fact| bits::has(seen.facts, fact)) {
-                    kind = Kind::OneOf;
-                    self.add(begin, wait.enabling);
-                    let leaving = wait.mover.and_then(|mover| self.leaving[mover]);
-                    leaving.into_iter().for_each(|set| self.add(begin, set));
-                }
-            }
-            if kind == Kind::All {
-                relation.not_known(member).for_each(|set| self.add(begin, set));
-            }
+    /// A set, by its number.
+    pub fn row<'r>(&self, relation: &'r Relation, set: u32) -> &'r [u64] {
+        let set = set as usize;
+        match set.checked_sub(self.pointed) {
+            None => relation.enabling.row(set),
+            // Nobody has to be with that of one that is nowhere.
+            Some(mover) => self.leaving[mover].map_or(&[], |it| relation.enabling.row(it)),
         }
-        Found { begin: begin as u32, end: self.sets.len() as u32, kind }
     }
 
-    /// Adds a set to those that begin there, if it is not one of them.
-    fn add(&mut self, begin: usize, set: usize) {
-        let set = set as u32;
-        if !self.sets[begin..].contains(&set) {
-            self.sets.push(set);
+    /// The set of those that take a mover from where it is.
+    pub fn set_of(&self, mover: usize) -> usize {
+        self.pointed + mover
+    }
+
+    /// The members that have to be with a set, or with another instead.
+    pub fn users(&self, set: usize) -> &[u64] {
+        self.users.row(set)
+    }
+
+    fn look_at(&mut self, member: usize, relation: &Relation, asking: &Asking) {
+        let begin = asking.begins[member];
+        let before = self.found[member].count as usize;
+        for &set in &self.sets[begin..][..before] {
+            bits::take_out(self.users.row_mut(set as usize), member);
+        }
+        let found = self.find(relation, begin, member);
+        self.found[member] = found;
+        for &set in &self.sets[begin..][..found.count as usize] {
+            bits::insert(self.users.row_mut(set as usize), member);
+        }
+        self.lives[member] = if found.is_choice { found.count } else { 1 };
+    }
+
+    fn find(&mut self, relation: &Relation, begin: usize, member: usize) -> Found {
+        let Needs { enabled, facts, sets, leaving, pointed, .. } = self;
+        let (sets, mut found) = (&mut sets[begin..], Found::default());
+        if bits::has(enabled, member) {
+            relation.needed_now(member, facts).for_each(|set| found.add(sets, set));
+            return found;
+        }
+        let fails = |it: &&Wait| it.fact.is_some_and(|fact| bits::has(facts, fact));
+        for wait in relation.waits[member].iter().filter(fails) {
+            found.is_choice = true;
+            found.add(sets, wait.enabling);
+            let mover = wait.mover.filter(|&mover| leaving[mover].is_some());
+            mover.into_iter().for_each(|mover| found.add(sets, *pointed + mover));
+        }
+        if !found.is_choice {
+            relation.not_known(member).for_each(|set| found.add(sets, set));
+        }
+        found
+    }
+}
+
+impl Found {
+    /// Adds a set to those that are found, if it is not one of them.
+    fn add(&mut self, sets: &mut [u32], set: usize) {
+        let (set, count) = (set as u32, self.count as usize);
+        if !sets[..count].contains(&set) {
+            sets[count] = set;
+            self.count += 1;
         }
     }
 }

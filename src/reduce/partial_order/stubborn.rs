@@ -9,6 +9,7 @@
 //! With the *conditional* relation (Definitions 9 and 11) what does not go with an enabled member depends on
 //! the state: on how full a channel is, or what a counter holds.
 
+use super::asking::Asking;
 use super::needs::{Need, Needs, Seen};
 use super::relation::Relation;
 use crate::analysis::bits;
@@ -78,20 +79,27 @@ impl Closure {
     }
 
     /// Closes the set; gives up, with `false`, as soon as it has more than `most` enabled members or one
-    /// that is avoided.
-    pub fn close(&mut self, relation: &Relation, seen: Seen, needs: &mut Needs, most: u32) -> bool {
+    /// that is avoided. `needs` have looked at the state.
+    pub fn close(
+        &mut self,
+        (relation, asking): (&Relation, &Asking),
+        seen: Seen,
+        needs: &Needs,
+        most: u32,
+    ) -> bool {
         while let Some(member) = self.open.pop() {
             if bits::has(seen.enabled, member) {
                 self.add(seen, relation.dependent.row(member));
             }
-            match needs.of(relation, seen, member) {
+            match needs.of(asking, member) {
                 Need::OneOf(sets) => {
-                    let cheapest = self.cheapest(relation, seen, sets);
-                    self.add(seen, relation.enabling.row(cheapest));
+                    if let Some(cheapest) = self.cheapest(relation, seen, needs, sets) {
+                        self.add(seen, cheapest);
+                    }
                 }
                 Need::All(sets) => {
                     for &set in sets {
-                        self.add(seen, relation.enabling.row(set as usize));
+                        self.add(seen, needs.row(relation, set));
                     }
                 }
             }
@@ -102,37 +110,44 @@ impl Closure {
         true
     }
 
-    /// The set with the least to add; of several the first.
-    fn cheapest(&self, relation: &Relation, seen: Seen, sets: &[u32]) -> usize {
-        let all = sets.iter().map(|&set| set as usize);
+    /// The set with the least to add; of several the first. None if there is one with nothing to add.
+    fn cheapest<'r>(
+        &self,
+        relation: &'r Relation,
+        seen: Seen,
+        needs: &Needs,
+        sets: &[u32],
+    ) -> Option<&'r [u64]> {
         if let &[only] = sets {
-            return only as usize;
+            return Some(needs.row(relation, only));
+        }
+        let rows = sets.iter().map(|&set| needs.row(relation, set));
+        if rows.clone().any(|row| bits::is_within(row, &self.set)) {
+            return None;
         }
         let mut least = (u32::MAX, u32::MAX);
-        let mut cheapest = 0;
-        for set in all {
-            let cost = self.cost(relation, seen, set);
-            if cost < least {
-                (cheapest, least) = (set, cost);
-            }
-            if cost == (0, 0) {
-                break;
+        let mut cheapest = None;
+        for row in rows {
+            if let Some(cost) = self.cost(row, seen, least) {
+                (cheapest, least) = (Some(row), cost);
             }
         }
         cheapest
     }
 
-    /// What it costs to add a set: enabled members above all.
-    fn cost(&self, relation: &Relation, seen: Seen, row: usize) -> (u32, u32) {
-        let row = relation.enabling.row(row);
+    /// What it costs to add a set, if that is less than the least so far: enabled members above all.
+    fn cost(&self, row: &[u64], seen: Seen, least: (u32, u32)) -> Option<(u32, u32)> {
         let (mut enabled, mut all) = (0, 0);
         for ((new, known), is_enabled) in row.iter().zip(&self.set).zip(seen.enabled) {
             let new = new & !known;
             if new != 0 {
                 enabled += (new & is_enabled).count_ones();
                 all += new.count_ones();
+                if (enabled, all) >= least {
+                    return None;
+                }
             }
         }
-        (enabled, all)
+        Some((enabled, all))
     }
 }

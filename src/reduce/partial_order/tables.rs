@@ -8,13 +8,16 @@ use crate::ir::layout::{Cell, CellId};
 /// that are compared would take half a megabyte otherwise.
 const WIDE_BITS_MAX: u32 = 12;
 
+/// Fields are read together whose cells have no more bits than this.
+const JOINED_BITS_MAX: u32 = 8;
+
 /// Facts in one word of such a table, so that a byte tells all sets of them.
 const NARROW_FACTS: usize = 8;
 
 /// Reads facts off states.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
-    fields: Vec<Field>,
+    fields: Vec<Read>,
     /// Words of a set of facts.
     words: usize,
 }
@@ -26,7 +29,7 @@ pub(super) type Refuted = Vec<bool>;
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     /// Where their bits are.
-    runs: Vec<Run>,
+    stretches: Vec<Stretch>,
     /// The word that their facts are in.
     word: usize,
     table: Table,
@@ -42,8 +45,29 @@ impl Field {
     pub fn new(layout: &Layout, cells: &[CellId], facts: &[&Refuted], first: usize) -> Field {
         let is_wide = facts[0].len() <= 1 << WIDE_BITS_MAX;
         let table = Table::new(facts, first % 64, is_wide);
-        Field { runs: runs(layout, cells), word: first / 64, table }
+        Field { stretches: stretches(layout, cells), word: first / 64, table }
     }
+
+    /// Both at once, if that makes a small table.
+    fn joined(&self, other: &Field) -> Option<Field> {
+        let both = [self, other];
+        let bits = both.iter().flat_map(|it| &it.stretches).map(|it| it.bits).sum::<u32>();
+        let is_small = bits <= JOINED_BITS_MAX && both.iter().all(|it| it.table.is_wide());
+        (is_small && self.word == other.word).then(|| {
+            let mut stretches = self.stretches.clone();
+            other.stretches.iter().for_each(|&it| append(&mut stretches, it));
+            Field { stretches, word: self.word, table: self.table.joined(&other.table) }
+        })
+    }
+}
+
+/// A field to read.
+#[derive(Clone, Debug)]
+struct Read {
+    first: Run,
+    more: Vec<Run>,
+    word: usize,
+    table: Table,
 }
 
 /// A word of a set of facts, by the code of cells.
@@ -74,6 +98,17 @@ impl Table {
         }
     }
 
+    /// Whether there is a word for each code.
+    fn is_wide(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// The words of both, which are one, for codes with those of the other behind them.
+    fn joined(&self, other: &Table) -> Table {
+        let both = self.words.iter().flat_map(|one| other.words.iter().map(move |it| one | it));
+        Table { numbers: Vec::new(), words: both.collect() }
+    }
+
     fn word(&self, code: u64) -> u64 {
         let number = self.numbers.get(code as usize).map_or(code, |it| u64::from(*it));
         self.words[number as usize]
@@ -89,26 +124,39 @@ struct Run {
     bits: u32,
 }
 
+/// Bits of a state that lie side by side, by the number of the first.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    bit: u32,
+    bits: u32,
+}
+
 /// Where the bits of cells are, which are in the order of their bits.
-fn runs(layout: &Layout, cells: &[CellId]) -> Vec<Run> {
-    let mut stretches: Vec<(u32, u32)> = Vec::new();
+fn stretches(layout: &Layout, cells: &[CellId]) -> Vec<Stretch> {
+    let mut stretches = Vec::new();
     for cell in cells {
         let Cell { bit, bits, .. } = layout.cells[*cell];
-        match stretches.last_mut() {
-            Some((first, count)) if *first + *count == bit => *count += bits,
-            _ => stretches.push((bit, bits)),
-        }
+        append(&mut stretches, Stretch { bit, bits });
     }
-    let stretches = stretches.into_iter().filter(|it| it.1 > 0);
-    let last = layout.bytes.saturating_sub(8);
-    let run = |(first, bits): (u32, u32)| {
-        let byte = ((first / 8) as usize).min(last);
-        Run { byte, shift: 64 - (first - 8 * byte as u32) - bits, bits }
-    };
-    stretches.map(run).collect()
+    stretches
+}
+
+/// Adds a stretch behind others.
+fn append(stretches: &mut Vec<Stretch>, Stretch { bit, bits }: Stretch) {
+    match stretches.last_mut() {
+        _ if bits == 0 => {}
+        Some(last) if last.bit + last.bits == bit => last.bits += bits,
+        _ => stretches.push(Stretch { bit, bits }),
+    }
 }
 
 impl Run {
+    /// A stretch in states of so many bytes.
+    fn new(Stretch { bit, bits }: Stretch, bytes: usize) -> Run {
+        let byte = ((bit / 8) as usize).min(bytes.saturating_sub(8));
+        Run { byte, shift: 64 - (bit - 8 * byte as u32) - bits, bits }
+    }
+
     /// Its bits behind those of a code.
     fn behind(self, code: u64, state: &[u8]) -> u64 {
         let bytes = state[self.byte..].first_chunk().copied().unwrap_or_else(|| {
@@ -122,9 +170,21 @@ impl Run {
 }
 
 impl Facts {
-    /// So many facts, in fields.
-    pub fn new(fields: Vec<Field>, count: usize) -> Facts {
-        Facts { fields, words: words_of(count) }
+    /// So many facts, in fields of states of so many bytes.
+    pub fn new(fields: Vec<Field>, count: usize, bytes: usize) -> Facts {
+        let mut joined: Vec<Field> = Vec::new();
+        for field in fields {
+            match joined.last().and_then(|last| last.joined(&field)) {
+                Some(both) => *joined.last_mut().expect("there is one") = both,
+                None => joined.push(field),
+            }
+        }
+        let read = |Field { stretches, word, table }| {
+            let mut runs = stretches.into_iter().map(|it| Run::new(it, bytes));
+            let first = runs.next().unwrap_or(Run { byte: 0, shift: 0, bits: 0 });
+            Read { first, more: runs.collect(), word, table }
+        };
+        Facts { fields: joined.into_iter().map(read).collect(), words: words_of(count) }
     }
 
     /// Words of a set of facts.
@@ -135,8 +195,9 @@ impl Facts {
     /// Makes `facts` those of a state.
     pub fn read(&self, state: &[u8], facts: &mut [u64]) {
         facts.fill(0);
-        for Field { runs, word, table } in &self.fields {
-            let code = runs.iter().fold(0, |code, run| run.behind(code, state));
+        for Read { first, more, word, table } in &self.fields {
+            let code = first.behind(0, state);
+            let code = more.iter().fold(code, |code, run| run.behind(code, state));
             facts[*word] |= table.word(code);
         }
     }

@@ -1,0 +1,78 @@
+//! Which facts what members have to be with depends on.
+//!
+//! A choice looks at facts only to find out what members have to be with (`needs`), and of a member that is
+//! enabled other facts than of one that is not. So of all states in which the same is enabled the same facts are
+//! asked for, which is all that such a choice is remembered by; and from one state to the next only those
+//! members have to be looked at again of whom a fact has changed.
+
+use super::relation::Relation;
+use crate::analysis::bits::{self, Rows};
+
+/// What is asked of which fact.
+#[derive(Debug)]
+pub(super) struct Asking {
+    /// Of each fact the members that have to be with something else by it.
+    pub by_fact: Rows,
+    /// Of each of the relation's movers the members that wait for it somewhere.
+    pub by_mover: Rows,
+    /// Of each fact the mover that it is about, if it tells where one is.
+    pub mover_of: Vec<Option<usize>>,
+    /// Of each member where its sets begin among those of all, as many as it may have to be with at once; then
+    /// how many there are together.
+    pub begins: Vec<usize>,
+    /// The facts asked for of each member where it is enabled.
+    enabled: Rows,
+    /// And where it is not.
+    disabled: Rows,
+    /// The facts that tell where movers are, which are asked for in each state.
+    movers: Vec<u64>,
+}
+
+impl Asking {
+    pub fn new(relation: &Relation) -> Asking {
+        let (members, facts) = (relation.waits.len(), relation.facts.words() * bits::WORD_BITS);
+        let mut asking = Asking {
+            by_fact: Rows::new(facts, members),
+            by_mover: Rows::new(relation.movers.len(), members),
+            mover_of: vec![None; facts],
+            begins: vec![0],
+            enabled: Rows::new(members, facts),
+            disabled: Rows::new(members, facts),
+            movers: vec![0; relation.facts.words()],
+        };
+        for (mover, here) in relation.movers.iter().enumerate() {
+            for it in here {
+                asking.mover_of[it.fact] = Some(mover);
+                bits::insert(&mut asking.movers, it.fact);
+            }
+        }
+        for (member, (waits, sometimes)) in
+            relation.waits.iter().zip(&relation.sometimes).enumerate()
+        {
+            for fact in waits.iter().filter_map(|it| it.fact) {
+                bits::insert(asking.disabled.row_mut(member), fact);
+                bits::insert(asking.by_fact.row_mut(fact), member);
+            }
+            for fact in sometimes.iter().filter_map(|it| it.unless) {
+                bits::insert(asking.enabled.row_mut(member), fact);
+                bits::insert(asking.by_fact.row_mut(fact), member);
+            }
+            for mover in waits.iter().filter_map(|it| it.mover) {
+                bits::insert(asking.by_mover.row_mut(mover), member);
+            }
+            let most = sometimes.len().max(2 * waits.len());
+            asking.begins.push(asking.begins[member] + most);
+        }
+        asking
+    }
+
+    /// Makes `facts` those that are asked for where this is enabled.
+    pub fn asked(&self, enabled: &[u64], facts: &mut [u64]) {
+        facts.copy_from_slice(&self.movers);
+        for member in 0..self.begins.len() - 1 {
+            let is_enabled = member / bits::WORD_BITS < enabled.len() && bits::has(enabled, member);
+            let rows = if is_enabled { &self.enabled } else { &self.disabled };
+            bits::extend(facts, rows.row(member));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What is known of all states in which the same is enabled, before any fact is looked at.
+
+use super::asking::Asking;
+use super::relation::Relation;
+use crate::analysis::bits;
+
+/// What is known of all states in which the same is enabled.
+#[derive(Debug, Default)]
+pub(super) struct Outlook {
+    /// The drawing instances, then the facts that are asked for.
+    words: Vec<u64>,
+    /// Words of a set of instances.
+    instances: usize,
+    /// Room: what has been drawn in, and what of it is still to be looked at.
+    drawn: Vec<u64>,
+    open: Vec<usize>,
+}
+
+impl Outlook {
+    /// Makes it one of so many words of instances and of facts.
+    pub fn resize(&mut self, instances: usize, facts: usize) {
+        self.instances = instances;
+        self.words.resize(instances + facts, 0);
+    }
+
+    /// The enabled instances that draw in all others that are enabled: each what does not go with it, that what does
+    /// not go with that, and so on. A closed set with one of these has all.
+    pub fn drawing(&self) -> &[u64] {
+        &self.words[..self.instances]
+    }
+
+    /// The facts that a choice asks for.
+    pub fn asked(&self) -> &[u64] {
+        &self.words[self.instances..]
+    }
+
+    /// All of it, to be kept.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// All of it, to be filled with what was kept.
+    pub fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    /// Of nothing it is known that it draws in all; all facts are asked for.
+    pub fn know_nothing(&mut self) {
+        let (drawing, asked) = self.words.split_at_mut(self.instances);
+        drawing.fill(0);
+        asked.fill(u64::MAX);
+    }
+
+    /// Finds out what is known where this is enabled.
+    pub fn look(&mut self, relation: &Relation, asking: &Asking, enabled: &[u64]) {
+        self.words.fill(0);
+        for seed in bits::members(enabled) {
+            if self.draws_all(relation, enabled, seed) {
+                bits::insert(&mut self.words, seed);
+            }
+        }
+        asking.asked(enabled, &mut self.words[self.instances..]);
+    }
+
+    /// Whether an instance draws in all that is enabled; those before it are known.
+    fn draws_all(&mut self, relation: &Relation, enabled: &[u64], seed: usize) -> bool {
+        let Outlook { words, instances, drawn, open } = self;
+        drawn.clear();
+        drawn.resize(*instances, 0);
+        bits::insert(drawn, seed);
+        open.clear();
+        open.push(seed);
+        while let Some(member) = open.pop() {
+            let row = relation.dependent.row(member).iter().zip(enabled);
+            for (word, (drawn, (with, enabled))) in drawn.iter_mut().zip(row).enumerate() {
+                let new = with & enabled & !*drawn;
+                if new & words[word] != 0 {
+                    return true;
+                }
+                *drawn |= new;
+                open.extend(bits::in_word(word, new));
+            }
+        }
+        bits::is_within(enabled, drawn)
+    }
+}
