@@ -721,6 +721,7 @@ system async;";
   P.x (m.dve:1:18): 3 values, of which 1 are told apart
 dead        saves 40 % of all 5 states
   P.x (m.dve:1:18): dead at 1 of the 2 locations of P: a (line 1)
+linear      not used: there is nothing in the model for it
 symmetry    not used: there is nothing in the model for it
 reversible  saves 0 % of all 5 states
   P.a -> b (m.dve:2:9): 1 instance, 1 case
@@ -740,6 +741,8 @@ por         not used: there are only 5 states
     assert!(ran.err.contains("warning: dead is left out: no variable"), "{}", ran.err);
     let ran = bench.check(COUNTER, &["--reduce", "values"]);
     assert!(ran.err.contains("warning: values is left out: no values"), "{}", ran.err);
+    let ran = bench.check(COUNTER, &["--reduce", "linear"]);
+    assert!(ran.err.contains("warning: linear is left out: no variables"), "{}", ran.err);
 }
 
 #[test]

@@ -5,6 +5,7 @@ pub mod bits;
 pub mod constants;
 pub mod dependence;
 pub mod instances;
+pub mod linear;
 pub mod live;
 pub mod order;
 pub mod ranges;

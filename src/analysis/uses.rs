@@ -137,6 +137,8 @@ pub enum Use {
     },
     /// One message may be sent to channels with either of these fields.
     SentToEither(Holder, Holder),
+    /// A holder is set to its least values, or has none.
+    Cleared(Holder),
     /// More is done with a holder.
     HandledOtherwise(Holder),
 }
@@ -259,7 +261,12 @@ impl Visitor for Survey<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Assign { target, value, overflow } => self.assigned(target, value, *overflow),
-            StmtKind::Undefine(place) | StmtKind::Clear(place) => walk::place(self, place),
+            StmtKind::Undefine(place) | StmtKind::Clear(place) => {
+                if let Root::Variable(id) = place.root {
+                    self.found.push(Use::Cleared(self.holders.variable(id)));
+                }
+                walk::place(self, place);
+            }
             // What is printed is told by the program as written.
             StmtKind::Print { .. } => {}
             StmtKind::Run { process, arguments, into } => {

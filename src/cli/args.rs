@@ -371,6 +371,8 @@ pub enum ReduceArg {
     Dead,
     /// Values that nothing tells apart
     Values,
+    /// Sets of variables that only count on from each other
+    Linear,
 }
 
 impl ReduceArg {
@@ -384,6 +386,7 @@ impl ReduceArg {
             ReduceArg::Symmetry => "symmetry",
             ReduceArg::Dead => "dead",
             ReduceArg::Values => "values",
+            ReduceArg::Linear => "linear",
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
             let reversible = has(ReduceArg::Reversible).then(Rules::default);
             let rewritings =
                 Rewritings { values: has(ReduceArg::Values), dead: has(ReduceArg::Dead) };
-            Reduce { reversible, rewritings, symmetry, steps }
+            Reduce { reversible, rewritings, linear: has(ReduceArg::Linear), symmetry, steps }
         }
     };
     let steps =
@@ -47,7 +47,7 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
     };
     let symmetry = args.symmetry.map_or(by_default.symmetry, SymmetryArg::effort);
     let reversible = rules(args, by_default.reversible)?;
-    Ok(Reduce { reversible, symmetry, steps, rewritings: by_default.rewritings })
+    Ok(Reduce { reversible, symmetry, steps, ..by_default })
 }
 
 /// Which rules are to be undone.
@@ -144,6 +144,11 @@ pub(super) fn useless(args: &CheckArgs, searched: &Searched) -> Vec<String> {
     let mut told = Vec::new();
     if is_useless(ReduceArg::Symmetry, Kind::Representative) {
         told.push("symmetry is left out: nothing in the model is symmetric".into());
+    }
+    if is_useless(ReduceArg::Linear, Kind::Representative) {
+        told.push(
+            "linear is left out: no variables are found that only count on from each other".into(),
+        );
     }
     if is_useless(ReduceArg::Dead, Kind::Rewriting) {
         told.push("dead is left out: no variable of the model is found to be dead anywhere".into());

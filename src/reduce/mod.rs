@@ -7,6 +7,7 @@
 
 pub mod claim;
 pub mod dead;
+pub mod linear;
 pub mod partial_order;
 pub mod pass;
 mod pool;
@@ -21,6 +22,7 @@ pub use preserve::{Kept, Preserved};
 use crate::analysis::instances::NotNumbered;
 use crate::exec::{Checks, Model, Selective, Tally};
 use claim::NeverClaim;
+use linear::Linear;
 use partial_order::{PartialOrder, Proviso, Way};
 use reversible::{Rules, Undoing};
 use rewriting::{ProgramForm, Rewritings};
@@ -85,6 +87,8 @@ pub struct Wished {
     pub reversible: Option<(Rules, Checks)>,
     /// By which passes the program is to be rewritten.
     pub rewritings: Rewritings,
+    /// Whether one variable of each set that only count on from each other is always 0.
+    pub linear: bool,
     /// The trouble to take over symmetric states.
     pub symmetry: Option<Effort>,
     /// How steps are to be chosen, in a search for some checks.
@@ -185,6 +189,8 @@ impl<'m> Stack<'m> {
             }
         }
         wanted.extend(symmetry.map(boxed));
+        let linear = wished.linear.then(|| Linear::of(program, layout)).flatten();
+        wanted.extend(linear.map(boxed));
         let mut stack = Stack::new(wanted);
         stack.refused.append(&mut refused);
         stack

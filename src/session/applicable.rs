@@ -1,6 +1,7 @@
 //! Which reductions there are for a model: of what, where it stands, what each saves by itself.
 
 use super::{Reduce, Runnable, Steps, TextModel};
+use crate::analysis::linear::linear_sets;
 use crate::exec::{Executor, Interp};
 use crate::ir::{Domain, Program, ScalarsetId, Type, TypeId, Variable};
 use crate::reduce::Kind;
@@ -54,7 +55,7 @@ struct Named {
 }
 
 /// Every reduction.
-const NAMED: [Named; 5] = [
+const NAMED: [Named; 6] = [
     Named {
         name: "values",
         reduce: Reduce { rewritings: Rewritings::VALUES, ..Reduce::NONE },
@@ -66,6 +67,12 @@ const NAMED: [Named; 5] = [
         reduce: Reduce { rewritings: Rewritings::DEAD, ..Reduce::NONE },
         kind: Kind::Rewriting,
         subjects: TextModel::dead,
+    },
+    Named {
+        name: "linear",
+        reduce: Reduce { linear: true, ..Reduce::NONE },
+        kind: Kind::Representative,
+        subjects: TextModel::linear,
     },
     Named {
         name: "symmetry",
@@ -133,6 +140,25 @@ impl TextModel {
         let subjects = found.into_iter().map(|it| {
             let about = format!("{} values, of which {} are told apart", it.values, it.apart);
             self.variable(&program.variables[it.variable], about)
+        });
+        subjects.collect()
+    }
+
+    /// The variables that only count on from each other.
+    fn linear(&self) -> Vec<Subject> {
+        let program = self.interp.program();
+        let named = |id| {
+            let Variable { owner, name, .. } = &program.variables[id];
+            program.owned_name(*owner, name)
+        };
+        let sets = linear_sets(program, self.interp.layout());
+        let subjects = sets.into_iter().flat_map(|set| {
+            let of = |id| match id == set.first {
+                true => format!("always 0, modulo {}", set.modulus),
+                false => format!("counted from {}, modulo {}", named(set.first), set.modulus),
+            };
+            let subject = |&id| self.variable(&program.variables[id], of(id));
+            set.variables.iter().map(subject).collect::<Vec<_>>()
         });
         subjects.collect()
     }

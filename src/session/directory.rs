@@ -65,6 +65,8 @@ pub struct Job {
     deadlock: u8,
     /// The passes by which the program is rewritten: a bit for each.
     rewritings: u8,
+    /// Whether one variable of each set that only count on from each other is always 0.
+    linear: bool,
     /// The trouble taken over symmetric states: 0 none, 1 exact, 2 fast.
     symmetry: u8,
     /// The names of the rules that are undone, if any are (all that can be, if none is named), and whether that
@@ -116,6 +118,7 @@ impl Job {
                 Some(_) => 1,
             },
             rewritings: wished.rewritings.code(),
+            linear: wished.linear,
             partial_order: match wished.partial_order {
                 _ if searched.is_undecided() => UNDECIDED,
                 None => 0,
@@ -151,6 +154,7 @@ impl Job {
             wraps: false,
             deadlock: 0,
             rewritings: 0,
+            linear: false,
             symmetry: 0,
             reversible: None,
             partial_order: 0,
@@ -257,10 +261,10 @@ impl Job {
 
     /// How the state space is to be reduced, where that is still to be decided: the search has not begun.
     pub fn undecided(&self) -> Option<Reduce> {
-        let Wished { reversible, rewritings, symmetry, .. } = self.wished();
+        let Wished { reversible, rewritings, linear, symmetry, .. } = self.wished();
         let (reversible, steps) = (reversible.map(|(rules, _)| rules), Steps::Auto);
         let is_open = self.partial_order == UNDECIDED;
-        is_open.then_some(Reduce { reversible, rewritings, symmetry, steps })
+        is_open.then_some(Reduce { reversible, rewritings, linear, symmetry, steps })
     }
 
     /// How the state space is reduced.
@@ -276,7 +280,7 @@ impl Job {
         let reversible = self.reversible.clone().map(rules);
         let partial_order = way.map(|way| (way, checks));
         let rewritings = Rewritings::of_code(self.rewritings);
-        Wished { reversible, rewritings, symmetry, partial_order }
+        Wished { reversible, rewritings, linear: self.linear, symmetry, partial_order }
     }
 
     /// What it is not reduced by, as that would not pay.

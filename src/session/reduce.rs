@@ -36,6 +36,8 @@ pub struct Reduce {
     pub reversible: Option<Rules>,
     /// By which passes the program is rewritten.
     pub rewritings: Rewritings,
+    /// Whether one variable of each set that only count on from each other is always 0.
+    pub linear: bool,
     /// The trouble to take over symmetric states, if one of them is enough.
     pub symmetry: Option<Effort>,
     /// Which steps are taken of a state.
@@ -59,6 +61,7 @@ impl Reduce {
     pub const NONE: Reduce = Reduce {
         reversible: None,
         rewritings: Rewritings::NONE,
+        linear: false,
         symmetry: None,
         steps: Steps::All,
     };
@@ -78,7 +81,8 @@ impl Reduce {
             Steps::All | Steps::Auto => None,
         };
         let reversible = self.reversible.clone().map(|rules| (rules, checks));
-        Wished { reversible, rewritings: self.rewritings, symmetry: self.symmetry, partial_order }
+        let Reduce { rewritings, linear, symmetry, .. } = *self;
+        Wished { reversible, rewritings, linear, symmetry, partial_order }
     }
 }
 

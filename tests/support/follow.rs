@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use spillway::exec::{Explain, Interp, Model, Step, StepOutcome};
 use spillway::front::{Language, Options};
 use spillway::ir::validate;
+use spillway::reduce::Wished;
 use spillway::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
 use spillway::search::{Checks, Limits, Outcome, memory};
 use spillway::session::TextModel;
@@ -86,13 +87,18 @@ pub fn is_kept(language: &str, text: &str, by: Rewritings) -> Result<(), TestCas
     let loaded = TextModel::load(language, sources, Options::default());
     let model = loaded.map_err(|error| TestCaseError::fail(error.to_string()))?.0;
     follow(&model.interp, by, 100_000)?;
+    is_found_alike(model, Wished { rewritings: by, ..Wished::default() })
+}
+
+/// That a model, reduced, is found to be as it is, as deep, and what is found can be told.
+pub fn is_found_alike(mut model: TextModel, wished: Wished) -> Result<(), TestCaseError> {
     let whole = explored(model.searched().model());
-    let fewer = model.with_rewritings(by);
-    let searched = fewer.searched();
+    model.wished = wished;
+    let searched = model.searched();
     let found = explored(searched.model());
     prop_assert_eq!(levels(&found), levels(&whole));
     prop_assert!(found.states() <= whole.states());
-    if searched.wished().rewritings != Rewritings::NONE {
+    if searched.model().lifts().is_some() {
         super::stored::replayed(searched.model(), &found, &ALL);
     }
     Ok(())

@@ -5,7 +5,7 @@ use crate::ir::{Expr, ExprKind, Place, Program, Selector};
 use crate::source::Span;
 
 /// What the value of an expression depends on in a state.
-pub(super) enum Depends<'e> {
+pub enum Depends<'e> {
     /// Nothing: it is a constant.
     Nothing,
     /// What is at one place, which is of this holder.
@@ -15,10 +15,10 @@ pub(super) enum Depends<'e> {
 }
 
 /// A value, or nothing where that is undefined; or how judging it fails.
-pub(super) type Value = Result<Option<i64>, (Span, String)>;
+pub type Value = Result<Option<i64>, (Span, String)>;
 
 /// What an expression depends on.
-pub(super) fn depends<'e>(program: &Program, holders: &Holders, expr: &'e Expr) -> Depends<'e> {
+pub fn depends<'e>(program: &Program, holders: &Holders, expr: &'e Expr) -> Depends<'e> {
     let of = |it| depends(program, holders, it);
     match &expr.kind {
         ExprKind::Constant(_) => Depends::Nothing,
@@ -80,7 +80,7 @@ fn forget_in(expr: &mut Expr) {
 }
 
 /// What an expression that depends on nothing but one place comes to where that holds a value.
-pub(super) fn judge(program: &Program, expr: &Expr, held: Option<i64>) -> Value {
+pub fn judge(program: &Program, expr: &Expr, held: Option<i64>) -> Value {
     let of = |it: &Expr| -> Result<i64, (Span, String)> {
         judge(program, it, held)?.ok_or((it.span, "undefined".into()))
     };

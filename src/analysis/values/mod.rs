@@ -21,7 +21,8 @@ use crate::ir::{
     ChannelId, Domain, EndRule, Expr, ExprKind, Layout, Overflow, Owner, Pattern, Place, Program,
     Root, VarId,
 };
-use judged::{Depends, Value, depends, judge};
+use judged::Value;
+pub(super) use judged::{Depends, depends, judge};
 use partition::Partition;
 use std::collections::BTreeSet;
 
@@ -244,7 +245,7 @@ fn finds_itself(place: &Place) -> bool {
 }
 
 /// What is stored of a value, if it is.
-fn kept(value: i64, domain: (i64, i64), overflow: Overflow) -> Option<i64> {
+pub(super) fn kept(value: i64, domain: (i64, i64), overflow: Overflow) -> Option<i64> {
     let fits = domain.0 <= value && value <= domain.1;
     (fits || overflow == Overflow::Wraps).then(|| wrapped(value, domain))
 }
@@ -309,7 +310,7 @@ impl<'p> Joined<'p> {
                         joined.tell_all_apart(*to);
                     }
                 }
-                Use::Asked(_) | Use::Matched { .. } => {}
+                Use::Asked(_) | Use::Matched { .. } | Use::Cleared(_) => {}
             }
         }
         joined
@@ -391,7 +392,10 @@ fn judged_class(
             Use::Stored { to, value, overflow, .. } => {
                 watch.stored(*to, value, (domain, *overflow));
             }
-            Use::Received { .. } | Use::SentToEither(..) | Use::HandledOtherwise(_) => {}
+            Use::Received { .. }
+            | Use::SentToEither(..)
+            | Use::Cleared(_)
+            | Use::HandledOtherwise(_) => {}
         }
         if watch.is_all_apart {
             return None;

@@ -1,0 +1,295 @@
+//! Variables that only count on from each other (Pelánek 2005, section 3.2: linear transformations).
+//!
+//! A set of holders is *linear* modulo *n* if all that is done with their values is to compare them for equality with each other,
+//! plus a constant, and to have them be each other, plus a constant. Then adding a constant to all of them, modulo
+//! *n*, changes nothing that could be seen. An order, a constant, an index, a property that names one of them all break
+//! the set. Whether an expression adds a constant is found by what it comes to for each value, so `1 - x` of two values is
+//! `x + 1`, and so is `(x + 1) % n`.
+
+use super::uses::{Holder, Holders, Storing, Use, uses};
+use super::values::{Depends, depends, judge, kept};
+use crate::ir::layout::CellId;
+use crate::ir::walk::{self, Visitor};
+use crate::ir::{
+    Binary, Expr, ExprKind, Layout, Overflow, Owner, Pattern, Place, Program, Stmt, StmtKind, VarId,
+};
+
+/// Sets of more values are left as they are.
+const VALUES_MAX: i64 = 256;
+
+/// A set of holders that only count on from each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinearSet {
+    /// How many values there are, from 0.
+    pub modulus: i64,
+    /// The variable from which the others are counted: it is always there.
+    pub first: VarId,
+    /// Where it is kept.
+    pub first_cell: CellId,
+    /// All variables of the set.
+    pub variables: Vec<VarId>,
+    /// Where values of the set are kept, and when.
+    pub cells: Vec<(CellId, Kept)>,
+}
+
+/// When a cell holds a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Always.
+    Always,
+    /// Where the code of this cell is greater than this: the location of its process, or how many messages there are.
+    Above(CellId, u32),
+}
+
+/// The linear sets of a program whose states are laid out so.
+pub fn linear_sets(program: &Program, layout: &Layout) -> Vec<LinearSet> {
+    let holders = Holders::new(program);
+    let Some(uses) = uses(program, &holders) else { return Vec::new() };
+    let parents = (0..holders.count()).collect();
+    let is_broken = vec![false; holders.count()];
+    let mut sets = Sets { program, holders: &holders, parents, is_broken, sums: Vec::new() };
+    sets.survey(&uses);
+    let firsts: Vec<Holder> =
+        (0..holders.count()).filter(|&it| sets.parents[it] == it && !sets.is_broken[it]).collect();
+    firsts.into_iter().filter_map(|it| sets.linear(it, layout)).collect()
+}
+
+/// Something that has to add a constant.
+struct Sum {
+    /// To the values of this.
+    of: Holder,
+    expr: Expr,
+    /// Where it goes to, and what becomes of it there, if it is stored.
+    to: Option<(Holder, Overflow)>,
+}
+
+/// Holders whose values meet.
+struct Sets<'p> {
+    program: &'p Program,
+    holders: &'p Holders,
+    parents: Vec<Holder>,
+    /// Of each set's first holder, whether it is not linear.
+    is_broken: Vec<bool>,
+    sums: Vec<Sum>,
+}
+
+impl Sets<'_> {
+    fn find(&self, mut holder: Holder) -> Holder {
+        while self.parents[holder] != holder {
+            holder = self.parents[holder];
+        }
+        holder
+    }
+
+    fn break_up(&mut self, holder: Holder) {
+        let set = self.find(holder);
+        self.is_broken[set] = true;
+    }
+
+    fn join(&mut self, one: Holder, other: Holder) {
+        let (one, other) = (self.find(one), self.find(other));
+        self.parents[other] = one;
+        self.is_broken[one] |= self.is_broken[other];
+    }
+
+    /// The place that an expression depends on alone, if it is the mover's own, or the program's.
+    fn on<'e>(&self, expr: &'e Expr) -> Option<(&'e Place, Holder)> {
+        match depends(self.program, self.holders, expr) {
+            Depends::On(place, holder) if place.slot.is_none() => Some((place, holder)),
+            _ => None,
+        }
+    }
+
+    fn sum(&mut self, of: Holder, expr: &Expr, to: Option<(Holder, Overflow)>) {
+        self.sums.push(Sum { of, expr: expr.clone(), to });
+    }
+
+    fn survey(&mut self, uses: &[Use]) {
+        for holder in 0..self.holders.count() {
+            if !self.is_understood(holder) {
+                self.break_up(holder);
+            }
+        }
+        for it in uses {
+            match it {
+                Use::HandledOtherwise(it) | Use::Cleared(it) => self.break_up(*it),
+                Use::Received { from, to } | Use::SentToEither(from, to) => self.join(*from, *to),
+                Use::Asked(expr) => self.expr(expr),
+                Use::Matched { field, value } => self.matched(*field, value),
+                Use::Stored { to, value, overflow, by, .. } => match self.on(value) {
+                    Some((place, of)) if *by != Storing::Given => {
+                        walk::place(self, place);
+                        self.join(of, *to);
+                        self.sum(of, value, Some((*to, *overflow)));
+                    }
+                    _ => {
+                        self.break_up(*to);
+                        self.expr(value);
+                    }
+                },
+            }
+        }
+    }
+
+    /// Whether a holder may be in a set: its values are always defined, and where it belongs to a process that comes and
+    /// goes, no other such comes.
+    fn is_understood(&self, holder: Holder) -> bool {
+        let program = self.program;
+        let Some(scalar) = self.holders.scalar(program, holder) else { return false };
+        let has_slots = |owner| match owner {
+            Owner::Program => false,
+            Owner::Process(process) => program.processes[process].has_slots(),
+        };
+        let may_be = match (self.holders.as_variable(holder), self.holders.as_field(holder)) {
+            (Some(id), _) => !has_slots(program.variables[id].owner) || !starts_any(program),
+            (_, Some((channel, _))) => !has_slots(program.channels[channel].owner),
+            _ => false,
+        };
+        !scalar.undefined && may_be
+    }
+
+    fn matched(&mut self, field: Holder, value: &Expr) {
+        match self.on(value) {
+            Some((place, of)) => {
+                walk::place(self, place);
+                self.join(field, of);
+                self.sum(of, value, None);
+            }
+            None => {
+                self.break_up(field);
+                self.expr(value);
+            }
+        }
+    }
+
+    /// The set that a holder is the first of, if it is linear.
+    fn linear(&self, set: Holder, layout: &Layout) -> Option<LinearSet> {
+        let members: Vec<Holder> =
+            (0..self.parents.len()).filter(|&it| self.find(it) == set).collect();
+        let cells: Vec<(CellId, Kept)> =
+            members.iter().flat_map(|&it| self.cells(it, layout)).collect();
+        // Each has to be able to hold all.
+        let range = |it: &(CellId, Kept)| (layout.cells[it.0].least, layout.cells[it.0].most);
+        let (least, most) = cells.first().map(range)?;
+        let is_one_range = cells.iter().all(|it| range(it) == (least, most));
+        if !is_one_range || least != 0 || !(1..VALUES_MAX).contains(&most) {
+            return None;
+        }
+        let modulus = most + 1;
+        let fits = |&it: &Holder| {
+            let scalar = self.holders.scalar(self.program, it);
+            scalar
+                .map(|it| self.program.bounds(&it.domain))
+                .is_some_and(|it| it.0 <= 0 && most <= it.1)
+        };
+        let ours = |it: &&Sum| self.find(it.of) == set;
+        if !members.iter().all(fits)
+            || !self.sums.iter().filter(ours).all(|it| self.adds(it, modulus))
+        {
+            return None;
+        }
+        let variables: Vec<VarId> =
+            members.iter().filter_map(|&it| self.holders.as_variable(it)).collect();
+        let is_always_there = |it: &&VarId| match self.program.variables[**it].owner {
+            Owner::Program => true,
+            Owner::Process(process) => !self.program.processes[process].has_slots(),
+        };
+        let first = *variables.iter().find(is_always_there)?;
+        let first_cell = layout.variables[first].in_slot(0);
+        Some(LinearSet { modulus, first, first_cell, variables, cells })
+    }
+
+    /// Whether something adds one constant to every value.
+    fn adds(&self, sum: &Sum, modulus: i64) -> bool {
+        let come_to = |value: i64| {
+            let found = judge(self.program, &sum.expr, Some(value)).ok()??;
+            let found = match sum.to {
+                None => found,
+                Some((to, overflow)) => {
+                    let scalar = self.holders.scalar(self.program, to)?;
+                    kept(found, self.program.bounds(&scalar.domain), overflow)?
+                }
+            };
+            (0..modulus).contains(&found).then(|| (found - value).rem_euclid(modulus))
+        };
+        let added = come_to(0);
+        added.is_some() && (1..modulus).all(|value| come_to(value) == added)
+    }
+
+    /// The cells of a holder, and when they hold a value.
+    fn cells(&self, holder: Holder, layout: &Layout) -> Vec<(CellId, Kept)> {
+        let program = self.program;
+        let Some(id) = self.holders.as_variable(holder) else {
+            let Some((id, number)) = self.holders.as_field(holder) else { return Vec::new() };
+            let (channel, length) = (&program.channels[id], layout.channels[id].in_slot(0));
+            let fields = channel.fields.len() as u32;
+            let at = |it: u32| CellId(length.0 + 1 + it * fields + number as u32);
+            return (0..channel.capacity).map(|it| (at(it), Kept::Above(length, it))).collect();
+        };
+        let variable = &program.variables[id];
+        let count = program.scalars(variable.ty);
+        let cells = |slot, kept| {
+            let first = layout.variables[id].in_slot(slot).0;
+            (first..first + count).map(move |it| (CellId(it), kept))
+        };
+        match variable.owner {
+            Owner::Process(process) if program.processes[process].has_slots() => {
+                let location = |slot| layout.locations[process].in_slot(slot);
+                let slots = 0..program.slots(process);
+                slots.flat_map(|slot| cells(slot, Kept::Above(location(slot), 0))).collect()
+            }
+            Owner::Process(_) | Owner::Program => cells(0, Kept::Always).collect(),
+        }
+    }
+}
+
+/// Sees what is asked of values.
+impl Visitor for Sets<'_> {
+    fn expr(&mut self, expr: &Expr) {
+        if let ExprKind::Binary(Binary::Equal | Binary::NotEqual, left, right) = &expr.kind
+            && let (Some((place, one)), Some((at, other))) = (self.on(left), self.on(right))
+        {
+            walk::place(self, place);
+            walk::place(self, at);
+            self.join(one, other);
+            self.sum(one, left, None);
+            return self.sum(other, right, None);
+        }
+        match depends(self.program, self.holders, expr) {
+            Depends::Nothing => {}
+            Depends::On(place, holder) => {
+                self.break_up(holder);
+                walk::place(self, place);
+            }
+            Depends::OnMore => {
+                if let ExprKind::CanReceive(channel, patterns, _) = &expr.kind {
+                    for id in channel.meant(self.program) {
+                        let fields = self.program.channels[id].fields.len();
+                        for (number, pattern) in patterns.iter().enumerate().take(fields) {
+                            if let Pattern::Match(value) = pattern {
+                                self.matched(self.holders.field(id, number), value);
+                            }
+                        }
+                    }
+                    return walk::channel(self, channel);
+                }
+                walk::expr(self, expr);
+            }
+        }
+    }
+}
+
+/// Whether anybody starts a process.
+fn starts_any(program: &Program) -> bool {
+    struct Starts(bool);
+    impl Visitor for Starts {
+        fn stmt(&mut self, stmt: &Stmt) {
+            self.0 |= matches!(stmt.kind, StmtKind::Run { .. });
+            walk::stmt(self, stmt);
+        }
+    }
+    let mut starts = Starts(false);
+    program.actions.values().for_each(|it| walk::action(&mut starts, it));
+    program.processes.values().for_each(|it| walk::body(&mut starts, &it.life.prologue));
+    starts.0
+}
