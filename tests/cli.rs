@@ -562,6 +562,7 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
         "not_reduced",
         "states_partly_expanded",
         "states_expanded_again",
+        "states_run_through",
         "shortened",
         "claim",
         "steps_cut_off",
@@ -827,6 +828,12 @@ fn what_cannot_reduce_a_model_is_left_out_with_a_line() {
     }
     let ran = bench.run(&["check", "c.pml", "--por", "local", "--por-proviso", "levels"]);
     assert!(ran.err.contains("taken up at once: ask for `--por-proviso static`"), "{}", ran.err);
+    let ran = bench.run(&["check", "c.pml", "--por", "local", "--por-proviso", "chains"]);
+    assert!(ran.err.contains("none is run through: ask for `--por-proviso static`"), "{}", ran.err);
+    let flags = ["--por", "conditional", "--por-proviso", "static+chains", "--shortest"];
+    let ran = bench.check(watched(), &flags);
+    assert!(ran.err.contains("--shortest is left out"), "{}", ran.err);
+    assert!(ran.out.contains(" run through without being stored"), "{}", ran.out);
     // Where nobody asked for it there is a line in the report alone.
     let ran = bench.run(&["check", "c.pml"]);
     let line = "  not reduced by partial order conditional: there are only ";

@@ -23,10 +23,11 @@ use spillway::front::{ClaimChoice, Language, Options, murphi};
 use spillway::ir::{EndRule, Overflow};
 use spillway::reduce::Reduction;
 use spillway::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
+use spillway::reduce::rewriting::Rewritings;
 use spillway::reduce::symmetry::Effort;
 use spillway::search::Checks;
 use spillway::search::trace::Trace;
-use spillway::session::TextModel;
+use spillway::session::{Reduce, Steps, TextModel};
 use spillway::source::Sources;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -268,7 +269,7 @@ fn keeps_verdicts(
     let (found, expected) = (selected(interp, checks, &found), selected(interp, checks, &whole.1));
     let kinds = |found: &Found| found.keys().copied().collect::<BTreeSet<_>>();
     prop_assert_eq!(kinds(&found), kinds(&expected), "{:?} {:?}", way, checks);
-    if *checks == DEADLOCKS {
+    if *checks == DEADLOCKS && !CHAINS.contains(&way.proviso) {
         prop_assert_eq!(&found, &expected, "where deadlocks are, by {:?}", way);
     }
     count(&census.searched);
@@ -344,13 +345,30 @@ fn all_checks() -> [Checks; 4] {
     ]
 }
 
+/// The provisos by which states are run through.
+const CHAINS: [Proviso; 2] = [Proviso::Chains, Proviso::StaticChains];
+
 /// Every method, and what keeps it from putting steps off for ever, where that matters.
 fn ways(checks: &Checks) -> Vec<Way> {
-    let ways =
-        CHOOSING.into_iter().flat_map(|method| Proviso::ALL.map(|it| Way { method, proviso: it }));
+    ways_by(&[Proviso::Static, Proviso::Levels], checks)
+}
+
+/// The same where states are run through.
+fn ways_by_chains(checks: &Checks) -> Vec<Way> {
+    ways_by(&CHAINS, checks)
+}
+
+fn ways_by(provisos: &[Proviso], checks: &Checks) -> Vec<Way> {
+    let by = |method| provisos.iter().map(move |&proviso| Way { method, proviso });
+    let ways = CHOOSING.into_iter().flat_map(by);
     // What is chosen hardly depends on the proviso.
     let is_tried = |it: &Way| match it.proviso {
         Proviso::Levels => *checks != DEADLOCKS,
+        // Without anything to take up it is `static`.
+        Proviso::StaticChains if *checks == DEADLOCKS => false,
+        Proviso::Chains | Proviso::StaticChains => {
+            is_large() || matches!(it.method, Method::Local | Method::Conditional)
+        }
         Proviso::Static => {
             is_large()
                 || *checks == DEADLOCKS
@@ -366,7 +384,7 @@ fn is_reduced_well(interp: &Interp, extent: Extent, census: &Census) -> Tried<()
     }
     let Some(whole) = searched(interp, extent.states) else { return Ok(()) };
     for checks in all_checks() {
-        for way in ways(&checks) {
+        for way in ways(&checks).into_iter().chain(ways_by_chains(&checks)) {
             keeps_verdicts(interp, &whole, way, &checks, (extent, census))?;
         }
     }
@@ -546,7 +564,10 @@ fn what_a_circle_puts_off_is_taken_up() {
             assert_eq!(found(&*reduced, &checks, true).len(), 1, "{name}: {text}");
             assert!(found(&*reduced, &checks, false).is_empty(), "{name}: {text}");
             // Nothing is left to be taken up.
-            assert_eq!(found(&*by(Proviso::Static), &checks, false).len(), 1, "{name}: {text}");
+            for proviso in [Proviso::Static, Proviso::Chains, Proviso::StaticChains] {
+                let found = found(&*by(proviso), &checks, false);
+                assert_eq!(found.len(), 1, "{name} {proviso:?}: {text}");
+            }
         }
     }
 }
@@ -562,10 +583,10 @@ rule \"count\" x < 3 ==> x := x + 1; end;
 startstate x := 0; y := false; end;";
     let model = interp("murphi", text);
     for checks in [DEADLOCKS, Checks::default()] {
-        for method in CHOOSING {
-            let reduced = reduced_as(&model, &model, method, &checks);
+        for way in ways(&checks).into_iter().chain(ways_by_chains(&checks)) {
+            let reduced = reduced_as(&model, &model, way, &checks);
             let found = found(&*reduced, &checks, true);
-            assert_eq!(found, BTreeSet::from([Violation::Deadlock]), "{}", method.name());
+            assert_eq!(found, BTreeSet::from([Violation::Deadlock]), "{way:?}");
         }
     }
 }
@@ -583,6 +604,10 @@ fn what_is_visible_is_not_put_behind() {
         for &method in methods {
             let seen = reduced_as(&model, &model, method, &checks);
             assert_eq!(found(&*seen, &checks, true).len(), 1, "{}: {text}", method.name());
+            for proviso in CHAINS {
+                let seen = reduced_as(&model, &model, Way { method, proviso }, &checks);
+                assert_eq!(found(&*seen, &checks, true).len(), 1, "{method:?} {proviso:?}: {text}");
+            }
             let unseen = reduced_as(&model, &model, method, &DEADLOCKS);
             assert!(found(&*unseen, &checks, true).is_empty(), "{}: {text}", method.name());
         }
@@ -771,21 +796,26 @@ fn assert_is_run(place: &str, model: &Interp, trace: &Trace) {
 fn counterexamples_are_runs_of_the_model_as_it_was_given() {
     let (mut runs, mut longer, mut reduced) = (0, 0, 0);
     let is_violated = |promise: &Promise| promise.fields["verdict"] == "violated";
-    for (promise, mut model) in ours(is_violated) {
+    for (promise, model) in ours(is_violated) {
         if model.claim().is_some() {
             continue;
         }
         let (place, depth) = (&promise.place, promised(&promise, "depth") as usize);
         let is_deadlock = promise.fields["kind"] == "deadlock";
         let checks = if is_deadlock { DEADLOCKS } else { Checks::default() };
-        for way in ways(&checks) {
-            model = model.with_partial_order(Some((way, checks)));
+        for way in ways(&checks).into_iter().chain(ways_by_chains(&checks)) {
+            let runs_on = CHAINS.contains(&way.proviso);
+            let rewritings = if runs_on { Rewritings::ALL } else { Rewritings::NONE };
+            let reduce = Reduce { rewritings, steps: Steps::Chosen(way), ..Reduce::NONE };
             let found = Check::of_text(&model).checks(checks).memory(512 << 20).threads(2);
-            let found = found.run().unwrap();
+            let found = found.reduce(reduce).run().unwrap();
             let way = found.counterexample().unwrap();
             let trace = way.unwrap_or_else(|| panic!("{place}: nothing is found")).trace();
             assert_is_run(place, &model.interp, &trace);
-            assert!(trace.depth() >= depth && (trace.depth() == depth || !is_deadlock), "{place}");
+            assert!(
+                trace.depth() >= depth && (trace.depth() == depth || !is_deadlock || runs_on),
+                "{place}"
+            );
             runs += 1;
             longer += u32::from(trace.depth() > depth);
             reduced += u32::from(found.outcome().partial > 0);

@@ -160,7 +160,7 @@ impl Lift for Chains<'_> {
         own == below
     }
 
-    fn way(&self, from: &[u8], to: &[u8]) -> spill::Result<Option<Vec<Vec<u8>>>> {
+    fn way(&self, _: &[u8], from: &[u8], to: &[u8]) -> spill::Result<Option<Vec<Vec<u8>>>> {
         let mut states = Vec::new();
         let run = |out: &mut Expansion| self.model.expand(from, out);
         let _ = Expansion::collect(self.width(), &mut states, run)?;

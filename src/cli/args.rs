@@ -429,6 +429,11 @@ pub enum ProvisoArg {
     Static,
     /// States are taken up again unless a step leads to the next level
     Levels,
+    /// States of which a single step is taken are run through; what is looked for is taken up where that ends
+    Chains,
+    /// They are run through, and it is taken up unless that ends above where it began, in the order of `static`
+    #[value(name = "static+chains")]
+    StaticChains,
 }
 
 impl From<ProvisoArg> for Proviso {
@@ -436,6 +441,8 @@ impl From<ProvisoArg> for Proviso {
         match arg {
             ProvisoArg::Static => Proviso::Static,
             ProvisoArg::Levels => Proviso::Levels,
+            ProvisoArg::Chains => Proviso::Chains,
+            ProvisoArg::StaticChains => Proviso::StaticChains,
         }
     }
 }

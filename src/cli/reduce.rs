@@ -159,7 +159,11 @@ pub(super) fn useless(args: &CheckArgs, searched: &Searched) -> Vec<String> {
         );
     }
     if *shortest && !keeps_depth(searched.model()) {
-        told.push("--shortest is left out: levels tell no steps where rules are undone".into());
+        let why = match stack.names(&[Kind::Choice]).is_empty() {
+            true => "rules are undone",
+            false => "states are run through",
+        };
+        told.push(format!("--shortest is left out: levels tell no steps where {why}"));
     }
     told
 }

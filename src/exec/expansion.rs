@@ -26,6 +26,7 @@ pub struct Expansion<'a> {
     transitions: u64,
     left_out: u64,
     put_off: u64,
+    passed: u64,
     findings: Findings,
 }
 
@@ -40,6 +41,8 @@ pub struct Collected {
     pub left_out: u64,
     /// How many states were expanded with less than all their steps.
     pub put_off: u64,
+    /// How many states were run through, each as often as it was, since they need not be stored.
+    pub passed: u64,
     /// What was found wrong.
     pub findings: Findings,
 }
@@ -74,13 +77,14 @@ impl Expansion<'_> {
             transitions: 0,
             left_out: 0,
             put_off: 0,
+            passed: 0,
             findings,
         };
         run(&mut out);
-        let Expansion { failed, transitions, left_out, put_off, findings, .. } = out;
+        let Expansion { failed, transitions, left_out, put_off, passed, findings, .. } = out;
         match failed {
             Some(error) => Err(error),
-            None => Ok(Collected { transitions, left_out, put_off, findings }),
+            None => Ok(Collected { transitions, left_out, put_off, passed, findings }),
         }
     }
 
@@ -207,6 +211,11 @@ impl Expansion<'_> {
     /// Counts states of which steps were put off.
     pub fn put_off(&mut self, states: u64) {
         self.put_off += states;
+    }
+
+    /// Counts states that were run through and are no candidates.
+    pub fn pass(&mut self, states: u64) {
+        self.passed += states;
     }
 
     /// Adds what was found by a model that this one wraps.

@@ -16,10 +16,10 @@ pub trait Lift {
     /// Whether a state of this model is here for one of the model below.
     fn stands_for(&self, own: &[u8], below: &[u8]) -> bool;
 
-    /// The states of the model below on a way from one of them, which is left out, to one that `to`
-    /// stands for; nothing if there is no way that this model could have taken. [`one_step`] does for
-    /// models whose steps are steps of the model below.
-    fn way(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>>;
+    /// The states of the model below on a way from `from`, one of them, which is left out, to one that `to`
+    /// stands for; nothing if there is no way that this model could have taken. `own` is the state of this model
+    /// that is here for `from`. [`one_step`] does for models whose steps are steps of the model below.
+    fn way(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>>;
 
     /// The states of the model below on a way from one of them, which is left out, to one where `check` fails and for
     /// which the state of this model that is here for `from` is here, too. None are on the way unless this model's states

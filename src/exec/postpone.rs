@@ -66,4 +66,6 @@ pub struct Tally {
     pub partial: u64,
     /// Of these, states that had to be expanded again, by the rest.
     pub again: u64,
+    /// States that were run through and not stored, each as often as it was.
+    pub passed: u64,
 }

@@ -279,6 +279,12 @@ fn keeps_apart(way: Way, claim: Option<&NeverClaim>, is_symmetric: bool) -> Opti
             let help = if is_symmetric { "--symmetry off" } else { "--por-proviso static" };
             Some(format!("{why}: ask for `{help}`"))
         }
+        Some(claim) if way.proviso == Proviso::Chains => {
+            let name = claim.name();
+            Some(format!(
+                "the never claim {name} has to see every state, so none is run through: ask for `--por-proviso static`"
+            ))
+        }
         _ => None,
     }
 }

@@ -204,7 +204,7 @@ impl<'m> Symmetric<'m> {
                 candidates.clear();
             };
             let limit = CANDIDATES * width;
-            let Some(Collected { findings, left_out, put_off, .. }) =
+            let Some(Collected { findings, left_out, put_off, passed, .. }) =
                 out.wrap_in_batches(width, candidates, limit, &mut pass_on, run)
             else {
                 return;
@@ -213,6 +213,7 @@ impl<'m> Symmetric<'m> {
             out.add_findings(findings);
             out.leave_out(left_out);
             out.put_off(put_off);
+            out.pass(passed);
         });
     }
 }
@@ -298,7 +299,7 @@ impl Lift for Symmetric<'_> {
         are_states && self.canonical(representative) == self.canonical(state)
     }
 
-    fn way(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+    fn way(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         one_step(self, from, to)
     }
 }

@@ -43,6 +43,7 @@ pub fn result(report: &Report) -> Value {
         "not_reduced": report.unused.iter().map(unused).collect::<Vec<_>>(),
         "states_partly_expanded": outcome.partial,
         "states_expanded_again": outcome.again,
+        "states_run_through": outcome.passed,
         "shortened": report.shortened.map(shortened),
         "claim": report.claim,
         "steps_cut_off": report.scope.cut_off(outcome),

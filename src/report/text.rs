@@ -197,7 +197,7 @@ fn print_violation(violation: &ViolationReport) -> String {
     let place = place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
     let first = self::count(*depth, "step");
     let after = match (in_levels, shortest) {
-        (true, _) => "after at least",
+        (true, _) => "on a way of at least",
         (false, true) => "after",
         (false, false) => "after at most",
     };

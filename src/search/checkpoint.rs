@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub const MANIFEST: &str = "manifest";
 
 /// The manifest's format. The version covers every file of a search directory.
-pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 11 };
+pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 12 };
 
 /// A search at rest.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
@@ -44,6 +44,8 @@ pub struct Saved {
     pub frontier: SavedFrontier,
     /// Transitions of the levels expanded whole.
     pub transitions: u64,
+    /// States that were run through from these levels and not stored.
+    pub passed: u64,
     /// What was found in the levels expanded whole.
     pub findings: Vec<SavedFinding>,
     /// The last level, as far as it has been expanded; absent once there is a verdict.
@@ -86,6 +88,8 @@ pub struct SavedLevel {
     pub transitions: u64,
     /// How many of them were expanded with less than all their steps.
     pub partial: u64,
+    /// How many states were run through from them.
+    pub passed: u64,
     /// What was found in them.
     pub findings: Vec<SavedFinding>,
     /// Their candidates, as sorted runs.
@@ -213,6 +217,7 @@ impl Saved {
             findings: self.all_findings()?.without_tags(self.storage.tag_bytes()),
             partial: self.postponed.partial + self.open.partial,
             again: self.postponed.again,
+            passed: self.passed + self.open.passed,
         })
     }
 

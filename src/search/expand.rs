@@ -103,6 +103,8 @@ pub struct Expanded {
     pub transitions: u64,
     /// States of which steps were put off.
     pub put_off: u64,
+    /// States that were run through.
+    pub passed: u64,
     /// What was found wrong.
     pub findings: Findings,
 }
@@ -125,9 +127,11 @@ pub fn expand(
     })?;
     let mut all = Expanded { states: units.done(), ..Expanded::default() };
     for tallies in tallies {
-        let Collected { transitions, put_off, findings, .. } = tallies.of_states_before(all.states);
+        let Collected { transitions, put_off, passed, findings, .. } =
+            tallies.of_states_before(all.states);
         all.transitions += transitions;
         all.put_off += put_off;
+        all.passed += passed;
         all.findings.merge(findings.at_level(u64::from(level.number)));
     }
     Ok(all)

@@ -55,6 +55,8 @@ pub struct Search<'a> {
     workers: Vec<Worker>,
     /// Of the levels expanded whole.
     transitions: u64,
+    /// Of these, states that were run through.
+    passed: u64,
     findings: Findings,
     open: OpenLevel,
     postponed: Postponed,
@@ -78,6 +80,8 @@ struct OpenLevel {
     transitions: u64,
     /// States of which steps were put off.
     partial: u64,
+    /// States that were run through.
+    passed: u64,
     findings: Findings,
     /// Candidate runs of earlier sittings, from a checkpoint.
     restored: Vec<FileSegment>,
@@ -158,6 +162,7 @@ impl<'a> Search<'a> {
             store,
             workers,
             transitions: 0,
+            passed: 0,
             findings: Findings::default(),
             open: OpenLevel::default(),
             postponed: Postponed::default(),
@@ -223,6 +228,7 @@ impl<'a> Search<'a> {
             findings: findings.without_tags(self.storage.tag_bytes()),
             partial: self.postponed.partial + self.open.partial,
             again: self.postponed.again,
+            passed: self.passed + self.open.passed,
         }
     }
 
@@ -382,6 +388,7 @@ impl<'a> Search<'a> {
         let done = expand(model, level, &mut self.workers, self.control, &pause)?;
         self.open.transitions += done.transitions;
         self.open.partial += done.put_off;
+        self.open.passed += done.passed;
         self.open.findings.merge(done.findings);
         Ok(done.states)
     }
@@ -410,6 +417,7 @@ impl<'a> Search<'a> {
         let open = std::mem::take(&mut self.open);
         self.transitions += open.transitions;
         self.postponed.partial += open.partial;
+        self.passed += open.passed;
         self.findings.merge(open.findings);
         let files = self.workers.iter_mut().filter_map(Worker::clear);
         let files: Vec<FileName> = files.chain(open.restored_files).collect();

@@ -126,6 +126,7 @@ fn undischarged(states: States, owed: &[States], new: &[Vec<u8>]) -> States {
 fn add(outcome: &mut Outcome, level: u64, collected: Collected) {
     outcome.transitions += collected.transitions;
     outcome.partial += collected.put_off;
+    outcome.passed += collected.passed;
     outcome.findings.merge(collected.findings.at_level(level));
 }
 

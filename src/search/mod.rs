@@ -63,6 +63,8 @@ pub struct Outcome {
     pub partial: u64,
     /// How many of these had to be expanded once more, with the rest.
     pub again: u64,
+    /// How many states were run through without being stored, each as often as it was.
+    pub passed: u64,
 }
 
 impl Outcome {
@@ -73,7 +75,7 @@ impl Outcome {
 
     /// How it was reduced.
     pub fn tally(&self) -> Tally {
-        Tally { partial: self.partial, again: self.again }
+        Tally { partial: self.partial, again: self.again, passed: self.passed }
     }
 
     /// The number of deadlock states among those expanded.

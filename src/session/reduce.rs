@@ -182,10 +182,10 @@ impl TextModel {
         let has_claim = !all.names(&[Kind::Product]).is_empty();
         let has_room = !has_claim && has_room_for_obligations(&*whole, storage);
         let mut least: Option<f64> = None;
-        for proviso in Proviso::ALL {
+        for proviso in [Proviso::Static, Proviso::Levels] {
             let is_possible = match proviso {
                 Proviso::Static => !is_symmetric,
-                Proviso::Levels => has_room,
+                _ => has_room,
             };
             if !is_possible {
                 continue;

@@ -41,6 +41,11 @@ impl InstanceSets {
         }
     }
 
+    /// Leaves the first so many sets.
+    pub fn truncate(&mut self, sets: usize) {
+        self.words.truncate(sets * self.words_each);
+    }
+
     /// How many sets there are.
     pub fn len(&self) -> usize {
         self.words.len() / self.words_each

@@ -209,10 +209,11 @@ impl<'m> ClaimProduct<'m> {
     ) -> Option<bool> {
         successors.clear();
         let run = |inner: &mut Expansion| self.model.expand(system, inner);
-        let Collected { transitions, left_out, findings, put_off } =
+        let Collected { transitions, left_out, findings, put_off, passed } =
             out.wrap(self.model.width(), successors, run)?;
         out.leave_out(left_out * ways as u64);
         out.put_off(put_off);
+        out.pass(passed);
         let mut moved = transitions > 0;
         for (check, finding) in findings.iter() {
             let times = match check {

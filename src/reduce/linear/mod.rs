@@ -181,7 +181,7 @@ impl Lift for Counted<'_> {
         are_states && self.represented(own) == self.represented(below)
     }
 
-    fn way(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+    fn way(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         one_step(self, from, to)
     }
 }

@@ -177,6 +177,16 @@ impl Chooser {
         }
     }
 
+    /// Whether a single instance may be taken of a state: one that goes with all others that are enabled.
+    pub fn may_choose_one(&self, enabled: &[u64]) -> bool {
+        let goes_with_all = |one: usize| {
+            let row = self.relation.dependent.row(one).iter().zip(enabled);
+            let with: u32 = row.map(|(row, enabled)| (row & enabled).count_ones()).sum();
+            with == u32::from(bits::has(self.relation.dependent.row(one), one))
+        };
+        bits::members(enabled).any(goes_with_all)
+    }
+
     /// What has to be taken of a state besides, so that everything that is looked for is
     /// chosen or waited for.
     pub fn rest<'r>(&self, state: &[u8], enabled: &[u64], room: &'r mut Room) -> &'r [u64] {

@@ -60,6 +60,12 @@ impl<'m> Choosers<'m> {
         let table = table(interp, (ranges.clone(), none))?;
         let dependence = dependence(&table)?;
         let aims = Aims { checks: *checks, claim: claim(interp, &dependence, checks)? };
+        // A claim has to see every state.
+        let proviso = match way.proviso {
+            Proviso::StaticChains if aims.claim.is_some() => Proviso::Static,
+            proviso => proviso,
+        };
+        let way = Way { proviso, ..way };
         let matrix = dependence.matrix();
         let related = (&dependence, &matrix);
         let relation = Relation::new(interp, related, &aims, way.method.is_conditional());
@@ -74,8 +80,8 @@ impl<'m> Choosers<'m> {
         let sleep_sets = way.method.sleeps().then(|| SleepSets::of(&matrix, count)).transpose()?;
         // One order for the states of all configurations.
         let puts_off = looks_for_more && !way.method.sleeps();
-        let ascent = (puts_off && way.proviso == Proviso::Static)
-            .then(|| Ascent::new(&dependence, &relation));
+        let ascent =
+            (puts_off && way.proviso.orders_states()).then(|| Ascent::new(&dependence, &relation));
         let climbing = ascent.as_ref().map(|it| it.climbing.clone());
         let base = Arc::new(Chooser::new(0, relation, way.method, climbing));
         let (fixed, made) = (Fixed::new(program, layout), Mutex::default());
@@ -113,6 +119,15 @@ impl<'m> Choosers<'m> {
         self.puts_off() && self.way.proviso == Proviso::Levels
     }
 
+    /// Whether states are run through.
+    pub fn runs_on(&self) -> bool {
+        match self.way.proviso {
+            Proviso::Static | Proviso::Levels => false,
+            Proviso::Chains => self.sleep_sets.is_none() && self.aims.claim.is_none(),
+            Proviso::StaticChains => self.puts_off(),
+        }
+    }
+
     /// Whether a step climbs.
     pub fn climbs(&self, from: &[u8], to: &[u8]) -> bool {
         self.ascent.as_ref().is_some_and(|it| it.climbs(from, to))
@@ -137,6 +152,12 @@ impl<'m> Choosers<'m> {
     pub fn choose<'r>(&self, state: &[u8], enabled: &[u64], rooms: &'r mut Rooms) -> Choice<'r> {
         let (chooser, room) = self.of(state, rooms);
         chooser.choose(state, enabled, room)
+    }
+
+    /// Whether a single instance may be taken of a state: if not, that is told sooner than what is.
+    pub fn may_choose_one(&self, state: &[u8], enabled: &[u64], rooms: &mut Rooms) -> bool {
+        let (chooser, _) = self.of(state, rooms);
+        chooser.may_choose_one(enabled)
     }
 
     /// What has to be taken of a state besides, so that everything that is looked for is chosen or

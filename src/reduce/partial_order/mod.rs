@@ -22,6 +22,7 @@
 mod ascent;
 mod asking;
 mod blocks;
+mod chains;
 mod choice;
 mod choosers;
 mod deletion;
@@ -120,18 +121,30 @@ pub enum Proviso {
     Levels,
     /// What is looked for is taken up at once, unless one of the chosen steps climbs in an order of the states.
     Static,
+    /// States of which a single step is taken are run through; where that ends what is looked for is taken up.
+    Chains,
+    /// States are run through; where that ends in no state above where it began what is looked for is taken up.
+    StaticChains,
 }
 
 impl Proviso {
     /// Every proviso.
-    pub const ALL: [Proviso; 2] = [Proviso::Static, Proviso::Levels];
+    pub const ALL: [Proviso; 4] =
+        [Proviso::Static, Proviso::Levels, Proviso::Chains, Proviso::StaticChains];
 
     /// As the command line calls it.
     pub fn name(self) -> &'static str {
         match self {
             Proviso::Levels => "levels",
             Proviso::Static => "static",
+            Proviso::Chains => "chains",
+            Proviso::StaticChains => "static+chains",
         }
+    }
+
+    /// Whether it goes by an order of the states.
+    fn orders_states(self) -> bool {
+        matches!(self, Proviso::Static | Proviso::StaticChains)
     }
 }
 
@@ -144,24 +157,22 @@ pub struct Way {
     pub proviso: Proviso,
 }
 
-/// Added to the code of a method where the proviso is static.
-const STATIC: u8 = 16;
+/// The provisos in the order of their numbers on disk, each so far from the one before.
+const BY_CODE: [Proviso; 4] =
+    [Proviso::Levels, Proviso::Static, Proviso::Chains, Proviso::StaticChains];
+const EACH: u8 = 16;
 
 impl Way {
     /// Its number on disk, from 1 and below 255.
     pub fn code(self) -> u8 {
-        self.method.code()
-            + match self.proviso {
-                Proviso::Levels => 0,
-                Proviso::Static => STATIC,
-            }
+        let proviso = BY_CODE.iter().position(|&it| it == self.proviso).unwrap_or_default();
+        self.method.code() + EACH * proviso as u8
     }
 
     /// The way with a number.
     pub fn of_code(code: u8) -> Option<Way> {
-        let proviso = if code > STATIC { Proviso::Static } else { Proviso::Levels };
-        let method = Method::of_code(if code > STATIC { code - STATIC } else { code })?;
-        Some(Way { method, proviso })
+        let proviso = *BY_CODE.get(usize::from(code / EACH))?;
+        Some(Way { method: Method::of_code(code % EACH)?, proviso })
     }
 }
 
@@ -228,13 +239,20 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
             Method::LocalSleep => return kept.without(Kept::StepErrors).without(Kept::Invariants),
             _ => {}
         }
-        if self.choosers.has_monitors() { kept.without(Kept::Depth) } else { kept }
+        if self.choosers.has_monitors() || self.choosers.runs_on() {
+            kept.without(Kept::Depth)
+        } else {
+            kept
+        }
     }
 
-    fn did(&self, Tally { partial, again }: &Tally) -> Option<String> {
+    fn did(&self, Tally { partial, again, passed }: &Tally) -> Option<String> {
         let fewer = format!("{partial} states expanded by fewer than all steps");
         Some(match self.choosers.postpones_steps() {
             true => format!("{fewer}, {again} of them again by the rest"),
+            false if self.choosers.runs_on() => {
+                format!("{fewer}, {passed} run through without being stored")
+            }
             false => fewer,
         })
     }
@@ -244,11 +262,13 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
             _ if !self.choosers.puts_off() => "none needed",
             Proviso::Levels => "obligations",
             Proviso::Static => "an order of the states",
+            Proviso::Chains => "chains",
+            Proviso::StaticChains => "an order of the states and chains",
         })
     }
 
     fn orders_states(&self) -> bool {
-        self.choosers.puts_off() && self.choosers.proviso() == Proviso::Static
+        self.choosers.puts_off() && self.choosers.proviso() != Proviso::Levels
     }
 
     fn refuses(&self, before: &Stack<'m>) -> Option<String> {

@@ -2,14 +2,16 @@
 
 use super::Proviso;
 use super::blocks::in_blocks;
+use super::chains::{Chains, ChainsRoom};
 use super::choice::Choice;
-use super::choosers::{Choosers, Rooms};
+use super::choosers::Choosers;
 use crate::analysis::bits;
 use crate::analysis::instances::InstanceSets;
 use crate::exec::{
-    Expansion, Explain, Lift, Model, Obligations, Postpones, Selective, apart, stop,
+    Expansion, Explain, Lift, Model, Obligations, Postpones, Selective, any_bits, apart, stop,
 };
 use crate::reduce::pool::Pool;
+use spill::Result;
 use std::sync::Arc;
 
 /// A model whose states are expanded by some of their steps.
@@ -24,13 +26,15 @@ pub(super) struct Reduced<'m> {
 struct Work {
     enabled: InstanceSets,
     chosen: InstanceSets,
-    rooms: Rooms,
     /// The states of a block whose successors are looked at.
     partial: Vec<Partial>,
     successors: Vec<u8>,
     ends: Vec<u64>,
     /// How many states of the block put steps off.
     put_off: u64,
+    chains: ChainsRoom,
+    /// The ends of the chains that successors begin.
+    reached: Vec<u8>,
 }
 
 /// A state of a block that puts steps off.
@@ -61,11 +65,12 @@ impl<'m> Reduced<'m> {
         let make = || Work {
             enabled: self.selective.instances().sets(),
             chosen: self.selective.instances().sets(),
-            rooms: self.choosers.rooms(),
             partial: Vec::new(),
             successors: Vec::new(),
             ends: Vec::new(),
             put_off: 0,
+            chains: ChainsRoom::new(self.chains()),
+            reached: Vec::new(),
         };
         self.rooms.with(make, |work| {
             in_blocks(states, self.model.width(), out, |before, block, out| {
@@ -90,7 +95,8 @@ impl<'m> Reduced<'m> {
             if enabled.iter().all(|&word| word == 0) {
                 continue;
             }
-            let Choice { chosen, is_good } = self.choosers.choose(state, enabled, &mut work.rooms);
+            let Choice { chosen, is_good } =
+                self.choosers.choose(state, enabled, &mut work.chains.rooms);
             work.chosen.words_mut(at).copy_from_slice(chosen);
             if chosen != enabled {
                 work.put_off += 1;
@@ -113,7 +119,7 @@ impl<'m> Reduced<'m> {
         if !self.look(states, out, work) {
             return;
         }
-        if work.partial.is_empty() {
+        if work.partial.is_empty() && !self.choosers.runs_on() {
             self.selective.expand_chosen(states, &work.chosen, out);
         } else {
             self.expand_apart(states, out, owed, work);
@@ -130,44 +136,97 @@ impl<'m> Reduced<'m> {
         work: &mut Work,
     ) {
         let width = self.model.width();
-        let Work { enabled, chosen, rooms, partial, successors, ends, put_off } = work;
-        successors.clear();
-        let run = |out: &mut Expansion| self.selective.expand_apart(states, chosen, ends, out);
-        let Some(found) = out.wrap(width, successors, run) else { return };
-        if stop::is_asked() {
+        if !self.take(states, &work.chosen, &mut work.successors, &mut work.ends, out) {
             return;
         }
-        out.add_findings(found.findings);
-        out.leave_out(found.left_out);
-        successors.chunks_exact(width).for_each(|it| out.candidate(it));
+        let Work { enabled, chosen, partial, successors, ends, put_off, reached, chains } = work;
+        if !self.run_on(successors, reached, chains, out) {
+            return;
+        }
+        let runs_on = self.choosers.runs_on();
         let mut besides = self.selective.instances().sets();
         besides.clear(enabled.len());
         let mut is_any = false;
         let all_after: Vec<&[u8]> = apart(successors, ends).collect();
+        let all_reached: Vec<&[u8]> =
+            apart(if runs_on { reached } else { successors }, ends).collect();
         for &Partial { at, is_good } in partial.iter() {
             let state = &states[at * width..][..width];
-            let after = all_after[at].chunks_exact(width);
-            if self.choosers.must_lead_on() && after.clone().all(|it| it == state) {
+            let (mut after, ends) =
+                (all_after[at].chunks_exact(width), all_reached[at].chunks_exact(width));
+            if self.choosers.must_lead_on() && after.all(|it| it == state) {
                 *put_off -= 1;
                 is_any = true;
                 besides.words_mut(at).copy_from_slice(enabled.words(at));
                 bits::remove(besides.words_mut(at), chosen.words(at));
             } else if is_good {
                 continue;
-            } else if self.is_taken_up(state, after.clone()) {
+            } else if self.is_taken_up(state, ends.clone()) {
                 is_any = true;
                 besides.words_mut(at).copy_from_slice(self.choosers.rest(
                     state,
                     enabled.words(at),
-                    rooms,
+                    &mut chains.rooms,
                 ));
             } else if let Some((owed, first)) = &mut owed {
-                after.for_each(|successor| owed.owe(*first + at, successor));
+                ends.for_each(|successor| owed.owe(*first + at, successor));
             }
         }
-        if is_any {
+        if is_any && !runs_on {
             self.selective.expand_chosen(states, &besides, out);
+        } else if is_any && self.take(states, &besides, successors, ends, out) {
+            self.run_on(successors, reached, chains, out);
         }
+    }
+
+    /// Collects the steps of some states; false if that failed.
+    fn take(
+        &self,
+        states: &[u8],
+        chosen: &InstanceSets,
+        successors: &mut Vec<u8>,
+        ends: &mut Vec<u64>,
+        out: &mut Expansion,
+    ) -> bool {
+        successors.clear();
+        let run = |out: &mut Expansion| self.selective.expand_apart(states, chosen, ends, out);
+        let Some(found) = out.wrap(self.model.width(), successors, run) else { return false };
+        if stop::is_asked() {
+            return false;
+        }
+        out.add_findings(found.findings);
+        out.leave_out(found.left_out);
+        true
+    }
+
+    /// Adds successors, or, where states are run through, the ends of the chains that they begin, which it collects;
+    /// false if that failed.
+    fn run_on(
+        &self,
+        successors: &[u8],
+        reached: &mut Vec<u8>,
+        room: &mut ChainsRoom,
+        out: &mut Expansion,
+    ) -> bool {
+        let mut ends = successors;
+        if self.choosers.runs_on() {
+            reached.clear();
+            reached.extend_from_slice(successors);
+            match self.chains().run_on(reached, room) {
+                Ok(passed) => out.pass(passed),
+                Err(error) => {
+                    out.give_up(error);
+                    return false;
+                }
+            }
+            ends = reached;
+        }
+        ends.chunks_exact(self.model.width()).for_each(|it| out.candidate(it));
+        true
+    }
+
+    fn chains(&self) -> Chains<'_, 'm> {
+        Chains { selective: &*self.selective, choosers: &self.choosers, width: self.model.width() }
     }
 
     /// Whether what a state puts off is taken up at once, given what comes of what it takes.
@@ -179,7 +238,7 @@ impl<'m> Reduced<'m> {
         match self.choosers.proviso() {
             // Without a successor nothing can be owed.
             Proviso::Levels => after.len() == 0,
-            Proviso::Static => !after.any(|successor| self.choosers.climbs(state, successor)),
+            _ => !after.any(|successor| self.choosers.climbs(state, successor)),
         }
     }
 }
@@ -208,7 +267,10 @@ impl Model for Reduced<'_> {
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {
-        self.model.write_masks()
+        match self.choosers.runs_on() {
+            true => any_bits(self.width()),
+            false => self.model.write_masks(),
+        }
     }
 
     fn digest(&self) -> [u8; 32] {
@@ -217,6 +279,9 @@ impl Model for Reduced<'_> {
         hasher.update(b"partial order ").update(self.choosers.method().name().as_bytes());
         hasher
             .update(&[self.choosers.has_monitors().into(), self.choosers.postpones_steps().into()]);
+        if self.choosers.runs_on() {
+            hasher.update(self.choosers.proviso().name().as_bytes());
+        }
         *hasher.finalize().as_bytes()
     }
 
@@ -225,11 +290,46 @@ impl Model for Reduced<'_> {
     }
 
     fn lifts(&self) -> Option<&dyn Lift> {
-        self.model.lifts()
+        match self.choosers.runs_on() {
+            true => Some(self),
+            false => self.model.lifts(),
+        }
     }
 
     fn postpones(&self) -> Option<&dyn Postpones> {
         self.choosers.postpones_steps().then_some(self)
+    }
+}
+
+/// Where states are run through a step is all the steps of a chain.
+impl Lift for Reduced<'_> {
+    fn below(&self) -> &dyn Model {
+        &*self.model
+    }
+
+    fn stands_for(&self, own: &[u8], below: &[u8]) -> bool {
+        own == below
+    }
+
+    /// Of several ways one with the fewest steps.
+    fn way(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        let mut successors = Vec::new();
+        let run = |out: &mut Expansion| self.model.expand(from, out);
+        let _ = Expansion::collect(self.width(), &mut successors, run)?;
+        let (chains, mut least) = (self.chains(), None::<Vec<Vec<u8>>>);
+        let mut room = ChainsRoom::new(chains);
+        for successor in successors.chunks_exact(self.width()) {
+            let way = chains.along(successor, &mut room)?;
+            let is_less = least.as_ref().is_none_or(|it| (way.len(), &way) < (it.len(), it));
+            if is_less && way.last().is_some_and(|it| it == to) {
+                least = Some(way);
+            }
+        }
+        Ok(least)
+    }
+
+    fn keeps_depth(&self) -> bool {
+        false
     }
 }
 
@@ -248,7 +348,8 @@ impl Postpones for Reduced<'_> {
             }
             work.chosen.clear(block.len() / width);
             for (at, state) in block.chunks_exact(width).enumerate() {
-                let rest = self.choosers.rest(state, work.enabled.words(at), &mut work.rooms);
+                let rest =
+                    self.choosers.rest(state, work.enabled.words(at), &mut work.chains.rooms);
                 work.chosen.words_mut(at).copy_from_slice(rest);
             }
             self.selective.expand_chosen(block, &work.chosen, out);

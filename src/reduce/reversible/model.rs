@@ -338,7 +338,7 @@ impl Lift for Progenitors<'_> {
     }
 
     /// Reversible rules, and then the step that led on.
-    fn way(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+    fn way(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         let way = self.way_where(from, |successors, _| {
             successors.chunks_exact(self.width()).any(|it| it == to)
         })?;

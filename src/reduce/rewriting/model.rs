@@ -6,7 +6,8 @@ use crate::ir::Layout;
 use crate::ir::layout::Codes;
 use spill::Result;
 
-/// What runs a rewritten program, told in steps of the program as written.
+/// What runs a rewritten program, told in steps of the program as written. If it takes several steps of the rewritten
+/// program for one, its states are states of that program.
 pub(super) struct Followed<'m> {
     model: Box<dyn Model + 'm>,
     /// What explains itself: the program as written, with what else is searched with.
@@ -97,7 +98,19 @@ impl Lift for Followed<'_> {
             && self.represented(&own[..bytes]) == self.represented(&below[..bytes])
     }
 
-    fn way(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        one_step(self, from, to)
+    fn way(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        let Some(lift) = self.model.lifts() else { return one_step(self, from, to) };
+        let Some(own_way) = lift.way(own, own, to)? else { return Ok(None) };
+        let mut way: Vec<Vec<u8>> = Vec::new();
+        for next in own_way {
+            let at = way.last().map_or(from, Vec::as_slice);
+            let Some(mut step) = one_step(self, at, &next)? else { return Ok(None) };
+            way.append(&mut step);
+        }
+        Ok(Some(way))
+    }
+
+    fn keeps_depth(&self) -> bool {
+        self.model.lifts().is_none_or(Lift::keeps_depth)
     }
 }

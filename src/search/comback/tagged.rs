@@ -105,6 +105,8 @@ impl<'a> Successors<'a> {
         self.states.clear();
         let collected = out.wrap(width, &mut self.states, run)?;
         out.leave_out(collected.left_out);
+        out.put_off(collected.put_off);
+        out.pass(collected.passed);
         self.arrange();
         Some(collected.findings)
     }
@@ -277,7 +279,7 @@ impl Lift for Tagged<'_> {
         tagged.get(TAG..) == Some(state)
     }
 
-    fn way(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+    fn way(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         one_step(self, from, to)
     }
 }

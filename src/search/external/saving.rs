@@ -37,6 +37,7 @@ impl<'a> Search<'a> {
         sweep(&*disk, Some(&saved))?;
         let mut search = Search::new(model, disk.clone(), plan, limits, control, storage);
         search.transitions = saved.transitions;
+        search.passed = saved.passed;
         search.findings = restore_findings(&saved.findings)?;
         search.verdict = saved.outcome()?.verdict;
         search.seconds_before = saved.seconds;
@@ -66,6 +67,7 @@ impl<'a> Search<'a> {
         self.open.exhausted = saved.exhausted;
         self.open.transitions = saved.transitions;
         self.open.partial = saved.partial;
+        self.open.passed = saved.passed;
         self.open.findings = restore_findings(&saved.findings)?;
         self.open.in_manifest = !saved.candidates.is_empty();
         self.open.restored = saved.candidates;
@@ -129,12 +131,14 @@ impl<'a> Search<'a> {
             values: self.store.saved_values(),
             frontier,
             transitions: self.transitions,
+            passed: self.passed,
             findings: save_findings(&self.findings),
             open: SavedLevel {
                 expanded: self.open.expanded,
                 exhausted: self.open.exhausted,
                 transitions: self.open.transitions,
                 partial: self.open.partial,
+                passed: self.open.passed,
                 findings: save_findings(&self.open.findings),
                 candidates,
                 logs: logs(lengths, &self.open.restored),

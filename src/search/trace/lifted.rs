@@ -10,6 +10,8 @@ const STARTS_BYTES: usize = 32 << 10;
 /// A place on a way: states of every model from the searched one down to that which explains it.
 pub(super) struct Lifted<'a> {
     explains: &'a dyn Explain,
+    /// Where the searched model is.
+    searched: Vec<u8>,
     /// The models on the way down, the searched one first, each with where the model below it is.
     layers: Vec<(&'a dyn Lift, Vec<u8>)>,
     /// Where the one that explains them is.
@@ -24,7 +26,8 @@ impl<'a> Lifted<'a> {
         target: &[u8],
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<(u64, Lifted<'a>)>> {
-        let (mut layers, mut target) = (Vec::new(), target.to_vec());
+        let (mut layers, searched_at) = (Vec::new(), target.to_vec());
+        let mut target = searched_at.clone();
         let mut model = searched;
         while let Some(lift) = model.lifts() {
             let below = lift.below();
@@ -52,26 +55,28 @@ impl<'a> Lifted<'a> {
         if let Some((_, at)) = layers.last_mut() {
             at.clone_from(&state);
         }
-        Ok(Some((number, Lifted { explains, layers, state })))
+        Ok(Some((number, Lifted { explains, searched: searched_at, layers, state })))
     }
 
     /// Goes to a state for which `target`, a successor of where the searched model is, stands. Adds which
     /// step was taken of those possible, for each; false if there is no way.
     pub(super) fn go_to(&mut self, target: &[u8], choices: &mut Vec<u32>) -> Result<bool> {
-        self.descend(0, target, choices)
+        let is_there = self.descend(0, target, choices)?;
+        self.searched.clear();
+        self.searched.extend_from_slice(target);
+        Ok(is_there)
     }
 
     fn descend(&mut self, depth: usize, target: &[u8], choices: &mut Vec<u32>) -> Result<bool> {
         let Some((lift, at)) = self.layers.get(depth) else {
             return Ok(self.step_to(target, choices));
         };
-        let Some(way) = lift.way(at, target)? else { return Ok(false) };
-        for state in &way {
-            if !self.descend(depth + 1, state, choices)? {
+        let own = depth.checked_sub(1).map_or(&self.searched, |above| &self.layers[above].1);
+        let Some(way) = lift.way(own, at, target)? else { return Ok(false) };
+        for state in way {
+            if !self.descend(depth + 1, &state, choices)? {
                 return Ok(false);
             }
-        }
-        if let Some(state) = way.into_iter().next_back() {
             self.layers[depth].1 = state;
         }
         Ok(true)

@@ -1,0 +1,294 @@
+//! Chains: states that are run through and not stored.
+//!
+//! Of most states that are left a single step is taken. Where nothing is wrong with such a state, and the step
+//! leads on, there is no need to store it: what it leads to is what it stands for, and so on, up to the first
+//! state that has to be stored. That is the *end* of each state of the chain (Nalumasu and Gopalakrishnan, "An
+//! efficient partial order reduction algorithm with an alternative proviso implementation", 2002).
+//!
+//! Whether a state is run through depends on it alone, and so does its end: where chains meet they end together, and
+//! what is stored does not depend on where they began.
+
+use super::choosers::{Choosers, Rooms};
+use crate::analysis::bits;
+use crate::analysis::instances::InstanceSets;
+use crate::exec::{Collected, Expansion, Selective, apart, stop};
+use spill::Result;
+
+/// One state of so many is never run through, so that a chain without end is stored now and then.
+const STORED_EACH: u64 = 4096;
+
+/// Chains that are run along together.
+const TOGETHER: usize = 256;
+
+/// Runs on from states of one program.
+#[derive(Clone, Copy)]
+pub(super) struct Chains<'r, 'm> {
+    pub selective: &'r (dyn Selective + 'm),
+    pub choosers: &'r Choosers<'m>,
+    pub width: usize,
+}
+
+/// What running on takes.
+pub(super) struct ChainsRoom {
+    /// For choosing, whatever it is chosen for.
+    pub rooms: Rooms,
+    enabled: InstanceSets,
+    /// Of the states of which a single instance is taken: what is enabled, and that instance.
+    single: [InstanceSets; 2],
+    /// These states, and which of all they are.
+    states: Vec<u8>,
+    at: Vec<usize>,
+    successors: Vec<u8>,
+    ends: Vec<u64>,
+    running: Running,
+}
+
+/// Chains that have not come to an end.
+#[derive(Default)]
+struct Running {
+    chains: Vec<Chain>,
+    /// Where they are.
+    now: Vec<u8>,
+    /// A state of each that it has come through.
+    marks: Vec<u8>,
+    /// Where they come to.
+    after: Vec<u8>,
+    leads: Vec<bool>,
+}
+
+impl Running {
+    /// Chains that begin in some states.
+    fn begin(&mut self, states: &[u8], width: usize) {
+        let all = 0..states.len() / width;
+        self.chains.clear();
+        self.chains.extend(all.map(|from| Chain { from, length: 0, since: 0, most: 1 }));
+        self.now.clear();
+        self.now.extend_from_slice(states);
+        self.marks.clone_from(&self.now);
+    }
+}
+
+/// A chain that is run along. That it closes on itself is found by Brent's algorithm.
+#[derive(Clone, Copy)]
+struct Chain {
+    /// Which of the states it begins in.
+    from: usize,
+    /// The states that were run through.
+    length: u64,
+    /// Of these, those since the mark, and how many these may be before another is set.
+    since: u64,
+    most: u64,
+}
+
+impl ChainsRoom {
+    pub fn new(chains: Chains) -> ChainsRoom {
+        let sets = || chains.selective.instances().sets();
+        ChainsRoom {
+            rooms: chains.choosers.rooms(),
+            enabled: sets(),
+            single: [sets(), sets()],
+            states: Vec::new(),
+            at: Vec::new(),
+            successors: Vec::new(),
+            ends: Vec::new(),
+            running: Running::default(),
+        }
+    }
+}
+
+impl Chains<'_, '_> {
+    /// Makes each of `states` the end of the chain that it begins, or leaves it if it is to be stored itself; tells
+    /// how many were run through. Leaving early it may make them anything.
+    pub fn run_on(self, states: &mut [u8], room: &mut ChainsRoom) -> Result<u64> {
+        let mut running = std::mem::take(&mut room.running);
+        let mut passed = 0;
+        for states in states.chunks_mut(TOGETHER * self.width) {
+            passed += self.run_together(states, &mut running, room)?;
+        }
+        room.running = running;
+        Ok(passed)
+    }
+
+    fn run_together(
+        self,
+        states: &mut [u8],
+        running: &mut Running,
+        room: &mut ChainsRoom,
+    ) -> Result<u64> {
+        running.begin(states, self.width);
+        let mut passed = 0;
+        while !running.chains.is_empty() && !stop::is_asked() {
+            let Running { now, after, leads, .. } = running;
+            after.clear();
+            leads.clear();
+            self.step(now, (after, leads), room)?;
+            if !stop::is_asked() {
+                passed += self.advance(states, running, room)?;
+            }
+        }
+        Ok(passed)
+    }
+
+    /// Has each chain go where the state leads in which it is. Puts the ends of those that end there in place of the
+    /// states that they began in, and tells how many were run through to these.
+    fn advance(
+        self,
+        states: &mut [u8],
+        running: &mut Running,
+        room: &mut ChainsRoom,
+    ) -> Result<u64> {
+        let width = self.width;
+        let Running { chains, now, marks, after, leads } = running;
+        let (mut left, mut passed) = (0, 0);
+        for at in 0..chains.len() {
+            let (mut chain, here) = (chains[at], at * width..(at + 1) * width);
+            let start = &mut states[chain.from * width..][..width];
+            if !leads[at] {
+                start.copy_from_slice(&now[here]);
+                passed += chain.length;
+                continue;
+            }
+            let next = &after[here.clone()];
+            (chain.length, chain.since) = (chain.length + 1, chain.since + 1);
+            if *next == marks[here.clone()] {
+                let mut end = next.to_vec();
+                passed += self.close(start, &mut end, room)?;
+                start.copy_from_slice(&end);
+                continue;
+            }
+            if chain.since == chain.most {
+                (chain.since, chain.most) = (0, 2 * chain.most);
+                marks[here.clone()].copy_from_slice(next);
+            }
+            now[left * width..][..width].copy_from_slice(next);
+            marks.copy_within(here, left * width);
+            chains[left] = chain;
+            left += 1;
+        }
+        chains.truncate(left);
+        now.truncate(left * width);
+        marks.truncate(left * width);
+        Ok(passed)
+    }
+
+    /// The states from one on, which comes first, up to the end of the chain that it begins.
+    pub fn along(self, start: &[u8], room: &mut ChainsRoom) -> Result<Vec<Vec<u8>>> {
+        let mut end = start.to_vec();
+        self.run_on(&mut end, room)?;
+        let mut way = vec![start.to_vec()];
+        while let Some(at) = way.last().filter(|it| **it != end) {
+            let (mut after, mut leads) = (Vec::new(), Vec::new());
+            self.step(at, (&mut after, &mut leads), room)?;
+            if stop::is_asked() {
+                break;
+            }
+            way.push(after);
+        }
+        Ok(way)
+    }
+
+    /// The same of a chain that never ends: makes `end`, a state that it comes through again and again, the least of these.
+    fn close(self, start: &[u8], end: &mut [u8], room: &mut ChainsRoom) -> Result<u64> {
+        let (first, mut at) = (end.to_vec(), end.to_vec());
+        let (mut after, mut leads) = (Vec::new(), Vec::new());
+        let mut next = |at: &mut Vec<u8>, room: &mut ChainsRoom| {
+            after.clear();
+            leads.clear();
+            self.step(at, (&mut after, &mut leads), room)?;
+            at.copy_from_slice(&after);
+            Result::Ok(())
+        };
+        next(&mut at, room)?;
+        while at != first && !stop::is_asked() {
+            if *at < *end {
+                end.copy_from_slice(&at);
+            }
+            next(&mut at, room)?;
+        }
+        let mut passed = 0;
+        at.copy_from_slice(start);
+        while *at != *end && !stop::is_asked() {
+            next(&mut at, room)?;
+            passed += 1;
+        }
+        Ok(passed)
+    }
+
+    /// Adds to `after` the state that each of `states` leads to if it is run through, or itself, and to `leads` whether
+    /// it is.
+    fn step(
+        self,
+        states: &[u8],
+        (after, leads): (&mut Vec<u8>, &mut Vec<bool>),
+        room: &mut ChainsRoom,
+    ) -> Result<()> {
+        let (width, first) = (self.width, leads.len());
+        let count = states.len() / width;
+        self.choose(states, room)?;
+        after.extend_from_slice(states);
+        leads.resize(first + count, false);
+        let ChainsRoom { single: [enabled, chosen], states: single, at, successors, ends, .. } =
+            room;
+        if at.is_empty() {
+            return Ok(());
+        }
+        successors.clear();
+        let run = |out: &mut Expansion| {
+            self.selective.judge(single, enabled, out);
+            self.selective.expand_apart(single, chosen, ends, out);
+        };
+        let Collected { findings, left_out, .. } = Expansion::collect(width, successors, run)?;
+        if stop::is_asked() {
+            return Ok(());
+        }
+        if !findings.is_empty() || left_out > 0 {
+            // It is not said of which of them.
+            let (one, other) = states.split_at(count / 2 * width);
+            after.truncate(first * width);
+            leads.truncate(first);
+            if one.is_empty() {
+                after.extend_from_slice(states);
+                leads.push(false);
+                return Ok(());
+            }
+            self.step(one, (after, leads), room)?;
+            return self.step(other, (after, leads), room);
+        }
+        for (&at, successor) in at.iter().zip(apart(successors, ends)) {
+            let after = &mut after[(first + at) * width..][..width];
+            if successor.len() == width && *successor != *after {
+                after.copy_from_slice(successor);
+                leads[first + at] = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds those of `states` of which a single instance is taken.
+    fn choose(self, states: &[u8], room: &mut ChainsRoom) -> Result<()> {
+        let ChainsRoom { rooms, enabled, single: [open, chosen], states: single, at, .. } = room;
+        self.selective.enabled(states, enabled)?;
+        let all = states.len() / self.width;
+        open.clear(all);
+        chosen.clear(all);
+        single.clear();
+        at.clear();
+        for (number, state) in states.chunks_exact(self.width).enumerate() {
+            let words = enabled.words(number);
+            if !self.choosers.may_choose_one(state, words, rooms) {
+                continue;
+            }
+            let choice = self.choosers.choose(state, words, rooms);
+            if bits::count(choice.chosen) != 1 || spill::hash(state).is_multiple_of(STORED_EACH) {
+                continue;
+            }
+            open.words_mut(at.len()).copy_from_slice(words);
+            chosen.words_mut(at.len()).copy_from_slice(choice.chosen);
+            single.extend_from_slice(state);
+            at.push(number);
+        }
+        open.truncate(at.len());
+        chosen.truncate(at.len());
+        Ok(())
+    }
+}

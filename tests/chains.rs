@@ -1,0 +1,227 @@
+//! States that are run through and not stored: what is stored is a function of sets, chains end, and what is found at their
+//! ends is told in single steps.
+
+use spillway::Check;
+use spillway::exec::{Exec, Explain, StepOutcome, Violation};
+use spillway::front::{Language, Options};
+use spillway::reduce::partial_order::{Method, Proviso, Way};
+use spillway::reduce::rewriting::Rewritings;
+use spillway::search::trace::Trace;
+use spillway::search::{Checks, Outcome, Storage, Verdict};
+use spillway::session::{Reduce, Steps, TextModel};
+use spillway::source::Sources;
+
+const CHAINS: [Proviso; 2] = [Proviso::Chains, Proviso::StaticChains];
+
+fn model(language: &str, text: &str) -> TextModel {
+    let mut sources = Sources::default();
+    sources.add("model", text);
+    let language = Language::from_name(language).unwrap();
+    TextModel::load(language, sources, Options::default()).unwrap().0
+}
+
+fn by(proviso: Proviso) -> Reduce {
+    let way = Way { method: Method::Conditional, proviso };
+    Reduce { steps: Steps::Chosen(way), ..Reduce::NONE }
+}
+
+fn check(model: &TextModel, reduce: Reduce) -> Check<'_> {
+    Check::of_text(model).reduce(reduce).memory(128 << 20)
+}
+
+fn outcome(check: Check) -> Outcome {
+    check.run().unwrap().outcome().clone()
+}
+
+/// That each step is one of the model as it was given, from where the one before it led.
+fn assert_is_run(model: &TextModel, trace: &Trace) {
+    let mut steps = model.interp.starts();
+    for (number, taken) in trace.steps.iter().enumerate() {
+        assert!(steps.contains(taken), "step {number} is none of the model's: {taken:?}");
+        if let StepOutcome::Successor(state) = &taken.outcome {
+            steps = model.interp.steps(state);
+        }
+    }
+}
+
+/// Two count by themselves, for ever, and both write what a third asserts about, now and then.
+const COUNT: &str = "
+    byte x, y, both;
+    process P { state a, b; init a;
+        trans a -> a { guard x < 90; effect x = x + 1; }, a -> b { guard x == 90; effect both = both + 1; },
+            b -> a { guard both > 0; effect x = 0, both = both - 1; }; }
+    process Q { state a, b; init a;
+        trans a -> a { guard y < 70; effect y = y + 1; }, a -> b { guard y == 70; effect both = both + 1; },
+            b -> a { guard both > 0; effect y = 0, both = both - 1; }; }
+    process R { state a; init a; assert a: both < 2; trans a -> a { guard both > 3; }; }
+    system async;";
+
+/// Chains are not stored, and what is left does not depend on how it is searched.
+#[test]
+fn counts_do_not_depend_on_how_it_is_searched() {
+    let model = model("dve", COUNT);
+    let whole = outcome(check(&model, Reduce::NONE).keep_going());
+    let order = outcome(check(&model, by(Proviso::Static)).keep_going());
+    let folder = tempfile::tempdir().unwrap();
+    for proviso in CHAINS {
+        let expected = outcome(check(&model, by(proviso)).keep_going().threads(1));
+        assert!(20 * expected.states() < order.states(), "{expected:?}");
+        assert!(order.states() < whole.states() && order.passed == 0);
+        assert!(expected.passed > 150, "{expected:?}");
+        let violated = |it: &Outcome| it.findings.iter().map(|(it, _)| it).collect::<Vec<_>>();
+        assert_eq!(violated(&expected), violated(&whole));
+        for (threads, memory) in [(1, 64), (2, 64), (3, 512)] {
+            let check = check(&model, by(proviso)).keep_going().threads(threads);
+            assert_eq!(outcome(check.memory(memory << 20)), expected, "{threads} {memory}");
+        }
+        let interpreted = check(&model, by(proviso)).keep_going().exec(Exec::Interp);
+        assert_eq!(outcome(interpreted), expected);
+        let comback = Storage::Comback(Default::default());
+        let stored = outcome(check(&model, by(proviso)).keep_going().storage(comback));
+        assert_eq!((stored.levels, stored.passed), (expected.levels.clone(), expected.passed));
+        let dir = folder.path().join(proviso.name());
+        let stopped = check(&model, by(proviso)).keep_going().dir(&dir).max_states(3);
+        assert_eq!(outcome(stopped).verdict, Verdict::Incomplete);
+        assert_eq!(outcome(check(&model, by(proviso)).keep_going().dir(&dir)), expected);
+    }
+}
+
+/// What is violated behind long chains is told step by step, with dead variables reset and without, however states are stored.
+#[test]
+fn counterexamples_go_through_chains() {
+    let model = model("dve", COUNT);
+    for proviso in CHAINS {
+        for (rewritings, storage) in [
+            (Rewritings::NONE, Storage::default()),
+            (Rewritings::ALL, Storage::default()),
+            (Rewritings::DEAD, Storage::Comback(Default::default())),
+        ] {
+            let found = check(&model, Reduce { rewritings, ..by(proviso) }).storage(storage);
+            let found = found.run().unwrap();
+            assert!(found.outcome().levels.len() < 20, "{:?}", found.outcome());
+            let way = found.counterexample().unwrap().unwrap();
+            assert_eq!(way.check(), Violation::Property(0));
+            assert!(way.depth() >= 162, "{}", way.depth());
+            assert_is_run(&model, &way.trace());
+        }
+    }
+}
+
+/// Dead variables are reset where the model is searched, and are what they are where a counterexample is told; some
+/// are dead as their process is gone.
+#[test]
+fn chains_are_told_with_what_is_dead() {
+    let model = model(
+        "promela",
+        "byte g, turn, seen;
+        active proctype P() { byte x; x = 7; x = x + 1; g = 3; turn = 1; g > 2 -> turn = 2 }
+        active proctype Q() { byte y; turn == 2 -> y = 5; seen = y; y = 9; seen++; assert(seen != 6) }",
+    );
+    let whole = outcome(check(&model, Reduce::NONE).keep_going());
+    for proviso in CHAINS {
+        let reduce = Reduce { rewritings: Rewritings::DEAD, ..by(proviso) };
+        let all = outcome(check(&model, reduce.clone()).keep_going());
+        assert!(all.states() < whole.states(), "{all:?}");
+        let found = check(&model, reduce).run().unwrap();
+        let way = found.counterexample().unwrap().unwrap();
+        assert_is_run(&model, &way.trace());
+    }
+}
+
+/// A chain that closes on itself is stored once, by its least state; what it puts off is taken up there.
+#[test]
+fn a_chain_that_closes_on_itself_ends() {
+    let circle = "process Circle { state a, b, c, d, e; init a;
+        trans a -> b { }, b -> c { }, c -> d { }, d -> e { }, e -> c { }; }";
+    let alone = model("dve", &format!("{circle} system async;"));
+    let fails = "byte x; process Fails { state a, b, c; init a;
+        trans a -> b { }, b -> c { effect x = 1 / x; }; }";
+    let beside = model("dve", &format!("{fails} {circle} system async;"));
+    for proviso in CHAINS {
+        let found = outcome(check(&beside, by(proviso)));
+        assert_eq!(found.verdict, Verdict::Violated, "{proviso:?}");
+    }
+    // The start, and one state of the circle: `b` and what is before the least are run through from the start,
+    // the whole circle from that.
+    let found = outcome(check(&alone, by(Proviso::Chains)));
+    assert_eq!((found.states(), found.transitions), (2, 2));
+    assert_eq!(found.passed, 1 + 2);
+}
+
+/// States from which a single step leads on are not stored for millions of steps, but for some, so that the search can be
+/// stopped and gone on with. A deadlock at the end is found, with all steps to it.
+#[test]
+fn a_long_chain_is_stored_now_and_then() {
+    let model = model(
+        "dve",
+        "int x; byte y;
+        process P { state a, b; init a; trans a -> a { guard x < 32000; effect x = x + 1; },
+            a -> b { guard x == 32000; }; }
+        system async;",
+    );
+    let found = check(&model, by(Proviso::Chains)).run().unwrap();
+    let outcome = found.outcome();
+    assert_eq!((outcome.verdict, outcome.deadlocks()), (Verdict::Violated, 1));
+    let states = outcome.states();
+    assert!((3..60).contains(&states), "{states}");
+    assert_eq!(outcome.levels, vec![1; states as usize]);
+    assert_eq!(outcome.states() + outcome.passed, 32_002);
+    let way = found.counterexample().unwrap().unwrap();
+    assert_eq!((way.check(), way.depth()), (Violation::Deadlock, 32_001));
+}
+
+/// What is wrong with a state, or with a step out of it, is found, as is a step that leads nowhere new: such states are stored.
+#[test]
+fn what_can_be_wrong_is_not_run_through() {
+    for (language, text, violated) in [
+        // An invariant that holds again with the next step.
+        (
+            "murphi",
+            "var x: 0..4; startstate x := 0; end;
+            rule \"on\" x < 4 ==> x := x + 1; end; rule \"again\" x = 4 ==> x := 0; end;
+            invariant \"not two\" x != 2;",
+            Violation::Property(0),
+        ),
+        // A step that fails after others of its chain.
+        (
+            "dve",
+            "byte x = 3; byte y; process P { state a, b; init a;
+                trans a -> b { effect x = x - 1; }, b -> a { effect y = 1 / x; }; } system async;",
+            Violation::Fault(spillway::exec::FaultKind::Division, 1),
+        ),
+        // A rule that stores what is there leads nowhere.
+        (
+            "murphi",
+            "var x: 0..4; startstate x := 0; end;
+            rule \"on\" x < 3 ==> x := x + 1; end; rule \"stay\" x = 3 ==> x := 3; end;",
+            Violation::Deadlock,
+        ),
+    ] {
+        let model = model(language, text);
+        for proviso in CHAINS {
+            let checks = Checks::default();
+            let found = check(&model, by(proviso)).checks(checks).run().unwrap();
+            let all: Vec<_> = found.outcome().findings.iter().map(|(it, _)| it).collect();
+            assert_eq!(all, [violated], "{proviso:?}: {text}");
+            let way = found.counterexample().unwrap().unwrap();
+            assert_eq!(way.check(), violated);
+            assert_is_run(&model, &way.trace());
+        }
+    }
+}
+
+/// Beside symmetry steps are put off by levels, and no state is run through.
+#[test]
+fn beside_symmetry_no_state_is_run_through() {
+    let model = model(
+        "murphi",
+        "type P: scalarset(3); var x: array[P] of 0..3; startstate for p: P do x[p] := 0; end; end;
+        ruleset p: P do rule \"on\" x[p] < 3 ==> x[p] := x[p] + 1; end; end;
+        invariant \"less\" forall p: P do x[p] < 4 end;",
+    );
+    let symmetry = Reduce::AUTO.symmetry;
+    for proviso in CHAINS {
+        let found = outcome(check(&model, Reduce { symmetry, ..by(proviso) }).keep_going());
+        assert_eq!(found.passed, 0);
+    }
+}
