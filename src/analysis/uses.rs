@@ -6,9 +6,10 @@
 
 use crate::ir::walk::{self, Access, Visitor};
 use crate::ir::{
-    ChannelId, Communication, Domain, Expr, Overflow, Pattern, Pid, Place, Program, PropertyKind,
-    Root, Scalar, Stmt, StmtKind, Type, TypeId, VarId,
+    ChannelId, ChannelRef, Communication, Domain, Expr, Overflow, Pattern, Pid, Place, Program,
+    PropertyKind, Root, Scalar, Stmt, StmtKind, Type, TypeId, VarId,
 };
+use std::ops::Range;
 
 /// The number of a holder.
 pub type Holder = usize;
@@ -45,6 +46,11 @@ impl Holders {
     /// A field of a channel.
     pub fn field(&self, channel: ChannelId, number: usize) -> Holder {
         self.fields[channel.0 as usize] + number
+    }
+
+    /// The fields of channels in a row.
+    fn fields_of(&self, first: u32, count: u32) -> Range<Holder> {
+        self.fields[first as usize]..self.fields[(first + count) as usize]
     }
 
     /// The variable that a holder is, if it is one.
@@ -141,6 +147,46 @@ pub enum Use {
     Cleared(Holder),
     /// More is done with a holder.
     HandledOtherwise(Holder),
+}
+
+impl Use {
+    /// The holders that it is about.
+    pub fn holders(&self, holders: &Holders) -> Vec<Holder> {
+        let (mut found, expr) = match self {
+            Use::Asked(expr) => (Vec::new(), Some(expr)),
+            Use::Stored { to, value, .. } => (vec![*to], Some(value)),
+            Use::Matched { field, value } => (vec![*field], Some(value)),
+            Use::Received { from, to } | Use::SentToEither(from, to) => (vec![*from, *to], None),
+            Use::Cleared(it) | Use::HandledOtherwise(it) => (vec![*it], None),
+        };
+        expr.into_iter().for_each(|it| Mentions { holders, found: &mut found }.expr(it));
+        found
+    }
+}
+
+/// Sees which holders are mentioned: variables, and the fields of channels that are asked about.
+struct Mentions<'m> {
+    holders: &'m Holders,
+    found: &'m mut Vec<Holder>,
+}
+
+impl Visitor for Mentions<'_> {
+    fn place(&mut self, place: &Place, _: Access) {
+        if let Root::Variable(id) = place.root {
+            self.found.push(self.holders.variable(id));
+        }
+        walk::place(self, place);
+    }
+
+    fn channel(&mut self, channel: &ChannelRef, _: Access) {
+        let all = match channel {
+            ChannelRef::Named(id) => self.holders.fields_of(id.0, 1),
+            ChannelRef::Element { first, count, .. } => self.holders.fields_of(first.0, *count),
+            ChannelRef::Computed(_) => self.holders.variables..self.holders.count(),
+        };
+        self.found.extend(all);
+        walk::channel(self, channel);
+    }
 }
 
 /// All uses of values in a program; nothing if it has functions, or names that stand for places.

@@ -97,8 +97,13 @@ impl Apart {
         let joined = Joined::new(program, &holders, &uses);
         let class_of = vec![None; holders.count()];
         let mut apart = Apart { holders: holders.clone(), class_of, classes: Vec::new() };
+        let mentioned: Vec<Vec<Holder>> = uses.iter().map(|it| it.holders(&holders)).collect();
         for class in joined.classes() {
-            let Some(found) = judged_class(program, layout, &joined, (class, &uses)) else {
+            // Most are about others.
+            let is_ours = |all: &[Holder]| all.iter().any(|&it| joined.find(it) == class);
+            let ours = uses.iter().zip(&mentioned).filter(|(_, all)| is_ours(all));
+            let ours: Vec<&Use> = ours.map(|(it, _)| it).collect();
+            let Some(found) = judged_class(program, layout, &joined, (class, &ours)) else {
                 continue;
             };
             let members: Vec<Holder> =
@@ -106,7 +111,7 @@ impl Apart {
             let number = Some(apart.classes.len());
             members.iter().for_each(|&it| apart.class_of[it] = number);
             apart.classes.push(found);
-            if !apart.can_be_stored(program, &uses, &members) {
+            if !apart.can_be_stored(program, &ours, &members) {
                 apart.classes.pop();
                 members.iter().for_each(|&it| apart.class_of[it] = None);
             }
@@ -210,7 +215,7 @@ impl Apart {
     }
 
     /// Whether everything that comes into a class can be stored as what stands for it.
-    fn can_be_stored(&self, program: &Program, uses: &[Use], members: &[Holder]) -> bool {
+    fn can_be_stored(&self, program: &Program, uses: &[&Use], members: &[Holder]) -> bool {
         uses.iter().all(|it| {
             let Use::Stored { to, value, overflow, by, target } = it else { return true };
             if !members.contains(to) {
@@ -361,7 +366,7 @@ fn judged_class(
     program: &Program,
     layout: &Layout,
     joined: &Joined,
-    (class, uses): (Holder, &[Use]),
+    (class, uses): (Holder, &[&Use]),
 ) -> Option<Class> {
     let holders = joined.holders;
     let members = (0..holders.count()).filter(|&it| joined.find(it) == class);
