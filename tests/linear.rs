@@ -17,6 +17,7 @@ use support::follow::{is_found_alike, load};
 use support::{Random, is_large};
 
 const LINEAR: Wished = Wished {
+    processes: false,
     reversible: None,
     rewritings: Rewritings::NONE,
     linear: true,

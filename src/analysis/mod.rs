@@ -1,6 +1,7 @@
 //! What can be told from a program alone, without running it.
 
 pub mod access;
+pub mod automorphisms;
 pub mod bits;
 pub mod constants;
 pub mod dependence;

@@ -27,7 +27,8 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
             let reversible = has(ReduceArg::Reversible).then(Rules::default);
             let rewritings =
                 Rewritings { values: has(ReduceArg::Values), dead: has(ReduceArg::Dead) };
-            Reduce { reversible, rewritings, linear: has(ReduceArg::Linear), symmetry, steps }
+            let (linear, processes) = (has(ReduceArg::Linear), has(ReduceArg::Symmetry));
+            Reduce { reversible, rewritings, linear, symmetry, processes, steps }
         }
     };
     let steps =
@@ -47,7 +48,11 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
     };
     let symmetry = args.symmetry.map_or(by_default.symmetry, SymmetryArg::effort);
     let reversible = rules(args, by_default.reversible)?;
-    Ok(Reduce { reversible, symmetry, steps, ..by_default })
+    let processes = match args.symmetry {
+        Some(how) => how.effort().is_some(),
+        None => by_default.processes,
+    };
+    Ok(Reduce { reversible, symmetry, processes, steps, ..by_default })
 }
 
 /// Which rules are to be undone.

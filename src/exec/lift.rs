@@ -29,6 +29,12 @@ pub trait Lift {
         Ok(Vec::new())
     }
 
+    /// What else it may be that fails below where a check fails here: the same thing by other names.
+    fn alike(&self, check: Violation) -> Vec<Violation> {
+        let _ = check;
+        Vec::new()
+    }
+
     /// Whether each step of this model is one step of the model below.
     fn keeps_depth(&self) -> bool {
         true

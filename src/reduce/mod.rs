@@ -21,6 +21,7 @@ pub use preserve::{Kept, Preserved};
 
 use crate::analysis::instances::NotNumbered;
 use crate::exec::{Checks, Model, Selective, Tally};
+use crate::ir::{Layout, Program};
 use claim::NeverClaim;
 use linear::Linear;
 use partial_order::{PartialOrder, Proviso, Way};
@@ -91,8 +92,23 @@ pub struct Wished {
     pub linear: bool,
     /// The trouble to take over symmetric states.
     pub symmetry: Option<Effort>,
+    /// Whether processes that are alike are exchanged, too.
+    pub processes: bool,
     /// How steps are to be chosen, in a search for some checks.
     pub partial_order: Option<(Way, Checks)>,
+}
+
+impl Wished {
+    /// What is symmetric in a program whose states are laid out so, as far as it is wished for.
+    pub fn symmetry_of<'m>(
+        &self,
+        program: &'m Program,
+        layout: &'m Layout,
+    ) -> Option<Symmetry<'m>> {
+        let elements = self.symmetry.and_then(|effort| Symmetry::of(program, layout, effort));
+        let alike = || self.processes.then(|| Symmetry::of_processes(program, layout)).flatten();
+        elements.or_else(alike)
+    }
 }
 
 /// A reduction as reports tell of it.
@@ -151,7 +167,7 @@ impl<'m> Stack<'m> {
         let interp = form.interp();
         let claim = NeverClaim::of(interp);
         let (program, layout) = (interp.program(), interp.layout());
-        let symmetry = wished.symmetry.and_then(|effort| Symmetry::of(program, layout, effort));
+        let symmetry = wished.symmetry_of(program, layout);
         if let Some((way, checks)) = wished.partial_order {
             // A state that stands for another may be anywhere in the order.
             let proviso = if symmetry.is_some() { Proviso::Levels } else { way.proviso };

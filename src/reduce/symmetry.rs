@@ -13,9 +13,14 @@
 //! than once, which costs time and never a verdict.
 //!
 //! Multisets are sorted in all states; what is permuted here is sorted again.
+//!
+//! Where there are no scalarsets, processes may be alike all the same. Ways to exchange them are found in the
+//! program ([`automorphisms`]), and the representative is the least image under these (`group`).
 
+mod alike;
 mod claims;
 mod exchange;
+mod group;
 mod incidence;
 mod known;
 mod refine;
@@ -27,12 +32,15 @@ pub use exchange::Exchange;
 
 use super::pool::Pool;
 use super::{Kind, Preserved, Reduction, Stack};
+use crate::analysis::automorphisms::automorphisms;
 use crate::exec::{
-    Collected, Expansion, Explain, Lift, Model, Obligations, Postpones, Tally, any_bits, one_step,
-    stop,
+    Collected, Expansion, Explain, Lift, Model, Obligations, Postpones, Tally, Violation, any_bits,
+    one_step, stop,
 };
 use crate::ir::layout::Codes;
 use crate::ir::{Layout, Program};
+use alike::Alike;
+use group::Groups;
 use incidence::Incidence;
 use known::Known;
 use search::Scratch;
@@ -62,8 +70,16 @@ impl Effort {
 pub struct Symmetry<'m> {
     program: &'m Program,
     layout: &'m Layout,
-    plan: Arc<Incidence>,
+    orbits: Arc<Orbits>,
     effort: Effort,
+}
+
+/// What can be exchanged.
+enum Orbits {
+    /// The elements of scalarsets.
+    Elements(Incidence),
+    /// Processes that are alike, and with them actions and properties.
+    Processes { groups: Groups, alike: Alike },
 }
 
 /// A model that visits representatives of orbits only. Its states are those of a program, perhaps with bytes
@@ -73,36 +89,80 @@ pub struct Symmetric<'m> {
     layout: &'m Layout,
     /// Tells states from other bytes.
     codes: Codes,
-    plan: Arc<Incidence>,
+    orbits: Arc<Orbits>,
     effort: Effort,
     rooms: Pool<Room>,
 }
 
 /// What representing candidates takes.
 struct Room {
-    scratch: Scratch,
+    scratch: Scratches,
     known: Known,
     candidates: Vec<u8>,
 }
 
+/// Room to find one representative after another.
+enum Scratches {
+    Elements(Box<Scratch>),
+    Processes(group::Room),
+}
+
+impl Orbits {
+    fn scratch(&self) -> Scratches {
+        match self {
+            Orbits::Elements(plan) => Scratches::Elements(Box::new(Scratch::new(plan))),
+            Orbits::Processes { .. } => Scratches::Processes(group::Room::default()),
+        }
+    }
+
+    fn represent(
+        &self,
+        layout: &Layout,
+        scratch: &mut Scratches,
+        effort: Effort,
+        state: &mut [u8],
+    ) {
+        match (self, scratch) {
+            (Orbits::Elements(plan), Scratches::Elements(scratch)) => {
+                scratch.represent(plan, layout, effort, state);
+            }
+            (Orbits::Processes { groups, .. }, Scratches::Processes(room)) => {
+                groups.represent(layout, room, state);
+            }
+            _ => unreachable!("room is made for what it is used for"),
+        }
+    }
+}
+
 impl<'m> Symmetry<'m> {
-    /// That of a program whose states are laid out so, unless it has nothing symmetric.
+    /// That of the scalarsets of a program whose states are laid out so, unless it has none.
     pub fn of(program: &'m Program, layout: &'m Layout, effort: Effort) -> Option<Symmetry<'m>> {
-        let plan = Arc::new(Incidence::new(program, layout)?);
-        Some(Symmetry { program, layout, plan, effort })
+        let orbits = Arc::new(Orbits::Elements(Incidence::new(program, layout)?));
+        Some(Symmetry { program, layout, orbits, effort })
+    }
+
+    /// That of the processes of a program whose states are laid out so, unless none are found to be alike.
+    pub fn of_processes(program: &'m Program, layout: &'m Layout) -> Option<Symmetry<'m>> {
+        let found = automorphisms(program, layout);
+        let alike = Alike::of(&found);
+        let orbits = Arc::new(Orbits::Processes { groups: Groups::of(found, layout)?, alike });
+        Some(Symmetry { program, layout, orbits, effort: Effort::Exact })
     }
 
     /// A model of the program that visits representatives only.
     pub fn of_model(&self, model: impl Model + 'm) -> Symmetric<'m> {
-        let Symmetry { layout, ref plan, effort, .. } = *self;
+        let Symmetry { layout, ref orbits, effort, .. } = *self;
         let (model, codes) = (Box::new(model), layout.codes());
-        Symmetric { model, layout, codes, plan: plan.clone(), effort, rooms: Pool::default() }
+        Symmetric { model, layout, codes, orbits: orbits.clone(), effort, rooms: Pool::default() }
     }
 }
 
 impl<'m> Reduction<'m> for Symmetry<'m> {
     fn name(&self) -> String {
-        format!("symmetry {}", self.effort.name())
+        match &*self.orbits {
+            Orbits::Elements(_) => format!("symmetry {}", self.effort.name()),
+            Orbits::Processes { .. } => "symmetry of processes".into(),
+        }
     }
 
     fn kind(&self) -> Kind {
@@ -117,9 +177,15 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
 
     /// How many states one stands for at most.
     fn did(&self, _: &Tally) -> Option<String> {
-        let mut sizes = self.program.scalarsets.values().map(|it| u64::from(it.size));
-        let orders = |all: u64, size: u64| (1..=size).try_fold(all, u64::checked_mul);
-        sizes.try_fold(1, orders).map(|all| format!("a state stands for up to {all}"))
+        let all = match &*self.orbits {
+            Orbits::Elements(_) => {
+                let mut sizes = self.program.scalarsets.values().map(|it| u64::from(it.size));
+                let orders = |all: u64, size: u64| (1..=size).try_fold(all, u64::checked_mul);
+                sizes.try_fold(1, orders)?
+            }
+            Orbits::Processes { groups, .. } => groups.order()?,
+        };
+        Some(format!("a state stands for up to {all}"))
     }
 
     /// A claim that sees an element would have to be permuted with the state.
@@ -132,8 +198,11 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
         }
         let claims = before.names(&[Kind::Product]);
         let claim = claims.first()?;
-        claims::may_tell_apart(self.program)
-            .then(|| format!("the {claim} may tell apart what is symmetric"))
+        let sees = match &*self.orbits {
+            Orbits::Elements(_) => claims::may_tell_apart(self.program),
+            Orbits::Processes { .. } => true,
+        };
+        sees.then(|| format!("the {claim} may tell apart what is symmetric"))
     }
 
     fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
@@ -161,7 +230,7 @@ impl<'m> Symmetric<'m> {
     /// Runs something that needs room.
     fn with_room<T>(&self, run: impl FnOnce(&mut Room) -> T) -> T {
         let make = || Room {
-            scratch: Scratch::new(&self.plan),
+            scratch: self.orbits.scratch(),
             known: Known::new(self.model.width()),
             candidates: Vec::with_capacity(CANDIDATES * self.model.width()),
         };
@@ -173,7 +242,7 @@ impl<'m> Symmetric<'m> {
         self.with_room(|room| {
             for state in states {
                 let state = &mut state[..self.layout.bytes];
-                room.scratch.represent(&self.plan, self.layout, effort, state);
+                self.orbits.represent(self.layout, &mut room.scratch, effort, state);
             }
         });
     }
@@ -194,7 +263,7 @@ impl<'m> Symmetric<'m> {
                 for state in candidates.chunks_exact_mut(width) {
                     known.represent(state, |state| {
                         let state = &mut state[..self.layout.bytes];
-                        scratch.represent(&self.plan, self.layout, self.effort, state);
+                        self.orbits.represent(self.layout, scratch, self.effort, state);
                     });
                     if stop::is_asked() {
                         break;
@@ -241,7 +310,11 @@ impl Model for Symmetric<'_> {
     fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.model.digest());
-        hasher.update(b"symmetry ").update(self.effort.name().as_bytes());
+        let of: &[u8] = match &*self.orbits {
+            Orbits::Elements(_) => b"symmetry ",
+            Orbits::Processes { .. } => b"symmetry of processes ",
+        };
+        hasher.update(of).update(self.effort.name().as_bytes());
         *hasher.finalize().as_bytes()
     }
 
@@ -297,6 +370,13 @@ impl Lift for Symmetric<'_> {
             .into_iter()
             .all(|it| it.len() == self.model.width() && self.codes.hold(&it[..self.layout.bytes]));
         are_states && self.canonical(representative) == self.canonical(state)
+    }
+
+    fn alike(&self, check: Violation) -> Vec<Violation> {
+        match &*self.orbits {
+            Orbits::Elements(_) => Vec::new(),
+            Orbits::Processes { alike, .. } => alike.to(check),
+        }
     }
 
     fn way(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {

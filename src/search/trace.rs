@@ -34,7 +34,7 @@ const MASKS_COMPARED_MAX: usize = 4096;
 /// A way from an initial state to a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// What is violated at its end.
+    /// What is violated at its end: what it is the counterexample to, or the same of a process that is alike.
     pub check: Violation,
     /// The start, then each step taken; a fault, if that is what is violated, is the last, and may
     /// be the start.
@@ -253,9 +253,10 @@ impl<'a> Counterexample<'a> {
                 return Ok(None);
             }
         }
-        if !lifted.go_on(check, &mut choices)? || !is_violated(model, check, &lifted.state) {
+        if !lifted.go_on(check, &mut choices)? {
             return Ok(None);
         }
+        let Some(check) = lifted.failing(check) else { return Ok(None) };
         let state = lifted.state;
         let faulty = model.steps(&state).iter().position(|step| is_faulty(check, step));
         choices.extend(faulty.map(|choice| choice as u32));

@@ -1,9 +1,10 @@
 //! Which reductions there are for a model: of what, where it stands, what each saves by itself.
 
 use super::{Reduce, Runnable, Steps, TextModel};
+use crate::analysis::automorphisms::automorphisms;
 use crate::analysis::linear::linear_sets;
 use crate::exec::{Executor, Interp};
-use crate::ir::{Domain, Program, ScalarsetId, Type, TypeId, Variable};
+use crate::ir::{Domain, Instance, ProcessId, Program, ScalarsetId, Type, TypeId, Variable};
 use crate::reduce::Kind;
 use crate::reduce::reversible::{Reversible, Rules};
 use crate::reduce::rewriting::{Rewritings, Rewritten};
@@ -76,7 +77,7 @@ const NAMED: [Named; 6] = [
     },
     Named {
         name: "symmetry",
-        reduce: Reduce { symmetry: Reduce::AUTO.symmetry, ..Reduce::NONE },
+        reduce: Reduce { symmetry: Reduce::AUTO.symmetry, processes: true, ..Reduce::NONE },
         kind: Kind::Representative,
         subjects: TextModel::symmetric,
     },
@@ -213,9 +214,12 @@ impl TextModel {
         subjects.collect()
     }
 
-    /// The variables that hold elements of scalarsets or are indexed by them.
+    /// The variables that hold elements of scalarsets or are indexed by them; or else the processes that are alike.
     fn symmetric(&self) -> Vec<Subject> {
         let program = self.interp.program();
+        if program.scalarsets.is_empty() {
+            return self.alike();
+        }
         let of_type = |ty| {
             let mut found = BTreeSet::new();
             scalarsets(program, ty, &mut found);
@@ -231,6 +235,35 @@ impl TextModel {
             (!about.is_empty()).then(|| self.variable(variable, about))
         });
         variables.collect()
+    }
+
+    /// The processes that can be exchanged, each with those that it can be exchanged with.
+    fn alike(&self) -> Vec<Subject> {
+        let program = self.interp.program();
+        let mut kinds: Vec<BTreeSet<(u32, u32)>> = Vec::new();
+        let known = |it: Instance| (it.process.0, it.slot);
+        let found = automorphisms(program, self.interp.layout());
+        for (one, other) in found.iter().flat_map(|it| &it.instances) {
+            let pair = BTreeSet::from([known(*one), known(*other)]);
+            let (with, without): (Vec<_>, Vec<_>) =
+                kinds.into_iter().partition(|it| !it.is_disjoint(&pair));
+            kinds = without;
+            kinds.push(with.into_iter().flatten().chain(pair).collect());
+        }
+        kinds.sort();
+        let name = |&(process, slot): &(u32, u32)| {
+            let id = ProcessId(process);
+            let name = &program.processes[id].name;
+            if program.slots(id) > 1 { format!("{name}[{slot}]") } else { name.clone() }
+        };
+        let subjects = kinds.iter().filter_map(|kind| {
+            let first = kind.first()?;
+            let others: Vec<_> = kind.iter().skip(1).map(name).collect();
+            let span = program.processes[ProcessId(first.0)].span;
+            let about = format!("alike: {}", others.join(", "));
+            Some(Subject { name: name(first), place: self.sources.locate(span), about })
+        });
+        subjects.collect()
     }
 
     /// A variable, and what is said of it.

@@ -69,6 +69,8 @@ pub struct Job {
     linear: bool,
     /// The trouble taken over symmetric states: 0 none, 1 exact, 2 fast.
     symmetry: u8,
+    /// Whether processes are exchanged, too.
+    processes: bool,
     /// The names of the rules that are undone, if any are (all that can be, if none is named), and whether that
     /// is checked.
     reversible: Option<(Vec<String>, bool)>,
@@ -131,6 +133,7 @@ impl Job {
                 Some(Effort::Exact) => 1,
                 Some(Effort::Fast) => 2,
             },
+            processes: wished.processes,
             reversible: wished.reversible.map(|(rules, _)| (rules.named, rules.is_checked)),
             order: model.interp.layout().order.iter().map(|group| group.0).collect(),
             digest: searched.model().digest(),
@@ -156,6 +159,7 @@ impl Job {
             rewritings: 0,
             linear: false,
             symmetry: 0,
+            processes: false,
             reversible: None,
             partial_order: 0,
             left_off: None,
@@ -261,10 +265,10 @@ impl Job {
 
     /// How the state space is to be reduced, where that is still to be decided: the search has not begun.
     pub fn undecided(&self) -> Option<Reduce> {
-        let Wished { reversible, rewritings, linear, symmetry, .. } = self.wished();
+        let Wished { reversible, rewritings, linear, symmetry, processes, .. } = self.wished();
         let (reversible, steps) = (reversible.map(|(rules, _)| rules), Steps::Auto);
         let is_open = self.partial_order == UNDECIDED;
-        is_open.then_some(Reduce { reversible, rewritings, linear, symmetry, steps })
+        is_open.then_some(Reduce { reversible, rewritings, linear, symmetry, processes, steps })
     }
 
     /// How the state space is reduced.
@@ -280,7 +284,8 @@ impl Job {
         let reversible = self.reversible.clone().map(rules);
         let partial_order = way.map(|way| (way, checks));
         let rewritings = Rewritings::of_code(self.rewritings);
-        Wished { reversible, rewritings, linear: self.linear, symmetry, partial_order }
+        let Job { linear, processes, .. } = *self;
+        Wished { reversible, rewritings, linear, symmetry, processes, partial_order }
     }
 
     /// What it is not reduced by, as that would not pay.

@@ -3,13 +3,14 @@
 use super::searched::Searched;
 use super::{Runnable, TextModel};
 use crate::analysis::instances::NotNumbered;
+use crate::exec::Model;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{Expr, Program, Stmt};
 use crate::reduce::claim::NeverClaim;
 use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
 use crate::reduce::reversible::Rules;
 use crate::reduce::rewriting::{ProgramForm, Rewritings};
-use crate::reduce::symmetry::{Effort, Symmetry};
+use crate::reduce::symmetry::Effort;
 use crate::reduce::{Kind, Reduction, Refused, Stack, Wished};
 use crate::search::external::has_room_for_obligations;
 use crate::search::trial::FirstLevels;
@@ -40,6 +41,8 @@ pub struct Reduce {
     pub linear: bool,
     /// The trouble to take over symmetric states, if one of them is enough.
     pub symmetry: Option<Effort>,
+    /// Whether processes that are alike are exchanged, too.
+    pub processes: bool,
     /// Which steps are taken of a state.
     pub steps: Steps,
 }
@@ -63,6 +66,7 @@ impl Reduce {
         rewritings: Rewritings::NONE,
         linear: false,
         symmetry: None,
+        processes: false,
         steps: Steps::All,
     };
 
@@ -81,9 +85,17 @@ impl Reduce {
             Steps::All | Steps::Auto => None,
         };
         let reversible = self.reversible.clone().map(|rules| (rules, checks));
-        let Reduce { rewritings, linear, symmetry, .. } = *self;
-        Wished { reversible, rewritings, linear, symmetry, partial_order }
+        let Reduce { rewritings, linear, symmetry, processes, .. } = *self;
+        Wished { reversible, rewritings, linear, symmetry, processes, partial_order }
     }
+}
+
+/// Reductions that pay.
+struct Tried<'m> {
+    /// What they leave of the first states.
+    left: f64,
+    stack: Stack<'m>,
+    wished: Wished,
 }
 
 impl TextModel {
@@ -121,7 +133,7 @@ impl TextModel {
         wished: &Wished,
     ) -> Result<Stack<'m>, String> {
         let (program, layout) = (form.interp().program(), form.interp().layout());
-        let found = wished.symmetry.and_then(|effort| Symmetry::of(program, layout, effort));
+        let found = wished.symmetry_of(program, layout);
         let mut members: Vec<Box<dyn Reduction<'m> + 'm>> = vec![Box::new(order)];
         let claim = NeverClaim::of(form.interp());
         members.extend(claim.map(|it| Box::new(it) as Box<dyn Reduction<'m> + 'm>));
@@ -149,8 +161,8 @@ impl TextModel {
         }
     }
 
-    /// The reductions with partial order among them, if that pays; or why it does not. `all` are those
-    /// without.
+    /// The reductions with partial order among them or with processes exchanged, whichever leaves less of the first
+    /// states, if that pays; or why it does not. `all` are those without.
     fn tried<'m>(
         &'m self,
         runs: &Runnable<'m>,
@@ -177,10 +189,52 @@ impl TextModel {
             }
             _ => {}
         }
+        let alike = self.tried_processes(runs, all, wished, (&first, control))?;
+        let room = (&*whole, storage);
+        let chosen = self.tried_order(runs, (all, room), wished, (checks, &first, control));
+        let best = match (alike, chosen) {
+            (Some(alike), Ok(chosen)) if alike.left < chosen.left => alike,
+            (Some(alike), Err(_)) => alike,
+            (_, chosen) => chosen?,
+        };
+        Ok((best.stack, best.wished))
+    }
+
+    /// The reductions with processes exchanged among them, if nothing else is symmetric and that pays.
+    fn tried_processes<'m>(
+        &'m self,
+        runs: &Runnable<'m>,
+        all: &Stack<'m>,
+        wished: &Wished,
+        (first, control): (&FirstLevels, &Control),
+    ) -> Result<Option<Tried<'m>>, String> {
+        let is_symmetric = !all.names(&[Kind::Representative]).is_empty();
+        if wished.symmetry.is_none() || is_symmetric {
+            return Ok(None);
+        }
+        let wished = Wished { processes: true, ..wished.clone() };
+        let stack = Stack::of(runs.form, wished.clone(), || runs.executor.selective());
+        if stack.names(&[Kind::Representative]).is_empty() {
+            return Ok(None);
+        }
+        let reduced = stack.over(runs.executor.clone().into_model());
+        let left = first.share_left(&*reduced, control);
+        let left = left.map_err(|error| format!("it cannot be tried: {error}"))?;
+        Ok((left <= LEFT_MAX).then_some(Tried { left, stack, wished }))
+    }
+
+    /// The reductions with partial order among them, by the first proviso by which that pays; or why it does not.
+    fn tried_order<'m>(
+        &'m self,
+        runs: &Runnable<'m>,
+        (all, (whole, storage)): (&Stack<'m>, (&dyn Model, &Storage)),
+        wished: &Wished,
+        (checks, first, control): (Checks, &FirstLevels, &Control),
+    ) -> Result<Tried<'m>, String> {
         TextModel::refuse_large(runs)?;
         let is_symmetric = !all.names(&[Kind::Representative]).is_empty();
         let has_claim = !all.names(&[Kind::Product]).is_empty();
-        let has_room = !has_claim && has_room_for_obligations(&*whole, storage);
+        let has_room = !has_claim && has_room_for_obligations(whole, storage);
         let mut least: Option<f64> = None;
         for proviso in [Proviso::Static, Proviso::Levels] {
             let is_possible = match proviso {
@@ -191,10 +245,11 @@ impl TextModel {
                 continue;
             }
             let way = (Way { method: TRIED, proviso }, checks);
-            let (left, stack) = self.tried_way(runs, way, wished, (&first, control))?;
+            let (left, stack) = self.tried_way(runs, way, wished, (first, control))?;
             // The other proviso may save more at first and less in the end.
             if left <= LEFT_MAX {
-                return Ok((stack, Wished { partial_order: Some(way), ..wished.clone() }));
+                let wished = Wished { partial_order: Some(way), ..wished.clone() };
+                return Ok(Tried { left, stack, wished });
             }
             least = Some(least.map_or(left, |it| it.min(left)));
             // The other proviso would come to the same.

@@ -1,7 +1,7 @@
 //! Where cells and their codes go when two elements of a scalarset are exchanged.
 
-use super::Symmetry;
 use super::incidence::{Incidence, of};
+use super::{Orbits, Symmetry};
 use crate::ir::layout::CellId;
 
 /// The exchange of two elements, as vertices.
@@ -13,11 +13,16 @@ pub struct Exchange<'s> {
 }
 
 impl Symmetry<'_> {
-    /// The exchanges of neighbours, which together give every permutation.
+    /// The exchanges of neighbouring elements of scalarsets, which together give every permutation.
     pub fn exchanges(&self) -> impl Iterator<Item = Exchange<'_>> {
-        let plan = &*self.plan;
-        let neighbours = plan.sets.iter().flat_map(|set| set.first..set.first + set.size - 1);
-        neighbours.map(move |one| Exchange { plan, one, other: one + 1 })
+        let plan = match &*self.orbits {
+            Orbits::Elements(plan) => Some(plan),
+            Orbits::Processes { .. } => None,
+        };
+        plan.into_iter().flat_map(|plan| {
+            let neighbours = plan.sets.iter().flat_map(|set| set.first..set.first + set.size - 1);
+            neighbours.map(move |one| Exchange { plan, one, other: one + 1 })
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where a counterexample is, in the model that was searched and in all below it.
 
-use super::StepOutcome;
+use super::{StepOutcome, is_violated};
 use crate::exec::{Expansion, Explain, Lift, Model, Step, Violation, find_start};
 use spill::{Error, Result};
 
@@ -95,6 +95,13 @@ impl<'a> Lifted<'a> {
             }
         }
         Ok(true)
+    }
+
+    /// What fails where it has come to: a check, or what is the same by another name.
+    pub(super) fn failing(&self, check: Violation) -> Option<Violation> {
+        let others = self.layers.iter().flat_map(|(lift, _)| lift.alike(check));
+        let mut all = std::iter::once(check).chain(others);
+        all.find(|&it| is_violated(self.explains, it, &self.state))
     }
 
     /// Takes a step to this very state.

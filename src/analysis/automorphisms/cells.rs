@@ -1,0 +1,221 @@
+//! Where the cells of a state go.
+
+use super::correspondence::Correspondence;
+use super::sorts::{Shape, Sorts};
+use crate::ir::layout::{Cell, CellId, Layout};
+use crate::ir::{Instance, LocationId, Owner, Program};
+use std::sync::Arc;
+
+/// For each cell of the state, where it goes.
+pub type CellMap = Vec<Moved>;
+
+/// Where a cell goes, and what becomes of what it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The cell that it goes to.
+    pub to: CellId,
+    /// What its codes become.
+    pub codes: Recoding,
+    /// Of a message in a channel: the cell that says how many there are, and how many are before it. If it is
+    /// not there its code stays.
+    pub behind: Option<(CellId, u32)>,
+}
+
+/// What codes become.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Recoding {
+    /// What they are.
+    Same,
+    /// For each code another.
+    To(Arc<[u32]>),
+}
+
+/// With more codes a cell is only moved if its values stay what they are.
+const CODES_MAX: i64 = 1 << 12;
+
+/// Where cells go, unless what some hold has no room there.
+pub(super) fn map(
+    program: &Program,
+    layout: &Layout,
+    sorts: &Sorts,
+    told: &Correspondence,
+) -> Option<CellMap> {
+    let moved = (0..layout.state_cells)
+        .map(|it| Moved { to: CellId(it), codes: Recoding::Same, behind: None })
+        .collect();
+    let mut mapping = Mapping { program, layout, sorts, told, moved };
+    for instance in program.instances() {
+        mapping.location(instance)?;
+    }
+    for (id, variable) in program.variables.iter() {
+        let there = told.variables.image(id);
+        for (slot, other) in mapping.slots(variable.owner, program.variables[there].owner)? {
+            let cells =
+                (layout.variables[id].in_slot(slot), layout.variables[there].in_slot(other));
+            mapping.values(&sorts.variables[id], cells, None)?;
+        }
+    }
+    for (id, channel) in program.channels.iter().filter(|(_, it)| it.capacity > 0) {
+        let there = told.channels.image(id);
+        for (slot, other) in mapping.slots(channel.owner, program.channels[there].owner)? {
+            let cells = (layout.channels[id].in_slot(slot), layout.channels[there].in_slot(other));
+            mapping.messages(&sorts.channels[id], channel.capacity, cells)?;
+        }
+    }
+    let mut taken = vec![false; mapping.moved.len()];
+    for it in &mapping.moved {
+        if std::mem::replace(&mut taken[it.to.0 as usize], true) {
+            return None;
+        }
+    }
+    Some(mapping.moved)
+}
+
+struct Mapping<'a> {
+    program: &'a Program,
+    layout: &'a Layout,
+    sorts: &'a Sorts,
+    told: &'a Correspondence<'a>,
+    moved: CellMap,
+}
+
+impl Mapping<'_> {
+    /// The slots of an owner, and where they go.
+    fn slots(&self, owner: Owner, there: Owner) -> Option<Vec<(u32, u32)>> {
+        match (owner, there) {
+            (Owner::Program, Owner::Program) => Some(vec![(0, 0)]),
+            (Owner::Process(process), Owner::Process(other))
+                if self.told.processes.image(process) == other =>
+            {
+                let slots = 0..self.program.slots(process);
+                let image = |slot: u32| {
+                    let image = self.told.value(self.sorts.slots[process], slot.into());
+                    Some((slot, u32::try_from(image).ok()?))
+                };
+                slots.map(image).collect()
+            }
+            _ => None,
+        }
+    }
+
+    fn location(&mut self, one: Instance) -> Option<()> {
+        let process = self.told.processes.image(one.process);
+        let slot = self.told.value(self.sorts.slots[one.process], one.slot.into());
+        let cell = self.layout.locations[one.process].in_slot(one.slot);
+        let to = self.layout.locations[process].in_slot(u32::try_from(slot).ok()?);
+        // A free slot has a code, too, which stays.
+        let free = i64::from(self.program.processes[one.process].has_slots());
+        let image = |code: i64| match code - free {
+            location if location < 0 => code,
+            location => {
+                let at = (one.process, LocationId(location as u32));
+                free + i64::from(self.told.locations.image(at).1.0)
+            }
+        };
+        self.put((cell, to), (false, image), None)
+    }
+
+    /// What a variable holds, from a cell on, goes to where another is.
+    fn values(
+        &mut self,
+        shape: &Shape,
+        (cell, to): (CellId, CellId),
+        behind: Option<(CellId, u32)>,
+    ) -> Option<()> {
+        match shape {
+            Shape::Scalar { sort, .. } => {
+                let stays = self.told.values_stay(*sort);
+                self.put((cell, to), (stays, |value| self.told.value(*sort, value)), behind)
+            }
+            Shape::Array { index, low, length, element } => {
+                let stride = cells(element);
+                for at in 0..*length {
+                    let image = self.told.value(*index, low + i64::from(at)) - low;
+                    let image = u32::try_from(image).ok().filter(|it| it < length)?;
+                    let pair = (CellId(cell.0 + at * stride), CellId(to.0 + image * stride));
+                    self.values(element, pair, behind)?;
+                }
+                Some(())
+            }
+            Shape::Record(fields) => {
+                let mut passed = 0;
+                for field in fields {
+                    let pair = (CellId(cell.0 + passed), CellId(to.0 + passed));
+                    self.values(field, pair, behind)?;
+                    passed += cells(field);
+                }
+                Some(())
+            }
+        }
+    }
+
+    /// A buffer: how many messages there are, then each field of each.
+    fn messages(
+        &mut self,
+        fields: &[Shape],
+        capacity: u32,
+        (cell, to): (CellId, CellId),
+    ) -> Option<()> {
+        self.put((cell, to), (true, |count| count), None)?;
+        let mut passed = 1;
+        for before in 0..capacity {
+            for field in fields {
+                let pair = (CellId(cell.0 + passed), CellId(to.0 + passed));
+                self.values(field, pair, Some((cell, before)))?;
+                passed += cells(field);
+            }
+        }
+        Some(())
+    }
+
+    /// Notes where a cell goes, if all that it may hold can be there.
+    fn put(
+        &mut self,
+        (cell, to): (CellId, CellId),
+        (stays, image): (bool, impl Fn(i64) -> i64),
+        behind: Option<(CellId, u32)>,
+    ) -> Option<()> {
+        let (here, there) = (&self.layout.cells[cell], &self.layout.cells[to]);
+        let codes = match stays {
+            true => (same_codes(here, there)).then_some(Recoding::Same)?,
+            false => recoding(here, there, image)?,
+        };
+        self.moved[cell.0 as usize] = Moved { to, codes, behind };
+        Some(())
+    }
+}
+
+/// Whether two cells have the same codes for the same values.
+fn same_codes(here: &Cell, there: &Cell) -> bool {
+    (here.undefined, here.least, here.most) == (there.undefined, there.least, there.most)
+}
+
+fn recoding(here: &Cell, there: &Cell, image: impl Fn(i64) -> i64) -> Option<Recoding> {
+    let span = |cell: &Cell| cell.most - cell.least;
+    if here.undefined != there.undefined || span(here) != span(there) || span(here) >= CODES_MAX {
+        return None;
+    }
+    let mut codes: Vec<u32> = if here.undefined { vec![0] } else { Vec::new() };
+    for value in here.least..=here.most {
+        let value = image(value);
+        let fits = there.least <= value && value <= there.most;
+        fits.then_some(())?;
+        codes.push(there.code(value) as u32);
+    }
+    let mut sorted = codes.clone();
+    sorted.sort_unstable();
+    if !sorted.iter().copied().eq(0..codes.len() as u32) {
+        return None;
+    }
+    let is_same = codes.iter().copied().eq(0..codes.len() as u32);
+    Some(if is_same { Recoding::Same } else { Recoding::To(codes.into()) })
+}
+
+/// How many cells a value has.
+fn cells(shape: &Shape) -> u32 {
+    match shape {
+        Shape::Scalar { .. } => 1,
+        Shape::Array { length, element, .. } => length * cells(element),
+        Shape::Record(fields) => fields.iter().map(cells).sum(),
+    }
+}

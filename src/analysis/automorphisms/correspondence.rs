@@ -1,0 +1,276 @@
+//! What corresponds to what, under one way to exchange processes.
+
+use super::sorts::{Scope, Shape, Sort, Sorts, Value};
+use super::walking::Told;
+use crate::ir::interval::Interval;
+use crate::ir::{
+    ActionId, ChannelId, Instance, LocalId, LocationId, Owner, ProcessId, Program, PropertyId,
+    Type, TypeId, VarId,
+};
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// A one-to-one relation.
+#[derive(Clone, Debug)]
+pub(super) struct Injection<T> {
+    to: HashMap<T, T>,
+    from: HashMap<T, T>,
+}
+
+impl<T> Default for Injection<T> {
+    fn default() -> Self {
+        Injection { to: HashMap::new(), from: HashMap::new() }
+    }
+}
+
+impl<T: Copy + Eq + Hash> Injection<T> {
+    /// Has one go to another, unless one of the two goes elsewhere.
+    pub(super) fn pair(&mut self, one: T, other: T) -> Option<()> {
+        let goes = *self.to.entry(one).or_insert(other) == other;
+        let comes = *self.from.entry(other).or_insert(one) == one;
+        (goes && comes).then_some(())
+    }
+
+    /// Where one goes. What nothing is known of stays where it is, or closes the circle that others leave open.
+    pub(super) fn image(&self, one: T) -> T {
+        if let Some(&other) = self.to.get(&one) {
+            return other;
+        }
+        let mut first = one;
+        while let Some(&before) = self.from.get(&first) {
+            first = before;
+        }
+        first
+    }
+
+    pub(super) fn goes_to(&self, one: T) -> Option<T> {
+        self.to.get(&one).copied()
+    }
+
+    /// All that goes elsewhere, and where.
+    pub(super) fn moved(&self) -> Vec<(T, T)> {
+        let pairs = self.to.iter().map(|(one, other)| (*one, *other));
+        pairs.filter(|(one, other)| one != other).collect()
+    }
+
+    pub(super) fn is_taken(&self, other: T) -> bool {
+        self.from.contains_key(&other)
+    }
+}
+
+/// What goes where, as far as it is known.
+#[derive(Clone, Debug)]
+pub(super) struct Correspondence<'p> {
+    program: &'p Program,
+    sorts: &'p Sorts,
+    pub(super) processes: Injection<ProcessId>,
+    pub(super) locations: Injection<(ProcessId, LocationId)>,
+    pub(super) variables: Injection<VarId>,
+    pub(super) channels: Injection<ChannelId>,
+    pub(super) actions: Injection<ActionId>,
+    pub(super) properties: Injection<PropertyId>,
+    classes: Injection<Sort>,
+    /// Those of each class, in whatever class they go to.
+    values: HashMap<Sort, Injection<i64>>,
+}
+
+impl<'p> Correspondence<'p> {
+    pub(super) fn new(program: &'p Program, sorts: &'p Sorts) -> Self {
+        Correspondence {
+            program,
+            sorts,
+            processes: Injection::default(),
+            locations: Injection::default(),
+            variables: Injection::default(),
+            channels: Injection::default(),
+            actions: Injection::default(),
+            properties: Injection::default(),
+            classes: Injection::default(),
+            values: HashMap::new(),
+        }
+    }
+
+    /// Where a value of a sort goes.
+    pub(super) fn value(&self, sort: Sort, value: i64) -> i64 {
+        self.values.get(&self.sorts.class(sort)).map_or(value, |it| it.image(value))
+    }
+
+    /// Whether all values of a sort stay what they are.
+    pub(super) fn values_stay(&self, sort: Sort) -> bool {
+        let values = self.values.get(&self.sorts.class(sort));
+        values.is_none_or(|it| it.to.iter().all(|(one, other)| one == other))
+    }
+
+    /// A value of a sort goes to another.
+    pub(super) fn pair_values(&mut self, sort: Sort, one: i64, other: i64) -> Option<()> {
+        let class = self.sorts.class(sort);
+        let there = self.classes.goes_to(class).unwrap_or(class);
+        self.pair_classes(class, there)?;
+        if one != other && (self.sorts.is_fixed(class) || self.sorts.is_fixed(there)) {
+            return None;
+        }
+        let fits = one == other
+            || self.sorts.can_be_anywhere(class, one) && self.sorts.can_be_anywhere(there, other);
+        fits.then_some(())?;
+        self.values.entry(class).or_default().pair(one, other)
+    }
+
+    fn pair_classes(&mut self, one: Sort, other: Sort) -> Option<()> {
+        let (one, other) = (self.sorts.class(one), self.sorts.class(other));
+        self.classes.pair(one, other)?;
+        (self.sorts.is_fixed(one) == self.sorts.is_fixed(other)).then_some(())
+    }
+
+    fn pair_shapes(&mut self, one: &Shape, other: &Shape) -> Option<()> {
+        match (one, other) {
+            (Shape::Scalar { sort, range }, Shape::Scalar { sort: there, range: others })
+                if range == others =>
+            {
+                self.pair_classes(*sort, *there)
+            }
+            (
+                Shape::Array { index, low, length, element },
+                Shape::Array { index: there, low: from, length: count, element: others },
+            ) if (low, length) == (from, count) => {
+                self.pair_classes(*index, *there)?;
+                self.pair_shapes(element, others)
+            }
+            (Shape::Record(one), Shape::Record(other)) if one.len() == other.len() => {
+                one.iter().zip(other).try_for_each(|(one, other)| self.pair_shapes(one, other))
+            }
+            _ => None,
+        }
+    }
+
+    fn pair_owners(&mut self, one: Owner, other: Owner) -> Option<()> {
+        match (one, other) {
+            (Owner::Program, Owner::Program) => Some(()),
+            (Owner::Process(one), Owner::Process(other)) => self.processes.pair(one, other),
+            _ => None,
+        }
+    }
+
+    /// An instance, and what is known of it as a value, goes where another is.
+    pub(super) fn pair_instances(
+        &mut self,
+        one: (Instance, Option<i64>),
+        other: (Instance, Option<i64>),
+    ) -> Option<()> {
+        let (here, there) = (one.0, other.0);
+        self.processes.pair(here.process, there.process)?;
+        self.pair_classes(self.sorts.slots[here.process], self.sorts.slots[there.process])?;
+        self.pair_values(self.sorts.slots[here.process], here.slot.into(), there.slot.into())?;
+        match (one.1, other.1) {
+            (Some(pid), Some(others)) => self.pair_values(self.sorts.pids, pid, others),
+            (None, None) => Some(()),
+            _ => None,
+        }
+    }
+}
+
+impl Told for Correspondence<'_> {
+    const NOTHING_MOVES: bool = false;
+
+    fn sorts(&self) -> &Sorts {
+        self.sorts
+    }
+
+    fn meet(&mut self, one: Value, other: Value) -> Option<()> {
+        match (one, other) {
+            (Value::Constant(here, there), Value::Of { sort, .. })
+            | (Value::Of { sort, .. }, Value::Constant(here, there)) => {
+                self.pair_values(sort, here, there)
+            }
+            (Value::Constant(..), _) | (_, Value::Constant(..)) => {
+                self.fix(one)?;
+                self.fix(other)
+            }
+            _ => Some(()),
+        }
+    }
+
+    fn fix(&mut self, value: Value) -> Option<()> {
+        match value {
+            Value::Constant(one, other) => (one == other).then_some(()),
+            // Learned with the sorts.
+            Value::Of { .. } | Value::Plain => Some(()),
+        }
+    }
+
+    fn shapes_meet(&mut self, _: &Shape, _: &Shape) -> Option<()> {
+        Some(())
+    }
+
+    fn bind(&mut self, _: Scope, _: LocalId, _: Interval) -> Option<()> {
+        Some(())
+    }
+
+    fn processes(&mut self, one: ProcessId, other: ProcessId) -> Option<()> {
+        self.processes.pair(one, other)
+    }
+
+    fn locations(
+        &mut self,
+        one: (ProcessId, LocationId),
+        other: (ProcessId, LocationId),
+    ) -> Option<()> {
+        let at = |(process, location): (ProcessId, LocationId)| {
+            &self.program.processes[process].locations[location]
+        };
+        let (here, there) = (at(one), at(other));
+        let are_alike = here.urgency == there.urgency
+            && here.valid_end == there.valid_end
+            && here.progress == there.progress
+            && here.accepting == there.accepting;
+        are_alike.then_some(())?;
+        self.locations.pair(one, other)
+    }
+
+    fn variables(&mut self, one: VarId, other: VarId) -> Option<()> {
+        if self.variables.goes_to(one) == Some(other) {
+            return Some(());
+        }
+        self.variables.pair(one, other)?;
+        let (here, there) = (&self.program.variables[one], &self.program.variables[other]);
+        self.pair_owners(here.owner, there.owner)?;
+        let sorts = self.sorts;
+        self.pair_shapes(&sorts.variables[one], &sorts.variables[other])?;
+        same_scalars(self.program, here.ty, there.ty).then_some(())
+    }
+
+    fn channels(&mut self, one: ChannelId, other: ChannelId) -> Option<()> {
+        if self.channels.goes_to(one) == Some(other) {
+            return Some(());
+        }
+        self.channels.pair(one, other)?;
+        let (here, there) = (&self.program.channels[one], &self.program.channels[other]);
+        self.pair_owners(here.owner, there.owner)?;
+        let are_alike = here.capacity == there.capacity
+            && here.overflow == there.overflow
+            && here.fields.len() == there.fields.len();
+        are_alike.then_some(())?;
+        let sorts = self.sorts;
+        let fields = sorts.channels[one].iter().zip(&sorts.channels[other]);
+        for (own, others) in fields {
+            self.pair_shapes(own, others)?;
+        }
+        Some(())
+    }
+}
+
+/// Whether scalars of two types of one shape may be undefined alike.
+fn same_scalars(program: &Program, one: TypeId, other: TypeId) -> bool {
+    match (&program.types[one], &program.types[other]) {
+        (Type::Scalar(one), Type::Scalar(other)) => one.undefined == other.undefined,
+        (Type::Array { element, .. }, Type::Array { element: others, .. }) => {
+            same_scalars(program, *element, *others)
+        }
+        (Type::Record { fields, .. }, Type::Record { fields: others, .. }) => {
+            let pairs = fields.iter().zip(others);
+            pairs
+                .map(|((_, one), (_, other))| (*one, *other))
+                .all(|(one, other)| same_scalars(program, one, other))
+        }
+        _ => false,
+    }
+}

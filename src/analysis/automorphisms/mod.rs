@@ -1,0 +1,340 @@
+//! Ways to exchange processes that leave a program as it is.
+//!
+//! An *automorphism* takes processes to processes, and with them variables, channels, elements of arrays and the
+//! values that name any of these, such that each action goes to an action: then a state and its image have the
+//! same futures, but for names (Emerson and Sistla 1996; for programs in Promela, Donaldson and Miller 2006).
+//! Nobody has to say what names a process: where the text of one process has a 0 that of another has a 1, and
+//! whatever these are compared with or index ([`sorts`]) is exchanged with them.
+//!
+//! Some processes are told where to go; the rest follows from walking through the texts of both side by side
+//! ([`walking`], [`correspondence`]), and everything that does not move is walked, too. What does not come out is
+//! not found, though it may be there; what is found has been compared action by action.
+
+mod cells;
+mod correspondence;
+mod learning;
+mod sorts;
+mod walking;
+
+pub use cells::{CellMap, Moved, Recoding};
+
+use crate::ir::layout::Layout;
+use crate::ir::{
+    Action, ActionId, Instance, Instances, Owner, Pid, Process, ProcessId, Program, PropertyId,
+    PropertyKind, Schedule, Start, Stmt, StmtKind, Turn,
+};
+use correspondence::Correspondence;
+use sorts::Sorts;
+use std::collections::BTreeSet;
+use walking::{Pairs, Told};
+
+/// A way to exchange processes.
+#[derive(Clone, Debug)]
+pub struct Automorphism {
+    /// Which instances go where, but for those that stay.
+    pub instances: Vec<(Instance, Instance)>,
+    /// Which actions go where, but for those that stay.
+    pub actions: Vec<(ActionId, ActionId)>,
+    /// Which properties go where, but for those that stay.
+    pub properties: Vec<(PropertyId, PropertyId)>,
+    /// Where cells go.
+    pub cells: CellMap,
+}
+
+/// Automorphisms that give many others, one after another: for each kind of processes those that exchange
+/// neighbours, as far as there are any, else one that moves each to the next.
+pub fn automorphisms(program: &Program, layout: &Layout) -> Vec<Automorphism> {
+    let is_understood = program.schedule == Schedule::Interleaved
+        && program.last.is_none()
+        && program.functions.is_empty()
+        && program.actions.values().all(|it| it.edge.is_some());
+    if !is_understood {
+        return Vec::new();
+    }
+    let Some(sorts) = learning::sorts(program) else { return Vec::new() };
+    let search = Search { program, layout, sorts: &sorts, by_process: by_process(program) };
+    let mut found = Vec::new();
+    for kind in search.kinds() {
+        let neighbours = kind.windows(2).filter_map(|two| search.moving(&[two[0], two[1]]));
+        let before = found.len();
+        found.extend(neighbours);
+        if found.len() == before && kind.len() > 2 {
+            found.extend(search.moving(&kind));
+        }
+    }
+    found
+}
+
+fn by_process(program: &Program) -> Vec<Vec<(ActionId, &Action)>> {
+    let mut by_process = vec![Vec::new(); program.processes.len()];
+    for (id, action) in program.actions.iter() {
+        if let Some(edge) = action.edge {
+            by_process[edge.process.0 as usize].push((id, action));
+        }
+    }
+    by_process
+}
+
+struct Search<'p> {
+    program: &'p Program,
+    layout: &'p Layout,
+    sorts: &'p Sorts,
+    /// The actions of each process.
+    by_process: Vec<Vec<(ActionId, &'p Action)>>,
+}
+
+impl<'p> Search<'p> {
+    fn process(&self, id: ProcessId) -> &'p Process {
+        &self.program.processes[id]
+    }
+
+    fn actions(&self, id: ProcessId) -> &[(ActionId, &'p Action)] {
+        &self.by_process[id.0 as usize]
+    }
+
+    /// Instances that may be alike, as far as can be seen without walking through their texts.
+    fn kinds(&self) -> Vec<Vec<Instance>> {
+        let watching: BTreeSet<_> = self.watching().collect();
+        let stays = self.program.processes.keys().filter(|id| !self.is_always_there(*id));
+        let left_out: BTreeSet<_> = stays.chain(watching).collect();
+        let mut kinds: Vec<Vec<Instance>> = Vec::new();
+        for instance in self.program.instances() {
+            if left_out.contains(&instance.process) {
+                continue;
+            }
+            let like =
+                |kind: &&mut Vec<Instance>| self.look_alike(kind[0].process, instance.process);
+            match kinds.iter_mut().find(like) {
+                Some(kind) => kind.push(instance),
+                None => kinds.push(vec![instance]),
+            }
+        }
+        kinds.retain(|kind| kind.len() > 1);
+        kinds
+    }
+
+    /// Automata that only watch.
+    fn watching(&self) -> impl Iterator<Item = ProcessId> {
+        self.program.properties.values().filter_map(|it| match it.kind {
+            PropertyKind::Automaton(process) => Some(process),
+            _ => None,
+        })
+    }
+
+    /// Whether all instances of a process live from the start to the end.
+    fn is_always_there(&self, id: ProcessId) -> bool {
+        let process = self.process(id);
+        match process.instances {
+            Instances::One => true,
+            Instances::Slots { capacity, active } => {
+                let runs =
+                    |it: &StmtKind| matches!(it, StmtKind::Run { process, .. } if *process == id);
+                let at_start = |it: &Start| it.body.iter().filter(|it| runs(&it.kind)).count();
+                let begins = |it: &Start| active + at_start(it) as u32 == capacity;
+                let (actions, processes) = (&self.program.actions, &self.program.processes);
+                self.program.starts.iter().all(begins)
+                    && !matches!(process.life.pid, Pid::In(_))
+                    && !actions.values().any(|it| any_stmt(&it.body, &runs))
+                    && !processes.values().any(|it| any_stmt(&it.life.prologue, &runs))
+                    && !self.may_exit(id)
+            }
+        }
+    }
+
+    /// Whether an instance can come to where it ends.
+    fn may_exit(&self, id: ProcessId) -> bool {
+        let edges = || self.actions(id).iter().filter_map(|(_, it)| Some((it.edge?, *it)));
+        let mut reached = BTreeSet::from([self.process(id).start]);
+        loop {
+            let next = edges().filter(|(edge, _)| reached.contains(&edge.from)).map(|it| it.0.to);
+            let more: Vec<_> = next.filter(|to| !reached.contains(to)).collect();
+            if more.is_empty() {
+                break;
+            }
+            reached.extend(more);
+        }
+        edges().any(|(edge, action)| {
+            reached.contains(&edge.from)
+                && any_stmt(&action.body, &|kind| matches!(kind, StmtKind::Exit))
+        })
+    }
+
+    fn look_alike(&self, one: ProcessId, other: ProcessId) -> bool {
+        let (here, there) = (self.process(one), self.process(other));
+        let owned = |id| {
+            let owner = Owner::Process(id);
+            let variables = self.program.variables.values().filter(|it| it.owner == owner).count();
+            (variables, self.program.channels_of(owner).count())
+        };
+        one == other
+            || here.locations.len() == there.locations.len()
+                && here.instances == there.instances
+                && self.actions(one).len() == self.actions(other).len()
+                && owned(one) == owned(other)
+    }
+
+    /// The automorphism that takes each of some instances to the next and the last to the first, if one is found.
+    fn moving(&self, circle: &[Instance]) -> Option<Automorphism> {
+        let mut told = Correspondence::new(self.program, self.sorts);
+        let known = |it: Instance| (it, self.pid(it));
+        let next = circle.iter().cycle().skip(1);
+        for (&one, &other) in circle.iter().zip(next) {
+            told.pair_instances(known(one), known(other))?;
+        }
+        let mut pairs = Pairs::new(self.program, told);
+        for instance in circle {
+            let there = pairs.told.processes.goes_to(instance.process)?;
+            self.walk(&mut pairs, instance.process, there)?;
+        }
+        let watching: BTreeSet<_> = self.watching().collect();
+        for id in self.program.processes.keys().filter(|id| !watching.contains(id)) {
+            self.follow(&mut pairs, id)?;
+        }
+        self.properties(&mut pairs)?;
+        for instance in self.program.instances() {
+            let there = self.image(&pairs.told, instance)?;
+            pairs.told.pair_instances(known(instance), known(there))?;
+        }
+        let told = pairs.told;
+        let mut instances = Vec::new();
+        for one in self.program.instances() {
+            let other = self.image(&told, one)?;
+            if one != other {
+                // It may come and go where the other does not.
+                self.is_always_there(one.process).then_some(())?;
+                instances.push((one, other));
+            }
+        }
+        let cells = cells::map(self.program, self.layout, self.sorts, &told)?;
+        let (actions, properties) = (told.actions.moved(), told.properties.moved());
+        Some(Automorphism { instances, actions, properties, cells })
+    }
+
+    /// Where an instance goes.
+    fn image(&self, told: &Correspondence, one: Instance) -> Option<Instance> {
+        let process = told.processes.image(one.process);
+        let slot = told.value(self.sorts.slots[one.process], one.slot.into());
+        Some(Instance { process, slot: u32::try_from(slot).ok()? })
+    }
+
+    /// The number by which an instance is known, if that is always the same.
+    fn pid(&self, one: Instance) -> Option<i64> {
+        match self.process(one.process).life.pid {
+            Pid::None => Some(one.slot.into()),
+            Pid::From(first) => Some(i64::from(first + one.slot)),
+            Pid::In(_) => None,
+        }
+    }
+
+    /// Finds out where a process goes, and walks through it.
+    fn follow(&self, pairs: &mut Pairs<'p, Correspondence<'p>>, id: ProcessId) -> Option<()> {
+        if let Some(there) = pairs.told.processes.goes_to(id) {
+            return self.walk(pairs, id, there);
+        }
+        let others =
+            self.program.processes.keys().filter(|&it| it != id && self.look_alike(it, id));
+        let mut candidates = std::iter::once(id).chain(others);
+        candidates.find(|&there| {
+            !pairs.told.processes.is_taken(there)
+                && pairs.tried(|it| {
+                    it.told.processes(id, there)?;
+                    self.walk(it, id, there)
+                })
+        })?;
+        Some(())
+    }
+
+    /// Walks through two processes, their actions in order; or, if they do not correspond so, each with whichever
+    /// does.
+    fn walk(
+        &self,
+        pairs: &mut Pairs<'p, Correspondence<'p>>,
+        one: ProcessId,
+        other: ProcessId,
+    ) -> Option<()> {
+        let (here, there) = (self.process(one), self.process(other));
+        if here.locations.len() != there.locations.len() {
+            return None;
+        }
+        pairs.life(one, here, there)?;
+        // What an instance does when it starts is over where all are there.
+        if !self.is_always_there(one) {
+            pairs.prologue(here, there)?;
+        }
+        let (own, others) = (self.actions(one), self.actions(other));
+        if own.len() != others.len() {
+            return None;
+        }
+        let in_order = pairs.tried(|pairs| {
+            own.iter().zip(others).try_for_each(|(own, other)| paired(pairs, *own, *other))
+        });
+        let has_order = |it: &(ActionId, &Action)| it.1.control.turn == Turn::First;
+        match in_order {
+            true => Some(()),
+            // The first that is possible is taken.
+            false if own.iter().any(has_order) => None,
+            false => {
+                let starts = ((one, here.start), (other, there.start));
+                pairs.tried(|it| it.told.locations(starts.0, starts.1));
+                matched(pairs, own, others)
+            }
+        }
+    }
+
+    /// Finds for each property one that asks the same.
+    fn properties(&self, pairs: &mut Pairs<'p, Correspondence<'p>>) -> Option<()> {
+        let asks = |kind: &PropertyKind| {
+            !matches!(kind, PropertyKind::Automaton(_) | PropertyKind::Claim(_))
+        };
+        let all = self.program.properties.iter().filter(|(_, it)| asks(&it.kind));
+        let all: Vec<_> = all.collect();
+        let mut left = all.clone();
+        for (id, property) in all {
+            let like = |&(there, other): &(PropertyId, &_)| {
+                pairs.tried(|it| {
+                    it.property((id, property), other)?;
+                    it.told.properties.pair(id, there)
+                })
+            };
+            let at = left.iter().position(like)?;
+            left.remove(at);
+        }
+        Some(())
+    }
+}
+
+/// Has one action go to another, if they correspond.
+fn paired<'p>(
+    pairs: &mut Pairs<'p, Correspondence<'p>>,
+    one: (ActionId, &Action),
+    other: (ActionId, &Action),
+) -> Option<()> {
+    pairs.action(one, other.1)?;
+    pairs.told.actions.pair(one.0, other.0)
+}
+
+/// Finds for each action of a process one of another, from where it starts on.
+fn matched<'p>(
+    pairs: &mut Pairs<'p, Correspondence<'p>>,
+    own: &[(ActionId, &'p Action)],
+    others: &[(ActionId, &'p Action)],
+) -> Option<()> {
+    let (mut own, mut others) = (own.to_vec(), others.to_vec());
+    while !own.is_empty() {
+        // Of one that begins where it is known what corresponds, if there is any.
+        let is_known = |(_, it): &(ActionId, &Action)| {
+            it.edge.is_some_and(|it| pairs.told.locations.goes_to((it.process, it.from)).is_some())
+        };
+        let at = own.iter().position(is_known).unwrap_or(0);
+        let action = own.remove(at);
+        let like = |other: &(ActionId, &'p Action)| pairs.tried(|it| paired(it, action, *other));
+        let there = others.iter().position(like)?;
+        others.remove(there);
+    }
+    Some(())
+}
+
+/// Whether any statement, however deep, is such.
+fn any_stmt(body: &[Stmt], is: &dyn Fn(&StmtKind) -> bool) -> bool {
+    body.iter().any(|it| is(&it.kind) || it.kind.bodies().any(|inner| any_stmt(inner, is)))
+}

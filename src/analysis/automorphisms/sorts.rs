@@ -1,0 +1,186 @@
+//! Which values of a program may name the same things.
+//!
+//! Every scalar of a variable, every index of an array, every field of a channel, every parameter has a *sort*.
+//! Values that are compared, stored or sent from one to the other have one sort. A sort whose values are
+//! computed with, ordered or asked for their truth is *fixed*: its values mean themselves. The values of all
+//! others only tell things apart, so that they can be exchanged (as types are inferred for scalarsets: Ip and
+//! Dill 1996, section 5).
+
+use crate::ir::interval::Interval;
+use crate::ir::{
+    ActionId, Arena, ChannelId, LocalId, ProcessId, Program, PropertyId, Type, TypeId, VarId,
+};
+use std::collections::HashMap;
+
+/// A set of values that may meet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Sort(pub(super) u32);
+
+/// The sorts of the scalars of a type, and of the indices of its arrays.
+#[derive(Clone, Debug)]
+pub(super) enum Shape {
+    Scalar { sort: Sort, range: Interval },
+    Array { index: Sort, low: i64, length: u32, element: Box<Shape> },
+    Record(Vec<Shape>),
+}
+
+/// Whose names a local is among.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Scope {
+    Action(ActionId),
+    Property(PropertyId),
+    Process(ProcessId),
+}
+
+/// The sorts of a program.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sorts {
+    above: Vec<Sort>,
+    is_fixed: Vec<bool>,
+    /// What all values of a sort have to lie in, or all that are exchanged.
+    ranges: Vec<Vec<Interval>>,
+    pub(super) variables: Arena<VarId, Shape>,
+    pub(super) channels: Arena<ChannelId, Vec<Shape>>,
+    /// Of the slots of each process.
+    pub(super) slots: Arena<ProcessId, Sort>,
+    /// Of the numbers by which processes are known.
+    pub(super) pids: Sort,
+    locals: HashMap<(Scope, LocalId), (Sort, Interval)>,
+}
+
+impl Sorts {
+    /// Those of the variables, channels and processes of a program, before anything is known to meet; unless it has
+    /// something whose values nothing is known of.
+    pub(super) fn apart(program: &Program) -> Option<Sorts> {
+        let mut sorts = Sorts::default();
+        sorts.pids = sorts.fresh();
+        for variable in program.variables.values() {
+            let shape = sorts.shape(program, variable.ty)?;
+            sorts.variables.push(shape);
+        }
+        for channel in program.channels.values() {
+            let fields = channel.fields.iter().map(|&ty| sorts.shape(program, ty));
+            let fields = fields.collect::<Option<_>>()?;
+            sorts.channels.push(fields);
+        }
+        for _ in program.processes.values() {
+            let slots = sorts.fresh();
+            sorts.slots.push(slots);
+        }
+        Some(sorts)
+    }
+
+    fn fresh(&mut self) -> Sort {
+        let sort = Sort(self.above.len() as u32);
+        self.above.push(sort);
+        self.is_fixed.push(false);
+        self.ranges.push(Vec::new());
+        sort
+    }
+
+    fn shape(&mut self, program: &Program, ty: TypeId) -> Option<Shape> {
+        match &program.types[ty] {
+            Type::Scalar(scalar) => {
+                let range = program.bounds(&scalar.domain);
+                let sort = self.fresh();
+                self.ranges[sort.0 as usize].push(range);
+                Some(Shape::Scalar { sort, range })
+            }
+            Type::Array { low, length, element, .. } => {
+                let index = self.fresh();
+                self.ranges[index.0 as usize].push((*low, *low + i64::from(*length) - 1));
+                let element = Box::new(self.shape(program, *element)?);
+                Some(Shape::Array { index, low: *low, length: *length, element })
+            }
+            Type::Record { fields, .. } => {
+                let fields = fields.iter().map(|(_, ty)| self.shape(program, *ty));
+                Some(Shape::Record(fields.collect::<Option<_>>()?))
+            }
+            Type::Multiset { .. } => None,
+        }
+    }
+
+    /// The sort that stands for all that are the same as one.
+    pub(super) fn class(&self, sort: Sort) -> Sort {
+        let above = self.above[sort.0 as usize];
+        if above == sort { sort } else { self.class(above) }
+    }
+
+    /// Whether the values of a sort mean themselves.
+    pub(super) fn is_fixed(&self, class: Sort) -> bool {
+        self.is_fixed[class.0 as usize]
+    }
+
+    /// Whether a value can be stored wherever a value of a class is.
+    pub(super) fn can_be_anywhere(&self, class: Sort, value: i64) -> bool {
+        self.ranges[class.0 as usize].iter().all(|&(low, high)| low <= value && value <= high)
+    }
+
+    /// What is known of a local.
+    pub(super) fn local(&self, scope: Scope, local: LocalId) -> Option<Value> {
+        let &(sort, range) = self.locals.get(&(scope, local))?;
+        Some(Value::Of { sort, range })
+    }
+
+    /// A local that may be any value in a range.
+    pub(super) fn bind(&mut self, scope: Scope, local: LocalId, range: Interval) {
+        let sort = self.fresh();
+        self.ranges[sort.0 as usize].push(range);
+        self.locals.insert((scope, local), (sort, range));
+    }
+
+    /// Has the values of a sort mean themselves.
+    pub(super) fn fix(&mut self, sort: Sort) {
+        let class = self.class(sort);
+        self.is_fixed[class.0 as usize] = true;
+    }
+
+    pub(super) fn join(&mut self, one: Sort, other: Sort) {
+        let (one, other) = (self.class(one), self.class(other));
+        if one != other {
+            self.above[other.0 as usize] = one;
+            self.is_fixed[one.0 as usize] |= self.is_fixed[other.0 as usize];
+            let ranges = std::mem::take(&mut self.ranges[other.0 as usize]);
+            self.ranges[one.0 as usize].extend(ranges);
+        }
+    }
+
+    pub(super) fn join_shapes(&mut self, one: &Shape, other: &Shape) -> Option<()> {
+        match (one, other) {
+            (Shape::Scalar { sort: one, .. }, Shape::Scalar { sort: other, .. }) => {
+                self.join(*one, *other);
+                Some(())
+            }
+            (
+                Shape::Array { index: one, element: own, .. },
+                Shape::Array { index: other, element: others, .. },
+            ) => {
+                self.join(*one, *other);
+                self.join_shapes(own, others)
+            }
+            (Shape::Record(own), Shape::Record(others)) if own.len() == others.len() => {
+                own.iter().zip(others).try_for_each(|(one, other)| self.join_shapes(one, other))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What an expression gives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Value {
+    /// These, in the one text and the other.
+    Constant(i64, i64),
+    /// A value of a sort, in this range.
+    Of { sort: Sort, range: Interval },
+    /// A number that means itself, in both.
+    Plain,
+}
+
+/// The value of a scalar.
+pub(super) fn scalar(shape: &Shape) -> Option<Value> {
+    match shape {
+        Shape::Scalar { sort, range } => Some(Value::Of { sort: *sort, range: *range }),
+        _ => None,
+    }
+}

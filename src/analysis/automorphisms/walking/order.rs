@@ -1,0 +1,83 @@
+//! Statements whose order does not matter.
+
+use crate::ir::walk::{self, Access, Visitor};
+use crate::ir::{Communication, Expr, ExprKind, Place, Root, Selector, Stmt, StmtKind};
+
+/// In longer lists all pairs take long to compare.
+const MOST: usize = 32;
+
+/// Whether statements come to the same in any order: they are assignments, and none writes what another reads or
+/// writes.
+pub(super) fn may_be_reordered(body: &[Stmt]) -> bool {
+    let are_assignments = body.iter().all(|it| matches!(it.kind, StmtKind::Assign { .. }));
+    if !are_assignments || !(2..=MOST).contains(&body.len()) {
+        return false;
+    }
+    let uses: Vec<Uses> = body.iter().map(Uses::of).collect();
+    let touches = |one: &Uses, other: &Uses| {
+        let all = other.read.iter().chain(&other.written);
+        one.written.iter().any(|it| all.clone().any(|other| may_be_same(it, other)))
+    };
+    uses.iter().enumerate().all(|(at, one)| {
+        let others = uses.iter().enumerate().filter(|(other, _)| *other != at);
+        !one.is_wide && others.into_iter().all(|(_, other)| !touches(one, other))
+    })
+}
+
+/// The places that a statement names.
+#[derive(Default)]
+struct Uses {
+    read: Vec<Place>,
+    written: Vec<Place>,
+    /// Whether it asks for more than places.
+    is_wide: bool,
+}
+
+impl Uses {
+    fn of(stmt: &Stmt) -> Uses {
+        let mut uses = Uses::default();
+        uses.stmt(stmt);
+        uses
+    }
+}
+
+impl Visitor for Uses {
+    fn expr(&mut self, expr: &Expr) {
+        self.is_wide |= !matches!(
+            expr.kind,
+            ExprKind::Constant(_)
+                | ExprKind::Read(_)
+                | ExprKind::Local(_)
+                | ExprKind::Unary(..)
+                | ExprKind::Binary(..)
+                | ExprKind::Conditional(..)
+                | ExprKind::Self_
+        );
+        walk::expr(self, expr);
+    }
+
+    fn place(&mut self, place: &Place, access: Access) {
+        let list = if access == Access::Read { &mut self.read } else { &mut self.written };
+        list.push(place.clone());
+        walk::place(self, place);
+    }
+
+    fn communication(&mut self, communication: &Communication) {
+        self.is_wide = true;
+        walk::communication(self, communication);
+    }
+}
+
+/// Whether two places may have anything in common.
+fn may_be_same(one: &Place, other: &Place) -> bool {
+    let (Root::Variable(here), Root::Variable(there)) = (one.root, other.root) else { return true };
+    let differ = |(one, other): (&Selector, &Selector)| match (one, other) {
+        (Selector::Index(one), Selector::Index(other)) => {
+            let known = one.as_constant().zip(other.as_constant());
+            known.is_some_and(|(one, other)| one != other)
+        }
+        (Selector::Field(one), Selector::Field(other)) => one != other,
+        _ => false,
+    };
+    here == there && !one.path.iter().zip(&other.path).any(differ)
+}

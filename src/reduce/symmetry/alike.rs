@@ -1,0 +1,50 @@
+//! What fails of one process fails of another that is alike, by another name.
+
+use crate::analysis::automorphisms::Automorphism;
+use crate::exec::Violation;
+use std::collections::BTreeSet;
+
+/// Numbers of actions, and of properties, that are the same but for whose they are.
+pub(super) struct Alike {
+    actions: Vec<BTreeSet<u32>>,
+    properties: Vec<BTreeSet<u32>>,
+}
+
+impl Alike {
+    pub(super) fn of(found: &[Automorphism]) -> Alike {
+        let actions = found.iter().flat_map(|it| &it.actions).map(|(one, other)| [one.0, other.0]);
+        let properties =
+            found.iter().flat_map(|it| &it.properties).map(|(one, other)| [one.0, other.0]);
+        Alike { actions: joined(actions), properties: joined(properties) }
+    }
+
+    /// The checks that are alike to one, but for itself.
+    pub(super) fn to(&self, check: Violation) -> Vec<Violation> {
+        let others = |kinds: &[BTreeSet<u32>], number: u32| {
+            let kind = kinds.iter().find(|it| it.contains(&number)).cloned();
+            kind.unwrap_or_default().into_iter().filter(move |&it| it != number)
+        };
+        match check {
+            Violation::Deadlock => Vec::new(),
+            Violation::Property(number) => {
+                others(&self.properties, number).map(Violation::Property).collect()
+            }
+            Violation::Fault(kind, action) => {
+                others(&self.actions, action).map(|it| Violation::Fault(kind, it)).collect()
+            }
+        }
+    }
+}
+
+/// The sets of numbers that pairs join.
+fn joined(pairs: impl Iterator<Item = [u32; 2]>) -> Vec<BTreeSet<u32>> {
+    let mut kinds: Vec<BTreeSet<u32>> = Vec::new();
+    for pair in pairs {
+        let pair = BTreeSet::from(pair);
+        let (with, without): (Vec<_>, Vec<_>) =
+            kinds.into_iter().partition(|it| !it.is_disjoint(&pair));
+        kinds = without;
+        kinds.push(with.into_iter().flatten().chain(pair).collect());
+    }
+    kinds
+}

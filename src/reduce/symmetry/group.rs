@@ -1,0 +1,369 @@
+//! Representatives under the ways to exchange processes.
+//!
+//! All automorphisms that some give together are listed, as far as there are not too many. A state's images
+//! are compared cell by cell, where processes are first: those that are not the least so far drop out, and
+//! mostly one is left after a few cells. The least image is the representative (Emerson and Sistla 1996, who take
+//! any; the least is one for all states of an orbit).
+
+use crate::analysis::automorphisms::{Automorphism, Moved, Recoding};
+use crate::ir::Layout;
+use crate::ir::layout::{CellId, Content};
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The most automorphisms that are listed: all orders of seven processes.
+const MOST: usize = 5040;
+
+/// The most swaps that are tried of each state.
+const SWAPS_MOST: usize = 32;
+
+/// A group of automorphisms.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    /// The cells that any of them moves or changes, in the order in which they are compared.
+    cells: Vec<CellId>,
+    /// For each of these where the code of its image comes from, under one automorphism after another. These are
+    /// in such an order that those that agree in the first cells are neighbours.
+    sources: Vec<Vec<Source>>,
+    /// For each of these and each automorphism, the first behind it that differs in one of the cells so far.
+    ends: Vec<Vec<u32>>,
+    /// For each of these, if it is of a message: the cell that says how many there are, and how many are before it.
+    behind: Vec<Option<(CellId, u32)>>,
+    /// Those automorphisms that exchange two processes and are their own inverse.
+    swaps: Vec<Permutation>,
+    tables: Tables,
+    order: usize,
+}
+
+/// Automorphisms that have nothing to do with each other: their cells are different ones.
+#[derive(Clone, Debug)]
+pub(super) struct Groups(Vec<Group>);
+
+impl Groups {
+    /// Those of some automorphisms, unless they are none.
+    pub(super) fn of(found: Vec<Automorphism>, layout: &Layout) -> Option<Groups> {
+        let mut apart: Vec<(HashSet<CellId>, Vec<Automorphism>)> = Vec::new();
+        for one in found {
+            let mut cells: HashSet<CellId> =
+                compared(std::slice::from_ref(&one), layout).into_iter().collect();
+            let mut together = Vec::new();
+            let (with, without) = apart.into_iter().partition(|it| !it.0.is_disjoint(&cells));
+            apart = without;
+            let with: Vec<(HashSet<CellId>, Vec<Automorphism>)> = with;
+            for (others, members) in with {
+                cells.extend(others);
+                together.extend(members);
+            }
+            together.push(one);
+            apart.push((cells, together));
+        }
+        let groups: Vec<_> = apart.iter().filter_map(|it| Group::of(&it.1, layout)).collect();
+        (!groups.is_empty()).then_some(Groups(groups))
+    }
+
+    /// How many automorphisms there are, if that can be said.
+    pub(super) fn order(&self) -> Option<u64> {
+        self.0.iter().try_fold(1u64, |all, it| all.checked_mul(it.order as u64))
+    }
+
+    /// Replaces a state by the least of its images.
+    pub(super) fn represent(&self, layout: &Layout, room: &mut Room, state: &mut [u8]) {
+        self.0.iter().for_each(|it| it.represent(layout, room, state));
+    }
+}
+
+/// Where a code comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Source {
+    /// The cell, by its place among those of the group.
+    cell: u32,
+    table: Table,
+}
+
+/// Where each cell of a group goes, by its place, and what becomes of its code.
+type Permutation = Vec<(u32, Table)>;
+
+/// What becomes of codes, by its place among the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Table(u32);
+
+/// Codes stay.
+const SAME: Table = Table(0);
+
+/// What becomes of codes, each way once.
+#[derive(Clone, Debug)]
+struct Tables {
+    all: Vec<Arc<[u32]>>,
+    known: HashMap<Arc<[u32]>, Table>,
+    both: HashMap<(Table, Table), Table>,
+}
+
+impl Tables {
+    fn new() -> Tables {
+        Tables { all: vec![Arc::from([])], known: HashMap::new(), both: HashMap::new() }
+    }
+
+    fn place(&mut self, codes: &Recoding) -> Table {
+        let Recoding::To(codes) = codes else { return SAME };
+        *self.known.entry(codes.clone()).or_insert_with(|| {
+            self.all.push(codes.clone());
+            Table(self.all.len() as u32 - 1)
+        })
+    }
+
+    fn of(&self, table: Table) -> &[u32] {
+        &self.all[table.0 as usize]
+    }
+
+    /// What becomes of codes by one and then the other.
+    fn composed(&mut self, one: Table, other: Table) -> Table {
+        match (one, other) {
+            (SAME, it) | (it, SAME) => it,
+            both => {
+                if let Some(&it) = self.both.get(&both) {
+                    return it;
+                }
+                let codes = self.of(one).iter().map(|&code| self.of(other)[code as usize]);
+                let codes: Vec<u32> = codes.collect();
+                let stay = codes.iter().copied().eq(0..codes.len() as u32);
+                let codes = if stay { Recoding::Same } else { Recoding::To(codes.into()) };
+                let table = self.place(&codes);
+                self.both.insert(both, table);
+                table
+            }
+        }
+    }
+}
+
+/// Room to work in.
+#[derive(Default)]
+pub(super) struct Room {
+    codes: Vec<u32>,
+    /// Whether what each cell is about is there.
+    is_there: Vec<bool>,
+    /// Those swaps that leave the state as it is.
+    idle: Vec<u32>,
+    /// The automorphisms that are left, in stretches of such as agree in the cells so far.
+    left: Vec<Range<u32>>,
+    next: Vec<Range<u32>>,
+}
+
+impl Group {
+    /// That of as many of these automorphisms, from the first on, as there is room for, unless they are none.
+    pub(super) fn of(found: &[Automorphism], layout: &Layout) -> Option<Group> {
+        let like = &found.first()?.cells;
+        let cells = compared(found, layout);
+        let number: HashMap<CellId, u32> = cells.iter().copied().zip(0..).collect();
+        let mut tables = Tables::new();
+        let mut permutation = |it: &Automorphism| -> Permutation {
+            let goes = cells.iter().map(|cell| {
+                let Moved { to, codes, .. } = &it.cells[cell.0 as usize];
+                (number[to], tables.place(codes))
+            });
+            goes.collect()
+        };
+        let given: Vec<Permutation> = found.iter().map(&mut permutation).collect();
+        let mut all = vec![(0..cells.len() as u32).map(|cell| (cell, SAME)).collect()];
+        let mut used = Vec::new();
+        for one in &given {
+            used.push(one);
+            match closed(&used, cells.len(), &mut tables) {
+                Some(larger) => all = larger,
+                None => drop(used.pop()),
+            }
+        }
+        let (sources, ends) = ordered(&all);
+        let swaps = swaps(&all, &cells, layout);
+        let behind = cells.iter().map(|it| like[it.0 as usize].behind).collect();
+        (all.len() > 1).then_some(Group {
+            cells,
+            sources,
+            ends,
+            behind,
+            swaps,
+            tables,
+            order: all.len(),
+        })
+    }
+
+    /// Replaces a state by the least of its images.
+    fn represent(&self, layout: &Layout, room: &mut Room, state: &mut [u8]) {
+        let Room { codes, is_there, idle, left, next } = room;
+        codes.clear();
+        codes.extend(self.cells.iter().map(|&cell| layout.code(state, cell)));
+        is_there.clear();
+        is_there.extend(self.behind.iter().map(|it| match *it {
+            Some((count, before)) => layout.code(state, count) > before,
+            None => true,
+        }));
+        idle.clear();
+        idle.extend(
+            (0..).zip(&self.swaps).filter(|it| self.is_idle(it.1, codes, is_there)).map(|it| it.0),
+        );
+        left.clear();
+        left.push(0..self.order as u32);
+        for (column, (sources, ends)) in self.sources.iter().zip(&self.ends).enumerate() {
+            let mut least = u32::MAX;
+            next.clear();
+            for stretch in left.iter() {
+                let mut at = stretch.start;
+                while at < stretch.end {
+                    let code = self.code(sources[at as usize], codes, is_there);
+                    let end = ends[at as usize];
+                    if code <= least && self.is_seen(idle, column, at as usize) {
+                        at = end;
+                        continue;
+                    }
+                    if code < least {
+                        least = code;
+                        next.clear();
+                    }
+                    if code == least {
+                        next.push(at..end);
+                    }
+                    at = end;
+                }
+            }
+            std::mem::swap(left, next);
+            if let [only] = &left[..]
+                && only.len() == 1
+            {
+                break;
+            }
+        }
+        // Those that are left have one image.
+        let Some(one) = left.first().map(|it| it.start as usize) else { return };
+        for ((&cell, sources), &old) in self.cells.iter().zip(&self.sources).zip(codes.iter()) {
+            let code = self.code(sources[one], codes, is_there);
+            if code != old {
+                layout.set_code(state, cell, code);
+            }
+        }
+    }
+
+    /// Whether a swap leaves a state as it is.
+    fn is_idle(&self, swap: &Permutation, codes: &[u32], is_there: &[bool]) -> bool {
+        swap.iter().zip(0..).all(|(&(to, table), cell)| {
+            self.code(Source { cell, table }, codes, is_there) == codes[to as usize]
+        })
+    }
+
+    /// Whether the images under automorphisms that agree up to a column are those of some before: with a swap that
+    /// leaves the state as it is, and with it all that comes to the columns before this one.
+    fn is_seen(&self, idle: &[u32], column: usize, at: usize) -> bool {
+        let here = self.sources[column][at].cell;
+        idle.iter().any(|&swap| {
+            let swap = &self.swaps[swap as usize];
+            let (to, table) = swap[here as usize];
+            let stays = |before: &Vec<Source>| {
+                let cell = before[at].cell;
+                swap[cell as usize] == (cell, SAME)
+            };
+            to < here && table == SAME && self.sources[..column].iter().all(stays)
+        })
+    }
+
+    #[inline]
+    fn code(&self, from: Source, codes: &[u32], is_there: &[bool]) -> u32 {
+        let code = codes[from.cell as usize];
+        match from.table {
+            SAME => code,
+            _ if !is_there[from.cell as usize] => code,
+            table => self.tables.of(table)[code as usize],
+        }
+    }
+}
+
+/// Those of some permutations that exchange two places of processes, and are their own inverse.
+fn swaps(all: &[Permutation], cells: &[CellId], layout: &Layout) -> Vec<Permutation> {
+    let places = places(layout);
+    let count = cells.iter().take_while(|it| places.contains(it)).count();
+    let is_swap = |one: &&Permutation| {
+        let moved = one[..count].iter().zip(0..).filter(|((to, _), cell)| to != cell).count();
+        let returns = |(&(to, table), cell): (&(u32, Table), u32)| {
+            let (back, other) = one[to as usize];
+            back == cell && (table == SAME) == (other == SAME)
+        };
+        moved > 0 && one.iter().zip(0..).all(returns)
+    };
+    let mut found: Vec<_> = all.iter().filter(is_swap).cloned().collect();
+    let moved =
+        |one: &Permutation| one.iter().zip(0..).filter(|((to, _), cell)| to != cell).count();
+    let fewest = found.iter().map(moved).min();
+    found.retain(|it| Some(moved(it)) == fewest);
+    found.truncate(SWAPS_MOST);
+    found
+}
+
+/// For each cell where its image's code comes from under each of some permutations, brought into an order, and
+/// where those end that agree so far.
+fn ordered(all: &[Permutation]) -> (Vec<Vec<Source>>, Vec<Vec<u32>>) {
+    let cells = all.first().map_or(0, Vec::len);
+    let by_image = |one: &Permutation| {
+        let mut sources = vec![Source { cell: 0, table: SAME }; one.len()];
+        for (&(to, table), cell) in one.iter().zip(0..) {
+            sources[to as usize] = Source { cell, table };
+        }
+        sources
+    };
+    let mut rows: Vec<Vec<Source>> = all.iter().map(by_image).collect();
+    rows.sort_unstable();
+    let mut ends: Vec<Vec<u32>> = vec![vec![0; rows.len()]; cells];
+    for at in (0..rows.len()).rev() {
+        let agree = match rows.get(at + 1) {
+            Some(next) => rows[at].iter().zip(next).take_while(|(one, other)| one == other).count(),
+            None => 0,
+        };
+        for (cell, ends) in ends.iter_mut().enumerate() {
+            ends[at] = if cell < agree { ends[at + 1] } else { at as u32 + 1 };
+        }
+    }
+    let column = |cell: usize| rows.iter().map(|row| row[cell]).collect();
+    ((0..cells).map(column).collect(), ends)
+}
+
+/// The cells that any automorphism moves or changes, those first that say where processes are.
+fn compared(found: &[Automorphism], layout: &Layout) -> Vec<CellId> {
+    let moves = |cell: CellId, it: &Automorphism| {
+        let Moved { to, codes, .. } = &it.cells[cell.0 as usize];
+        *to != cell || *codes != Recoding::Same
+    };
+    let all = (0..layout.state_cells).map(CellId);
+    let mut cells: Vec<_> = all.filter(|&cell| found.iter().any(|it| moves(cell, it))).collect();
+    let places = places(layout);
+    cells.sort_by_key(|cell| (!places.contains(cell), *cell));
+    cells
+}
+
+/// The cells that say where processes are.
+fn places(layout: &Layout) -> HashSet<CellId> {
+    let places = layout.groups.values().filter(|it| matches!(it.part, Content::Location(_)));
+    places.map(|it| it.first).collect()
+}
+
+/// All that some automorphisms of so many cells give one after another, the one that changes nothing first;
+/// `None` if they are too many.
+fn closed(given: &[&Permutation], cells: usize, tables: &mut Tables) -> Option<Vec<Permutation>> {
+    let nothing: Permutation = (0..cells as u32).map(|cell| (cell, SAME)).collect();
+    let mut known = HashSet::from([nothing.clone()]);
+    let mut all = vec![nothing];
+    let mut at = 0;
+    while at < all.len() {
+        for one in given {
+            let then = |&(to, table): &(u32, Table)| {
+                let (to, other) = one[to as usize];
+                (to, tables.composed(table, other))
+            };
+            let both: Permutation = all[at].iter().map(then).collect();
+            if known.insert(both.clone()) {
+                all.push(both);
+            }
+        }
+        if all.len() > MOST {
+            return None;
+        }
+        at += 1;
+    }
+    Some(all)
+}
