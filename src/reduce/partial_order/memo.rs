@@ -28,6 +28,8 @@ struct Half {
 struct Place {
     begin: u32,
     length: u32,
+    /// Of the key: others are not looked at.
+    hash: u64,
 }
 
 impl Memo {
@@ -39,19 +41,23 @@ impl Memo {
         }
         let is_old = self.old.get(hash, key, value);
         if is_old {
-            self.put(key, value);
+            self.put_by(hash, key, value);
         }
         is_old
     }
 
     /// Notes the value for a key that is not known.
     pub fn put(&mut self, key: &[u64], value: &[u64]) {
+        self.put_by(mixed(key), key, value);
+    }
+
+    fn put_by(&mut self, hash: u64, key: &[u64], value: &[u64]) {
         if self.young.bytes() >= HALF_BYTES {
             std::mem::swap(&mut self.young, &mut self.old);
             self.young.keys.clear();
             self.young.words.clear();
         }
-        self.young.put(mixed(key), key, value);
+        self.young.put(hash, key, value);
     }
 }
 
@@ -65,20 +71,24 @@ impl Half {
     }
 
     fn get(&self, hash: u64, key: &[u64], value: &mut [u64]) -> bool {
-        let found = self.keys.find(hash, |&it| self.key(it) == key);
-        let Some(&Place { begin, length }) = found else { return false };
+        let found = self.keys.find(hash, |&it| it.hash == hash && is_same(self.key(it), key));
+        let Some(&Place { begin, length, .. }) = found else { return false };
         value.copy_from_slice(&self.words[(begin + length) as usize..][..value.len()]);
         true
     }
 
     fn put(&mut self, hash: u64, key: &[u64], value: &[u64]) {
-        let place = Place { begin: self.words.len() as u32, length: key.len() as u32 };
+        let place = Place { begin: self.words.len() as u32, length: key.len() as u32, hash };
         self.words.extend_from_slice(key);
         self.words.extend_from_slice(value);
-        let words = &self.words;
-        let hash_of = |it: &Place| mixed(&words[it.begin as usize..][..it.length as usize]);
-        self.keys.insert_unique(hash, place, hash_of);
+        self.keys.insert_unique(hash, place, |it| it.hash);
     }
+}
+
+/// Whether two keys are one: they are short.
+fn is_same(one: &[u64], other: &[u64]) -> bool {
+    one.len() == other.len()
+        && one.iter().zip(other).fold(0, |any, (one, other)| any | one ^ other) == 0
 }
 
 /// The keys are sets, which differ in few bits: all are mixed.

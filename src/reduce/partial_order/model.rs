@@ -79,14 +79,13 @@ impl<'m> Reduced<'m> {
         });
     }
 
-    /// Looks at a block of states: what is enabled, what is wrong, what is chosen. False if that failed.
+    /// Looks at a block of states: what is enabled, what is chosen. False if that failed.
     fn look(&self, states: &[u8], out: &mut Expansion, work: &mut Work) -> bool {
         let width = self.model.width();
         if let Err(error) = self.selective.enabled(states, &mut work.enabled) {
             out.give_up(error);
             return false;
         }
-        self.selective.judge(states, &work.enabled, out);
         work.chosen.clear(states.len() / width);
         work.partial.clear();
         work.put_off = 0;
@@ -119,6 +118,11 @@ impl<'m> Reduced<'m> {
         if !self.look(states, out, work) {
             return;
         }
+        // Where all is taken there is code that does everything at once.
+        if work.put_off == 0 && !self.choosers.runs_on() {
+            return self.model.expand(states, out);
+        }
+        self.selective.judge(states, &work.enabled, out);
         if work.partial.is_empty() && !self.choosers.runs_on() {
             self.selective.expand_chosen(states, &work.chosen, out);
         } else {

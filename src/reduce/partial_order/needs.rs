@@ -134,6 +134,7 @@ impl Needs {
     /// One that is not possible: of what is known to fail for it one has to come to hold, by those who make it
     /// hold or, if it is where a process is, by those who take the process from where it is. Where it is not
     /// known what fails it needs all of which it is not known.
+    #[inline]
     pub fn of(&self, asking: &Asking, member: usize) -> Need<'_> {
         let Found { count, is_choice } = self.found[member];
         let sets = &self.sets[asking.begins[member]..][..count as usize];
@@ -141,6 +142,7 @@ impl Needs {
     }
 
     /// A set, by its number.
+    #[inline]
     pub fn row<'r>(&self, relation: &'r Relation, set: u32) -> &'r [u64] {
         let set = set as usize;
         match set.checked_sub(self.pointed) {
@@ -156,6 +158,7 @@ impl Needs {
     }
 
     /// The members that have to be with a set, or with another instead.
+    #[inline]
     pub fn users(&self, set: usize) -> &[u64] {
         self.users.row(set)
     }
