@@ -268,11 +268,9 @@ impl<'p> Search<'p> {
         let in_order = pairs.tried(|pairs| {
             own.iter().zip(others).try_for_each(|(own, other)| paired(pairs, *own, *other))
         });
-        let has_order = |it: &(ActionId, &Action)| it.1.control.turn == Turn::First;
         match in_order {
             true => Some(()),
-            // The first that is possible is taken.
-            false if own.iter().any(has_order) => None,
+            false if has_order(own) || has_order(others) => None,
             false => {
                 let starts = ((one, here.start), (other, there.start));
                 pairs.tried(|it| it.told.locations(starts.0, starts.1));
@@ -303,6 +301,28 @@ impl<'p> Search<'p> {
     }
 }
 
+/// Whether it matters in what order some actions of a process are: of some the first that is possible is taken, or
+/// one that waits for none to be possible is not the last of its location.
+fn has_order(actions: &[(ActionId, &Action)]) -> bool {
+    let from = |it: &Action| it.edge.map(|it| it.from);
+    let is_followed = |at: usize, one: &Action| {
+        let mut rest = actions[at + 1..].iter().map(|it| it.1);
+        one.control.otherwise && rest.any(|it| from(it) == from(one))
+    };
+    let mut all = actions.iter().map(|it| it.1).enumerate();
+    all.any(|(at, it)| it.control.turn == Turn::First || is_followed(at, it))
+}
+
+/// Whether one action may correspond to another, as far as can be seen at once.
+fn may_correspond(told: &Correspondence, one: &Action, other: &Action) -> bool {
+    let (Some(here), Some(there)) = (one.edge, other.edge) else { return false };
+    let from = told.locations.goes_to((here.process, here.from));
+    from.is_none_or(|it| it == (there.process, there.from))
+        && one.guard.is_some() == other.guard.is_some()
+        && one.communication.is_some() == other.communication.is_some()
+        && one.body.len() == other.body.len()
+}
+
 /// Has one action go to another, if they correspond.
 fn paired<'p>(
     pairs: &mut Pairs<'p, Correspondence<'p>>,
@@ -327,7 +347,10 @@ fn matched<'p>(
         };
         let at = own.iter().position(is_known).unwrap_or(0);
         let action = own.remove(at);
-        let like = |other: &(ActionId, &'p Action)| pairs.tried(|it| paired(it, action, *other));
+        let like = |other: &(ActionId, &'p Action)| {
+            may_correspond(&pairs.told, action.1, other.1)
+                && pairs.tried(|it| paired(it, action, *other))
+        };
         let there = others.iter().position(like)?;
         others.remove(there);
     }
