@@ -1,10 +1,10 @@
 //! Which reductions there are for a model: of what, where it stands, what each saves by itself.
 
 use super::{Reduce, Runnable, Steps, TextModel};
-use crate::analysis::automorphisms::automorphisms;
+use crate::analysis::automorphisms::{automorphisms, joined};
 use crate::analysis::linear::linear_sets;
 use crate::exec::{Executor, Interp};
-use crate::ir::{Domain, Instance, ProcessId, Program, ScalarsetId, Type, TypeId, Variable};
+use crate::ir::{Domain, Instance, Program, ScalarsetId, Type, TypeId, Variable};
 use crate::reduce::Kind;
 use crate::reduce::reversible::{Reversible, Rules};
 use crate::reduce::rewriting::{Rewritings, Rewritten};
@@ -240,26 +240,19 @@ impl TextModel {
     /// The processes that can be exchanged, each with those that it can be exchanged with.
     fn alike(&self) -> Vec<Subject> {
         let program = self.interp.program();
-        let mut kinds: Vec<BTreeSet<(u32, u32)>> = Vec::new();
-        let known = |it: Instance| (it.process.0, it.slot);
         let found = automorphisms(program, self.interp.layout());
-        for (one, other) in found.iter().flat_map(|it| &it.instances) {
-            let pair = BTreeSet::from([known(*one), known(*other)]);
-            let (with, without): (Vec<_>, Vec<_>) =
-                kinds.into_iter().partition(|it| !it.is_disjoint(&pair));
-            kinds = without;
-            kinds.push(with.into_iter().flatten().chain(pair).collect());
-        }
-        kinds.sort();
-        let name = |&(process, slot): &(u32, u32)| {
-            let id = ProcessId(process);
-            let name = &program.processes[id].name;
-            if program.slots(id) > 1 { format!("{name}[{slot}]") } else { name.clone() }
+        let kinds = joined(found.iter().flat_map(|it| it.instances.iter().copied()));
+        let name = |it: &Instance| {
+            let name = &program.processes[it.process].name;
+            match program.slots(it.process) {
+                1 => name.clone(),
+                _ => format!("{name}[{}]", it.slot),
+            }
         };
         let subjects = kinds.iter().filter_map(|kind| {
             let first = kind.first()?;
             let others: Vec<_> = kind.iter().skip(1).map(name).collect();
-            let span = program.processes[ProcessId(first.0)].span;
+            let span = program.processes[first.process].span;
             let about = format!("alike: {}", others.join(", "));
             Some(Subject { name: name(first), place: self.sources.locate(span), about })
         });

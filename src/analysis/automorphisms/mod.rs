@@ -65,6 +65,20 @@ pub fn automorphisms(program: &Program, layout: &Layout) -> Vec<Automorphism> {
     found
 }
 
+/// The sets that pairs join.
+pub fn joined<T: Copy + Ord>(pairs: impl IntoIterator<Item = (T, T)>) -> Vec<BTreeSet<T>> {
+    let mut kinds: Vec<BTreeSet<T>> = Vec::new();
+    for (one, other) in pairs {
+        let pair = BTreeSet::from([one, other]);
+        let (with, without): (Vec<_>, Vec<_>) =
+            kinds.into_iter().partition(|it| !it.is_disjoint(&pair));
+        kinds = without;
+        kinds.push(with.into_iter().flatten().chain(pair).collect());
+    }
+    kinds.sort();
+    kinds
+}
+
 fn by_process(program: &Program) -> Vec<Vec<(ActionId, &Action)>> {
     let mut by_process = vec![Vec::new(); program.processes.len()];
     for (id, action) in program.actions.iter() {

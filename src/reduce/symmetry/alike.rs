@@ -1,6 +1,6 @@
 //! What fails of one process fails of another that is alike, by another name.
 
-use crate::analysis::automorphisms::Automorphism;
+use crate::analysis::automorphisms::{Automorphism, joined};
 use crate::exec::Violation;
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ pub(super) struct Alike {
 
 impl Alike {
     pub(super) fn of(found: &[Automorphism]) -> Alike {
-        let actions = found.iter().flat_map(|it| &it.actions).map(|(one, other)| [one.0, other.0]);
+        let actions = found.iter().flat_map(|it| &it.actions).map(|(one, other)| (one.0, other.0));
         let properties =
-            found.iter().flat_map(|it| &it.properties).map(|(one, other)| [one.0, other.0]);
+            found.iter().flat_map(|it| &it.properties).map(|(one, other)| (one.0, other.0));
         Alike { actions: joined(actions), properties: joined(properties) }
     }
 
@@ -34,17 +34,4 @@ impl Alike {
             }
         }
     }
-}
-
-/// The sets of numbers that pairs join.
-fn joined(pairs: impl Iterator<Item = [u32; 2]>) -> Vec<BTreeSet<u32>> {
-    let mut kinds: Vec<BTreeSet<u32>> = Vec::new();
-    for pair in pairs {
-        let pair = BTreeSet::from(pair);
-        let (with, without): (Vec<_>, Vec<_>) =
-            kinds.into_iter().partition(|it| !it.is_disjoint(&pair));
-        kinds = without;
-        kinds.push(with.into_iter().flatten().chain(pair).collect());
-    }
-    kinds
 }
