@@ -12,22 +12,13 @@ use generated::try_all;
 use proptest::prelude::*;
 use spillway::analysis::automorphisms::{Automorphism, Recoding, automorphisms};
 use spillway::exec::{Explain, Fault, Interp, Step, StepOutcome, Violation};
-use spillway::front::{Language, Options};
 use spillway::ir::layout::CellId;
 use spillway::reduce::symmetry::Symmetry;
-use spillway::search::{Checks, Limits, Outcome, memory};
+use spillway::search::{Outcome, memory};
 use spillway::session::TextModel;
-use spillway::source::Sources;
 use std::collections::{BTreeMap, BTreeSet};
+use support::follow::{ALL, load};
 use support::stored::replayed;
-
-fn load(language: &str, text: &str) -> TextModel {
-    let mut sources = Sources::default();
-    sources.add("model", text);
-    let loaded =
-        TextModel::load(Language::from_name(language).unwrap(), sources, Options::default());
-    loaded.map(|(model, _)| model).unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
 
 /// A state with processes exchanged.
 fn image(interp: &Interp, one: &Automorphism, state: &[u8]) -> Vec<u8> {
@@ -150,19 +141,7 @@ fn orbits(interp: &Interp, found: &[Automorphism], states: &BTreeSet<Vec<u8>>) -
     orbits
 }
 
-const ALL: Limits = Limits {
-    checks: Checks {
-        deadlock: true,
-        assertions: true,
-        invariants: true,
-        faults: true,
-        claims: true,
-    },
-    stop_on_violation: false,
-    max_states: None,
-};
-
-/// A DVE model of some processes, each from a text in which `@` is its number, `>` the next one's and `<<` the one before.
+/// A DVE model of some processes, each from a text in which `@` is its number and `~` the next one's.
 fn ring(count: usize, globals: &str, process: &str, rest: &str) -> String {
     let one = |at: usize| {
         let body =

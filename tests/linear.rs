@@ -5,15 +5,13 @@
 
 mod support;
 
-use spillway::Check;
 use spillway::exec::{Expansion, Model};
 use spillway::reduce::rewriting::Rewritings;
 use spillway::reduce::{Preserved, Wished};
-use spillway::search::Verdict;
 use spillway::session::{Reduce, TextModel};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use support::follow::{is_found_alike, load};
+use support::follow::{goes_on_as_it_began, is_found_alike, load};
 use support::{Random, is_large};
 
 const LINEAR: Wished = Wished {
@@ -232,22 +230,8 @@ fn a_search_keeps_what_is_counted() {
         process Q { state a, b; init a; assert b: n < 99; trans a -> a { guard n < 100; effect n = n + 1; },
         a -> b { guard n == 100; }; } system async;";
     let model = load("dve", text);
-    let folder = tempfile::tempdir().unwrap();
-    let check = |linear| {
-        let reduce = Reduce { linear, ..Reduce::NONE };
-        Check::of_text(&model).reduce(reduce).memory(256 << 20)
-    };
-    let (whole, fewer) = (check(false).run().unwrap(), check(true).run().unwrap());
-    assert!(2 * fewer.states() < whole.states());
-    assert_eq!((whole.verdict(), fewer.verdict()), (Verdict::Violated, Verdict::Violated));
-    let depth = |found: &spillway::session::Found| found.counterexample().unwrap().unwrap().depth();
-    assert_eq!(depth(&whole), depth(&fewer));
-    let dir = folder.path().join("d");
-    let stopped = check(true).dir(&dir).max_states(100).run().unwrap();
-    assert_eq!(stopped.verdict(), Verdict::Incomplete);
-    drop(stopped);
-    assert!(check(false).dir(&dir).run().is_err());
-    assert_eq!(check(true).dir(&dir).run().unwrap().outcome(), fewer.outcome());
+    let reduce = Reduce { linear: true, ..Reduce::NONE };
+    goes_on_as_it_began(&model, reduce, Reduce::NONE, 2);
     let model = reduced(load("dve", text));
     assert_eq!(model.searched().stack().preserves(), Preserved::ALL);
 }

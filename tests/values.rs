@@ -5,13 +5,11 @@
 
 mod support;
 
-use spillway::Check;
 use spillway::reduce::rewriting::{Rewritings, Rewritten};
 use spillway::reduce::{Kept, Preserved};
-use spillway::search::Verdict;
 use spillway::session::Reduce;
 use std::fmt::Write;
-use support::follow::{self, follow, is_kept, load};
+use support::follow::{self, follow, goes_on_as_it_began, is_kept, load};
 use support::{Random, is_large};
 
 fn both(language: &str, text: &str) -> (usize, usize) {
@@ -215,23 +213,8 @@ fn a_search_keeps_how_its_program_was_rewritten() {
     let names: Vec<_> = told.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["values not told apart", "dead variables"]);
     assert_eq!(told[0].did.as_deref(), Some("1 variable with values that nothing tells apart"));
-    let folder = tempfile::tempdir().unwrap();
-    let check = |rewritings| {
-        let reduce = Reduce { rewritings, ..Reduce::NONE };
-        Check::of_text(&model).reduce(reduce).memory(256 << 20)
-    };
-    let whole = check(Rewritings::NONE).run().unwrap();
-    let depth = |found: &spillway::session::Found| found.counterexample().unwrap().unwrap().depth();
-    for (number, by) in [Rewritings::VALUES, Rewritings::ALL].into_iter().enumerate() {
-        let fewer = check(by).run().unwrap();
-        assert!(fewer.states() < whole.states());
-        assert_eq!((whole.verdict(), fewer.verdict()), (Verdict::Violated, Verdict::Violated));
-        assert_eq!(depth(&whole), depth(&fewer));
-        let dir = folder.path().join(number.to_string());
-        let stopped = check(by).dir(&dir).max_states(100).run().unwrap();
-        assert_eq!(stopped.verdict(), Verdict::Incomplete);
-        drop(stopped);
-        assert!(check(Rewritings::DEAD).dir(&dir).run().is_err());
-        assert_eq!(check(by).dir(&dir).run().unwrap().outcome(), fewer.outcome());
+    let by = |rewritings| Reduce { rewritings, ..Reduce::NONE };
+    for rewritings in [Rewritings::VALUES, Rewritings::ALL] {
+        goes_on_as_it_began(&model, by(rewritings), by(Rewritings::DEAD), 1);
     }
 }

@@ -6,10 +6,11 @@
 //! the set. Whether an expression adds a constant is found by what it comes to for each value, so `1 - x` of two values is
 //! `x + 1`, and so is `(x + 1) % n`.
 
-use super::uses::{Holder, Holders, Storing, Use, uses};
+use super::classes::Classes;
+use super::uses::{Holder, Holders, Kept, Storing, Use, uses};
 use super::values::{Depends, depends, judge, kept};
 use crate::ir::layout::CellId;
-use crate::ir::walk::{self, Visitor};
+use crate::ir::walk::{self, Visitor, any_stmt};
 use crate::ir::{
     Binary, Expr, ExprKind, Layout, Overflow, Owner, Pattern, Place, Program, Stmt, StmtKind, VarId,
 };
@@ -32,25 +33,15 @@ pub struct LinearSet {
     pub cells: Vec<(CellId, Kept)>,
 }
 
-/// When a cell holds a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
-    /// Always.
-    Always,
-    /// Where the code of this cell is greater than this: the location of its process, or how many messages there are.
-    Above(CellId, u32),
-}
-
 /// The linear sets of a program whose states are laid out so.
 pub fn linear_sets(program: &Program, layout: &Layout) -> Vec<LinearSet> {
     let holders = Holders::new(program);
     let Some(uses) = uses(program, &holders) else { return Vec::new() };
-    let parents = (0..holders.count()).collect();
+    let classes = Classes::apart(holders.count());
     let is_broken = vec![false; holders.count()];
-    let mut sets = Sets { program, holders: &holders, parents, is_broken, sums: Vec::new() };
+    let mut sets = Sets { program, holders: &holders, classes, is_broken, sums: Vec::new() };
     sets.survey(&uses);
-    let firsts: Vec<Holder> =
-        (0..holders.count()).filter(|&it| sets.parents[it] == it && !sets.is_broken[it]).collect();
+    let firsts: Vec<Holder> = sets.classes.firsts().filter(|&it| !sets.is_broken[it]).collect();
     firsts.into_iter().filter_map(|it| sets.linear(it, layout)).collect()
 }
 
@@ -67,28 +58,20 @@ struct Sum {
 struct Sets<'p> {
     program: &'p Program,
     holders: &'p Holders,
-    parents: Vec<Holder>,
+    classes: Classes,
     /// Of each set's first holder, whether it is not linear.
     is_broken: Vec<bool>,
     sums: Vec<Sum>,
 }
 
 impl Sets<'_> {
-    fn find(&self, mut holder: Holder) -> Holder {
-        while self.parents[holder] != holder {
-            holder = self.parents[holder];
-        }
-        holder
-    }
-
     fn break_up(&mut self, holder: Holder) {
-        let set = self.find(holder);
+        let set = self.classes.first(holder);
         self.is_broken[set] = true;
     }
 
     fn join(&mut self, one: Holder, other: Holder) {
-        let (one, other) = (self.find(one), self.find(other));
-        self.parents[other] = one;
+        let (one, other) = self.classes.join(one, other);
         self.is_broken[one] |= self.is_broken[other];
     }
 
@@ -164,10 +147,9 @@ impl Sets<'_> {
 
     /// The set that a holder is the first of, if it is linear.
     fn linear(&self, set: Holder, layout: &Layout) -> Option<LinearSet> {
-        let members: Vec<Holder> =
-            (0..self.parents.len()).filter(|&it| self.find(it) == set).collect();
+        let members: Vec<Holder> = self.classes.members(set).collect();
         let cells: Vec<(CellId, Kept)> =
-            members.iter().flat_map(|&it| self.cells(it, layout)).collect();
+            members.iter().flat_map(|&it| self.holders.cells(self.program, layout, it)).collect();
         // Each has to be able to hold all.
         let range = |it: &(CellId, Kept)| (layout.cells[it.0].least, layout.cells[it.0].most);
         let (least, most) = cells.first().map(range)?;
@@ -182,7 +164,7 @@ impl Sets<'_> {
                 .map(|it| self.program.bounds(&it.domain))
                 .is_some_and(|it| it.0 <= 0 && most <= it.1)
         };
-        let ours = |it: &&Sum| self.find(it.of) == set;
+        let ours = |it: &&Sum| self.classes.first(it.of) == set;
         if !members.iter().all(fits)
             || !self.sums.iter().filter(ours).all(|it| self.adds(it, modulus))
         {
@@ -214,32 +196,6 @@ impl Sets<'_> {
         };
         let added = come_to(0);
         added.is_some() && (1..modulus).all(|value| come_to(value) == added)
-    }
-
-    /// The cells of a holder, and when they hold a value.
-    fn cells(&self, holder: Holder, layout: &Layout) -> Vec<(CellId, Kept)> {
-        let program = self.program;
-        let Some(id) = self.holders.as_variable(holder) else {
-            let Some((id, number)) = self.holders.as_field(holder) else { return Vec::new() };
-            let (channel, length) = (&program.channels[id], layout.channels[id].in_slot(0));
-            let fields = channel.fields.len() as u32;
-            let at = |it: u32| CellId(length.0 + 1 + it * fields + number as u32);
-            return (0..channel.capacity).map(|it| (at(it), Kept::Above(length, it))).collect();
-        };
-        let variable = &program.variables[id];
-        let count = program.scalars(variable.ty);
-        let cells = |slot, kept| {
-            let first = layout.variables[id].in_slot(slot).0;
-            (first..first + count).map(move |it| (CellId(it), kept))
-        };
-        match variable.owner {
-            Owner::Process(process) if program.processes[process].has_slots() => {
-                let location = |slot| layout.locations[process].in_slot(slot);
-                let slots = 0..program.slots(process);
-                slots.flat_map(|slot| cells(slot, Kept::Above(location(slot), 0))).collect()
-            }
-            Owner::Process(_) | Owner::Program => cells(0, Kept::Always).collect(),
-        }
     }
 }
 
@@ -281,15 +237,7 @@ impl Visitor for Sets<'_> {
 
 /// Whether anybody starts a process.
 fn starts_any(program: &Program) -> bool {
-    struct Starts(bool);
-    impl Visitor for Starts {
-        fn stmt(&mut self, stmt: &Stmt) {
-            self.0 |= matches!(stmt.kind, StmtKind::Run { .. });
-            walk::stmt(self, stmt);
-        }
-    }
-    let mut starts = Starts(false);
-    program.actions.values().for_each(|it| walk::action(&mut starts, it));
-    program.processes.values().for_each(|it| walk::body(&mut starts, &it.life.prologue));
-    starts.0
+    let starts = |body: &[Stmt]| any_stmt(body, &|it| matches!(it, StmtKind::Run { .. }));
+    program.actions.values().any(|it| starts(&it.body))
+        || program.processes.values().any(|it| starts(&it.life.prologue))
 }

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod automorphisms;
 pub mod bits;
+pub mod classes;
 pub mod constants;
 pub mod dependence;
 pub mod instances;

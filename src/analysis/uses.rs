@@ -4,10 +4,11 @@
 //! holders is said as a list of [uses](Use): stored, received, matched, or asked for in an expression. A holder of
 //! which more is done than these say is *handled otherwise*, and nothing is known of it.
 
+use crate::ir::layout::CellId;
 use crate::ir::walk::{self, Access, Visitor};
 use crate::ir::{
-    ChannelId, ChannelRef, Communication, Domain, Expr, Overflow, Pattern, Pid, Place, Program,
-    PropertyKind, Root, Scalar, Stmt, StmtKind, Type, TypeId, VarId,
+    ChannelId, ChannelRef, Communication, Domain, Expr, Layout, Overflow, Owner, Pattern, Pid,
+    Place, Program, PropertyKind, Root, Scalar, Stmt, StmtKind, Type, TypeId, VarId,
 };
 use std::ops::Range;
 
@@ -90,12 +91,60 @@ impl Holders {
         }
     }
 
+    /// The cells of a holder in states that are laid out so, and when they hold a value.
+    pub fn cells(&self, program: &Program, layout: &Layout, holder: Holder) -> Vec<(CellId, Kept)> {
+        if let Some(id) = self.as_variable(holder) {
+            let variable = &program.variables[id];
+            let (count, placement) = (program.scalars(variable.ty), layout.variables[id]);
+            let cells = |(slot, kept)| {
+                let first = placement.in_slot(slot).0;
+                (first..first + count).map(move |it| (CellId(it), kept))
+            };
+            return in_slots(program, layout, variable.owner).flat_map(cells).collect();
+        }
+        let Some((id, number)) = self.as_field(holder) else { return Vec::new() };
+        let channel = &program.channels[id];
+        let fields = channel.fields.len() as u32;
+        let cells = |(slot, _)| {
+            // The number of messages, then these, one behind the other.
+            let length = layout.channels[id].in_slot(slot);
+            let at = move |it| CellId(length.0 + 1 + it * fields + number as u32);
+            (0..channel.capacity).map(move |it| (at(it), Kept::Above(length, it)))
+        };
+        in_slots(program, layout, channel.owner).flat_map(cells).collect()
+    }
+
     /// The holder that a place is a scalar of, if its type is understood.
     pub fn at(&self, program: &Program, place: &Place) -> Option<Holder> {
         let Root::Variable(id) = place.root else { return None };
         let holder = self.variable(id);
         self.scalar(program, holder).map(|_| holder)
     }
+}
+
+/// When a cell holds a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Always.
+    Always,
+    /// Where the code of this cell is greater than this: the location of its process, or how many messages there are.
+    Above(CellId, u32),
+}
+
+/// The slots of what an owner has, and when it is there.
+fn in_slots(program: &Program, layout: &Layout, owner: Owner) -> impl Iterator<Item = (u32, Kept)> {
+    let (slots, location) = match owner {
+        Owner::Program => (1, None),
+        Owner::Process(process) => {
+            let comes = program.processes[process].has_slots();
+            (program.slots(process), comes.then(|| layout.locations[process]))
+        }
+    };
+    let kept = move |slot| match location {
+        Some(location) => Kept::Above(location.in_slot(slot), 0),
+        None => Kept::Always,
+    };
+    (0..slots).map(move |slot| (slot, kept(slot)))
 }
 
 /// How a value comes into a holder.

@@ -60,6 +60,11 @@ pub fn body<V: Visitor + ?Sized>(visitor: &mut V, body: &[Stmt]) {
     body.iter().for_each(|stmt| visitor.stmt(stmt));
 }
 
+/// Whether any statement of a body, however deep, is such.
+pub fn any_stmt(body: &[Stmt], is: &dyn Fn(&StmtKind) -> bool) -> bool {
+    body.iter().any(|it| is(&it.kind) || it.kind.bodies().any(|inner| any_stmt(inner, is)))
+}
+
 /// Visits the parts of a statement.
 pub fn stmt<V: Visitor + ?Sized>(visitor: &mut V, stmt: &Stmt) {
     match &stmt.kind {

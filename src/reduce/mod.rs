@@ -12,6 +12,7 @@ pub mod partial_order;
 pub mod pass;
 mod pool;
 mod preserve;
+mod replacing;
 pub mod reversible;
 pub mod rewriting;
 pub mod symmetry;
@@ -273,7 +274,7 @@ impl<'m> Stack<'m> {
     }
 }
 
-fn boxed<'m>(reduction: impl Reduction<'m> + 'm) -> Box<dyn Reduction<'m> + 'm> {
+pub(crate) fn boxed<'m>(reduction: impl Reduction<'m> + 'm) -> Box<dyn Reduction<'m> + 'm> {
     Box::new(reduction)
 }
 

@@ -31,11 +31,11 @@ mod tests;
 pub use exchange::Exchange;
 
 use super::pool::Pool;
+use super::replacing::{CANDIDATES, replaced};
 use super::{Kind, Preserved, Reduction, Stack};
 use crate::analysis::automorphisms::automorphisms;
 use crate::exec::{
-    Collected, Expansion, Explain, Lift, Model, Obligations, Postpones, Tally, Violation, any_bits,
-    one_step, stop,
+    Expansion, Explain, Lift, Model, Obligations, Postpones, Tally, Violation, any_bits, one_step,
 };
 use crate::ir::layout::Codes;
 use crate::ir::{Layout, Program};
@@ -258,37 +258,16 @@ impl<'m> Symmetric<'m> {
     fn through(&self, out: &mut Expansion, run: impl FnOnce(&mut Expansion)) {
         let width = self.model.width();
         self.with_room(|Room { scratch, known, candidates }| {
-            candidates.clear();
-            let mut pass_on = |candidates: &mut Vec<u8>, out: &mut Expansion| {
-                for state in candidates.chunks_exact_mut(width) {
-                    known.represent(state, |state| {
-                        let state = &mut state[..self.layout.bytes];
-                        self.orbits.represent(self.layout, scratch, self.effort, state);
-                    });
-                    if stop::is_asked() {
-                        break;
-                    }
-                    out.candidate(state);
-                }
-                candidates.clear();
+            let represent = |state: &mut [u8]| {
+                known.represent(state, |state| {
+                    let state = &mut state[..self.layout.bytes];
+                    self.orbits.represent(self.layout, scratch, self.effort, state);
+                });
             };
-            let limit = CANDIDATES * width;
-            let Some(Collected { findings, left_out, put_off, passed, .. }) =
-                out.wrap_in_batches(width, candidates, limit, &mut pass_on, run)
-            else {
-                return;
-            };
-            pass_on(candidates, out);
-            out.add_findings(findings);
-            out.leave_out(left_out);
-            out.put_off(put_off);
-            out.pass(passed);
+            replaced(out, (width, candidates), represent, run);
         });
     }
 }
-
-/// How many candidates are gathered before they are represented.
-const CANDIDATES: usize = 256;
 
 impl Model for Symmetric<'_> {
     fn width(&self) -> usize {

@@ -4,7 +4,7 @@
 //! it, a flag leaves it out, or it lies behind a step that ends in an error that a flag leaves out.
 
 use crate::exec::{Explain, FaultKind, Violation};
-use crate::ir::walk::{self, Visitor};
+use crate::ir::walk;
 use crate::ir::{Assertions, Program, PropertyKind, Stmt, StmtKind};
 use crate::search::{Checks, Outcome};
 use crate::source::Sources;
@@ -148,17 +148,10 @@ fn claim_of(program: &Program) -> Option<&str> {
 
 /// Whether a program asserts anything.
 fn asserts(program: &Program) -> bool {
-    struct Asserts(bool);
-    impl Visitor for Asserts {
-        fn stmt(&mut self, stmt: &Stmt) {
-            self.0 |= matches!(stmt.kind, StmtKind::Assert { .. });
-            walk::stmt(self, stmt);
-        }
-    }
-    let mut found = Asserts(has(program, |it| matches!(it, PropertyKind::AssertionAt { .. })));
-    program.actions.values().for_each(|action| walk::action(&mut found, action));
-    program.functions.values().for_each(|function| walk::body(&mut found, &function.body));
-    program.starts.iter().for_each(|start| walk::body(&mut found, &start.body));
-    program.processes.values().for_each(|it| walk::body(&mut found, &it.life.prologue));
-    found.0
+    let asserts = |body: &[Stmt]| walk::any_stmt(body, &|it| matches!(it, StmtKind::Assert { .. }));
+    has(program, |it| matches!(it, PropertyKind::AssertionAt { .. }))
+        || program.actions.values().any(|it| asserts(&it.body))
+        || program.functions.values().any(|it| asserts(&it.body))
+        || program.starts.iter().any(|it| asserts(&it.body))
+        || program.processes.values().any(|it| asserts(&it.life.prologue))
 }

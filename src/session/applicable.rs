@@ -1,7 +1,8 @@
 //! Which reductions there are for a model: of what, where it stands, what each saves by itself.
 
 use super::{Reduce, Runnable, Steps, TextModel};
-use crate::analysis::automorphisms::{automorphisms, joined};
+use crate::analysis::automorphisms::automorphisms;
+use crate::analysis::classes::joined;
 use crate::analysis::linear::linear_sets;
 use crate::exec::{Executor, Interp};
 use crate::ir::{Domain, Instance, Program, ScalarsetId, Type, TypeId, Variable};

@@ -11,7 +11,7 @@ use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
 use crate::reduce::reversible::Rules;
 use crate::reduce::rewriting::{ProgramForm, Rewritings};
 use crate::reduce::symmetry::Effort;
-use crate::reduce::{Kind, Reduction, Refused, Stack, Wished};
+use crate::reduce::{Kind, Reduction, Refused, Stack, Wished, boxed};
 use crate::search::external::has_room_for_obligations;
 use crate::search::trial::FirstLevels;
 use crate::search::{Checks, Control, Storage};
@@ -134,11 +134,11 @@ impl TextModel {
     ) -> Result<Stack<'m>, String> {
         let (program, layout) = (form.interp().program(), form.interp().layout());
         let found = wished.symmetry_of(program, layout);
-        let mut members: Vec<Box<dyn Reduction<'m> + 'm>> = vec![Box::new(order)];
+        let mut members: Vec<Box<dyn Reduction<'m> + 'm>> = vec![boxed(order)];
         let claim = NeverClaim::of(form.interp());
-        members.extend(claim.map(|it| Box::new(it) as Box<dyn Reduction<'m> + 'm>));
+        members.extend(claim.map(boxed));
         members.extend(form.reductions());
-        members.extend(found.map(|found| Box::new(found) as Box<dyn Reduction<'m> + 'm>));
+        members.extend(found.map(boxed));
         let stack = Stack::new(members);
         match stack.refused().first() {
             None => Ok(stack),

@@ -2,13 +2,14 @@
 #![allow(dead_code)]
 
 use proptest::prelude::*;
+use spillway::Check;
 use spillway::exec::{Explain, Interp, Model, Step, StepOutcome};
 use spillway::front::{Language, Options};
 use spillway::ir::validate;
 use spillway::reduce::Wished;
 use spillway::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
-use spillway::search::{Checks, Limits, Outcome, memory};
-use spillway::session::TextModel;
+use spillway::search::{Checks, Limits, Outcome, Verdict, memory};
+use spillway::session::{Found, Reduce, TextModel};
 use spillway::source::Sources;
 use std::collections::BTreeSet;
 
@@ -109,7 +110,8 @@ fn explored(model: &dyn Model) -> Outcome {
     memory::search(model, &ALL).unwrap()
 }
 
-const ALL: Limits = Limits {
+/// Looks for everything, and goes on.
+pub const ALL: Limits = Limits {
     checks: Checks {
         deadlock: true,
         assertions: true,
@@ -124,4 +126,22 @@ const ALL: Limits = Limits {
 /// What was found, and how deep.
 fn levels(outcome: &Outcome) -> Vec<String> {
     outcome.findings.iter().map(|(check, it)| format!("{check:?} {}", it.level)).collect()
+}
+
+/// That a search with a reduction finds what one without does, as deep, in fewer states: less than one in `fewer` of
+/// them; and that one that was stopped goes on by it, and not by others.
+pub fn goes_on_as_it_began(model: &TextModel, reduce: Reduce, others: Reduce, fewer: u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |reduce| Check::of_text(model).reduce(reduce).memory(256 << 20);
+    let (whole, left) = (check(Reduce::NONE).run().unwrap(), check(reduce.clone()).run().unwrap());
+    assert!(fewer * left.states() < whole.states());
+    assert_eq!((whole.verdict(), left.verdict()), (Verdict::Violated, Verdict::Violated));
+    let depth = |found: &Found| found.counterexample().unwrap().unwrap().depth();
+    assert_eq!(depth(&whole), depth(&left));
+    let dir = folder.path().join("d");
+    let stopped = check(reduce.clone()).dir(&dir).max_states(100).run().unwrap();
+    assert_eq!(stopped.verdict(), Verdict::Incomplete);
+    drop(stopped);
+    assert!(check(others).dir(&dir).run().is_err());
+    assert_eq!(check(reduce).dir(&dir).run().unwrap().outcome(), left.outcome());
 }

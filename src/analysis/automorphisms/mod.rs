@@ -19,9 +19,10 @@ mod walking;
 pub use cells::{CellMap, Moved, Recoding};
 
 use crate::ir::layout::Layout;
+use crate::ir::walk::any_stmt;
 use crate::ir::{
     Action, ActionId, Instance, Instances, Owner, Pid, Process, ProcessId, Program, PropertyId,
-    PropertyKind, Schedule, Start, Stmt, StmtKind, Turn,
+    PropertyKind, Schedule, Start, StmtKind, Turn,
 };
 use correspondence::Correspondence;
 use sorts::Sorts;
@@ -63,20 +64,6 @@ pub fn automorphisms(program: &Program, layout: &Layout) -> Vec<Automorphism> {
         }
     }
     found
-}
-
-/// The sets that pairs join.
-pub fn joined<T: Copy + Ord>(pairs: impl IntoIterator<Item = (T, T)>) -> Vec<BTreeSet<T>> {
-    let mut kinds: Vec<BTreeSet<T>> = Vec::new();
-    for (one, other) in pairs {
-        let pair = BTreeSet::from([one, other]);
-        let (with, without): (Vec<_>, Vec<_>) =
-            kinds.into_iter().partition(|it| !it.is_disjoint(&pair));
-        kinds = without;
-        kinds.push(with.into_iter().flatten().chain(pair).collect());
-    }
-    kinds.sort();
-    kinds
 }
 
 fn by_process(program: &Program) -> Vec<Vec<(ActionId, &Action)>> {
@@ -369,9 +356,4 @@ fn matched<'p>(
         others.remove(there);
     }
     Some(())
-}
-
-/// Whether any statement, however deep, is such.
-fn any_stmt(body: &[Stmt], is: &dyn Fn(&StmtKind) -> bool) -> bool {
-    body.iter().any(|it| is(&it.kind) || it.kind.bodies().any(|inner| any_stmt(inner, is)))
 }

@@ -6,6 +6,7 @@
 //! others only tell things apart, so that they can be exchanged (as types are inferred for scalarsets: Ip and
 //! Dill 1996, section 5).
 
+use crate::analysis::classes::Classes;
 use crate::ir::interval::Interval;
 use crate::ir::{
     ActionId, Arena, ChannelId, LocalId, ProcessId, Program, PropertyId, Type, TypeId, VarId,
@@ -35,7 +36,7 @@ pub(super) enum Scope {
 /// The sorts of a program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sorts {
-    above: Vec<Sort>,
+    classes: Classes,
     is_fixed: Vec<bool>,
     /// What all values of a sort have to lie in, or all that are exchanged.
     ranges: Vec<Vec<Interval>>,
@@ -71,8 +72,7 @@ impl Sorts {
     }
 
     fn fresh(&mut self) -> Sort {
-        let sort = Sort(self.above.len() as u32);
-        self.above.push(sort);
+        let sort = Sort(self.classes.add() as u32);
         self.is_fixed.push(false);
         self.ranges.push(Vec::new());
         sort
@@ -102,8 +102,7 @@ impl Sorts {
 
     /// The sort that stands for all that are the same as one.
     pub(super) fn class(&self, sort: Sort) -> Sort {
-        let above = self.above[sort.0 as usize];
-        if above == sort { sort } else { self.class(above) }
+        Sort(self.classes.first(sort.0 as usize) as u32)
     }
 
     /// Whether the values of a sort mean themselves.
@@ -136,12 +135,11 @@ impl Sorts {
     }
 
     pub(super) fn join(&mut self, one: Sort, other: Sort) {
-        let (one, other) = (self.class(one), self.class(other));
+        let (one, other) = self.classes.join(one.0 as usize, other.0 as usize);
         if one != other {
-            self.above[other.0 as usize] = one;
-            self.is_fixed[one.0 as usize] |= self.is_fixed[other.0 as usize];
-            let ranges = std::mem::take(&mut self.ranges[other.0 as usize]);
-            self.ranges[one.0 as usize].extend(ranges);
+            self.is_fixed[one] |= self.is_fixed[other];
+            let ranges = std::mem::take(&mut self.ranges[other]);
+            self.ranges[one].extend(ranges);
         }
     }
 

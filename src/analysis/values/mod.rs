@@ -13,13 +13,14 @@
 mod judged;
 mod partition;
 
+use super::classes::Classes;
 use super::uses::{Holder, Holders, Storing, Use, uses};
 use crate::ir::interval::{hull, wrapped};
 use crate::ir::layout::CellId;
 use crate::ir::walk::{self, Access, Visitor};
 use crate::ir::{
-    ChannelId, Domain, EndRule, Expr, ExprKind, Layout, Overflow, Owner, Pattern, Place, Program,
-    Root, VarId,
+    ChannelId, Domain, EndRule, Expr, ExprKind, Layout, Overflow, Pattern, Place, Program, Root,
+    VarId,
 };
 use judged::Value;
 pub(super) use judged::{Depends, depends, judge};
@@ -106,8 +107,7 @@ impl Apart {
             let Some(found) = judged_class(program, layout, &joined, (class, &ours)) else {
                 continue;
             };
-            let members: Vec<Holder> =
-                (0..holders.count()).filter(|&it| joined.find(it) == class).collect();
+            let members: Vec<Holder> = joined.classes.members(class).collect();
             let number = Some(apart.classes.len());
             members.iter().for_each(|&it| apart.class_of[it] = number);
             apart.classes.push(found);
@@ -139,8 +139,8 @@ impl Apart {
         let mut cells = Vec::new();
         for (holder, class) in self.class_of.iter().enumerate() {
             if let Some(class) = *class {
-                let all = cells_of(program, layout, &self.holders, holder);
-                cells.extend(all.into_iter().map(|it| (it, class)));
+                let all = self.holders.cells(program, layout, holder);
+                cells.extend(all.into_iter().map(|(it, _)| (it, class)));
             }
         }
         cells
@@ -255,39 +255,11 @@ pub(super) fn kept(value: i64, domain: (i64, i64), overflow: Overflow) -> Option
     (fits || overflow == Overflow::Wraps).then(|| wrapped(value, domain))
 }
 
-/// The cells of a holder, in all slots.
-fn cells_of(program: &Program, layout: &Layout, holders: &Holders, holder: Holder) -> Vec<CellId> {
-    let (owner, placement, offsets) = match holders.as_variable(holder) {
-        Some(id) => {
-            let variable = &program.variables[id];
-            let count = program.scalars(variable.ty);
-            (variable.owner, layout.variables[id], (0..count).collect::<Vec<_>>())
-        }
-        None => {
-            let Some((id, number)) = holders.as_field(holder) else { return Vec::new() };
-            let channel = &program.channels[id];
-            let fields = channel.fields.len() as u32;
-            // The number of messages, then these, one behind the other.
-            let offsets = (0..channel.capacity).map(|it| 1 + it * fields + number as u32);
-            (channel.owner, layout.channels[id], offsets.collect())
-        }
-    };
-    let slots = match owner {
-        Owner::Program => 1,
-        Owner::Process(process) => program.slots(process),
-    };
-    let in_slot = |slot| {
-        let first = placement.in_slot(slot).0;
-        offsets.iter().map(move |it| CellId(first + it)).collect::<Vec<_>>()
-    };
-    (0..slots).flat_map(in_slot).collect()
-}
-
 /// Holders that values go between.
 struct Joined<'p> {
     program: &'p Program,
     holders: &'p Holders,
-    parents: Vec<Holder>,
+    classes: Classes,
     /// Of each class's first holder, whether all of its values are told apart.
     all_apart: Vec<bool>,
 }
@@ -297,7 +269,7 @@ impl<'p> Joined<'p> {
         let all_apart =
             (0..holders.count()).map(|it| holders.scalar(program, it).is_none()).collect();
         let mut joined =
-            Joined { program, holders, parents: (0..holders.count()).collect(), all_apart };
+            Joined { program, holders, classes: Classes::apart(holders.count()), all_apart };
         for it in uses {
             match it {
                 Use::HandledOtherwise(it) => joined.tell_all_apart(*it),
@@ -327,11 +299,8 @@ impl<'p> Joined<'p> {
         self.holders.at(self.program, place)
     }
 
-    fn find(&self, mut holder: Holder) -> Holder {
-        while self.parents[holder] != holder {
-            holder = self.parents[holder];
-        }
-        holder
+    fn find(&self, holder: Holder) -> Holder {
+        self.classes.first(holder)
     }
 
     fn tell_all_apart(&mut self, holder: Holder) {
@@ -347,8 +316,7 @@ impl<'p> Joined<'p> {
         let is_alike =
             bounds(&first.domain) == bounds(&second.domain) && first.undefined == second.undefined;
         if is_alike {
-            let (one, other) = (self.find(one), self.find(other));
-            self.parents[other] = one;
+            let (one, other) = self.classes.join(one, other);
             self.all_apart[one] |= self.all_apart[other];
         }
         is_alike
@@ -356,8 +324,7 @@ impl<'p> Joined<'p> {
 
     /// The classes of which not all values are known to be told apart.
     fn classes(&self) -> Vec<Holder> {
-        let all = (0..self.parents.len()).filter(|&it| self.parents[it] == it);
-        all.filter(|&it| !self.all_apart[it]).collect()
+        self.classes.firsts().filter(|&it| !self.all_apart[it]).collect()
     }
 }
 
@@ -369,16 +336,15 @@ fn judged_class(
     (class, uses): (Holder, &[&Use]),
 ) -> Option<Class> {
     let holders = joined.holders;
-    let members = (0..holders.count()).filter(|&it| joined.find(it) == class);
-    let members: Vec<Holder> = members.collect();
+    let members: Vec<Holder> = joined.classes.members(class).collect();
     let scalar = holders.scalar(program, class)?;
     // An undefined field is received as something else.
     if scalar.undefined && members.iter().any(|&it| holders.as_variable(it).is_none()) {
         return None;
     }
-    let cells = members.iter().flat_map(|&it| cells_of(program, layout, holders, it));
+    let cells = members.iter().flat_map(|&it| holders.cells(program, layout, it));
     let ranges: BTreeSet<(i64, i64)> =
-        cells.map(|it| (layout.cells[it].least, layout.cells[it].most)).collect();
+        cells.map(|(it, _)| (layout.cells[it].least, layout.cells[it].most)).collect();
     let (low, high) = ranges.iter().copied().reduce(hull)?;
     if high.checked_sub(low)? >= VALUES_MAX {
         return None;

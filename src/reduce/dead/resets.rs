@@ -1,7 +1,7 @@
 //! The pass: actions that set to its first value what is dead behind them.
 
 use crate::analysis::live::Dead;
-use crate::ir::walk::{self, Visitor};
+use crate::ir::walk::any_stmt;
 use crate::ir::{
     Action, Expr, ExprKind, Overflow, Place, Program, Selector, Stmt, StmtKind, Type, TypeId, VarId,
 };
@@ -33,16 +33,7 @@ pub(super) fn add_resets(program: &mut Program, dead: &Dead) -> usize {
 }
 
 fn ends_its_mover(action: &Action) -> bool {
-    struct Ends(bool);
-    impl Visitor for Ends {
-        fn stmt(&mut self, stmt: &Stmt) {
-            self.0 |= matches!(stmt.kind, StmtKind::Exit);
-            walk::stmt(self, stmt);
-        }
-    }
-    let mut ends = Ends(false);
-    walk::body(&mut ends, &action.body);
-    ends.0
+    any_stmt(&action.body, &|it| matches!(it, StmtKind::Exit))
 }
 
 /// Statements that reset these scalars: a variable at once where all of it is reset.

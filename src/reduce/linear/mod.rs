@@ -9,11 +9,11 @@
 //! bit = 1, seen = 0, message 0      becomes bit = 0, seen = 1, message 1
 //! ```
 
+use super::replacing::{CANDIDATES, replaced};
 use super::{Kind, Preserved, Reduction, Stack};
-use crate::analysis::linear::{Kept, LinearSet, linear_sets};
-use crate::exec::{
-    Collected, Expansion, Explain, Lift, Model, Postpones, Tally, any_bits, one_step, stop,
-};
+use crate::analysis::linear::{LinearSet, linear_sets};
+use crate::analysis::uses::Kept;
+use crate::exec::{Expansion, Explain, Lift, Model, Postpones, Tally, any_bits, one_step};
 use crate::ir::layout::Codes;
 use crate::ir::{Layout, Program};
 use spill::Result;
@@ -21,9 +21,6 @@ use std::sync::Arc;
 
 /// What the reduction is called.
 pub const NAME: &str = "linear sets";
-
-/// How many candidates are gathered before they are replaced.
-const CANDIDATES: usize = 256;
 
 /// The sets of variables of a program that only count on from each other.
 pub struct Linear<'m> {
@@ -109,22 +106,8 @@ impl Counted<'_> {
     fn through(&self, out: &mut Expansion, run: impl FnOnce(&mut Expansion)) {
         let width = self.model.width();
         let mut candidates = Vec::with_capacity(CANDIDATES * width);
-        let pass_on = |candidates: &mut Vec<u8>, out: &mut Expansion| {
-            for state in candidates.chunks_exact_mut(width) {
-                if stop::is_asked() {
-                    break;
-                }
-                self.represent(&mut state[..self.layout.bytes]);
-                out.candidate(state);
-            }
-            candidates.clear();
-        };
-        let limit = CANDIDATES * width;
-        let collected = out.wrap_in_batches(width, &mut candidates, limit, pass_on, run);
-        let Some(Collected { findings, left_out, .. }) = collected else { return };
-        pass_on(&mut candidates, out);
-        out.add_findings(findings);
-        out.leave_out(left_out);
+        let represent = |state: &mut [u8]| self.represent(&mut state[..self.layout.bytes]);
+        replaced(out, (width, &mut candidates), represent, run);
     }
 }
 

@@ -1,6 +1,7 @@
 //! What fails of one process fails of another that is alike, by another name.
 
-use crate::analysis::automorphisms::{Automorphism, joined};
+use crate::analysis::automorphisms::Automorphism;
+use crate::analysis::classes::joined;
 use crate::exec::Violation;
 use std::collections::BTreeSet;
 

@@ -6,9 +6,10 @@
 //! any; the least is one for all states of an orbit).
 
 use crate::analysis::automorphisms::{Automorphism, Moved, Recoding};
+use crate::analysis::classes::Classes;
 use crate::ir::Layout;
 use crate::ir::layout::{CellId, Content};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -43,22 +44,24 @@ pub(super) struct Groups(Vec<Group>);
 impl Groups {
     /// Those of some automorphisms, unless they are none.
     pub(super) fn of(found: Vec<Automorphism>, layout: &Layout) -> Option<Groups> {
-        let mut apart: Vec<(HashSet<CellId>, Vec<Automorphism>)> = Vec::new();
-        for one in found {
-            let mut cells: HashSet<CellId> =
-                compared(std::slice::from_ref(&one), layout).into_iter().collect();
-            let mut together = Vec::new();
-            let (with, without) = apart.into_iter().partition(|it| !it.0.is_disjoint(&cells));
-            apart = without;
-            let with: Vec<(HashSet<CellId>, Vec<Automorphism>)> = with;
-            for (others, members) in with {
-                cells.extend(others);
-                together.extend(members);
+        let mut cells = Classes::apart(layout.state_cells as usize);
+        let numbers = |it: &Automorphism| {
+            let moved = compared(std::slice::from_ref(it), layout);
+            moved.into_iter().map(|it| it.0 as usize).collect::<Vec<_>>()
+        };
+        let moved: Vec<Vec<usize>> = found.iter().map(numbers).collect();
+        for all in &moved {
+            for two in all.windows(2) {
+                cells.join(two[0], two[1]);
             }
-            together.push(one);
-            apart.push((cells, together));
         }
-        let groups: Vec<_> = apart.iter().filter_map(|it| Group::of(&it.1, layout)).collect();
+        let mut apart: BTreeMap<usize, Vec<Automorphism>> = BTreeMap::new();
+        for (one, moved) in found.into_iter().zip(&moved) {
+            if let Some(&cell) = moved.first() {
+                apart.entry(cells.first(cell)).or_default().push(one);
+            }
+        }
+        let groups: Vec<_> = apart.values().filter_map(|it| Group::of(it, layout)).collect();
         (!groups.is_empty()).then_some(Groups(groups))
     }
 
@@ -279,18 +282,16 @@ impl Group {
 fn swaps(all: &[Permutation], cells: &[CellId], layout: &Layout) -> Vec<Permutation> {
     let places = places(layout);
     let count = cells.iter().take_while(|it| places.contains(it)).count();
+    let moved = |one: &[(u32, Table)]| one.iter().zip(0..).filter(|((to, _), at)| to != at).count();
     let is_swap = |one: &&Permutation| {
-        let moved = one[..count].iter().zip(0..).filter(|((to, _), cell)| to != cell).count();
         let returns = |(&(to, table), cell): (&(u32, Table), u32)| {
             let (back, other) = one[to as usize];
             back == cell && (table == SAME) == (other == SAME)
         };
-        moved > 0 && one.iter().zip(0..).all(returns)
+        moved(&one[..count]) > 0 && one.iter().zip(0..).all(returns)
     };
     let mut found: Vec<_> = all.iter().filter(is_swap).cloned().collect();
-    let moved =
-        |one: &Permutation| one.iter().zip(0..).filter(|((to, _), cell)| to != cell).count();
-    let fewest = found.iter().map(moved).min();
+    let fewest = found.iter().map(|it| moved(it)).min();
     found.retain(|it| Some(moved(it)) == fewest);
     found.truncate(SWAPS_MOST);
     found

@@ -1,0 +1,38 @@
+//! Successors that are replaced by what stands for them.
+
+use crate::exec::{Collected, Expansion, stop};
+
+/// How many candidates are gathered before they are replaced.
+pub(super) const CANDIDATES: usize = 256;
+
+/// Passes on what `run` adds to an expansion, each candidate of so many bytes after `replace` has been at it. They are
+/// gathered in `candidates`. If told to stop, the rest is dropped.
+pub(super) fn replaced(
+    out: &mut Expansion,
+    (width, candidates): (usize, &mut Vec<u8>),
+    mut replace: impl FnMut(&mut [u8]),
+    run: impl FnOnce(&mut Expansion),
+) {
+    candidates.clear();
+    let mut pass_on = |candidates: &mut Vec<u8>, out: &mut Expansion| {
+        for state in candidates.chunks_exact_mut(width) {
+            replace(state);
+            if stop::is_asked() {
+                break;
+            }
+            out.candidate(state);
+        }
+        candidates.clear();
+    };
+    let limit = CANDIDATES * width;
+    let Some(Collected { findings, left_out, put_off, passed, .. }) =
+        out.wrap_in_batches(width, candidates, limit, &mut pass_on, run)
+    else {
+        return;
+    };
+    pass_on(candidates, out);
+    out.add_findings(findings);
+    out.leave_out(left_out);
+    out.put_off(put_off);
+    out.pass(passed);
+}
