@@ -2,7 +2,7 @@
 //!
 //! To ask each pair by itself takes seconds where there are thousands of instances. Here what instances
 //! do is sorted by what they do it to (`users`), and the answers for one instance are unions of such
-//! sets. They are the same as those of [`Dependence`], pair by pair (`tests/access.rs`).
+//! sets. They are the same as those of [`Dependence`], pair by pair (`tests/exec/access.rs`).
 
 use super::Dependence;
 use super::channels::{self, Answer};

@@ -1,10 +1,7 @@
 //! The external search against the oracle, on pseudo-random graphs.
 
-#[path = "support/graphs.rs"]
-mod graphs;
-mod support;
-
-use graphs::graphs_of;
+use crate::graphs::graphs_of;
+use crate::support::{Graph, begin_or_resume, tiny_plan};
 use proptest::prelude::*;
 use spill::{Disk, FaultDisk, RealDisk};
 use spillway::exec::{
@@ -15,7 +12,6 @@ use spillway::search::{Checks, Control, Limits, Outcome, Verdict, memory};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
-use support::{Graph, begin_or_resume, tiny_plan};
 
 fn graphs() -> impl Strategy<Value = Graph> {
     let width = prop_oneof![Just(3usize), Just(8), Just(11), Just(16), Just(24), Just(90)];

@@ -1,8 +1,6 @@
 //! Reductions that stack: in which order they act, what they preserve together, which refuse to go
 //! with others, and how a counterexample is lifted through them, to a run of the unreduced model.
 
-mod support;
-
 use spillway::exec::{
     Expansion, Explain, Interp, Lift, Model, Postpones, StepOutcome, Tally, any_bits,
 };
@@ -326,7 +324,7 @@ fn a_step_that_stands_for_several_is_lifted_through_all_that_stack_on_it() {
 /// Has every counterexample replayed by the model that is not reduced, to where something fails.
 fn counterexamples_replay(model: &dyn Model, expected: &spillway::search::Outcome) {
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
-    for trace in support::stored::replayed(model, expected, &limits) {
+    for trace in crate::support::stored::replayed(model, expected, &limits) {
         let last = trace.states.last().unwrap();
         let violated = model.explained().violations(last);
         assert!(violated.contains(&trace.check), "{:?}", trace.check);

@@ -4,8 +4,7 @@
 //! outcome; rot must be noticed or not matter. `SPILLWAY_LARGE` tries every operation of more
 //! searches, with more outcomes of each loss of power.
 
-mod support;
-
+use crate::support::{Graph, begin_or_resume, is_large, tiny_plan};
 use spill::fault::Faults;
 use spill::{Disk, Error, FaultDisk, Result};
 use spillway::exec::Model;
@@ -13,7 +12,6 @@ use spillway::search::checkpoint::MANIFEST;
 use spillway::search::{Control, Limits, MemoryPlan, Outcome, memory};
 use std::sync::Arc;
 use std::time::Duration;
-use support::{Graph, begin_or_resume, is_large, tiny_plan};
 
 /// A search small enough to repeat a thousand times that yet meets everything a large one does:
 /// states so wide that a block holds few, buffers so small that most candidates go to disk.

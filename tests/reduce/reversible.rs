@@ -3,11 +3,8 @@
 //!
 //! With `SPILLWAY_CORPUS`, the verdicts of models by others, and the counts of the paper's.
 
-#[path = "support/runs.rs"]
-mod runs;
-mod support;
-
-use runs::{assert_is_run, configurations, explore, load};
+use crate::runs::{assert_is_run, configurations, explore, load};
+use crate::support::Random;
 use spillway::exec::{Expansion, Interp, Model, Violation};
 use spillway::front::{Options, murphi};
 use spillway::reduce::reversible::{REDUCTION_NAME, Reversible, Rules, Undoing};
@@ -19,7 +16,6 @@ use spillway::source::Sources;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
-use support::Random;
 
 fn interp(text: &str) -> Interp {
     let mut sources = Sources::default();
@@ -234,7 +230,7 @@ fn counterexamples_are_runs(name: &str, model: &Interp) -> usize {
 #[test]
 fn our_models_are_searched_as_wholly() {
     let mut all = configurations();
-    let most = if support::is_large() { 200_000 } else { 3000 };
+    let most = if crate::support::is_large() { 200_000 } else { 3000 };
     all.retain(|(_, model)| states(model, most).is_some());
     let reduced = all.iter().filter(|(name, model)| is_reduced_soundly(name, model)).count();
     assert!(reduced >= 12, "{reduced} of {}", all.len());
@@ -322,7 +318,7 @@ fn program(seed: u64) -> String {
 
 #[test]
 fn random_rules_are_searched_as_wholly() {
-    let programs = if support::is_large() { 10_000 } else { 300 };
+    let programs = if crate::support::is_large() { 10_000 } else { 300 };
     let (mut reduced, mut traces) = (0, 0);
     for seed in 0..programs {
         let text = program(seed);
@@ -372,8 +368,8 @@ const STATES_MAX: u64 = 100_000;
 fn models_of_others_have_the_same_verdict() {
     let Some(folder) = std::env::var_os("SPILLWAY_CORPUS") else { return };
     let mut told: BTreeMap<bool, usize> = BTreeMap::new();
-    for file in support::collection::models_below(&Path::new(&folder).join("murphi")) {
-        let text = support::collection::text_of(&file);
+    for file in crate::support::collection::models_below(&Path::new(&folder).join("murphi")) {
+        let text = crate::support::collection::text_of(&file);
         let mut sources = Sources::default();
         sources.add("model.m", &text);
         let Ok(loaded) = murphi::LANGUAGE.load(&mut sources, &Options::default()) else { continue };

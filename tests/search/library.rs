@@ -1,7 +1,6 @@
 //! Searches that a program asks for itself: of Rust types, of models with states of their own, of texts.
 
-mod support;
-
+use crate::support::Graph;
 use spillway::exec::{
     Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome, Violation,
     any_bits,
@@ -13,7 +12,6 @@ use spillway::{
 };
 use std::ops::ControlFlow;
 use std::path::Path;
-use support::Graph;
 
 /// Tokens that go round, each at its own pace.
 struct Ring {

@@ -1,10 +1,7 @@
 //! What front ends compute of known operands is what the operators mean; where there is no result,
 //! the operation is left to the step that meets its fault.
 
-#[path = "support/definition.rs"]
-mod definition;
-
-use definition::{BINARY, Expected, UNARY, binary, integers, unary};
+use crate::definition::{BINARY, Expected, UNARY, binary, integers, unary};
 use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::ir::{Arithmetic, Binary, Expr, ExprKind, Stmt, StmtKind, Unary};
 use spillway::source::Sources;

@@ -5,13 +5,10 @@
 //! something if one part of the method is left out lose it here; counterexamples are runs of the model
 //! as it was given. `SPILLWAY_LARGE` tries as many random programs as take minutes.
 
-// Some of it is for others.
-#[allow(dead_code, unused_imports)]
-#[path = "support/programs/mod.rs"]
-mod generated;
-mod support;
-
-use generated::{Generated, programs, try_all};
+use crate::generated::{Generated, programs, try_all};
+use crate::support::collection::{models_below, text_of};
+use crate::support::is_large;
+use crate::support::promises::{Promise, models, promises};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spillway::Check;
@@ -32,9 +29,6 @@ use spillway::source::Sources;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
-use support::collection::{models_below, text_of};
-use support::is_large;
-use support::promises::{Promise, models, promises};
 
 /// States on runs of what is not chosen that are looked at.
 const OUTSIDE_MAX: usize = 40;
@@ -57,7 +51,7 @@ const OF_OTHERS: Extent = Extent { states: 20_000, close: 2 };
 
 type Tried<T> = Result<T, TestCaseError>;
 
-/// The methods that leave out states; those by which steps are asleep are tried by `tests/sleep.rs`.
+/// The methods that leave out states; those by which steps are asleep are tried by `tests/reduce/sleep.rs`.
 const CHOOSING: [Method; 4] =
     [Method::Local, Method::Overman, Method::Stubborn, Method::Conditional];
 

@@ -5,13 +5,9 @@
 //! `SPILLWAY_CORPUS` of the claims of others. Models that lose something if one part is left out lose it here.
 //! `SPILLWAY_LARGE` tries as many random programs as take minutes.
 
-// Some of it is for others.
-#[allow(dead_code, unused_imports)]
-#[path = "support/programs/mod.rs"]
-mod generated;
-mod support;
-
-use generated::{Generated, programs, try_all};
+use crate::generated::{Generated, programs, try_all};
+use crate::support::Random;
+use crate::support::collection::{models_below, text_of};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spillway::Check;
@@ -30,8 +26,6 @@ use spillway::source::{Sources, Span};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::Path;
-use support::Random;
-use support::collection::{models_below, text_of};
 
 type Tried<T> = Result<T, TestCaseError>;
 

@@ -4,13 +4,11 @@
 //! Of random programs, of our models, and with `SPILLWAY_CORPUS` of those of others, in memory; and on disk against
 //! that.
 
-// Some of it is for others.
-#[allow(dead_code, unused_imports)]
-#[path = "support/programs/mod.rs"]
-mod generated;
-mod support;
-
-use generated::{Generated, programs};
+use crate::generated::{Generated, programs};
+use crate::support::collection::{models_below, text_of};
+use crate::support::promises::{models, promises};
+use crate::support::stored::{assert_same, assert_traces_replay, search, storages};
+use crate::support::{begin_or_resume, tiny_plan};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spill::fault::Faults;
@@ -31,10 +29,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use support::collection::{models_below, text_of};
-use support::promises::{models, promises};
-use support::stored::{assert_same, assert_traces_replay, search, storages};
-use support::{begin_or_resume, tiny_plan};
 
 /// Programs with more states are not searched.
 const STATES_MAX: usize = 800;
@@ -165,7 +159,7 @@ fn keeps_all(interp: &Interp, most: usize, census: &Census) -> Tried<()> {
 }
 
 fn try_all(cases: u32, test: impl Fn(&Interp) -> Tried<()>) {
-    generated::try_all(cases, programs(), |Generated(program)| {
+    crate::generated::try_all(cases, programs(), |Generated(program)| {
         test(&Interp::new(program).expect("what is generated can be executed"))
     });
 }

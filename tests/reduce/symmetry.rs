@@ -4,11 +4,7 @@
 //!
 //! With `SPILLWAY_CORPUS`, the same of models by others that end in errors.
 
-#[path = "support/runs.rs"]
-mod runs;
-mod support;
-
-use runs::{assert_is_run, configurations, explore, load};
+use crate::runs::{assert_is_run, configurations, explore, load};
 use spillway::exec::{Expansion, Explain, Interp, Lift, Model, Violation};
 use spillway::reduce::symmetry::{Effort, Symmetric};
 use std::path::PathBuf;
@@ -62,7 +58,7 @@ impl Expanded {
     }
 
     fn by(model: &dyn Model, run: impl FnOnce(&mut Expansion)) -> Expanded {
-        let (successors, _, findings) = support::agree::collected(model, usize::MAX, run);
+        let (successors, _, findings) = crate::support::agree::collected(model, usize::MAX, run);
         let found = findings.iter().map(|(check, finding)| (check, finding.count));
         let successors = successors.chunks_exact(model.width()).map(Vec::from).collect();
         Expanded { successors, found: found.collect() }

@@ -3,12 +3,9 @@
 //!
 //! `SPILLWAY_LARGE` tries as many random models as take minutes.
 
-#[allow(dead_code, unused_imports)]
-#[path = "support/programs/mod.rs"]
-mod generated;
-mod support;
-
-use generated::try_all;
+use crate::generated::try_all;
+use crate::support::follow::{ALL, load};
+use crate::support::stored::replayed;
 use proptest::prelude::*;
 use spillway::analysis::automorphisms::{Automorphism, Recoding, automorphisms};
 use spillway::exec::{Explain, Fault, Interp, Step, StepOutcome, Violation};
@@ -17,8 +14,6 @@ use spillway::reduce::symmetry::Symmetry;
 use spillway::search::{Outcome, memory};
 use spillway::session::TextModel;
 use std::collections::{BTreeMap, BTreeSet};
-use support::follow::{ALL, load};
-use support::stored::replayed;
 
 /// A state with processes exchanged.
 fn image(interp: &Interp, one: &Automorphism, state: &[u8]) -> Vec<u8> {

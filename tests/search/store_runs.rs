@@ -8,15 +8,13 @@
 //! row with 5,000 to 500,000 states in `FOLDER/LANGUAGE/reference.tsv`. Those are of the whole space,
 //! and all of it is visited, unless a verdict there is that of a tool that stopped at an error.
 
-mod support;
-
+use crate::support::Random;
+use crate::support::promises::{Promise, models, promises};
 use serde_json::Value;
 use spillway::reduce::symmetry::Effort;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use support::Random;
-use support::promises::{Promise, models, promises};
 
 const SPILLWAY: &str = env!("CARGO_BIN_EXE_spillway");
 
@@ -246,7 +244,7 @@ fn report(what: &str, cases: usize, tally: &Tally) {
 
 #[test]
 fn all_stores_find_the_same_in_our_models() {
-    let large = support::is_large();
+    let large = crate::support::is_large();
     let cases = ours(|states| if large { states <= OURS_MAX } else { QUICK.contains(&states) });
     let (mut random, mut tally) = (Random::new(5), Tally::default());
     for case in &cases {

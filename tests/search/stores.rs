@@ -1,26 +1,10 @@
 //! Every way of storing states gives what the oracle gives: on pseudo-random graphs, on models we
 //! ship, across stops, on disks that fail, and through the command line.
 
-// The names of causes are for the example.
-#[allow(dead_code)]
-#[path = "../examples/differential/causes.rs"]
-mod causes;
-#[path = "../examples/differential/claims.rs"]
-mod claims;
-#[path = "support/graphs.rs"]
-mod graphs;
-#[path = "../examples/differential/models/mod.rs"]
-mod models;
-// The census is for the example.
-#[allow(dead_code)]
-#[path = "../examples/differential/ours.rs"]
-mod ours;
-mod support;
-#[path = "../examples/differential/tools.rs"]
-mod tools;
-
-use causes::Comparison;
-use graphs::graphs_of;
+use crate::causes::Comparison;
+use crate::graphs::graphs_of;
+use crate::support::stored::{assert_same, assert_traces_replay, search, storages};
+use crate::support::{Graph, Random, Started, begin_or_resume, begin_stored_or_resume, tiny_plan};
 use proptest::prelude::*;
 use spill::{Codec, Disk, FaultDisk, Tables};
 use spillway::exec::{
@@ -39,8 +23,6 @@ use spillway::source::Sources;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use support::stored::{assert_same, assert_traces_replay, search, storages};
-use support::{Graph, Random, Started, begin_or_resume, begin_stored_or_resume, tiny_plan};
 
 fn graphs() -> impl Strategy<Value = Graph> {
     let width = prop_oneof![Just(3usize), Just(8), Just(11), Just(24), Just(90)];
@@ -208,7 +190,7 @@ fn every_store_survives_failures() {
         };
         let undisturbed = FaultDisk::new();
         assert_same(&run(&undisturbed).unwrap(), &expected, &storage, "undisturbed");
-        let step = if support::is_large() { 1 } else { 7 };
+        let step = if crate::support::is_large() { 1 } else { 7 };
         for operation in (0..undisturbed.operations()).step_by(step) {
             let disk = FaultDisk::with_faults(spill::fault::Faults::new().crash_at(operation));
             assert!(run(&disk).is_err());
@@ -422,7 +404,7 @@ fn bytes_that_are_no_state_do_no_harm() {
     let mut random = Random::new(7);
     let (mut taken, mut refused) = (0, 0);
     let mut ask_all = |what: &str, models: [&dyn Model; 2]| {
-        for _ in 0..if support::is_large() { 20_000 } else { 300 } {
+        for _ in 0..if crate::support::is_large() { 20_000 } else { 300 } {
             let bytes = some_bytes(models[0], &mut random);
             let [one, other] = models.map(|model| ask(model, &bytes));
             assert_eq!(one, other, "{what}: {bytes:02x?}");
@@ -450,19 +432,21 @@ fn random_models_in_every_language_agree_however_they_are_searched() {
     for language in [&promela::LANGUAGE, &murphi::LANGUAGE, &dve::LANGUAGE] {
         let (mut explored_states, mut searched) = (0, 0);
         for seed in 1..=12 {
-            let (text, _) = models::make(language, &models::numbers(seed));
-            match ours::explore(language, &text) {
-                ours::Answer::Explored(explored) => {
+            let (text, _) = crate::models::make(language, &crate::models::numbers(seed));
+            match crate::ours::explore(language, &text) {
+                crate::ours::Answer::Explored(explored) => {
                     println!("{} {seed}:\n{text}", language.name);
                     explored_states += explored.outcome.states();
                     searched += 1;
-                    ours::assert_all_agree(&explored, &mut Random::new(seed));
+                    crate::ours::assert_all_agree(&explored, &mut Random::new(seed));
                 }
-                ours::Answer::Large => {}
-                ours::Answer::Refused(why) if *language == promela::LANGUAGE => {
+                crate::ours::Answer::Large => {}
+                crate::ours::Answer::Refused(why) if *language == promela::LANGUAGE => {
                     println!("{seed}: {why}")
                 }
-                ours::Answer::Refused(why) => panic!("{} {seed}: {why}\n{text}", language.name),
+                crate::ours::Answer::Refused(why) => {
+                    panic!("{} {seed}: {why}\n{text}", language.name)
+                }
             }
         }
         let name = language.name;
@@ -476,15 +460,15 @@ fn random_models_in_every_language_agree_however_they_are_searched() {
 fn random_models_are_to_spin_and_rumur_what_they_are_to_us() {
     let folder = tempfile::tempdir().unwrap();
     for language in [&promela::LANGUAGE, &murphi::LANGUAGE] {
-        let Some(tool) = causes::tool(language) else {
+        let Some(tool) = crate::causes::tool(language) else {
             println!("skipped: the reference tool of {} is not installed", language.name);
             continue;
         };
         let mut same = 0;
         for seed in 100..106 {
-            let (text, _) = models::make(language, &models::numbers(seed));
-            let ours = ours::explore(language, &text);
-            match causes::compare(language, &text, &ours, folder.path()) {
+            let (text, _) = crate::models::make(language, &crate::models::numbers(seed));
+            let ours = crate::ours::explore(language, &text);
+            match crate::causes::compare(language, &text, &ours, folder.path()) {
                 Comparison::Same => same += 1,
                 Comparison::Different(how) => panic!("{tool}, {seed}: {how}\n{text}"),
                 _ => {}

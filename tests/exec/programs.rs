@@ -3,17 +3,10 @@
 //!
 //! `SPILLWAY_LARGE` tries as many as take minutes.
 
-#[path = "support/chosen.rs"]
-mod chosen;
-#[path = "support/compare.rs"]
-mod compare;
-#[path = "support/programs/mod.rs"]
-mod generated;
-mod support;
-
-use chosen::keeps_choices;
-use compare::{Agreement, Retell, Retold, Told, agree, all_agree};
-use generated::{Census, Generated, dense_programs, programs, random_state, try_all};
+use crate::chosen::keeps_choices;
+use crate::compare::{Agreement, Retell, Retold, Told, agree, all_agree};
+use crate::generated::{Census, Generated, dense_programs, programs, random_state, try_all};
+use crate::support::Random;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{TestCaseError, TestRunner};
@@ -27,7 +20,6 @@ use spillway::source::Span;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use support::Random;
 
 /// States of a program that are found level by level.
 const STATES_MAX: usize = 50;

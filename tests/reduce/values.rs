@@ -3,14 +3,12 @@
 //!
 //! `SPILLWAY_LARGE` tries as many random models as take minutes.
 
-mod support;
-
+use crate::support::follow::{self, follow, goes_on_as_it_began, is_kept, load};
+use crate::support::{Random, is_large};
 use spillway::reduce::rewriting::{Rewritings, Rewritten};
 use spillway::reduce::{Kept, Preserved};
 use spillway::session::Reduce;
 use std::fmt::Write;
-use support::follow::{self, follow, goes_on_as_it_began, is_kept, load};
-use support::{Random, is_large};
 
 fn both(language: &str, text: &str) -> (usize, usize) {
     follow::both(language, text, Rewritings::VALUES)

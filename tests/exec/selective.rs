@@ -3,15 +3,10 @@
 //! `SPILLWAY_CORPUS`, of every model there; of random models; and what is particular to each language.
 //! `SPILLWAY_LARGE` tries a thousand random models of each.
 
-#[path = "support/chosen.rs"]
-mod chosen;
-// The census is for the example.
-#[allow(dead_code)]
-#[path = "../examples/differential/models/mod.rs"]
-mod models;
-mod support;
-
-use chosen::keeps_choices;
+use crate::chosen::keeps_choices;
+use crate::support::agree::random_states;
+use crate::support::collection::{models_below, text_of};
+use crate::support::is_large;
 use spillway::analysis::instances::{ActionInstance, InstanceId, InstanceSets};
 use spillway::exec::{
     Exec, Executor, Explain, Interp, Labelled, Model, Selective, StepOutcome, labelled,
@@ -19,9 +14,6 @@ use spillway::exec::{
 use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::source::Sources;
 use std::path::Path;
-use support::agree::random_states;
-use support::collection::{models_below, text_of};
-use support::is_large;
 
 /// Random states of each model.
 const STATES: usize = 300;
@@ -92,7 +84,7 @@ fn choices_of_random_models_are_kept() {
     for language in [&promela::LANGUAGE, &murphi::LANGUAGE, &dve::LANGUAGE] {
         let (mut tried, mut steps) = (0, 0);
         for seed in 1..=seeds {
-            let (text, _) = models::make(language, &models::numbers(seed));
+            let (text, _) = crate::models::make(language, &crate::models::numbers(seed));
             let name = format!("random.{}", language.endings[0]);
             let Some(interp) = interpreter(&name, text.clone()) else { continue };
             let states = random_states(&interp, 40, seed);

@@ -1,15 +1,12 @@
 //! Whole searches over random graphs, through random schedules of faults in sitting after sitting.
 //!
-//! Where `tests/faults.rs` tries every operation of a few searches, this tries a few operations of
+//! Where `tests/search/faults.rs` tries every operation of a few searches, this tries a few operations of
 //! many. Without damage to what is stored, a last sitting on a good disk must end with the oracle's
 //! outcome; with damage, with that or with an error that names the damaged file and where.
 //! `SPILLWAY_LARGE` tries as many as take minutes.
 
-#[path = "support/graphs.rs"]
-mod graphs;
-mod support;
-
-use graphs::graphs_of;
+use crate::graphs::graphs_of;
+use crate::support::{Graph, begin_or_resume, is_large, tiny_plan};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use spill::fault::Faults;
@@ -20,7 +17,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use support::{Graph, begin_or_resume, is_large, tiny_plan};
 
 /// A search and all that happens to it.
 #[derive(Clone, Debug)]

@@ -1,13 +1,8 @@
 //! Every operator on integers where words begin and end, against what it means mathematically: the
 //! one arithmetic that all share, its ranges of results, and every executor.
 
-#[path = "support/compare.rs"]
-mod compare;
-#[path = "support/definition.rs"]
-mod definition;
-
-use compare::all_agree;
-use definition::{
+use crate::compare::all_agree;
+use crate::definition::{
     BINARY, Expected, UNARY, binary, fewer_integers, integers, is_integer, mathematical, unary,
 };
 use proptest::prelude::*;

@@ -1,11 +1,10 @@
 //! Searches of models that put steps off, against the oracle: for tiny budgets, any number of threads,
 //! across stops and failures. What they must not lose is found.
 
-#[path = "support/graphs.rs"]
-mod graphs;
-mod support;
-
-use graphs::graphs_of;
+use crate::graphs::graphs_of;
+use crate::support::lazy::Lazy;
+use crate::support::stored::{assert_same, search, storages};
+use crate::support::{Graph, begin_or_resume, tiny_plan};
 use proptest::prelude::*;
 use spill::fault::Faults;
 use spill::{Disk, FaultDisk};
@@ -22,9 +21,6 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
-use support::lazy::Lazy;
-use support::stored::{assert_same, search, storages};
-use support::{Graph, begin_or_resume, tiny_plan};
 
 fn graphs() -> impl Strategy<Value = Graph> {
     let width = prop_oneof![Just(3usize), Just(8), Just(11), Just(24), Just(90)];

@@ -3,16 +3,14 @@
 //!
 //! `SPILLWAY_LARGE` tries as many random models as take minutes.
 
-mod support;
-
+use crate::support::follow::{goes_on_as_it_began, is_found_alike, load};
+use crate::support::{Random, is_large};
 use spillway::exec::{Expansion, Model};
 use spillway::reduce::rewriting::Rewritings;
 use spillway::reduce::{Preserved, Wished};
 use spillway::session::{Reduce, TextModel};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use support::follow::{goes_on_as_it_began, is_found_alike, load};
-use support::{Random, is_large};
 
 const LINEAR: Wished = Wished {
     processes: false,

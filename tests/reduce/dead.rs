@@ -3,19 +3,14 @@
 //!
 //! `SPILLWAY_LARGE` tries as many random programs as take minutes.
 
-#[allow(dead_code, unused_imports)]
-#[path = "support/programs/mod.rs"]
-mod generated;
-mod support;
-
-use generated::{Generated, dense_programs, programs};
+use crate::generated::{Generated, dense_programs, programs};
+use crate::support::follow::{self, follow, goes_on_as_it_began, is_kept, load};
 use proptest::prelude::*;
 use spillway::exec::Interp;
 use spillway::ir::EndRule;
 use spillway::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
 use spillway::reduce::{Kept, Preserved, Stack, Wished};
 use spillway::session::Reduce;
-use support::follow::{self, follow, goes_on_as_it_began, is_kept, load};
 
 /// The states of a model as written, and as it resets, which follow each other.
 fn both(language: &str, text: &str) -> (usize, usize) {
@@ -140,7 +135,7 @@ struct Census {
 
 fn follow_all(cases: u32, strategy: impl Strategy<Value = Generated>) -> Census {
     let census = std::cell::RefCell::new(Census::default());
-    generated::try_all(cases, strategy, |Generated(mut program)| {
+    crate::generated::try_all(cases, strategy, |Generated(mut program)| {
         if program.actions.len().is_multiple_of(2) {
             program.end = EndRule::NeverStuttering;
         }

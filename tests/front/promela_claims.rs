@@ -3,8 +3,6 @@
 //! Counts are those of SPIN 6.5.2: `spin -o1 -o2 -o3 -a`, `cc -DSAFETY -DNOREDUCE`, `pan -c0`:
 //! states stored, transitions (one more than ours: the arrival at the initial state), errors.
 
-mod support;
-
 use spillway::exec::{Explain, Interp, Jit, Model, StepOutcome, Violation};
 use spillway::front::{ClaimChoice, Options, promela};
 use spillway::ir::validate::validate;
@@ -411,7 +409,7 @@ fn steps_are_what_expanding_gives_and_stay_within_the_masks() {
             open.extend(expected.clone());
             expected.sort();
             for model in &models {
-                let (all, transitions, _) = support::agree::expanded(model, &state, 1 << 20);
+                let (all, transitions, _) = crate::support::agree::expanded(model, &state, 1 << 20);
                 let mut found: Vec<Vec<u8>> =
                     all.chunks_exact(model.width()).map(Vec::from).collect();
                 found.sort();

@@ -7,20 +7,11 @@
 //! `SPILLWAY_LARGE` tries as many as take minutes.
 
 // Random programs and random models are made from numbers in the same way.
-#![allow(clippy::duplicate_mod)]
 
-// The census, the dense programs and the random states are for another test.
-#[allow(dead_code, unused_imports)]
-#[path = "support/programs/mod.rs"]
-mod generated;
-#[path = "support/instances.rs"]
-mod instances;
-#[path = "../examples/differential/models/mod.rs"]
-mod models;
-mod support;
-
-use generated::{Generated, programs};
-use instances::{Came, Taker, judging, taken};
+use crate::generated::{Generated, programs};
+use crate::instances::{Came, Taker, judging, taken};
+use crate::support::collection::{models_below, text_of};
+use crate::support::{Random, is_large};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use spillway::analysis::access::{Cells, Condition, Conjunct, Question, Table};
@@ -36,8 +27,6 @@ use spillway::source::Sources;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::time::Instant;
-use support::collection::{models_below, text_of};
-use support::{Random, is_large};
 
 /// The most action instances of a program that is looked at.
 const INSTANCES_MAX: u32 = 300;
@@ -632,7 +621,7 @@ fn what_is_said_of_random_models_is_true() {
         let mut tried = Tried::default();
         let cases = if is_large() { 600 } else { 40 };
         for seed in 0..cases {
-            let (text, _) = models::make(language, &models::numbers(seed));
+            let (text, _) = crate::models::make(language, &crate::models::numbers(seed));
             let Some(program) = load(language, "random", text.clone()) else { continue };
             let name = format!("{} {seed}:\n{text}", language.name);
             try_program(&name, program, &mut Random::new(seed), &mut tried);

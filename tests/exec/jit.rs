@@ -2,8 +2,8 @@
 //! actions, and the same errors at the same places, on random reachable states of every model we
 //! ship, and with `SPILLWAY_CORPUS` of every model there.
 
-mod support;
-
+use crate::support::agree::{assert_agree, assert_agree_in_any_order, expanded, random_states};
+use crate::support::collection::{models_below, text_of};
 use spillway::exec::Interp;
 use spillway::exec::jit::CompileLimits;
 use spillway::exec::{Jit, Model};
@@ -13,8 +13,6 @@ use spillway::reduce::rewriting::{Rewritings, Rewritten};
 use spillway::source::{Sources, Span};
 use std::path::Path;
 use std::time::Duration;
-use support::agree::{assert_agree, assert_agree_in_any_order, expanded, random_states};
-use support::collection::{models_below, text_of};
 
 /// The folders of languages.
 const LANGUAGES: [&str; 3] = ["dve", "murphi", "promela"];

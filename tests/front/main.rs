@@ -1,0 +1,15 @@
+//! Languages: what their texts mean, and what is said of those that mean nothing.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod dve;
+mod dve_corpus;
+mod ir;
+mod murphi;
+mod murphi_corpus;
+mod murphi_mistakes;
+mod promela;
+mod promela_claims;
+mod promela_mutations;
+mod promela_trails;

@@ -1,0 +1,26 @@
+//! Reductions: what is searched stands for the whole space.
+
+// The census and the random states are for another test.
+#[allow(dead_code, unused_imports)]
+#[path = "../support/programs/mod.rs"]
+mod generated;
+#[path = "../support/graphs.rs"]
+mod graphs;
+#[path = "../support/runs.rs"]
+mod runs;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod alike;
+mod auto;
+mod chains;
+mod claims;
+mod dead;
+mod linear;
+mod partial_order;
+mod postponed;
+mod reversible;
+mod sleep;
+mod stacks;
+mod symmetry;
+mod values;

@@ -1,0 +1,27 @@
+//! Searches: every state is found, whatever happens.
+
+// The names of causes and what is reached are for the example.
+#[allow(dead_code)]
+#[path = "../../examples/differential/causes.rs"]
+mod causes;
+#[path = "../../examples/differential/claims.rs"]
+mod claims;
+#[path = "../support/graphs.rs"]
+mod graphs;
+#[path = "../../examples/differential/models/mod.rs"]
+mod models;
+#[allow(dead_code)]
+#[path = "../../examples/differential/ours.rs"]
+mod ours;
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../../examples/differential/tools.rs"]
+mod tools;
+
+mod external;
+mod fault_property;
+mod faults;
+mod kill;
+mod library;
+mod store_runs;
+mod stores;
