@@ -8,7 +8,7 @@ use crate::ir::layout::Content;
 use crate::ir::{Program, text};
 use crate::reduce::{Refused, Told};
 use crate::report;
-use crate::search::{Checks, Control, Storage};
+use crate::search::{Control, Limits, Storage};
 use crate::session::{Applicable, Budget, KeyOrder, Saving, Searched, Subject, TextModel};
 use std::fmt::Write;
 
@@ -34,7 +34,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Ending {
     let searched = model.reduced(
         runs.clone(),
         wanted,
-        (Checks::default(), &Storage::default()),
+        (&Limits::default(), &Storage::default()),
         &Control::default(),
     );
     print(&format!("{}{}\n", reductions(&searched), memory(args, &searched)));

@@ -59,8 +59,7 @@ fn begin(args: &CheckArgs, model: TextModel, may_lack_slots: bool) -> Result<End
     let budget = args.run.budget(false);
     let runs = model.runnable(wanted.rewritings, |it| executor(it, budget));
     let (control, again) = (control(&args.run), args.shortest.then(|| runs.clone()));
-    let searched =
-        model.reduced(runs, wanted, (limits.checks, &storage::untrained(args)), &control);
+    let searched = model.reduced(runs, wanted, (&limits, &storage::untrained(args)), &control);
     reduce::refuse_store(args, &searched)?;
     for Refused { name, why } in searched.stack().refused() {
         say(format!("warning: {name} is left out: {why}"));
@@ -99,7 +98,7 @@ pub(super) fn resume(args: &ResumeArgs) -> Ending {
     let searched = match job.undecided() {
         None => model.searched_by(runs),
         Some(reduce) => {
-            let searched = model.reduced(runs, reduce, (limits.checks, &storage), &control);
+            let searched = model.reduced(runs, reduce, (&limits, &storage), &control);
             let decided = Job::new(&model, &searched, &limits, &storage);
             directory.decide(&decided.for_shortest(job.wants_shortest()))?;
             searched

@@ -11,7 +11,7 @@ use crate::reduce::reversible::{Reversible, Rules};
 use crate::reduce::rewriting::{Rewritings, Rewritten};
 use crate::report;
 use crate::search::trial::FirstLevels;
-use crate::search::{Checks, Control, Storage};
+use crate::search::{Control, Limits, Storage};
 use crate::source::Span;
 use std::collections::BTreeSet;
 
@@ -104,13 +104,13 @@ impl TextModel {
         run: impl Fn(&'m Interp) -> Executor<'m>,
     ) -> spill::Result<Vec<Applicable>> {
         let control = Control::default();
-        let checks = Checks::default();
+        let limits = Limits::default();
         let ready = |rewritings| self.runnable(rewritings, &run);
         let alone = |reduce: Reduce, runs: Runnable<'m>| {
-            self.reduced(runs, reduce, (checks, &Storage::default()), &control)
+            self.reduced(runs, reduce, (&limits, &Storage::default()), &control)
         };
         let whole = alone(Reduce::NONE, ready(Rewritings::NONE));
-        let first = FirstLevels::of(whole.model(), &checks, &control)?;
+        let first = FirstLevels::of(whole.model(), &limits.checks, &control)?;
         let mut found = Vec::new();
         for Named { name, reduce, kind, subjects } in NAMED {
             let runs = ready(reduce.rewritings);

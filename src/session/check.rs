@@ -269,7 +269,7 @@ fn text<'m>(
     let searched = match how {
         How::AsWished => model.searched_by(runs),
         How::AsDecided(decided) => model.reduced_as(runs, decided),
-        How::Asked(reduce) => model.reduced(runs, reduce, (limits.checks, storage), control),
+        How::Asked(reduce) => model.reduced(runs, reduce, (limits, storage), control),
     };
     let plan = budget.plan(model, storage.stored_width(searched.model()))?;
     let job = Job::new(model, &searched, limits, storage);

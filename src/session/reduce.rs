@@ -14,7 +14,7 @@ use crate::reduce::symmetry::Effort;
 use crate::reduce::{Kind, Reduction, Refused, Stack, Wished, boxed};
 use crate::search::external::has_room_for_obligations;
 use crate::search::trial::FirstLevels;
-use crate::search::{Checks, Control, Storage};
+use crate::search::{Checks, Control, Limits, Storage};
 
 /// What is tried where nobody says how steps are to be chosen.
 const TRIED: Method = Method::Conditional;
@@ -99,21 +99,21 @@ struct Tried<'m> {
 }
 
 impl TextModel {
-    /// The model as it is searched for some checks, ready to run and reduced so, its states
+    /// The model as it is searched within some limits, ready to run and reduced so, its states
     /// stored in a way. If told to stop before it is decided how, it is [undecided](Searched::is_undecided).
     pub fn reduced<'m>(
         &'m self,
         runs: Runnable<'m>,
         reduce: Reduce,
-        (checks, storage): (Checks, &Storage),
+        (limits, storage): (&Limits, &Storage),
         control: &Control,
     ) -> Searched<'m> {
-        let wished = reduce.wished(checks);
+        let wished = reduce.wished(limits.checks);
         let all = Stack::of(runs.form, wished.clone(), || runs.executor.selective());
         if reduce.steps != Steps::Auto {
             return self.searched_with(runs, all, wished);
         }
-        let tried = self.tried(&runs, &all, &wished, (checks, storage), control);
+        let tried = self.tried(&runs, &all, &wished, (limits, storage), control);
         if control.is_stopped() {
             return self.searched_with(runs, all, wished).undecided();
         }
@@ -168,7 +168,7 @@ impl TextModel {
         runs: &Runnable<'m>,
         all: &Stack<'m>,
         wished: &Wished,
-        (checks, storage): (Checks, &Storage),
+        (limits, storage): (&Limits, &Storage),
         control: &Control,
     ) -> Result<(Stack<'m>, Wished), String> {
         if wished.reversible.is_some() {
@@ -176,10 +176,11 @@ impl TextModel {
         }
         let failed = |error: spill::Error| format!("it cannot be tried: {error}");
         let whole = all.over(runs.executor.clone().into_model());
+        let checks = limits.checks;
         let first = FirstLevels::of(&*whole, &checks, control).map_err(failed)?;
         match first.states() {
             _ if control.is_stopped() => return Err("there was no time to try it".into()),
-            _ if first.is_violated => {
+            _ if first.is_violated && limits.stop_on_violation => {
                 return Err("something is violated in the first states".into());
             }
             1 if first.is_all => return Err("there is only one state".into()),

@@ -5,7 +5,7 @@ use spillway::front::{Language, Options};
 use spillway::reduce::partial_order::{Method, Proviso, Way};
 use spillway::reduce::rewriting::Rewritings;
 use spillway::search::trial::FirstLevels;
-use spillway::search::{Checks, Control, Storage};
+use spillway::search::{Checks, Control, Limits, Storage};
 use spillway::session::{KeyOrder, Reduce, Steps, TextModel};
 use spillway::source::Sources;
 use spillway::{Check, reduce::Kind};
@@ -59,9 +59,17 @@ fn claimed(claim: &str) -> TextModel {
 
 /// What auto comes to: the reduction that is on, or why it is not.
 fn decided(model: &TextModel, exec: Exec, storage: &Storage) -> Result<String, String> {
+    decided_within(model, exec, (&Limits::default(), storage))
+}
+
+/// The same in a search within some limits.
+fn decided_within(
+    model: &TextModel,
+    exec: Exec,
+    search: (&Limits, &Storage),
+) -> Result<String, String> {
     let runs = model.runnable(AUTO.rewritings, |it| Executor::new(it, exec));
-    let (checks, control) = (Checks::default(), Control::default());
-    let searched = model.reduced(runs, AUTO, (checks, storage), &control);
+    let searched = model.reduced(runs, AUTO, search, &Control::default());
     assert!(!searched.is_undecided());
     match searched.stack().left_off() {
         Some(left_off) => Err(left_off.why.clone()),
@@ -98,6 +106,22 @@ fn it_is_on_where_the_first_states_show_that_it_saves_and_off_elsewhere() {
         let found = decided(&model, Exec::Jit, &sorted).unwrap_err();
         assert!(found.contains(why), "{why}: {found}");
     }
+}
+
+/// A search that ends at the first violation ends soon; one that goes on has all the space before it.
+#[test]
+fn what_is_violated_at_once_matters_only_where_the_search_ends_there() {
+    let text = "int x; int y; int z;
+        process P { state a; init a; trans a -> a { guard x < 200; effect x = x + 1; }; }
+        process Q { state a; init a; trans a -> a { guard y < 200; effect y = y + 1; }; }
+        process R { state a, b; init a; assert b: z > 1; trans a -> b { guard z == 0; effect z = 1; }; }
+        system async;";
+    let (model, sorted) = (model("dve", text), Storage::default());
+    let why = decided(&model, Exec::Jit, &sorted).unwrap_err();
+    assert!(why.contains("something is violated in the first states"), "{why}");
+    let goes_on = Limits { stop_on_violation: false, ..Limits::default() };
+    let found = decided_within(&model, Exec::Jit, (&goes_on, &sorted));
+    assert_eq!(found, Ok("partial order conditional".into()));
 }
 
 #[test]
@@ -144,7 +168,7 @@ fn the_first_states_tell_what_is_saved() {
     let way = Way { method: Method::Conditional, proviso: Proviso::Levels };
     let reduce = Reduce { steps: Steps::Chosen(way), ..Reduce::NONE };
     let runs = model.runnable(reduce.rewritings, |it| Executor::new(it, Exec::Jit));
-    let reduced = model.reduced(runs, reduce, (checks, &Storage::default()), &control);
+    let reduced = model.reduced(runs, reduce, (&Limits::default(), &Storage::default()), &control);
     let foretold = first.share_left(reduced.model(), &control).unwrap();
     let came = states(Steps::Chosen(way)) / states(Steps::All);
     assert!((foretold - came).abs() < 0.1, "{foretold} foretold, {came} came");

@@ -26,7 +26,7 @@ fn by(proviso: Proviso) -> Reduce {
 }
 
 fn check(model: &TextModel, reduce: Reduce) -> Check<'_> {
-    Check::of_text(model).reduce(reduce).memory(128 << 20)
+    Check::of_text(model).reduce(reduce).memory(256 << 20)
 }
 
 fn outcome(check: Check) -> Outcome {
@@ -70,7 +70,7 @@ fn counts_do_not_depend_on_how_it_is_searched() {
         assert!(expected.passed > 150, "{expected:?}");
         let violated = |it: &Outcome| it.findings.iter().map(|(it, _)| it).collect::<Vec<_>>();
         assert_eq!(violated(&expected), violated(&whole));
-        for (threads, memory) in [(1, 64), (2, 64), (3, 512)] {
+        for (threads, memory) in [(1, 256), (2, 256), (3, 512)] {
             let check = check(&model, by(proviso)).keep_going().threads(threads);
             assert_eq!(outcome(check.memory(memory << 20)), expected, "{threads} {memory}");
         }

@@ -22,6 +22,5 @@ mod external;
 mod fault_property;
 mod faults;
 mod kill;
-mod library;
 mod store_runs;
 mod stores;

@@ -1,6 +1,8 @@
 //! Searches that a program asks for itself: of Rust types, of models with states of their own, of texts.
 
-use crate::support::Graph;
+// Apart from others: what is resident counts against the memory of a search.
+mod support;
+
 use spillway::exec::{
     Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome, Violation,
     any_bits,
@@ -12,6 +14,7 @@ use spillway::{
 };
 use std::ops::ControlFlow;
 use std::path::Path;
+use support::Graph;
 
 /// Tokens that go round, each at its own pace.
 struct Ring {
