@@ -56,6 +56,8 @@ pub mod exec;
 pub mod front;
 #[doc(hidden)]
 pub mod ir;
+#[doc(hidden)]
+pub mod ltl;
 mod random;
 #[doc(hidden)]
 pub mod reduce;

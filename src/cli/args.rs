@@ -1,5 +1,9 @@
 //! Commands and flags.
 
+mod property;
+
+pub use property::{FormatArg, ShownPropertyArgs};
+
 use super::languages;
 use crate::exec::Exec;
 use crate::front::{ClaimChoice, Language};
@@ -537,6 +541,8 @@ pub struct ExplainArgs {
     /// Show only the machine code of this action, given by its number or its name
     #[arg(long, value_name = "ACTION")]
     pub asm: Option<String>,
+    #[command(flatten)]
+    pub(super) shown: ShownPropertyArgs,
 }
 
 /// `spillway simulate`.

@@ -1,6 +1,6 @@
 //! `explain`: a model as Spillway understands it.
 
-use super::args::ExplainArgs;
+use super::args::{ExplainArgs, FormatArg};
 use super::failure::{Failure, VERIFIED};
 use super::{Ending, model, print, reduce};
 use crate::exec::{Exec, Executor, Interp, Tally};
@@ -9,11 +9,16 @@ use crate::ir::{Program, text};
 use crate::reduce::{Refused, Told};
 use crate::report;
 use crate::search::{Control, Limits, Storage};
-use crate::session::{Applicable, Budget, KeyOrder, Saving, Searched, Subject, TextModel};
+use crate::session::{
+    Applicable, Budget, KeyOrder, Saving, Searched, Subject, TextModel, Wanted, Watched,
+};
 use std::fmt::Write;
 
 /// `spillway explain`.
 pub(super) fn explain(args: &ExplainArgs) -> Ending {
+    if let Some(wanted) = args.shown.property.wanted() {
+        return property(args, wanted);
+    }
     let wanted = reduce::wanted(&args.reductions, false)?;
     let (model, share) = model::open(&args.model)?.in_key_order(args.key_order.into())?;
     if args.reductions_only {
@@ -38,6 +43,27 @@ pub(super) fn explain(args: &ExplainArgs) -> Ending {
         &Control::default(),
     );
     print(&format!("{}{}\n", reductions(&searched), memory(args, &searched)));
+    Ok(VERIFIED)
+}
+
+/// The automaton of what is asked of runs.
+fn property(args: &ExplainArgs, wanted: Wanted<'_>) -> Ending {
+    let Watched { name, automaton, .. } = model::open_watched(&args.model, wanted)?;
+    let what = match wanted {
+        Wanted::Formula(_) => "formula",
+        Wanted::Automaton(_) => "automaton",
+    };
+    match args.shown.format.unwrap_or_default() {
+        FormatArg::Hoa => print(&automaton.hoa(&format!("what violates {name}"))),
+        FormatArg::Dot => print(&automaton.dot(&format!("what violates {name}"))),
+        FormatArg::Text if automaton.is_empty() => {
+            print(&format!("{what} {name}: no run violates it, whatever the model does\n"));
+        }
+        FormatArg::Text => {
+            let text = automaton.text();
+            print(&format!("{what} {name}: violated by the runs that this accepts\n{text}"));
+        }
+    }
     Ok(VERIFIED)
 }
 

@@ -6,11 +6,24 @@ use super::progress::Display;
 use super::{languages, say};
 use crate::front::{ClaimChoice, Language, Options, OwnOptions};
 use crate::ir::{EndRule, Overflow};
-use crate::session::{TextModel, read_text};
+use crate::session::{Error, TextModel, Wanted, Watched, read_text};
 use crate::source::Sources;
 
 /// Reads the model that the command line names. Warnings go to standard error.
 pub(super) fn open(args: &ModelArgs) -> Result<TextModel, Failure> {
+    read(args, TextModel::load)
+}
+
+/// Reads the model that the command line names, and what is asked of its runs.
+pub(super) fn open_watched(args: &ModelArgs, wanted: Wanted<'_>) -> Result<Watched, Failure> {
+    read(args, |language, sources, options| Watched::load(language, sources, options, wanted))
+}
+
+/// Reads the model that the command line names, by what makes something of the text.
+fn read<T>(
+    args: &ModelArgs,
+    load: impl FnOnce(&'static Language, Sources, Options) -> Result<(T, Vec<String>), Error>,
+) -> Result<T, Failure> {
     let name = args.model.display().to_string();
     let language = language_of(args)?;
     let text = read_text(&args.model)?;
@@ -24,7 +37,7 @@ pub(super) fn open(args: &ModelArgs) -> Result<TextModel, Failure> {
     let shown = Display::of_wait(format!("reading {name}"));
     let mut sources = Sources::default();
     sources.add(name, text);
-    let (model, warnings) = TextModel::load(language, sources, options)?;
+    let (model, warnings) = load(language, sources, options)?;
     drop(shown);
     warnings.iter().for_each(say);
     Ok(model)

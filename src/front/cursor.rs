@@ -21,6 +21,11 @@ impl<'a> Cursor<'a> {
         Self { text, file, at: 0 }
     }
 
+    /// The start of a part of file `span.file`, whose text is `text`.
+    pub(in crate::front) fn within(span: Span, text: &'a str) -> Self {
+        Self { text: &text[..span.end as usize], file: span.file, at: span.start as usize }
+    }
+
     /// What lies ahead.
     pub(in crate::front) fn rest(&self) -> &'a str {
         &self.text[self.at..]

@@ -1,7 +1,7 @@
 //! Diagnostics in the making, for checkers that go on after an error so that one run finds many.
 
 use crate::diag::{Diagnostic, Severity};
-use crate::source::{SourceFile, Span};
+use crate::source::{Sources, Span};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ const COLLECTED: usize = 1000;
 /// Diagnostics in the making. It is written through a shared reference, so that names can be looked
 /// up and complained about at once.
 pub(in crate::front) struct Diagnostics<'a> {
-    file: &'a SourceFile,
+    sources: &'a Sources,
     found: RefCell<Found>,
     errors: Cell<usize>,
 }
@@ -25,9 +25,9 @@ struct Found {
 }
 
 impl<'a> Diagnostics<'a> {
-    /// An empty report on a file.
-    pub(in crate::front) fn new(file: &'a SourceFile) -> Self {
-        Self { file, found: RefCell::default(), errors: Cell::new(0) }
+    /// An empty report on some files.
+    pub(in crate::front) fn new(sources: &'a Sources) -> Self {
+        Self { sources, found: RefCell::default(), errors: Cell::new(0) }
     }
 
     /// Adds a diagnostic, unless there is one as bad about the same place.
@@ -69,12 +69,12 @@ impl<'a> Diagnostics<'a> {
 
     /// The line a place is on.
     pub(in crate::front) fn line(&self, span: Span) -> usize {
-        self.file.position(span.start).line
+        self.sources.file(span.file).position(span.start).line
     }
 
     /// The source of a place.
     pub(in crate::front) fn text(&self, span: Span) -> &'a str {
-        self.file.text.get(span.start as usize..span.end as usize).unwrap_or("")
+        self.sources.text(span)
     }
 
     /// The errors if there were any, else the warnings, ordered by place.

@@ -5,7 +5,7 @@
 //! how they are read, which flags it gives a meaning to, whether there is a tool that replays its
 //! counterexamples.
 
-use super::{LANGUAGES, Loaded, Options};
+use super::{Asked, LANGUAGES, Loaded, Options};
 use crate::diag::Diagnostic;
 use crate::exec::Step;
 use crate::source::Sources;
@@ -26,10 +26,14 @@ pub struct Language {
     /// Which choices it leaves to the user that others do not.
     pub options: OwnOptions,
     /// See [`Language::load`].
-    pub(super) load: fn(&mut Sources, &Options) -> Result<Loaded, Vec<Diagnostic>>,
+    pub(super) load: Load,
     /// Makes what writes counterexamples as trails that SPIN replays, if it reads the language.
     pub spin_trail: Option<MakeTrail>,
 }
+
+/// Reads the model in file 0 of the sources, and what is asked of it.
+pub(super) type Load =
+    fn(&mut Sources, &Options, Option<&Asked>) -> Result<Loaded, Vec<Diagnostic>>;
 
 /// Makes what writes the counterexamples of the model in file 0 of the sources. The options are
 /// those it was read with.
@@ -72,7 +76,17 @@ impl Language {
         sources: &mut Sources,
         options: &Options,
     ) -> Result<Loaded, Vec<Diagnostic>> {
-        (self.load)(sources, options)
+        (self.load)(sources, options, None)
+    }
+
+    /// The same, with what is asked of the model in other files of `sources`.
+    pub fn load_asked(
+        &self,
+        sources: &mut Sources,
+        options: &Options,
+        asked: &Asked,
+    ) -> Result<Loaded, Vec<Diagnostic>> {
+        (self.load)(sources, options, Some(asked))
     }
 }
 

@@ -3,6 +3,7 @@
 //! A new language is a folder with a `LANGUAGE` ([`Language`]) and a line in [`LANGUAGES`]; nothing
 //! outside knows one by name.
 
+mod asked;
 mod cursor;
 mod diagnostics;
 pub mod dve;
@@ -12,6 +13,7 @@ pub mod promela;
 mod quote;
 mod token;
 
+pub use asked::{Asked, Observed, Proposition};
 pub use language::{EachStep, Language, MakeTrail, OwnOptions, TrailWriter};
 
 use crate::diag::Diagnostic;
@@ -55,4 +57,6 @@ pub struct Loaded {
     pub program: Program,
     /// Advice about it.
     pub warnings: Vec<Diagnostic>,
+    /// What was asked of it in temporal logic.
+    pub observed: Option<Observed>,
 }

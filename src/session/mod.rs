@@ -17,6 +17,7 @@ mod searched;
 mod shorter;
 mod slots;
 mod text;
+mod watched;
 
 pub use applicable::{Applicable, Saving, Subject};
 pub use check::Check;
@@ -31,6 +32,7 @@ pub use searched::{About, Searched};
 pub use shorter::{Unreduced, shortened_in, traced_in};
 pub use slots::{exceeded, fewer};
 pub use text::{TextModel, read_text};
+pub use watched::{Wanted, Watched};
 
 use crate::exec::keeps_depth;
 use crate::report::{Report, Shortened, ViolationReport};

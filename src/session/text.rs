@@ -4,7 +4,7 @@ use super::searched::{About, Decided, Searched};
 use super::{Error, KeyOrder, Runnable};
 use crate::analysis::order::static_order;
 use crate::exec::{Executor, Interp, Selective};
-use crate::front::{Language, Options};
+use crate::front::{Language, Loaded, Options};
 use crate::ir::layout::{GroupId, NotAnOrder};
 use crate::ir::validate;
 use crate::reduce::claim::NeverClaim;
@@ -60,6 +60,16 @@ impl TextModel {
         let loaded = language
             .load(&mut sources, &options)
             .map_err(|diagnostics| Error::text(&diagnostics, &sources))?;
+        TextModel::of(language, sources, options, loaded)
+    }
+
+    /// The model that these sources were read as. Gives its warnings, ready to print.
+    pub(super) fn of(
+        language: &'static Language,
+        sources: Sources,
+        options: Options,
+        loaded: Loaded,
+    ) -> Result<(TextModel, Vec<String>), Error> {
         let warnings = loaded.warnings.iter().map(|it| it.render(&sources).to_string()).collect();
         if let Err(problems) = validate::validate(&loaded.program) {
             let listed: Vec<String> =

@@ -6,6 +6,7 @@
 use crate::diag::Diagnostic;
 use crate::front::cursor::Cursor;
 use crate::front::token::{self, Kind as _, kinds, take, take_sign};
+use crate::source::Span;
 
 /// A word, number or sign of the source.
 pub(super) type Token = token::Token<TokenKind>;
@@ -85,6 +86,11 @@ impl<'a> Lexer<'a> {
     /// A lexer at the start of file `file`, whose text is `text`.
     pub(super) fn new(file: u16, text: &'a str) -> Self {
         Self { cursor: Cursor::new(file, text) }
+    }
+
+    /// A lexer of a part of file `span.file`, whose text is `text`.
+    pub(super) fn within(span: Span, text: &'a str) -> Self {
+        Self { cursor: Cursor::within(span, text) }
     }
 
     fn word(&mut self) -> Token {

@@ -13,7 +13,7 @@ use super::declare::Declarations;
 use super::scope::{Member, Scope, World};
 use crate::front::quote::{SHORT, quote, shorten};
 use crate::ir::{
-    Action, ActionId, ChannelId, ChannelRef, Communication, Control, Edge, Entity, Overflow,
+    self, Action, ActionId, ChannelId, ChannelRef, Communication, Control, Edge, Entity, Overflow,
     Pattern, ProcessId, Program, Property, PropertyKind, Schedule, Start, Stmt, StmtKind, TypeId,
     Unchecked, UncheckedKind,
 };
@@ -22,13 +22,13 @@ use crate::source::Span;
 /// The most actions of a program.
 const ACTIONS_MAX: usize = 1 << 22;
 
-/// Lowers what happens in a model; `declarations` holds what is in it.
+/// Lowers what happens in a model, and propositions about it; `declarations` holds what is in it.
 pub(super) fn lower<'a>(
-    model: &Model<'a>,
+    (model, propositions): (&Model<'a>, &[Expr<'a>]),
     mut declarations: Declarations<'_, 'a>,
     overflow: Overflow,
     report: &Diagnostics<'a>,
-) -> Program {
+) -> (Program, Vec<ir::Expr>) {
     let any_value = declarations.any_value();
     let Declarations { program, world, .. } = declarations;
     let mut lowering = Lowering { program, report, overflow, uses: Vec::new() };
@@ -40,7 +40,9 @@ pub(super) fn lower<'a>(
         lowering.process(scope, member, process, property == Some(member.id));
     }
     lowering.untyped_channels(&world, any_value);
-    lowering.program
+    let about = Scope { world: &world, member: None, report };
+    let conditions = propositions.iter().map(|it| about.lower(it)).collect();
+    (lowering.program, conditions)
 }
 
 struct Lowering<'r, 'a> {

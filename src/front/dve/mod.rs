@@ -45,10 +45,12 @@ mod operators;
 pub mod parse;
 mod scope;
 
+use super::asked::Split;
 use super::language::stem;
-use super::{Language, Loaded, Options, OwnOptions};
+use super::{Asked, Language, Loaded, Options, OwnOptions};
 use crate::diag::Diagnostic;
 use crate::ir::{Arithmetic, EndRule, Overflow, Program};
+use crate::ltl::Spelling;
 use crate::source::Sources;
 use check::Diagnostics;
 
@@ -59,31 +61,55 @@ pub static LANGUAGE: Language = Language {
     origin: "DiVinE's",
     endings: &["dve"],
     options: OwnOptions { overflow: true, ..OwnOptions::NONE },
-    load: |sources, options| load(sources, options),
+    load: |sources, options, asked| load(sources, options, asked),
     spin_trail: None,
+};
+
+/// How formulas are spelled, beside SPIN's signs.
+const SPELLING: Spelling = Spelling {
+    not: &["not"],
+    and: &["and"],
+    or: &["or"],
+    implies: &["imply"],
+    brackets: &[],
+    has_arrows: true,
+    has_conditionals: false,
 };
 
 /// What expressions are computed in, known ones and others.
 const ARITHMETIC: Arithmetic = Arithmetic::Wrapping32;
 
 /// Parses, checks and lowers the model in file 0 of `sources`.
-fn load(sources: &Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
+fn load(
+    sources: &Sources,
+    options: &Options,
+    asked: Option<&Asked>,
+) -> Result<Loaded, Vec<Diagnostic>> {
     let file = sources.file(0);
     let mut advice = Vec::new();
     let model = parse::parse(0, &file.text, &mut advice).map_err(|error| vec![error])?;
-    let report = Diagnostics::new(file);
+    let split = Split::of(sources, asked, &SPELLING).map_err(|error| vec![error])?;
+    let propositions = split.as_ref().map_or(&[][..], |it| &it.propositions).iter();
+    let propositions: Result<Vec<_>, Diagnostic> = propositions
+        .map(|&it| parse::expression(it, &sources.file(it.file).text, &mut advice))
+        .collect();
+    let propositions = propositions.map_err(|error| vec![error])?;
+    let report = Diagnostics::new(sources);
     advice.into_iter().for_each(|warning| report.add(warning));
     let declarations = declare::declare(&model, options, &report);
     if declarations.is_too_large() {
         return Err(report.finish().err().unwrap_or_default());
     }
     let overflow = options.overflow.unwrap_or(Overflow::Fails);
-    let program = lower::lower(&model, declarations, overflow, &report);
+    let (program, conditions) =
+        lower::lower((&model, &propositions), declarations, overflow, &report);
     let program = Program {
         name: stem(&file.name, LANGUAGE.endings).to_owned(),
         arithmetic: ARITHMETIC,
         end: EndRule::Never,
         ..program
     };
-    Ok(Loaded { program, warnings: report.finish()? })
+    let warnings = report.finish()?;
+    let observed = split.map(|it| it.observed(sources, conditions));
+    Ok(Loaded { program, warnings, observed })
 }

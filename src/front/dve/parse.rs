@@ -22,6 +22,21 @@ pub fn parse<'a>(
     Parser { tokens, depth: 0, warnings }.model()
 }
 
+/// Parses a part of a file as an expression.
+pub(super) fn expression<'a>(
+    span: Span,
+    text: &'a str,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<Expr<'a>, Diagnostic> {
+    let tokens = Tokens::new(Lexer::within(span, text))?;
+    let mut parser = Parser { tokens, depth: 0, warnings };
+    let expr = parser.expression()?;
+    match parser.kind() {
+        TokenKind::EndOfFile => Ok(expr),
+        _ => Err(parser.unexpected("an operator or the end of the proposition")),
+    }
+}
+
 /// A place in the tokens.
 pub(super) struct Parser<'a, 'w> {
     tokens: Tokens<'a, Lexer<'a>>,

@@ -27,21 +27,21 @@ mod statements;
 mod types;
 
 use super::Diagnostics;
-use super::ast::{Declaration, Model};
+use super::ast::{Declaration, Expr, Model};
 use crate::front::Options;
 use crate::ir::validate::SCALARS_MAX;
-use crate::ir::{Domain, LocalId, Program, Stmt, StmtKind, Type, TypeId};
+use crate::ir::{self, Domain, LocalId, Program, Stmt, StmtKind, Type, TypeId};
 use crate::source::Span;
 use calls::FunctionInfo;
 use scope::{Meaning, Scopes};
 use std::collections::{HashMap, HashSet};
 
-/// The program of a model; what is wrong with it is in `report`.
+/// The program of a model, and what propositions about it are; what is wrong with either is in `report`.
 pub(super) fn lower<'a>(
-    model: &Model<'a>,
+    (model, propositions): (&Model<'a>, &[Expr<'a>]),
     options: &Options,
     report: &'a Diagnostics<'a>,
-) -> Program {
+) -> (Program, Vec<ir::Expr>) {
     let mut lowerer = Lowerer {
         report,
         program: Program::default(),
@@ -64,7 +64,9 @@ pub(super) fn lower<'a>(
     }
     lowerer.unknown_defines();
     lowerer.all_rules(&model.rules);
-    lowerer.program
+    lowerer.body = Body::default();
+    let conditions = propositions.iter().filter_map(|it| lowerer.condition(it)).collect();
+    (lowerer.program, conditions)
 }
 
 /// A program in the making.

@@ -33,11 +33,13 @@ mod lex;
 mod lower;
 pub mod parse;
 
+use super::asked::Split;
 use super::diagnostics::Diagnostics;
 use super::language::stem;
-use super::{Language, Loaded, Options, OwnOptions};
+use super::{Asked, Language, Loaded, Options, OwnOptions};
 use crate::diag::Diagnostic;
 use crate::ir::{Arithmetic, EndRule, Program};
+use crate::ltl::Spelling;
 use crate::source::Sources;
 
 /// Murphi, as CMurphi and Rumur have it.
@@ -47,24 +49,46 @@ pub static LANGUAGE: Language = Language {
     origin: "CMurphi's and Rumur's",
     endings: &["m", "murphi"],
     options: OwnOptions { deadlock: true, ..OwnOptions::NONE },
-    load: |sources, options| load(sources, options),
+    load: |sources, options, asked| load(sources, options, asked),
     spin_trail: None,
+};
+
+/// How formulas are spelled, beside SPIN's signs.
+const SPELLING: Spelling = Spelling {
+    not: &[],
+    and: &["&"],
+    or: &["|"],
+    implies: &[],
+    brackets: &[("forall", &["end", "endforall"]), ("exists", &["end", "endexists"])],
+    has_arrows: false,
+    has_conditionals: false,
 };
 
 /// What expressions are computed in, known ones and others.
 const ARITHMETIC: Arithmetic = Arithmetic::Checked64;
 
 /// Parses, checks and lowers the model in file 0 of `sources`.
-fn load(sources: &Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
+fn load(
+    sources: &Sources,
+    options: &Options,
+    asked: Option<&Asked>,
+) -> Result<Loaded, Vec<Diagnostic>> {
     let file = sources.file(0);
     let model = parse::parse(0, &file.text).map_err(|error| vec![error])?;
-    let report = Diagnostics::new(file);
-    let program = lower::lower(&model, options, &report);
+    let split = Split::of(sources, asked, &SPELLING).map_err(|error| vec![error])?;
+    let propositions = split.as_ref().map_or(&[][..], |it| &it.propositions).iter();
+    let propositions: Result<Vec<_>, Diagnostic> =
+        propositions.map(|&it| parse::expression(it, &sources.file(it.file).text)).collect();
+    let propositions = propositions.map_err(|error| vec![error])?;
+    let report = Diagnostics::new(sources);
+    let (program, conditions) = lower::lower((&model, &propositions), options, &report);
     let program = Program {
         name: stem(&file.name, LANGUAGE.endings).to_owned(),
         arithmetic: ARITHMETIC,
         end: options.deadlock.unwrap_or(EndRule::NeverStuttering),
         ..program
     };
-    Ok(Loaded { program, warnings: report.finish()? })
+    let warnings = report.finish()?;
+    let observed = split.map(|it| it.observed(sources, conditions));
+    Ok(Loaded { program, warnings, observed })
 }

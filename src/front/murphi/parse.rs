@@ -25,6 +25,17 @@ pub fn parse(file: u16, text: &str) -> Result<Model<'_>, Diagnostic> {
     Parser { tokens, depth: 0, else_if: None }.model()
 }
 
+/// Parses a part of a file as an expression.
+pub(super) fn expression(span: Span, text: &str) -> Result<Expr<'_>, Diagnostic> {
+    let tokens = Tokens::new(Lexer::within(span, text))?;
+    let mut parser = Parser { tokens, depth: 0, else_if: None };
+    let expr = parser.expression()?;
+    match parser.kind() {
+        TokenKind::EndOfFile => Ok(expr),
+        _ => Err(parser.unexpected("an operator or the end of the proposition")),
+    }
+}
+
 /// A place in the tokens.
 #[derive(Clone)]
 struct Parser<'a> {

@@ -11,7 +11,7 @@ pub mod symbols;
 pub mod token;
 pub mod trail;
 
-use super::{Language, Loaded, Options, OwnOptions};
+use super::{Asked, Language, Loaded, Observed, Options, OwnOptions, Proposition};
 use crate::diag::Diagnostic;
 use crate::ir::{Arithmetic, Program};
 use crate::source::{Sources, Span};
@@ -32,13 +32,41 @@ pub static LANGUAGE: Language = Language {
 const ARITHMETIC: Arithmetic = Arithmetic::Wrapping32;
 
 /// Reads, checks and lowers the model in file 0 of `sources`, which gains the files it includes.
-fn load(sources: &mut Sources, options: &Options) -> Result<Loaded, Vec<Diagnostic>> {
-    let model = preprocess::preprocess(sources, &options.defines).and_then(parse::parse);
-    let model = model.map_err(|error| vec![error])?;
+fn load(
+    sources: &mut Sources,
+    options: &Options,
+    asked: Option<&Asked>,
+) -> Result<Loaded, Vec<Diagnostic>> {
+    let model = read(sources, options, asked).map_err(|error| vec![error])?;
     let lowered = lower::lower(&model, sources, options).map_err(|error| vec![error])?;
-    let (program, advice) = lowered;
+    let lower::Lowered { program, conditions, advice } = lowered;
     let name = model_name(&sources.file(0).name).to_owned();
-    Ok(Loaded { program: Program { name, ..program }, warnings: [model.warnings, advice].concat() })
+    let observed = model.asked.map(|it| {
+        let both = it.propositions.into_iter().zip(conditions);
+        let made = both.map(|((text, _), condition)| Proposition { text, condition });
+        Observed { name: it.name, formula: it.formula, propositions: made.collect() }
+    });
+    let program = Program { name, ..program };
+    Ok(Loaded { program, warnings: [model.warnings, advice].concat(), observed })
+}
+
+/// The model, with what is asked of it.
+fn read(
+    sources: &mut Sources,
+    options: &Options,
+    asked: Option<&Asked>,
+) -> Result<parse::Model, Diagnostic> {
+    let files = match asked {
+        None => &[][..],
+        Some(Asked::Formula(file)) => std::slice::from_ref(file),
+        Some(Asked::Propositions(files)) => files,
+    };
+    let (model, others) = preprocess::preprocess(sources, &options.defines, files)?;
+    let asked = asked.map(|asked| match asked {
+        Asked::Formula(_) => parse::AskedTokens::Formula(others.concat()),
+        Asked::Propositions(_) => parse::AskedTokens::Propositions(others),
+    });
+    parse::parse(model, asked)
 }
 
 /// A file's name without its folder and ending.

@@ -25,11 +25,13 @@ const BRACKETS_MAX: usize = 1000;
 /// The most tokens of an expanded model.
 const TOKENS_MAX: usize = 4 << 20;
 
-/// All tokens of the model in file 0, with its includes read and its macros expanded.
+/// All tokens of the model in file 0, with its includes read and its macros expanded; and, with the same macros, those of
+/// each of some other files.
 pub fn preprocess(
     sources: &mut Sources,
     defines: &[(String, i64)],
-) -> Result<Vec<Token>, Diagnostic> {
+    others: &[u16],
+) -> Result<(Vec<Token>, Vec<Vec<Token>>), Diagnostic> {
     let mut preprocessor = Preprocessor {
         sources,
         macros: HashMap::new(),
@@ -42,21 +44,10 @@ pub fn preprocess(
     for (name, value) in defines {
         preprocessor.define_value(name, *value);
     }
-    preprocessor.open(0)?;
-    let mut tokens = Vec::new();
-    while let Some((token, _)) = preprocessor.next()? {
-        if tokens.len() == TOKENS_MAX {
-            let error = format!("the model has more than {TOKENS_MAX} tokens");
-            return Err(Diagnostic::error(token.span, error));
-        }
-        tokens.push(token);
-    }
-    if let Some(open) = preprocessor.conditions.last() {
-        return Err(Diagnostic::error(open.span, "this condition has no #endif"));
-    }
-    let end = tokens.last().map_or(Span::default(), |last| last.span);
-    tokens.push(Token { kind: Kind::End, span: end, begins_line: true, spaced: true });
-    Ok(tokens)
+    let model = preprocessor.whole(0)?;
+    let others = others.iter().map(|&file| preprocessor.whole(file));
+    let others: Result<Vec<_>, Diagnostic> = others.collect();
+    Ok((model, others?))
 }
 
 /// The macros a token came from.
@@ -120,6 +111,25 @@ impl Preprocessor<'_> {
         let tokens = lex(number, &self.sources.file(number).text)?.into_iter();
         self.files.push(File { number, tokens });
         Ok(())
+    }
+
+    /// All tokens of a file and what it includes, the end last.
+    fn whole(&mut self, number: u16) -> Result<Vec<Token>, Diagnostic> {
+        self.open(number)?;
+        let mut tokens = Vec::new();
+        while let Some((token, _)) = self.next()? {
+            if tokens.len() == TOKENS_MAX {
+                let error = format!("the model has more than {TOKENS_MAX} tokens");
+                return Err(Diagnostic::error(token.span, error));
+            }
+            tokens.push(token);
+        }
+        if let Some(open) = self.conditions.last() {
+            return Err(Diagnostic::error(open.span, "this condition has no #endif"));
+        }
+        let end = tokens.last().map_or(Span::default(), |last| last.span);
+        tokens.push(Token { kind: Kind::End, span: end, begins_line: true, spaced: true });
+        Ok(tokens)
     }
 
     /// The next token of the files, directives obeyed and not expanded.

@@ -38,12 +38,18 @@ const PROCESSES_MAX: u32 = 255;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
+/// A model, lowered.
+pub struct Lowered {
+    /// What it means.
+    pub program: Program,
+    /// The propositions that are asked of it.
+    pub conditions: Vec<ir::Expr>,
+    /// Advice.
+    pub advice: Vec<Diagnostic>,
+}
+
 /// Lowers a model, with advice.
-pub fn lower(
-    model: &Model,
-    sources: &Sources,
-    options: &Options,
-) -> Result<(Program, Vec<Diagnostic>)> {
+pub fn lower(model: &Model, sources: &Sources, options: &Options) -> Result<Lowered> {
     let remote: Vec<&str> = model.remote_labels.iter().map(|label| &**label).collect();
     let mut bodies = Vec::new();
     for process in model.processes.iter().filter(|process| process.role == Role::Process) {
@@ -59,7 +65,8 @@ pub fn lower(
             let chosen = claim.as_ref().map(|(process, _)| *process);
             let unchecked = unchecked::unchecked(model, chosen, lowering.asks_for_progress);
             let program = Program { unchecked, ..program };
-            return Ok((program, [lowering.warnings, advice].concat()));
+            let advice = [lowering.warnings, advice].concat();
+            return Ok(Lowered { program, conditions: lowering.conditions, advice });
         }
         bytes = lowering.bytes;
     }
@@ -87,6 +94,8 @@ struct Lowering<'m, 'b> {
     /// Sets of names that are kept as bytes.
     bytes: BTreeSet<usize>,
     last: Option<VarId>,
+    /// The propositions that are asked.
+    conditions: Vec<ir::Expr>,
     warnings: Vec<Diagnostic>,
     uses_priorities: bool,
     /// Whether what is being lowered belongs to a claim.
@@ -113,6 +122,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
             enums: HashMap::new(),
             bytes,
             last: None,
+            conditions: Vec::new(),
             warnings: Vec::new(),
             uses_priorities: model.uses_priorities,
             in_claim: false,
@@ -155,6 +165,14 @@ impl<'m, 'b> Lowering<'m, 'b> {
         }
         if let Some((claim, control)) = claim {
             self.claim(claim, control)?;
+        }
+        if let Some(asked) = &self.model.asked {
+            self.in_claim = true;
+            for (_, proposition) in &asked.propositions {
+                let condition = self.expr(proposition, None)?;
+                self.conditions.push(condition);
+            }
+            self.in_claim = false;
         }
         self.program.last = self.last;
         Ok(std::mem::take(&mut self.program))

@@ -4,10 +4,13 @@
 //! of the input. Declarations inside a body are statements where SPIN makes them such: everywhere
 //! but at the beginning of a process.
 
+mod asked;
 mod declare;
 mod expression;
 mod ltl;
 mod statement;
+
+pub use asked::{AskedFormula, AskedTokens};
 
 use super::ast::{Expr, Name, Process, Role};
 use super::symbols::{SymbolId, Symbols};
@@ -27,6 +30,8 @@ pub struct Model {
     pub processes: Vec<Process>,
     /// The formulas, in order.
     pub formulas: Vec<Formula>,
+    /// What is asked beside the model's text.
+    pub asked: Option<AskedFormula>,
     /// Labels that are asked about from elsewhere.
     pub remote_labels: Vec<Rc<str>>,
     /// Whether priorities are given or asked about.
@@ -120,8 +125,8 @@ const TOKENS_MAX: usize = 8 << 20;
 /// The deepest nest of statements.
 const NESTED_MAX: u32 = 100;
 
-/// Reads a model.
-pub fn parse(tokens: Vec<Token>) -> Result<Model, Diagnostic> {
+/// Reads a model, and what is asked of it.
+pub fn parse(tokens: Vec<Token>, asked: Option<AskedTokens>) -> Result<Model, Diagnostic> {
     let mut parser = Parser {
         input: tokens.into(),
         last: None,
@@ -144,6 +149,9 @@ pub fn parse(tokens: Vec<Token>) -> Result<Model, Diagnostic> {
         parser.unit()?;
     }
     parser.formulas()?;
+    if let Some(asked) = asked {
+        parser.model.asked = Some(parser.asked(asked)?);
+    }
     Ok(parser.model)
 }
 

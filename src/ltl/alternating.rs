@@ -1,0 +1,171 @@
+//! From a term to a very weak alternating automaton (Gastin and Oddoux, "Fast LTL to Büchi automata translation", 2001).
+//!
+//! A state is a term that is no junction; to be in several at once is to owe all of them. A transition reads a letter
+//! and leads to a set of states. The only cycles are loops at one state (very weak), and a run is accepting if it
+//! stays for ever in no state that is an `U`: what was promised comes.
+
+use super::cube::Cube;
+use super::terms::{Term, TermId, Terms};
+use std::collections::HashMap;
+
+/// A transition: what it asks of the letter, and what is owed then, sorted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Transition {
+    pub cube: Cube,
+    pub to: Vec<TermId>,
+}
+
+/// The formula has too many transitions to go on with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge;
+
+/// The most transitions of a state.
+const TRANSITIONS_MAX: usize = 20_000;
+
+/// The automaton of all terms, made as it is asked for.
+#[derive(Debug, Default)]
+pub(super) struct Alternating {
+    pub terms: Terms,
+    transitions: HashMap<TermId, Vec<Transition>>,
+}
+
+impl Alternating {
+    /// Sets of states of which each is a way to owe a term.
+    pub fn ways(&self, id: TermId) -> Result<Vec<Vec<TermId>>, TooLarge> {
+        match self.terms.get(id) {
+            Term::Constant(true) => Ok(vec![Vec::new()]),
+            Term::Constant(false) => Ok(Vec::new()),
+            Term::Or(any) => {
+                let mut ways = Vec::new();
+                for &side in any {
+                    ways.extend(self.ways(side)?);
+                }
+                Ok(least(ways))
+            }
+            Term::And(all) => {
+                let mut ways = vec![Vec::new()];
+                for &side in all {
+                    let more = self.ways(side)?;
+                    let both = |one: &Vec<TermId>| {
+                        more.iter().map(|other| union(one, other)).collect::<Vec<_>>()
+                    };
+                    ways = least(ways.iter().flat_map(both).collect());
+                    if ways.len() > TRANSITIONS_MAX {
+                        return Err(TooLarge);
+                    }
+                }
+                Ok(ways)
+            }
+            _ => Ok(vec![vec![id]]),
+        }
+    }
+
+    /// The transitions from a term, without those that ask and owe no less than another.
+    pub fn transitions(&mut self, id: TermId) -> Result<Vec<Transition>, TooLarge> {
+        if let Some(known) = self.transitions.get(&id) {
+            return Ok(known.clone());
+        }
+        let found = match self.terms.get(id).clone() {
+            Term::Constant(false) => Vec::new(),
+            Term::Constant(true) => vec![Transition { cube: Cube::ANY, to: Vec::new() }],
+            Term::Literal(number, holds) => {
+                vec![Transition { cube: Cube::literal(number, holds), to: Vec::new() }]
+            }
+            Term::Next(it) => {
+                let ways = self.ways(it)?.into_iter();
+                ways.map(|to| Transition { cube: Cube::ANY, to }).collect()
+            }
+            Term::Or(any) => {
+                let mut found = Vec::new();
+                for side in any {
+                    found.extend(self.transitions(side)?);
+                }
+                found
+            }
+            Term::And(all) => {
+                let mut found = vec![Transition { cube: Cube::ANY, to: Vec::new() }];
+                for side in all {
+                    found = least_of(product(&found, &self.transitions(side)?)?);
+                }
+                found
+            }
+            Term::Until(left, right) => {
+                let stay = [Transition { cube: Cube::ANY, to: vec![id] }];
+                let stay = product(&self.transitions(left)?, &stay)?;
+                [self.transitions(right)?, stay].concat()
+            }
+            Term::Release(left, right) => {
+                let mut freed = self.transitions(left)?;
+                freed.push(Transition { cube: Cube::ANY, to: vec![id] });
+                product(&self.transitions(right)?, &freed)?
+            }
+        };
+        let found = least_of(found);
+        self.transitions.insert(id, found.clone());
+        Ok(found)
+    }
+
+    /// Whether it must not be stayed in for ever.
+    pub fn is_promise(&self, id: TermId) -> bool {
+        matches!(self.terms.get(id), Term::Until(..))
+    }
+}
+
+/// Each transition of one with each of the other.
+pub(super) fn product(
+    one: &[Transition],
+    other: &[Transition],
+) -> Result<Vec<Transition>, TooLarge> {
+    let mut both = Vec::new();
+    for first in one {
+        for second in other {
+            if let Some(cube) = first.cube.and(second.cube) {
+                both.push(Transition { cube, to: union(&first.to, &second.to) });
+            }
+        }
+        if both.len() > TRANSITIONS_MAX {
+            both.sort_unstable();
+            both.dedup();
+            if both.len() > TRANSITIONS_MAX {
+                return Err(TooLarge);
+            }
+        }
+    }
+    both.sort_unstable();
+    both.dedup();
+    Ok(both)
+}
+
+/// Sorted lists as one.
+pub(super) fn union(one: &[TermId], other: &[TermId]) -> Vec<TermId> {
+    let mut all = [one, other].concat();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Whether all of one sorted list is in another.
+pub(super) fn is_subset(one: &[TermId], other: &[TermId]) -> bool {
+    one.iter().all(|it| other.binary_search(it).is_ok())
+}
+
+/// The sets that have no other of them as a part.
+fn least(mut sets: Vec<Vec<TermId>>) -> Vec<Vec<TermId>> {
+    sets.sort_unstable();
+    sets.dedup();
+    let is_least = |set: &Vec<TermId>| sets.iter().all(|it| it == set || !is_subset(it, set));
+    sets.iter().filter(|set| is_least(set)).cloned().collect()
+}
+
+/// The transitions that no other makes needless.
+fn least_of(mut all: Vec<Transition>) -> Vec<Transition> {
+    all.sort_unstable();
+    all.dedup();
+    let is_needless = |it: &Transition| {
+        let by = |other: &Transition| {
+            other != it && it.cube.implies(other.cube) && is_subset(&other.to, &it.to)
+        };
+        all.iter().any(by)
+    };
+    all.iter().filter(|it| !is_needless(it)).cloned().collect()
+}

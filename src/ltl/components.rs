@@ -1,0 +1,144 @@
+//! The strongly connected components of a graph (Tarjan 1972), and what acceptance in them comes to.
+
+use super::automaton::Automaton;
+use super::cube::Cube;
+use std::fmt;
+
+/// The component of each node of a graph, and how many there are. A component has a lower number than those from which
+/// it is reached.
+pub(super) fn components(graph: &[Vec<usize>]) -> (Vec<usize>, usize) {
+    const UNSEEN: usize = usize::MAX;
+    let mut found = vec![UNSEEN; graph.len()];
+    let (mut low, mut order) = (vec![UNSEEN; graph.len()], vec![UNSEEN; graph.len()]);
+    let (mut stack, mut count, mut seen) = (Vec::new(), 0, 0);
+    for root in 0..graph.len() {
+        if order[root] != UNSEEN {
+            continue;
+        }
+        let mut path = vec![(root, 0)];
+        while let Some(&mut (at, ref mut next)) = path.last_mut() {
+            if *next == 0 {
+                (order[at], low[at]) = (seen, seen);
+                seen += 1;
+                stack.push(at);
+            }
+            if let Some(&to) = graph[at].get(*next) {
+                *next += 1;
+                if order[to] == UNSEEN {
+                    path.push((to, 0));
+                } else if found[to] == UNSEEN {
+                    low[at] = low[at].min(order[to]);
+                }
+                continue;
+            }
+            *next += 1;
+            path.pop();
+            if let Some(&(parent, _)) = path.last() {
+                low[parent] = low[parent].min(low[at]);
+            }
+            if low[at] == order[at] {
+                while let Some(member) = stack.pop() {
+                    found[member] = count;
+                    if member == at {
+                        break;
+                    }
+                }
+                count += 1;
+            }
+        }
+    }
+    (found, count)
+}
+
+/// What must be looked for to find out whether a run stays in a component and is accepted. Each is a case of the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// No cycle of it has an accepting state.
+    Rejecting,
+    /// Every word is accepted from each of its states: it is enough to come there.
+    Terminal,
+    /// Each of its cycles has an accepting state: any cycle will do.
+    Weak,
+    /// Some cycles have one and some do not.
+    Strong,
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Class::Rejecting => "rejecting",
+            Class::Terminal => "terminal",
+            Class::Weak => "weak",
+            Class::Strong => "strong",
+        })
+    }
+}
+
+/// The components of an automaton.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Components {
+    /// Which component each state is in.
+    pub of_state: Vec<usize>,
+    /// What each is.
+    pub classes: Vec<Class>,
+}
+
+impl Components {
+    /// Those of an automaton.
+    pub fn of(automaton: &Automaton) -> Components {
+        let graph = automaton.graph();
+        let (of_state, count) = components(&graph);
+        let has_cycle = has_cycle(&graph, &of_state, count);
+        // Cycles of each component that are left without its accepting states.
+        let without = |at: usize, to: usize| {
+            !automaton.states[at].accepts
+                && !automaton.states[to].accepts
+                && of_state[at] == of_state[to]
+        };
+        let rest: Vec<Vec<usize>> = graph
+            .iter()
+            .enumerate()
+            .map(|(at, to)| to.iter().copied().filter(|&to| without(at, to)).collect())
+            .collect();
+        let (of_rest, rest_count) = components(&rest);
+        let rest_has_cycle = self::has_cycle(&rest, &of_rest, rest_count);
+        let classes = (0..count).map(|component| {
+            let members = || (0..graph.len()).filter(|&at| of_state[at] == component);
+            let accepts = members().any(|at| automaton.states[at].accepts);
+            if !has_cycle[component] || !accepts {
+                Class::Rejecting
+            } else if members().any(|at| rest_has_cycle[of_rest[at]]) {
+                Class::Strong
+            } else if members().all(|at| stays(automaton, at, &of_state)) {
+                Class::Terminal
+            } else {
+                Class::Weak
+            }
+        });
+        let classes = classes.collect();
+        Components { of_state, classes }
+    }
+
+    /// The class of the whole: that of its worst component.
+    pub fn class(&self) -> Class {
+        self.classes.iter().copied().max().unwrap_or(Class::Rejecting)
+    }
+}
+
+/// Which components have a cycle.
+pub(super) fn has_cycle(graph: &[Vec<usize>], of_state: &[usize], count: usize) -> Vec<bool> {
+    let mut has = vec![false; count];
+    for (at, to) in graph.iter().enumerate() {
+        if to.iter().any(|&to| of_state[to] == of_state[at]) {
+            has[of_state[at]] = true;
+        }
+    }
+    has
+}
+
+/// Whether each letter leads from a state to one of its component.
+fn stays(automaton: &Automaton, at: usize, of_state: &[usize]) -> bool {
+    let inside = automaton.states[at].edges.iter().filter(|it| of_state[it.to] == of_state[at]);
+    let cubes: Vec<Cube> = inside.map(|it| it.cube).collect();
+    Cube::cover_all(&cubes)
+}

@@ -1,0 +1,58 @@
+//! From several sets of accepting edges to accepting states (Gastin and Oddoux 2001).
+//!
+//! A state is one of the automaton with how many of its sets have been met, in their order, since all were met last.
+//! Where all are met it accepts, and counts anew. In a component in which some set has no edge nothing is counted, and
+//! the count begins anew where a component is left.
+
+use super::automaton::{Automaton, Edge, State};
+use super::components::components;
+use super::generalized::{Generalized, MarkedEdge};
+use std::collections::HashMap;
+
+impl Generalized {
+    /// The same language with accepting states.
+    pub(super) fn degeneralized(&self, propositions: Vec<String>) -> Automaton {
+        let graph: Vec<Vec<usize>> =
+            self.edges.iter().map(|it| it.iter().map(|edge| edge.to).collect()).collect();
+        let (component, count) = components(&graph);
+        let mut met = vec![0u64; count];
+        for (at, edges) in self.edges.iter().enumerate() {
+            for edge in edges.iter().filter(|it| component[it.to] == component[at]) {
+                met[component[at]] |= edge.marks;
+            }
+        }
+        let all = u64::MAX.checked_shr(64 - self.sets).unwrap_or(0);
+        let accepts = |at: usize| met[component[at]] & all == all;
+        // It may as well accept where a component is entered: that happens finitely often.
+        let first = |at: usize| if accepts(at) { self.sets } else { 0 };
+        let after = |at: usize, counted: u32, edge: &MarkedEdge| match component[at]
+            == component[edge.to]
+            && accepts(at)
+        {
+            true => self.next_count(counted, edge.marks),
+            false => first(edge.to),
+        };
+        let mut numbers = HashMap::from([((self.start, first(self.start)), 0)]);
+        let mut open = vec![(self.start, first(self.start))];
+        let mut states = Vec::new();
+        while let Some(&(at, counted)) = open.get(states.len()) {
+            let mut edges = Vec::new();
+            for edge in &self.edges[at] {
+                let to = (edge.to, after(at, counted, edge));
+                let to = *numbers.entry(to).or_insert_with(|| {
+                    open.push(to);
+                    open.len() - 1
+                });
+                edges.push(Edge { cube: edge.cube, to });
+            }
+            states.push(State { accepts: counted == self.sets && accepts(at), edges });
+        }
+        Automaton { propositions, states }
+    }
+
+    /// How many sets have been met behind an edge with these marks.
+    fn next_count(&self, counted: u32, marks: u64) -> u32 {
+        let begun = if counted == self.sets { 0 } else { counted };
+        begun + (marks >> begun).trailing_ones().min(self.sets - begun)
+    }
+}

@@ -1,0 +1,197 @@
+//! Automata with several sets of accepting edges: a run is accepted if it takes edges of each for ever.
+//!
+//! A state of the automaton made of an alternating one is a set of states of that, all owed at once. An edge is in the
+//! set of a promise unless it puts the promise off: it leads to where the promise is not owed, or what it reads and
+//! owes would have kept it.
+
+use super::alternating::{Alternating, TooLarge, Transition, is_subset, product};
+use super::cube::Cube;
+use super::terms::TermId;
+use std::collections::HashMap;
+
+/// The most states of an automaton that is made.
+const STATES_MAX: usize = 10_000;
+/// Its most edges.
+const EDGES_MAX: usize = 400_000;
+/// The most sets of accepting edges.
+pub(super) const SETS_MAX: usize = 64;
+
+/// An edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MarkedEdge {
+    /// What it asks of the letter.
+    pub cube: Cube,
+    /// The state that it leads to.
+    pub to: usize,
+    /// The sets that it is in, as bits.
+    pub marks: u64,
+}
+
+/// A generalised Büchi automaton with accepting edges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generalized {
+    /// The edges of each state.
+    pub edges: Vec<Vec<MarkedEdge>>,
+    /// Where it begins.
+    pub start: usize,
+    /// How many sets there are.
+    pub sets: u32,
+}
+
+impl Generalized {
+    /// The automaton of a term.
+    pub(super) fn of(alternating: &mut Alternating, term: TermId) -> Result<Generalized, TooLarge> {
+        let ways = alternating.ways(term)?;
+        let mut making = Making { alternating, numbers: HashMap::new(), sets: Vec::new() };
+        let mut promises = Vec::new();
+        let mut graph: Vec<Vec<Raw>> = Vec::new();
+        // Where there are several ways to begin, a state of its own begins all of them.
+        let start = match ways.as_slice() {
+            [only] => making.number(only.clone()),
+            _ => {
+                making.sets.push(None);
+                0
+            }
+        };
+        let mut edges_made = 0;
+        while let Some(set) = making.sets.get(graph.len()).cloned() {
+            let transitions = match &set {
+                Some(set) => making.edges(set)?,
+                None => making.alternating.transitions(term)?,
+            };
+            let mut edges = Vec::new();
+            for transition in transitions {
+                for &it in &transition.to {
+                    if making.alternating.is_promise(it) && !promises.contains(&it) {
+                        promises.push(it);
+                    }
+                }
+                let to = making.number(transition.to.clone());
+                edges.push(Raw { transition, to });
+            }
+            edges_made += edges.len();
+            if making.sets.len() > STATES_MAX || edges_made > EDGES_MAX {
+                return Err(TooLarge);
+            }
+            graph.push(edges);
+        }
+        if promises.len() > SETS_MAX {
+            return Err(TooLarge);
+        }
+        let mut edges = Vec::new();
+        for raw in &graph {
+            let mut marked = Vec::new();
+            for it in raw {
+                let marks = making.marks(&it.transition, &promises)?;
+                marked.push((MarkedEdge { cube: it.transition.cube, to: it.to, marks }, it));
+            }
+            edges.push(without_needless(&marked));
+        }
+        let sets = promises.len() as u32;
+        let mut made = Generalized { edges, start, sets };
+        made.merge_equal();
+        Ok(made)
+    }
+
+    /// States that have the same edges become one, again and again.
+    fn merge_equal(&mut self) {
+        loop {
+            let mut first: HashMap<&[MarkedEdge], usize> = HashMap::new();
+            let name: Vec<usize> = (0..self.edges.len())
+                .map(|at| *first.entry(&self.edges[at]).or_insert(at))
+                .collect();
+            if name.iter().enumerate().all(|(at, &name)| at == name) {
+                return;
+            }
+            self.start = name[self.start];
+            for edges in &mut self.edges {
+                edges.iter_mut().for_each(|it| it.to = name[it.to]);
+                edges.sort_unstable();
+                edges.dedup();
+            }
+            self.keep_reachable();
+        }
+    }
+
+    /// Drops what cannot be reached.
+    fn keep_reachable(&mut self) {
+        let mut order = vec![self.start];
+        let mut number = HashMap::from([(self.start, 0)]);
+        let mut at = 0;
+        while at < order.len() {
+            for edge in &self.edges[order[at]] {
+                number.entry(edge.to).or_insert_with(|| {
+                    order.push(edge.to);
+                    order.len() - 1
+                });
+            }
+            at += 1;
+        }
+        let renamed = |edge: &MarkedEdge| MarkedEdge { to: number[&edge.to], ..*edge };
+        self.edges = order.iter().map(|&at| self.edges[at].iter().map(renamed).collect()).collect();
+        self.start = 0;
+    }
+}
+
+/// An edge before it is known which sets there are.
+struct Raw {
+    transition: Transition,
+    to: usize,
+}
+
+struct Making<'a> {
+    alternating: &'a mut Alternating,
+    numbers: HashMap<Vec<TermId>, usize>,
+    /// What is owed in each state; nothing is said of one that only begins.
+    sets: Vec<Option<Vec<TermId>>>,
+}
+
+impl Making<'_> {
+    fn number(&mut self, set: Vec<TermId>) -> usize {
+        let sets = &mut self.sets;
+        *self.numbers.entry(set).or_insert_with_key(|set| {
+            sets.push(Some(set.clone()));
+            sets.len() - 1
+        })
+    }
+
+    fn edges(&mut self, set: &[TermId]) -> Result<Vec<Transition>, TooLarge> {
+        let mut found = vec![Transition { cube: Cube::ANY, to: Vec::new() }];
+        for &it in set {
+            found = product(&found, &self.alternating.transitions(it)?)?;
+        }
+        Ok(found)
+    }
+
+    /// The promises that a transition does not put off.
+    fn marks(&mut self, edge: &Transition, promises: &[TermId]) -> Result<u64, TooLarge> {
+        let mut marks = 0;
+        for (number, promise) in promises.iter().enumerate() {
+            let is_kept = edge.to.binary_search(promise).is_err() || {
+                let own = self.alternating.transitions(*promise)?;
+                own.iter().any(|it| {
+                    edge.cube.implies(it.cube)
+                        && it.to.binary_search(promise).is_err()
+                        && is_subset(&it.to, &edge.to)
+                })
+            };
+            marks |= u64::from(is_kept) << number;
+        }
+        Ok(marks)
+    }
+}
+
+/// The edges beside each of which there is none that asks and owes less and keeps as much.
+fn without_needless(edges: &[(MarkedEdge, &Raw)]) -> Vec<MarkedEdge> {
+    let makes_needless = |(other, by): &(MarkedEdge, &Raw), (it, raw): &(MarkedEdge, &Raw)| {
+        other != it
+            && it.cube.implies(other.cube)
+            && it.marks & !other.marks == 0
+            && is_subset(&by.transition.to, &raw.transition.to)
+    };
+    let kept = edges.iter().filter(|it| !edges.iter().any(|other| makes_needless(other, it)));
+    let mut kept: Vec<MarkedEdge> = kept.map(|(edge, _)| *edge).collect();
+    kept.sort_unstable();
+    kept.dedup();
+    kept
+}

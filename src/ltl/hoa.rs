@@ -1,0 +1,25 @@
+//! Automata in the Hanoi omega-automata format (Babiak and others, 2015), version 1: what Spot, Owl and ltl2ba write.
+//!
+//! ```text
+//! HOA: v1
+//! States: 2
+//! Start: 0
+//! AP: 1 "x == 1"
+//! Acceptance: 1 Inf(0)
+//! --BODY--
+//! State: 0
+//! [t] 0
+//! [0] 1
+//! State: 1 {0}
+//! [0] 1
+//! --END--
+//! ```
+//!
+//! Read are automata with any number of `Inf` sets that must all be met, on states or edges; other acceptance and
+//! alternation are refused. Written are Büchi automata with accepting states.
+
+mod lex;
+mod read;
+mod write;
+
+pub use read::{AtomicProposition, Read, read};

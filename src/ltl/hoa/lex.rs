@@ -1,0 +1,116 @@
+//! The tokens of an automaton as text.
+
+use crate::diag::Diagnostic;
+use crate::source::Span;
+
+/// A token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    pub kind: Kind,
+    pub span: Span,
+}
+
+/// What a token is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The name of a header item, without its colon.
+    Header(String),
+    /// Any other word.
+    Name(String),
+    /// `@name`.
+    Alias(String),
+    Number(usize),
+    /// Between double quotes.
+    Text(String),
+    /// `--BODY--` and its like.
+    Mark(String),
+    Sign(char),
+    End,
+}
+
+impl Kind {
+    /// As a message tells it.
+    pub fn told(&self) -> String {
+        match self {
+            Kind::Header(it) => format!("`{it}:`"),
+            Kind::Name(it) | Kind::Mark(it) => format!("`{it}`"),
+            Kind::Alias(it) => format!("`@{it}`"),
+            Kind::Number(it) => format!("`{it}`"),
+            Kind::Text(it) => format!("{it:?}"),
+            Kind::Sign(it) => format!("`{it}`"),
+            Kind::End => "the end of the file".to_owned(),
+        }
+    }
+}
+
+/// All tokens of a text, the end last.
+pub(super) fn lex(text: &str, file: u16) -> Result<Vec<Token>, Diagnostic> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let (kind, length) = next(&text[at..]).map_err(|(length, message)| {
+            Diagnostic::error(Span::new(file, at..at + length), message)
+        })?;
+        if let Some(kind) = kind {
+            tokens.push(Token { kind, span: Span::new(file, at..at + length) });
+        }
+        at += length;
+    }
+    tokens.push(Token { kind: Kind::End, span: Span::new(file, text.len()..text.len()) });
+    Ok(tokens)
+}
+
+/// The token at the beginning, none for what is no token, and how long it is; or what is wrong with so many bytes.
+fn next(rest: &str) -> Result<(Option<Kind>, usize), (usize, String)> {
+    let is_word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '.');
+    let word = |from: usize| {
+        let end = rest[from..].find(|it| !is_word(it)).map_or(rest.len(), |end| from + end);
+        (rest[from..end].to_owned(), end)
+    };
+    let first = rest.chars().next().unwrap_or(' ');
+    if first.is_whitespace() {
+        Ok((None, first.len_utf8()))
+    } else if rest.starts_with("/*") {
+        match rest.find("*/") {
+            Some(end) => Ok((None, end + 2)),
+            None => Err((2, "this comment does not end".to_owned())),
+        }
+    } else if rest.starts_with("--") {
+        let (mark, end) = word(0);
+        Ok((Some(Kind::Mark(mark)), end))
+    } else if first == '"' {
+        text(rest)
+    } else if first == '@' {
+        let (name, end) = word(1);
+        Ok((Some(Kind::Alias(name)), end))
+    } else if first.is_ascii_digit() {
+        let end = rest.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len());
+        match rest[..end].parse() {
+            Ok(number) => Ok((Some(Kind::Number(number)), end)),
+            Err(_) => Err((end, "this number is too large".to_owned())),
+        }
+    } else if first.is_ascii_alphabetic() || first == '_' {
+        let (name, end) = word(0);
+        match rest[end..].starts_with(':') {
+            true => Ok((Some(Kind::Header(name)), end + 1)),
+            false => Ok((Some(Kind::Name(name)), end)),
+        }
+    } else {
+        Ok((Some(Kind::Sign(first)), first.len_utf8()))
+    }
+}
+
+fn text(rest: &str) -> Result<(Option<Kind>, usize), (usize, String)> {
+    let (mut text, mut escaped) = (String::new(), false);
+    for (at, it) in rest.char_indices().skip(1) {
+        match it {
+            '"' if !escaped => return Ok((Some(Kind::Text(text)), at + 1)),
+            '\\' if !escaped => escaped = true,
+            it => {
+                text.push(it);
+                escaped = false;
+            }
+        }
+    }
+    Err((1, "this text does not end".to_owned()))
+}

@@ -1,0 +1,345 @@
+//! From words to a formula. Operators are SPIN's: `[]`, `<>`, `X`, `!` and their names bind strongest, then `U`, `V` and
+//! `W`, then `&&`, then `||`, then `->` and `<->`; those between two operands associate to the left.
+//!
+//! What stands between operators is a proposition, an expression of the model's language: all words up to the next
+//! operator, whatever stands in brackets included. A bracket opens a part of the formula if an operator or the end
+//! follows its closing one; otherwise it belongs to a proposition, as in `(x + 1) % 2 == y`. So does a `!`, if it stands
+//! before more than a reference: `!x == y` means what it does in the language.
+
+use super::formula::{Connective, Formula};
+use crate::diag::Diagnostic;
+use crate::source::Span;
+use std::ops::Range;
+
+/// A name, a number or a sign.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// How it is written.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// How a language spells what formulas share with its expressions, beside SPIN's signs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spelling {
+    /// "Not".
+    pub not: &'static [&'static str],
+    /// "And".
+    pub and: &'static [&'static str],
+    /// "Or".
+    pub or: &'static [&'static str],
+    /// "Implies".
+    pub implies: &'static [&'static str],
+    /// Words that open something, each with those that close it.
+    pub brackets: &'static [(&'static str, &'static [&'static str])],
+    /// Whether `a->b`, written without a blank, is a reference.
+    pub has_arrows: bool,
+    /// Whether `(a -> b : c)` is an expression.
+    pub has_conditionals: bool,
+}
+
+/// A formula, and the words that each of its propositions is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parsed {
+    /// The formula.
+    pub formula: Formula,
+    /// The words of each proposition.
+    pub propositions: Vec<Range<usize>>,
+}
+
+/// The deepest nest of brackets and operators.
+const DEPTH_MAX: usize = 200;
+/// Prefixes, by name and sign.
+const ALWAYS: [&str; 2] = ["[]", "always"];
+const EVENTUALLY: [&str; 2] = ["<>", "eventually"];
+const NEXT: [&str; 2] = ["X", "next"];
+const NOT: [&str; 2] = ["!", "!!"];
+/// Operators between two, weakest first.
+const LEVELS: [&[(&str, Connective)]; 4] = [
+    &[
+        ("->", Connective::Implies),
+        ("implies", Connective::Implies),
+        ("<->", Connective::Equivalent),
+        ("equivalent", Connective::Equivalent),
+    ],
+    &[("||", Connective::Or), ("\\/", Connective::Or)],
+    &[("&&", Connective::And), ("/\\", Connective::And)],
+    &[
+        ("U", Connective::Until),
+        ("until", Connective::Until),
+        ("stronguntil", Connective::Until),
+        ("W", Connective::WeakUntil),
+        ("weakuntil", Connective::WeakUntil),
+        ("V", Connective::Release),
+        ("release", Connective::Release),
+    ],
+];
+/// What brackets are closed by.
+const BRACKETS: [(&str, &[&str]); 3] = [("(", &[")"]), ("[", &["]"]), ("{", &["}"])];
+
+/// Reads a formula. `end` is where it ends.
+pub fn parse(words: &[Word], end: Span, spelling: &Spelling) -> Result<Parsed, Diagnostic> {
+    let mut reader = Reader { words, end, spelling, at: 0, depth: 0, propositions: Vec::new() };
+    let formula = reader.level(0)?;
+    match reader.at == words.len() {
+        true => Ok(Parsed { formula, propositions: reader.propositions }),
+        false => reader.unexpected("an operator or the end of the formula"),
+    }
+}
+
+struct Reader<'a> {
+    words: &'a [Word],
+    end: Span,
+    spelling: &'a Spelling,
+    at: usize,
+    depth: usize,
+    propositions: Vec<Range<usize>>,
+}
+
+impl Reader<'_> {
+    fn text(&self, at: usize) -> Option<&str> {
+        self.words.get(at).map(|it| it.text.as_str())
+    }
+
+    fn span(&self) -> Span {
+        self.words.get(self.at).map_or(self.end, |it| it.span)
+    }
+
+    fn unexpected<T>(&self, expected: &str) -> Result<T, Diagnostic> {
+        let found = match self.text(self.at) {
+            None => "the end of the formula".to_owned(),
+            Some(text) => format!("`{text}`"),
+        };
+        Err(Diagnostic::error(self.span(), format!("expected {expected}, found {found}")))
+    }
+
+    /// The operator between two operands at a word, and its level.
+    fn connective(&self, at: usize) -> Option<(usize, Connective)> {
+        let text = self.text(at)?;
+        if self.is_part(at) || text == "->" && self.spelling.has_arrows && self.is_arrow(at) {
+            return None;
+        }
+        let own = [
+            (self.spelling.implies, (0, Connective::Implies)),
+            (self.spelling.or, (1, Connective::Or)),
+            (self.spelling.and, (2, Connective::And)),
+        ];
+        let own = own.into_iter().find(|(texts, _)| texts.contains(&text));
+        own.map(|(_, found)| found).or_else(|| {
+            LEVELS.iter().enumerate().find_map(|(level, all)| {
+                let found = all.iter().find(|(sign, _)| *sign == text)?;
+                Some((level, found.1))
+            })
+        })
+    }
+
+    /// Whether a `->` stands between two words without blanks.
+    fn is_arrow(&self, at: usize) -> bool {
+        let touches = |one: usize, other: usize| match (self.words.get(one), self.words.get(other))
+        {
+            (Some(one), Some(other)) => one.span.end == other.span.start,
+            _ => false,
+        };
+        at > 0 && touches(at - 1, at) && touches(at, at + 1)
+    }
+
+    fn is_not(&self, at: usize) -> bool {
+        self.text(at).is_some_and(|it| NOT.contains(&it) || self.spelling.not.contains(&it))
+    }
+
+    /// Whether a word names a part of what stands before it.
+    fn is_part(&self, at: usize) -> bool {
+        at > 0 && matches!(self.text(at - 1), Some("." | "@"))
+    }
+
+    fn is_temporal(&self, at: usize) -> bool {
+        if self.is_part(at) {
+            return false;
+        }
+        let all = [ALWAYS, EVENTUALLY, NEXT];
+        self.text(at).is_some_and(|text| all.iter().any(|it| it.contains(&text)))
+    }
+
+    /// Operands with operators of this level or stronger ones between them.
+    fn level(&mut self, level: usize) -> Result<Formula, Diagnostic> {
+        if level == LEVELS.len() {
+            return self.operand();
+        }
+        let mut left = self.level(level + 1)?;
+        while let Some((_, operator)) = self.connective(self.at).filter(|it| it.0 == level) {
+            self.at += 1;
+            left = Formula::binary(operator, left, self.level(level + 1)?);
+        }
+        Ok(left)
+    }
+
+    fn operand(&mut self) -> Result<Formula, Diagnostic> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(Diagnostic::error(self.span(), "this formula is nested too deeply"));
+        }
+        let found = self.operand_here()?;
+        self.depth -= 1;
+        Ok(found)
+    }
+
+    fn operand_here(&mut self) -> Result<Formula, Diagnostic> {
+        let text = self.text(self.at).unwrap_or_default().to_owned();
+        let prefix: Option<fn(Box<Formula>) -> Formula> = match text.as_str() {
+            text if ALWAYS.contains(&text) => Some(Formula::Always),
+            text if EVENTUALLY.contains(&text) => Some(Formula::Eventually),
+            text if NEXT.contains(&text) => Some(Formula::Next),
+            "!!" => Some(|it| Formula::Not(Box::new(Formula::Not(it)))),
+            _ if self.is_not(self.at) && self.negates_formula() => Some(Formula::Not),
+            _ => None,
+        };
+        if let Some(make) = prefix {
+            self.at += 1;
+            return Ok(make(Box::new(self.operand()?)));
+        }
+        if text == "(" && self.opens_formula(self.at) {
+            self.at += 1;
+            let inner = self.level(0)?;
+            return match self.text(self.at) {
+                Some(")") => {
+                    self.at += 1;
+                    Ok(inner)
+                }
+                _ => self.unexpected("`)` or an operator"),
+            };
+        }
+        self.proposition()
+    }
+
+    /// Whether the "not" here is the formula's: it stands before an operator, a part in brackets or a reference alone.
+    fn negates_formula(&self) -> bool {
+        let mut at = self.at + 1;
+        while self.is_not(at) {
+            at += 1;
+        }
+        if self.is_temporal(at) || self.text(at) == Some("(") {
+            return self.is_temporal(at) || self.opens_formula(at);
+        }
+        let end = self.end_of_proposition(at);
+        let mut links = at + 1;
+        while links < end {
+            match self.text(links) {
+                Some("." | "@" | ":" | "->") => links += 2,
+                Some("(" | "[") => links = self.behind_bracket(links),
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// Whether the bracket here encloses a part of the formula.
+    fn opens_formula(&self, at: usize) -> bool {
+        let behind = self.behind_bracket(at);
+        let ends = behind >= self.words.len()
+            || self.connective(behind).is_some()
+            || matches!(self.text(behind), Some(")" | "]"))
+            || self.is_temporal(behind);
+        ends && !(self.spelling.has_conditionals && self.is_conditional(at))
+    }
+
+    /// Whether `(a -> b : c)` begins here.
+    fn is_conditional(&self, open: usize) -> bool {
+        let (mut at, mut arrow) = (open + 1, None);
+        while at < self.words.len() {
+            match self.text(at) {
+                Some(")") => return false,
+                Some("->") => arrow = Some(at),
+                // What stands before `:` in `process:variable` is one word.
+                Some(":") if arrow.is_some_and(|arrow| arrow + 1 < at) => {
+                    let between = arrow.unwrap_or(at) + 1..at;
+                    return !between.into_iter().any(|at| self.is_temporal(at));
+                }
+                _ => {}
+            }
+            at = match self.text(at) {
+                Some("(" | "[" | "{") => self.behind_bracket(at),
+                _ => at + 1,
+            };
+        }
+        false
+    }
+
+    /// What closes what a word opens.
+    fn closing(&self, at: usize) -> Option<&'static [&'static str]> {
+        let text = self.text(at)?;
+        let all = BRACKETS.iter().chain(self.spelling.brackets);
+        all.into_iter().find(|(open, _)| *open == text).map(|(_, close)| *close)
+    }
+
+    /// One past what closes a bracket; past the end if nothing does.
+    fn behind_bracket(&self, open: usize) -> usize {
+        let mut expected = Vec::new();
+        let mut at = open;
+        while let Some(text) = self.text(at) {
+            if let Some(close) = self.closing(at) {
+                expected.push(close);
+            } else if expected.last().is_some_and(|close| close.contains(&text)) {
+                expected.pop();
+            }
+            at += 1;
+            if expected.is_empty() {
+                return at;
+            }
+        }
+        self.words.len() + 1
+    }
+
+    /// Where the words of a proposition end that begin here.
+    fn end_of_proposition(&self, from: usize) -> usize {
+        let mut at = from;
+        while let Some(text) = self.text(at) {
+            if self.closing(at).is_some() {
+                at = self.behind_bracket(at);
+            } else if matches!(text, ")" | "]" | "}")
+                || self.connective(at).is_some()
+                || at > from && self.is_temporal(at)
+            {
+                break;
+            } else {
+                at += 1;
+            }
+        }
+        at
+    }
+
+    fn proposition(&mut self) -> Result<Formula, Diagnostic> {
+        let mut from = self.at;
+        while self.is_not(from) {
+            from += 1;
+        }
+        let end = self.end_of_proposition(from);
+        if end == from {
+            self.at = from;
+            return self.unexpected("an operand");
+        }
+        if end > self.words.len() {
+            let open = (self.at..self.words.len()).find(|&at| {
+                self.closing(at).is_some() && self.behind_bracket(at) > self.words.len()
+            });
+            let place = open.map_or(self.end, |at| self.words[at].span);
+            return Err(Diagnostic::error(place, "this bracket is not closed"));
+        }
+        let words = self.at..end;
+        self.at = end;
+        match self.text(words.start) {
+            Some("true") if words.len() == 1 => return Ok(Formula::Constant(true)),
+            Some("false") if words.len() == 1 => return Ok(Formula::Constant(false)),
+            _ => {}
+        }
+        let texts = |range: &Range<usize>| {
+            self.words[range.clone()].iter().map(|it| it.text.as_str()).collect::<Vec<_>>()
+        };
+        let known = self.propositions.iter().position(|it| texts(it) == texts(&words));
+        let number = known.unwrap_or(self.propositions.len());
+        if known.is_none() {
+            self.propositions.push(words);
+        }
+        Ok(Formula::Proposition(number))
+    }
+}

@@ -1,0 +1,221 @@
+//! What is asked of models in temporal logic, as users ask it: formulas and automata over each language, shown by
+//! `explain`, and what is wrong with them.
+
+use std::process::Command;
+use tempfile::TempDir;
+
+const SPILLWAY: &str = env!("CARGO_BIN_EXE_spillway");
+
+const PROMELA: &str = "#define full (len(q) == 2)
+byte x, clash; chan q = [2] of { byte };
+ltl reaches { <> (x == 3) }
+ltl clash { [] (x < 4) }
+active proctype P() { byte k; here: do :: x < 3 -> x++; k = x od }
+";
+const DVE: &str =
+    "byte x; process P { byte k; state a, b; init a; trans a -> b { effect x = 1; }; }
+system async;
+";
+const MURPHI: &str =
+    "const n: 2; type id: 1..n; var x: array [id] of boolean; turn: 0..3; next: 0..3;
+startstate for i: id do x[i] := false; end; turn := 0; next := 0; end;
+rule turn < 3 ==> turn := turn + 1; end;
+";
+
+struct Bench(TempDir);
+
+/// What a command came to.
+struct Told {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let bench = Bench(tempfile::tempdir().unwrap());
+        for (name, text) in [("m.pml", PROMELA), ("m.dve", DVE), ("m.m", MURPHI)] {
+            bench.write(name, text);
+        }
+        bench
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.0.path().join(name), text).unwrap();
+    }
+
+    fn run(&self, args: &[&str]) -> Told {
+        let out = Command::new(SPILLWAY).current_dir(self.0.path()).args(args).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Told { code: out.status.code().unwrap(), out: text(out.stdout), err: text(out.stderr) }
+    }
+
+    fn explain(&self, model: &str, formula: &str) -> Told {
+        self.run(&["explain", model, "--ltl", formula])
+    }
+}
+
+#[test]
+fn formulas_over_each_language_are_shown_as_automata_of_what_violates_them() {
+    let bench = Bench::new();
+    let shown = [
+        ("m.pml", "[] (x < 3)", "2 states, 3 edges, terminal", "!(x < 3) -> 1"),
+        ("m.pml", "reaches", "1 state, 1 edges, weak", "!(x == 3) -> 0"),
+        ("m.pml", "[]<> full", "2 states, 3 edges, weak", "!(len(q) == 2) -> 1"),
+        ("m.pml", "<> P[0]@here", "1 state, 1 edges, weak", "!(P[0]@here) -> 0"),
+        ("m.pml", "<> (P[0]:k == 1 && !timeout)", "1 state, 2 edges, weak", "timeout -> 0"),
+        ("m.pml", "[] !x == 1", "2 states, 3 edges, terminal", "!(!x == 1) -> 1"),
+        ("m.pml", "[] !x", "2 states, 3 edges, terminal", "  x -> 1"),
+        ("m.dve", "[] (P.a -> <> P.b)", "2 states, 3 edges, weak", "(P.a) && !(P.b) -> 1"),
+        (
+            "m.dve",
+            "P->k == 0 imply <> not P.a",
+            "2 states, 2 edges, weak",
+            "(P->k == 0) && (P.a) -> 1",
+        ),
+        ("m.dve", "(x + 1) % 2 == 1 U x == 1", "", "!((x + 1) % 2 == 1) && !(x == 1)"),
+        ("m.m", "[] (turn = 3 -> <> x[1] | turn < 3)", "weak", "(turn = 3) && !(x[1])"),
+        ("m.m", "<> forall i: id do x[i] & turn = 3 endforall", "weak", "& turn = 3 endforall)"),
+    ];
+    for (model, formula, about, edge) in shown {
+        let told = bench.explain(model, formula);
+        assert_eq!(told.code, 0, "{formula}: {}", told.err);
+        assert!(told.out.contains(about) && told.out.contains(edge), "{formula}:\n{}", told.out);
+    }
+}
+
+#[test]
+fn automata_are_shown_for_other_tools() {
+    let bench = Bench::new();
+    let args = ["explain", "m.dve", "--ltl", "[]<> x == 1", "--format"];
+    let told = bench.run(&[&args[..], &["dot"]].concat());
+    assert!(told.out.starts_with("digraph \"what violates []<> x == 1\" {"), "{}", told.out);
+    assert!(
+        told.out.contains("1 [shape=doublecircle];") && told.out.contains("label=\"!(x == 1)\"")
+    );
+    let told = bench.run(&[&args[..], &["hoa"]].concat());
+    assert!(told.out.contains("AP: 1 \"x == 1\"\n") && told.out.contains("State: 1 {0}\n[!0] 1\n"));
+    // What is written is read again, as the same automaton.
+    bench.write("again.hoa", &told.out);
+    let formula = bench.explain("m.dve", "[]<> x == 1").out;
+    let again = bench.run(&["explain", "m.dve", "--automaton", "again.hoa"]);
+    assert_eq!(again.code, 0, "{}", again.err);
+    let states = |text: &str| text.split_once('\n').unwrap().1.to_owned();
+    assert_eq!(states(&again.out), states(&formula));
+}
+
+#[test]
+fn a_formula_that_nothing_violates_is_told() {
+    let bench = Bench::new();
+    let told = bench.explain("m.dve", "<> x == 1 || [] !(x == 1)");
+    assert_eq!(told.code, 0, "{}", told.err);
+    assert!(told.out.contains("no run violates it, whatever the model does"), "{}", told.out);
+}
+
+#[test]
+fn mistakes_in_formulas_are_told_with_their_place() {
+    let bench = Bench::new();
+    let mistakes = [
+        (
+            "m.pml",
+            "[] (x < 3",
+            "--ltl:1:9: error: expected `)` or an operator, found the end of the formula",
+        ),
+        ("m.pml", "[] x &&", "--ltl:1:6: error: expected an operand, found the end of the formula"),
+        ("m.pml", "x U", "expected an operand, found the end of the formula"),
+        (
+            "m.pml",
+            "x X x",
+            "--ltl:1:3: error: expected an operator or the end of the formula, found `X`",
+        ),
+        ("m.pml", "[] (y == 1)", "--ltl:1:5: error: there is no variable y"),
+        ("m.pml", "<> P[0]@there", "there is no label there in P"),
+        ("m.pml", "clash", "clash is a formula of the model and a variable of it"),
+        ("m.pml", "", "expected an operand"),
+        ("m.dve", "[] (y == 1)", "--ltl:1:5: error: "),
+        ("m.dve", "<> P.c", "--ltl:1:6: error: "),
+        (
+            "m.dve",
+            "[] x == 1)",
+            "--ltl:1:10: error: expected an operator or the end of the formula, found `)`",
+        ),
+        (
+            "m.dve",
+            "[] x y",
+            "--ltl:1:6: error: expected an operator or the end of the proposition, found `y`",
+        ),
+        ("m.m", "[] z = 1", "--ltl:1:4: error: "),
+        ("m.m", "[] next", "expected an operand"),
+        ("m.m", "<> x[1] + 1 = 2", "--ltl:1:4: error: "),
+    ];
+    for (model, formula, expected) in mistakes {
+        let told = bench.explain(model, formula);
+        assert_eq!(told.code, 2, "{formula}: {}", told.out);
+        assert!(told.err.contains(expected), "{formula}:\n{}", told.err);
+        assert!(told.err.contains('^') || formula.is_empty(), "{formula}:\n{}", told.err);
+    }
+    let deep = "!".repeat(300) + "(x && x)";
+    assert!(bench.explain("m.dve", &deep).err.contains("nested too deeply"));
+    let many: Vec<String> = (0..65).map(|it| format!("x == {it}")).collect();
+    assert!(
+        bench.explain("m.dve", &many.join(" && ")).err.contains("65 propositions are more than 64")
+    );
+}
+
+#[test]
+fn mistakes_in_automata_are_told_with_their_place() {
+    let bench = Bench::new();
+    let body = "--BODY--\nState: 0 {0}\n[0] 0\n--END--\n";
+    let head = "HOA: v1\nStates: 1\nStart: 0\nAP: 1 \"x == 1\"\nAcceptance: 1 Inf(0)\n";
+    let mistakes = [
+        (
+            head.replace("Inf(0)", "Fin(0)"),
+            body.into(),
+            "a.hoa:5:1: error: this acceptance is not Büchi's",
+        ),
+        (
+            head.replace("1 Inf(0)", "2 Inf(0)|Inf(1)"),
+            body.into(),
+            "this acceptance is not Büchi's",
+        ),
+        (head.replace("x == 1", "y == 1"), body.into(), "a.hoa:4:7:1:1: error: "),
+        (
+            head.replace("Start: 0", "Start: 0&0"),
+            body.into(),
+            "a.hoa:3:9: error: alternating automata are not read",
+        ),
+        (head.replace("v1", "v2"), body.into(), "a.hoa:1:6: error: expected `v1`"),
+        (
+            head.replace("Start: 0", "Start: 7"),
+            body.into(),
+            "it begins in state 7, which does not exist",
+        ),
+        (head.into(), body.replace("[0] 0", "[0] 3"), "a.hoa:8:5: error: there is no state 3"),
+        (head.into(), body.replace("[0]", "[4]"), "a.hoa:8:2: error: there is no proposition 4"),
+        (
+            head.into(),
+            body.replace("{0}", "{1}"),
+            "a.hoa:7:11: error: there is no acceptance set 1",
+        ),
+        (head.into(), body.replace("--END--", ""), "expected `State:` or `--END--`, found the end"),
+        (
+            head.replace("AP:", "Weird: 3\nAP:"),
+            body.into(),
+            "`Weird:` may change what the automaton means",
+        ),
+        ("never { }".into(), String::new(), "a.hoa:1:1: error: expected `HOA:`"),
+    ];
+    for (head, body, expected) in mistakes {
+        bench.write("a.hoa", &(head + &body));
+        let told = bench.run(&["explain", "m.dve", "--automaton", "a.hoa"]);
+        assert_eq!(told.code, 2, "{expected}: {}", told.out);
+        assert!(told.err.contains(expected), "{expected}:\n{}", told.err);
+    }
+    bench.write("a.hoa", &(head.to_owned() + body));
+    assert_eq!(bench.run(&["explain", "m.dve", "--automaton", "a.hoa"]).code, 0);
+    let both = ["explain", "m.dve", "--automaton", "a.hoa", "--ltl", "x"];
+    assert_eq!(bench.run(&both).code, 2);
+    assert_eq!(bench.run(&["explain", "m.dve", "--format", "dot"]).code, 2);
+    let claim = ["explain", "m.pml", "--ltl", "x", "--claim", "never_0"];
+    assert_eq!(bench.run(&claim).code, 2);
+}

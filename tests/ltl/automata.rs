@@ -1,0 +1,229 @@
+//! Linear temporal logic: what automata accept is what formulas say, by the definitions of both on words that end in a
+//! loop.
+
+use super::families;
+use super::formulas::{Chance, random};
+use super::words::Lasso;
+use spillway::ltl::{
+    Automaton, Class, Components, Connective, Formula, Spelling, hoa, of_generalized, parse,
+    translate, words,
+};
+use std::io::{Read, Seek};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+fn names(count: usize) -> Vec<String> {
+    (0..count).map(|at| ((b'a' + at as u8) as char).to_string()).collect()
+}
+
+fn automaton(formula: &Formula, propositions: usize) -> Automaton {
+    translate(formula, names(propositions)).expect("a formula of few operators")
+}
+
+/// The automata of the formula and of its negation share the words between them, as the formula does.
+fn check(formula: &Formula, propositions: usize, words: &[Lasso]) {
+    let holds = automaton(formula, propositions);
+    let fails = automaton(&formula.clone().negated(), propositions);
+    for word in words {
+        let expected = word.satisfies(formula);
+        let shown = formula.with_names(&names(propositions)).to_string();
+        assert_eq!(word.is_accepted_by(&holds), expected, "{shown} on {word:?}");
+        assert_eq!(word.is_accepted_by(&fails), !expected, "the negation of {shown} on {word:?}");
+    }
+}
+
+fn random_words(chance: &mut Chance, propositions: usize) -> Vec<Lasso> {
+    let word = |chance: &mut Chance| {
+        let letters: Vec<u64> =
+            (0..1 + chance.below(9)).map(|_| chance.below(1 << propositions) as u64).collect();
+        let back = chance.below(letters.len());
+        Lasso { letters, back }
+    };
+    (0..60).map(|_| word(chance)).collect()
+}
+
+#[test]
+fn automata_accept_what_formulas_say_of_all_small_words() {
+    let mut chance = Chance(1);
+    let one: Vec<Lasso> = (1..=6).flat_map(|length| Lasso::all(length, 1)).collect();
+    let two: Vec<Lasso> = (1..=3).flat_map(|length| Lasso::all(length, 2)).collect();
+    for round in 0..1500 {
+        check(&random(&mut chance, 1 + round % 9, 1), 1, &one);
+        check(&random(&mut chance, 1 + round % 9, 2), 2, &two);
+    }
+}
+
+#[test]
+fn automata_accept_what_formulas_say_of_random_words() {
+    let mut chance = Chance(2);
+    for round in 0..3000 {
+        let propositions = 2 + round % 2;
+        let formula = random(&mut chance, 1 + round % 13, propositions);
+        let words = random_words(&mut chance, propositions);
+        check(&formula, propositions, &words);
+    }
+}
+
+/// A formula as people write it, and its propositions.
+fn read(text: &str) -> (Formula, Vec<String>) {
+    let (words, end) = words(text, 0);
+    let parsed = parse(&words, end, &Spelling::default());
+    let parsed = parsed.unwrap_or_else(|error| panic!("{text}: {}", error.message));
+    let name = |range: &std::ops::Range<usize>| {
+        words[range.clone()].iter().map(|it| it.text.as_str()).collect::<Vec<_>>().join(" ")
+    };
+    (parsed.formula, parsed.propositions.iter().map(name).collect())
+}
+
+fn families() -> impl Iterator<Item = &'static str> {
+    families::PATTERNS.into_iter().chain(families::ETESSAMI_HOLZMANN).chain(families::SOMENZI_BLOEM)
+}
+
+#[test]
+fn automata_of_the_known_families_accept_what_they_say() {
+    let mut chance = Chance(3);
+    for text in families() {
+        let (formula, propositions) = read(text);
+        let words = random_words(&mut chance, propositions.len());
+        check(&formula, propositions.len(), &words);
+    }
+}
+
+/// The same with `V` in place of `W`, which `spin -f` does not know.
+fn without_weak(formula: Formula) -> Formula {
+    let inner = |it: Box<Formula>| Box::new(without_weak(*it));
+    match formula {
+        Formula::Constant(_) | Formula::Proposition(_) => formula,
+        Formula::Not(it) => Formula::Not(inner(it)),
+        Formula::Next(it) => Formula::Next(inner(it)),
+        Formula::Eventually(it) => Formula::Eventually(inner(it)),
+        Formula::Always(it) => Formula::Always(inner(it)),
+        Formula::Binary(Connective::WeakUntil, left, right) => {
+            let (left, right) = (without_weak(*left), without_weak(*right));
+            let either = Formula::binary(Connective::Or, left, right.clone());
+            Formula::binary(Connective::Release, right, either)
+        }
+        Formula::Binary(operator, left, right) => {
+            Formula::Binary(operator, inner(left), inner(right))
+        }
+    }
+}
+
+/// States of the claim that SPIN makes of a formula; none if SPIN is not there or does not end soon.
+fn spin_states(text: &str) -> Option<usize> {
+    let (out, mut end) = (tempfile::tempfile().unwrap(), Instant::now() + Duration::from_secs(2));
+    let mut spin = Command::new("spin");
+    let mut run = spin.args(["-f", text]).stdout(out.try_clone().unwrap()).spawn().ok()?;
+    while run.try_wait().unwrap().is_none() {
+        if Instant::now() > end {
+            run.kill().unwrap();
+            end += Duration::from_secs(60);
+            eprintln!("spin takes long for {text}");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let (mut out, mut claim) = (out, String::new());
+    out.rewind().unwrap();
+    out.read_to_string(&mut claim).unwrap();
+    let is_label = |it: &str| it.chars().all(|it| it.is_alphanumeric() || it == '_');
+    let labels = claim.lines().filter(|line| line.strip_suffix(':').is_some_and(is_label));
+    claim.trim_end().ends_with('}').then(|| labels.count())
+}
+
+#[test]
+fn sizes_of_automata_of_the_known_families_are_no_larger_than_those_of_spin() {
+    if spin_states("p").is_none() {
+        eprintln!("spin is not installed: nothing is compared");
+        return;
+    }
+    for text in families().filter(|text| !text.contains('X')) {
+        let (formula, propositions) = read(text);
+        let shown = without_weak(formula.clone()).with_names(&propositions).to_string();
+        let own = automaton(&formula, propositions.len()).states.len();
+        if let Some(theirs) = spin_states(&shown) {
+            println!("{own:>3} {theirs:>3}  {text}");
+            assert!(own <= theirs, "{text}: {own} states, and SPIN has {theirs}");
+        }
+    }
+}
+
+/// What is written as text is read again as an automaton of the same language; so is one with several sets on edges.
+#[test]
+fn automata_in_the_hanoi_format_are_read_as_what_they_are() {
+    let mut chance = Chance(4);
+    for round in 0..400 {
+        let formula = random(&mut chance, 1 + round % 11, 2);
+        let text = automaton(&formula, 2).hoa("a \"formula\"");
+        let read = hoa::read(&text, 0).unwrap_or_else(|error| panic!("{}: {text}", error.message));
+        assert_eq!(read.name.as_deref(), Some("a \"formula\""));
+        assert_eq!(read.propositions.iter().map(|it| &*it.name).collect::<Vec<_>>(), ["a", "b"]);
+        let again = of_generalized(read.automaton.as_ref(), names(2));
+        for word in random_words(&mut chance, 2) {
+            let shown = formula.with_names(&names(2)).to_string();
+            assert_eq!(
+                word.is_accepted_by(&again),
+                word.satisfies(&formula),
+                "{shown} on {word:?}"
+            );
+        }
+    }
+    let several = "HOA: v1 States: 1 Start: 0 AP: 2 \"a\" \"b\" Alias: @a 0 acc-name: generalized-Buchi 2
+        Acceptance: 3 Inf(0)&Inf(2) --BODY--
+        State: 0 /* implicit */ [!@a & !1] 0 {1} [@a & !1] 0 {0} [!(@a | !1)] 0 {2} [@a & 1] 0 {0 2} --END--";
+    let implicit = "HOA: v1 States: 2 Start: 0 Start: 1 AP: 1 \"a\" Acceptance: 1 Inf(0) --BODY--
+        State: 0 1 0 State: 1 {0} 1 1 --END--";
+    let labelled =
+        "HOA: v1 States: 1 Start: 0 AP: 1 \"a\" Acceptance: 0 t --BODY-- State: [0] 0 0 --END--";
+    let all = [(several, "[]<>a && []<>b"), (implicit, "a || !a"), (labelled, "[]a")];
+    for (text, says) in all {
+        let found = hoa::read(text, 0).unwrap_or_else(|error| panic!("{}: {text}", error.message));
+        let (formula, propositions) = read(says);
+        let automaton = of_generalized(found.automaton.as_ref(), propositions);
+        for word in (1..=4).flat_map(|length| Lasso::all(length, 2)) {
+            assert_eq!(
+                word.is_accepted_by(&automaton),
+                word.satisfies(&formula),
+                "{says}, {word:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn operators_bind_as_in_spin() {
+    // What SPIN 6.5.2 makes of these formulas, as it prints them.
+    let bound = [
+        ("[] p U q", "([] p) U (q)"),
+        ("<> p && q", "(<> (p)) && (q)"),
+        ("p U q U r", "((p) U (q)) U (r)"),
+        ("p -> q -> r", "((p) -> (q)) -> (r)"),
+        ("!p U q", "(! (p)) U (q)"),
+        ("p || q && r -> s <-> p", "((p || ((q) && (r))) -> (s)) <-> (p)"),
+        ("p U [] q U r", "((p) U ([] (q))) U (r)"),
+        ("p U q && r U s || p -> q", "((((p) U (q)) && ((r) U (s))) || (p)) -> (q)"),
+        ("[] <> p U q && r", "(([] (<> (p))) U (q)) && (r)"),
+        ("p <-> q -> r", "((p) <-> (q)) -> (r)"),
+        ("always p implies eventually q until r", "([]p) -> ((<>q) U r)"),
+    ];
+    for (text, expected) in bound {
+        assert_eq!(read(text), read(expected), "{text}");
+    }
+}
+
+#[test]
+fn classes_are_those_of_the_worst_component() {
+    let classes = [
+        ("p && !p", Class::Rejecting),
+        ("<>p", Class::Terminal),
+        ("p U (q && X r)", Class::Terminal),
+        ("[]p", Class::Weak),
+        ("<>[]p", Class::Weak),
+        ("[](p -> <>q)", Class::Strong),
+        ("[]<>p && <>q", Class::Strong),
+    ];
+    for (text, class) in classes {
+        let (formula, propositions) = read(text);
+        let automaton = automaton(&formula, propositions.len());
+        assert_eq!(Components::of(&automaton).class(), class, "{text}");
+    }
+}

@@ -1,0 +1,46 @@
+//! Formulas to test with: random ones, and those of the literature.
+
+use spillway::ltl::{Connective, Formula};
+
+/// Pseudo-random numbers (Knuth's linear congruential generator).
+pub struct Chance(pub u64);
+
+impl Chance {
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((self.0 >> 33) % bound as u64) as usize
+    }
+}
+
+const CONNECTIVES: [Connective; 7] = [
+    Connective::And,
+    Connective::Or,
+    Connective::Implies,
+    Connective::Equivalent,
+    Connective::Until,
+    Connective::WeakUntil,
+    Connective::Release,
+];
+
+/// A formula of so many operators and propositions.
+pub fn random(chance: &mut Chance, operators: usize, propositions: usize) -> Formula {
+    if operators == 0 {
+        return match chance.below(12) {
+            0 => Formula::Constant(chance.below(2) == 0),
+            _ => Formula::Proposition(chance.below(propositions)),
+        };
+    }
+    let operand =
+        |chance: &mut Chance, operators| Box::new(random(chance, operators, propositions));
+    match chance.below(11) {
+        0 => Formula::Not(operand(chance, operators - 1)),
+        1 => Formula::Next(operand(chance, operators - 1)),
+        2 => Formula::Eventually(operand(chance, operators - 1)),
+        3 => Formula::Always(operand(chance, operators - 1)),
+        other => {
+            let left = chance.below(operators);
+            let (left, right) = (operand(chance, left), operand(chance, operators - 1 - left));
+            Formula::Binary(CONNECTIVES[other - 4], left, right)
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Linear temporal logic: what formulas and automata mean, and what is asked of models.
+
+mod asked;
+mod automata;
+mod families;
+mod formulas;
+mod words;

@@ -1,0 +1,115 @@
+//! Words that end in a loop, what a formula says of one, and whether an automaton accepts it: by the definitions.
+
+use spillway::ltl::{Automaton, Connective, Formula};
+
+/// The letters of a word; behind the last comes that at `back`, again and again. A letter's bits are the propositions
+/// that hold.
+#[derive(Clone, Debug)]
+pub struct Lasso {
+    pub letters: Vec<u64>,
+    pub back: usize,
+}
+
+impl Lasso {
+    fn next(&self, at: usize) -> usize {
+        if at + 1 == self.letters.len() { self.back } else { at + 1 }
+    }
+
+    /// All words of so many letters over so many propositions.
+    pub fn all(length: usize, propositions: usize) -> Vec<Lasso> {
+        let count = 1u64 << (propositions * length);
+        let letter = |code: u64, at: usize| code >> (at * propositions) & ((1 << propositions) - 1);
+        (0..count)
+            .flat_map(|code| {
+                let letters: Vec<u64> = (0..length).map(|at| letter(code, at)).collect();
+                (0..length).map(move |back| Lasso { letters: letters.clone(), back })
+            })
+            .collect()
+    }
+
+    /// Whether the word makes the formula true.
+    pub fn satisfies(&self, formula: &Formula) -> bool {
+        self.values(formula)[0]
+    }
+
+    /// Where in the word the formula is true.
+    fn values(&self, formula: &Formula) -> Vec<bool> {
+        let positions = 0..self.letters.len();
+        match formula {
+            Formula::Constant(value) => vec![*value; self.letters.len()],
+            Formula::Proposition(number) => {
+                self.letters.iter().map(|letter| letter >> number & 1 == 1).collect()
+            }
+            Formula::Not(it) => self.values(it).into_iter().map(|value| !value).collect(),
+            Formula::Next(it) => {
+                let values = self.values(it);
+                positions.map(|at| values[self.next(at)]).collect()
+            }
+            Formula::Eventually(it) => {
+                let values = self.values(it);
+                positions.map(|at| self.from(at).any(|at| values[at])).collect()
+            }
+            Formula::Always(it) => {
+                let values = self.values(it);
+                positions.map(|at| self.from(at).all(|at| values[at])).collect()
+            }
+            Formula::Binary(operator, left, right) => {
+                let (left, right) = (self.values(left), self.values(right));
+                positions.map(|at| self.binary(*operator, at, &left, &right)).collect()
+            }
+        }
+    }
+
+    /// The positions from one on, each at least once, in order.
+    fn from(&self, at: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(at), |&at| Some(self.next(at))).take(self.letters.len())
+    }
+
+    fn binary(&self, operator: Connective, at: usize, left: &[bool], right: &[bool]) -> bool {
+        let until = |left: &[bool], right: &[bool]| {
+            let end = self.from(at).position(|at| right[at]);
+            end.is_some_and(|end| self.from(at).take(end).all(|at| left[at]))
+        };
+        match operator {
+            Connective::And => left[at] && right[at],
+            Connective::Or => left[at] || right[at],
+            Connective::Implies => !left[at] || right[at],
+            Connective::Equivalent => left[at] == right[at],
+            Connective::Until => until(left, right),
+            Connective::WeakUntil => until(left, right) || self.from(at).all(|at| left[at]),
+            Connective::Release => {
+                let not = |values: &[bool]| values.iter().map(|it| !it).collect::<Vec<bool>>();
+                !until(&not(left), &not(right))
+            }
+        }
+    }
+
+    /// Whether an automaton accepts it: whether an accepting state, at some position, comes back to itself there.
+    pub fn is_accepted_by(&self, automaton: &Automaton) -> bool {
+        let length = self.letters.len();
+        let next = |node: usize| {
+            let (state, at) = (node / length, node % length);
+            let edges = automaton.states[state].edges.iter();
+            let taken = edges.filter(move |it| it.cube.accepts(self.letters[at]));
+            taken.map(move |it| it.to * length + self.next(at)).collect::<Vec<usize>>()
+        };
+        let reach = |from: Vec<usize>| {
+            let mut seen = vec![false; automaton.states.len() * length];
+            let mut open = from;
+            while let Some(node) = open.pop() {
+                if !std::mem::replace(&mut seen[node], true) {
+                    open.extend(next(node));
+                }
+            }
+            seen
+        };
+        if automaton.is_empty() {
+            return false;
+        }
+        let reached = reach(vec![0]);
+        let accepting = (0..reached.len()).filter(|&node| reached[node]);
+        accepting
+            .filter(|node| automaton.states[node / length].accepts)
+            .any(|node| reach(next(node))[node])
+    }
+}
