@@ -1,8 +1,9 @@
-//! Compares what is found with and without partial-order reduction over a folder of models.
+//! Compares what is found with and without reductions over a folder of models.
 //!
 //! ```sh
 //! cargo run --release --example reductions -- FOLDER [--max-states N] [--min-states N]
 //!     [--language NAME] [--only NAME] [--memory MIB] [--method NAME]... [--proviso NAME] [--deadlocks]
+//!     [--reduce LIST]... [--pairs LIST]
 //! ```
 //!
 //! `FOLDER` holds the models and a `reference.tsv` with the columns `file` and `states` (or
@@ -10,16 +11,26 @@
 //! whole, then by each method (all, if none is named): first for deadlocks alone, then for everything
 //! there is to look for. One line a model: the states of each search. The exit code is 1 if any search finds
 //! a violation that the whole one does not, or the other way around.
+//!
+//! With `--reduce` it is not methods that are compared, but each of these lists of reductions, named as on the command line and
+//! joined by commas, in searches for everything; `--pairs` stands for each of its reductions by itself, each two of them, and all.
+//! Where all of a list preserve depth, violations have to be found as deep, too; where symmetry is used, only their kinds count, since
+//! those of processes that are exchanged are one. What is refused beside the others of its list is told, unless there
+//! is nothing for it in the model by itself either.
 
 use spillway::Check;
 use spillway::exec::Violation;
 use spillway::front::{ClaimChoice, Language, Options};
 use spillway::ir::Overflow;
 use spillway::reduce::partial_order::{Method, Proviso, Way};
+use spillway::reduce::reversible::Rules;
+use spillway::reduce::rewriting::Rewritings;
+use spillway::reduce::symmetry::Effort;
+use spillway::reduce::{Kept, Wished};
 use spillway::search::{Checks, return_large_blocks};
 use spillway::session::TextModel;
 use spillway::source::Sources;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -33,6 +44,8 @@ struct Settings {
     methods: Vec<Method>,
     provisos: Vec<Proviso>,
     deadlocks: bool,
+    /// Reductions that are used together.
+    lists: Vec<Vec<String>>,
 }
 
 impl Settings {
@@ -50,7 +63,25 @@ impl Settings {
 struct Came {
     states: u64,
     transitions: u64,
-    violated: BTreeSet<Violation>,
+    /// What is violated, and at which level.
+    violated: BTreeMap<Violation, u64>,
+}
+
+impl Came {
+    /// What is violated, and how deep, if that is kept; all of a kind as one, if processes are exchanged.
+    fn told(&self, by_kind: bool, depth: bool) -> BTreeSet<(String, Option<u64>)> {
+        let kind = |it: &Violation| match it {
+            Violation::Property(_) if by_kind => "property".to_owned(),
+            Violation::Fault(kind, _) if by_kind => format!("{kind:?}"),
+            it => format!("{it:?}"),
+        };
+        let mut told: BTreeMap<String, u64> = BTreeMap::new();
+        for (violation, level) in &self.violated {
+            let least = told.entry(kind(violation)).or_insert(*level);
+            *least = (*least).min(*level);
+        }
+        told.into_iter().map(|(name, level)| (name, depth.then_some(level))).collect()
+    }
 }
 
 fn main() -> ExitCode {
@@ -65,7 +96,8 @@ fn main() -> ExitCode {
     let (mut models, mut different) = (0, 0);
     for file in files(&settings) {
         models += 1;
-        match compared(&settings, &file) {
+        let compare = if settings.lists.is_empty() { compared } else { compared_by_lists };
+        match compare(&settings, &file) {
             Ok((line, agrees)) => {
                 different += u32::from(!agrees);
                 println!("{file:<40} {line}");
@@ -80,7 +112,7 @@ fn main() -> ExitCode {
 fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> {
     let (mut folder, mut least, mut most, mut memory) = (PathBuf::new(), 0, 300_000, 1024);
     let (mut language, mut only, mut methods, mut deadlocks) = (None, None, Vec::new(), false);
-    let mut provisos = Proviso::ALL.to_vec();
+    let (mut provisos, mut lists) = (Proviso::ALL.to_vec(), Vec::new());
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} needs a value"));
         let number = |text: String| text.parse().map_err(|_| format!("`{text}` is not a number"));
@@ -105,6 +137,8 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
                 let found = Proviso::ALL.into_iter().find(|it| it.name() == name);
                 provisos = vec![found.ok_or(format!("there is no proviso `{name}`"))?];
             }
+            "--reduce" => lists.push(named(&value()?)?),
+            "--pairs" => lists.extend(pairs(&named(&value()?)?)),
             _ => folder = PathBuf::from(arg),
         }
     }
@@ -112,7 +146,45 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
         methods = Method::ALL.to_vec();
     }
     let states = least..=most;
-    Ok(Settings { folder, states, memory, language, only, methods, provisos, deadlocks })
+    Ok(Settings { folder, states, memory, language, only, methods, provisos, deadlocks, lists })
+}
+
+/// Every reduction that can be named.
+const REDUCTIONS: [&str; 7] =
+    ["por", "reversible", "symmetry", "dead", "values", "states", "linear"];
+
+/// The reductions of a list.
+fn named(list: &str) -> Result<Vec<String>, String> {
+    let names: Vec<String> = list.split(',').map(str::to_owned).collect();
+    match names.iter().find(|it| !REDUCTIONS.contains(&it.as_str())) {
+        Some(other) => Err(format!("there is no reduction `{other}`")),
+        None => Ok(names),
+    }
+}
+
+/// Each of some reductions, each two, and all.
+fn pairs(all: &[String]) -> Vec<Vec<String>> {
+    let mut lists: Vec<Vec<String>> = all.iter().map(|it| vec![it.clone()]).collect();
+    for (number, one) in all.iter().enumerate() {
+        lists.extend(all[number + 1..].iter().map(|other| vec![one.clone(), other.clone()]));
+    }
+    lists.push(all.to_vec());
+    lists
+}
+
+/// What a list of reductions asks for, in a search for everything.
+fn wished(list: &[String]) -> Wished {
+    let has = |name: &str| list.iter().any(|it| it == name);
+    let checks = Checks::default();
+    let way = Way { method: Method::Conditional, proviso: Proviso::Static };
+    Wished {
+        reversible: has("reversible").then(|| (Rules::default(), checks)),
+        rewritings: Rewritings { values: has("values"), states: has("states"), dead: has("dead") },
+        linear: has("linear"),
+        symmetry: has("symmetry").then_some(Effort::Exact),
+        processes: has("symmetry"),
+        partial_order: has("por").then_some((way, checks)),
+    }
 }
 
 /// The models of the reference that are asked for.
@@ -150,6 +222,44 @@ fn load(settings: &Settings, file: &str) -> Result<TextModel, String> {
     Ok(TextModel::load(language, sources, options).map_err(|error| error.to_string())?.0)
 }
 
+/// A line about a model, and whether all searches of it by lists of reductions agree. Lists that come to the same as one
+/// without reductions are left out.
+fn compared_by_lists(settings: &Settings, file: &str) -> Result<(String, bool), String> {
+    let mut model = load(settings, file)?;
+    let checks = Checks::default();
+    let whole = searched(settings, &model, &checks)?;
+    let (mut line, mut agrees) = (format!("{} states", whole.states), true);
+    let mut alone = BTreeSet::new();
+    for list in &settings.lists {
+        model.wished = wished(list);
+        let (is_used, depth, refused) = {
+            let searched = model.searched();
+            let stack = searched.stack();
+            let refused: Vec<String> = stack.refused().iter().map(|it| it.name.clone()).collect();
+            let is_used = !stack.told(&Default::default()).is_empty();
+            (is_used, stack.preserves().has(Kept::Depth), refused)
+        };
+        let name = list.join("+");
+        if let [_] = list[..] {
+            // By itself there is nothing for it in the model.
+            alone.extend(refused.iter().cloned());
+        }
+        for refused in refused.iter().filter(|it| !alone.contains(*it)) {
+            line += &format!("; {name}: {refused} refused");
+        }
+        if !is_used {
+            continue;
+        }
+        let reduced = searched(settings, &model, &checks)?;
+        let by_kind = list.iter().any(|it| it == "symmetry");
+        let same = reduced.told(by_kind, depth) == whole.told(by_kind, depth);
+        let word = if same { "" } else { " DIFFERS" };
+        agrees &= same;
+        line += &format!("; {name} {}{word}", reduced.states);
+    }
+    Ok((line, agrees))
+}
+
 /// A line about a model, and whether all searches of it agree.
 fn compared(settings: &Settings, file: &str) -> Result<(String, bool), String> {
     let mut model = load(settings, file)?;
@@ -175,7 +285,7 @@ fn compared(settings: &Settings, file: &str) -> Result<(String, bool), String> {
         for way in settings.ways(*name != "deadlocks") {
             model = model.with_partial_order(Some((way, *checks)));
             let reduced = searched(settings, &model, checks)?;
-            let same = reduced.violated == whole.violated;
+            let same = reduced.violated.keys().eq(whole.violated.keys());
             let word = if same { "" } else { " DIFFERS" };
             agrees &= same;
             let (how, proviso) = (way.method.name(), way.proviso.name());
@@ -190,6 +300,7 @@ fn searched(settings: &Settings, model: &TextModel, checks: &Checks) -> Result<C
     let found = check.run().map_err(|error| error.to_string())?;
     let outcome = found.outcome();
     let counts = |it: &Violation| checks.selects(&model.interp, *it);
-    let violated = outcome.findings.iter().map(|(check, _)| check).filter(counts).collect();
+    let found = outcome.findings.iter().map(|(check, found)| (check, found.level));
+    let violated = found.filter(|(check, _)| counts(check)).collect();
     Ok(Came { states: outcome.states(), transitions: outcome.transitions, violated })
 }

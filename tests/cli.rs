@@ -720,6 +720,7 @@ system async;";
     // As written `x` is 0, 1 or 2 at `a`: five states, and three.
     let expected = "values      saves 60 % of all 5 states
   P.x (m.dve:1:18): 3 values, of which 1 are told apart
+states      not used: there is nothing in the model for it
 dead        saves 40 % of all 5 states
   P.x (m.dve:1:18): dead at 1 of the 2 locations of P: a (line 1)
 linear      not used: there is nothing in the model for it
@@ -742,9 +743,19 @@ por         not used: there are only 5 states
     assert!(ran.err.contains("warning: dead is left out: no variable"), "{}", ran.err);
     let ran = bench.check(COUNTER, &["--reduce", "values"]);
     assert!(ran.err.contains("warning: values is left out: no values"), "{}", ran.err);
+    let ran = bench.check(COUNTER, &["--reduce", "states"]);
+    assert!(ran.err.contains("warning: states is left out: no locations"), "{}", ran.err);
+    bench.write("t.dve", TWICE);
+    let ran = bench.run(&["explain", "t.dve", "--reductions"]);
+    let expected =
+        "states      saves 33 % of all 3 states\n  P.b (t.dve:1:22): the same as c (line 1)\n";
+    assert!(ran.out.contains(expected), "{}", ran.out);
     let ran = bench.check(COUNTER, &["--reduce", "linear"]);
     assert!(ran.err.contains("warning: linear is left out: no variables"), "{}", ran.err);
 }
+
+/// From `b` and `c` the same can be done.
+const TWICE: &str = "process P { state a, b, c; init a; trans a -> b { }, a -> c { }, b -> a { }, c -> a { }; } system async;";
 
 #[test]
 fn flags_that_contradict_each_other_are_refused_by_name() {

@@ -2,7 +2,9 @@
 
 pub mod access;
 pub mod automorphisms;
+pub mod bisimulation;
 pub mod bits;
+mod blocks;
 pub mod classes;
 pub mod constants;
 pub mod dependence;

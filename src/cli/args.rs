@@ -375,6 +375,8 @@ pub enum ReduceArg {
     Dead,
     /// Values that nothing tells apart
     Values,
+    /// States of processes that nothing tells apart
+    States,
     /// Sets of variables that only count on from each other
     Linear,
 }
@@ -390,6 +392,7 @@ impl ReduceArg {
             ReduceArg::Symmetry => "symmetry",
             ReduceArg::Dead => "dead",
             ReduceArg::Values => "values",
+            ReduceArg::States => "states",
             ReduceArg::Linear => "linear",
         }
     }

@@ -25,8 +25,11 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
             let steps = if has(ReduceArg::Por) { Steps::Chosen(BEST.into()) } else { Steps::All };
             let symmetry = Reduce::AUTO.symmetry.filter(|_| has(ReduceArg::Symmetry));
             let reversible = has(ReduceArg::Reversible).then(Rules::default);
-            let rewritings =
-                Rewritings { values: has(ReduceArg::Values), dead: has(ReduceArg::Dead) };
+            let rewritings = Rewritings {
+                values: has(ReduceArg::Values),
+                states: has(ReduceArg::States),
+                dead: has(ReduceArg::Dead),
+            };
             let (linear, processes) = (has(ReduceArg::Linear), has(ReduceArg::Symmetry));
             Reduce { reversible, rewritings, linear, symmetry, processes, steps }
         }
@@ -161,6 +164,12 @@ pub(super) fn useless(args: &CheckArgs, searched: &Searched) -> Vec<String> {
     if is_useless(ReduceArg::Values, Kind::Rewriting) {
         told.push(
             "values is left out: no values of a variable are found that nothing tells apart".into(),
+        );
+    }
+    if is_useless(ReduceArg::States, Kind::Rewriting) {
+        told.push(
+            "states is left out: no locations of a process are found that nothing tells apart"
+                .into(),
         );
     }
     if *shortest && !keeps_depth(searched.model()) {

@@ -138,6 +138,11 @@ impl<'a> Printer<'a> {
         self.to_string(scope, |emitter| emitter.plain(expr))
     }
 
+    /// What an action waits for and does: without its name and where it leads.
+    pub fn step(&self, action: &Action) -> String {
+        self.to_string(&Scope::of_action(action), |emitter| emitter.step(action))
+    }
+
     /// A place.
     pub fn place(&self, place: &Place, scope: &Scope) -> String {
         self.to_string(scope, |emitter| emitter.place(place))

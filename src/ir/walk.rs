@@ -5,9 +5,9 @@
 //! calls the function of the same name here.
 
 use super::{
-    Action, Argument, ChannelRef, Communication, Expr, ExprKind, Pattern, Place, Selector,
+    Action, Argument, ChannelRef, Communication, Expr, ExprKind, Pattern, Place, Program,
+    PropertyKind, Selector, Stmt, StmtKind,
 };
-use super::{Stmt, StmtKind};
 
 /// What becomes of a place or a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,28 @@ pub trait Visitor {
     /// A send or a receive.
     fn communication(&mut self, communication: &Communication) {
         self::communication(self, communication);
+    }
+}
+
+/// Visits all code of a program: of functions, processes, actions, starts and properties.
+pub fn program<V: Visitor + ?Sized>(visitor: &mut V, program: &Program) {
+    program.functions.values().for_each(|it| body(visitor, &it.body));
+    for process in program.processes.values() {
+        body(visitor, &process.life.prologue);
+        process.life.provided.iter().for_each(|it| visitor.expr(it));
+    }
+    program.actions.values().for_each(|it| action(visitor, it));
+    program.starts.iter().for_each(|it| body(visitor, &it.body));
+    for property in program.properties.values() {
+        match &property.kind {
+            PropertyKind::Invariant(condition)
+            | PropertyKind::Assumption(condition)
+            | PropertyKind::AssertionAt { condition, .. } => visitor.expr(condition),
+            PropertyKind::Claim(claim) => {
+                claim.moves.iter().for_each(|it| action(visitor, &it.action));
+            }
+            PropertyKind::Automaton(_) => {}
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod preserve;
 mod replacing;
 pub mod reversible;
 pub mod rewriting;
+pub mod states;
 pub mod symmetry;
 pub mod values;
 

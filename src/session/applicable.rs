@@ -5,7 +5,9 @@ use crate::analysis::automorphisms::automorphisms;
 use crate::analysis::classes::joined;
 use crate::analysis::linear::linear_sets;
 use crate::exec::{Executor, Interp};
-use crate::ir::{Domain, Instance, Program, ScalarsetId, Type, TypeId, Variable};
+use crate::ir::{
+    Domain, Instance, LocationId, Process, Program, ScalarsetId, Type, TypeId, Variable,
+};
 use crate::reduce::Kind;
 use crate::reduce::reversible::{Reversible, Rules};
 use crate::reduce::rewriting::{Rewritings, Rewritten};
@@ -57,12 +59,18 @@ struct Named {
 }
 
 /// Every reduction.
-const NAMED: [Named; 6] = [
+const NAMED: [Named; 7] = [
     Named {
         name: "values",
         reduce: Reduce { rewritings: Rewritings::VALUES, ..Reduce::NONE },
         kind: Kind::Rewriting,
         subjects: TextModel::equivalent,
+    },
+    Named {
+        name: "states",
+        reduce: Reduce { rewritings: Rewritings::STATES, ..Reduce::NONE },
+        kind: Kind::Rewriting,
+        subjects: TextModel::bisimilar,
     },
     Named {
         name: "dead",
@@ -146,6 +154,24 @@ impl TextModel {
         subjects.collect()
     }
 
+    /// The locations of processes that are not told apart, each with those that are one with it.
+    fn bisimilar(&self) -> Vec<Subject> {
+        let program = self.interp.program();
+        let unified = self.rewritten(Rewritings::STATES).and_then(Rewritten::states);
+        let found = unified.map(|it| it.locations(program)).unwrap_or_default();
+        let subjects = found.into_iter().map(|it| {
+            let process = &program.processes[it.process];
+            let others: Vec<_> = it.others.iter().map(|&it| self.location(it, process)).collect();
+            let first = &process.locations[it.first];
+            Subject {
+                name: format!("{}.{}", process.name, first.name),
+                place: self.sources.locate(first.span),
+                about: format!("the same as {}", others.join(", ")),
+            }
+        });
+        subjects.collect()
+    }
+
     /// The variables that only count on from each other.
     fn linear(&self) -> Vec<Subject> {
         let program = self.interp.program();
@@ -175,13 +201,7 @@ impl TextModel {
             let at: Vec<_> = it
                 .at
                 .iter()
-                .map(|&(process, location)| {
-                    let location = &program.processes[process].locations[location];
-                    match self.line(location.span) {
-                        Some(line) => format!("{} (line {line})", location.name),
-                        None => location.name.clone(),
-                    }
-                })
+                .map(|&(process, location)| self.location(location, &program.processes[process]))
                 .collect();
             let about = match it.at.first() {
                 None => "never read".into(),
@@ -264,6 +284,15 @@ impl TextModel {
     fn variable(&self, variable: &Variable, about: String) -> Subject {
         let name = self.interp.program().owned_name(variable.owner, &variable.name);
         Subject { name, place: self.sources.locate(variable.span), about }
+    }
+
+    /// A location of a process, and its line.
+    fn location(&self, id: LocationId, of: &Process) -> String {
+        let location = &of.locations[id];
+        match self.line(location.span) {
+            Some(line) => format!("{} (line {line})", location.name),
+            None => location.name.clone(),
+        }
     }
 
     /// The line that something begins on.

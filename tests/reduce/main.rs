@@ -22,5 +22,6 @@ mod postponed;
 mod reversible;
 mod sleep;
 mod stacks;
+mod states;
 mod symmetry;
 mod values;

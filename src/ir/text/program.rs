@@ -340,12 +340,24 @@ impl Emitter<'_> {
             self.put(if edge.is_some() { ": " } else { "" });
         }
         self.put(edge.unwrap_or(""));
+        self.taking(action);
+        self.put(" {");
+    }
+
+    /// When it is taken among others, and what comes next.
+    fn taking(&mut self, action: &Action) {
         if action.priority != 0 {
             self.put(" priority ");
             self.number(action.priority);
         }
         self.control(action.control);
-        self.put(" {");
+    }
+
+    /// Everything of an action but its name and where it leads.
+    pub(super) fn step(&mut self, action: &Action) {
+        self.parameters(&action.parameters);
+        self.taking(action);
+        self.action_items(action, Self::line);
     }
 
     fn action_items(&mut self, action: &Action, separate: impl Fn(&mut Self)) {

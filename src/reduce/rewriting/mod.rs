@@ -1,9 +1,10 @@
 //! Programs that are rewritten before they are run, so that states that nothing can tell apart are one state.
 //!
 //! Each pass changes the program and says which state of its own stands for a state of the program
-//! before ([`Pass`]). Passes follow one another, each on what the one before has left: first [`values`](super::values), then
-//! [`dead`](super::dead), which resets to what the first have left of first values. Interpreter, compiler and the other
-//! reductions run what is left in the end; actions and cells keep their numbers, so that a
+//! before ([`Pass`]). Passes follow one another, each on what the one before has left: first [`values`](super::values), after which more
+//! actions are equal, then [`states`](super::states), last [`dead`](super::dead), which resets to what the first have left of first values.
+//! Interpreter, compiler and the other
+//! reductions run what is left in the end; actions, locations and cells keep their numbers, so that a
 //! counterexample is told in steps of the program as written, over all passes at once.
 
 mod model;
@@ -11,6 +12,7 @@ mod model;
 use super::claim::NeverClaim;
 use super::dead::Cleared;
 use super::pass::Pass;
+use super::states::Unified;
 use super::values::Merged;
 use super::{Kind, Preserved, Reduction, Stack};
 use crate::exec::{Interp, Model, Tally};
@@ -22,16 +24,18 @@ use model::Followed;
 pub struct Rewritings {
     /// Values that nothing tells apart are one.
     pub values: bool,
+    /// States of processes that nothing tells apart are one.
+    pub states: bool,
     /// What is dead is reset.
     pub dead: bool,
 }
 
 impl Rewritings {
     /// None: the program runs as it is written.
-    pub const NONE: Rewritings = Rewritings { values: false, dead: false };
+    pub const NONE: Rewritings = Rewritings { values: false, states: false, dead: false };
 
     /// Every one.
-    pub const ALL: Rewritings = Rewritings { values: true, dead: true };
+    pub const ALL: Rewritings = Rewritings { values: true, states: true, dead: true };
 
     /// What is dead is reset, and that is all.
     pub const DEAD: Rewritings = Rewritings { dead: true, ..Rewritings::NONE };
@@ -39,17 +43,20 @@ impl Rewritings {
     /// Values that nothing tells apart are one, and that is all.
     pub const VALUES: Rewritings = Rewritings { values: true, ..Rewritings::NONE };
 
+    /// States of processes that nothing tells apart are one, and that is all.
+    pub const STATES: Rewritings = Rewritings { states: true, ..Rewritings::NONE };
+
     /// How many different ones there are: their codes are less.
-    pub const COUNT: usize = 4;
+    pub const COUNT: usize = 8;
 
     /// As a number: a bit for each pass.
     pub fn code(self) -> u8 {
-        u8::from(self.dead) | u8::from(self.values) << 1
+        u8::from(self.dead) | u8::from(self.values) << 1 | u8::from(self.states) << 2
     }
 
     /// Those of a number.
     pub fn of_code(code: u8) -> Rewritings {
-        Rewritings { dead: code & 1 != 0, values: code & 2 != 0 }
+        Rewritings { dead: code & 1 != 0, values: code & 2 != 0, states: code & 4 != 0 }
     }
 }
 
@@ -58,6 +65,7 @@ impl Rewritings {
 pub struct Rewritten {
     interp: Interp,
     values: Option<Merged>,
+    states: Option<Unified>,
     dead: Option<Cleared>,
 }
 
@@ -66,11 +74,12 @@ impl Rewritten {
     pub fn of(written: &Interp, wanted: Rewritings) -> Option<Rewritten> {
         let (mut program, layout) = (written.program().clone(), written.layout());
         let values = wanted.values.then(|| Merged::rewrite(&mut program, layout)).flatten();
+        let states = wanted.states.then(|| Unified::rewrite(&mut program, layout)).flatten();
         let dead = wanted.dead.then(|| Cleared::rewrite(&mut program, layout)).flatten();
-        if values.is_none() && dead.is_none() {
+        if values.is_none() && states.is_none() && dead.is_none() {
             return None;
         }
-        Some(Rewritten { interp: written.rewritten(program)?, values, dead })
+        Some(Rewritten { interp: written.rewritten(program)?, values, states, dead })
     }
 
     /// Runs it.
@@ -83,6 +92,11 @@ impl Rewritten {
         self.values.as_ref()
     }
 
+    /// What became of its locations, if anything did.
+    pub fn states(&self) -> Option<&Unified> {
+        self.states.as_ref()
+    }
+
     /// What is reset, if anything is.
     pub fn dead(&self) -> Option<&Cleared> {
         self.dead.as_ref()
@@ -91,7 +105,9 @@ impl Rewritten {
     /// The passes that did something, in their order.
     fn passes(&self) -> impl Iterator<Item = &dyn Pass> {
         let values = self.values.as_ref().map(|it| it as &dyn Pass);
-        values.into_iter().chain(self.dead.as_ref().map(|it| it as &dyn Pass))
+        let states = self.states.as_ref().map(|it| it as &dyn Pass);
+        let dead = self.dead.as_ref().map(|it| it as &dyn Pass);
+        [values, states, dead].into_iter().flatten()
     }
 }
 
@@ -120,8 +136,11 @@ impl<'m> ProgramForm<'m> {
 
     /// The passes that did something.
     pub fn rewritings(self) -> Rewritings {
-        let of =
-            |it: &Rewritten| Rewritings { values: it.values.is_some(), dead: it.dead.is_some() };
+        let of = |it: &Rewritten| Rewritings {
+            values: it.values.is_some(),
+            states: it.states.is_some(),
+            dead: it.dead.is_some(),
+        };
         self.rewritten.map_or(Rewritings::NONE, of)
     }
 

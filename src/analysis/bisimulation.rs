@@ -1,0 +1,206 @@
+//! Locations of a process that are *bisimilar*: what can be done at the one can be done at the other, and leads to locations
+//! that are bisimilar again (Pelánek 2005, section 3.1.3: local bisimulation).
+//!
+//! Two locations are told apart if they have other marks, if an expression or a property names one of them, or if
+//! actions from them differ as programs: in anything but their names and where they stand. Then they are told apart if equal actions
+//! lead to locations that are, until nothing changes. So the partition that is left is the coarsest of
+//! those that all of this respects.
+//!
+//! *Errors* are told by the action that meets them. So an action that may fail is equal to no other, though that is asked only of
+//! actions that are equal to others.
+
+use super::access::Table;
+use super::blocks::Blocks;
+use super::instances::{ActionInstance, ActionInstances, InstanceId};
+use crate::ir::text::Printer;
+use crate::ir::walk::{self, Visitor};
+use crate::ir::{
+    Action, ActionId, Entity, Expr, ExprKind, Layout, LocationId, ProcessId, Program, PropertyKind,
+    StmtKind, Turn,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Among more action instances it takes long to find out who fails.
+const INSTANCES_MAX: u32 = 1 << 16;
+
+/// Which locations of each process of a program are bisimilar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bisimilar {
+    /// Of each location of each process the first that it is bisimilar to.
+    firsts: Vec<Vec<LocationId>>,
+}
+
+impl Bisimilar {
+    /// Of a program whose states are laid out so; nothing if all locations are told apart as far as can be seen.
+    pub fn of(program: &Program, layout: &Layout) -> Option<Bisimilar> {
+        let mut steps = Steps::new(program);
+        let equal = steps.bisimilar();
+        if !equal.joins_any() {
+            return None;
+        }
+        for action in failing(program, layout, &equal.joined_actions(program)) {
+            steps.keep_apart(action);
+        }
+        Some(steps.bisimilar()).filter(Bisimilar::joins_any)
+    }
+
+    /// The first of the locations of a process that a location is bisimilar to.
+    pub fn first(&self, process: ProcessId, location: LocationId) -> LocationId {
+        self.firsts[process.index()][location.index()]
+    }
+
+    /// Those of a process that are bisimilar to others, each set with its first in front.
+    pub fn sets(&self, process: ProcessId) -> Vec<Vec<LocationId>> {
+        let mut sets: BTreeMap<LocationId, Vec<LocationId>> = BTreeMap::new();
+        for (number, first) in self.firsts[process.index()].iter().enumerate() {
+            sets.entry(*first).or_default().push(LocationId::from_index(number));
+        }
+        sets.into_values().filter(|it| it.len() > 1).collect()
+    }
+
+    fn joins_any(&self) -> bool {
+        let is_joined = |(number, first): (usize, &LocationId)| first.index() != number;
+        self.firsts.iter().any(|it| it.iter().enumerate().any(is_joined))
+    }
+
+    /// All actions from locations that are bisimilar to others.
+    fn joined_actions(&self, program: &Program) -> BTreeSet<ActionId> {
+        let joined = |id: ProcessId| self.sets(id).into_iter().flatten().map(move |it| (id, it));
+        let joined: BTreeSet<_> = program.processes.keys().flat_map(joined).collect();
+        let from = |it: &Action| it.edge.is_some_and(|it| joined.contains(&(it.process, it.from)));
+        program.actions.iter().filter(|(_, it)| from(it)).map(|(id, _)| id).collect()
+    }
+}
+
+/// What can be done at each location.
+struct Steps<'p> {
+    program: &'p Program,
+    /// The actions from each location of each process, in their order.
+    from: Vec<Vec<Vec<ActionId>>>,
+    /// A number for each action: that of another if they are equal as programs.
+    equal_to: Vec<usize>,
+    /// Locations that somebody names.
+    named: BTreeSet<(ProcessId, LocationId)>,
+}
+
+impl<'p> Steps<'p> {
+    fn new(program: &'p Program) -> Steps<'p> {
+        let locations = program.processes.values().map(|it| vec![Vec::new(); it.locations.len()]);
+        let mut from: Vec<Vec<Vec<ActionId>>> = locations.collect();
+        let (printer, mut texts) = (Printer::new(program), BTreeMap::new());
+        let mut equal_to = Vec::new();
+        for (id, action) in program.actions.iter() {
+            let Some(edge) = action.edge else {
+                equal_to.push(id.index());
+                continue;
+            };
+            from[edge.process.index()][edge.from.index()].push(id);
+            let text = printer.step(&without_prints(action));
+            equal_to.push(*texts.entry((edge.process, text)).or_insert(id.index()));
+        }
+        Steps { program, from, equal_to, named: named(program) }
+    }
+
+    /// Has an action be equal to no other.
+    fn keep_apart(&mut self, action: ActionId) {
+        self.equal_to[action.index()] = self.equal_to.len() + action.index();
+    }
+
+    fn bisimilar(&self) -> Bisimilar {
+        Bisimilar { firsts: self.program.processes.keys().map(|it| self.firsts(it)).collect() }
+    }
+
+    /// Of each location of a process the first that it is bisimilar to.
+    fn firsts(&self, id: ProcessId) -> Vec<LocationId> {
+        let locations = &self.program.processes[id].locations;
+        let marks = locations.iter().map(|(at, it)| {
+            let name = self.named.contains(&(id, at)).then_some(at);
+            (it.urgency as u8, it.valid_end, it.progress, it.accepting, name)
+        });
+        let mut blocks = Blocks::whole(locations.len());
+        blocks.split(&marks.collect::<Vec<_>>());
+        while !blocks.are_all_apart() {
+            let seen: Vec<_> = locations.keys().map(|at| self.seen(id, at, &blocks)).collect();
+            if !blocks.split(&seen) {
+                break;
+            }
+        }
+        blocks.least().into_iter().map(LocationId::from_index).collect()
+    }
+
+    /// The actions from a location and the blocks that they lead to: in their order, where that matters.
+    fn seen(&self, id: ProcessId, at: LocationId, blocks: &Blocks) -> Vec<(usize, Option<usize>)> {
+        let actions = &self.from[id.index()][at.index()];
+        let leads = |it: &ActionId| {
+            let edge = self.program.actions[*it].edge;
+            (self.equal_to[it.index()], edge.and_then(|it| blocks.of(it.to.index())))
+        };
+        let mut seen: Vec<_> = actions.iter().map(leads).collect();
+        if !self.is_ordered(id, actions) {
+            seen.sort_unstable();
+        }
+        seen
+    }
+
+    /// Whether it matters which of some actions from a location comes first: one of them, or whoever comes there, asks for that.
+    fn is_ordered(&self, id: ProcessId, actions: &[ActionId]) -> bool {
+        let control = |it: &ActionId| self.program.actions[*it].control;
+        let takes_first = |it: &ActionId| control(it).turn == Turn::First;
+        actions.iter().any(|it| control(it).tier != 0 || control(it).otherwise)
+            || self.from[id.index()].iter().flatten().any(takes_first)
+    }
+}
+
+/// The same action, as far as it does more than to print.
+fn without_prints(action: &Action) -> Action {
+    let mut action = action.clone();
+    action.body.retain(|it| !matches!(it.kind, StmtKind::Print { .. }));
+    action
+}
+
+/// The locations that an expression or a property names.
+fn named(program: &Program) -> BTreeSet<(ProcessId, LocationId)> {
+    struct Named(BTreeSet<(ProcessId, LocationId)>);
+    impl Visitor for Named {
+        fn expr(&mut self, expr: &Expr) {
+            if let ExprKind::At { process, location, .. } = expr.kind {
+                self.0.insert((process, location));
+            }
+            walk::expr(self, expr);
+        }
+    }
+    let mut named = Named(BTreeSet::new());
+    walk::program(&mut named, program);
+    for property in program.properties.values() {
+        if let PropertyKind::AssertionAt { process, location, .. } = property.kind {
+            named.0.insert((process, location));
+        }
+    }
+    named.0
+}
+
+/// Those of some actions by which a step may fail, as far as that is not ruled out.
+fn failing(program: &Program, layout: &Layout, actions: &BTreeSet<ActionId>) -> BTreeSet<ActionId> {
+    let count = ActionInstances::new(program).map(|it| it.count());
+    let table = count.ok().filter(|&it| it <= INSTANCES_MAX).map(|_| Table::new(program, layout));
+    let Some(Ok(table)) = table else { return actions.clone() };
+    let mut found = BTreeSet::new();
+    for number in (0..table.instances().count()).map(InstanceId) {
+        let Some(instance) = table.instances().get(number) else { continue };
+        let taken: Vec<ActionId> = match instance {
+            // What a process is asked before it moves is told by its first action.
+            ActionInstance::MayMove { process, .. } => {
+                let is_its = |it: &&ActionId| {
+                    program.actions[**it].edge.is_some_and(|it| it.process == process)
+                };
+                actions.iter().filter(is_its).copied().collect()
+            }
+            _ => instance.sides().map(|it| it.action).filter(|it| actions.contains(it)).collect(),
+        };
+        let is_known = taken.iter().all(|it| found.contains(it));
+        if !is_known && table.access(number).failures().any() {
+            found.extend(taken);
+        }
+    }
+    found
+}

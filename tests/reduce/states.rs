@@ -1,0 +1,241 @@
+//! States of processes that nothing tells apart: one of them is come to. The rewritten program and the one as written follow each
+//! other step by step, and what is left of the space is what can be counted by hand.
+//!
+//! `SPILLWAY_LARGE` tries as many random models as take minutes.
+
+use crate::support::follow::{self, follow, goes_on_as_it_began, is_kept, load};
+use crate::support::{Random, is_large};
+use spillway::Check;
+use spillway::reduce::Preserved;
+use spillway::reduce::rewriting::{Rewritings, Rewritten};
+use spillway::session::Reduce;
+use std::fmt::Write;
+
+fn both(language: &str, text: &str) -> (usize, usize) {
+    follow::both(language, text, Rewritings::STATES)
+}
+
+/// How many locations are one with an earlier one.
+fn joined(language: &str, text: &str) -> usize {
+    let model = load(language, text);
+    let Some(rewritten) = model.rewritten(Rewritings::STATES) else { return 0 };
+    let locations = rewritten.states().unwrap().locations(model.interp.program());
+    locations.iter().map(|it| it.others.len()).sum()
+}
+
+/// From `b` and `c` the same can be done: as written there are `a` with 0, 1 and 2, `b` with 1 and `c` with 2.
+#[test]
+fn locations_with_equal_actions_are_one() {
+    let text = "process P { byte x; state a, b, c; init a; trans a -> b { guard x == 0; effect x = 1; },
+        a -> c { guard x == 1; effect x = 1; }, b -> a { guard x == 1; }, c -> a { guard x == 1; }; } system async;";
+    assert_eq!(joined("dve", text), 1);
+    assert_eq!(both("dve", text), (4, 3));
+}
+
+/// Two ways of three locations each that say the same, one of them in the other order.
+#[test]
+fn chains_are_one_from_the_first_location_on() {
+    let text = "process P { byte x; state a, b1, c1, d1, b2, c2, d2; init a; trans
+        a -> b1 { guard x == 0; effect x = 1; }, a -> b2 { guard x == 0; effect x = 1; },
+        b1 -> c1 { effect x = 2; }, b1 -> d1 { effect x = 3; }, c1 -> d1 { effect x = 4; }, d1 -> a { effect x = 0; },
+        d2 -> a { effect x = 0; }, c2 -> d2 { effect x = 4; }, b2 -> d2 { effect x = 3; }, b2 -> c2 { effect x = 2; }; }
+        system async;";
+    assert_eq!(joined("dve", text), 3);
+    assert_eq!(both("dve", text), (9, 5));
+}
+
+/// It begins at a location that is one with an earlier one.
+#[test]
+fn where_processes_begin_is_one_with_others() {
+    let text = "process P { state a, b; init b; trans a -> b { }, b -> a { }; } system async;";
+    assert_eq!(both("dve", text), (2, 1));
+    let text = "proctype C(bit x) { do :: x = 1; x = 1 od } init { run C(0); run C(1) }";
+    assert_eq!(joined("promela", text), 1);
+    let (whole, fewer) = both("promela", text);
+    assert!(fewer < whole, "{fewer} of {whole}");
+}
+
+/// What differs only in what it prints is the same.
+#[test]
+fn what_is_printed_tells_nothing_apart() {
+    let text = "byte x; active proctype P() { do :: x = 1; printf(\"one\"); x = 0 :: x = 1; printf(\"two\"); x = 0 od }";
+    assert_eq!(joined("promela", text), 2);
+    assert_eq!(both("promela", text), (5, 3));
+}
+
+/// After values are one, more actions are: `x` is only asked whether it is 0.
+#[test]
+fn values_come_first() {
+    let text = "byte t; process P { byte x; state a, b, c; init a; trans a -> b { guard x == 0; }, a -> c { guard x == 0; },
+        b -> a { effect x = 1; }, c -> a { effect x = 2; }, a -> a { guard x != 0; effect x = 0; }; } system async;";
+    assert_eq!(joined("dve", text), 0);
+    assert_eq!(follow::both("dve", text, Rewritings::ALL), (5, 3));
+}
+
+/// Models in each of which locations look alike to whoever forgets one way in which they are told apart; how many are one with
+/// others all the same.
+const TOLD_APART: &[(&str, &str, &str, usize)] = &[
+    ("a guard", "dve", "process P { byte x; state a, b, c, d; init a; trans a -> b { }, a -> c { },
+        b -> d { guard x == 0; }, c -> d { guard x == 1; }; } system async;", 0),
+    ("an effect", "dve", "byte g; process P { state a, b, c, d; init a; assert d: g < 2; trans a -> b { }, a -> c { },
+        b -> d { effect g = 1; }, c -> d { effect g = 2; }; } system async;", 0),
+    ("a message", "dve", "byte g; channel {byte} c[1]; process P { state a, b, d; init a; trans a -> b { }, a -> d { },
+        b -> a { sync c!1; }, d -> a { sync c!2; }; }
+        process Q { byte y; state q; init q; assert q: y < 2; trans q -> q { sync c?y; }; } system async;", 0),
+    ("sending and receiving", "dve", "channel {byte} c[1]; process P { byte x; state a, b, d; init a; trans a -> b { }, a -> d { },
+        b -> a { sync c!x; }, d -> a { sync c?x; }; } system async;", 0),
+    ("where it leads", "dve", "process P { byte x; state a, b, c, d, e; init a; trans a -> b { }, a -> c { },
+        b -> d { effect x = 1; }, c -> e { effect x = 1; }, d -> a { effect x = 0; }; } system async;", 0),
+    ("an assertion at one", "dve", "process P { byte x; state a, b, c; init a; assert c: x == 0;
+        trans a -> b { effect x = 1; }, a -> c { effect x = 0; }, b -> a { effect x = 0; }, c -> a { effect x = 0; }; }
+        system async;", 0),
+    ("who asks for one", "dve", "process P { state a, b, c; init a;
+        trans a -> b { }, b -> c { }, c -> b { }; }
+        process Q { state q, r; init q; trans q -> r { guard P.c; }; } system async;", 0),
+    ("commitment", "dve", "byte g; process P { state a, b, c; init a; commit c;
+        trans a -> b { }, a -> c { }, b -> a { effect g = 0; }, c -> a { effect g = 0; }; }
+        process Q { state q, r; init q; assert r: g == 1; trans q -> r { effect g = 1; }, r -> q { }; } system async;", 0),
+    ("an error in one", "dve", "process P { byte x, y; state a, b, c; init a; trans a -> b { effect x = 0; }, a -> c { effect x = 0; },
+        b -> a { effect y = 1 / x; }, c -> a { effect y = 1 / x; }; } system async;", 0),
+    ("an error in another that meets it", "dve", "channel {byte} r; process P { byte x; state a, b, c; init a;
+        trans a -> b { }, a -> c { }, b -> a { sync r?x; }, c -> a { sync r?x; }; }
+        process Q { byte y; state q; init q; trans q -> q { sync r!(1 / y); }; } system async;", 0),
+    ("a valid end", "promela", "chan c = [0] of { bit }; active proctype P() { if :: skip; end: c!1 :: skip; c!1 fi }", 0),
+    ("an assertion", "promela", "byte x; active proctype P() { if :: x = 1; assert(x == 0) :: x = 1; assert(x == 0) fi }
+        active proctype Q() { do :: x == 1 -> x = 0 od }", 0),
+    ("a label that is asked for", "promela", "byte x; active proctype P() { do :: x = 1; L: x = 0 :: x = 1; x = 0 od }
+        active proctype Q() { (P@L); assert(x == 1) }", 0),
+    ("a claim", "promela", "byte x; active proctype P() { do :: x = 1; L: x = 0 :: x = 1; x = 0 od }
+        never { do :: P@L -> break :: else od }", 0),
+    ("progress", "promela", "byte x; active proctype P() { do :: x = 1; progress: x = 0 :: x = 1; x = 0 od }", 0),
+    ("acceptance", "promela", "byte x; active proctype P() { do :: x = 1; accept: x = 0 :: x = 1; x = 0 od }", 0),
+    ("atomic", "promela", "byte x; active proctype P() { do :: x = 1; atomic { x = 2; x = 3 }; x = 0 :: x = 1; x = 2; x = 3; x = 0 od }
+        active proctype Q() { assert(x != 2) }", 2),
+    ("the first that is possible", "promela", "byte x; active proctype P() { do
+        :: x = 0; d_step { skip; if :: x = 1 :: x = 2 fi }
+        :: x = 0; d_step { skip; if :: x = 2 :: x = 1 fi } od } active proctype Q() { assert(x != 2) }", 1),
+    ("what comes before else", "promela", "byte x; active proctype P() { do
+        :: x < 2; if :: x == 0 -> x = 1 :: else -> x = 2 fi
+        :: x < 2; if :: x == 1 -> x = 1 :: else -> x = 2 fi od } active proctype Q() { assert(x != 2) }", 2),
+    ("an escape", "promela", "byte x; active proctype P() { if
+        :: { x = 0; x = 1 } unless { x == 0 -> x = 3 }
+        :: { x = 0; x = 1 } fi } active proctype Q() { (x == 1) -> assert(false) }", 0),
+    ("else", "promela", "byte x; active proctype P() { do
+        :: x < 3; if :: x < 1 -> x++ :: else -> x = 2 fi
+        :: x < 3; if :: x < 1 -> x++ :: x < 3 -> x = 2 fi od } active proctype Q() { assert(x != 2) }", 2),
+    ("a process that is asked in vain", "promela", "byte x = 1; active proctype P() provided (8 / x > 0) { do
+        :: x = 0; x = 1 :: x = 0; x = 1 od }", 0),
+];
+
+#[test]
+fn whatever_tells_locations_apart_keeps_them() {
+    let mut found = Vec::new();
+    for (what, language, text, all_the_same) in TOLD_APART {
+        for by in [Rewritings::STATES, Rewritings::ALL] {
+            if let Err(error) = is_kept(language, text, by) {
+                panic!("{what}: {error}");
+            }
+        }
+        found.push((*what, joined(language, text), *all_the_same));
+    }
+    found.retain(|(_, joined, all_the_same)| joined != all_the_same);
+    assert_eq!(found, []);
+}
+
+fn one<'t>(random: &mut Random, of: &[&'t str]) -> &'t str {
+    of[random.below(of.len())]
+}
+
+/// A model of two processes of six locations each between which few actions lead.
+fn random_model(random: &mut Random) -> String {
+    const LOCATIONS: [&str; 6] = ["a", "b", "d", "e", "f", "h"];
+    let mut text = "byte g; channel {byte} c[1]; channel {byte} r;\n".to_owned();
+    for (process, other) in [("P", "Q"), ("Q", "P")] {
+        let _ =
+            write!(text, "process {process} {{ byte x; state {}; init a;", LOCATIONS.join(", "));
+        if random.below(4) == 0 {
+            let _ = write!(text, " commit {};", one(random, &LOCATIONS));
+        }
+        if random.below(4) == 0 {
+            let _ = write!(text, " assert {}: x < 2;", one(random, &LOCATIONS));
+        }
+        let names = format!("guard not {other}.{};", one(random, &LOCATIONS));
+        let says = [
+            "effect x = 1;",
+            "effect x = 0;",
+            "guard x == 0; effect g = 1;",
+            "guard g == 1; effect g = 0;",
+            "sync c!x;",
+            "sync c?x;",
+            "sync r!x;",
+            "sync r?x;",
+            "effect x = (x + 1) % 3;",
+            "effect g = g + 200;",
+            "",
+        ];
+        let few: Vec<_> = (0..3).map(|_| one(random, &says)).collect();
+        let mut edges = Vec::new();
+        for from in LOCATIONS {
+            for _ in 0..1 + random.below(2) {
+                let says = match random.below(40) {
+                    0 => &names,
+                    _ => one(random, &few),
+                };
+                // Most lead to few.
+                let all = if random.below(3) == 0 { &LOCATIONS[..] } else { &LOCATIONS[..3] };
+                let to = one(random, all);
+                edges.push(format!("  {from} -> {to} {{ {says} }}"));
+            }
+        }
+        let _ = writeln!(text, " trans\n{}; }}", edges.join(",\n"));
+    }
+    text + "system async;\n"
+}
+
+#[test]
+fn random_models_follow_what_is_written() {
+    let mut random = Random::new(41);
+    let (mut rewritten, mut fewer) = (0, 0);
+    for _ in 0..if is_large() { 10_000 } else { 150 } {
+        let text = random_model(&mut random);
+        let model = load("dve", &text);
+        for by in [Rewritings::STATES, Rewritings::ALL] {
+            rewritten +=
+                u32::from(Rewritten::of(&model.interp, by).is_some_and(|it| it.states().is_some()));
+            let found =
+                follow(&model.interp, by, 400).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            if let Some((whole, left)) = found {
+                assert!(left <= whole, "{left} of {whole}\n{text}");
+                fewer += u32::from(left < whole);
+            }
+        }
+        if let Err(error) = is_kept("dve", &text, Rewritings::STATES) {
+            panic!("{error}\n{text}");
+        }
+    }
+    println!("{rewritten} times something was rewritten, {fewer} times there are fewer states");
+    assert!(rewritten > 50 && fewer > 10, "{rewritten} rewritten, {fewer} fewer");
+}
+
+/// It preserves everything and says what it did; a search that goes on does as it did, and its counterexample is told in steps of the
+/// model as written, though they are other actions.
+#[test]
+fn a_search_keeps_which_locations_are_one() {
+    let text = "int n; process P { byte x; state a, b, c; init a; trans a -> b { effect x = 1; },
+        a -> c { effect x = 2; }, b -> a { effect x = 0; }, c -> a { effect x = 0; }; }
+        process Q { state a, b; init a; assert b: n < 99; trans a -> a { guard n < 100; effect n = n + 1; },
+        a -> b { guard n == 100 and P.a; }; }
+        process R { state a, b1, b2; init a; trans a -> b1 { guard n > 98; }, a -> b2 { guard n <= 98; }, b1 -> a { }, b2 -> a { }; }
+        system async;";
+    let model = load("dve", text).with_rewritings(Rewritings::STATES);
+    let searched = model.searched();
+    assert_eq!(searched.stack().preserves(), Preserved::ALL);
+    let told = searched.stack().told(&Default::default());
+    assert_eq!(told[0].name, "states of processes not told apart");
+    assert_eq!(told[0].did.as_deref(), Some("2 locations are one with earlier ones"));
+    let by = |rewritings| Reduce { rewritings, ..Reduce::NONE };
+    goes_on_as_it_began(&model, by(Rewritings::STATES), by(Rewritings::DEAD), 1);
+    let found = Check::of_text(&model).reduce(by(Rewritings::STATES)).run().unwrap();
+    let told = found.counterexample().unwrap().unwrap();
+    assert_eq!(told.depth(), 101);
+}
