@@ -115,6 +115,7 @@ pub fn write_trace(
     indent: &str,
     write: &mut dyn FnMut(&str),
 ) {
+    let violation = violation.at_end_of(trace, sources);
     let last = trace.last().map(|state| pairs(&trace.describe(state)));
     let fields = [
         ("depth", json!(trace.depth())),

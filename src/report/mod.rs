@@ -8,12 +8,12 @@ pub use json::{result, scope as scope_as_json, write_trace as write_json_trace};
 pub use scope::{Missed, Scope};
 pub use text::{count, print_compiled, print_result, print_scope, write_trace};
 
-use crate::exec::{Compiled, Model, StepOutcome, Violation, keeps_depth};
+use crate::exec::{Compiled, Explain, Model, Step, StepOutcome, Violation, keeps_depth};
 use crate::reduce::{Kept, Preserved, Refused, Told};
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::Rebuilt;
 use crate::search::parts::StorePart;
-use crate::search::trace::faulty;
+use crate::search::trace::{Counterexample, faulty};
 use crate::search::{Limits, Outcome};
 use crate::source::Sources;
 use std::collections::HashMap;
@@ -108,6 +108,50 @@ pub struct ViolationReport {
     pub place: Option<String>,
 }
 
+impl ViolationReport {
+    /// The same as it is at the end of a way there: of processes that are exchanged it may be another's than
+    /// was found.
+    fn at_end_of(&self, way: &Counterexample, sources: &Sources) -> ViolationReport {
+        if way.check() == self.check {
+            return self.clone();
+        }
+        let (check, step) = (way.check(), way.faulty_step());
+        let Named { kind, name, place } = Named::new(way.explained(), check, step, sources);
+        ViolationReport { check, kind, name, place, ..self.clone() }
+    }
+}
+
+/// What a violation is called, and where it stands.
+struct Named {
+    kind: &'static str,
+    name: String,
+    place: Option<String>,
+}
+
+impl Named {
+    /// Of a model that explains itself; `step` is the faulty one, if it is one that is at fault.
+    fn new(model: &dyn Explain, check: Violation, step: Option<Step>, sources: &Sources) -> Named {
+        match check {
+            Violation::Deadlock => {
+                Named { kind: "deadlock", name: "no successor".to_string(), place: None }
+            }
+            Violation::Property(number) => {
+                let info = &model.properties()[number as usize];
+                let place = sources.locate(info.span);
+                Named { kind: info.kind, name: info.name.clone(), place }
+            }
+            Violation::Fault(kind, action) => {
+                let place = step.and_then(|step| match step.outcome {
+                    StepOutcome::Fault(fault) => sources.locate(fault.span),
+                    StepOutcome::Successor(_) => None,
+                });
+                let name = format!("{} in {}", kind.name(), model.action_name(action));
+                Named { kind: kind.violation(), name, place }
+            }
+        }
+    }
+}
+
 /// What counts as a violation, shallowest first, in a model by reductions that preserve so much.
 pub fn violations(
     (model, preserved): (&dyn Model, Preserved),
@@ -115,8 +159,7 @@ pub fn violations(
     limits: &Limits,
     outcome: &Outcome,
 ) -> Vec<ViolationReport> {
-    let explained = model.explained();
-    let (properties, in_levels) = (explained.properties(), !keeps_depth(model));
+    let in_levels = !keeps_depth(model);
     let is_whole = model.postpones().is_none() && preserved.has(Kept::Depth);
     let shortest = is_whole && !in_levels;
     let mut all: Vec<ViolationReport> = outcome
@@ -125,24 +168,16 @@ pub fn violations(
         .filter(|(check, _)| limits.checks.selects(model, *check))
         .map(|(check, finding)| {
             let mut depth = finding.level;
-            let (kind, name, place) = match check {
-                Violation::Deadlock => ("deadlock", "no successor".to_string(), None),
-                Violation::Property(number) => {
-                    let info = &properties[number as usize];
-                    (info.kind, info.name.clone(), sources.locate(info.span))
-                }
-                Violation::Fault(kind, action) => {
-                    let found = faulty(model, check, finding.level, &finding.witness);
-                    let at_start = found.as_ref().is_some_and(|(_, at_start)| *at_start);
-                    depth += u64::from(!at_start);
-                    let place = found.and_then(|(step, _)| match step.outcome {
-                        StepOutcome::Fault(fault) => sources.locate(fault.span),
-                        StepOutcome::Successor(_) => None,
-                    });
-                    let action = explained.action_name(action);
-                    (kind.violation(), format!("{} in {action}", kind.name()), place)
-                }
+            let found = match check {
+                Violation::Fault(..) => faulty(model, check, finding.level, &finding.witness),
+                Violation::Deadlock | Violation::Property(_) => None,
             };
+            if matches!(check, Violation::Fault(..)) {
+                let at_start = found.as_ref().is_some_and(|(_, at_start)| *at_start);
+                depth += u64::from(!at_start);
+            }
+            let step = found.map(|(step, _)| step);
+            let Named { kind, name, place } = Named::new(model.explained(), check, step, sources);
             let count = finding.count;
             ViolationReport { check, kind, name, depth, shortest, in_levels, count, place }
         })

@@ -230,6 +230,7 @@ pub fn write_trace(
     trace: &Counterexample,
     write: &mut dyn FnMut(&str),
 ) {
+    let violation = &violation.at_end_of(trace, sources);
     let steps = count(trace.depth() as u64, "step");
     let perhaps = if violation.shortest { "" } else { "; there may be a shorter one" };
     write(&format!("counterexample: {}: {}, {steps}{perhaps}\n", violation.kind, violation.name));

@@ -268,6 +268,17 @@ impl<'a> Counterexample<'a> {
         self.check
     }
 
+    /// Who explains it.
+    pub fn explained(&self) -> &dyn Explain {
+        self.model
+    }
+
+    /// The step in which the check fails, if it is not a state that it fails in.
+    pub fn faulty_step(&self) -> Option<Step> {
+        let steps = self.last.as_ref().map(|state| self.model.steps(state)).unwrap_or_default();
+        steps.into_iter().find(|step| is_faulty(self.check, step))
+    }
+
     /// One of its states as the user's variables.
     pub fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
         self.model.describe(state)

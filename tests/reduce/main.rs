@@ -24,4 +24,5 @@ mod sleep;
 mod stacks;
 mod states;
 mod symmetry;
+mod told;
 mod values;

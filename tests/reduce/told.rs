@@ -1,0 +1,44 @@
+//! What a counterexample is headed by: where processes are exchanged, what was found may be another's than that at its end.
+
+use crate::support::follow::load;
+use spillway::Check;
+use spillway::reduce::symmetry::Effort;
+use spillway::session::Reduce;
+
+/// The report of a search with processes exchanged.
+fn reported(text: &str) -> (String, String) {
+    let model = load("dve", text);
+    let reduce = Reduce { symmetry: Some(Effort::Exact), processes: true, ..Reduce::NONE };
+    let found = Check::of_text(&model).reduce(reduce).run().unwrap();
+    let report = found.to_string();
+    let (found, way) = report.split_once("\ncounterexample: ").unwrap();
+    (found.to_owned(), way.to_owned())
+}
+
+/// Only the first of the processes comes to where it fails; the state that stands for this has the last one there.
+#[test]
+fn an_assertion_is_told_of_the_process_at_the_end_of_the_way() {
+    let text = "byte x = 0;
+process P_0 { state a, b; init a; assert b: x != 0; trans a -> b { guard x == 0; }, b -> a { guard x == 0; effect x = 1; }; }
+process P_1 { state a, b; init a; assert b: x != 1; trans a -> b { guard x == 1; }, b -> a { guard x == 1; effect x = 2; }; }
+process P_2 { state a, b; init a; assert b: x != 2; trans a -> b { guard x == 2; }, b -> a { guard x == 2; effect x = 0; }; }
+system async;";
+    let (found, way) = reported(text);
+    assert!(found.contains("model:4:"), "{found}");
+    assert!(way.contains("`x != 0` of model:2:"), "{way}");
+    let heading = way.lines().next().unwrap();
+    assert!(heading.contains("x != 0"), "{heading}");
+}
+
+/// Of steps it is the last that may fail as it is written; the state that stands for the first one has the first process meet it.
+#[test]
+fn an_error_is_told_of_the_process_that_meets_it() {
+    let text = "byte x = 2; byte t[1];
+process P_0 { state a; init a; trans a -> a { guard x == 0 and 1 / t[0] == 1; }, a -> a { guard x == 0; effect x = 1; }; }
+process P_1 { state a; init a; trans a -> a { guard x == 1 and 1 / t[0] == 1; }, a -> a { guard x == 1; effect x = 2; }; }
+process P_2 { state a; init a; trans a -> a { guard x == 2 and 1 / t[0] == 1; }, a -> a { guard x == 2; effect x = 0; }; }
+system async;";
+    let (_, way) = reported(text);
+    println!("{way}");
+    assert!(way.contains("(model:4:"), "{way}");
+}
