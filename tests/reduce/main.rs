@@ -17,6 +17,7 @@ mod chains;
 mod claims;
 mod dead;
 mod linear;
+mod linear_conditions;
 mod partial_order;
 mod postponed;
 mod reversible;
