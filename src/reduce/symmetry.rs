@@ -196,6 +196,10 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
         if let Some(other) = before.unsymmetric() {
             return Some(format!("the {other} are not the same for all elements of a scalarset"));
         }
+        let undone = before.names(&[Kind::Representative]);
+        if let (Orbits::Processes { .. }, Some(other)) = (&*self.orbits, undone.first()) {
+            return Some(format!("{other} need not be the same for all processes"));
+        }
         let claims = before.names(&[Kind::Product]);
         let claim = claims.first()?;
         let sees = match &*self.orbits {
