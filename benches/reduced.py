@@ -33,7 +33,7 @@ def searched(command, seconds):
         return None, "not finished"
     at = text.find("{")
     try:
-        told = json.loads(text[at:]) if at >= 0 else {}
+        told, _ = json.JSONDecoder().raw_decode(text[at:]) if at >= 0 else ({}, 0)
     except json.JSONDecodeError:
         told = {}
     if "states" not in told:
@@ -86,7 +86,7 @@ def main():
         for file in models(folder, asked.least, asked.most):
             if asked.only not in file:
                 continue
-            base = [asked.spillway, "check", os.path.join(folder, file), "--json", "--keep-going", "--quiet"]
+            base = [asked.spillway, "check", os.path.join(folder, file), "--json", "--keep-going"]
             base += ["--threads", "1", "--memory", "64MiB", *flags(folder, file)]
             best = {}
             for _ in range(asked.repeat):

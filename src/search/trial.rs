@@ -41,6 +41,17 @@ const HOPELESS: [(usize, f64); 2] = [(1000, 0.998), (2500, 0.98)];
 /// The same if no more than this is left, after the first of these numbers of states.
 const CLEAR: f64 = 0.5;
 
+/// With more work than so many times that of expanding all, choosing is not going to pay. Later more choices have
+/// been made before, so that a little more is no reason.
+const DEAR: f64 = 4.0;
+
+/// If no more than this is left it is used even where choosing takes longer than what it saves: memory and disk are
+/// saved, too.
+const LITTLE: f64 = 0.1;
+
+/// What a transition takes, as a multiple of what it takes to look at a member of a set: 150 ns and 25 ns, about.
+const TRANSITION: f64 = 6.0;
+
 /// The first levels of a space.
 pub struct FirstLevels {
     width: usize,
@@ -48,6 +59,8 @@ pub struct FirstLevels {
     states: Vec<u8>,
     /// How many there are up to the end of each level.
     ends: Vec<usize>,
+    /// How many transitions there are to these.
+    transitions: Vec<u64>,
     /// Whether there are no others.
     pub is_all: bool,
     /// Whether something that is looked for is violated in one of them.
@@ -64,8 +77,8 @@ impl FirstLevels {
         while walk.states() < wanted && walk.next_level()? {}
         let is_violated = checks.any_selected(model, walk.findings());
         let is_all = walk.is_at_end();
-        let (states, ends) = walk.into_levels();
-        Ok(FirstLevels { width, states, ends, is_all, is_violated })
+        let (states, ends, transitions) = walk.into_levels();
+        Ok(FirstLevels { width, states, ends, transitions, is_all, is_violated })
     }
 
     /// How many states they have.
@@ -105,47 +118,101 @@ impl FirstLevels {
         self.states() < STATES_MIN
     }
 
-    /// Which share of the states is left if steps are put off as `reduced` does. It is an error if the
-    /// model fails. Once told to stop it means nothing.
-    pub fn share_left(&self, reduced: &dyn Model, control: &Control) -> Result<f64> {
-        self.shares_left(reduced, control).map(|[late, _]| late)
-    }
-
-    /// The same of all of them, not of the later half alone: what is left of the space, if they are all there are.
-    pub fn share_left_of_all(&self, reduced: &dyn Model, control: &Control) -> Result<f64> {
-        self.shares_left(reduced, control).map(|[_, all]| all)
-    }
-
-    fn shares_left(&self, reduced: &dyn Model, control: &Control) -> Result<[f64; 2]> {
+    /// What is left of them in a model that is reduced; `looked` tells how many members of sets have been looked at to
+    /// choose steps. It is an error if the model fails. Once told to stop it means nothing.
+    pub fn left(
+        &self,
+        reduced: &dyn Model,
+        looked: impl Fn() -> u64,
+        control: &Control,
+    ) -> Result<Left> {
+        let before = looked();
         let mut walk = Walk::new(reduced, BEYOND * self.states(), control);
         let mut hopeless = HOPELESS.into_iter().peekable();
-        let mut left = Vec::new();
+        let mut walked = Vec::new();
         for &states in &self.ends {
             walk.next_level()?;
-            left.push(walk.states());
+            let (states_left, transitions) = (walk.states(), walk.transitions());
+            walked.push(Walked { states: states_left, transitions, looked: looked() - before });
             let Some(&(after, share)) = hopeless.peek().filter(|(after, _)| states >= *after)
             else {
                 continue;
             };
-            let [late, all] = self.shares(&left);
-            let is_clear = after == HOPELESS[0].0 && late.max(all) <= CLEAR;
-            if is_clear || late.min(all) >= share {
-                return Ok([late, all]);
+            let left = self.compared(&walked);
+            let is_clear = after == HOPELESS[0].0 && left.late.max(left.all) <= CLEAR;
+            let is_dear = after == HOPELESS[1].0 && left.is_dear();
+            let is_hopeless = left.late.min(left.all) >= share || is_dear;
+            if is_clear && left.work <= 1.0 || is_hopeless {
+                return Ok(left);
             }
             hopeless.next();
         }
-        Ok(self.shares(&left))
+        Ok(self.compared(&walked))
     }
 
-    /// What is left of the later half of the states, and of all, up to the level that `left` goes to.
-    fn shares(&self, left: &[usize]) -> [f64; 2] {
-        let last = left.len() - 1;
+    /// What is left up to the level that `walked` goes to.
+    fn compared(&self, walked: &[Walked]) -> Left {
+        let last = walked.len() - 1;
         let half = self.ends.iter().position(|&end| 2 * end >= self.ends[last]);
         let half = half.filter(|&half| half < last);
-        let before = half.map_or([0, 0], |half| [left[half], self.ends[half]]);
-        let share = |[part, whole]: [usize; 2]| {
-            (left[last] - part) as f64 / (self.ends[last] - whole).max(1) as f64
+        let whole = |at: usize| Walked {
+            states: self.ends[at],
+            transitions: self.transitions[at],
+            looked: 0,
         };
-        [share(before), share([0, 0])]
+        let begin = half.map_or([Walked::default(); 2], |half| [walked[half], whole(half)]);
+        let [late, all] = [begin, Default::default()]
+            .map(|[left, of]: [Walked; 2]| [walked[last].since(left), whole(last).since(of)]);
+        let share = |[left, of]: [Walked; 2]| left.states as f64 / of.states.max(1) as f64;
+        let work = late[0].work() / late[1].work().max(1.0);
+        Left { late: share(late), all: share(all), work }
+    }
+}
+
+/// What is left of the first states.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Left {
+    /// The share of the states of the levels with the later half of the states: about what is left of all the
+    /// space.
+    pub late: f64,
+    /// The share of all the first states: what is left of the space, if they are all there are.
+    pub all: f64,
+    /// What expanding those of these levels takes of what expanding all takes, about, choosing included.
+    pub work: f64,
+}
+
+impl Left {
+    /// Whether choosing takes far longer than what it saves, unless it saves nearly all.
+    pub fn is_dear(self) -> bool {
+        self.work > DEAR && self.late > LITTLE
+    }
+
+    /// Whether it takes longer than what it saves, unless it saves nearly all.
+    pub fn is_slow(self) -> bool {
+        self.work > 1.0 && self.late > LITTLE
+    }
+}
+
+/// What a walk has come to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Walked {
+    states: usize,
+    transitions: u64,
+    /// Members of sets that were looked at to choose steps.
+    looked: u64,
+}
+
+impl Walked {
+    fn since(self, before: Walked) -> Walked {
+        Walked {
+            states: self.states - before.states,
+            transitions: self.transitions - before.transitions,
+            looked: self.looked - before.looked,
+        }
+    }
+
+    /// What it took, in members looked at.
+    fn work(self) -> f64 {
+        TRANSITION * self.transitions as f64 + self.looked as f64
     }
 }

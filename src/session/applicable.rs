@@ -129,10 +129,8 @@ impl TextModel {
                     None => "there is nothing in the model for it".into(),
                 }),
                 false => {
-                    let left = match first.is_all {
-                        true => first.share_left_of_all(searched.model(), &control)?,
-                        false => first.share_left(searched.model(), &control)?,
-                    };
+                    let left = first.left(searched.model(), || 0, &control)?;
+                    let left = if first.is_all { left.all } else { left.late };
                     let (states, is_all) = (first.states(), first.is_all);
                     Ok(Saving { share: 1.0 - left, states, is_all })
                 }

@@ -13,7 +13,7 @@ use crate::reduce::rewriting::{ProgramForm, Rewritings};
 use crate::reduce::symmetry::Effort;
 use crate::reduce::{Kind, Reduction, Refused, Stack, Wished, boxed};
 use crate::search::external::has_room_for_obligations;
-use crate::search::trial::FirstLevels;
+use crate::search::trial::{FirstLevels, Left};
 use crate::search::{Checks, Control, Limits, Storage};
 
 /// What is tried where nobody says how steps are to be chosen.
@@ -22,6 +22,9 @@ const TRIED: Method = Method::Conditional;
 /// The most that may be left of the states of the first levels for it to be used. If more is left choosing
 /// takes longer than what it saves.
 const LEFT_MAX: f64 = 0.5;
+
+/// Why it is not used where it would save enough.
+const SLOW: &str = "choosing steps would take longer than what it saves";
 
 /// Among more action instances choosing takes too long to be tried.
 const INSTANCES_MAX: u32 = 2048;
@@ -219,8 +222,9 @@ impl TextModel {
             return Ok(None);
         }
         let reduced = stack.over(runs.executor.clone().into_model());
-        let left = first.share_left(&*reduced, control);
-        let left = left.map_err(|error| format!("it cannot be tried: {error}"))?;
+        let left = first.left(&*reduced, || 0, control);
+        let left =
+            left.map(|it| it.late).map_err(|error| format!("it cannot be tried: {error}"))?;
         Ok((left <= LEFT_MAX).then_some(Tried { left, stack, wished }))
     }
 
@@ -247,12 +251,15 @@ impl TextModel {
             }
             let way = (Way { method: TRIED, proviso }, checks);
             let (left, stack) = self.tried_way(runs, way, wished, (first, control))?;
-            // The other proviso may save more at first and less in the end.
-            if left <= LEFT_MAX {
-                let wished = Wished { partial_order: Some(way), ..wished.clone() };
-                return Ok(Tried { left, stack, wished });
+            if left.is_dear() || left.is_slow() && left.late <= LEFT_MAX {
+                return Err(SLOW.into());
             }
-            least = Some(least.map_or(left, |it| it.min(left)));
+            // The other proviso may save more at first and less in the end.
+            if left.late <= LEFT_MAX {
+                let wished = Wished { partial_order: Some(way), ..wished.clone() };
+                return Ok(Tried { left: left.late, stack, wished });
+            }
+            least = Some(least.map_or(left.late, |it| it.min(left.late)));
             // The other proviso would come to the same.
             if stack.ordering().is_none() {
                 break;
@@ -273,13 +280,14 @@ impl TextModel {
         (way, checks): (Way, Checks),
         wished: &Wished,
         (first, control): (&FirstLevels, &Control),
-    ) -> Result<(f64, Stack<'m>), String> {
+    ) -> Result<(Left, Stack<'m>), String> {
         let failed = |error: spill::Error| format!("it cannot be tried: {error}");
         let reason = |error: NotNumbered| error.reason;
         let Runnable { form, executor } = runs;
         let interp = form.interp();
         let selector = Box::new(interp.selector().map_err(reason)?);
         let order = PartialOrder::of(interp, selector, way, &checks)?;
+        let choosing = order.clone();
         let compiled = order.taken_by(executor.selective().map_err(reason)?);
         // Often what the interpreter tells is all, and then nothing needs to be compiled.
         let reduced = TextModel::stack(*form, order, wished)?.over(Box::new(interp));
@@ -288,7 +296,7 @@ impl TextModel {
         }
         let stack = TextModel::stack(*form, compiled, wished)?;
         let reduced = stack.over(executor.clone().into_model());
-        let left = first.share_left(&*reduced, control).map_err(failed)?;
+        let left = first.left(&*reduced, || choosing.looked(), control).map_err(failed)?;
         Ok((left, stack))
     }
 }

@@ -9,6 +9,7 @@ use spillway::search::{Checks, Control, Limits, Storage};
 use spillway::session::{KeyOrder, Reduce, Steps, TextModel};
 use spillway::source::Sources;
 use spillway::{Check, reduce::Kind};
+use std::cell::Cell;
 
 fn model(language: &str, text: &str) -> TextModel {
     let mut sources = Sources::default();
@@ -169,9 +170,18 @@ fn the_first_states_tell_what_is_saved() {
     let reduce = Reduce { steps: Steps::Chosen(way), ..Reduce::NONE };
     let runs = model.runnable(reduce.rewritings, |it| Executor::new(it, Exec::Jit));
     let reduced = model.reduced(runs, reduce, (&Limits::default(), &Storage::default()), &control);
-    let foretold = first.share_left(reduced.model(), &control).unwrap();
+    let foretold = first.left(reduced.model(), || 0, &control).unwrap().late;
     let came = states(Steps::Chosen(way)) / states(Steps::All);
     assert!((foretold - came).abs() < 0.1, "{foretold} foretold, {came} came");
+    // What choosing takes counts as well: here a million members for each level.
+    let left = |of: u64| {
+        let looks = Cell::new(0);
+        let looked = || looks.replace(looks.get() + of);
+        first.left(reduced.model(), looked, &control).unwrap()
+    };
+    let (free, dear) = (left(0), left(1 << 20));
+    assert!(!free.is_slow() && dear.is_slow() && dear.is_dear());
+    assert!(free.work < 1.0 && dear.work > 10.0, "{free:?} {dear:?}");
 }
 
 #[test]

@@ -75,6 +75,14 @@ pub(super) struct Choice<'r> {
     pub is_good: bool,
 }
 
+impl Room {
+    /// How many members were looked at since this was asked last.
+    pub fn looked(&mut self) -> u64 {
+        let Sets { closure, deletion, .. } = &mut self.sets;
+        std::mem::take(&mut closure.looked) + std::mem::take(&mut deletion.looked)
+    }
+}
+
 impl Chooser {
     pub fn new(
         number: u64,

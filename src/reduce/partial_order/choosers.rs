@@ -15,6 +15,7 @@ use crate::ir::EndRule;
 use crate::ir::layout::Ranges;
 use crate::reduce::claim::{Follows, NeverClaim};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Choosers that are kept; those of configurations seen beyond are made again.
@@ -35,6 +36,8 @@ pub(super) struct Choosers<'m> {
     /// Of states of which nothing more is known than of all.
     base: Arc<Chooser>,
     made: Mutex<Made>,
+    /// Members that were looked at to make choices.
+    looked: AtomicU64,
 }
 
 #[derive(Default)]
@@ -86,7 +89,8 @@ impl<'m> Choosers<'m> {
         let base = Arc::new(Chooser::new(0, relation, way.method, climbing));
         let (fixed, made) = (Fixed::new(program, layout), Mutex::default());
         let sleep_sets = sleep_sets.map(Arc::new);
-        Ok(Choosers { interp, way, aims, sleep_sets, ascent, ranges, fixed, base, made })
+        let looked = AtomicU64::default();
+        Ok(Choosers { interp, way, aims, sleep_sets, ascent, ranges, fixed, base, made, looked })
     }
 
     /// How steps are chosen.
@@ -142,6 +146,16 @@ impl<'m> Choosers<'m> {
     /// Whether anything is looked for but deadlocks, so that what is put off matters.
     pub fn has_monitors(&self) -> bool {
         self.base.has_monitors()
+    }
+
+    /// How many members were looked at to make choices, by whoever has given back what choosing takes.
+    pub fn looked(&self) -> u64 {
+        self.looked.load(Ordering::Relaxed)
+    }
+
+    /// Notes what was looked at in some rooms.
+    pub fn note(&self, rooms: &mut Rooms) {
+        self.looked.fetch_add(rooms.room.looked(), Ordering::Relaxed);
     }
 
     pub fn rooms(&self) -> Rooms {

@@ -29,6 +29,8 @@ pub(super) struct Deletion {
     left: Vec<u32>,
     before: (Vec<u64>, Vec<u64>, Vec<u32>),
     open: Vec<usize>,
+    /// Members that were taken out, in all sets so far.
+    pub looked: u64,
 }
 
 impl Having {
@@ -97,6 +99,7 @@ impl Deletion {
         while self.enabled > 0
             && let Some(out) = self.open.pop()
         {
+            self.looked += 1;
             if bits::has(&self.held, out) {
                 self.let_go(relation, seen, out);
             }

@@ -18,7 +18,7 @@ const TABLE_BITS_MAX: u32 = 16;
 
 /// Expressions are judged no more often for the tables of a program, and for those of one configuration of it,
 /// of which there may be thousands.
-const JUDGED_MAX: u32 = 1 << 22;
+const JUDGED_MAX: u32 = 1 << 17;
 const JUDGED_MAX_EACH: u32 = 1 << 12;
 
 /// Whether a condition holds wherever the fact that it does not is none.

@@ -183,6 +183,7 @@ impl From<Method> for Way {
 }
 
 /// Partial-order reduction of one program, searched for some checks.
+#[derive(Clone)]
 pub struct PartialOrder<'m> {
     selective: Arc<dyn Selective + 'm>,
     choosers: Arc<Choosers<'m>>,
@@ -211,6 +212,12 @@ impl<'m> PartialOrder<'m> {
     ) -> Result<PartialOrder<'m>, String> {
         let choosers = Arc::new(Choosers::new(interp, way.into(), checks)?);
         Ok(PartialOrder { selective: selective.into(), choosers })
+    }
+
+    /// How many members of sets were looked at so far to choose, in all models that were made of it. It is the
+    /// same each time if one thread expands the same states.
+    pub fn looked(&self) -> u64 {
+        self.choosers.looked()
     }
 
     /// The same, its steps taken by another executor of the program.

@@ -76,6 +76,7 @@ impl<'m> Reduced<'m> {
             in_blocks(states, self.model.width(), out, |before, block, out| {
                 run(before, block, out, work);
             });
+            self.choosers.note(&mut work.chains.rooms);
         });
     }
 

@@ -26,6 +26,8 @@ pub(super) struct Closure {
     avoided: Vec<u64>,
     /// Whether the set has one of these.
     pub has_avoided: bool,
+    /// Members that were looked at, in all sets so far.
+    pub looked: u64,
 }
 
 impl Closure {
@@ -118,6 +120,7 @@ impl Closure {
         most: u32,
     ) -> bool {
         while let Some(member) = self.open.pop() {
+            self.looked += 1;
             if bits::has(seen.enabled, member) {
                 self.add(seen, relation.dependent.row(member));
             }

@@ -16,6 +16,9 @@ pub(super) struct Walk<'m> {
     met: Met,
     /// How many states there are up to the end of each level.
     ends: Vec<usize>,
+    /// How many transitions there are to these states.
+    transitions: Vec<u64>,
+    counted: u64,
     /// States that are to be expanded again.
     carried: Vec<usize>,
     findings: Findings,
@@ -39,6 +42,8 @@ impl<'m> Walk<'m> {
             model,
             met: Met::new(model.width(), most),
             ends: Vec::new(),
+            transitions: Vec::new(),
+            counted: 0,
             carried: Vec::new(),
             findings: Findings::default(),
             at_end: false,
@@ -56,14 +61,19 @@ impl<'m> Walk<'m> {
         self.at_end
     }
 
+    /// The transitions to these states.
+    pub fn transitions(&self) -> u64 {
+        self.transitions.last().copied().unwrap_or_default()
+    }
+
     /// What was found in these states.
     pub fn findings(&self) -> &Findings {
         &self.findings
     }
 
-    /// The states, and how many there are up to the end of each level.
-    pub fn into_levels(self) -> (Vec<u8>, Vec<usize>) {
-        (self.met.bytes, self.ends)
+    /// The states, how many there are up to the end of each level, and how many transitions to these.
+    pub fn into_levels(self) -> (Vec<u8>, Vec<usize>, Vec<u64>) {
+        (self.met.bytes, self.ends, self.transitions)
     }
 
     /// Goes to the next level; false if there is none, or if it is too large.
@@ -95,6 +105,7 @@ impl<'m> Walk<'m> {
         self.at_end = self.met.count == new && self.carried.is_empty();
         if !self.at_end {
             self.ends.push(self.met.count);
+            self.transitions.push(self.counted);
         }
         Ok(!self.at_end)
     }
@@ -150,7 +161,10 @@ impl<'m> Walk<'m> {
         let limit = BATCH.max(width);
         let collected = Expansion::collect_in_batches(width, &mut buffer, limit, meet, run);
         match collected {
-            Ok(Collected { findings, .. }) => self.findings.merge(findings),
+            Ok(Collected { findings, transitions, .. }) => {
+                self.findings.merge(findings);
+                self.counted += transitions;
+            }
             Err(_) if self.met.is_over => return Ok(()),
             Err(error) => return Err(error),
         }
