@@ -11,6 +11,7 @@ pub mod dependence;
 pub mod instances;
 pub mod linear;
 pub mod live;
+pub mod local;
 pub mod order;
 pub mod ranges;
 pub mod uses;

@@ -379,6 +379,8 @@ pub enum ReduceArg {
     States,
     /// Sets of variables that only count on from each other
     Linear,
+    /// Transition merging: nobody stops where that could not be told
+    Merge,
 }
 
 impl ReduceArg {
@@ -394,6 +396,7 @@ impl ReduceArg {
             ReduceArg::Values => "values",
             ReduceArg::States => "states",
             ReduceArg::Linear => "linear",
+            ReduceArg::Merge => "merge",
         }
     }
 }

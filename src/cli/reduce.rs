@@ -3,10 +3,10 @@
 use super::args::{CheckArgs, PartialOrderArg, ReduceArg, ReduceArgs, StoreArg, SymmetryArg};
 use super::failure::Failure;
 use crate::exec::keeps_depth;
-use crate::reduce::Kind;
 use crate::reduce::partial_order::{Method, Proviso, Way};
 use crate::reduce::reversible::Rules;
 use crate::reduce::rewriting::Rewritings;
+use crate::reduce::{Kind, merge};
 use crate::session::{Reduce, Searched, Steps};
 
 /// The method where none is named.
@@ -29,6 +29,7 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
                 values: has(ReduceArg::Values),
                 states: has(ReduceArg::States),
                 dead: has(ReduceArg::Dead),
+                merge: has(ReduceArg::Merge),
             };
             let (linear, processes) = (has(ReduceArg::Linear), has(ReduceArg::Symmetry));
             Reduce { reversible, rewritings, linear, symmetry, processes, steps }
@@ -172,8 +173,13 @@ pub(super) fn useless(args: &CheckArgs, searched: &Searched) -> Vec<String> {
                 .into(),
         );
     }
+    if is_useless(ReduceArg::Merge, Kind::Rewriting) {
+        told.push("merge is left out: nowhere could a process go on without being seen".into());
+    }
     if *shortest && !keeps_depth(searched.model()) {
+        let is_merged = stack.names(&[Kind::Rewriting]).iter().any(|it| it == merge::NAME);
         let why = match stack.names(&[Kind::Choice]).is_empty() {
+            _ if is_merged => "steps are merged",
             true => "rules are undone",
             false => "states are run through",
         };

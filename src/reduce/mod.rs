@@ -8,6 +8,7 @@
 pub mod claim;
 pub mod dead;
 pub mod linear;
+pub mod merge;
 pub mod partial_order;
 pub mod pass;
 mod pool;
@@ -195,6 +196,7 @@ impl<'m> Stack<'m> {
         }
         wanted.extend(claim.map(boxed));
         wanted.extend(form.reductions());
+        refused.extend(form.refused(wished.rewritings));
         let reversible = wished
             .reversible
             .as_ref()

@@ -1,5 +1,6 @@
 //! What passes that rewrite programs have in common.
 
+use super::Preserved;
 use crate::ir::{Layout, Program};
 
 /// What a pass did to a program.
@@ -9,6 +10,11 @@ pub trait Pass: std::fmt::Debug {
 
     /// What it did, in words.
     fn did(&self, program: &Program) -> String;
+
+    /// What holds in what is left if and only if it holds in the program before.
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL
+    }
 
     /// Replaces a state of the program before the pass by the one that stands for it.
     fn represent(&self, layout: &Layout, state: &mut [u8]);

@@ -6,16 +6,17 @@ use crate::analysis::classes::joined;
 use crate::analysis::linear::linear_sets;
 use crate::exec::{Executor, Interp};
 use crate::ir::{
-    Domain, Instance, LocationId, Process, Program, ScalarsetId, Type, TypeId, Variable,
+    Domain, Instance, LocationId, Process, ProcessId, Program, ScalarsetId, Type, TypeId, Variable,
 };
 use crate::reduce::Kind;
+use crate::reduce::merge::Fused;
 use crate::reduce::reversible::{Reversible, Rules};
 use crate::reduce::rewriting::{Rewritings, Rewritten};
 use crate::report;
 use crate::search::trial::FirstLevels;
 use crate::search::{Control, Limits, Storage};
 use crate::source::Span;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A reduction, and what there is of it in a model.
 #[derive(Clone, Debug)]
@@ -59,7 +60,7 @@ struct Named {
 }
 
 /// Every reduction.
-const NAMED: [Named; 7] = [
+const NAMED: [Named; 8] = [
     Named {
         name: "values",
         reduce: Reduce { rewritings: Rewritings::VALUES, ..Reduce::NONE },
@@ -77,6 +78,12 @@ const NAMED: [Named; 7] = [
         reduce: Reduce { rewritings: Rewritings::DEAD, ..Reduce::NONE },
         kind: Kind::Rewriting,
         subjects: TextModel::dead,
+    },
+    Named {
+        name: "merge",
+        reduce: Reduce { rewritings: Rewritings::MERGE, ..Reduce::NONE },
+        kind: Kind::Rewriting,
+        subjects: TextModel::passed,
     },
     Named {
         name: "linear",
@@ -214,6 +221,25 @@ impl TextModel {
                 }
             };
             self.variable(variable, about)
+        });
+        subjects.collect()
+    }
+
+    /// The processes that do not stop somewhere.
+    fn passed(&self) -> Vec<Subject> {
+        let program = self.interp.program();
+        let fused = self.rewritten(Rewritings::MERGE).and_then(Rewritten::fused);
+        let locations = fused.into_iter().flat_map(Fused::locations);
+        let mut at: BTreeMap<ProcessId, Vec<String>> = BTreeMap::new();
+        for (process, location) in locations {
+            let name = self.location(location, &program.processes[process]);
+            at.entry(process).or_default().push(name);
+        }
+        let subjects = at.into_iter().map(|(process, at)| {
+            let process = &program.processes[process];
+            let (few, all) = (at.len(), process.locations.len());
+            let about = format!("goes on at {few} of its {all} locations: {}", at.join(", "));
+            Subject { name: process.name.clone(), place: self.sources.locate(process.span), about }
         });
         subjects.collect()
     }

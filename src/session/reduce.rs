@@ -75,7 +75,7 @@ impl Reduce {
 
     /// All reductions, as far as they pay.
     pub const AUTO: Reduce = Reduce {
-        rewritings: Rewritings::ALL,
+        rewritings: Rewritings::ALIKE,
         symmetry: Some(Effort::Exact),
         steps: Steps::Auto,
         ..Reduce::NONE

@@ -18,6 +18,7 @@ mod claims;
 mod dead;
 mod linear;
 mod linear_conditions;
+mod merge;
 mod pairs;
 mod partial_order;
 mod postponed;

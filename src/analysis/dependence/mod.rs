@@ -14,7 +14,7 @@ mod users;
 use crate::analysis::access::{Access, Add, Condition, Conjunct, InstanceAccess, Moved, Table};
 use crate::analysis::instances::InstanceId;
 use crate::ir::layout::CellId;
-use crate::ir::{Arena, Binary, Expr, PropertyId, PropertyKind};
+use crate::ir::{Arena, Binary, Expr, PropertyId};
 use channels::Answer;
 use gauges::Gauges;
 
@@ -107,28 +107,7 @@ impl<'t> Dependence<'t> {
     /// The instances that may change what a property says of a state; of a claim, what its moves
     /// ask and assert.
     pub fn visible(&self, property: PropertyId) -> Vec<InstanceId> {
-        self.that_change(&self.read_by(property))
-    }
-
-    /// What is read to find out whether a property holds in a state.
-    pub fn read_by(&self, property: PropertyId) -> Access {
-        let program = self.table.program();
-        match &program.properties[property].kind {
-            PropertyKind::Invariant(it) | PropertyKind::Assumption(it) => self.table.expression(it),
-            PropertyKind::AssertionAt { process, location, condition } => {
-                let mut access = self.table.expression(condition);
-                access.asks.push((self.table.location_cell(*process, 0), *location));
-                access
-            }
-            PropertyKind::Automaton(_) => Access::default(),
-            PropertyKind::Claim(claim) => {
-                let mut access = Access::default();
-                for it in &claim.moves {
-                    access.extend(self.table.observation(&it.action));
-                }
-                access
-            }
-        }
+        self.that_change(&self.table.read_by(property))
     }
 
     fn that_change(&self, read: &Access) -> Vec<InstanceId> {

@@ -46,7 +46,7 @@ use super::{
 use crate::analysis::instances::ActionInstance;
 use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
-use crate::ir::layout::{Codes, GroupId, NotAnOrder};
+use crate::ir::layout::{Codes, Frame, GroupId, NotAnOrder};
 use crate::ir::{
     Action, ActionId, EndRule, Entity, Expr, Instance, Layout, LocationId, ProcessId, Program,
     PropertyId, PropertyKind, Urgency, text,
@@ -132,7 +132,12 @@ impl Interp {
     /// Another program of the same states, as a pass made it of this one: it stores nothing that this one cannot.
     /// Nothing if it has constructs that are not executed.
     pub fn rewritten(&self, program: Program) -> Option<Interp> {
-        Interp::with_layout(program, self.layout.clone()).ok()
+        let mut layout = self.layout.clone();
+        // Actions that the program as written has not.
+        for _ in layout.frames.actions.len()..program.actions.len() {
+            layout.frames.actions.push(Frame::default());
+        }
+        Interp::with_layout(program, layout).ok()
     }
 
     fn with_layout(mut program: Program, layout: Layout) -> Result<Interp, Diagnostic> {

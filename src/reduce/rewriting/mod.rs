@@ -2,19 +2,20 @@
 //!
 //! Each pass changes the program and says which state of its own stands for a state of the program
 //! before ([`Pass`]). Passes follow one another, each on what the one before has left: first [`values`](super::values), after which more
-//! actions are equal, then [`states`](super::states), last [`dead`](super::dead), which resets to what the first have left of first values.
+//! actions are equal, then [`states`](super::states), then [`dead`](super::dead), which resets to what the first have left of first values, last [`merge`](super::merge).
 //! Interpreter, compiler and the other
-//! reductions run what is left in the end; actions, locations and cells keep their numbers, so that a
+//! reductions run what is left in the end; actions of the program as written, locations and cells keep their numbers, so that a
 //! counterexample is told in steps of the program as written, over all passes at once.
 
 mod model;
 
 use super::claim::NeverClaim;
 use super::dead::Cleared;
+use super::merge::{self, Fused};
 use super::pass::Pass;
 use super::states::Unified;
 use super::values::Merged;
-use super::{Kind, Preserved, Reduction, Stack};
+use super::{Kind, Preserved, Reduction, Refused, Stack};
 use crate::exec::{Interp, Model, Tally};
 use crate::ir::Program;
 use model::Followed;
@@ -28,14 +29,21 @@ pub struct Rewritings {
     pub states: bool,
     /// What is dead is reset.
     pub dead: bool,
+    /// Processes do not stop where nobody could tell.
+    pub merge: bool,
 }
 
 impl Rewritings {
     /// None: the program runs as it is written.
-    pub const NONE: Rewritings = Rewritings { values: false, states: false, dead: false };
+    pub const NONE: Rewritings =
+        Rewritings { values: false, states: false, dead: false, merge: false };
+
+    /// Those by which states stay alike, and each step one.
+    pub const ALIKE: Rewritings =
+        Rewritings { values: true, states: true, dead: true, merge: false };
 
     /// Every one.
-    pub const ALL: Rewritings = Rewritings { values: true, states: true, dead: true };
+    pub const ALL: Rewritings = Rewritings { merge: true, ..Rewritings::ALIKE };
 
     /// What is dead is reset, and that is all.
     pub const DEAD: Rewritings = Rewritings { dead: true, ..Rewritings::NONE };
@@ -46,17 +54,22 @@ impl Rewritings {
     /// States of processes that nothing tells apart are one, and that is all.
     pub const STATES: Rewritings = Rewritings { states: true, ..Rewritings::NONE };
 
+    /// Processes do not stop where nobody could tell, and that is all.
+    pub const MERGE: Rewritings = Rewritings { merge: true, ..Rewritings::NONE };
+
     /// How many different ones there are: their codes are less.
-    pub const COUNT: usize = 8;
+    pub const COUNT: usize = 16;
 
     /// As a number: a bit for each pass.
     pub fn code(self) -> u8 {
-        u8::from(self.dead) | u8::from(self.values) << 1 | u8::from(self.states) << 2
+        let passes = [self.dead, self.values, self.states, self.merge];
+        passes.iter().rev().fold(0, |code, &it| code << 1 | u8::from(it))
     }
 
     /// Those of a number.
     pub fn of_code(code: u8) -> Rewritings {
-        Rewritings { dead: code & 1 != 0, values: code & 2 != 0, states: code & 4 != 0 }
+        let [dead, values, states, merge] = [1, 2, 4, 8].map(|it| code & it != 0);
+        Rewritings { values, states, dead, merge }
     }
 }
 
@@ -67,6 +80,7 @@ pub struct Rewritten {
     values: Option<Merged>,
     states: Option<Unified>,
     dead: Option<Cleared>,
+    fused: Option<Fused>,
 }
 
 impl Rewritten {
@@ -76,10 +90,11 @@ impl Rewritten {
         let values = wanted.values.then(|| Merged::rewrite(&mut program, layout)).flatten();
         let states = wanted.states.then(|| Unified::rewrite(&mut program, layout)).flatten();
         let dead = wanted.dead.then(|| Cleared::rewrite(&mut program, layout)).flatten();
-        if values.is_none() && states.is_none() && dead.is_none() {
+        let fused = wanted.merge.then(|| Fused::rewrite(&mut program, written)).flatten();
+        if values.is_none() && states.is_none() && dead.is_none() && fused.is_none() {
             return None;
         }
-        Some(Rewritten { interp: written.rewritten(program)?, values, states, dead })
+        Some(Rewritten { interp: written.rewritten(program)?, values, states, dead, fused })
     }
 
     /// Runs it.
@@ -102,12 +117,18 @@ impl Rewritten {
         self.dead.as_ref()
     }
 
+    /// Where processes do not stop, if they do so anywhere.
+    pub fn fused(&self) -> Option<&Fused> {
+        self.fused.as_ref()
+    }
+
     /// The passes that did something, in their order.
     fn passes(&self) -> impl Iterator<Item = &dyn Pass> {
         let values = self.values.as_ref().map(|it| it as &dyn Pass);
         let states = self.states.as_ref().map(|it| it as &dyn Pass);
         let dead = self.dead.as_ref().map(|it| it as &dyn Pass);
-        [values, states, dead].into_iter().flatten()
+        let fused = self.fused.as_ref().map(|it| it as &dyn Pass);
+        [values, states, dead, fused].into_iter().flatten()
     }
 }
 
@@ -140,8 +161,15 @@ impl<'m> ProgramForm<'m> {
             values: it.values.is_some(),
             states: it.states.is_some(),
             dead: it.dead.is_some(),
+            merge: it.fused.is_some(),
         };
         self.rewritten.map_or(Rewritings::NONE, of)
+    }
+
+    /// Of some passes that are wanted those that cannot be used whatever the program does.
+    pub fn refused(self, wanted: Rewritings) -> Option<Refused> {
+        let why = merge::refusal(self.written.program()).filter(|_| wanted.merge)?;
+        Some(Refused { name: merge::NAME.into(), why })
     }
 
     /// Each pass that did something, as a reduction of what runs the program.
@@ -174,7 +202,7 @@ impl<'m> Reduction<'m> for Passed<'m> {
     }
 
     fn preserves(&self) -> Preserved {
-        Preserved::ALL
+        self.pass.preserves()
     }
 
     fn did(&self, _: &Tally) -> Option<String> {
@@ -192,6 +220,6 @@ impl<'m> Reduction<'m> for Passed<'m> {
             Some(claim) => Box::new(claim.with(self.written)),
             None => Box::new(self.written),
         };
-        Box::new(Followed::new(model, below, self.written.layout(), rewritten))
+        Box::new(Followed::new(model, below, self.written, rewritten))
     }
 }

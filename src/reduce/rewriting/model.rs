@@ -1,7 +1,7 @@
 //! The model that is searched, told in steps of the program as written.
 
 use super::Rewritten;
-use crate::exec::{Expansion, Explain, Lift, Model, Postpones, Sleeps, one_step};
+use crate::exec::{Expansion, Explain, Interp, Lift, Model, Postpones, Sleeps, one_step};
 use crate::ir::Layout;
 use crate::ir::layout::Codes;
 use spill::Result;
@@ -12,6 +12,7 @@ pub(super) struct Followed<'m> {
     model: Box<dyn Model + 'm>,
     /// What explains itself: the program as written, with what else is searched with.
     below: Box<dyn Model + 'm>,
+    written: &'m Interp,
     layout: &'m Layout,
     /// Tells states from other bytes.
     codes: Codes,
@@ -22,10 +23,11 @@ impl<'m> Followed<'m> {
     pub fn new(
         model: Box<dyn Model + 'm>,
         below: Box<dyn Model + 'm>,
-        layout: &'m Layout,
+        written: &'m Interp,
         rewritten: &'m Rewritten,
     ) -> Followed<'m> {
-        Followed { model, below, layout, codes: layout.codes(), rewritten }
+        let layout = written.layout();
+        Followed { model, below, written, layout, codes: layout.codes(), rewritten }
     }
 
     /// The state of the rewritten program that stands for a state.
@@ -33,6 +35,17 @@ impl<'m> Followed<'m> {
         let mut state = state.to_vec();
         self.rewritten.passes().for_each(|it| it.represent(self.layout, &mut state));
         state
+    }
+
+    /// The states of the program as written that one step of the rewritten one comes through.
+    fn step(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        match self.rewritten.fused() {
+            None => one_step(self, from, to),
+            Some(fused) => {
+                let is_there = |state: &[u8]| self.stands_for(to, state);
+                Ok(fused.path(self.written, from, &is_there))
+            }
+        }
     }
 }
 
@@ -99,18 +112,18 @@ impl Lift for Followed<'_> {
     }
 
     fn way(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        let Some(lift) = self.model.lifts() else { return one_step(self, from, to) };
+        let Some(lift) = self.model.lifts() else { return self.step(from, to) };
         let Some(own_way) = lift.way(own, own, to)? else { return Ok(None) };
         let mut way: Vec<Vec<u8>> = Vec::new();
         for next in own_way {
             let at = way.last().map_or(from, Vec::as_slice);
-            let Some(mut step) = one_step(self, at, &next)? else { return Ok(None) };
+            let Some(mut step) = self.step(at, &next)? else { return Ok(None) };
             way.append(&mut step);
         }
         Ok(Some(way))
     }
 
     fn keeps_depth(&self) -> bool {
-        self.model.lifts().is_none_or(Lift::keeps_depth)
+        self.rewritten.fused().is_none() && self.model.lifts().is_none_or(Lift::keeps_depth)
     }
 }

@@ -1,0 +1,86 @@
+//! Whether something is always possible at a location.
+
+use crate::analysis::access::Table;
+use crate::analysis::instances::InstanceId;
+use crate::exec::Interp;
+use crate::ir::interval::Interval;
+use crate::ir::layout::CellId;
+use crate::ir::{ActionId, Expr, Instance, LocationId, ProcessId};
+
+/// Guards that read more values together are not tried for all of them.
+const TRIED_MAX: u64 = 1 << 12;
+
+/// Whether a process at a location can always take one of these actions, which are its own matter and all that begin
+/// there.
+pub(super) fn is_always_possible(
+    table: &Table<'_>,
+    written: &Interp,
+    (process, at): (ProcessId, LocationId),
+    actions: &[ActionId],
+) -> bool {
+    let program = table.program();
+    let is_unguarded = |id: &ActionId| {
+        let action = &program.actions[*id];
+        // One that is taken where no other is (`else`) leaves nothing out.
+        action.guard.as_ref().is_none_or(|it| it.as_constant() == Some(1))
+    };
+    if actions.iter().any(is_unguarded) {
+        return true;
+    }
+    let slots = 0..program.slots(process);
+    slots
+        .into_iter()
+        .all(|slot| Guards::of(table, (process, slot), actions).hold(table, written, at))
+}
+
+/// Guards of one instance, and what they read.
+struct Guards<'t> {
+    mover: Instance,
+    guards: Vec<&'t Expr>,
+    /// The cells, and the values that each ever holds; nothing if that is not known.
+    cells: Option<Vec<(CellId, Interval)>>,
+}
+
+impl<'t> Guards<'t> {
+    fn of(
+        table: &'t Table<'_>,
+        (process, slot): (ProcessId, u32),
+        actions: &[ActionId],
+    ) -> Guards<'t> {
+        let mut read = crate::analysis::access::Cells::default();
+        for &id in actions {
+            let Some(number) = table.instances().first_alone(id, slot) else { continue };
+            let access = table.access(InstanceId(number));
+            access.guard.iter().for_each(|it| read.extend(&it.reads().reads));
+        }
+        let held = read.iter().map(|cell| Some((cell, table.held_in(cell)?)));
+        let cells = held.collect();
+        let guards = actions.iter().filter_map(|&id| table.program().actions[id].guard.as_ref());
+        Guards { mover: Instance { process, slot }, guards: guards.collect(), cells }
+    }
+
+    /// Whether one of them holds, whatever is in the cells.
+    fn hold(&self, table: &Table<'_>, written: &Interp, at: LocationId) -> bool {
+        let Some(cells) = &self.cells else { return false };
+        let counts = cells.iter().map(|(_, (low, high))| high.abs_diff(*low).saturating_add(1));
+        let tries = counts.fold(1u64, u64::saturating_mul);
+        if tries > TRIED_MAX {
+            return false;
+        }
+        let layout = written.layout();
+        let mut state = vec![0; layout.bytes];
+        let has_slots = table.program().processes[self.mover.process].has_slots();
+        let place = table.location_cell(self.mover.process, self.mover.slot);
+        layout.set_code(&mut state, place, at.0 + u32::from(has_slots));
+        (0..tries).all(|number| {
+            let mut left = number;
+            for &(cell, (low, high)) in cells {
+                let count = high.abs_diff(low) + 1;
+                layout.set(&mut state, cell, Some(low + (left % count) as i64));
+                left /= count;
+            }
+            let mover = Some(self.mover);
+            self.guards.iter().any(|it| written.judges(it, mover, &[], &state) == Some(true))
+        })
+    }
+}

@@ -1,0 +1,160 @@
+//! Actions that are put together, where processes are always there.
+
+use super::Passed;
+use crate::analysis::local::LocalActions;
+use crate::ir::walk::{self, Access, Visitor, any_stmt};
+use crate::ir::{
+    Action, ActionId, Binary, Expr, ExprKind, Place, Program, Root, Stmt, StmtKind, VarId,
+};
+use std::collections::BTreeSet;
+
+/// So many actions are added at most.
+const ADDED_MAX: usize = 1 << 12;
+
+/// Whether what an action does can be done in the body of another: it has no names of its own and leaves nothing early.
+pub(super) fn may_follow(action: &Action) -> bool {
+    struct Names(bool);
+    impl Visitor for Names {
+        fn expr(&mut self, expr: &Expr) {
+            let binds = |it: &ExprKind| {
+                matches!(
+                    it,
+                    ExprKind::Local(_)
+                        | ExprKind::Quantified { .. }
+                        | ExprKind::Count { .. }
+                        | ExprKind::Call(..)
+                )
+            };
+            self.0 |= binds(&expr.kind);
+            walk::expr(self, expr);
+        }
+    }
+    let mut names = Names(!action.parameters.is_empty());
+    walk::action(&mut names, action);
+    let is_plain = |it: &StmtKind| {
+        matches!(
+            it,
+            StmtKind::Assign { .. }
+                | StmtKind::Copy { .. }
+                | StmtKind::If(_)
+                | StmtKind::Switch(..)
+                | StmtKind::Undefine(_)
+                | StmtKind::Clear(_)
+                | StmtKind::Assert { .. }
+                | StmtKind::Print { .. }
+        )
+    };
+    !names.0 && !any_stmt(&action.body, &|it| !is_plain(it))
+}
+
+/// Whether a body comes to its end, so that more can follow, and needs no room of its own, so that there can be another
+/// like it.
+fn is_open(action: &Action) -> bool {
+    let keeps_room = |it: &StmtKind| matches!(it, StmtKind::Return(_) | StmtKind::Declare { .. });
+    !any_stmt(&action.body, &keeps_room)
+}
+
+/// Has each action that leads to a location that is passed through do what follows, too; tells how many do. The first
+/// way is that of the action itself, each other one of a new action.
+pub(super) fn compose(
+    program: &mut Program,
+    before: &Program,
+    local: &LocalActions<'_>,
+    passed: &Passed,
+) -> usize {
+    let mut count = 0;
+    for (id, action) in before.actions.iter() {
+        let ways = ways(before, passed, action);
+        let is_left = ways.iter().all(Vec::is_empty) || !is_open(action);
+        // An error is told of one action: that of the model.
+        let is_told = ways.len() == 1 || !local.may_fail(id);
+        let added = program.actions.len() - before.actions.len() + ways.len();
+        if is_left || !is_told || added > ADDED_MAX {
+            continue;
+        }
+        let mut ways = ways.iter().map(|way| composed(before, action, way));
+        if let Some(first) = ways.next() {
+            program.actions[id] = first;
+            count += 1;
+        }
+        ways.for_each(|it| {
+            program.actions.push(it);
+        });
+    }
+    count
+}
+
+/// The ways on from where an action leads: what is done in turn.
+fn ways(program: &Program, passed: &Passed, action: &Action) -> Vec<Vec<ActionId>> {
+    let Some(edge) = action.edge.filter(|it| passed.contains(&(it.process, it.to))) else {
+        return vec![Vec::new()];
+    };
+    let follows = |it: &&Action| {
+        it.edge.is_some_and(|next| next.process == edge.process && next.from == edge.to)
+    };
+    let next = program.actions.iter().filter(|(_, it)| follows(it));
+    let ways = next.flat_map(|(id, it)| {
+        let rest = ways(program, passed, it);
+        rest.into_iter().map(move |rest| std::iter::once(id).chain(rest).collect())
+    });
+    ways.collect()
+}
+
+/// An action that does what follows on a way, too, if it can be gone.
+fn composed(program: &Program, first: &Action, way: &[ActionId]) -> Action {
+    let mut action = first.clone();
+    let mut written = written_by(first);
+    for &id in way {
+        let next = &program.actions[id];
+        if let Some(guard) = next.guard.as_ref().filter(|it| it.as_constant() != Some(1)) {
+            match written.is_disjoint(&read_by(guard)) {
+                true => action.guard = Some(both(action.guard.take(), guard.clone())),
+                false => {
+                    let (kind, span) = (StmtKind::Assume(guard.clone()), guard.span);
+                    action.body.push(Stmt { kind, span });
+                }
+            }
+        }
+        action.body.extend(next.body.iter().cloned());
+        written.extend(written_by(next));
+        if let Some((edge, to)) = action.edge.as_mut().zip(next.edge) {
+            edge.to = to.to;
+        }
+    }
+    action
+}
+
+fn both(guard: Option<Expr>, more: Expr) -> Expr {
+    let Some(guard) = guard else { return more };
+    let span = guard.span;
+    Expr { kind: ExprKind::Binary(Binary::And, Box::new(guard), Box::new(more)), span }
+}
+
+/// The variables that code mentions: those that it writes, or those that it reads.
+struct Variables {
+    access: Access,
+    found: BTreeSet<VarId>,
+}
+
+impl Visitor for Variables {
+    fn place(&mut self, place: &Place, access: Access) {
+        if let Root::Variable(id) = place.root
+            && access == self.access
+        {
+            self.found.insert(id);
+        }
+        walk::place(self, place);
+    }
+}
+
+fn written_by(action: &Action) -> BTreeSet<VarId> {
+    let mut look = Variables { access: Access::Write, found: BTreeSet::new() };
+    walk::action(&mut look, action);
+    look.found
+}
+
+fn read_by(expr: &Expr) -> BTreeSet<VarId> {
+    let mut look = Variables { access: Access::Read, found: BTreeSet::new() };
+    look.expr(expr);
+    look.found
+}

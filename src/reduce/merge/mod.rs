@@ -1,0 +1,180 @@
+//! Transition merging: a process does not stop where nobody could tell that it did.
+//!
+//! A location is *passed through* if all that a process can do there is its own matter ([`LocalActions`]) and something
+//! of it is always possible. Whoever comes there goes on at once, in every way it can, within the step that brought it
+//! (statement merging: Holzmann 1999; Kurshan, Levin and Yenigün 2002; path reduction: Yorav 2002; Pelánek 2005, section
+//! 4.2).
+//!
+//! *Why that keeps what it keeps.* Where a process is at such a location, what it can do next is a persistent set, and
+//! invisible: whatever the others do, it stays possible, and comes to the same before and after. So no other step need be
+//! taken there: what is violated there is violated behind it, by the same steps of the others. No loop is passed
+//! through whole, so the others have their turn.
+//!
+//! ```text
+//! a -> b { send c(x); }                     a -> b { send c(x); } goes on with
+//! b -> b1 { guard i < 3; i := i + 1; }          b -> b1 -> d or
+//! b -> d { guard i >= 3; i := 0; }              b -> d
+//! b1 -> d { x := 0; }                       in one step; d is where it stops
+//! d -> a { receive e(y); }
+//! ```
+//!
+//! Where processes come and go the program says so by itself: an action of which the rest is to follow in the same step
+//! is marked as one of an atomic sequence. Where they are always there, an action becomes one for each way that
+//! leads on, with what follows in its body, and an assumption where a guard was.
+
+mod always;
+mod compose;
+mod passages;
+mod path;
+
+use super::pass::Pass;
+use super::{Kept, Preserved};
+use crate::analysis::access::Table;
+use crate::analysis::local::LocalActions;
+use crate::exec::Interp;
+use crate::ir::{
+    Action, Communication, EndRule, Layout, LocationId, ProcessId, Program, PropertyKind, StmtKind,
+    Turn,
+};
+use std::collections::BTreeSet;
+
+/// What the reduction is called.
+pub const NAME: &str = "merged transitions";
+
+/// Of more action instances it takes long to find out what is their process's own matter.
+const INSTANCES_MAX: u32 = 1 << 14;
+
+/// The locations at which a process does not stop.
+type Passed = BTreeSet<(ProcessId, LocationId)>;
+
+/// What was merged in a program.
+#[derive(Debug)]
+pub struct Fused {
+    passed: Passed,
+    actions: usize,
+}
+
+impl Fused {
+    /// Has the processes of a program, whose states are laid out as `written` does, go on where nobody can tell; nothing
+    /// if they nowhere do.
+    pub(super) fn rewrite(program: &mut Program, written: &Interp) -> Option<Fused> {
+        if refusal(program).is_some() {
+            return None;
+        }
+        let before = program.clone();
+        let table = Table::new(&before, written.layout()).ok()?;
+        if table.instances().count() > INSTANCES_MAX {
+            return None;
+        }
+        let local = LocalActions::new(&table);
+        let passed = passages::find(&table, &local, written);
+        let actions = match before.comes_and_goes() {
+            true => mark(program, &passed),
+            false => compose::compose(program, &before, &local, &passed),
+        };
+        let passed = leading_to(&before, program, passed);
+        (actions > 0).then_some(Fused { passed, actions })
+    }
+
+    /// The locations at which a process does not stop that comes there.
+    pub fn locations(&self) -> impl Iterator<Item = (ProcessId, LocationId)> {
+        self.passed.iter().copied()
+    }
+
+    /// The states of the program as written that one step comes through from one of them, which is left out, to one that
+    /// is wanted.
+    pub(super) fn path(
+        &self,
+        written: &Interp,
+        from: &[u8],
+        is_there: &dyn Fn(&[u8]) -> bool,
+    ) -> Option<Vec<Vec<u8>>> {
+        path::path(&self.passed, written, from, is_there)
+    }
+}
+
+/// Why nothing of a program is merged, whatever it does, if so.
+pub(super) fn refusal(program: &Program) -> Option<String> {
+    let mut properties = program.properties.values();
+    let claim = properties.find(|it| matches!(it.kind, PropertyKind::Claim(_)));
+    if let Some(claim) = claim {
+        return Some(format!("the never claim {} has to see every state", claim.name));
+    }
+    let has_priorities = program.actions.values().any(|it| it.priority != 0);
+    match () {
+        () if program.last.is_some() => Some("something asks who moved last".into()),
+        () if has_priorities => Some("actions have priorities".into()),
+        () if program.end == EndRule::NeverStuttering => {
+            Some("a step that leads back to where it began is none".into())
+        }
+        () => None,
+    }
+}
+
+/// Marks the actions whose mover goes on, where processes come and go; tells how many.
+fn mark(program: &mut Program, passed: &Passed) -> usize {
+    let ids: Vec<_> = program.actions.keys().collect();
+    let mut count = 0;
+    for id in ids {
+        let action = &program.actions[id];
+        if goes_on(program, action, passed) {
+            program.actions[id].control.turn = Turn::Atomic;
+            count += 1;
+        }
+    }
+    count
+}
+
+/// Whether the mover of an action is to go on behind it. After a rendezvous it is the receiver who does.
+fn goes_on(program: &Program, action: &Action, passed: &Passed) -> bool {
+    let may_send_so = action.communication.as_ref().is_some_and(|it| {
+        let mut channels = it.channel().meant(program);
+        matches!(it, Communication::Send { .. })
+            && channels.any(|it| program.channels[it].capacity == 0)
+    });
+    action.edge.is_some_and(|edge| passed.contains(&(edge.process, edge.to)))
+        && action.control.turn == Turn::Open
+        && !may_send_so
+        && !crate::ir::walk::any_stmt(&action.body, &|it| *it == StmtKind::Exit)
+}
+
+/// Those of some locations that an action was changed for.
+fn leading_to(before: &Program, program: &Program, mut passed: Passed) -> Passed {
+    let mut found = BTreeSet::new();
+    for (id, action) in before.actions.iter() {
+        if let Some(edge) = action.edge.filter(|_| program.actions[id] != *action) {
+            found.insert((edge.process, edge.to));
+        }
+    }
+    // Behind those follow others.
+    let mut open: Vec<_> = found.iter().copied().collect();
+    while let Some((process, at)) = open.pop() {
+        let edges = before.actions.values().filter_map(|it| it.edge);
+        for edge in edges.filter(|it| it.process == process && it.from == at) {
+            if passed.contains(&(process, edge.to)) && found.insert((process, edge.to)) {
+                open.push((process, edge.to));
+            }
+        }
+    }
+    passed.retain(|it| found.contains(it));
+    passed
+}
+
+impl Pass for Fused {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn did(&self, _: &Program) -> String {
+        let (places, actions) = (self.passed.len(), self.actions);
+        let s = if places == 1 { "" } else { "s" };
+        let goes = if actions == 1 { "action goes" } else { "actions go" };
+        format!("{places} location{s} passed through; {actions} {goes} on")
+    }
+
+    fn preserves(&self) -> Preserved {
+        Preserved::ALL.without(Kept::Depth).without(Kept::Claims)
+    }
+
+    fn represent(&self, _: &Layout, _: &mut [u8]) {}
+}

@@ -1,0 +1,349 @@
+//! Merged transitions: nobody stops where that could not be told. What is found is the same, in fewer states, and told in
+//! the steps of the model as written; each condition has a model that shows what it is for.
+//!
+//! `SPILLWAY_LARGE` tries as many random programs as take minutes.
+
+use crate::generated::{self, Generated, dense_programs, programs};
+use crate::support::follow::{ALL, load};
+use crate::support::{stored, tiny_plan};
+use proptest::prelude::*;
+use spill::Codec;
+use spillway::Check;
+use spillway::exec::{Exec, Explain as _, Interp, Model, Violation};
+use spillway::ir::validate;
+use spillway::reduce::partial_order::{Method, Proviso, Way};
+use spillway::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
+use spillway::reduce::{Kept, Stack, Wished};
+use spillway::search::{Limits, Outcome, Storage, memory};
+use spillway::session::{Reduce, Steps, TextModel};
+use std::collections::BTreeSet;
+
+/// Random programs with more states are left out.
+const MOST: u64 = 1000;
+
+const MERGE: Reduce = Reduce { rewritings: Rewritings::MERGE, ..Reduce::NONE };
+
+fn violated(outcome: &Outcome) -> BTreeSet<Violation> {
+    outcome.findings.iter().map(|(check, _)| check).collect()
+}
+
+/// That the same is found where steps are merged, by interpreter and compiled code alike, and can be told in steps
+/// of the model as written. Gives the states of both.
+fn is_kept(language: &str, text: &str, by: Rewritings) -> Result<(u64, u64), TestCaseError> {
+    let model = load(language, text);
+    let whole = memory::search(model.searched().model(), &ALL).unwrap();
+    let model = model.with_rewritings(by);
+    let searched = model.searched();
+    let found = memory::search(searched.model(), &ALL).unwrap();
+    prop_assert_eq!(violated(&found), violated(&whole), "{}", text);
+    prop_assert!(found.states() <= whole.states());
+    if searched.model().lifts().is_some() {
+        told(searched.model(), &found);
+    }
+    let reduce = Reduce { rewritings: by, ..Reduce::NONE };
+    let check = |exec| Check::of_text(&model).reduce(reduce.clone()).memory(512 << 20).exec(exec);
+    for exec in [Exec::Jit, Exec::Interp] {
+        let run = check(exec).keep_going().run().unwrap();
+        prop_assert_eq!(&run.outcome().levels, &found.levels);
+        prop_assert_eq!(violated(run.outcome()), violated(&whole));
+    }
+    Ok((whole.states(), found.states()))
+}
+
+/// That what is found is told in steps of the model as written, in one way of storing states.
+fn told(model: &dyn Model, found: &Outcome) {
+    let plan = tiny_plan(2, model.width(), 64, 64);
+    let storage = Storage::Sorted(Codec::Raw);
+    let (outcome, disk) = stored::search(&[model], &storage, &[plan], &[], &ALL);
+    assert_eq!(outcome.levels, found.levels);
+    let explained = model.explained();
+    for trace in stored::traces(model, &*disk, &outcome) {
+        assert!(explained.starts().contains(&trace.steps[0]));
+        for (state, step) in trace.states.iter().zip(&trace.steps[1..]) {
+            assert!(explained.steps(state).contains(step));
+        }
+    }
+}
+
+fn both(language: &str, text: &str) -> (u64, u64) {
+    is_kept(language, text, Rewritings::MERGE).unwrap()
+}
+
+/// Where a process does not stop, by name.
+fn passed(model: &TextModel) -> Vec<String> {
+    let program = model.interp.program();
+    let fused = model.rewritten(Rewritings::MERGE).and_then(Rewritten::fused);
+    let at = fused.into_iter().flat_map(|it| it.locations());
+    at.map(|(process, at)| program.processes[process].locations[at].name.clone()).collect()
+}
+
+/// Two processes with four locations each have 16 states; each stops at two of them.
+#[test]
+fn a_chain_becomes_one_step() {
+    let process = |name: &str| {
+        format!(
+            "process {name} {{ byte x; state a, b, c, d; init a; trans a -> b {{ effect g = 1; }},
+            b -> c {{ effect x = 1; }}, c -> d {{ effect x = 2; }}, d -> a {{ guard g == 1; effect x = 0; }}; }}"
+        )
+    };
+    let text = format!("byte g = 1; {} {} system async;", process("P"), process("Q"));
+    assert_eq!(both("dve", &text), (16, 4));
+    let model = load("dve", &text);
+    assert_eq!(passed(&model), ["b", "c", "b", "c"]);
+}
+
+/// A choice that is always possible, both ways of which come together again: `b`, `c` and `d` are not stopped at.
+#[test]
+fn a_diamond_becomes_a_step_for_each_way() {
+    let text = "byte g; process P { byte i, x; state a, b, c, d; init a;
+        trans a -> b { guard g == 0; effect i = 0; }, a -> b { guard g == 0; effect i = 3; },
+              b -> c { guard i < 3; effect x = 1; }, b -> d { guard i >= 3; }, c -> d { effect i = 1; },
+              d -> a { effect x = 0, i = 0; }; }
+        process Q { state a; init a; trans a -> a { guard g == 1; effect g = 0; }; } system async;";
+    assert_eq!(passed(&load("dve", text)), ["b", "c", "d"]);
+    assert_eq!(both("dve", text), (6, 1));
+}
+
+/// A loop of local steps stops once in each round, and what others do is found.
+#[test]
+fn loops_are_cut() {
+    let text = "byte g; active proctype P() { byte x; do :: x == 0 -> x = 1 :: else -> x = 0 od }
+        active proctype Q() { g = 1; g = 2; assert(g != 2) }";
+    let (whole, merged) = both("promela", text);
+    assert!(merged < whole, "{merged} of {whole}");
+    let text = "process P { state a, b, c; init a; trans a -> b { }, b -> c { }, c -> a { }; }
+        process Q { state a, b; init a; assert b: false; trans a -> b { }; } system async;";
+    assert_eq!(both("dve", text), (6, 2));
+}
+
+/// The receiver of a rendezvous goes on, and where processes are always there the sender, too.
+#[test]
+fn who_meets_goes_on() {
+    let text = "channel c; process P { byte x; state a, b; init a; trans a -> b { sync c!; }, b -> a { effect x = 0; }; }
+        process Q { byte y; state a, b; init a; trans a -> b { sync c?; }, b -> a { effect y = 0; }; } system async;";
+    assert_eq!(both("dve", text), (4, 1));
+    let text = "chan c = [0] of { bit };
+        active proctype P() { byte x; end: do :: c!1; x = 1; x = 0 od }
+        active proctype Q() { byte y; end: do :: c?_; y = 1; y = 0 od }";
+    let (whole, merged) = both("promela", text);
+    assert!(3 * merged <= whole, "{merged} of {whole}");
+}
+
+/// Sequences of the model's own, before, behind and across what is merged.
+const SEQUENCES: &[&str] = &[
+    "byte g; active proctype P() { byte x, y; do :: g == 0 -> x = 1; atomic { y = x; g = y }; y = 0; x = 0
+        :: d_step { g == 1 -> g = 2; x = 3 }; x = 1; y = 2; x = 0; y = 0 od }
+        active proctype Q() { end: do :: g == 2 -> g = 0 od }",
+    "byte g; active [2] proctype P() { byte x; do :: atomic { g == 0 -> g = _pid + 1; x = 1 }; x = 2;
+        if :: x = 3 :: x = 4 fi; x = x + 1; assert(g == _pid + 1); g = 0 od }",
+    "proctype C(byte v) { byte w; w = v; w = w + 1; if :: w > 2 -> w = 0 :: else -> w = 1 fi; assert(w != 1) }
+        init { byte x; x = 1; x = 2; run C(x); x = 0; run C(1); x = 1; x = 3 }",
+    "byte g; active proctype P() { byte x; do :: x = 1; x = 2; g = 1; timeout -> g = 0 od }
+        active proctype Q() { byte y; do :: g == 1 -> y = 1; y = 0; g == 0 od }",
+    "chan c = [1] of { byte }; active proctype P() { byte x; do :: c!x; x = 1 - x; if :: x == 0 -> skip :: else fi od }
+        active proctype Q() { byte y, n; do :: c?y -> n = y; if :: n == 1 -> n = 5 :: n != 1 -> n = 7 fi; assert(n != 7) od }",
+];
+
+#[test]
+fn sequences_of_the_model_go_with_what_is_merged() {
+    for text in SEQUENCES {
+        let (whole, merged) = both("promela", text);
+        assert!(merged < whole, "{merged} of {whole}: {text}");
+    }
+}
+
+/// Models in each of which somebody who forgets one condition finds something else.
+const SEEN: &[(&str, &str, &str)] = &[
+    ("another reads what is written", "dve", "byte g; process P { byte x; state a, b; init a;
+        trans a -> b { effect g = 1; }, b -> a { effect g = 0; }; }
+        process Q { state a, b; init a; assert b: false; trans a -> b { guard g == 1; }; } system async;"),
+    ("another writes what is read", "dve", "byte g; process P { byte x; state a, b, c; init a; assert c: x == 0;
+        trans a -> b { guard x == 0; effect x = 0; }, b -> c { effect x = g; }, c -> a { guard g == 0; effect x = 0; }; }
+        process Q { state a, b; init a; trans a -> b { guard P.b; effect g = 1; }, b -> a { effect g = 0; }; }
+        system async;"),
+    ("a property asks for it", "dve", "byte g; process P { state a, b; init a;
+        trans a -> b { effect g = 1; }, b -> a { effect g = 0; }; }
+        process Q { state q; init q; assert q: g != 1; trans q -> q { }; } system async;"),
+    ("an assertion at the location", "dve", "process P { byte x; state a, b; init a; assert b: x == 0;
+        trans a -> b { effect x = 1; }, b -> a { effect x = 0; }; } system async;"),
+    ("another asks where it is", "dve", "process P { byte x; state a, b; init a;
+        trans a -> b { effect x = 1; }, b -> a { effect x = 0; }; }
+        process Q { state a, b; init a; assert b: false; trans a -> b { guard P.b; }; } system async;"),
+    ("it may fail", "dve", "byte t[2]; process P { byte i; state a, b; init a;
+        trans a -> b { effect i = 1 - i; }, a -> b { effect i = 5; }, b -> a { effect t[i] = 1; }; } system async;"),
+    ("what does not fit", "dve", "process P { byte x; state a, b; init a;
+        trans a -> b { effect x = 200; }, b -> a { effect x = x + 100; }; } system async;"),
+    ("who fails goes more than one way", "dve", "byte t[2]; process P { byte i; state a, b; init a;
+        trans a -> b { effect i = i + 1, t[i] = 1; }, b -> a { guard i < 5; }, b -> a { guard i >= 5; effect i = 0; }; }
+        system async;"),
+    ("not always possible", "dve", "process P { byte x; state a, b; init a;
+        trans a -> b { effect x = 1; }, a -> b { effect x = 2; }, b -> a { guard x == 1; }; } system async;"),
+    ("nothing more is possible", "dve", "process P { byte x; state a, b; init a;
+        trans a -> a { effect x = 1 - x; }, a -> b { guard x == 1; }; } system async;"),
+    ("it commits itself", "dve", "byte g; process P { state a, b, c; commit c; init a;
+        trans a -> b { effect g = 1; }, b -> c { }, c -> a { effect g = 0; }; }
+        process Q { state a, b; init a; assert b: false; trans a -> b { guard g == 1; }; } system async;"),
+    ("a message is waited for", "promela", "chan c = [1] of { bit }; active proctype P() { c!1; c!1; assert(false) }"),
+    ("who waits for a receiver", "promela", "chan c = [0] of { bit }; byte g;
+        active proctype P() { byte x; g = 1; c!1; x = 1; g = 0 }
+        active proctype Q() { if :: c?_; assert(g == 1) :: g == 1 -> assert(false) fi }"),
+    ("an escape", "promela", "byte g; active proctype P() { byte x;
+        { x = 1; x = 2; x = 3; g == 2 } unless { g == 1 -> assert(x != 2) } }
+        active proctype Q() { g = 1 }"),
+    ("who is asked whether he may move", "promela", "bit stop; active proctype P() provided (!stop) { byte x;
+        end0: x = 1; x = 2; end1: x == 5 } active proctype Q() { stop = 1 }"),
+    ("which instances there are", "promela", "active proctype P() { byte x; x = 1; x = _nr_pr; assert(x != 2) }
+        active proctype Q() { skip } active proctype R() { byte y; y = 1; y = 2; _nr_pr == 1 }"),
+    ("who asks where an instance is", "promela", "active proctype P() { byte x; x = 1; here: x = 2; x = 3 }
+        active proctype Q() { P@here; assert(false) }"),
+    ("who asks for a local", "promela", "active proctype P() { byte x; x = 1; x = 2; x = 3 }
+        active proctype Q() { P[0]:x == 2; assert(false) }"),
+    ("who asks whether another can move", "promela", "byte g; active proctype P() { byte x; g == 1; x = 1; x = 2; g == 3 }
+        active proctype Q() { g = 1; !enabled(0); assert(false) }"),
+    ("who moved last", "promela", "active proctype P() { byte x; x = 1; x = 2; x = 3 }
+        active proctype Q() { _last == 0; assert(false) }"),
+    ("a priority", "promela", "byte g; active proctype P() { byte x; x = 1; set_priority(_pid, 5); x = 2; g = 1 }
+        active proctype Q() priority 3 { byte y; y = 1; g == 1; y = 2; assert(false) }"),
+];
+
+#[test]
+fn whoever_could_tell_is_told() {
+    let tried = SEEN.iter().map(|(what, language, text)| {
+        let tried = is_kept(language, text, Rewritings::MERGE);
+        (what, tried)
+    });
+    let wrong: Vec<_> = tried.filter_map(|(what, it)| Some((what, it.err()?))).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What was tried of random programs.
+#[derive(Default)]
+struct Census {
+    merged: u32,
+    fewer: u32,
+}
+
+/// That random programs are found to be as they are where steps are merged, alone and with the other passes.
+fn try_random(cases: u32, strategy: impl Strategy<Value = Generated>) -> Census {
+    let census = std::cell::RefCell::new(Census::default());
+    generated::try_all(cases, strategy, |Generated(program)| {
+        let interp = Interp::new(program).expect("what is generated can be executed");
+        for by in [Rewritings::MERGE, Rewritings::ALL] {
+            let Some(rewritten) = Rewritten::of(&interp, by) else { continue };
+            if rewritten.fused().is_none() {
+                continue;
+            }
+            let problems = validate::validate(rewritten.interp().program()).err();
+            prop_assert!(problems.is_none(), "{:?}", problems);
+            let limits = Limits { max_states: Some(MOST), ..ALL };
+            let whole = memory::search(&interp, &limits).unwrap();
+            let form = ProgramForm::rewritten(&interp, Some(&rewritten));
+            let stack =
+                Stack::of(form, Wished { rewritings: by, ..Wished::default() }, || unreachable!());
+            let model = stack.over(Box::new(rewritten.interp()));
+            let merged = memory::search(&*model, &limits).unwrap();
+            if whole.states() >= MOST || merged.states() >= MOST {
+                continue;
+            }
+            prop_assert_eq!(violated(&merged), violated(&whole));
+            census.borrow_mut().merged += 1;
+            census.borrow_mut().fewer += u32::from(merged.states() < whole.states());
+            told(&*model, &merged);
+        }
+        Ok(())
+    });
+    census.into_inner()
+}
+
+#[test]
+fn random_programs_are_found_as_they_are() {
+    let Census { merged, fewer } = try_random(300, programs());
+    println!("{merged} merged, {fewer} with fewer states");
+    assert!(merged > 5 && fewer > 0, "{merged} merged, {fewer} with fewer states");
+    try_random(100, dense_programs());
+}
+
+/// It goes together with the other passes and with partial order, by each proviso.
+#[test]
+fn it_stacks() {
+    let models = SEEN.iter().map(|(_, language, text)| (*language, *text));
+    let models = models.chain(SEQUENCES.iter().map(|text| ("promela", *text)));
+    for (language, text) in models {
+        is_kept(language, text, Rewritings::ALL).unwrap();
+        let model = load(language, text);
+        let search = |reduce| {
+            let check = Check::of_text(&model).reduce(reduce).memory(512 << 20).keep_going();
+            check.run().unwrap()
+        };
+        let whole = violated(search(Reduce::NONE).outcome());
+        for proviso in Proviso::ALL {
+            let way = Way { method: Method::Conditional, proviso };
+            let reduce = Reduce { rewritings: Rewritings::ALL, steps: Steps::Chosen(way), ..MERGE };
+            let found = search(reduce);
+            assert_eq!(violated(found.outcome()), whole, "{} {text}", proviso.name());
+            if !whole.is_empty() {
+                let trace = found.counterexample().unwrap().unwrap().trace();
+                let mut steps = model.interp.starts();
+                for (step, state) in trace.steps.iter().zip(&trace.states) {
+                    assert!(steps.contains(step), "{text}");
+                    steps = model.interp.steps(state);
+                }
+            }
+        }
+    }
+}
+
+/// A counterexample has all steps of the model as written: three of the first process, in one of the search.
+#[test]
+fn what_is_merged_is_told_step_by_step() {
+    let text = "byte g; process P { byte x; state a, b, c, d; init a; trans a -> b { effect x = 1; },
+        b -> c { effect x = 2; }, c -> d { effect x = 3; }, d -> d { guard g == 0; effect g = 1; }; }
+        process Q { state q; init q; assert q: g == 0; trans q -> q { guard g == 9; }; } system async;";
+    let model = load("dve", text);
+    let found = Check::of_text(&model).reduce(MERGE).memory(512 << 20).run().unwrap();
+    assert_eq!(found.outcome().levels.len(), 3);
+    let trace = found.counterexample().unwrap().unwrap().trace();
+    let names: Vec<_> = trace.steps.iter().map(|it| it.name.clone()).collect();
+    assert_eq!(trace.depth(), 4, "{names:?}");
+}
+
+/// It keeps neither depths nor claims, and says what it did; beside a claim it is left out by name.
+#[test]
+fn it_says_what_it_keeps_and_did() {
+    let text = "byte g; active proctype P() { byte x; do :: g = 1; x = 1; x = 0 od }";
+    let model = load("promela", text).with_rewritings(Rewritings::MERGE);
+    let searched = model.searched();
+    let kept: Vec<_> =
+        Kept::ALL.into_iter().filter(|it| searched.stack().preserves().has(*it)).collect();
+    let expected = [
+        Kept::Deadlocks,
+        Kept::StepErrors,
+        Kept::Invariants,
+        Kept::StutteringClaims,
+        Kept::StutterInvariant,
+    ];
+    assert_eq!(kept, expected);
+    let told = searched.stack().told(&Default::default());
+    assert_eq!(told[0].name, "merged transitions");
+    assert_eq!(told[0].did.as_deref(), Some("2 locations passed through; 2 actions go on"));
+    let claim = format!("{text} never {{ do :: g == 1 -> break :: else od }}");
+    let model = load("promela", &claim).with_rewritings(Rewritings::MERGE);
+    let searched = model.searched();
+    assert!(searched.stack().refused()[0].why.contains("never claim"));
+}
+
+/// A search keeps whether steps are merged, and one that does not agree is refused.
+#[test]
+fn a_search_that_goes_on_merges_as_it_did() {
+    let text = "int n; process P { byte x; state a, b; init a; trans a -> b { guard n < 100; effect n = n + 1; },
+        b -> a { effect x = 0; }, a -> b { guard n == 100; effect n = 101; }; }
+        process Q { state q; init q; assert q: n < 101; trans q -> q { guard n > 101; }; } system async;";
+    let model = load("dve", text);
+    let folder = tempfile::tempdir().unwrap();
+    let check = |reduce| Check::of_text(&model).reduce(reduce).memory(256 << 20);
+    let dir = folder.path().join("d");
+    drop(check(MERGE).dir(&dir).max_states(10).run().unwrap());
+    assert!(check(Reduce::NONE).dir(&dir).run().is_err());
+    let whole = check(MERGE).run().unwrap();
+    assert_eq!(check(MERGE).dir(&dir).run().unwrap().outcome(), whole.outcome());
+}
