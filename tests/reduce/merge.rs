@@ -257,10 +257,10 @@ fn try_random(cases: u32, strategy: impl Strategy<Value = Generated>) -> Census 
 
 #[test]
 fn random_programs_are_found_as_they_are() {
-    let Census { merged, fewer } = try_random(300, programs());
+    let Census { merged, fewer } = try_random(150, programs());
     println!("{merged} merged, {fewer} with fewer states");
     assert!(merged > 5 && fewer > 0, "{merged} merged, {fewer} with fewer states");
-    try_random(100, dense_programs());
+    try_random(50, dense_programs());
 }
 
 /// It goes together with the other passes and with partial order, by each proviso.

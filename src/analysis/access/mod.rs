@@ -7,7 +7,8 @@
 //! - `failing`: which run-time errors code may meet (`failures`), by what is known of values as it runs
 //!   (`here`); `definedness`: what may be undefined at all;
 //! - `guard`: what must hold for a step, part by part;
-//! - `table`: every action instance with what it reads and writes; `chain`: what follows in its step.
+//! - `table`: every action instance with what it reads and writes; `chain`: what follows in its step;
+//!   `observers`: what properties ask.
 //!
 //! `docs/ir.md` says what each object is and each operation counts as.
 
@@ -22,6 +23,7 @@ mod guard;
 mod here;
 mod lives;
 mod object;
+mod observers;
 mod sums;
 mod table;
 pub(crate) mod walk;

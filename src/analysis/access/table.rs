@@ -14,7 +14,7 @@ use crate::ir::interval::Interval;
 use crate::ir::layout::{CellId, Content, Ranges};
 use crate::ir::{
     Action, ActionId, Binary, ChannelRef, Communication, Edge, Entity, Expr, Instance, Layout,
-    Pattern, Place, ProcessId, Program, PropertyId, PropertyKind, Urgency,
+    Pattern, Place, ProcessId, Program, PropertyKind, Urgency,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -131,27 +131,6 @@ impl<'p> Table<'p> {
         let mut judge = Judge::new(Collector::new(self.known(), Mover::nobody()));
         judge.expr(expr);
         Access { failures: judge.take(), ..collector.take() }
-    }
-
-    /// What is read to find out whether a property holds in a state.
-    pub fn read_by(&self, property: PropertyId) -> Access {
-        let program = self.program;
-        match &program.properties[property].kind {
-            PropertyKind::Invariant(it) | PropertyKind::Assumption(it) => self.expression(it),
-            PropertyKind::AssertionAt { process, location, condition } => {
-                let mut access = self.expression(condition);
-                access.asks.push((self.location_cell(*process, 0), *location));
-                access
-            }
-            PropertyKind::Automaton(_) => Access::default(),
-            PropertyKind::Claim(claim) => {
-                let mut access = Access::default();
-                for it in &claim.moves {
-                    access.extend(self.observation(&it.action));
-                }
-                access
-            }
-        }
     }
 
     /// The values that an expression may have, whoever asks.
