@@ -3,23 +3,20 @@
 //!
 //! `SPILLWAY_LARGE` tries as many random programs as take minutes.
 
-use crate::generated::{self, Generated, dense_programs, programs};
+use crate::generated;
 use crate::support::follow::{ALL, load};
 use crate::support::{stored, tiny_plan};
 use proptest::prelude::*;
 use spill::Codec;
 use spillway::Check;
-use spillway::exec::{Exec, Expansion, Explain as _, Interp, Model, Violation};
+use spillway::exec::{Exec, Explain as _, Model, Violation};
 use spillway::ir::validate;
+use spillway::reduce::Kept;
 use spillway::reduce::partial_order::{Method, Proviso, Way};
-use spillway::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
-use spillway::reduce::{Kept, Stack, Wished};
+use spillway::reduce::rewriting::{Rewritings, Rewritten};
 use spillway::search::{Outcome, Storage, memory};
 use spillway::session::{Reduce, Steps, TextModel};
 use std::collections::BTreeSet;
-
-/// Random programs with more states are left out.
-const MOST: usize = 1000;
 
 const MERGE: Reduce = Reduce { rewritings: Rewritings::MERGE, ..Reduce::NONE };
 
@@ -33,6 +30,10 @@ fn is_kept(language: &str, text: &str, by: Rewritings) -> Result<(u64, u64), Tes
     let model = load(language, text);
     let whole = memory::search(model.searched().model(), &ALL).unwrap();
     let model = model.with_rewritings(by);
+    if let Some(rewritten) = model.rewritten(by) {
+        let problems = validate::validate(rewritten.interp().program()).err();
+        prop_assert!(problems.is_none(), "{:?}", problems);
+    }
     let searched = model.searched();
     let found = memory::search(searched.model(), &ALL).unwrap();
     prop_assert_eq!(violated(&found), violated(&whole), "{}", text);
@@ -216,70 +217,144 @@ fn whoever_could_tell_is_told() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What was tried of random programs.
-#[derive(Default)]
-struct Census {
-    merged: u32,
-    fewer: u32,
-}
+/// Choices that a text is made of; behind their end there is the first of each.
+struct Choices<'c>(std::slice::Iter<'c, u8>);
 
-/// Whether a model has few states.
-fn is_small(model: &dyn Model) -> bool {
-    let successors = |run: &dyn Fn(&mut Expansion)| {
-        let mut found = Vec::new();
-        Expansion::collect(model.width(), &mut found, run).map(|_| found).unwrap()
-    };
-    let (mut seen, mut open) = (BTreeSet::new(), vec![successors(&|out| model.initial(out))]);
-    while let Some(states) = open.pop() {
-        for state in states.chunks_exact(model.width()) {
-            if seen.len() > MOST {
-                return false;
-            }
-            if seen.insert(state.to_vec()) {
-                open.push(successors(&|out| model.expand(state, out)));
-            }
-        }
+impl Choices<'_> {
+    fn below(&mut self, count: usize) -> usize {
+        self.0.next().map_or(0, |it| usize::from(*it) % count)
     }
-    true
+
+    fn one<'o>(&mut self, of: &[&'o str]) -> &'o str {
+        of[self.below(of.len())]
+    }
 }
 
-/// That random programs are found to be as they are where steps are merged, alone and with the other passes.
-fn try_random(cases: u32, strategy: impl Strategy<Value = Generated>) -> Census {
-    let census = std::cell::RefCell::new(Census::default());
-    generated::try_all(cases, strategy, |Generated(program)| {
-        let interp = Interp::new(program).expect("what is generated can be executed");
-        for by in [Rewritings::MERGE, Rewritings::ALL] {
-            let Some(rewritten) = Rewritten::of(&interp, by) else { continue };
-            if rewritten.fused().is_none() {
-                continue;
+/// What a step does, most often to locals.
+const DVE_EFFECTS: &[&str] = &[
+    "x = 1 - x % 2",
+    "y = x",
+    "x = 0",
+    "x = (x + 1) % 3",
+    "y = 1, x = y",
+    "x = 2",
+    "y = x + 1",
+    "g = 1",
+    "g = (g + 1) % 3",
+    "h = x",
+    "t[x] = 1",
+    "x = g",
+    "g = 0, x = 0",
+];
+
+/// Two processes in DVE with locals, globals and channels, in which most steps are local.
+fn dve(numbers: &[u8]) -> String {
+    let mut choices = Choices(numbers.iter());
+    let mut text = String::from("byte g, h; byte t[2]; channel {byte} c[1]; channel r;\n");
+    for name in ["P", "Q"] {
+        let count = 3 + choices.below(4);
+        let committed = choices.one(&["", "", "", "", "", "", "commit s1;", "commit s2;"]);
+        let asserted =
+            choices.one(&["", "assert s1: g < 2;", "assert s2: h != 1;", "assert s0: x < 2;"]);
+        let names: Vec<_> = (0..count).map(|it| format!("s{it}")).collect();
+        let mut steps = Vec::new();
+        for at in 0..count {
+            // Some go back, most go on.
+            let guards: &[&str] = match choices.below(12) {
+                0..6 => &[""],
+                6 => &["", ""],
+                7 => &["guard x == 0;", "guard x != 0;"],
+                8 => &["guard x < 2;", "guard x > 1;", "guard y == 1;"],
+                9 => &["guard g == 1;"],
+                10 => &["guard x == 1;"],
+                _ => {
+                    &["sync c!{x};", "sync c?{y};", "sync r!;", "sync r?;"][choices.below(4)..][..1]
+                }
+            };
+            for guard in guards {
+                let to = (at + [1, 1, 1, 2, 0, 3][choices.below(6)]) % count;
+                let effect = choices.one(DVE_EFFECTS);
+                steps.push(format!("s{at} -> s{to} {{ {guard} effect {effect}; }}"));
             }
-            let problems = validate::validate(rewritten.interp().program()).err();
-            prop_assert!(problems.is_none(), "{:?}", problems);
-            if !is_small(&interp) {
-                continue;
-            }
-            let whole = memory::search(&interp, &ALL).unwrap();
-            let form = ProgramForm::rewritten(&interp, Some(&rewritten));
-            let stack =
-                Stack::of(form, Wished { rewritings: by, ..Wished::default() }, || unreachable!());
-            let model = stack.over(Box::new(rewritten.interp()));
-            let merged = memory::search(&*model, &ALL).unwrap();
-            prop_assert_eq!(violated(&merged), violated(&whole));
-            census.borrow_mut().merged += 1;
-            census.borrow_mut().fewer += u32::from(merged.states() < whole.states());
-            told(&*model, &merged);
         }
+        let (names, steps) = (names.join(", "), steps.join(",\n  "));
+        text += &format!(
+            "process {name} {{ byte x, y; state {names}; {committed} init s0; {asserted} trans\n  {steps}; }}\n"
+        );
+    }
+    text + "system async;"
+}
+
+/// Two or three processes in Promela, in which most statements are local.
+fn promela(numbers: &[u8]) -> String {
+    let mut choices = Choices(numbers.iter());
+    let mut text = String::from("byte g, h; chan c = [1] of { byte }; chan r = [0] of { byte };\n");
+    for name in ["P", "Q", "R"].iter().take(2 + choices.below(2)) {
+        let statement = |choices: &mut Choices| {
+            choices.one(&[
+                "x = 1 - x",
+                "y = x",
+                "x = 0",
+                "y = 1",
+                "skip",
+                "x = y; y = 0",
+                "g = 1",
+                "g = x",
+                "x = g",
+                "h = 1 - h",
+                "c!x",
+                "c?y",
+                "r!y",
+                "r?x",
+                "g == 1",
+                "atomic { x = 1; y = 1 - y }",
+                "atomic { g = 1; x = 0; h = y }",
+                "d_step { x = y; y = 0 }",
+                "if :: x == 0 -> y = 1 :: else -> x = 0 fi",
+                "if :: x = 0 :: x = 1 fi",
+                "if :: y == 0 -> skip :: y != 0 -> y = 0; x = 1 fi",
+                "assert(g != 1 || x == 0)",
+                "assert(h == 0 || y < 2)",
+                "timeout -> g = 0",
+                "do :: x < 2 -> x = x + 1 :: else -> break od; x = 0",
+                "r!y -> x = 1",
+            ])
+        };
+        let mut body = Vec::new();
+        for _ in 0..1 + choices.below(2) {
+            let all: Vec<_> = (0..1 + choices.below(5)).map(|_| statement(&mut choices)).collect();
+            body.push(format!(":: {}", all.join("; ")));
+        }
+        let body = body.join("\n  ");
+        text += &format!("active proctype {name}() {{ byte x, y;\n  do\n  {body}\n  od }}\n");
+    }
+    text
+}
+
+/// That random models are found to be as they are where steps are merged, alone and with the other passes. Many have
+/// fewer states then.
+fn try_random(cases: u32, language: &str, text: fn(&[u8]) -> String) {
+    let fewer = std::cell::Cell::new(0);
+    let numbers = prop::collection::vec(any::<u8>(), 20..90);
+    generated::try_all(cases, numbers, |numbers| {
+        let text = text(&numbers);
+        let (whole, merged) = is_kept(language, &text, Rewritings::MERGE)?;
+        is_kept(language, &text, Rewritings::ALL)?;
+        fewer.set(fewer.get() + u32::from(merged < whole));
         Ok(())
     });
-    census.into_inner()
+    println!("{} of {cases} have fewer states", fewer.get());
+    assert!(8 * fewer.get() > cases, "{} of {cases} have fewer states", fewer.get());
 }
 
 #[test]
-fn random_programs_are_found_as_they_are() {
-    let Census { merged, fewer } = try_random(150, programs());
-    println!("{merged} merged, {fewer} with fewer states");
-    assert!(merged > 5 && fewer > 0, "{merged} merged, {fewer} with fewer states");
-    try_random(50, dense_programs());
+fn random_models_in_dve_are_found_as_they_are() {
+    try_random(60, "dve", dve);
+}
+
+#[test]
+fn random_models_in_promela_are_found_as_they_are() {
+    try_random(60, "promela", promela);
 }
 
 /// It goes together with the other passes and with partial order, by each proviso.
