@@ -82,14 +82,14 @@ impl Fused {
     }
 
     /// The states of the program as written that one step comes through from one of them, which is left out, to one that
-    /// is wanted.
+    /// is wanted. `represented` is the state of the program before it was merged that stands for one.
     pub(super) fn path(
         &self,
-        written: &Interp,
+        (written, represented): (&Interp, &dyn Fn(&[u8]) -> Vec<u8>),
         from: &[u8],
         is_there: &dyn Fn(&[u8]) -> bool,
     ) -> Option<Vec<Vec<u8>>> {
-        path::path(&self.passed, written, from, is_there)
+        path::path(&self.passed, (written, represented), from, is_there)
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, VecDeque};
 /// has brought to where nobody stops.
 pub(super) fn path(
     passed: &Passed,
-    written: &Interp,
+    (written, represented): (&Interp, &dyn Fn(&[u8]) -> Vec<u8>),
     from: &[u8],
     is_there: &dyn Fn(&[u8]) -> bool,
 ) -> Option<Vec<Vec<u8>>> {
@@ -18,11 +18,12 @@ pub(super) fn path(
     let mut seen = BTreeSet::new();
     let mut open = VecDeque::from([(from.to_vec(), Vec::new())]);
     while let Some((state, way)) = open.pop_front() {
+        let here = represented(&state);
         let outcomes = written.steps(&state).into_iter().map(|it| it.outcome);
         for outcome in outcomes {
             let StepOutcome::Successor(next) = outcome else { continue };
             let is_first = way.is_empty();
-            if !is_first && !places.goes_on(passed, (from, &state, &next)) {
+            if !is_first && !places.goes_on(passed, (from, &state, &next), &here) {
                 continue;
             }
             let along = || {
@@ -33,8 +34,8 @@ pub(super) fn path(
             if is_there(&next) {
                 return Some(along());
             }
-            let is_open =
-                places.moved(from, &next).any(|(at, code)| places.is_in(passed, at, code));
+            let there = represented(&next);
+            let is_open = places.moved(from, &next).any(|it| places.is_in(passed, it, &there));
             if is_open && seen.insert(next.clone()) {
                 let way = along();
                 open.push_back((next, way));
@@ -60,27 +61,34 @@ impl<'m> Places<'m> {
         Places { layout, all: all.collect() }
     }
 
-    /// Who is elsewhere in another state, by number, and the code of where.
-    fn moved(&self, from: &[u8], to: &[u8]) -> impl Iterator<Item = (usize, u32)> {
-        let codes = self.all.iter().enumerate().map(move |(number, &(_, cell, _))| {
-            (number, self.layout.code(from, cell), self.layout.code(to, cell))
-        });
-        codes.filter(|(_, before, after)| before != after).map(|(number, _, after)| (number, after))
+    /// Who is elsewhere in another state, by number.
+    fn moved(&self, from: &[u8], to: &[u8]) -> impl Iterator<Item = usize> {
+        let is_same = move |cell| self.layout.code(from, cell) == self.layout.code(to, cell);
+        let all = self.all.iter().enumerate();
+        all.filter(move |(_, (_, cell, _))| !is_same(*cell)).map(|(number, _)| number)
     }
 
-    fn is_in(&self, passed: &Passed, number: usize, code: u32) -> bool {
-        let (process, _, first) = self.all[number];
-        code.checked_sub(first).is_some_and(|at| passed.contains(&(process, LocationId(at))))
+    /// Whether somebody is where nobody stops, in a state that stands for others.
+    fn is_in(&self, passed: &Passed, number: usize, state: &[u8]) -> bool {
+        let (process, cell, first) = self.all[number];
+        let at = self.layout.code(state, cell).checked_sub(first);
+        at.is_some_and(|at| passed.contains(&(process, LocationId(at))))
     }
 
-    /// Whether in a step it is somebody moved since `from` who goes on from where he does not stop, and nobody else.
-    fn goes_on(&self, passed: &Passed, (from, before, after): (&[u8], &[u8], &[u8])) -> bool {
-        let mut moved = self.moved(before, after).map(|(number, _)| number).peekable();
+    /// Whether in a step it is somebody moved since `from` who goes on from where he does not stop, and nobody else;
+    /// `here` stands for the state before it.
+    fn goes_on(
+        &self,
+        passed: &Passed,
+        (from, before, after): (&[u8], &[u8], &[u8]),
+        here: &[u8],
+    ) -> bool {
+        let mut moved = self.moved(before, after).peekable();
         moved.peek().is_some()
             && moved.all(|number| {
                 let cell = self.all[number].1;
                 let [first, code] = [from, before].map(|it| self.layout.code(it, cell));
-                first != code && self.is_in(passed, number, code)
+                first != code && self.is_in(passed, number, here)
             })
     }
 }

@@ -43,7 +43,8 @@ impl<'m> Followed<'m> {
             None => one_step(self, from, to),
             Some(fused) => {
                 let is_there = |state: &[u8]| self.stands_for(to, state);
-                Ok(fused.path(self.written, from, &is_there))
+                let represented = |state: &[u8]| self.represented(state);
+                Ok(fused.path((self.written, &represented), from, &is_there))
             }
         }
     }
