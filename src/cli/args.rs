@@ -383,24 +383,6 @@ pub enum ReduceArg {
     Merge,
 }
 
-impl ReduceArg {
-    /// As it is given.
-    pub fn name(self) -> &'static str {
-        match self {
-            ReduceArg::None => "none",
-            ReduceArg::Auto => "auto",
-            ReduceArg::Por => "por",
-            ReduceArg::Reversible => "reversible",
-            ReduceArg::Symmetry => "symmetry",
-            ReduceArg::Dead => "dead",
-            ReduceArg::Values => "values",
-            ReduceArg::States => "states",
-            ReduceArg::Linear => "linear",
-            ReduceArg::Merge => "merge",
-        }
-    }
-}
-
 /// How steps are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PartialOrderArg {

@@ -12,6 +12,24 @@ use crate::session::{Reduce, Searched, Steps};
 /// The method where none is named.
 const BEST: Method = Method::Conditional;
 
+impl ReduceArg {
+    /// As it is given.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReduceArg::None => "none",
+            ReduceArg::Auto => "auto",
+            ReduceArg::Por => "por",
+            ReduceArg::Reversible => "reversible",
+            ReduceArg::Symmetry => "symmetry",
+            ReduceArg::Dead => "dead",
+            ReduceArg::Values => "values",
+            ReduceArg::States => "states",
+            ReduceArg::Linear => "linear",
+            ReduceArg::Merge => "merge",
+        }
+    }
+}
+
 /// What the flags ask for, in a search that visits all states or not.
 pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Failure> {
     refuse_contradictions(args)?;
