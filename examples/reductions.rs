@@ -179,7 +179,12 @@ fn wished(list: &[String]) -> Wished {
     let way = Way { method: Method::Conditional, proviso: Proviso::Static };
     Wished {
         reversible: has("reversible").then(|| (Rules::default(), checks)),
-        rewritings: Rewritings { values: has("values"), states: has("states"), dead: has("dead") },
+        rewritings: Rewritings {
+            values: has("values"),
+            states: has("states"),
+            dead: has("dead"),
+            merge: has("merge"),
+        },
         linear: has("linear"),
         symmetry: has("symmetry").then_some(Effort::Exact),
         processes: has("symmetry"),

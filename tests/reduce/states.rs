@@ -69,7 +69,7 @@ fn values_come_first() {
     let text = "byte t; process P { byte x; state a, b, c; init a; trans a -> b { guard x == 0; }, a -> c { guard x == 0; },
         b -> a { effect x = 1; }, c -> a { effect x = 2; }, a -> a { guard x != 0; effect x = 0; }; } system async;";
     assert_eq!(joined("dve", text), 0);
-    assert_eq!(follow::both("dve", text, Rewritings::ALL), (5, 3));
+    assert_eq!(follow::both("dve", text, Rewritings::ALIKE), (5, 3));
 }
 
 /// Models in each of which locations look alike to whoever forgets one way in which they are told apart; how many are one with
@@ -131,7 +131,7 @@ const TOLD_APART: &[(&str, &str, &str, usize)] = &[
 fn whatever_tells_locations_apart_keeps_them() {
     let mut found = Vec::new();
     for (what, language, text, all_the_same) in TOLD_APART {
-        for by in [Rewritings::STATES, Rewritings::ALL] {
+        for by in [Rewritings::STATES, Rewritings::ALIKE] {
             if let Err(error) = is_kept(language, text, by) {
                 panic!("{what}: {error}");
             }
@@ -199,7 +199,7 @@ fn random_models_follow_what_is_written() {
     for _ in 0..if is_large() { 10_000 } else { 150 } {
         let text = random_model(&mut random);
         let model = load("dve", &text);
-        for by in [Rewritings::STATES, Rewritings::ALL] {
+        for by in [Rewritings::STATES, Rewritings::ALIKE] {
             rewritten +=
                 u32::from(Rewritten::of(&model.interp, by).is_some_and(|it| it.states().is_some()));
             let found =
