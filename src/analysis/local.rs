@@ -168,8 +168,8 @@ impl<'t> LocalActions<'t> {
             let asked = self.asked.get(&(own_place, location)).copied().unwrap_or_default();
             asked.is_left_to(mover)
         };
-        let is_plain = !access.failures().any()
-            && !(effect.may_drop || effect.writes_instances || reads.reads_anything)
+        let is_told = access.failures().any() || effect.may_drop;
+        let is_plain = !(is_told || effect.writes_instances || reads.reads_anything)
             && reads.channels.is_empty()
             && self.all.is_left_to(mover)
             && (!reads.reads_instances || self.instances.is_left_to(mover));

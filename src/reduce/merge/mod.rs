@@ -85,7 +85,7 @@ impl Fused {
     /// is wanted. `represented` is the state of the program before it was merged that stands for one.
     pub(super) fn path(
         &self,
-        (written, represented): (&Interp, &dyn Fn(&[u8]) -> Vec<u8>),
+        (written, represented): (&Interp, path::Represented<'_>),
         from: &[u8],
         is_there: &dyn Fn(&[u8]) -> bool,
     ) -> Option<Vec<Vec<u8>>> {

@@ -6,11 +6,14 @@ use crate::ir::layout::CellId;
 use crate::ir::{Layout, LocationId, ProcessId, Program};
 use std::collections::{BTreeSet, VecDeque};
 
+/// Gives the state of the program before it was merged that stands for one as written.
+pub(in crate::reduce) type Represented<'r> = &'r dyn Fn(&[u8]) -> Vec<u8>;
+
 /// The states on a shortest way from one, which is left out, to one that is wanted: a step, and then those of whoever it
 /// has brought to where nobody stops.
 pub(super) fn path(
     passed: &Passed,
-    (written, represented): (&Interp, &dyn Fn(&[u8]) -> Vec<u8>),
+    (written, represented): (&Interp, Represented<'_>),
     from: &[u8],
     is_there: &dyn Fn(&[u8]) -> bool,
 ) -> Option<Vec<Vec<u8>>> {
