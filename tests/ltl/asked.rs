@@ -154,7 +154,7 @@ fn mistakes_in_formulas_are_told_with_their_place() {
         assert!(told.err.contains(expected), "{formula}:\n{}", told.err);
         assert!(told.err.contains('^') || formula.is_empty(), "{formula}:\n{}", told.err);
     }
-    let deep = "!".repeat(300) + "(x && x)";
+    let deep = "! ".repeat(300) + "(x && x)";
     assert!(bench.explain("m.dve", &deep).err.contains("nested too deeply"));
     let many: Vec<String> = (0..65).map(|it| format!("x == {it}")).collect();
     assert!(
