@@ -2,7 +2,7 @@
 
 mod property;
 
-pub use property::{FormatArg, ShownPropertyArgs};
+pub use property::{FormatArg, RunsArgs, ShownPropertyArgs};
 
 use super::languages;
 use crate::exec::Exec;
@@ -294,6 +294,8 @@ pub struct CheckArgs {
     pub(super) model: ModelArgs,
     #[command(flatten)]
     pub(super) run: RunArgs,
+    #[command(flatten)]
+    pub(super) runs: RunsArgs,
     /// Keep the search in this directory, which must be new or empty [default: a temporary one,
     /// removed after a verdict]
     #[arg(long)]

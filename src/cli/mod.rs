@@ -5,6 +5,7 @@ mod args;
 mod explain;
 mod failure;
 mod languages;
+mod liveness;
 mod model;
 mod output;
 mod progress;
@@ -44,7 +45,10 @@ pub fn run() -> ExitCode {
         }
     };
     let ending = match cli.command {
-        Command::Check(args) => run::check(&args),
+        Command::Check(args) => match args.runs.property.wanted() {
+            Some(wanted) => liveness::check(&args, wanted),
+            None => run::check(&args),
+        },
         Command::Resume(args) => run::resume(&args),
         Command::Status(args) => status::status(&args),
         Command::Trace(args) => trace::trace(&args),

@@ -29,6 +29,8 @@ pub struct Observed {
     pub formula: Formula,
     /// Its propositions.
     pub propositions: Vec<Proposition>,
+    /// An automaton of the model's own that accepts what violates it.
+    pub automaton: Option<Automaton>,
 }
 
 /// A proposition.
@@ -97,6 +99,8 @@ impl Observed {
 pub(in crate::front) struct Split {
     pub(in crate::front) formula: Formula,
     pub(in crate::front) propositions: Vec<Span>,
+    /// An automaton of the model's own, over these.
+    pub(in crate::front) automaton: Option<Automaton>,
 }
 
 impl Split {
@@ -115,12 +119,12 @@ impl Split {
                     |it: &std::ops::Range<usize>| words[it.start].span.to(words[it.end - 1].span);
                 let propositions: Vec<Span> = parsed.propositions.iter().map(span).collect();
                 not_too_many(propositions.len(), end)?;
-                Split { formula: parsed.formula, propositions }
+                Split { formula: parsed.formula, propositions, automaton: None }
             }
             Some(Asked::Propositions(files)) => {
                 let span = |&file: &u16| Span::new(file, 0..sources.file(file).text.len());
                 let propositions = files.iter().map(span).collect();
-                Split { formula: Formula::Constant(true), propositions }
+                Split { formula: Formula::Constant(true), propositions, automaton: None }
             }
         }))
     }
@@ -130,7 +134,8 @@ impl Split {
         let texts = self.propositions.iter().map(|&span| sources.text(span).trim().to_owned());
         let both = texts.zip(conditions);
         let propositions = both.map(|(text, condition)| Proposition { text, condition }).collect();
-        Observed { name: None, formula: self.formula, propositions }
+        let (formula, automaton) = (self.formula, self.automaton);
+        Observed { name: None, formula, propositions, automaton }
     }
 }
 

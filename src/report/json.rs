@@ -142,7 +142,12 @@ pub fn write_trace(
 }
 
 /// A step, the start if it is number 0, and what it changed of the state before.
-fn step(sources: &Sources, number: u64, step: &Step, (before, after): (&Values, &Values)) -> Value {
+pub(super) fn step(
+    sources: &Sources,
+    number: u64,
+    step: &Step,
+    (before, after): (&Values, &Values),
+) -> Value {
     let places: Vec<_> = step.spans.iter().filter_map(|&span| sources.locate(span)).collect();
     let mut object = json!({ "step": number, "action": step.name, "places": places });
     match &step.outcome {

@@ -1,10 +1,12 @@
 //! Telling what a search found: as text for people, as JSON for programs.
 
 mod json;
+mod lasso;
 mod scope;
 mod text;
 
 pub use json::{result, scope as scope_as_json, write_trace as write_json_trace};
+pub use lasso::Run;
 pub use scope::{Missed, Scope};
 pub use text::{count, print_compiled, print_result, print_scope, write_trace};
 

@@ -244,7 +244,7 @@ pub fn write_trace(
 }
 
 /// A step, the start if it is number 0, and what it changed of the state before.
-fn print_step(
+pub(super) fn print_step(
     sources: &Sources,
     number: u64,
     step: &Step,

@@ -12,6 +12,7 @@ pub mod comback;
 pub mod control;
 mod expand;
 pub mod external;
+pub mod lasso;
 pub mod memory;
 pub mod order;
 pub mod parts;

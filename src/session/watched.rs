@@ -78,6 +78,10 @@ fn property(
         observed.propositions.iter().map(|it| it.text.clone()).collect();
     match wanted {
         Wanted::Formula(text) => {
+            if let Some(own) = &observed.automaton {
+                let automaton = Automaton { propositions, ..own.clone() };
+                return Ok((text.trim().to_owned(), automaton));
+            }
             let name = observed.name.clone().unwrap_or_else(|| text.trim().to_owned());
             let violated = Formula::Not(Box::new(observed.formula.clone()));
             let automaton = ltl::translate(&violated, propositions).map_err(|_| {

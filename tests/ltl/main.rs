@@ -2,6 +2,7 @@
 
 mod asked;
 mod automata;
+mod checked;
 mod families;
 mod formulas;
 mod words;

@@ -1,5 +1,6 @@
 //! Flags that ask whether runs have a property.
 
+use crate::reduce::claim::EndedRuns;
 use crate::session::Wanted;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -21,6 +22,35 @@ impl PropertyArgs {
     pub(in crate::cli) fn wanted(&self) -> Option<Wanted<'_>> {
         let formula = self.ltl.as_deref().map(Wanted::Formula);
         formula.or_else(|| self.automaton.as_deref().map(Wanted::Automaton))
+    }
+}
+
+/// A property that is checked.
+#[derive(Args, Clone, Debug)]
+pub struct RunsArgs {
+    #[command(flatten)]
+    pub(in crate::cli) property: PropertyArgs,
+    /// What is said of runs that end, with --ltl or --automaton [default: stutter]
+    #[arg(long, value_enum, requires = "property")]
+    pub deadlock_runs: Option<DeadlockRunsArg>,
+}
+
+/// What becomes of runs that end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum DeadlockRunsArg {
+    /// Their last state is repeated for ever
+    #[default]
+    Stutter,
+    /// Nothing is said of them
+    Ignore,
+}
+
+impl From<DeadlockRunsArg> for EndedRuns {
+    fn from(arg: DeadlockRunsArg) -> EndedRuns {
+        match arg {
+            DeadlockRunsArg::Stutter => EndedRuns::Stutter,
+            DeadlockRunsArg::Ignore => EndedRuns::Ignored,
+        }
     }
 }
 

@@ -24,7 +24,7 @@ const ACTIONS_MAX: usize = 1 << 22;
 
 /// Lowers what happens in a model, and propositions about it; `declarations` holds what is in it.
 pub(super) fn lower<'a>(
-    (model, propositions): (&Model<'a>, &[Expr<'a>]),
+    (model, propositions, are_of_property): (&Model<'a>, &[Expr<'a>], bool),
     mut declarations: Declarations<'_, 'a>,
     overflow: Overflow,
     report: &Diagnostics<'a>,
@@ -40,7 +40,8 @@ pub(super) fn lower<'a>(
         lowering.process(scope, member, process, property == Some(member.id));
     }
     lowering.untyped_channels(&world, any_value);
-    let about = Scope { world: &world, member: None, report };
+    let member = world.members.iter().find(|it| are_of_property && property == Some(it.id));
+    let about = Scope { world: &world, member, report };
     let conditions = propositions.iter().map(|it| about.lower(it)).collect();
     (lowering.program, conditions)
 }

@@ -42,6 +42,7 @@ mod expression;
 mod lex;
 mod lower;
 mod operators;
+mod own;
 pub mod parse;
 mod scope;
 
@@ -88,7 +89,15 @@ fn load(
     let file = sources.file(0);
     let mut advice = Vec::new();
     let model = parse::parse(0, &file.text, &mut advice).map_err(|error| vec![error])?;
-    let split = Split::of(sources, asked, &SPELLING).map_err(|error| vec![error])?;
+    let own = match asked {
+        Some(Asked::Formula(file)) => own::property(&model, sources.file(*file).text.trim()),
+        _ => None,
+    };
+    let split = match own {
+        Some(process) => own::automaton(process, sources).map(Some),
+        None => Split::of(sources, asked, &SPELLING),
+    };
+    let split = split.map_err(|error| vec![error])?;
     let propositions = split.as_ref().map_or(&[][..], |it| &it.propositions).iter();
     let propositions: Result<Vec<_>, Diagnostic> = propositions
         .map(|&it| parse::expression(it, &sources.file(it.file).text, &mut advice))
@@ -102,7 +111,7 @@ fn load(
     }
     let overflow = options.overflow.unwrap_or(Overflow::Fails);
     let (program, conditions) =
-        lower::lower((&model, &propositions), declarations, overflow, &report);
+        lower::lower((&model, &propositions, own.is_some()), declarations, overflow, &report);
     let program = Program {
         name: stem(&file.name, LANGUAGE.endings).to_owned(),
         arithmetic: ARITHMETIC,

@@ -44,7 +44,8 @@ fn load(
     let observed = model.asked.map(|it| {
         let both = it.propositions.into_iter().zip(conditions);
         let made = both.map(|((text, _), condition)| Proposition { text, condition });
-        Observed { name: it.name, formula: it.formula, propositions: made.collect() }
+        let propositions = made.collect();
+        Observed { name: it.name, formula: it.formula, propositions, automaton: None }
     });
     let program = Program { name, ..program };
     Ok(Loaded { program, warnings: [model.warnings, advice].concat(), observed })

@@ -11,7 +11,8 @@
 //! SPIN takes for the system's turn is then a move of the claim. A state *stands still* if it is one
 //! that was come to like this. That is remembered only where it makes a difference: not where the
 //! claim goes round, and comes anyway wherever one move would bring it. SPIN does not remember it, so
-//! which of the two it does depends on the order of its search.
+//! which of the two it does depends on the order of its search. Where whole runs are looked at, it is always one: else
+//! an accepting location might be passed by.
 
 mod explain;
 mod letters;
@@ -40,6 +41,17 @@ pub struct NeverClaim<'m> {
     first_move: u32,
     /// The bytes of where it is.
     bytes: usize,
+    /// What becomes of runs that end, where it is whole runs that it is looked at for.
+    ended: Option<EndedRuns>,
+}
+
+/// What is said of a run that ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndedRuns {
+    /// Its last state is repeated for ever.
+    Stutter,
+    /// Nothing.
+    Ignored,
 }
 
 /// A model and a claim about it.
@@ -80,12 +92,18 @@ impl<'m> NeverClaim<'m> {
         let bytes = (1..8).find(|bytes| codes <= 1 << (8 * bytes)).unwrap_or(8);
         let first_move = (program.actions.len() + program.starts.len()) as u32;
         let property = (id.0, property.name.as_str());
-        Some(NeverClaim { interp, claim, property, from, first_move, bytes })
+        let ended = None;
+        Some(NeverClaim { interp, claim, property, from, first_move, bytes, ended })
     }
 
     /// Its name.
     pub fn name(&self) -> &'m str {
         self.property.1
+    }
+
+    /// The same, looked at for the runs in which it is at accepting locations for ever again.
+    pub fn of_runs(self, ended: EndedRuns) -> NeverClaim<'m> {
+        NeverClaim { ended: Some(ended), ..self }
     }
 
     /// Its product with a model that runs the program.
@@ -131,6 +149,12 @@ impl<'m> ClaimProduct<'m> {
     /// one.
     pub fn new(model: impl Model + 'm, interp: &'m Interp) -> Option<ClaimProduct<'m>> {
         Some(NeverClaim::of(interp)?.with(model))
+    }
+
+    /// Whether the claim is at an accepting location in a state of the product.
+    pub fn is_accepting(&self, state: &[u8]) -> bool {
+        let (_, at) = self.split(state);
+        self.never.claim.locations[at.location].accepting
     }
 
     fn number(&self, number: u32) -> u32 {

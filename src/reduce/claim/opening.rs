@@ -1,6 +1,6 @@
 //! What a claim does in a state, before and beside the steps of the system.
 
-use super::{At, ClaimProduct};
+use super::{At, ClaimProduct, EndedRuns};
 use crate::exec::Fault;
 use crate::exec::interp::{Way, Ways};
 use crate::ir::LocationId;
@@ -60,6 +60,14 @@ impl ClaimProduct<'_> {
     /// Where a claim comes to while the system stands still, and what is found on the way, for each
     /// of its first ways.
     pub(super) fn stutter(&self, system: &[u8], at: At, opening: &mut Opening) -> Vec<(Way, At)> {
+        match self.never.ended {
+            Some(EndedRuns::Ignored) => return Vec::new(),
+            Some(EndedRuns::Stutter) => {
+                let arrive = |way: &Way| (way.clone(), At { location: way.to, stutters: false });
+                return opening.ways.iter().map(arrive).collect();
+            }
+            None => {}
+        }
         if at.stutters || self.round(system, at.location) == Round::Odd {
             let arrive = |way: &Way| (way.clone(), self.come_to(system, way.to));
             return opening.ways.iter().map(arrive).collect();

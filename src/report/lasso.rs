@@ -1,0 +1,58 @@
+//! Runs that go on for ever, as text and as JSON: a way to where it begins to repeat, and what is repeated.
+
+use super::text::{count, print_step};
+use super::{Values, json};
+use crate::exec::{Explain, Step, StepOutcome};
+use crate::source::Sources;
+use serde_json::Value;
+
+/// A run of a model, step by step, as its reference semantics take it.
+pub struct Run<'m> {
+    /// Describes its states.
+    pub model: &'m dyn Explain,
+    /// The start, then each step; the last leads back.
+    pub steps: Vec<Step>,
+    /// The number of the step behind which what is repeated begins.
+    pub back: usize,
+}
+
+/// Is shown a step with its number, and what the state before and what that after it are.
+type VisitStep<'v> = dyn FnMut(usize, &Step, (&Values, &Values)) + 'v;
+
+impl Run<'_> {
+    /// Shows each step.
+    fn each(&self, visit: &mut VisitStep<'_>) {
+        let mut before = Vec::new();
+        for (number, step) in self.steps.iter().enumerate() {
+            let after = match &step.outcome {
+                StepOutcome::Successor(state) => self.model.describe(state),
+                StepOutcome::Fault(_) => Vec::new(),
+            };
+            visit(number, step, (&before, &after));
+            before = after;
+        }
+    }
+
+    /// As text.
+    pub fn text(&self, sources: &Sources, name: &str) -> String {
+        let round = count((self.steps.len() - 1 - self.back) as u64, "step");
+        let before = count(self.back as u64, "step");
+        let mut out = format!("counterexample: {name}: {before}, then {round} again and again\n");
+        self.each(&mut |number, step, values| {
+            out += &print_step(sources, number as u64, step, values);
+            if number == self.back {
+                out += "       <<<the loop starts here>>>\n";
+            }
+        });
+        out + &format!("       from here it goes on as after step {}\n", self.back)
+    }
+
+    /// As JSON.
+    pub fn json(&self, sources: &Sources) -> Value {
+        let mut steps = Vec::new();
+        self.each(&mut |number, step, values| {
+            steps.push(json::step(sources, number as u64, step, values));
+        });
+        serde_json::json!({ "loop_start": self.back, "steps": steps })
+    }
+}

@@ -1,0 +1,303 @@
+//! Accepting cycles, looked for in memory by nested depth-first search (Courcoubetis and others 1992, in the form of
+//! Schwoon and Esparza, "A note on on-the-fly verification algorithms", 2005).
+//!
+//! The first search goes depth-first and calls states on its way *open*. Where it leaves an accepting state, the second
+//! goes from there through states that the first has left, for an open one: from that the way leads on to the accepting
+//! state, which closes a cycle. A state is entered by the second search once. What is found is as long as such ways are;
+//! so a shorter run to an accepting state of the cycle and round it is looked for among the states known.
+
+use crate::exec::{Expansion, Model, Violation};
+use spill::Result;
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+
+/// A run that goes on for ever: behind its last state comes again that at `back`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lasso {
+    /// Its states, an initial one first.
+    pub states: Vec<Vec<u8>>,
+    /// Where the cycle begins.
+    pub back: usize,
+}
+
+/// What came of looking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Probed {
+    /// There is no accepting cycle.
+    None,
+    /// There is one.
+    Found(Lasso),
+    /// There are too many states to say.
+    Open,
+}
+
+/// What came of a probe, and what it took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// What it found.
+    pub found: Probed,
+    /// States visited.
+    pub states: u64,
+    /// Steps between them.
+    pub transitions: u64,
+    /// Steps that ended in errors, behind which nothing was visited.
+    pub faults: u64,
+}
+
+/// How many states may be kept, in how many bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbeLimits {
+    /// The most states.
+    pub states: u64,
+    /// The most bytes for them, about.
+    pub bytes: u64,
+}
+
+/// What a state takes beside its own bytes: its entry in the table, its number, its colour.
+const STATE_OVERHEAD: u64 = 96;
+
+/// How far a state has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Colour {
+    New,
+    /// On the way of the first search.
+    Open,
+    /// Left by the first search.
+    Left,
+    /// Entered by the second.
+    Done,
+}
+
+/// A state on the way of a search.
+struct Frame {
+    at: u32,
+    successors: Vec<u32>,
+    next: usize,
+}
+
+/// What a search ends with.
+enum Ending {
+    Through,
+    Cycle(Vec<u32>),
+    Full,
+}
+
+struct Search<'a> {
+    model: &'a dyn Model,
+    accepts: &'a dyn Fn(&[u8]) -> bool,
+    limits: ProbeLimits,
+    numbers: HashMap<Rc<[u8]>, u32>,
+    states: Vec<Rc<[u8]>>,
+    colours: Vec<Colour>,
+    initial: Vec<u32>,
+    /// Successors on the ways of searches.
+    held: u64,
+    transitions: u64,
+    faults: u64,
+    buffer: Vec<u8>,
+}
+
+/// Looks for a cycle of a model through a state that `accepts`.
+pub fn probe(
+    model: &dyn Model,
+    accepts: &dyn Fn(&[u8]) -> bool,
+    limits: ProbeLimits,
+) -> Result<Probe> {
+    let mut search = Search {
+        model,
+        accepts,
+        limits,
+        numbers: HashMap::new(),
+        states: Vec::new(),
+        colours: Vec::new(),
+        initial: Vec::new(),
+        held: 0,
+        transitions: 0,
+        faults: 0,
+        buffer: Vec::new(),
+    };
+    let found = match search.whole()? {
+        Ending::Through => Probed::None,
+        Ending::Full => Probed::Open,
+        Ending::Cycle(cycle) => Probed::Found(search.lasso(&cycle)?),
+    };
+    let Search { states, transitions, faults, .. } = search;
+    Ok(Probe { found, states: states.len() as u64, transitions, faults })
+}
+
+impl Search<'_> {
+    fn whole(&mut self) -> Result<Ending> {
+        let (mut buffer, model) = (std::mem::take(&mut self.buffer), self.model);
+        buffer.clear();
+        let _ = Expansion::collect(model.width(), &mut buffer, |out| model.initial(out))?;
+        self.initial = self.numbered(&buffer);
+        self.buffer = buffer;
+        for at in self.initial.clone() {
+            if self.colours[at as usize] == Colour::New {
+                match self.first(at)? {
+                    Ending::Through => {}
+                    other => return Ok(other),
+                }
+            }
+        }
+        Ok(Ending::Through)
+    }
+
+    /// The numbers of states, known or not.
+    fn numbered(&mut self, states: &[u8]) -> Vec<u32> {
+        let all = states.chunks_exact(self.model.width());
+        all.map(|state| match self.numbers.get(state) {
+            Some(&number) => number,
+            None => {
+                let (number, state) = (self.states.len() as u32, Rc::<[u8]>::from(state));
+                self.numbers.insert(state.clone(), number);
+                self.states.push(state);
+                self.colours.push(Colour::New);
+                number
+            }
+        })
+        .collect()
+    }
+
+    /// The successors of a state; what they cost is tallied the first time.
+    fn successors(&mut self, at: u32, is_first: bool) -> Result<Vec<u32>> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        let (model, state) = (self.model, self.states[at as usize].clone());
+        let collected =
+            Expansion::collect(model.width(), &mut buffer, |out| model.expand(&state, out))?;
+        if is_first {
+            self.transitions += collected.transitions;
+            let faults = collected.findings.iter();
+            let faults = faults.filter(|(check, _)| matches!(check, Violation::Fault(..)));
+            self.faults += faults.map(|(_, finding)| finding.count).sum::<u64>();
+        }
+        let successors = self.numbered(&buffer);
+        self.buffer = buffer;
+        Ok(successors)
+    }
+
+    fn enter(&mut self, at: u32, is_first: bool) -> Result<Frame> {
+        let successors = self.successors(at, is_first)?;
+        self.held += successors.len() as u64;
+        Ok(Frame { at, successors, next: 0 })
+    }
+
+    fn is_full(&self) -> bool {
+        let states = self.states.len() as u64;
+        let bytes = states * (self.model.width() as u64 + STATE_OVERHEAD) + 4 * self.held;
+        states > self.limits.states || bytes > self.limits.bytes
+    }
+
+    fn is_accepting(&self, at: u32) -> bool {
+        (self.accepts)(&self.states[at as usize])
+    }
+
+    /// The first search, from a state.
+    fn first(&mut self, start: u32) -> Result<Ending> {
+        self.colours[start as usize] = Colour::Open;
+        let mut way = vec![self.enter(start, true)?];
+        while let Some(frame) = way.last_mut() {
+            if self.is_full() {
+                return Ok(Ending::Full);
+            }
+            let at = frame.at;
+            if let Some(&to) = frame.successors.get(frame.next) {
+                frame.next += 1;
+                match self.colours[to as usize] {
+                    Colour::Open if self.is_accepting(at) || self.is_accepting(to) => {
+                        return Ok(Ending::Cycle(cycle(&way, to, Vec::new())));
+                    }
+                    Colour::New => {
+                        self.colours[to as usize] = Colour::Open;
+                        way.push(self.enter(to, true)?);
+                    }
+                    _ => {}
+                }
+                continue;
+            }
+            let mut colour = Colour::Left;
+            if self.is_accepting(at) {
+                match self.second(at, &way)? {
+                    Ending::Through => colour = Colour::Done,
+                    other => return Ok(other),
+                }
+            }
+            self.colours[at as usize] = colour;
+            self.held -= way.pop().map_or(0, |it| it.successors.len() as u64);
+        }
+        Ok(Ending::Through)
+    }
+
+    /// The second search, from an accepting state at the end of the first one's way.
+    fn second(&mut self, start: u32, first: &[Frame]) -> Result<Ending> {
+        let mut way = vec![self.enter(start, false)?];
+        while let Some(frame) = way.last_mut() {
+            if self.is_full() {
+                return Ok(Ending::Full);
+            }
+            let Some(&to) = frame.successors.get(frame.next) else {
+                self.held -= way.pop().map_or(0, |it| it.successors.len() as u64);
+                continue;
+            };
+            frame.next += 1;
+            match self.colours[to as usize] {
+                Colour::Open => {
+                    let behind = way.iter().skip(1).map(|it| it.at).collect();
+                    return Ok(Ending::Cycle(cycle(first, to, behind)));
+                }
+                Colour::Left => {
+                    self.colours[to as usize] = Colour::Done;
+                    way.push(self.enter(to, false)?);
+                }
+                _ => {}
+            }
+        }
+        Ok(Ending::Through)
+    }
+
+    /// A short run to an accepting state of a cycle and round it.
+    fn lasso(&mut self, cycle: &[u32]) -> Result<Lasso> {
+        let accepting: Vec<u32> =
+            cycle.iter().copied().filter(|&at| self.is_accepting(at)).collect();
+        let prefix = self.shortest(self.initial.clone(), &accepting)?;
+        let turn = *prefix.last().unwrap_or(&cycle[0]);
+        let begun = self.successors(turn, false)?;
+        let round = self.shortest(begun, &[turn])?;
+        let back = prefix.len().saturating_sub(1);
+        // The round ends where it begins.
+        let whole = prefix.into_iter().chain(round.into_iter().rev().skip(1).rev());
+        let states = whole.map(|at| self.states[at as usize].to_vec()).collect();
+        Ok(Lasso { states, back })
+    }
+
+    /// A shortest way from one of some states to one of others, both included.
+    fn shortest(&mut self, from: Vec<u32>, to: &[u32]) -> Result<Vec<u32>> {
+        let mut before: HashMap<u32, Option<u32>> = from.iter().map(|&at| (at, None)).collect();
+        let mut open = VecDeque::from(from);
+        while let Some(at) = open.pop_front() {
+            if to.contains(&at) {
+                let last = Some(at);
+                let mut way: Vec<u32> =
+                    std::iter::successors(last, |at| before.get(at).copied().flatten()).collect();
+                way.reverse();
+                return Ok(way);
+            }
+            let known = self.states.len() as u32;
+            for next in self.successors(at, false)? {
+                // There is a way among the states that were known when the cycle was found.
+                if next < known && !before.contains_key(&next) {
+                    before.insert(next, Some(at));
+                    open.push_back(next);
+                }
+            }
+        }
+        unreachable!("the searches came there")
+    }
+}
+
+/// The cycle from an open state along the first search's way to its end, and through what lies behind.
+fn cycle(way: &[Frame], open: u32, behind: Vec<u32>) -> Vec<u32> {
+    let begun = way.iter().map(|it| it.at).skip_while(|&at| at != open);
+    begun.chain(behind).collect()
+}
