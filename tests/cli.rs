@@ -723,6 +723,8 @@ system async;";
 states      not used: there is nothing in the model for it
 dead        saves 40 % of all 5 states
   P.x (m.dve:1:18): dead at 1 of the 2 locations of P: a (line 1)
+merge       saves 40 % of all 5 states
+  P (m.dve:1:9): goes on at 1 of its 2 locations: b (line 1)
 linear      not used: there is nothing in the model for it
 symmetry    not used: there is nothing in the model for it
 reversible  saves 0 % of all 5 states
