@@ -8,7 +8,7 @@ use crate::ir::layout::CellId;
 use crate::ir::walk::{self, Access, Visitor};
 use crate::ir::{
     ChannelId, ChannelRef, Communication, Domain, Expr, Layout, Overflow, Owner, Pattern, Pid,
-    Place, Program, PropertyKind, Root, Scalar, Stmt, StmtKind, Type, TypeId, VarId,
+    Place, Program, Root, Scalar, Stmt, StmtKind, Type, TypeId, VarId,
 };
 use std::ops::Range;
 
@@ -244,11 +244,8 @@ pub fn uses(program: &Program, holders: &Holders) -> Option<Vec<Use>> {
         return None;
     }
     let mut survey = Survey { program, holders, found: Vec::new(), is_understood: true };
-    program.actions.values().for_each(|it| walk::action(&mut survey, it));
-    program.starts.iter().for_each(|it| walk::body(&mut survey, &it.body));
+    walk::program(&mut survey, program);
     for process in program.processes.values() {
-        walk::body(&mut survey, &process.life.prologue);
-        process.life.provided.iter().for_each(|it| survey.expr(it));
         let pid = match process.life.pid {
             Pid::In(variable) => Some(variable),
             Pid::None | Pid::From(_) => None,
@@ -256,17 +253,6 @@ pub fn uses(program: &Program, holders: &Holders) -> Option<Vec<Use>> {
         pid.into_iter().chain(process.life.priority).for_each(|it| survey.otherwise(it));
     }
     program.last.into_iter().for_each(|it| survey.otherwise(it));
-    for property in program.properties.values() {
-        match &property.kind {
-            PropertyKind::Invariant(condition)
-            | PropertyKind::Assumption(condition)
-            | PropertyKind::AssertionAt { condition, .. } => survey.expr(condition),
-            PropertyKind::Claim(claim) => {
-                claim.moves.iter().for_each(|it| walk::action(&mut survey, &it.action));
-            }
-            PropertyKind::Automaton(_) => {}
-        }
-    }
     survey.is_understood.then_some(survey.found)
 }
 

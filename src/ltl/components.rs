@@ -1,52 +1,19 @@
-//! The strongly connected components of a graph (Tarjan 1972), and what acceptance in them comes to.
+//! The strongly connected components of automata, and what acceptance in them comes to.
 
 use super::automaton::Automaton;
 use super::cube::Cube;
+use crate::ir::components;
 use std::fmt;
 
 /// The component of each node of a graph, and how many there are. A component has a lower number than those from which
 /// it is reached.
 pub(super) fn components(graph: &[Vec<usize>]) -> (Vec<usize>, usize) {
-    const UNSEEN: usize = usize::MAX;
-    let mut found = vec![UNSEEN; graph.len()];
-    let (mut low, mut order) = (vec![UNSEEN; graph.len()], vec![UNSEEN; graph.len()]);
-    let (mut stack, mut count, mut seen) = (Vec::new(), 0, 0);
-    for root in 0..graph.len() {
-        if order[root] != UNSEEN {
-            continue;
-        }
-        let mut path = vec![(root, 0)];
-        while let Some(&mut (at, ref mut next)) = path.last_mut() {
-            if *next == 0 {
-                (order[at], low[at]) = (seen, seen);
-                seen += 1;
-                stack.push(at);
-            }
-            if let Some(&to) = graph[at].get(*next) {
-                *next += 1;
-                if order[to] == UNSEEN {
-                    path.push((to, 0));
-                } else if found[to] == UNSEEN {
-                    low[at] = low[at].min(order[to]);
-                }
-                continue;
-            }
-            *next += 1;
-            path.pop();
-            if let Some(&(parent, _)) = path.last() {
-                low[parent] = low[parent].min(low[at]);
-            }
-            if low[at] == order[at] {
-                while let Some(member) = stack.pop() {
-                    found[member] = count;
-                    if member == at {
-                        break;
-                    }
-                }
-                count += 1;
-            }
-        }
-    }
+    let edges =
+        |(at, to): (usize, &Vec<usize>)| to.iter().map(move |&to| (at, to)).collect::<Vec<_>>();
+    let edges: Vec<(usize, usize)> = graph.iter().enumerate().flat_map(edges).collect();
+    let mut found = components::components(graph.len(), &edges);
+    let count = found.iter().max().map_or(0, |last| last + 1);
+    found.iter_mut().for_each(|it| *it = count - 1 - *it);
     (found, count)
 }
 

@@ -7,12 +7,12 @@
 
 use crate::generated::{Generated, programs, try_all};
 use crate::support::Random;
-use crate::support::collection::{models_below, text_of};
+use crate::support::collection::of_the_corpus;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spillway::Check;
 use spillway::exec::{Expansion, Explain, FaultKind, Interp, Model, StepOutcome, Violation};
-use spillway::front::{Language, Options, promela};
+use spillway::front::{Options, promela};
 use spillway::ir::{
     Action, Arena, Binary, Claim, ClaimMove, Control, Entity, Expr, ExprKind, Location, LocationId,
     Owner, Place, Program, Property, PropertyKind, Stmt, StmtKind, Type, Unary, Urgency,
@@ -25,7 +25,6 @@ use spillway::session::{Reduce, Steps, TextModel};
 use spillway::source::{Sources, Span};
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 type Tried<T> = Result<T, TestCaseError>;
 
@@ -610,19 +609,8 @@ fn a_search_goes_on_as_it_began() {
 /// The claims of others.
 #[test]
 fn the_corpus_keeps_its_verdicts() {
-    let Some(corpus) = std::env::var_os("SPILLWAY_CORPUS") else {
-        println!("skipped: SPILLWAY_CORPUS is not set");
-        return;
-    };
     let census = Census::default();
-    for file in models_below(&Path::new(&corpus).join("promela")) {
-        let name = file.to_string_lossy();
-        let mut sources = Sources::default();
-        sources.add(&*name, text_of(&file));
-        let language = Language::of_file(&name).unwrap();
-        let Ok((model, _)) = TextModel::load(language, sources, Options::default()) else {
-            continue;
-        };
+    for (name, model) in of_the_corpus(&["promela"], Options::default()) {
         if model.claim().is_some() {
             let result = keeps_verdicts(&model.interp, 50_000, &census);
             result.unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -6,7 +6,7 @@
 //! as it was given. `SPILLWAY_LARGE` tries as many random programs as take minutes.
 
 use crate::generated::{Generated, programs, try_all};
-use crate::support::collection::{models_below, text_of};
+use crate::support::collection::{as_counted, of_the_corpus};
 use crate::support::is_large;
 use crate::support::promises::{Promise, models, promises};
 use proptest::prelude::*;
@@ -16,8 +16,8 @@ use spillway::analysis::instances::InstanceId;
 use spillway::exec::{
     Expansion, Explain, Interp, Model, Obligations, Selective, StepOutcome, Violation,
 };
-use spillway::front::{ClaimChoice, Language, Options, murphi};
-use spillway::ir::{EndRule, Overflow};
+use spillway::front::{Language, Options, murphi};
+use spillway::ir::EndRule;
 use spillway::reduce::Reduction;
 use spillway::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
 use spillway::reduce::rewriting::Rewritings;
@@ -453,23 +453,10 @@ fn our_models_keep_their_verdicts() {
 /// Those of others with few states; the references count without claims.
 #[test]
 fn the_corpus_keeps_its_verdicts() {
-    let Some(corpus) = std::env::var_os("SPILLWAY_CORPUS") else {
-        println!("skipped: SPILLWAY_CORPUS is not set");
-        return;
-    };
     let census = Census::default();
-    for folder in ["dve", "murphi", "promela"] {
-        for file in models_below(&Path::new(&corpus).join(folder)) {
-            let name = file.to_string_lossy();
-            let mut sources = Sources::default();
-            sources.add(&*name, text_of(&file));
-            let (overflow, claim) = (Some(Overflow::Wraps), ClaimChoice::Leave);
-            let options = Options { overflow, claim, ..Options::default() };
-            let language = Language::of_file(&name).unwrap();
-            let Ok((model, _)) = TextModel::load(language, sources, options) else { continue };
-            let result = is_reduced_well(&model.interp, OF_OTHERS, &census);
-            result.unwrap_or_else(|error| panic!("{name}: {error}"));
-        }
+    for (name, model) in of_the_corpus(&["dve", "murphi", "promela"], as_counted()) {
+        let result = is_reduced_well(&model.interp, OF_OTHERS, &census);
+        result.unwrap_or_else(|error| panic!("{name}: {error}"));
     }
     census.show();
 }

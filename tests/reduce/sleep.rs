@@ -5,7 +5,7 @@
 //! that.
 
 use crate::generated::{Generated, programs};
-use crate::support::collection::{models_below, text_of};
+use crate::support::collection::{as_counted, of_the_corpus};
 use crate::support::promises::{models, promises};
 use crate::support::stored::{assert_same, assert_traces_replay, search, storages};
 use crate::support::{begin_or_resume, tiny_plan};
@@ -15,8 +15,7 @@ use spill::fault::Faults;
 use spill::{Codec, Disk, FaultDisk};
 use spillway::Check;
 use spillway::exec::{Expansion, Interp, Model, Selective, Violation};
-use spillway::front::{ClaimChoice, Language, Options};
-use spillway::ir::Overflow;
+use spillway::front::{Language, Options};
 use spillway::reduce::Reduction;
 use spillway::reduce::partial_order::{Method, PartialOrder};
 use spillway::reduce::symmetry::Effort;
@@ -219,23 +218,10 @@ fn our_models_keep_every_state_in_its_level() {
 
 #[test]
 fn the_corpus_keeps_every_state_in_its_level() {
-    let Some(corpus) = std::env::var_os("SPILLWAY_CORPUS") else {
-        println!("skipped: SPILLWAY_CORPUS is not set");
-        return;
-    };
     let census = Census::default();
-    for folder in ["dve", "murphi", "promela"] {
-        for file in models_below(&Path::new(&corpus).join(folder)) {
-            let name = file.to_string_lossy();
-            let mut sources = Sources::default();
-            sources.add(&*name, text_of(&file));
-            let (overflow, claim) = (Some(Overflow::Wraps), ClaimChoice::Leave);
-            let options = Options { overflow, claim, ..Options::default() };
-            let language = Language::of_file(&name).unwrap();
-            let Ok((model, _)) = TextModel::load(language, sources, options) else { continue };
-            let result = keeps_all(&model.interp, OURS_MAX, &census);
-            result.unwrap_or_else(|error| panic!("{name}: {error}"));
-        }
+    for (name, model) in of_the_corpus(&["dve", "murphi", "promela"], as_counted()) {
+        let result = keeps_all(&model.interp, OURS_MAX, &census);
+        result.unwrap_or_else(|error| panic!("{name}: {error}"));
     }
     census.show();
 }

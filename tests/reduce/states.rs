@@ -3,11 +3,11 @@
 //!
 //! `SPILLWAY_LARGE` tries as many random models as take minutes.
 
-use crate::support::follow::{self, follow, goes_on_as_it_began, is_kept, load};
+use crate::support::follow::{self, goes_on_as_it_began, is_kept, load, one, random_models_follow};
 use crate::support::{Random, is_large};
 use spillway::Check;
 use spillway::reduce::Preserved;
-use spillway::reduce::rewriting::{Rewritings, Rewritten};
+use spillway::reduce::rewriting::Rewritings;
 use spillway::session::Reduce;
 use std::fmt::Write;
 
@@ -142,10 +142,6 @@ fn whatever_tells_locations_apart_keeps_them() {
     assert_eq!(found, []);
 }
 
-fn one<'t>(random: &mut Random, of: &[&'t str]) -> &'t str {
-    of[random.below(of.len())]
-}
-
 /// A model of two processes of six locations each between which few actions lead.
 fn random_model(random: &mut Random) -> String {
     const LOCATIONS: [&str; 6] = ["a", "b", "d", "e", "f", "h"];
@@ -195,26 +191,9 @@ fn random_model(random: &mut Random) -> String {
 #[test]
 fn random_models_follow_what_is_written() {
     let mut random = Random::new(41);
-    let (mut rewritten, mut fewer) = (0, 0);
-    for _ in 0..if is_large() { 10_000 } else { 150 } {
-        let text = random_model(&mut random);
-        let model = load("dve", &text);
-        for by in [Rewritings::STATES, Rewritings::ALIKE] {
-            rewritten +=
-                u32::from(Rewritten::of(&model.interp, by).is_some_and(|it| it.states().is_some()));
-            let found =
-                follow(&model.interp, by, 400).unwrap_or_else(|error| panic!("{error}\n{text}"));
-            if let Some((whole, left)) = found {
-                assert!(left <= whole, "{left} of {whole}\n{text}");
-                fewer += u32::from(left < whole);
-            }
-        }
-        if let Err(error) = is_kept("dve", &text, Rewritings::STATES) {
-            panic!("{error}\n{text}");
-        }
-    }
-    println!("{rewritten} times something was rewritten, {fewer} times there are fewer states");
-    assert!(rewritten > 50 && fewer > 10, "{rewritten} rewritten, {fewer} fewer");
+    let count = if is_large() { 10_000 } else { 150 };
+    let models = (0..count).map(|_| random_model(&mut random));
+    random_models_follow(models, Rewritings::STATES, |it| it.states().is_some());
 }
 
 /// It preserves everything and says what it did; a search that goes on does as it did, and its counterexample is told in steps of the

@@ -3,9 +3,9 @@
 //!
 //! `SPILLWAY_LARGE` tries as many random models as take minutes.
 
-use crate::support::follow::{self, follow, goes_on_as_it_began, is_kept, load};
+use crate::support::follow::{self, goes_on_as_it_began, is_kept, load, one, random_models_follow};
 use crate::support::{Random, is_large};
-use spillway::reduce::rewriting::{Rewritings, Rewritten};
+use spillway::reduce::rewriting::Rewritings;
 use spillway::reduce::{Kept, Preserved};
 use spillway::session::Reduce;
 use std::fmt::Write;
@@ -124,10 +124,6 @@ fn where_all_values_are_told_apart_nothing_is_rewritten() {
     assert!(!is_rewritten("murphi", murphi), "a step that changes nothing else would be none");
 }
 
-fn one<'t>(random: &mut Random, of: &[&'t str]) -> &'t str {
-    of[random.below(of.len())]
-}
-
 /// A model of two processes with three variables each and two channels, in which most conditions are about one variable.
 fn random_model(random: &mut Random) -> String {
     let mut text = "byte g; byte t[3]; channel {byte} c[1]; channel {byte} r;\n".to_owned();
@@ -174,26 +170,9 @@ fn random_model(random: &mut Random) -> String {
 #[test]
 fn random_models_follow_what_is_written() {
     let mut random = Random::new(17);
-    let (mut rewritten, mut fewer) = (0, 0);
-    for _ in 0..if is_large() { 10_000 } else { 400 } {
-        let text = random_model(&mut random);
-        let model = load("dve", &text);
-        for by in [Rewritings::VALUES, Rewritings::ALIKE] {
-            rewritten +=
-                u32::from(Rewritten::of(&model.interp, by).is_some_and(|it| it.values().is_some()));
-            let found =
-                follow(&model.interp, by, 400).unwrap_or_else(|error| panic!("{error}\n{text}"));
-            if let Some((whole, left)) = found {
-                assert!(left <= whole, "{left} of {whole}\n{text}");
-                fewer += u32::from(left < whole);
-            }
-        }
-        if let Err(error) = is_kept("dve", &text, Rewritings::ALIKE) {
-            panic!("{error}\n{text}");
-        }
-    }
-    println!("{rewritten} times something was rewritten, {fewer} times there are fewer states");
-    assert!(rewritten > 50 && fewer > 10, "{rewritten} rewritten, {fewer} fewer");
+    let count = if is_large() { 10_000 } else { 400 };
+    let models = (0..count).map(|_| random_model(&mut random));
+    random_models_follow(models, Rewritings::VALUES, |it| it.values().is_some());
 }
 
 /// It preserves everything, stacks with what resets, and says what it did; a search that goes on does as it did.

@@ -1,7 +1,10 @@
 //! Folders of models, ours and those of others.
 #![allow(dead_code)]
 
-use spillway::front::Language;
+use spillway::front::{ClaimChoice, Language, Options};
+use spillway::ir::Overflow;
+use spillway::session::TextModel;
+use spillway::source::Sources;
 use std::path::{Path, PathBuf};
 
 /// The models in a folder and the folders in it.
@@ -21,4 +24,32 @@ pub fn models_below(folder: &Path) -> Vec<PathBuf> {
 /// The text of a model, which may be older than UTF-8.
 pub fn text_of(file: &Path) -> String {
     std::fs::read(file).unwrap().into_iter().map(char::from).collect()
+}
+
+/// Those models in folders of the corpus that are read with these options, with their files' names; none where no corpus is named,
+/// which is said.
+pub fn of_the_corpus(
+    folders: &'static [&'static str],
+    options: Options,
+) -> impl Iterator<Item = (String, TextModel)> {
+    let corpus = std::env::var_os("SPILLWAY_CORPUS");
+    if corpus.is_none() {
+        println!("skipped: SPILLWAY_CORPUS is not set");
+    }
+    let below =
+        |corpus| folders.iter().flat_map(move |it| models_below(&Path::new(&corpus).join(it)));
+    corpus.into_iter().flat_map(below).filter_map(move |file| {
+        let name = file.to_string_lossy().into_owned();
+        let mut sources = Sources::default();
+        sources.add(&*name, text_of(&file));
+        let language = Language::of_file(&name).unwrap();
+        let (model, _) = TextModel::load(language, sources, options.clone()).ok()?;
+        Some((name, model))
+    })
+}
+
+/// As the references of the corpus count: values wrap, and nothing is claimed.
+pub fn as_counted() -> Options {
+    let (overflow, claim) = (Some(Overflow::Wraps), ClaimChoice::Leave);
+    Options { overflow, claim, ..Options::default() }
 }

@@ -1,6 +1,7 @@
 //! Rewritten programs and those as written, which follow each other step by step.
 #![allow(dead_code)]
 
+use super::Random;
 use proptest::prelude::*;
 use spillway::Check;
 use spillway::exec::{Explain, Interp, Lift, Model, Step, StepOutcome};
@@ -104,6 +105,36 @@ pub fn follow(
 pub fn both(language: &str, text: &str, by: Rewritings) -> (usize, usize) {
     let model = load(language, text);
     follow(&model.interp, by, usize::MAX).unwrap().expect("it is rewritten")
+}
+
+/// That random models of DVE follow what is written, by a rewriting and beside all that preserve as much. Where the rewriting
+/// has anything to do `rewrites` says.
+pub fn random_models_follow(
+    models: impl Iterator<Item = String>,
+    by: Rewritings,
+    rewrites: impl Fn(&Rewritten) -> bool,
+) {
+    let (mut rewritten, mut fewer) = (0, 0);
+    for text in models {
+        let model = load("dve", &text);
+        for by in [by, Rewritings::ALIKE] {
+            rewritten +=
+                u32::from(Rewritten::of(&model.interp, by).is_some_and(|it| rewrites(&it)));
+            let found = follow(&model.interp, by, 400);
+            if let Some((whole, left)) = found.unwrap_or_else(|error| panic!("{error}\n{text}")) {
+                assert!(left <= whole, "{left} of {whole}\n{text}");
+                fewer += u32::from(left < whole);
+            }
+            is_kept("dve", &text, by).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        }
+    }
+    println!("{rewritten} times something was rewritten, {fewer} times there are fewer states");
+    assert!(rewritten > 50 && fewer > 10, "{rewritten} rewritten, {fewer} fewer");
+}
+
+/// One of some texts.
+pub fn one<'t>(random: &mut Random, of: &[&'t str]) -> &'t str {
+    of[random.below(of.len())]
 }
 
 /// That a model, rewritten, is found to be as it is, as deep, and what is found can be told.
