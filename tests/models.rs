@@ -8,18 +8,20 @@ mod support;
 
 use spill::{Disk, RealDisk};
 use spillway::exec::{Interp, Model};
-use spillway::front::{Language, Options};
+use spillway::front::{Label, Language, Options};
 use spillway::reduce::Preserved;
 use spillway::reduce::claim::ClaimProduct;
 use spillway::reduce::symmetry::Symmetric;
 use spillway::report::{ViolationReport, violations};
+use spillway::search::lasso::{ProbeLimits, Probed};
 use spillway::search::trace::counterexample;
 use spillway::search::{Control, Limits, MemoryPlan, Outcome, memory};
+use spillway::session::{Wanted, Watched, probe_product, replay, verdict};
 use spillway::source::Sources;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use support::promises::{Promise, models, promises};
+use support::promises::{Promise, RunsPromise, models, promises, runs};
 use support::{begin_or_resume, tiny_plan};
 
 fn load(file: &Path, text: &str, defines: &[(String, i64)]) -> (Interp, Sources) {
@@ -105,6 +107,51 @@ fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
         assert_eq!(trace.depth() as u64, violation.depth, "{}", promise.place);
     }
     outcome.states()
+}
+
+#[test]
+fn every_model_keeps_its_promises_about_runs() {
+    let mut verdicts: BTreeMap<String, u32> = BTreeMap::new();
+    let mut asked = 0;
+    for file in models() {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let promises = runs(&file, &text);
+        asked += u32::from(!promises.is_empty());
+        for promise in &promises {
+            check_runs(&file, &text, promise);
+            *verdicts.entry(promise.promise.fields["verdict"].clone()).or_default() += 1;
+        }
+    }
+    let of = |verdict: &str| verdicts.get(verdict).copied().unwrap_or_default();
+    assert!(asked >= 20 && of("verified") >= 15 && of("violated") >= 15, "{asked}, {verdicts:?}");
+}
+
+fn check_runs(file: &Path, text: &str, RunsPromise { asked, promise }: &RunsPromise) {
+    let wanted = match (&*asked.0, &*asked.1) {
+        ("--ltl", formula) => Wanted::Formula(formula),
+        ("--acceptance", "") => Wanted::Labels(Label::Accept),
+        ("--non-progress", "") => Wanted::Labels(Label::Progress),
+        other => panic!("{}: {other:?}?", promise.place),
+    };
+    let mut sources = Sources::default();
+    sources.add(file.display().to_string(), text);
+    let options = Options { defines: promise.defines.clone(), ..Options::default() };
+    let language = Language::of_file(&file.to_string_lossy()).unwrap();
+    let (watched, warnings) = Watched::load(language, sources, options, wanted).unwrap();
+    assert!(warnings.is_empty(), "{}: {warnings:?}", promise.place);
+    let product = watched.product(&watched.model.interp, wanted.ended()).unwrap();
+    let limits = ProbeLimits { states: 1_000_000, bytes: 1 << 30 };
+    let probe = probe_product(&product, limits).unwrap();
+    let mut fields = BTreeMap::from([("verdict".to_string(), verdict(&probe.found).to_string())]);
+    match &probe.found {
+        // How many states were visited depends on the search, and that the run is one is seen by taking its steps.
+        Probed::Found(lasso) => drop(replay(&product, lasso).unwrap()),
+        Probed::None | Probed::Open => {
+            fields.insert("states".into(), probe.states.to_string());
+            fields.insert("transitions".into(), probe.transitions.to_string());
+        }
+    }
+    assert_eq!(fields, promise.fields, "{}", promise.place);
 }
 
 #[test]

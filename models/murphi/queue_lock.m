@@ -12,6 +12,7 @@
 -- expect: BUG=1 symmetry=exact verdict=violated kind=invariant depth=5 states=224 transitions=590 levels=22 deadlocks=0
 -- expect: N=4 verdict=verified states=949 transitions=2452 levels=10 deadlocks=0
 -- expect: N=4 symmetry=exact verdict=verified states=46 transitions=126 levels=10 deadlocks=0
+-- runs: verdict=verified states=233 transitions=555 | --ltl []<> exists p: Process do place[p] = Inside end
 
 const
   N: 3;

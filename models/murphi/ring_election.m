@@ -9,6 +9,7 @@
 -- expect: verdict=verified states=1168 transitions=3356 levels=12 deadlocks=0
 -- expect: BUG=1 verdict=violated kind=invariant depth=5 states=10368 transitions=28536 levels=21 deadlocks=0
 -- expect: N=5 verdict=verified states=7000 transitions=25545 levels=17 deadlocks=0
+-- runs: N=3 verdict=verified states=216 transitions=426 | --ltl <> exists s: Seat do leader[s] end
 
 const
   N: 4;

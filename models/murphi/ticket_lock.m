@@ -11,6 +11,8 @@
 -- expect: SIZE=2 symmetry=exact verdict=violated kind=invariant depth=5 states=94 transitions=296 levels=20 deadlocks=0
 -- expect: N=5 verdict=verified states=3255 transitions=6475 levels=19 deadlocks=0
 -- expect: N=5 symmetry=exact verdict=verified states=55 transitions=175 levels=19 deadlocks=0
+-- runs: N=3 verdict=verified states=164 transitions=396 | --ltl []<> serving = 0
+-- runs: N=3 verdict=violated | --ltl <>[] serving = 0
 
 const
   N: 4;

@@ -1,6 +1,7 @@
 // Producers and consumers at a ring buffer, with counting semaphores by Dijkstra's P and V.
 //
 // expect: verdict=verified states=428 transitions=744 levels=51 deadlocks=0
+// runs: verdict=violated | --ltl [] (items > 0 -> <> (items == 0))
 
 #define SIZE 2
 byte buffer[SIZE], in_at, out_at, waiting;

@@ -1,6 +1,8 @@
 // Two lights at a crossing that hand over by rendezvous inside atomic sequences.
 //
 // expect: verdict=verified states=16 transitions=22 levels=9 deadlocks=0
+// runs: verdict=verified states=24 transitions=37 | --ltl [] (north == green -> <> east == green)
+// runs: verdict=violated | --ltl <>[] (north == red)
 
 mtype:light = { red, amber, green };
 mtype:light north = green, east = red;

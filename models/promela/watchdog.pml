@@ -1,6 +1,8 @@
 // A sender whose messages may get lost, and a watchdog that resends when nothing else can happen.
 //
 // expect: verdict=verified states=40 transitions=53 levels=23 deadlocks=0
+// runs: verdict=verified states=37 transitions=49 | --ltl <> (received == 3)
+// runs: verdict=verified states=61 transitions=102 | --ltl [] (waiting -> <> !waiting)
 
 mtype = { message };
 chan wire = [1] of { mtype };

@@ -49,8 +49,14 @@ pub(super) fn explain(args: &ExplainArgs) -> Ending {
 /// The automaton of what is asked of runs.
 fn property(args: &ExplainArgs, wanted: Wanted<'_>) -> Ending {
     let Watched { name, automaton, .. } = model::open_watched(&args.model, wanted)?;
+    let Some(automaton) = automaton else {
+        return Err(Failure::wrong(format!(
+            "{name} is a never claim of the model\n  help: `spillway explain --claim {name}` shows it, as part of the \
+             program"
+        )));
+    };
     let what = match wanted {
-        Wanted::Formula(_) => "formula",
+        Wanted::Formula(_) | Wanted::Labels(_) => "formula",
         Wanted::Automaton(_) => "automaton",
     };
     match args.shown.format.unwrap_or_default() {

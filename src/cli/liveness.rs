@@ -3,7 +3,9 @@
 use super::args::{CheckArgs, KeyOrderArg, ReduceArg, StoreArg, SymmetryArg};
 use super::failure::{self, Failure};
 use super::progress::Display;
-use super::{Ending, model, print, run};
+use super::{Ending, model, print, run, trace};
+use crate::exec::Step;
+use crate::front::TrailEnd;
 use crate::report::{Run, count};
 use crate::search::lasso::{Probe, ProbeLimits, Probed};
 use crate::session::{Wanted, Watched, probe_product, replay, verdict};
@@ -16,12 +18,15 @@ const STATES_MAX: u64 = 1_000_000;
 pub(super) fn check(args: &CheckArgs, wanted: Wanted<'_>) -> Ending {
     if let Some(flag) = unfit(args) {
         return Err(Failure::wrong(format!(
-            "{flag} is for searches for safety, and --ltl and --automaton ask about whole runs"
+            "{flag} is for searches for safety, and --ltl, --automaton, --acceptance and --non-progress ask about whole runs"
         )));
     }
     let watched = model::open_watched(&args.model, wanted)?;
+    if args.runs.spin_trail.is_some() {
+        trace::trail_of(&watched.model)?;
+    }
     let executor = run::executor(&watched.model.interp, args.run.budget(false));
-    let ended = args.runs.deadlock_runs.unwrap_or_default().into();
+    let ended = args.runs.ended(wanted);
     let Some(product) = watched.product(executor.into_model(), ended) else {
         return Ok(vacuous(args, &watched));
     };
@@ -39,6 +44,13 @@ pub(super) fn check(args: &CheckArgs, wanted: Wanted<'_>) -> Ending {
         }
         Probed::None | Probed::Open => None,
     };
+    if let (Some(path), Some(run)) = (&args.runs.spin_trail, &run) {
+        let mut each_step = |visit: &mut dyn FnMut(&Step)| {
+            run.steps.iter().for_each(visit);
+        };
+        let end = TrailEnd::LoopBehind(run.back);
+        trace::write_trail(path, &watched.model, &mut each_step, end)?;
+    }
     match args.run.json {
         true => print(&as_json(&watched, &probe, run.as_ref())),
         false => print(&as_text(&watched, &probe, run.as_ref())),

@@ -5,6 +5,7 @@ use super::failure::{self, Failure};
 use super::signals::Signals;
 use super::{Ending, languages, print, run};
 use crate::exec::{Exec, Step, Violation};
+use crate::front::{EachStep, MakeTrail, TrailEnd};
 use crate::report::{self, Scope};
 use crate::search::Control;
 use crate::search::trace::{Counterexample, Finder};
@@ -120,27 +121,40 @@ fn member((key, value): &(&str, serde_json::Value)) -> String {
 
 /// Writes a counterexample as SPIN would have.
 fn write_spin_trail(path: &Path, model: &TextModel, way: &Counterexample) -> Result<(), Failure> {
-    let Some(make) = model.language.spin_trail else {
-        return Err(Failure::wrong(format!(
-            "only counterexamples of {} models can be replayed by SPIN",
-            languages::titles(|language| language.spin_trail.is_some())
-        )));
-    };
-    let mut sources = model.sources.clone();
-    let writer = make(&mut sources, &model.options)
-        .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
     // The claim's moves to its end come after the last state.
     let last = way.last().filter(|_| matches!(way.check(), Violation::Property(_)));
     let product = model.claim().map(|claim| claim.with(&model.interp));
     let last = product.zip(last).and_then(|(product, state)| product.last_moves(state));
     let last = last.unwrap_or_default();
-    let write = || {
-        let mut each_step = |visit: &mut dyn FnMut(&Step)| {
-            way.each_step(&mut |step, _| visit(step));
-        };
-        writer.write(&mut each_step, &last, &mut BufWriter::new(File::create(path)?))
+    let mut each_step = |visit: &mut dyn FnMut(&Step)| {
+        way.each_step(&mut |step, _| visit(step));
     };
+    write_trail(path, model, &mut each_step, TrailEnd::LastMoves(&last))
+}
+
+/// Writes steps of a model as SPIN would have.
+pub(super) fn write_trail(
+    path: &Path,
+    model: &TextModel,
+    each_step: &mut EachStep<'_>,
+    end: TrailEnd<'_>,
+) -> Result<(), Failure> {
+    let make = trail_of(model)?;
+    let mut sources = model.sources.clone();
+    let writer = make(&mut sources, &model.options)
+        .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
+    let mut write = || writer.write(each_step, end, &mut BufWriter::new(File::create(path)?));
     write().map_err(|error| {
         Failure::wrong(format!("cannot write the trail {}: {error}", path.display()))
+    })
+}
+
+/// What makes trails of a model, if SPIN reads its language.
+pub(super) fn trail_of(model: &TextModel) -> Result<MakeTrail, Failure> {
+    model.language.spin_trail.ok_or_else(|| {
+        Failure::wrong(format!(
+            "only counterexamples of {} models can be replayed by SPIN",
+            languages::titles(|language| language.spin_trail.is_some())
+        ))
     })
 }

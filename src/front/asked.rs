@@ -23,14 +23,44 @@ pub enum Asked {
 /// What was asked, as conditions on the states of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
-    /// The name of the formula, if it is one of the model's.
+    /// Its name, if it is one of the model's.
     pub name: Option<String>,
-    /// The formula; `true` where only propositions were asked.
-    pub formula: Formula,
-    /// Its propositions.
+    /// What is asked of runs.
+    pub demand: Demand,
+    /// The propositions that it is about.
     pub propositions: Vec<Proposition>,
-    /// An automaton of the model's own that accepts what violates it.
-    pub automaton: Option<Automaton>,
+}
+
+/// What is asked of runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Demand {
+    /// They satisfy this formula over the propositions.
+    Formula(Formula),
+    /// They are none that this automaton over the propositions accepts.
+    Automaton(Automaton),
+    /// The same, where the automaton is given elsewhere, and only its propositions were read.
+    Propositions,
+    /// The claim of the program is not at accepting locations for ever again, and does not come to its end.
+    Claim,
+}
+
+/// Labels by which a model says which cycles are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Label {
+    /// `accept`: no run passes one again and again.
+    Accept,
+    /// `progress`: every run passes one again and again.
+    Progress,
+}
+
+impl Label {
+    /// As models begin it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Label::Accept => "accept",
+            Label::Progress => "progress",
+        }
+    }
 }
 
 /// A proposition.
@@ -43,6 +73,27 @@ pub struct Proposition {
 }
 
 impl Observed {
+    /// What such labels in the processes of a program ask of runs; nothing if there are none.
+    pub fn labels(program: &Program, label: Label) -> Option<Observed> {
+        let is_marked: fn(&Location) -> bool = match label {
+            Label::Accept => |it| it.accepting,
+            Label::Progress => |it| it.progress,
+        };
+        let condition = program.anybody_at(is_marked, Span::default())?;
+        let text = format!("some process is at a label `{}`", label.name());
+        let (name, demand) = match label {
+            Label::Accept => {
+                (format!("<>[] !({text})"), Demand::Automaton(Automaton::again_and_again()))
+            }
+            Label::Progress => {
+                let again = Formula::Eventually(Box::new(Formula::Proposition(0)));
+                (format!("[]<> ({text})"), Demand::Formula(Formula::Always(Box::new(again))))
+            }
+        };
+        let propositions = vec![Proposition { text, condition }];
+        Some(Observed { name: Some(name), demand, propositions })
+    }
+
     /// Lets an automaton over the propositions watch a program, as a claim of it. It has a state.
     pub fn watch(&self, program: &mut Program, name: &str, automaton: &Automaton) {
         let mut locations: Arena<LocationId, Location> = Arena::default();
@@ -95,12 +146,10 @@ impl Observed {
     }
 }
 
-/// A formula, and where its propositions stand.
+/// What is asked of runs, and where its propositions stand.
 pub(in crate::front) struct Split {
-    pub(in crate::front) formula: Formula,
+    pub(in crate::front) demand: Demand,
     pub(in crate::front) propositions: Vec<Span>,
-    /// An automaton of the model's own, over these.
-    pub(in crate::front) automaton: Option<Automaton>,
 }
 
 impl Split {
@@ -119,12 +168,12 @@ impl Split {
                     |it: &std::ops::Range<usize>| words[it.start].span.to(words[it.end - 1].span);
                 let propositions: Vec<Span> = parsed.propositions.iter().map(span).collect();
                 not_too_many(propositions.len(), end)?;
-                Split { formula: parsed.formula, propositions, automaton: None }
+                Split { demand: Demand::Formula(parsed.formula), propositions }
             }
             Some(Asked::Propositions(files)) => {
                 let span = |&file: &u16| Span::new(file, 0..sources.file(file).text.len());
                 let propositions = files.iter().map(span).collect();
-                Split { formula: Formula::Constant(true), propositions, automaton: None }
+                Split { demand: Demand::Propositions, propositions }
             }
         }))
     }
@@ -134,8 +183,7 @@ impl Split {
         let texts = self.propositions.iter().map(|&span| sources.text(span).trim().to_owned());
         let both = texts.zip(conditions);
         let propositions = both.map(|(text, condition)| Proposition { text, condition }).collect();
-        let (formula, automaton) = (self.formula, self.automaton);
-        Observed { name: None, formula, propositions, automaton }
+        Observed { name: None, demand: self.demand, propositions }
     }
 }
 

@@ -101,14 +101,22 @@ impl Eq for Language {}
 /// Hands on the steps of a counterexample, one after the other.
 pub type EachStep<'a> = dyn FnMut(&mut dyn FnMut(&Step)) + 'a;
 
+/// How a counterexample ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrailEnd<'a> {
+    /// With these moves of a claim, which has come to its end; with none where there is no claim.
+    LastMoves(&'a [u32]),
+    /// Never: what comes behind the step of this number is repeated. The start is 0.
+    LoopBehind(usize),
+}
+
 /// Writes counterexamples of one model for another tool.
 pub trait TrailWriter {
-    /// Writes one: its steps, which are those that `each_step` hands on, and after them the `last`
-    /// moves of a claim that has come to its end.
+    /// Writes one: its steps, which are those that `each_step` hands on, the start first, and how it ends.
     fn write(
         &self,
         each_step: &mut EachStep<'_>,
-        last: &[u32],
+        end: TrailEnd<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()>;
 }

@@ -13,8 +13,8 @@ pub mod promela;
 mod quote;
 mod token;
 
-pub use asked::{Asked, Observed, Proposition};
-pub use language::{EachStep, Language, MakeTrail, OwnOptions, TrailWriter};
+pub use asked::{Asked, Demand, Label, Observed, Proposition};
+pub use language::{EachStep, Language, MakeTrail, OwnOptions, TrailEnd, TrailWriter};
 
 use crate::diag::Diagnostic;
 use crate::ir::{EndRule, Overflow, Program};

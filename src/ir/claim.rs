@@ -6,7 +6,8 @@
 //! there must not be (Promela `never`). It changes nothing but its own location, which is no part
 //! of the program's states: whoever searches with a claim keeps it beside them.
 
-use super::{Action, Arena, Location, LocationId};
+use super::{Action, Arena, Control, Location, LocationId};
+use crate::source::Span;
 
 /// An automaton of guarded moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +35,28 @@ impl Claim {
     /// Whether a location is the end of it.
     pub fn is_end(&self, at: LocationId) -> bool {
         self.locations[at].valid_end
+    }
+
+    /// Lets it stay at its end for ever, which is accepting: so it is an automaton about whole runs, and what brings it
+    /// there violates it, whatever follows. Its other moves keep their numbers.
+    pub fn stay_at_ends(&mut self) {
+        let ends: Vec<LocationId> =
+            self.locations.iter().filter(|(_, it)| it.valid_end).map(|(at, _)| at).collect();
+        for at in ends {
+            self.locations[at].accepting = true;
+            let action = Action {
+                name: "the claim is at its end".to_owned(),
+                edge: None,
+                parameters: Vec::new(),
+                guard: None,
+                communication: None,
+                body: Vec::new(),
+                priority: 0,
+                control: Control::default(),
+                span: Span::default(),
+            };
+            self.moves.push(ClaimMove { from: at, to: at, action });
+        }
     }
 
     /// Whether any move asks whether the program can do nothing else.

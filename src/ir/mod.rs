@@ -15,6 +15,7 @@ pub mod entity;
 pub mod expr;
 pub mod interval;
 pub mod layout;
+mod marks;
 pub mod text;
 pub mod types;
 pub mod unchecked;

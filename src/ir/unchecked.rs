@@ -32,7 +32,7 @@ pub enum UncheckedKind {
     NoTrace,
     /// Whether a condition holds somewhere (Murphi `cover`).
     Cover,
-    /// Whether a condition holds again and again (Murphi `liveness`).
+    /// Whether a state where a condition holds can be reached from every state (Murphi `liveness`).
     Liveness,
     /// A process that watches the others (DVE `system async property`).
     PropertyProcess,

@@ -30,6 +30,16 @@ pub struct Automaton {
 }
 
 impl Automaton {
+    /// It accepts the words in which the first proposition holds again and again, and is deterministic, so that a
+    /// product with it is small. Its propositions have no names yet.
+    pub fn again_and_again() -> Automaton {
+        let next = || {
+            [(true, 1), (false, 0)].map(|(holds, to)| Edge { cube: Cube::literal(0, holds), to })
+        };
+        let state = |accepts| State { accepts, edges: next().to_vec() };
+        Automaton { propositions: Vec::new(), states: vec![state(false), state(true)] }
+    }
+
     /// Whether it accepts no word at all.
     pub fn is_empty(&self) -> bool {
         self.states.is_empty()

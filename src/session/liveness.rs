@@ -14,8 +14,8 @@ impl Watched {
         model: impl Model + 'm,
         ended: EndedRuns,
     ) -> Option<ClaimProduct<'m>> {
-        let never = NeverClaim::of(&self.model.interp)?;
-        (!self.automaton.is_empty()).then(|| never.of_runs(ended).with(model))
+        // Without a claim there is nothing that accepts a run.
+        Some(NeverClaim::of(&self.model.interp)?.of_runs(ended).with(model))
     }
 }
 

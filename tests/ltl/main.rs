@@ -5,4 +5,5 @@ mod automata;
 mod checked;
 mod families;
 mod formulas;
+mod own;
 mod words;

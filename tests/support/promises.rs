@@ -5,7 +5,14 @@
 //! //         transitions=... levels=... deadlocks=...                              (on one line)
 //! ```
 //!
-//! (`--` instead of `//` in Murphi.) Symmetric states are all visited, unless the line says
+//! (`--` instead of `//` in Murphi.) What runs are asked is promised by lines such as
+//!
+//! ```text
+//! // runs: [NAME=VALUE ...] verdict=violated | --ltl FORMULA|NAME
+//! // runs: [NAME=VALUE ...] verdict=verified states=... transitions=... | --acceptance|--non-progress
+//! ```
+//!
+//! where counts are those of the product with the automaton. Symmetric states are all visited, unless the line says
 //! `symmetry=exact` or `symmetry=fast`. A model with a never claim is searched with it. Counts are those of the whole space; kind and depth are of
 //! the shallowest violation. Lines that begin with `scale:` are larger configurations.
 
@@ -39,23 +46,53 @@ pub fn models() -> Vec<PathBuf> {
     files
 }
 
-/// The promises in the text of a model.
+/// What is promised of the runs of a model.
+pub struct RunsPromise {
+    /// What they are asked, as flags: the first, and what may follow it.
+    pub asked: (String, String),
+    /// The rest of the line.
+    pub promise: Promise,
+}
+
+/// The lines of a header, with where they stand.
+fn header<'t>(file: &Path, text: &'t str) -> impl Iterator<Item = (String, &'t str)> {
+    let file = file.display().to_string();
+    text.lines().enumerate().filter_map(move |(number, line)| {
+        let line = line.strip_prefix("// ").or_else(|| line.strip_prefix("-- "))?;
+        Some((format!("{file}:{}", number + 1), line))
+    })
+}
+
+/// The promises in the text of a model. One that promises something of runs need not promise more.
 pub fn promises(file: &Path, text: &str) -> Vec<Promise> {
-    let promises: Vec<Promise> = text
-        .lines()
-        .enumerate()
-        .filter_map(|(number, line)| {
-            let place = format!("{}:{}", file.display(), number + 1);
-            let line = line.strip_prefix("// ").or_else(|| line.strip_prefix("-- "))?;
-            match (line.strip_prefix("expect: "), line.strip_prefix("scale: ")) {
-                (Some(promise), _) => Some(parse(place, promise, false)),
-                (_, Some(promise)) => Some(parse(place, promise, true)),
-                _ => None,
+    let promises: Vec<Promise> = header(file, text)
+        .filter_map(|(place, line)| {
+            let promise = match (line.strip_prefix("expect: "), line.strip_prefix("scale: ")) {
+                (Some(promise), _) => parse(place, promise, false),
+                (_, Some(promise)) => parse(place, promise, true),
+                _ => return None,
+            };
+            for name in ["verdict", "states", "transitions", "levels", "deadlocks"] {
+                assert!(promise.fields.contains_key(name), "{}: no {name}", promise.place);
             }
+            Some(promise)
         })
         .collect();
-    assert!(!promises.is_empty(), "{}: the header has no `// expect:` line", file.display());
+    let is_empty = promises.is_empty() && runs(file, text).is_empty();
+    assert!(!is_empty, "{}: the header has no `// expect:` line", file.display());
     promises
+}
+
+/// The promises about runs in the text of a model.
+pub fn runs(file: &Path, text: &str) -> Vec<RunsPromise> {
+    header(file, text)
+        .filter_map(|(place, line)| {
+            let (promise, asked) = line.strip_prefix("runs: ")?.split_once(" | ")?;
+            let (flag, rest) = asked.split_once(' ').unwrap_or((asked, ""));
+            let asked = (flag.to_owned(), rest.to_owned());
+            Some(RunsPromise { asked, promise: parse(place, promise, false) })
+        })
+        .collect()
 }
 
 fn parse(place: String, line: &str, large: bool) -> Promise {
@@ -70,9 +107,6 @@ fn parse(place: String, line: &str, large: bool) -> Promise {
             true => promise.defines.push((name.into(), value.parse().unwrap())),
             false => drop(promise.fields.insert(name.into(), value.into())),
         }
-    }
-    for name in ["verdict", "states", "transitions", "levels", "deadlocks"] {
-        assert!(promise.fields.contains_key(name), "{}: no {name}", promise.place);
     }
     promise
 }

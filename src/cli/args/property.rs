@@ -1,5 +1,6 @@
 //! Flags that ask whether runs have a property.
 
+use crate::front::Label;
 use crate::reduce::claim::EndedRuns;
 use crate::session::Wanted;
 use clap::{Args, ValueEnum};
@@ -9,19 +10,30 @@ use std::path::PathBuf;
 #[derive(Args, Clone, Debug)]
 #[group(id = "property", multiple = false, conflicts_with_all = ["claim", "no_claim"])]
 pub struct PropertyArgs {
-    /// A formula of linear temporal logic over the model's variables and locations, or the name of one of the model's
+    /// A formula of linear temporal logic over the model's variables and locations, or the name of one of the model's,
+    /// or of a never claim or property process of it
     #[arg(long, value_name = "FORMULA|NAME")]
     pub ltl: Option<String>,
     /// A file with a Büchi automaton (HOA) that accepts the runs that there must not be
     #[arg(long, value_name = "FILE")]
     pub automaton: Option<PathBuf>,
+    /// Look for a run that passes `accept` labels of the model's processes again and again (an acceptance cycle)
+    #[arg(long)]
+    pub acceptance: bool,
+    /// Look for a run that goes on for ever and at last passes no `progress` label of the model's processes
+    /// (a non-progress cycle)
+    #[arg(long)]
+    pub non_progress: bool,
 }
 
 impl PropertyArgs {
     /// What that is, if anything.
     pub(in crate::cli) fn wanted(&self) -> Option<Wanted<'_>> {
         let formula = self.ltl.as_deref().map(Wanted::Formula);
-        formula.or_else(|| self.automaton.as_deref().map(Wanted::Automaton))
+        let automaton = self.automaton.as_deref().map(Wanted::Automaton);
+        let accept = self.acceptance.then_some(Wanted::Labels(Label::Accept));
+        let progress = self.non_progress.then_some(Wanted::Labels(Label::Progress));
+        formula.or(automaton).or(accept).or(progress)
     }
 }
 
@@ -30,16 +42,25 @@ impl PropertyArgs {
 pub struct RunsArgs {
     #[command(flatten)]
     pub(in crate::cli) property: PropertyArgs,
-    /// What is said of runs that end, with --ltl or --automaton [default: stutter]
+    /// What is said of runs that end, where runs are asked about [default: stutter; with --non-progress: ignore]
     #[arg(long, value_enum, requires = "property")]
     pub deadlock_runs: Option<DeadlockRunsArg>,
+    /// Write the run that violates it to this file as a trail, which SPIN replays: `spin -t -p -k FILE MODEL`
+    #[arg(long, value_name = "FILE", requires = "property")]
+    pub spin_trail: Option<PathBuf>,
+}
+
+impl RunsArgs {
+    /// What is said of runs that end, where this is asked.
+    pub(in crate::cli) fn ended(&self, wanted: Wanted<'_>) -> EndedRuns {
+        self.deadlock_runs.map_or(wanted.ended(), EndedRuns::from)
+    }
 }
 
 /// What becomes of runs that end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DeadlockRunsArg {
     /// Their last state is repeated for ever
-    #[default]
     Stutter,
     /// Nothing is said of them
     Ignore,

@@ -2,8 +2,8 @@
 
 use super::ast::{Model, Process};
 use crate::diag::Diagnostic;
-use crate::front::asked::{Split, not_too_many};
-use crate::ltl::{Automaton, Cube, Edge, Formula, State};
+use crate::front::asked::{Demand, Split, not_too_many};
+use crate::ltl::{Automaton, Cube, Edge, State};
 use crate::source::{Sources, Span};
 
 /// The property process, if it is called this.
@@ -49,6 +49,5 @@ pub(super) fn automaton(process: &Process<'_>, sources: &Sources) -> Result<Spli
         }
     }
     let automaton = Automaton { propositions: Vec::new(), states: made };
-    let formula = Formula::Constant(true);
-    Ok(Split { formula, propositions: guards, automaton: Some(automaton) })
+    Ok(Split { demand: Demand::Automaton(automaton), propositions: guards })
 }

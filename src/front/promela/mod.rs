@@ -45,7 +45,7 @@ fn load(
         let both = it.propositions.into_iter().zip(conditions);
         let made = both.map(|((text, _), condition)| Proposition { text, condition });
         let propositions = made.collect();
-        Observed { name: it.name, formula: it.formula, propositions, automaton: None }
+        Observed { name: it.name, demand: it.demand, propositions }
     });
     let program = Program { name, ..program };
     Ok(Loaded { program, warnings: [model.warnings, advice].concat(), observed })

@@ -2,14 +2,14 @@
 //!
 //! SPIN numbers the nodes of a whole model in the order in which it makes them. A trail has a line
 //! for every transition: its depth, the pid of the process that takes it, and the number of the
-//! node. A rendezvous is two lines, a `d_step` one. As statements are not merged, no line says so. (SPIN's manual page, option `-t`; the format is
-//! that of `pan`'s own trails.)
+//! node. A rendezvous is two lines, a `d_step` one. As statements are not merged, no line says so. A line `-1:-1:-1`
+//! stands where a loop begins. (SPIN's manual page, option `-t`; the format is that of `pan`'s own trails.)
 
 use super::ast::Role;
 use super::{graph, lower, parse, preprocess};
 use crate::diag::Diagnostic;
 use crate::exec::Step;
-use crate::front::{EachStep, Options, TrailWriter};
+use crate::front::{EachStep, Options, TrailEnd, TrailWriter};
 use crate::source::Sources;
 use std::io::{Result, Write};
 
@@ -63,13 +63,26 @@ pub(super) fn writer(
 }
 
 impl TrailWriter for Numbers {
-    fn write(&self, each_step: &mut EachStep<'_>, last: &[u32], out: &mut dyn Write) -> Result<()> {
+    fn write(
+        &self,
+        each_step: &mut EachStep<'_>,
+        end: TrailEnd<'_>,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        let (loop_behind, last) = match end {
+            TrailEnd::LastMoves(last) => (None, last),
+            TrailEnd::LoopBehind(steps) => (Some(steps), &[][..]),
+        };
         let mut trail = Trail::begin(self, out)?;
-        let mut written = Ok(());
+        let (mut written, mut steps) = (Ok(()), 0);
         each_step(&mut |step| {
+            if written.is_ok() && loop_behind.is_some_and(|it| it + 1 == steps) {
+                written = trail.begin_loop();
+            }
             if written.is_ok() {
                 written = trail.step(step);
             }
+            steps += 1;
         });
         written?;
         trail.end(last).map(drop)
@@ -96,6 +109,11 @@ impl<'a, W: Write> Trail<'a, W> {
     /// Adds a step, which is not a start.
     pub fn step(&mut self, step: &Step) -> Result<()> {
         step.actions.iter().try_for_each(|it| self.action(it.action, it.pid))
+    }
+
+    /// Says that what follows is repeated.
+    fn begin_loop(&mut self) -> Result<()> {
+        writeln!(self.out, "-1:-1:-1")
     }
 
     /// Adds the claim's last moves; gives back where it was written to.

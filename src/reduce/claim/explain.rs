@@ -3,6 +3,7 @@
 use super::{At, ClaimProduct, Opening};
 use crate::exec::interp::Way;
 use crate::exec::{Explain, Fault, PropertyInfo, Step, StepOutcome, TakenAction, Violation};
+use crate::ir::Entity as _;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -12,12 +13,23 @@ impl Explain for ClaimProduct<'_> {
             return Vec::new();
         }
         let (system, at) = self.split(state);
+        if self.has_ended(at) {
+            let round = self.never.from[at.location.index()].last().copied();
+            let outcome = StepOutcome::Successor(state.to_vec());
+            return vec![self.alone(round.as_slice(), outcome)];
+        }
         let mut opening = self.opening(system, at);
+        let mut all: Vec<Step> = Vec::new();
+        for (moves, to) in self.ended(&opening) {
+            let mut key = Vec::new();
+            self.join(system, to, &mut key);
+            all.push(self.alone(moves, StepOutcome::Successor(key)));
+        }
         if opening.ways.is_empty() {
-            return self.faulty(&opening);
+            all.extend(self.faulty(&opening));
+            return all;
         }
         let steps = self.never.interp.steps(system);
-        let mut all: Vec<Step> = Vec::new();
         if steps.is_empty() {
             for (way, to) in self.stutter(system, at, &mut opening) {
                 let mut key = Vec::new();

@@ -12,7 +12,7 @@
 //! that was come to like this. That is remembered only where it makes a difference: not where the
 //! claim goes round, and comes anyway wherever one move would bring it. SPIN does not remember it, so
 //! which of the two it does depends on the order of its search. Where whole runs are looked at, it is always one: else
-//! an accepting location might be passed by.
+//! an accepting location might be passed by. And where a claim has come to its end, the product stays.
 
 mod explain;
 mod letters;
@@ -190,6 +190,9 @@ impl<'m> ClaimProduct<'m> {
 
     fn expand_one(&self, state: &[u8], room: &mut Room, out: &mut Expansion) {
         let (system, at) = self.split(state);
+        if self.has_ended(at) {
+            return out.candidate(state);
+        }
         if self.never.claim.is_end(at.location) {
             out.finding(self.check(), state);
         }
@@ -215,7 +218,13 @@ impl<'m> ClaimProduct<'m> {
                 }
             }
         }
-        opening.ends.iter().for_each(|_| out.finding(self.check(), state));
+        for (_, to) in self.ended(&opening) {
+            self.join(system, to, &mut room.key);
+            out.candidate(&room.key);
+        }
+        if self.never.ended.is_none() {
+            opening.ends.iter().for_each(|_| out.finding(self.check(), state));
+        }
         for (moves, fault) in &opening.faults {
             let last = moves.last().map_or(0, |&last| self.number(last));
             out.finding(Violation::Fault(fault.kind, last), state);

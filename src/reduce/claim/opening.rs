@@ -49,12 +49,34 @@ impl ClaimProduct<'_> {
         if (ways.all.is_empty() && self.knows_timeout()) || self.is_timeout(system) {
             ways = self.ways(system, at.location, true);
         }
-        let Ways { all, mut ends, faults } = ways;
+        let Ways { mut all, mut ends, faults } = ways;
         if !at.stutters {
             let at_end = all.iter().filter(|way| self.never.claim.is_end(way.to));
             ends.extend(at_end.map(|way| way.moves.clone()));
         }
+        if self.never.ended.is_some() {
+            // What the system does then is of no interest.
+            all.retain(|way| !self.never.claim.is_end(way.to));
+        }
         Opening { ways: all, ends, faults }
+    }
+
+    /// Where whole runs are looked at, a run that brings the claim to its end is violated, whatever follows: it is taken
+    /// to stay there. This is where it comes to by each of the ways there.
+    pub(super) fn ended<'o>(
+        &'o self,
+        opening: &'o Opening,
+    ) -> impl Iterator<Item = (&'o [u32], At)> {
+        let ends = opening.ends.iter().filter(|_| self.never.ended.is_some());
+        ends.filter_map(|moves| {
+            let location = self.never.claim.moves[*moves.last()? as usize].to;
+            Some((&moves[..], At { location, stutters: false }))
+        })
+    }
+
+    /// Whether the claim stays where it is because it is at its end, and whole runs are looked at.
+    pub(super) fn has_ended(&self, at: At) -> bool {
+        self.never.ended.is_some() && self.never.claim.is_end(at.location)
     }
 
     /// Where a claim comes to while the system stands still, and what is found on the way, for each

@@ -3,10 +3,10 @@
 use super::actions::Effect;
 use super::{Lowering, Result};
 use crate::diag::Diagnostic;
-use crate::front::ClaimChoice;
 use crate::front::promela::ast::{Expr, ExprKind, Process, Role, StmtKind};
 use crate::front::promela::graph::{self, Act, Control, Move};
 use crate::front::promela::parse::Model;
+use crate::front::{ClaimChoice, Demand, Options};
 use crate::ir::{
     self, Action, Arena, Claim, ClaimMove, Entity, Location, LocationId, ProcessId, Property,
     PropertyKind, Turn, Unary,
@@ -15,6 +15,15 @@ use crate::source::Span;
 
 /// How a claim is left out.
 const LEAVE_OUT: &str = "say it without, or leave the claim out with `--no-claim`";
+
+/// Which claim belongs to the program: that which is asked about, if one is, else as the options have it.
+pub(in crate::front::promela) fn choice(model: &Model, options: &Options) -> ClaimChoice {
+    let asked = model.asked.as_ref().filter(|it| it.demand == Demand::Claim);
+    match asked.and_then(|it| it.name.clone()) {
+        Some(name) => ClaimChoice::Named(name),
+        None => options.claim.clone(),
+    }
+}
 
 /// The claim that is chosen, with its control.
 pub(in crate::front::promela) fn chosen<'m>(
@@ -36,9 +45,9 @@ pub(in crate::front::promela) fn chosen<'m>(
 
 fn unknown(model: &Model, name: &str) -> Diagnostic {
     if let Some(formula) = model.formulas.iter().find(|formula| *formula.name.text == *name) {
-        let error = format!("`{name}` is an ltl formula, which is not searched");
+        let error = format!("`{name}` is an ltl formula, no never claim");
         return Diagnostic::error(formula.name.span, error)
-            .help("`spin -f` makes a never claim of a formula");
+            .help(format!("`check --ltl {name}` looks for runs that violate it"));
     }
     let claims = model.processes.iter().filter(|process| process.role == Role::Never);
     let names: Vec<&str> = claims.map(|claim| &*claim.name.text).collect();
@@ -75,8 +84,10 @@ pub(super) fn advice(model: &Model, choice: &ClaimChoice) -> Vec<Diagnostic> {
         advice.push(Diagnostic::warning(second.name.span, text).help(help));
     }
     if let Some(formula) = model.formulas.first() {
-        let text = format!("the ltl formula {} is not searched", formula.name.text);
-        advice.push(Diagnostic::warning(formula.name.span, text));
+        let name = &formula.name.text;
+        let text = format!("the ltl formula {name} is not searched");
+        let help = format!("`check --ltl {name}` looks for runs that violate it");
+        advice.push(Diagnostic::warning(formula.name.span, text).help(help));
     }
     advice
 }
@@ -84,10 +95,12 @@ pub(super) fn advice(model: &Model, choice: &ClaimChoice) -> Vec<Diagnostic> {
 impl<'m> Lowering<'m, '_> {
     pub(super) fn claim(&mut self, claim: &'m Process, control: &Control<'m>) -> Result<()> {
         self.has_no_variables(claim)?;
-        if control.places.iter().any(|place| place.marks.accepting) {
+        let accepts = control.places.iter().any(|place| place.marks.accepting);
+        if accepts && self.model.asked.is_none() {
             let text =
                 "cycles through the claim's accept labels are not looked for, only runs to its end";
-            self.warn(claim.name.span, text);
+            let help = format!("`check --ltl {}` looks for them", claim.name.text);
+            self.warnings.push(Diagnostic::warning(claim.name.span, text).help(help));
         }
         let mut locations: Arena<LocationId, Location> = Arena::default();
         for place in &control.places {
@@ -223,27 +236,9 @@ impl<'m> Lowering<'m, '_> {
 
     /// Whether no process is at a `progress` label.
     pub(super) fn no_progress(&self, span: Span) -> ir::Expr {
-        let mut any = ir::Expr::constant(0, span);
-        for (number, (_, control)) in self.bodies.iter().enumerate() {
-            let process = ProcessId::from_index(number);
-            let marked = control.places.iter().enumerate().filter(|(_, it)| it.marks.progress);
-            for (at, _) in marked {
-                for slot in 0..self.program.slots(process) {
-                    let kind = ir::ExprKind::At {
-                        process,
-                        slot: Some(Box::new(ir::Expr::constant(slot.into(), span))),
-                        location: LocationId::from_index(at),
-                    };
-                    any = match any.as_constant() {
-                        Some(_) => ir::Expr { kind, span },
-                        None => self.binary(ir::Binary::Or, any.kind, kind, span),
-                    };
-                }
-            }
-        }
-        match any.as_constant() {
-            Some(_) => ir::Expr::constant(1, span),
-            None => ir::Expr { kind: ir::ExprKind::Unary(Unary::Not, Box::new(any)), span },
+        match self.program.anybody_at(|it| it.progress, span) {
+            None => ir::Expr::constant(1, span),
+            Some(any) => ir::Expr { kind: ir::ExprKind::Unary(Unary::Not, Box::new(any)), span },
         }
     }
 }

@@ -55,7 +55,7 @@ pub fn lower(model: &Model, sources: &Sources, options: &Options) -> Result<Lowe
     for process in model.processes.iter().filter(|process| process.role == Role::Process) {
         bodies.push((process, graph::control(process, &remote)?));
     }
-    let claim = claim::chosen(model, &options.claim, &remote)?;
+    let claim = claim::chosen(model, &claim::choice(model, options), &remote)?;
     let mut bytes = BTreeSet::new();
     loop {
         let mut lowering = Lowering::new(model, sources, &bodies, bytes.clone());

@@ -2,10 +2,10 @@
 
 use super::{Parsed, Parser};
 use crate::diag::Diagnostic;
-use crate::front::asked::not_too_many;
-use crate::front::promela::ast::Expr;
+use crate::front::asked::{Demand, not_too_many};
+use crate::front::promela::ast::{Expr, Role};
 use crate::front::promela::token::{Kind, Token};
-use crate::ltl::{self, Formula, Spelling, Word};
+use crate::ltl::{self, Spelling, Word};
 use crate::source::Span;
 
 /// What is asked, macros expanded, each with the end last.
@@ -16,15 +16,23 @@ pub enum AskedTokens {
     Propositions(Vec<Vec<Token>>),
 }
 
-/// A formula that is asked.
+/// What is asked, read.
 #[derive(Debug)]
-pub struct AskedFormula {
+pub struct AskedOf {
     /// Its name, if it is one of the model's.
     pub name: Option<String>,
-    /// What it says.
-    pub formula: Formula,
+    /// What is asked of runs.
+    pub demand: Demand,
     /// Its propositions, as they are written and as they were read.
     pub propositions: Vec<(String, Expr)>,
+}
+
+/// A property of the model's own.
+enum Own {
+    /// A formula: its name and its tokens, the end last.
+    Formula(String, Vec<Token>),
+    /// The never claim of this name.
+    Claim(String),
 }
 
 /// Formulas are spelled as in SPIN.
@@ -40,41 +48,57 @@ const SPELLING: Spelling = Spelling {
 
 impl Parser {
     /// Reads what is asked, once all names are known.
-    pub(super) fn asked(&mut self, asked: AskedTokens) -> Parsed<AskedFormula> {
+    pub(super) fn asked(&mut self, asked: AskedTokens) -> Parsed<AskedOf> {
         match asked {
-            AskedTokens::Formula(tokens) => {
-                let (name, tokens) = self.named_or_given(tokens)?;
-                self.asked_formula(name, &tokens)
-            }
+            AskedTokens::Formula(tokens) => match self.named(&tokens)? {
+                None => self.asked_formula(None, &tokens),
+                Some(Own::Formula(name, tokens)) => self.asked_formula(Some(name), &tokens),
+                Some(Own::Claim(name)) => {
+                    let (name, propositions) = (Some(name), Vec::new());
+                    Ok(AskedOf { name, demand: Demand::Claim, propositions })
+                }
+            },
             AskedTokens::Propositions(all) => {
                 let mut propositions = Vec::new();
                 for tokens in all {
                     let words = tokens.len().saturating_sub(1);
                     propositions.push(self.proposition(&tokens[..words], end_of(&tokens))?);
                 }
-                Ok(AskedFormula { name: None, formula: Formula::Constant(true), propositions })
+                Ok(AskedOf { name: None, demand: Demand::Propositions, propositions })
             }
         }
     }
 
-    /// The tokens of a formula: those given, or, if they are only a name, those of the model's formula of this name.
-    fn named_or_given(&self, tokens: Vec<Token>) -> Parsed<(Option<String>, Vec<Token>)> {
-        let [only, end] = tokens.as_slice() else { return Ok((None, tokens)) };
-        let Some(name) = only.name().filter(|_| end.kind == Kind::End) else {
-            return Ok((None, tokens));
+    /// The model's own property of this name, if the tokens are only a name and there is one.
+    fn named(&self, tokens: &[Token]) -> Parsed<Option<Own>> {
+        let [only, end] = tokens else { return Ok(None) };
+        let Some(name) = only.name().filter(|_| end.kind == Kind::End) else { return Ok(None) };
+        let formula = self.model.formulas.iter().find(|it| it.name.text == *name);
+        let mut claims = self.model.processes.iter().filter(|it| it.role == Role::Never);
+        let claim = claims.find(|it| it.name.text == *name);
+        let is_variable = self.look_up(name).is_some();
+        let ambiguous = |both: &str, help: String| {
+            Err(Diagnostic::error(only.span, format!("{name} is {both}")).help(help))
         };
-        let Some(found) = self.model.formulas.iter().find(|it| it.name.text == *name) else {
-            return Ok((None, tokens));
-        };
-        if self.look_up(name).is_some() {
-            let error = format!("{name} is a formula of the model and a variable of it");
-            return Err(Diagnostic::error(only.span, error)
-                .help(format!("`({name} != 0)` is the variable; give the formula another name")));
+        let variable = || format!("`({name} != 0)` is the variable; give the other another name");
+        match (formula, claim) {
+            (None, None) => Ok(None),
+            (Some(_), Some(_)) => {
+                let help = "give one of the two another name".to_owned();
+                ambiguous("a formula of the model and a never claim of it", help)
+            }
+            (Some(_), None) if is_variable => {
+                ambiguous("a formula of the model and a variable of it", variable())
+            }
+            (None, Some(_)) if is_variable => {
+                ambiguous("a never claim of the model and a variable of it", variable())
+            }
+            (Some(found), None) => Ok(Some(Own::Formula(name.to_string(), found.tokens.clone()))),
+            (None, Some(_)) => Ok(Some(Own::Claim(name.to_string()))),
         }
-        Ok((Some(name.to_string()), found.tokens.clone()))
     }
 
-    fn asked_formula(&mut self, name: Option<String>, tokens: &[Token]) -> Parsed<AskedFormula> {
+    fn asked_formula(&mut self, name: Option<String>, tokens: &[Token]) -> Parsed<AskedOf> {
         let given = &tokens[..tokens.len().saturating_sub(1)];
         let word = |it: &Token| Word { text: it.kind.to_string(), span: it.span };
         let words: Vec<Word> = given.iter().map(word).collect();
@@ -85,7 +109,7 @@ impl Parser {
             let end = tokens[range.end].span;
             propositions.push(self.proposition(&given[range], end)?);
         }
-        Ok(AskedFormula { name, formula: parsed.formula, propositions })
+        Ok(AskedOf { name, demand: Demand::Formula(parsed.formula), propositions })
     }
 
     /// An expression that is all of these tokens, as they are written.

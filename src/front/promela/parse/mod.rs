@@ -10,7 +10,7 @@ mod expression;
 mod ltl;
 mod statement;
 
-pub use asked::{AskedFormula, AskedTokens};
+pub use asked::{AskedOf, AskedTokens};
 
 use super::ast::{Expr, Name, Process, Role};
 use super::symbols::{SymbolId, Symbols};
@@ -31,7 +31,7 @@ pub struct Model {
     /// The formulas, in order.
     pub formulas: Vec<Formula>,
     /// What is asked beside the model's text.
-    pub asked: Option<AskedFormula>,
+    pub asked: Option<AskedOf>,
     /// Labels that are asked about from elsewhere.
     pub remote_labels: Vec<Rc<str>>,
     /// Whether priorities are given or asked about.

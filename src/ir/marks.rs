@@ -1,0 +1,53 @@
+//! Which marks the locations of processes have, and whether any instance is at one.
+
+use super::{Binary, Expr, ExprKind, Location, LocationId, ProcessId, Program, PropertyKind};
+use crate::source::Span;
+
+impl Program {
+    /// Whether any instance of any process is at a location that is marked so; nothing if no location is. A process
+    /// that only watches the others is none of them.
+    pub fn anybody_at(&self, is_marked: fn(&Location) -> bool, span: Span) -> Option<Expr> {
+        let mut parts = Vec::new();
+        for (process, it) in self.processes.iter().filter(|(id, _)| !self.only_watches(*id)) {
+            for (location, _) in it.locations.iter().filter(|(_, it)| is_marked(it)) {
+                parts.extend(self.instances_at(process, location, span));
+            }
+        }
+        any(parts, span)
+    }
+
+    /// Whether it is an automaton about the others.
+    fn only_watches(&self, process: ProcessId) -> bool {
+        self.properties.iter().any(|(_, it)| it.kind == PropertyKind::Automaton(process))
+    }
+
+    /// Whether each instance of a process is at a location.
+    fn instances_at(&self, process: ProcessId, location: LocationId, span: Span) -> Vec<Expr> {
+        let at = |slot| Expr { kind: ExprKind::At { process, slot, location }, span };
+        match self.processes[process].has_slots() {
+            false => vec![at(None)],
+            true => (0..self.slots(process))
+                .map(|slot| at(Some(Box::new(Expr::constant(slot.into(), span)))))
+                .collect(),
+        }
+    }
+}
+
+/// Whether one of these holds. They are joined in pairs, so that the whole is not nested as deep as they are many.
+fn any(mut parts: Vec<Expr>, span: Span) -> Option<Expr> {
+    while parts.len() > 1 {
+        let mut joined = Vec::with_capacity(parts.len().div_ceil(2));
+        let mut rest = parts.into_iter();
+        while let Some(one) = rest.next() {
+            joined.push(match rest.next() {
+                None => one,
+                Some(other) => {
+                    let kind = ExprKind::Binary(Binary::Or, Box::new(one), Box::new(other));
+                    Expr { kind, span }
+                }
+            });
+        }
+        parts = joined;
+    }
+    parts.pop()
+}

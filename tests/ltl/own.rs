@@ -1,0 +1,271 @@
+//! Properties that a model brings with it: never claims with accept labels and an end, accept and progress labels in
+//! processes; what SPIN says of them, by hand; and what is wrong with asking for them.
+
+use serde_json::Value;
+use std::process::Command;
+use tempfile::TempDir;
+
+const SPILLWAY: &str = env!("CARGO_BIN_EXE_spillway");
+
+/// Counts round; a claim that ends at 2, two that accept.
+const CLAIMS: &str = "byte x, v;
+active proctype P() { do :: x < 3 -> x++ :: x == 3 -> x = 0 od }
+active proctype Q() { v = 1 }
+never stops { do :: x != 2 :: x == 2 -> break od }
+never never_stops { do :: x != 7 :: x == 7 -> break od }
+never low { do :: skip :: x == 1 -> goto accept od; accept: do :: x <= 1 od }
+never returns { T0: do :: x != 1 :: x == 1 -> goto accept_S od; accept_S: goto T0 }
+never both { do :: skip :: atomic { x == 1 -> x == 1 -> goto accept } od; accept: do :: x == 1 -> break od }
+never v { do :: skip od }
+";
+/// Ends at once, at the end of its only process or where that waits for ever.
+const ENDS: &str = "byte x; active proctype P() { x = 1; accept_here: (x == 5) }
+never ends { do :: x == 0 :: x == 1 -> break od }
+never stays { do :: skip :: x == 1 -> goto accept od; accept: do :: x == 1 od }
+never gone { do :: skip :: x == 2 -> goto accept od; accept: do :: x == 2 od }
+";
+/// Passes an accept label again and again, and a progress label.
+const ROUND: &str = "byte x;
+active proctype P() { do :: x = 1; accept_a: x = 2; progress_b: x = 3 od }
+";
+/// Passes its accept label three times at most; may go round without its progress label.
+const AT_MOST: &str = "byte x;
+active proctype P() { do :: x < 3 -> accept: x++ :: x == 3 :: x < 3 -> progress: skip od }
+";
+/// Labels inside atomic sequences are passed unseen.
+const UNSEEN: &str = "byte x;
+active proctype P() { do :: atomic { x = 1; accept: x = 2; progress: x = 3 } od }
+";
+/// Three instances that were there from the start; only one moves, and not the first.
+const ACTIVE: &str = "byte x;
+active [3] proctype P() { _pid == 2; do :: x = 1; accept: x = 2 od }
+active [3] proctype Q() { _pid == 5; do :: x = 1; progress: x = 2 od }
+";
+/// The second of those that are run goes round.
+const RUN: &str = "byte x;
+proctype P(byte k) { k == 1; do :: x = 1; progress: x = 2; accept: x = 3 od }
+init { run P(0); run P(1) }
+";
+/// Waits for ever, without having come to a label.
+const WAITS: &str = "byte x;
+active proctype P() { x = 1; (x == 5); progress: x = 2; accept: x = 3 }
+";
+const DVE: &str = "byte x; process P { state a, b; init a; accept b;
+trans a -> b { effect x = 1; }, b -> a { effect x = 0; }, a -> a { }; }
+process L { state q; init q; accept q; trans q -> q { guard x == 2; }; }
+";
+const MURPHI: &str = "var x: 0..1; startstate x := 0; end; rule x := 1 - x; end; liveness x = 1;";
+
+struct Bench(TempDir);
+
+/// What a command came to.
+struct Told {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let bench = Bench(tempfile::tempdir().unwrap());
+        let plain = DVE.replace("accept b;", "");
+        let dve = [
+            ("accepting.dve", format!("{DVE}system async property L;")),
+            ("plain.dve", format!("{plain}system async property L;")),
+        ];
+        dve.iter().for_each(|(name, text)| bench.write(name, text));
+        let models = [
+            ("claims.pml", CLAIMS),
+            ("ends.pml", ENDS),
+            ("round.pml", ROUND),
+            ("at_most.pml", AT_MOST),
+            ("unseen.pml", UNSEEN),
+            ("active.pml", ACTIVE),
+            ("run.pml", RUN),
+            ("waits.pml", WAITS),
+            ("m.m", MURPHI),
+        ];
+        models.iter().for_each(|(name, text)| bench.write(name, text));
+        bench
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.0.path().join(name), text).unwrap();
+    }
+
+    fn run(&self, args: &[&str]) -> Told {
+        let out = Command::new(SPILLWAY).current_dir(self.0.path()).args(args).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Told { code: out.status.code().unwrap(), out: text(out.stdout), err: text(out.stderr) }
+    }
+
+    /// Both ways to run the model come to this exit code.
+    fn comes_to(&self, code: i32, args: &[&str]) -> String {
+        let all = ["jit", "interp"].map(|exec| {
+            let told = self.run(&[&["check"][..], args, &["--exec", exec]].concat());
+            assert_eq!(told.code, code, "{args:?}\n{}{}", told.out, told.err);
+            assert_eq!(told.err, "", "{args:?}");
+            assert_eq!(told.out.contains("<<<the loop starts here>>>"), code == 1, "{}", told.out);
+            told.out
+        });
+        let [compiled, interpreted] = all;
+        if code == 0 {
+            assert_eq!(compiled, interpreted);
+        }
+        compiled
+    }
+
+    /// Exit code 2 and one message with these words.
+    fn is_refused(&self, args: &[&str], words: &[&str]) {
+        let Told { code, out, err } = self.run(args);
+        assert_eq!((code, &*out), (2, ""), "{args:?}\n{err}");
+        assert_eq!(err.matches("error: ").count(), 1, "{args:?}\n{err}");
+        for word in words {
+            assert!(err.contains(word), "{args:?}: no `{word}` in\n{err}");
+        }
+    }
+}
+
+#[test]
+fn never_claims_accept_what_goes_on_at_their_accept_labels_or_comes_to_their_end() {
+    let bench = Bench::new();
+    let judged = [
+        ("stops", 1),
+        ("never_stops", 0),
+        ("low", 0),
+        // It is at its accept label once a round.
+        ("returns", 1),
+        // Only where two moves belong together is it at the label, and then it comes to its end.
+        ("both", 1),
+    ];
+    for (claim, code) in judged {
+        bench.comes_to(code, &["claims.pml", "--ltl", claim]);
+    }
+    let out = bench.comes_to(1, &["claims.pml", "--ltl", "stops"]);
+    assert!(out.starts_with("claims.pml: violated: a run does not satisfy stops\n"), "{out}");
+    assert!(out.contains("the claim is at its end"), "{out}");
+}
+
+#[test]
+fn a_claim_ends_or_accepts_on_runs_that_end() {
+    let bench = Bench::new();
+    for (claim, stutter, ignore) in [("ends", 1, 1), ("stays", 1, 0), ("gone", 0, 0)] {
+        bench.comes_to(stutter, &["ends.pml", "--ltl", claim]);
+        bench.comes_to(ignore, &["ends.pml", "--ltl", claim, "--deadlock-runs", "ignore"]);
+    }
+    bench.comes_to(1, &["ends.pml", "--acceptance"]);
+    bench.comes_to(0, &["ends.pml", "--acceptance", "--deadlock-runs", "ignore"]);
+}
+
+#[test]
+fn labels_of_any_instance_of_any_process_count_but_not_inside_atomic_sequences() {
+    let bench = Bench::new();
+    let judged = [
+        ("round.pml", 1, 0),
+        ("at_most.pml", 0, 1),
+        ("unseen.pml", 0, 1),
+        ("active.pml", 1, 1),
+        ("run.pml", 1, 0),
+        // As in SPIN, a run that has ended makes no progress, and is no cycle.
+        ("waits.pml", 0, 0),
+    ];
+    for (model, acceptance, non_progress) in judged {
+        bench.comes_to(acceptance, &[model, "--acceptance"]);
+        bench.comes_to(non_progress, &[model, "--non-progress"]);
+    }
+    bench.comes_to(1, &["waits.pml", "--non-progress", "--deadlock-runs", "stutter"]);
+    bench.comes_to(1, &["accepting.dve", "--acceptance"]);
+}
+
+#[test]
+fn what_labels_ask_is_named_and_its_states_are_counted() {
+    let bench = Bench::new();
+    let told = bench.run(&["check", "run.pml", "--non-progress", "--json"]);
+    let told: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(told["property"], "[]<> (some process is at a label `progress`)");
+    // As many as `pan -l` stores.
+    assert_eq!((&told["verdict"], &told["states"]), (&"verified".into(), &12.into()), "{told}");
+    let told = bench.run(&["explain", "round.pml", "--acceptance"]);
+    let expected = "formula <>[] !(some process is at a label `accept`): violated by the runs";
+    assert!(told.out.starts_with(expected), "{}", told.out);
+    assert!(told.out.contains("2 states, 4 edges, strong"), "{}", told.out);
+}
+
+/// What SPIN says when it replays the run that violates a property, and the number of the last line of its trail; nothing
+/// if there is no SPIN.
+fn replayed(bench: &Bench, model: &str, property: &[&str]) -> Option<(String, String)> {
+    let args = [&["check", model], property, &["--spin-trail", "trail"]].concat();
+    assert_eq!(bench.run(&args).code, 1, "{args:?}");
+    let lines = std::fs::read_to_string(bench.0.path().join("trail")).unwrap();
+    assert_eq!(lines.matches("-1:-1:-1\n").count(), 1, "{lines}");
+    let last = lines.lines().last().and_then(|line| line.split(':').next()).unwrap().to_owned();
+    let mut spin = Command::new("spin");
+    let spin = spin.args(["-t", "-p", "-k", "trail", model]).current_dir(bench.0.path());
+    let Ok(out) = spin.output() else {
+        eprintln!("there is no spin to replay trails with");
+        return None;
+    };
+    Some((last, String::from_utf8(out.stdout).unwrap()))
+}
+
+#[test]
+fn spin_replays_runs_and_is_told_where_the_loop_begins() {
+    let bench = Bench::new();
+    let asked = [
+        ("claims.pml", &["--ltl", "low"][..], "x = (x+1)"),
+        ("claims.pml", &["--ltl", "stops"], ""),
+        ("claims.pml", &["--ltl", "[] (x < 3)"], ""),
+        ("claims.pml", &["--ltl", "<>[] (x == 0)"], "x = 0"),
+        ("round.pml", &["--acceptance"], "x = 2"),
+        ("at_most.pml", &["--non-progress"], "x==3"),
+        ("active.pml", &["--non-progress"], "x = 2"),
+        ("run.pml", &["--acceptance"], "x = 3"),
+        ("ends.pml", &["--acceptance"], ""),
+    ];
+    for (model, property, round) in asked {
+        if property == ["--ltl", "low"] {
+            // This one holds: no trail is written.
+            let args = [&["check", model], property, &["--spin-trail", "none"]].concat();
+            assert_eq!(bench.run(&args).code, 0);
+            assert!(!bench.0.path().join("none").exists());
+            continue;
+        }
+        let Some((last, said)) = replayed(&bench, model, property) else { return };
+        // SPIN stops early, and says another number, where it cannot follow.
+        let ends = format!("trail ends after {last} steps");
+        assert!(said.contains(&ends), "{model} {property:?}: no `{ends}` in\n{said}");
+        let (_, cycle) = said.split_once("<<<<<START OF CYCLE>>>>>").expect("a mark");
+        assert!(cycle.contains(round), "{model} {property:?}:\n{said}");
+    }
+    let args = ["check", "accepting.dve", "--acceptance", "--spin-trail", "trail"];
+    bench.is_refused(&args, &["only counterexamples of Promela models can be replayed by SPIN"]);
+    bench.is_refused(&["check", "round.pml", "--spin-trail", "t"], &["required"]);
+}
+
+#[test]
+fn what_cannot_be_asked_is_told_in_one_message() {
+    let bench = Bench::new();
+    let v = "v is a never claim of the model and a variable of it";
+    bench.is_refused(&["check", "claims.pml", "--ltl", "v"], &[v, "--ltl:1:1"]);
+    bench.is_refused(&["check", "claims.pml", "--ltl", "nobody"], &["no variable nobody"]);
+    let shown = ["stops is a never claim of the model", "explain --claim stops"];
+    bench.is_refused(&["explain", "claims.pml", "--ltl", "stops"], &shown);
+    let twice = "byte x; ltl a { [] (x == 0) } active proctype P() { skip } never a { skip }";
+    bench.write("twice.pml", twice);
+    bench.is_refused(&["check", "twice.pml", "--ltl", "a"], &["a"]);
+    let none =
+        |model, flag| bench.is_refused(&["check", model, flag], &["no process of ", "label"]);
+    none("claims.pml", "--acceptance");
+    none("claims.pml", "--non-progress");
+    none("m.m", "--acceptance");
+    none("m.m", "--non-progress");
+    // A property process is no process of the system.
+    none("plain.dve", "--acceptance");
+    none("accepting.dve", "--non-progress");
+    for other in [&["--ltl", "[] (x < 9)"][..], &["--non-progress"], &["--claim", "stops"]] {
+        let args = [&["check", "round.pml", "--acceptance"][..], other].concat();
+        bench.is_refused(&args, &["cannot be used with"]);
+    }
+    let args = ["check", "round.pml", "--acceptance", "--dir", "d"];
+    bench.is_refused(&args, &["--dir is for searches for safety"]);
+}
