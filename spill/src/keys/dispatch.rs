@@ -1,7 +1,7 @@
 //! From a width, known when a program runs, to the shape, for which code is compiled.
 
 /// Evaluates `$packed` with `$shape` bound to the integer shape of `$width` bytes, or, for wider
-/// keys, `$wide` with `$shape` bound to [`Wide`].
+/// keys, `$wide` with `$shape` bound to `Wide`.
 macro_rules! for_packed {
     ($width:expr, $shape:ident => $packed:expr, else $wide:expr) => {{
         use $crate::keys::{Medium, Narrow, Wide};
@@ -56,7 +56,7 @@ macro_rules! for_long {
     }};
 }
 
-/// Evaluates `$body` with `$shape` bound to the [`Shape`] of `$width` bytes.
+/// Evaluates `$body` with `$shape` bound to the `Shape` of `$width` bytes.
 macro_rules! for_shape {
     ($width:expr, $shape:ident => $body:expr) => {
         $crate::keys::for_packed!($width, $shape => $body, else {

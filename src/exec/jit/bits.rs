@@ -59,7 +59,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// `bits` bits as an integer: at most 64, or [`CHUNK_BITS`] where their place is not known.
+    /// `bits` bits as an integer: at most 64, or `CHUNK_BITS` where their place is not known.
     pub fn read(&mut self, frame: &Frame, at: At, bits: u32) -> Value {
         if bits == 0 {
             return self.iconst(0);
@@ -140,7 +140,7 @@ impl Emitter<'_, '_> {
         (address, self.b.ins().band_imm_s(bit, 7))
     }
 
-    /// Replaces `bits` bits, at most 64, or [`CHUNK_BITS`] where their place is not known. The
+    /// Replaces `bits` bits, at most 64, or `CHUNK_BITS` where their place is not known. The
     /// value has no others.
     pub fn write(&mut self, frame: &Frame, at: At, bits: u32, value: Value) {
         if bits == 0 {

@@ -14,7 +14,7 @@
 //! ones of each key. Before it comes to that, whoever fills blocks makes smaller ones, whose keys
 //! vary in fewer bits ([`Encoder::wants_fewer`]).
 //!
-//! With a [`Codec`] other than gaps, keys are written as its records instead, in key order: the
+//! With a `Codec` other than gaps, keys are written as its records instead, in key order: the
 //! length of each, then one record behind the other, never compressed. The length of a record takes
 //! as many bytes as the longest possible one needs, and none where all are as long as the keys.
 //!
