@@ -3,7 +3,7 @@
 //! ```sh
 //! cargo run --release --example reductions -- FOLDER [--max-states N] [--min-states N]
 //!     [--language NAME] [--only NAME] [--memory MIB] [--method NAME]... [--proviso NAME] [--deadlocks]
-//!     [--reduce LIST]... [--pairs LIST]
+//!     [--reduce LIST]... [--pairs LIST] [--looking-for CHECKS]
 //! ```
 //!
 //! `FOLDER` holds the models and a `reference.tsv` with the columns `file` and `states` (or
@@ -13,7 +13,7 @@
 //! a violation that the whole one does not, or the other way around.
 //!
 //! With `--reduce` it is not methods that are compared, but each of these lists of reductions, named as on the command line and
-//! joined by commas, in searches for everything; `--pairs` stands for each of its reductions by itself, each two of them, and all.
+//! joined by commas, in searches for everything, or for what `--looking-for` names (`deadlock`, `assertions`, `invariants`, `faults`); `--pairs` stands for each of its reductions by itself, each two of them, and all.
 //! Where all of a list preserve depth, violations have to be found as deep, too; where symmetry is used, only their kinds count, since
 //! those of processes that are exchanged are one. What is refused beside the others of its list is told, unless there
 //! is nothing for it in the model by itself either.
@@ -44,6 +44,8 @@ struct Settings {
     methods: Vec<Method>,
     provisos: Vec<Proviso>,
     deadlocks: bool,
+    /// What is looked for by lists of reductions.
+    checks: Checks,
     /// Reductions that are used together.
     lists: Vec<Vec<String>>,
 }
@@ -113,6 +115,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
     let (mut folder, mut least, mut most, mut memory) = (PathBuf::new(), 0, 300_000, 1024);
     let (mut language, mut only, mut methods, mut deadlocks) = (None, None, Vec::new(), false);
     let (mut provisos, mut lists) = (Proviso::ALL.to_vec(), Vec::new());
+    let mut checks = Checks::default();
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} needs a value"));
         let number = |text: String| text.parse().map_err(|_| format!("`{text}` is not a number"));
@@ -137,6 +140,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
                 let found = Proviso::ALL.into_iter().find(|it| it.name() == name);
                 provisos = vec![found.ok_or(format!("there is no proviso `{name}`"))?];
             }
+            "--looking-for" => checks = looking_for(&value()?)?,
             "--reduce" => lists.push(named(&value()?)?),
             "--pairs" => lists.extend(pairs(&named(&value()?)?)),
             _ => folder = PathBuf::from(arg),
@@ -146,12 +150,34 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
         methods = Method::ALL.to_vec();
     }
     let states = least..=most;
-    Ok(Settings { folder, states, memory, language, only, methods, provisos, deadlocks, lists })
+    Ok(Settings {
+        folder,
+        states,
+        memory,
+        language,
+        only,
+        methods,
+        provisos,
+        deadlocks,
+        checks,
+        lists,
+    })
 }
 
 /// Every reduction that can be named.
-const REDUCTIONS: [&str; 7] =
-    ["por", "reversible", "symmetry", "dead", "values", "states", "linear"];
+const REDUCTIONS: [&str; 9] =
+    ["por", "reversible", "symmetry", "dead", "values", "states", "linear", "merge", "slice"];
+
+/// What is looked for, by names.
+fn looking_for(list: &str) -> Result<Checks, String> {
+    let names: Vec<&str> = list.split(',').collect();
+    let known = ["deadlock", "assertions", "invariants", "faults"];
+    if let Some(other) = names.iter().find(|it| !known.contains(it)) {
+        return Err(format!("there is no check `{other}`"));
+    }
+    let [deadlock, assertions, invariants, faults] = known.map(|it| names.contains(&it));
+    Ok(Checks { deadlock, assertions, invariants, faults, claims: false })
+}
 
 /// The reductions of a list.
 fn named(list: &str) -> Result<Vec<String>, String> {
@@ -172,10 +198,9 @@ fn pairs(all: &[String]) -> Vec<Vec<String>> {
     lists
 }
 
-/// What a list of reductions asks for, in a search for everything.
-fn wished(list: &[String]) -> Wished {
+/// What a list of reductions asks for, in a search for some checks.
+fn wished(list: &[String], checks: Checks) -> Wished {
     let has = |name: &str| list.iter().any(|it| it == name);
-    let checks = Checks::default();
     let way = Way { method: Method::Conditional, proviso: Proviso::Static };
     Wished {
         reversible: has("reversible").then(|| (Rules::default(), checks)),
@@ -184,6 +209,7 @@ fn wished(list: &[String]) -> Wished {
             states: has("states"),
             dead: has("dead"),
             merge: has("merge"),
+            slice: has("slice").then_some(checks),
         },
         linear: has("linear"),
         symmetry: has("symmetry").then_some(Effort::Exact),
@@ -231,12 +257,12 @@ fn load(settings: &Settings, file: &str) -> Result<TextModel, String> {
 /// without reductions are left out.
 fn compared_by_lists(settings: &Settings, file: &str) -> Result<(String, bool), String> {
     let mut model = load(settings, file)?;
-    let checks = Checks::default();
+    let checks = settings.checks;
     let whole = searched(settings, &model, &checks)?;
     let (mut line, mut agrees) = (format!("{} states", whole.states), true);
     let mut alone = BTreeSet::new();
     for list in &settings.lists {
-        model.wished = wished(list);
+        model.wished = wished(list, checks);
         let (is_used, depth, refused) = {
             let searched = model.searched();
             let stack = searched.stack();

@@ -718,7 +718,12 @@ system async;";
     let ran = bench.run(&["explain", "m.dve", "--reductions"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     // As written `x` is 0, 1 or 2 at `a`: five states, and three.
-    let expected = "values      saves 60 % of all 5 states
+    let expected = "slice       saves 80 % of all 5 states
+  P.a -> b (m.dve:2:9): removed
+  P.a -> b (m.dve:2:35): removed
+  P.b -> a (m.dve:2:61): removed
+  P.x (m.dve:1:18): only its first value
+values      saves 60 % of all 5 states
   P.x (m.dve:1:18): 3 values, of which 1 are told apart
 states      not used: there is nothing in the model for it
 dead        saves 40 % of all 5 states
@@ -743,6 +748,11 @@ por         not used: there are only 5 states
     assert!(ran.err.contains(why) && !ran.err.contains("dead is left out"), "{}", ran.err);
     let ran = bench.check(COUNTER, &["--reduce", "dead"]);
     assert!(ran.err.contains("warning: dead is left out: no variable"), "{}", ran.err);
+    let ends = "process P { state a, b; init a; trans a -> b { }; } system async;";
+    let ran = bench.check(ends, &["--reduce", "slice"]);
+    assert!(ran.err.contains("warning: slice is left out: all of the model"), "{}", ran.err);
+    let ran = bench.run(&["check", "m.dve", "--reduce", "slice", "--json"]);
+    assert_eq!((&ran.json()["states"], &ran.json()["reductions"]), (&json!(1), &json!(["slice"])));
     let ran = bench.check(COUNTER, &["--reduce", "values"]);
     assert!(ran.err.contains("warning: values is left out: no values"), "{}", ran.err);
     let ran = bench.check(COUNTER, &["--reduce", "states"]);

@@ -383,6 +383,8 @@ pub enum ReduceArg {
     Linear,
     /// Transition merging: nobody stops where that could not be told
     Merge,
+    /// Slicing: what can influence nothing that is looked for is removed
+    Slice,
 }
 
 /// How steps are chosen.

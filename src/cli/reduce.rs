@@ -2,7 +2,7 @@
 
 use super::args::{CheckArgs, PartialOrderArg, ReduceArg, ReduceArgs, StoreArg, SymmetryArg};
 use super::failure::Failure;
-use crate::exec::keeps_depth;
+use crate::exec::{Checks, keeps_depth};
 use crate::reduce::partial_order::{Method, Proviso, Way};
 use crate::reduce::reversible::Rules;
 use crate::reduce::rewriting::Rewritings;
@@ -26,6 +26,7 @@ impl ReduceArg {
             ReduceArg::States => "states",
             ReduceArg::Linear => "linear",
             ReduceArg::Merge => "merge",
+            ReduceArg::Slice => "slice",
         }
     }
 }
@@ -44,6 +45,8 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
             let symmetry = Reduce::AUTO.symmetry.filter(|_| has(ReduceArg::Symmetry));
             let reversible = has(ReduceArg::Reversible).then(Rules::default);
             let rewritings = Rewritings {
+                // For whatever is looked for in the end.
+                slice: has(ReduceArg::Slice).then(Checks::default),
                 values: has(ReduceArg::Values),
                 states: has(ReduceArg::States),
                 dead: has(ReduceArg::Dead),
@@ -190,6 +193,9 @@ pub(super) fn useless(args: &CheckArgs, searched: &Searched) -> Vec<String> {
             "states is left out: no locations of a process are found that nothing tells apart"
                 .into(),
         );
+    }
+    if is_useless(ReduceArg::Slice, Kind::Rewriting) {
+        told.push("slice is left out: all of the model can influence what is looked for".into());
     }
     if is_useless(ReduceArg::Merge, Kind::Rewriting) {
         told.push("merge is left out: nowhere could a process go on without being seen".into());

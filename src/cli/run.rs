@@ -57,7 +57,8 @@ fn begin(args: &CheckArgs, model: TextModel, may_lack_slots: bool) -> Result<End
     let about = model.about(&limits);
     refuse_nothing(&about)?;
     let budget = args.run.budget(false);
-    let runs = model.runnable(wanted.rewritings, |it| executor(it, budget));
+    let by = wanted.rewritings.looking_for(limits.checks);
+    let runs = model.runnable(by, |it| executor(it, budget));
     let (control, again) = (control(&args.run), args.shortest.then(|| runs.clone()));
     let searched = model.reduced(runs, wanted, (&limits, &storage::untrained(args)), &control);
     reduce::refuse_store(args, &searched)?;

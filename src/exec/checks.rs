@@ -19,11 +19,15 @@ pub struct Checks {
 
 impl Default for Checks {
     fn default() -> Self {
-        Checks { deadlock: true, assertions: true, invariants: true, faults: true, claims: true }
+        Checks::ALL
     }
 }
 
 impl Checks {
+    /// Every one.
+    pub const ALL: Checks =
+        Checks { deadlock: true, assertions: true, invariants: true, faults: true, claims: true };
+
     /// Whether `check` counts as a violation.
     pub fn selects(&self, model: &dyn Model, check: Violation) -> bool {
         match check {

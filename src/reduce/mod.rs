@@ -16,6 +16,7 @@ mod preserve;
 mod replacing;
 pub mod reversible;
 pub mod rewriting;
+pub mod slice;
 pub mod states;
 pub mod symmetry;
 pub mod values;

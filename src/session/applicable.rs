@@ -4,7 +4,7 @@ use super::{Reduce, Runnable, Steps, TextModel};
 use crate::analysis::automorphisms::automorphisms;
 use crate::analysis::classes::joined;
 use crate::analysis::linear::linear_sets;
-use crate::exec::{Executor, Interp};
+use crate::exec::{Checks, Executor, Interp};
 use crate::ir::{
     Domain, Instance, LocationId, Process, ProcessId, Program, ScalarsetId, Type, TypeId, Variable,
 };
@@ -60,7 +60,13 @@ struct Named {
 }
 
 /// Every reduction.
-const NAMED: [Named; 8] = [
+const NAMED: [Named; 9] = [
+    Named {
+        name: "slice",
+        reduce: Reduce { rewritings: Rewritings::slicing(Checks::ALL), ..Reduce::NONE },
+        kind: Kind::Rewriting,
+        subjects: TextModel::sliced,
+    },
     Named {
         name: "values",
         reduce: Reduce { rewritings: Rewritings::VALUES, ..Reduce::NONE },
@@ -175,6 +181,23 @@ impl TextModel {
             }
         });
         subjects.collect()
+    }
+
+    /// The actions and variables that can influence nothing that is looked for in a search for everything.
+    fn sliced(&self) -> Vec<Subject> {
+        let program = self.interp.program();
+        let by = Rewritings::slicing(Checks::ALL);
+        let Some(sliced) = self.rewritten(by).and_then(Rewritten::slice) else { return Vec::new() };
+        let actions = sliced.actions().iter().map(|&id| {
+            let action = &program.actions[id];
+            let place = self.sources.locate(action.span);
+            Subject { name: action.name.clone(), place, about: "removed".into() }
+        });
+        let variables = sliced
+            .variables()
+            .iter()
+            .map(|&id| self.variable(&program.variables[id], "only its first value".into()));
+        actions.chain(variables).collect()
     }
 
     /// The variables that only count on from each other.

@@ -199,7 +199,8 @@ impl<'m> Check<'m> {
                 let decided = dir.as_deref().filter(|_| goes_on).map(Directory::decided);
                 let decided = decided.transpose()?;
                 let how = How::of(self.reduce, decided);
-                let runs = model.runnable(how.rewritings(model), |it| budget.executor(it));
+                let by = how.rewritings(model).looking_for(limits.checks);
+                let runs = model.runnable(by, |it| budget.executor(it));
                 let again = self.shortest.then(|| runs.clone());
                 let wanted = (&limits, &storage);
                 let ready = text(model, (runs, budget), wanted, how, &control)?;

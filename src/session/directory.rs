@@ -283,7 +283,7 @@ impl Job {
         let rules = |(named, is_checked)| (Rules { named, is_checked }, checks);
         let reversible = self.reversible.clone().map(rules);
         let partial_order = way.map(|way| (way, checks));
-        let rewritings = Rewritings::of_code(self.rewritings);
+        let rewritings = Rewritings::of_code(self.rewritings, checks);
         let Job { linear, processes, .. } = *self;
         Wished { reversible, rewritings, linear, symmetry, processes, partial_order }
     }

@@ -88,7 +88,8 @@ impl Reduce {
             Steps::All | Steps::Auto => None,
         };
         let reversible = self.reversible.clone().map(|rules| (rules, checks));
-        let Reduce { rewritings, linear, symmetry, processes, .. } = *self;
+        let Reduce { linear, symmetry, processes, .. } = *self;
+        let rewritings = self.rewritings.looking_for(checks);
         Wished { reversible, rewritings, linear, symmetry, processes, partial_order }
     }
 }

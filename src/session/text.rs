@@ -36,7 +36,7 @@ pub struct TextModel {
     /// What it is not reduced by, as that would not pay.
     pub left_off: Option<Refused>,
     /// What each choice of passes makes of the program, once somebody asks, if they find anything to do.
-    pub(super) rewritten: [OnceLock<Option<Box<Rewritten>>>; Rewritings::COUNT],
+    pub(super) rewritten: Box<[OnceLock<Option<Box<Rewritten>>>]>,
 }
 
 impl TextModel {
@@ -79,7 +79,7 @@ impl TextModel {
         let interp = Interp::new(loaded.program)
             .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
         let (wished, left_off) = (Wished::default(), None);
-        let rewritten = Default::default();
+        let rewritten = none_rewritten();
         let model = TextModel { interp, sources, language, options, wished, left_off, rewritten };
         Ok((model, warnings))
     }
@@ -96,7 +96,7 @@ impl TextModel {
 
     /// What these passes make of the program, if they find anything to do.
     pub fn rewritten(&self, by: Rewritings) -> Option<&Rewritten> {
-        let rewritten = &self.rewritten[usize::from(by.code())];
+        let rewritten = &self.rewritten[by.number()];
         rewritten.get_or_init(|| Rewritten::of(&self.interp, by).map(Box::new)).as_deref()
     }
 
@@ -202,7 +202,7 @@ impl TextModel {
 
     /// The same model with its states' variables in this order.
     pub fn with_order(self, order: &[GroupId]) -> Result<TextModel, NotAnOrder> {
-        let (interp, rewritten) = (self.interp.with_order(order)?, Default::default());
+        let (interp, rewritten) = (self.interp.with_order(order)?, none_rewritten());
         Ok(TextModel { interp, rewritten, ..self })
     }
 
@@ -225,6 +225,11 @@ impl TextModel {
     pub fn name(&self) -> &str {
         &self.sources.file(0).name
     }
+}
+
+/// Nobody has asked yet what any passes make of a program.
+fn none_rewritten() -> Box<[OnceLock<Option<Box<Rewritten>>>]> {
+    (0..Rewritings::COUNT).map(|_| OnceLock::new()).collect()
 }
 
 /// The text of a model.

@@ -24,6 +24,7 @@ mod partial_order;
 mod postponed;
 mod reversible;
 mod sleep;
+mod slice;
 mod stacks;
 mod states;
 mod symmetry;

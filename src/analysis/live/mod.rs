@@ -20,6 +20,7 @@ mod bounds;
 mod leading;
 mod scalars;
 
+pub use bounds::{bounds, surely_stored};
 pub use scalars::Scalars;
 
 use super::bits;

@@ -22,6 +22,8 @@
 mod alike;
 mod resets;
 
+pub(super) use resets::statements;
+
 use super::pass::Pass;
 use crate::analysis::live::Dead;
 use crate::ir::{Layout, LocationId, ProcessId, Program, VarId};

@@ -1,6 +1,6 @@
 //! The pass: actions that set to its first value what is dead behind them.
 
-use crate::analysis::live::Dead;
+use crate::analysis::live::{Dead, Scalars};
 use crate::ir::walk::any_stmt;
 use crate::ir::{
     Action, Expr, ExprKind, Overflow, Place, Program, Selector, Stmt, StmtKind, Type, TypeId, VarId,
@@ -20,13 +20,14 @@ pub(super) fn add_resets(program: &mut Program, dead: &Dead) -> usize {
         if ends_its_mover(action) {
             continue;
         }
-        let resets = statements(program, dead, &dead.after(id, action), action.span);
+        let resets = statements(program, dead.scalars(), &dead.after(id, action), action.span);
         count += resets.len();
         program.actions[id].body.extend(resets);
     }
     for number in 0..program.starts.len() {
         let start = &program.starts[number];
-        let resets = statements(program, dead, &dead.after_start(program, start), start.span);
+        let dead_behind = dead.after_start(program, start);
+        let resets = statements(program, dead.scalars(), &dead_behind, start.span);
         program.starts[number].body.extend(resets);
     }
     count
@@ -37,10 +38,15 @@ fn ends_its_mover(action: &Action) -> bool {
 }
 
 /// Statements that reset these scalars: a variable at once where all of it is reset.
-fn statements(program: &Program, dead: &Dead, scalars: &[usize], span: Span) -> Vec<Stmt> {
+pub(in crate::reduce) fn statements(
+    program: &Program,
+    numbers: &Scalars,
+    scalars: &[usize],
+    span: Span,
+) -> Vec<Stmt> {
     let mut of: BTreeMap<VarId, BTreeSet<u32>> = BTreeMap::new();
     for &scalar in scalars {
-        let (variable, at) = dead.scalars().variable(scalar);
+        let (variable, at) = numbers.variable(scalar);
         of.entry(variable).or_default().insert(at);
     }
     let resets = of.into_iter().flat_map(|(variable, wanted)| {

@@ -12,7 +12,7 @@ const TRIED_MAX: u64 = 1 << 12;
 
 /// Whether a process at a location can always take one of these actions, which are its own matter and all that begin
 /// there.
-pub(super) fn is_always_possible(
+pub(in crate::reduce) fn is_always_possible(
     table: &Table<'_>,
     written: &Interp,
     (process, at): (ProcessId, LocationId),

@@ -27,6 +27,8 @@ mod compose;
 mod passages;
 mod path;
 
+pub(super) use always::is_always_possible;
+
 use super::pass::Pass;
 use super::{Kept, Preserved};
 use crate::analysis::access::Table;

@@ -1,7 +1,8 @@
 //! Programs that are rewritten before they are run, so that states that nothing can tell apart are one state.
 //!
 //! Each pass changes the program and says which state of its own stands for a state of the program
-//! before ([`Pass`]). Passes follow one another, each on what the one before has left: first [`values`](super::values), after which more
+//! before ([`Pass`]). Passes follow one another, each on what the one before has left: first [`slice`](super::slice), which leaves less to all
+//! others, then [`values`](super::values), after which more
 //! actions are equal, then [`states`](super::states), then [`dead`](super::dead), which resets to what the first have left of first values, last [`merge`](super::merge).
 //! Interpreter, compiler and the other
 //! reductions run what is left in the end; actions of the program as written, locations and cells keep their numbers, so that a
@@ -13,16 +14,19 @@ use super::claim::NeverClaim;
 use super::dead::Cleared;
 use super::merge::{self, Fused};
 use super::pass::Pass;
+use super::slice::{self, Sliced};
 use super::states::Unified;
 use super::values::Merged;
 use super::{Kind, Preserved, Reduction, Refused, Stack};
-use crate::exec::{Interp, Model, Tally};
+use crate::exec::{Checks, Interp, Model, Tally};
 use crate::ir::Program;
 use model::Followed;
 
 /// Which passes there are to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rewritings {
+    /// What can influence nothing that is looked for is removed, in a search for some checks.
+    pub slice: Option<Checks>,
     /// Values that nothing tells apart are one.
     pub values: bool,
     /// States of processes that nothing tells apart are one.
@@ -36,13 +40,13 @@ pub struct Rewritings {
 impl Rewritings {
     /// None: the program runs as it is written.
     pub const NONE: Rewritings =
-        Rewritings { values: false, states: false, dead: false, merge: false };
+        Rewritings { slice: None, values: false, states: false, dead: false, merge: false };
 
     /// Those by which states stay alike, and each step one.
     pub const ALIKE: Rewritings =
-        Rewritings { values: true, states: true, dead: true, merge: false };
+        Rewritings { slice: None, values: true, states: true, dead: true, merge: false };
 
-    /// Every one.
+    /// Every one that does not depend on what is looked for.
     pub const ALL: Rewritings = Rewritings { merge: true, ..Rewritings::ALIKE };
 
     /// What is dead is reset, and that is all.
@@ -57,19 +61,38 @@ impl Rewritings {
     /// Processes do not stop where nobody could tell, and that is all.
     pub const MERGE: Rewritings = Rewritings { merge: true, ..Rewritings::NONE };
 
-    /// How many different ones there are: their codes are less.
-    pub const COUNT: usize = 16;
+    /// What can influence nothing that is looked for is removed, and that is all.
+    pub const fn slicing(checks: Checks) -> Rewritings {
+        Rewritings { slice: Some(checks), ..Rewritings::NONE }
+    }
+
+    /// The same in a search for these checks.
+    pub fn looking_for(self, checks: Checks) -> Rewritings {
+        Rewritings { slice: self.slice.map(|_| checks), ..self }
+    }
+
+    /// How many different ones there are: their numbers are less.
+    pub const COUNT: usize = 1 << 9;
+
+    /// A number for what comes of them: that of the passes, and what is looked for where that matters.
+    pub fn number(self) -> usize {
+        let looked = self.slice.map_or(0, |it| {
+            let checks = [it.deadlock, it.assertions, it.invariants, it.faults];
+            checks.iter().fold(0, |code, &it| code << 1 | usize::from(it))
+        });
+        looked << 5 | usize::from(self.code())
+    }
 
     /// As a number: a bit for each pass.
     pub fn code(self) -> u8 {
-        let passes = [self.dead, self.values, self.states, self.merge];
+        let passes = [self.dead, self.values, self.states, self.merge, self.slice.is_some()];
         passes.iter().rev().fold(0, |code, &it| code << 1 | u8::from(it))
     }
 
-    /// Those of a number.
-    pub fn of_code(code: u8) -> Rewritings {
-        let [dead, values, states, merge] = [1, 2, 4, 8].map(|it| code & it != 0);
-        Rewritings { values, states, dead, merge }
+    /// Those of a number, in a search for some checks.
+    pub fn of_code(code: u8, checks: Checks) -> Rewritings {
+        let [dead, values, states, merge, slice] = [1, 2, 4, 8, 16].map(|it| code & it != 0);
+        Rewritings { slice: slice.then_some(checks), values, states, dead, merge }
     }
 }
 
@@ -77,6 +100,7 @@ impl Rewritings {
 #[derive(Debug)]
 pub struct Rewritten {
     interp: Interp,
+    slice: Option<Sliced>,
     values: Option<Merged>,
     states: Option<Unified>,
     dead: Option<Cleared>,
@@ -87,19 +111,27 @@ impl Rewritten {
     /// What these passes make of a program; nothing if they find nothing to do.
     pub fn of(written: &Interp, wanted: Rewritings) -> Option<Rewritten> {
         let (mut program, layout) = (written.program().clone(), written.layout());
+        let sliced = |checks| Sliced::rewrite(&mut program, written, checks);
+        let slice = wanted.slice.and_then(sliced);
         let values = wanted.values.then(|| Merged::rewrite(&mut program, layout)).flatten();
         let states = wanted.states.then(|| Unified::rewrite(&mut program, layout)).flatten();
         let dead = wanted.dead.then(|| Cleared::rewrite(&mut program, layout)).flatten();
         let fused = wanted.merge.then(|| Fused::rewrite(&mut program, written)).flatten();
-        if values.is_none() && states.is_none() && dead.is_none() && fused.is_none() {
+        let is_left = values.is_none() && states.is_none() && dead.is_none() && fused.is_none();
+        if slice.is_none() && is_left {
             return None;
         }
-        Some(Rewritten { interp: written.rewritten(program)?, values, states, dead, fused })
+        Some(Rewritten { interp: written.rewritten(program)?, slice, values, states, dead, fused })
     }
 
     /// Runs it.
     pub fn interp(&self) -> &Interp {
         &self.interp
+    }
+
+    /// What is removed, if anything is.
+    pub fn slice(&self) -> Option<&Sliced> {
+        self.slice.as_ref()
     }
 
     /// What became of its values, if anything did.
@@ -124,11 +156,12 @@ impl Rewritten {
 
     /// The passes that did something, in their order.
     fn passes(&self) -> impl Iterator<Item = &dyn Pass> {
+        let slice = self.slice.as_ref().map(|it| it as &dyn Pass);
         let values = self.values.as_ref().map(|it| it as &dyn Pass);
         let states = self.states.as_ref().map(|it| it as &dyn Pass);
         let dead = self.dead.as_ref().map(|it| it as &dyn Pass);
         let fused = self.fused.as_ref().map(|it| it as &dyn Pass);
-        [values, states, dead, fused].into_iter().flatten()
+        [slice, values, states, dead, fused].into_iter().flatten()
     }
 }
 
@@ -158,6 +191,7 @@ impl<'m> ProgramForm<'m> {
     /// The passes that did something.
     pub fn rewritings(self) -> Rewritings {
         let of = |it: &Rewritten| Rewritings {
+            slice: it.slice.as_ref().map(Sliced::checks),
             values: it.values.is_some(),
             states: it.states.is_some(),
             dead: it.dead.is_some(),
@@ -167,9 +201,13 @@ impl<'m> ProgramForm<'m> {
     }
 
     /// Of some passes that are wanted those that cannot be used whatever the program does.
-    pub fn refused(self, wanted: Rewritings) -> Option<Refused> {
-        let why = merge::refusal(self.written.program()).filter(|_| wanted.merge)?;
-        Some(Refused { name: merge::NAME.into(), why })
+    pub fn refused(self, wanted: Rewritings) -> impl Iterator<Item = Refused> {
+        let program = self.written.program();
+        let refused = |name: &str, why| Refused { name: name.into(), why };
+        let slice = wanted.slice.and_then(|it| slice::refusal(program, it));
+        let merge = merge::refusal(program).filter(|_| wanted.merge);
+        let slice = slice.map(|why| refused(slice::NAME, why));
+        slice.into_iter().chain(merge.map(|why| refused(merge::NAME, why)))
     }
 
     /// Each pass that did something, as a reduction of what runs the program.

@@ -1,0 +1,225 @@
+//! The cone of influence: what stays, from what is looked for backwards.
+
+use super::Looked;
+use super::items::{Items, written};
+use super::needs::Needs;
+use crate::analysis::access::Table;
+use crate::analysis::bits;
+use crate::analysis::instances::InstanceId;
+use crate::ir::walk::{self, Visitor};
+use crate::ir::{
+    Action, ActionId, Arena, Edge, Entity, Pid, ProcessId, Program, PropertyKind, Stmt, StmtKind,
+    Turn, Urgency,
+};
+use std::collections::BTreeSet;
+
+/// What stays of a program.
+pub(super) struct Cone {
+    pub items: Items,
+    /// What matters of a state.
+    pub relevant: Vec<u64>,
+    /// The actions that stay.
+    pub kept: BTreeSet<ActionId>,
+}
+
+/// Finds it.
+struct Closing<'c> {
+    program: &'c Program,
+    items: Items,
+    relevant: Vec<u64>,
+    kept: BTreeSet<ActionId>,
+    /// What each action may change.
+    written: Arena<ActionId, Vec<u64>>,
+    /// The actions from each location of each process, and those to it.
+    from: Vec<Vec<Vec<ActionId>>>,
+    to: Vec<Vec<Vec<ActionId>>>,
+    /// The processes of which instances are started on the way.
+    started: BTreeSet<ProcessId>,
+    has_committed: bool,
+}
+
+impl Cone {
+    /// Of a program, where this is looked for; nothing if there is too much of it.
+    pub fn of(table: &Table<'_>, looked: Looked) -> Option<Cone> {
+        let program = table.program();
+        let mut closing = Closing::new(program, Items::new(program)?);
+        closing.properties(looked);
+        closing.lives();
+        match looked.is_every_step {
+            true => closing.kept.extend(program.actions.keys()),
+            false => closing.kept.extend(failing(table, looked)),
+        }
+        closing.close();
+        let Closing { items, relevant, kept, .. } = closing;
+        Some(Cone { items, relevant, kept })
+    }
+}
+
+/// The actions that may fail in a way that is looked for.
+fn failing(table: &Table<'_>, looked: Looked) -> BTreeSet<ActionId> {
+    let mut found = BTreeSet::new();
+    for number in 0..table.instances().count() {
+        let number = InstanceId(number);
+        let failures = table.access(number).failures();
+        let is_looked_for = failures.other && looked.checks.faults
+            || failures.assertion && looked.checks.assertions;
+        let instance = table.instances().get(number).filter(|_| is_looked_for);
+        found.extend(instance.into_iter().flat_map(|it| it.sides()).map(|it| it.action));
+    }
+    found
+}
+
+impl<'c> Closing<'c> {
+    fn new(program: &'c Program, items: Items) -> Closing<'c> {
+        let none = || {
+            let of = program.processes.values().map(|it| vec![Vec::new(); it.locations.len()]);
+            of.collect::<Vec<Vec<Vec<ActionId>>>>()
+        };
+        let (mut from, mut to, mut all_written) = (none(), none(), Arena::default());
+        for (id, action) in program.actions.iter() {
+            if let Some(edge) = action.edge {
+                from[edge.process.index()][edge.from.index()].push(id);
+                to[edge.process.index()][edge.to.index()].push(id);
+            }
+            all_written.push(written(program, &items, action));
+        }
+        let mut processes = program.processes.values();
+        let has_committed =
+            processes.any(|it| it.locations.values().any(|at| at.urgency == Urgency::Committed));
+        let relevant = items.none();
+        let (kept, started) = (BTreeSet::new(), started(program));
+        Closing {
+            program,
+            items,
+            relevant,
+            kept,
+            written: all_written,
+            from,
+            to,
+            started,
+            has_committed,
+        }
+    }
+
+    /// Adds what code needs.
+    fn needs(&mut self, of: impl FnOnce(&mut Needs<'_>)) {
+        let mut found = self.relevant.clone();
+        let (program, items, relevant) = (self.program, &self.items, &self.relevant);
+        of(&mut Needs { program, items, relevant, found: &mut found });
+        self.relevant = found;
+    }
+
+    /// What is looked for in states matters, and what is assumed of them.
+    fn properties(&mut self, looked: Looked) {
+        for property in self.program.properties.values() {
+            if !looked.asks(self.program, &property.kind) {
+                continue;
+            }
+            match &property.kind {
+                PropertyKind::Invariant(it) | PropertyKind::Assumption(it) => {
+                    self.needs(|needs| needs.expr(it));
+                }
+                PropertyKind::AssertionAt { process, location, condition } => {
+                    self.needs(|needs| needs.expr(condition));
+                    bits::insert(&mut self.relevant, self.items.at(*process, *location));
+                }
+                PropertyKind::Automaton(_) | PropertyKind::Claim(_) => {}
+            }
+        }
+    }
+
+    /// What is known of processes by their lives: when they may move, who they are, what they begin with.
+    fn lives(&mut self) {
+        for process in self.program.processes.values() {
+            process.life.provided.iter().for_each(|it| self.needs(|needs| needs.expr(it)));
+            let own = match process.life.pid {
+                Pid::In(variable) => Some(variable),
+                _ => None,
+            };
+            for scalar in own.into_iter().flat_map(|it| self.items.scalars.of(it)) {
+                bits::insert(&mut self.relevant, scalar);
+            }
+            // What those write that begin with the program is not reset before the next begins.
+            let all = vec![u64::MAX; self.relevant.len()];
+            let (program, items) = (self.program, &self.items);
+            let found = &mut self.relevant;
+            Needs { program, items, relevant: &all, found }.body(&process.life.prologue);
+        }
+    }
+
+    /// Adds all that can influence what is there, until nothing is missing.
+    fn close(&mut self) {
+        loop {
+            let before = (self.kept.len(), self.relevant.clone());
+            for (id, written) in self.written.iter() {
+                if bits::meet(written, &self.relevant) {
+                    self.kept.insert(id);
+                }
+            }
+            for id in self.kept.clone() {
+                self.keep(&self.program.actions[id]);
+            }
+            if bits::has(&self.relevant, self.items.steps) {
+                self.kept.extend(self.program.actions.keys());
+            }
+            if before == (self.kept.len(), self.relevant.clone()) {
+                return;
+            }
+        }
+    }
+
+    /// Adds what an action needs, and the actions without which its mover would not come to it.
+    fn keep(&mut self, action: &Action) {
+        self.needs(|needs| needs.action(action));
+        if self.has_committed {
+            bits::insert(&mut self.relevant, self.items.commitment);
+        }
+        let Some(edge) = action.edge else { return };
+        if self.started.contains(&edge.process) {
+            bits::insert(&mut self.relevant, self.items.instances);
+        }
+        let leading = &self.to[edge.process.index()][edge.from.index()];
+        let moves =
+            |it: &&ActionId| self.program.actions[**it].edge.is_some_and(|it| it.from != it.to);
+        self.kept.extend(leading.iter().filter(moves));
+        self.keep_beside(edge);
+        // The turn is kept as long as something is possible.
+        let locations = &self.program.processes[edge.process].locations;
+        if action.control.turn != Turn::Open || locations[edge.to].urgency != Urgency::Free {
+            self.kept.extend(&self.from[edge.process.index()][edge.to.index()]);
+        }
+        if locations[edge.from].urgency != Urgency::Free {
+            self.kept.extend(&self.from[edge.process.index()][edge.from.index()]);
+        }
+    }
+
+    /// Where some action waits for others not to be possible, all stay.
+    fn keep_beside(&mut self, edge: Edge) {
+        let beside = &self.from[edge.process.index()][edge.from.index()];
+        let waits = |it: &ActionId| {
+            let control = self.program.actions[*it].control;
+            control.otherwise || control.tier != 0
+        };
+        if beside.iter().any(waits) {
+            self.kept.extend(beside);
+        }
+    }
+}
+
+/// The processes of which an instance may come on the way.
+fn started(program: &Program) -> BTreeSet<ProcessId> {
+    struct Started(BTreeSet<ProcessId>);
+    impl Visitor for Started {
+        fn stmt(&mut self, stmt: &Stmt) {
+            if let StmtKind::Run { process, .. } = stmt.kind {
+                self.0.insert(process);
+            }
+            walk::stmt(self, stmt);
+        }
+    }
+    let mut started = Started(BTreeSet::new());
+    program.actions.values().for_each(|it| walk::body(&mut started, &it.body));
+    program.functions.values().for_each(|it| walk::body(&mut started, &it.body));
+    program.processes.values().for_each(|it| walk::body(&mut started, &it.life.prologue));
+    started.0
+}

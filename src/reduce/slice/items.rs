@@ -1,0 +1,224 @@
+//! What may matter in a state, numbered, and what of it code reads and writes.
+
+use crate::analysis::bits;
+use crate::analysis::live::Scalars;
+use crate::ir::walk::{self, Access, Visitor};
+use crate::ir::{
+    Action, ChannelId, ChannelRef, Entity, Expr, ExprKind, FunctionId, LocationId, Place,
+    ProcessId, Program, Stmt, StmtKind, Urgency,
+};
+use std::collections::BTreeSet;
+
+/// Numbers for what may matter: the scalars of variables, channels, whether a process is at a location, which
+/// instances there are, whether anybody is at a committed location, which steps are possible.
+#[derive(Debug)]
+pub(super) struct Items {
+    pub scalars: Scalars,
+    channels: usize,
+    /// The first location of each process.
+    locations: Vec<usize>,
+    /// Which instances there are.
+    pub instances: usize,
+    /// Whether anybody is at a committed location.
+    pub commitment: usize,
+    /// Which steps are possible.
+    pub steps: usize,
+}
+
+impl Items {
+    /// Those of a program, unless there are too many.
+    pub fn new(program: &Program) -> Option<Items> {
+        let scalars = Scalars::new(program)?;
+        let channels = scalars.count();
+        let mut next = channels + program.channels.len();
+        let mut locations = Vec::new();
+        for process in program.processes.values() {
+            locations.push(next);
+            next += process.locations.len();
+        }
+        let (instances, commitment, steps) = (next, next + 1, next + 2);
+        Some(Items { scalars, channels, locations, instances, commitment, steps })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.steps + 1
+    }
+
+    /// None of them.
+    pub fn none(&self) -> Vec<u64> {
+        vec![0; bits::words_of(self.count())]
+    }
+
+    fn channel(&self, id: ChannelId) -> usize {
+        self.channels + id.index()
+    }
+
+    /// Whether a process is at a location.
+    pub fn at(&self, process: ProcessId, location: LocationId) -> usize {
+        self.locations[process.index()] + location.index()
+    }
+
+    /// Adds what a place may mean to a set.
+    pub fn add_place(&self, program: &Program, place: &Place, set: &mut [u64]) {
+        if let Some(meant) = self.scalars.meant(program, place) {
+            meant.scalars.for_each(|it| bits::insert(set, it));
+        }
+    }
+}
+
+/// Notes everything that code names, be it read or written.
+pub(super) struct Names<'n> {
+    pub program: &'n Program,
+    pub items: &'n Items,
+    pub found: &'n mut [u64],
+    functions: BTreeSet<FunctionId>,
+}
+
+impl<'n> Names<'n> {
+    pub fn new(program: &'n Program, items: &'n Items, found: &'n mut [u64]) -> Names<'n> {
+        Names { program, items, found, functions: BTreeSet::new() }
+    }
+
+    fn function(&mut self, id: FunctionId) {
+        if self.functions.insert(id) {
+            let program = self.program;
+            walk::body(self, &program.functions[id].body);
+        }
+    }
+}
+
+impl Visitor for Names<'_> {
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Call { function, .. } => self.function(*function),
+            StmtKind::Exit => bits::insert(self.found, self.items.instances),
+            StmtKind::Run { process, .. } => {
+                bits::insert(self.found, self.items.instances);
+                let process = &self.program.processes[*process];
+                let scalars = process.parameters.iter().flat_map(|&it| self.items.scalars.of(it));
+                scalars.for_each(|it| bits::insert(self.found, it));
+                walk::body(self, &process.life.prologue);
+            }
+            _ => {}
+        }
+        walk::stmt(self, stmt);
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Call(function, _) => self.function(*function),
+            ExprKind::At { process, slot, location } => {
+                bits::insert(self.found, self.items.at(*process, *location));
+                if slot.is_some() {
+                    bits::insert(self.found, self.items.instances);
+                }
+            }
+            ExprKind::Processes | ExprKind::SlotOf(..) => {
+                bits::insert(self.found, self.items.instances);
+            }
+            ExprKind::Timeout | ExprKind::Enabled(_) | ExprKind::PriorityOf(_) => {
+                bits::insert(self.found, self.items.steps);
+            }
+            _ => {}
+        }
+        walk::expr(self, expr);
+    }
+
+    fn place(&mut self, place: &Place, _: Access) {
+        self.items.add_place(self.program, place, self.found);
+        // Whoever names an instance sees whether it is there.
+        if place.slot.is_some() {
+            bits::insert(self.found, self.items.instances);
+        }
+        walk::place(self, place);
+    }
+
+    fn channel(&mut self, channel: &ChannelRef, _: Access) {
+        let all = channel.meant(self.program);
+        all.for_each(|it| bits::insert(self.found, self.items.channel(it)));
+        walk::channel(self, channel);
+    }
+}
+
+/// Notes what code may change.
+struct Writes<'w> {
+    program: &'w Program,
+    items: &'w Items,
+    found: &'w mut [u64],
+    functions: BTreeSet<FunctionId>,
+}
+
+impl Writes<'_> {
+    fn function(&mut self, id: FunctionId) {
+        if self.functions.insert(id) {
+            let program = self.program;
+            walk::body(self, &program.functions[id].body);
+        }
+    }
+}
+
+impl Visitor for Writes<'_> {
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Call { function, .. } => self.function(*function),
+            StmtKind::Exit => bits::insert(self.found, self.items.instances),
+            StmtKind::Run { process: id, .. } => {
+                bits::insert(self.found, self.items.instances);
+                let process = &self.program.processes[*id];
+                bits::insert(self.found, self.items.at(*id, process.start));
+                let locals = self.items.scalars.of_process(self.program, *id);
+                locals.for_each(|it| bits::insert(self.found, it));
+                walk::body(self, &process.life.prologue);
+            }
+            _ => {}
+        }
+        walk::stmt(self, stmt);
+    }
+
+    fn place(&mut self, place: &Place, access: Access) {
+        if access == Access::Write {
+            self.items.add_place(self.program, place, self.found);
+        }
+        walk::place(self, place);
+    }
+
+    fn channel(&mut self, channel: &ChannelRef, access: Access) {
+        if access == Access::Write {
+            let all = channel.meant(self.program);
+            all.for_each(|it| bits::insert(self.found, self.items.channel(it)));
+        }
+        walk::channel(self, channel);
+    }
+}
+
+/// What an action may change.
+pub(super) fn written(program: &Program, items: &Items, action: &Action) -> Vec<u64> {
+    let mut found = written_by(program, items, &action.body);
+    let mut writes = Writes { program, items, found: &mut found, functions: BTreeSet::new() };
+    action.communication.iter().for_each(|it| writes.communication(it));
+    let Some(edge) = action.edge.filter(|it| it.from != it.to || ends(&action.body)) else {
+        return found;
+    };
+    let locations = &program.processes[edge.process].locations;
+    for at in [edge.from, edge.to] {
+        bits::insert(&mut found, items.at(edge.process, at));
+        if locations[at].urgency == Urgency::Committed {
+            bits::insert(&mut found, items.commitment);
+        }
+    }
+    found
+}
+
+/// What a body may change.
+pub(super) fn written_by(program: &Program, items: &Items, body: &[Stmt]) -> Vec<u64> {
+    let mut found = items.none();
+    let functions = BTreeSet::new();
+    walk::body(&mut Writes { program, items, found: &mut found, functions }, body);
+    found
+}
+
+/// Whether its mover ends with a body.
+pub(super) fn ends(body: &[Stmt]) -> bool {
+    walk::any_stmt(body, &|it| *it == StmtKind::Exit)
+}

@@ -1,0 +1,296 @@
+//! Slicing: what can influence nothing that is looked for is removed before the search.
+//!
+//! A search is for something: deadlocks, errors in steps, failed assertions, invariants ([`Checks`]). What can influence none
+//! of it need not be there (Weiser 1984; for model checking Hatcliff, Dwyer and Zheng 2000; Pelánek 2005, section 3.2.1).
+//!
+//! 1. *What matters* begins with what properties ask for and with the actions that may fail (`cone`). An
+//!    action stays if it may change what matters, and then all that it waits for matters, all that it stores where that matters, and all
+//!    by which it may fail (`needs`). Whoever sends or receives on a channel has everybody stay who does. So do
+//!    the actions by which the mover comes to where the action begins; what lies behind the last of them does not.
+//! 2. *Deadlocks*: whatever can move keeps from one. So all actions stay, and it is only variables that can go, unless
+//!    some process always has a step that is possible, wherever it is and whatever the others do (`perpetual`). Then there is no deadlock, and
+//!    it is left a step that leads nowhere wherever something of it is removed, so that there is none in what is left.
+//! 3. *Removed* actions are never possible and say nothing any more; variables that do not matter have their first values
+//!    behind each step that writes them. A step of what is left is a step of the program as written.
+//!
+//! *Why that keeps what is looked for.* Take a run of the program as written, and leave out the steps of removed actions. No other
+//! step misses them: what it waits for and what it stores where that matters is as it was, and its mover is where it was, since
+//! whatever leads there stayed. So it is a run of what is left, and a violation at its end is one there; it is
+//! not longer. The other way around a run of what is left is one of the program as written, in which some actions are
+//! not taken. So depths are kept, too.
+//!
+//! ```text
+//! process P { a -> b { n := n + 1; }    b -> a { guard x < 2; x := x + 1; } }     looked for: x < 3, nothing else
+//! process Q { c -> d { guard n > 1; }   d -> c { m := n; } }
+//! becomes
+//! process P { a -> b { n := 0; }        b -> a { guard x < 2; x := x + 1; } }
+//! process Q { c -> d { guard false; }   d -> c { guard false; } }
+//! ```
+
+mod cone;
+mod items;
+mod needs;
+mod perpetual;
+mod values;
+
+use super::dead::statements;
+use super::pass::Pass;
+use super::{Kept, Preserved};
+use crate::analysis::access::Table;
+use crate::analysis::bits;
+use crate::analysis::live::bounds;
+use crate::exec::{Checks, Interp};
+use crate::ir::{
+    Action, ActionId, Control, Edge, EndRule, Expr, Layout, LocationId, Owner, ProcessId, Program,
+    PropertyId, PropertyKind, Stmt, VarId,
+};
+use crate::source::Span;
+use cone::Cone;
+use std::collections::BTreeMap;
+use values::FirstValues;
+
+/// What the reduction is called.
+pub const NAME: &str = "slice";
+
+/// Of more action instances it takes long to find out what they may do.
+const INSTANCES_MAX: u32 = 1 << 14;
+
+/// What is looked for, as far as it decides what matters.
+#[derive(Clone, Copy, Debug)]
+struct Looked {
+    checks: Checks,
+    /// Whether it matters which steps are possible.
+    is_every_step: bool,
+}
+
+impl Looked {
+    /// Whether a property is judged: it is looked for, or judging it may be an error that is.
+    fn asks(self, program: &Program, property: &PropertyKind) -> bool {
+        let fails = |it: &Expr| self.checks.faults && bounds(program, it).is_none();
+        match property {
+            PropertyKind::Invariant(it) => self.checks.invariants || fails(it),
+            PropertyKind::AssertionAt { condition, .. } => {
+                self.checks.assertions || fails(condition)
+            }
+            PropertyKind::Assumption(_) | PropertyKind::Automaton(_) | PropertyKind::Claim(_) => {
+                true
+            }
+        }
+    }
+}
+
+/// What was removed from a program.
+#[derive(Debug)]
+pub struct Sliced {
+    checks: Checks,
+    actions: Vec<ActionId>,
+    variables: Vec<VarId>,
+    first: FirstValues,
+}
+
+impl Sliced {
+    /// Removes from a program, which `written` runs, what can influence nothing that is looked for; nothing if all of it can.
+    pub(super) fn rewrite(
+        program: &mut Program,
+        written: &Interp,
+        checks: Checks,
+    ) -> Option<Sliced> {
+        if refusal(program, checks).is_some() {
+            return None;
+        }
+        let before = program.clone();
+        let table = Table::new(&before, written.layout()).ok()?;
+        if table.instances().count() > INSTANCES_MAX {
+            return None;
+        }
+        let ever = perpetual::find(&table, written).filter(|_| checks.deadlock);
+        let looked = Looked { checks, is_every_step: checks.deadlock && ever.is_none() };
+        let cone = Cone::of(&table, looked)?;
+        let is_removed = |id: &ActionId| !cone.kept.contains(id);
+        let actions: Vec<ActionId> = before.actions.keys().filter(is_removed).collect();
+        remove(program, &actions, ever);
+        for id in program.properties.keys() {
+            leave_unasked(program, looked, id);
+        }
+        let resets = reset(program, &before, &cone);
+        let variables = variables(&before, &cone);
+        let first = FirstValues::new(&before, written.layout(), &cone);
+        (!actions.is_empty() || resets > 0).then_some(Sliced { checks, actions, variables, first })
+    }
+
+    /// What is looked for.
+    pub fn checks(&self) -> Checks {
+        self.checks
+    }
+
+    /// The actions that are removed.
+    pub fn actions(&self) -> &[ActionId] {
+        &self.actions
+    }
+
+    /// The variables that are never anything but what they are at first, and were.
+    pub fn variables(&self) -> &[VarId] {
+        &self.variables
+    }
+}
+
+/// Why nothing of a program is removed in a search for some checks, whatever it does, if so.
+pub(super) fn refusal(program: &Program, checks: Checks) -> Option<String> {
+    let mut properties = program.properties.values();
+    let claim = properties.find(|it| matches!(it.kind, PropertyKind::Claim(_)));
+    if let Some(claim) = claim {
+        return Some(format!("the never claim {} has to see every state", claim.name));
+    }
+    let has_priorities = program.actions.values().any(|it| it.priority != 0)
+        || program.processes.values().any(|it| it.life.priority.is_some());
+    match () {
+        () if program.last.is_some() => Some("something asks who moved last".into()),
+        () if has_priorities => Some("something has priorities".into()),
+        () if program.end == EndRule::NeverStuttering && checks.deadlock => {
+            Some("whatever changes anything may keep from a deadlock".into())
+        }
+        () => None,
+    }
+}
+
+/// Has actions never be possible. The process that always has a step, if there is one, still does.
+fn remove(program: &mut Program, actions: &[ActionId], ever: Option<ProcessId>) {
+    let mut left: BTreeMap<(ProcessId, LocationId), ActionId> = BTreeMap::new();
+    for &id in actions {
+        if let Some(edge) = program.actions[id].edge.filter(|it| Some(it.process) == ever) {
+            left.entry((edge.process, edge.from)).or_insert(id);
+        }
+        let action = &mut program.actions[id];
+        let never = Expr::constant(0, action.span);
+        *action = empty(action, Some(never));
+    }
+    for ((process, at), id) in left {
+        let action = &mut program.actions[id];
+        let edge = Some(Edge { process, from: at, to: at });
+        *action = Action { edge, ..empty(action, None) };
+    }
+}
+
+/// An action that does nothing but move.
+fn empty(action: &Action, guard: Option<Expr>) -> Action {
+    Action {
+        parameters: Vec::new(),
+        guard,
+        communication: None,
+        body: Vec::new(),
+        control: Control::default(),
+        ..action.clone()
+    }
+}
+
+/// Has a property that is not looked for ask for nothing.
+fn leave_unasked(program: &mut Program, looked: Looked, id: PropertyId) {
+    if looked.asks(program, &program.properties[id].kind) {
+        return;
+    }
+    match &mut program.properties[id].kind {
+        PropertyKind::Invariant(it) | PropertyKind::AssertionAt { condition: it, .. } => {
+            *it = Expr::constant(1, it.span);
+        }
+        _ => {}
+    }
+}
+
+/// Has what does not matter be reset where it is written; tells in how many places.
+fn reset(program: &mut Program, before: &Program, cone: &Cone) -> usize {
+    let mut count = 0;
+    let mut add = |body: &mut Vec<Stmt>, resets: Vec<Stmt>| {
+        count += resets.len();
+        body.extend(resets);
+    };
+    for &id in &cone.kept {
+        let action = &before.actions[id];
+        if !items::ends(&action.body) {
+            let written = items::written(before, &cone.items, action);
+            let mover = action.edge.map(|it| it.process);
+            let resets = resets(before, cone, (written, mover), action.span);
+            add(&mut program.actions[id].body, resets);
+        }
+    }
+    for (number, start) in before.starts.iter().enumerate() {
+        let written = items::written_by(before, &cone.items, &start.body);
+        let resets = resets(before, cone, (written, None), start.span);
+        add(&mut program.starts[number].body, resets);
+    }
+    for (id, process) in before.processes.iter() {
+        let written = items::written_by(before, &cone.items, &process.life.prologue);
+        let resets = resets(before, cone, (written, Some(id)), process.span);
+        add(&mut program.processes[id].life.prologue, resets);
+    }
+    count
+}
+
+/// What resets what does not matter of that which somebody writes: the program's and his own. What he starts has its first values.
+fn resets(
+    program: &Program,
+    cone: &Cone,
+    (mut written, mover): (Vec<u64>, Option<ProcessId>),
+    span: Span,
+) -> Vec<Stmt> {
+    let scalars = &cone.items.scalars;
+    bits::remove(&mut written, &cone.relevant);
+    let is_his = |it: &usize| match program.variables[scalars.variable(*it).0].owner {
+        Owner::Process(id) => Some(id) == mover || !program.processes[id].has_slots(),
+        Owner::Program => true,
+    };
+    let all = bits::members(&written).take_while(|&it| it < scalars.count());
+    statements(program, scalars, &all.filter(is_his).collect::<Vec<_>>(), span)
+}
+
+/// The variables that something writes and of which nothing matters.
+fn variables(program: &Program, cone: &Cone) -> Vec<VarId> {
+    let Cone { items, relevant, .. } = cone;
+    let mut ever = items.none();
+    for action in program.actions.values() {
+        bits::extend(&mut ever, &items::written(program, items, action));
+    }
+    for start in &program.starts {
+        bits::extend(&mut ever, &items::written_by(program, items, &start.body));
+    }
+    let is_gone = |id: &VarId| {
+        let mut all = items.scalars.of(*id);
+        let is_written = items.scalars.of(*id).any(|it| bits::has(&ever, it));
+        is_written && !all.any(|it| bits::has(relevant, it))
+    };
+    program.variables.keys().filter(is_gone).collect()
+}
+
+impl Pass for Sliced {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn did(&self, program: &Program) -> String {
+        let (actions, variables) = (self.actions.len(), self.variables.len());
+        let s = |count: usize| if count == 1 { "" } else { "s" };
+        let (all, has) = (program.actions.len(), if variables == 1 { "has" } else { "have" });
+        format!(
+            "{actions} of {all} action{} removed; {variables} variable{} {has} only first values",
+            s(all),
+            s(variables)
+        )
+    }
+
+    fn preserves(&self) -> Preserved {
+        let Checks { deadlock, assertions, invariants, faults, .. } = self.checks;
+        let lost = [
+            (deadlock, Kept::Deadlocks),
+            (faults && assertions, Kept::StepErrors),
+            (invariants && assertions, Kept::Invariants),
+            (false, Kept::Claims),
+            (false, Kept::StutteringClaims),
+            (false, Kept::StutterInvariant),
+        ];
+        let lost = lost.into_iter().filter(|(is_kept, _)| !is_kept);
+        lost.fold(Preserved::ALL, |all, (_, it)| all.without(it))
+    }
+
+    fn represent(&self, layout: &Layout, state: &mut [u8]) {
+        self.first.reset(layout, state);
+    }
+}

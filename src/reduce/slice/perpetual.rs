@@ -1,0 +1,97 @@
+//! A process that always has a step that is possible: where it is there is no deadlock.
+
+use crate::analysis::access::Table;
+use crate::exec::Interp;
+use crate::ir::walk::any_stmt;
+use crate::ir::{
+    Action, ActionId, Instances, LocationId, Process, ProcessId, Program, PropertyKind, Stmt,
+    StmtKind, Urgency,
+};
+use crate::reduce::merge::is_always_possible;
+use std::collections::BTreeSet;
+
+/// The first process that always has one, wherever it and all others are.
+pub(super) fn find(table: &Table<'_>, written: &Interp) -> Option<ProcessId> {
+    let program = table.program();
+    let mut processes = program.processes.values();
+    let is_held =
+        processes.any(|it| it.locations.values().any(|at| at.urgency == Urgency::Committed));
+    let mut properties = program.properties.values();
+    // A step to a state that is left out is none.
+    let is_assumed = properties.any(|it| matches!(it.kind, PropertyKind::Assumption(_)));
+    if is_held || is_assumed {
+        return None;
+    }
+    program.processes.keys().find(|&id| is_perpetual(table, written, id))
+}
+
+fn is_perpetual(table: &Table<'_>, written: &Interp, id: ProcessId) -> bool {
+    let program = table.program();
+    let process = &program.processes[id];
+    let is_there = match process.instances {
+        Instances::One => true,
+        Instances::Slots { active, .. } => active > 0 || begins(program, id),
+    };
+    let mut properties = program.properties.values();
+    let moves = !properties.any(|it| it.kind == PropertyKind::Automaton(id));
+    is_there
+        && moves
+        && process.life.provided.is_none()
+        && reached(program, id, process).into_iter().all(|at| {
+            let from = |it: &ActionId| {
+                program.actions[*it].edge.is_some_and(|it| it.process == id && it.from == at)
+            };
+            let actions: Vec<ActionId> = program.actions.keys().filter(from).collect();
+            leads_on(table, written, (id, at), &actions)
+        })
+}
+
+/// Whether an instance of a process is there wherever the program begins.
+fn begins(program: &Program, id: ProcessId) -> bool {
+    let runs = |it: &Stmt| matches!(it.kind, StmtKind::Run { process, .. } if process == id);
+    !program.starts.is_empty() && program.starts.iter().all(|it| it.body.iter().any(runs))
+}
+
+/// Whether at a location one of its actions is always possible.
+fn leads_on(
+    table: &Table<'_>,
+    written: &Interp,
+    at: (ProcessId, LocationId),
+    actions: &[ActionId],
+) -> bool {
+    let all = &table.program().actions;
+    if actions.iter().any(|&it| is_other(&all[it])) {
+        return false;
+    }
+    let plain =
+        |it: &&ActionId| all[**it].communication.is_none() && all[**it].parameters.is_empty();
+    let mut found: Vec<ActionId> = actions.iter().filter(plain).copied().collect();
+    if found.len() < actions.len() {
+        // What waits for all others not to be possible may wait for a message.
+        found.retain(|&it| !all[it].control.otherwise);
+    }
+    !found.is_empty() && is_always_possible(table, written, at, &found)
+}
+
+/// Whether an action may end its process, or not be taken though its guard holds.
+fn is_other(action: &Action) -> bool {
+    let is_other = |it: &StmtKind| {
+        matches!(it, StmtKind::Exit | StmtKind::Assume(_) | StmtKind::Communicate(_))
+    };
+    action.control.tier != 0 || any_stmt(&action.body, &is_other)
+}
+
+/// Where a process may be.
+fn reached(program: &Program, id: ProcessId, process: &Process) -> BTreeSet<LocationId> {
+    let mut found = BTreeSet::from([process.start]);
+    let mut open = vec![process.start];
+    while let Some(at) = open.pop() {
+        let edges = program.actions.values().filter_map(|it| it.edge);
+        for edge in edges.filter(|it| it.process == id && it.from == at) {
+            if found.insert(edge.to) {
+                open.push(edge.to);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,375 @@
+//! Slicing: what can influence nothing that is looked for is removed. What is looked for is found as deep as it is, and told in
+//! steps of the model as written; each condition has a model that shows what it is for.
+//!
+//! `SPILLWAY_LARGE` tries as many random models as take minutes.
+
+use crate::support::follow::{load, one};
+use crate::support::{Random, is_large};
+use spillway::Check;
+use spillway::exec::{Checks, Explain as _, Violation};
+use spillway::ir::validate;
+use spillway::reduce::rewriting::{Rewritings, Rewritten};
+use spillway::reduce::{Kept, Preserved};
+use spillway::search::{Limits, Outcome, Verdict, memory};
+use spillway::session::{Error, Found, Reduce, TextModel};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+const NONE: Checks =
+    Checks { deadlock: false, assertions: false, invariants: false, faults: false, claims: false };
+const DEADLOCKS: Checks = Checks { deadlock: true, ..NONE };
+const ASSERTIONS: Checks = Checks { assertions: true, ..NONE };
+const INVARIANTS: Checks = Checks { invariants: true, ..NONE };
+const FAULTS: Checks = Checks { faults: true, ..NONE };
+const EACH: [Checks; 5] = [Checks::ALL, DEADLOCKS, ASSERTIONS, INVARIANTS, FAULTS];
+
+/// What is looked for and found, and how deep.
+fn violated(model: &TextModel, checks: &Checks, outcome: &Outcome) -> BTreeMap<Violation, u64> {
+    let all = outcome.findings.iter().map(|(check, found)| (check, found.level));
+    all.filter(|(check, _)| checks.selects(&model.interp, *check)).collect()
+}
+
+/// That a search for some checks finds the same in what these passes leave, as deep, and tells it in steps of the model as
+/// written. Gives the states of both.
+fn compared(
+    language: &str,
+    text: &str,
+    by: Rewritings,
+    checks: Checks,
+) -> Result<(u64, u64), String> {
+    let model = load(language, text);
+    let limits = Limits { checks, stop_on_violation: false, max_states: None };
+    let search = |model: &TextModel| memory::search(model.searched().model(), &limits).unwrap();
+    let whole = search(&model);
+    let model = model.with_rewritings(by);
+    if let Some(rewritten) = model.rewritten(by) {
+        let problems = validate::validate(rewritten.interp().program()).err();
+        assert!(problems.is_none(), "{problems:?}");
+    }
+    let found = search(&model);
+    let expected = violated(&model, &checks, &whole);
+    let is_same = violated(&model, &checks, &found) == expected;
+    let is_less = found.states() <= whole.states();
+    if !is_same || !is_less {
+        let found = (violated(&model, &checks, &found), found.states());
+        return Err(format!("{checks:?}: {expected:?} and {found:?}\n{text}"));
+    }
+    let check = |rewritings| {
+        let reduce = Reduce { rewritings, ..Reduce::NONE };
+        Check::of_text(&model).reduce(reduce).memory(512 << 20).checks(checks).run()
+    };
+    let whole_run = match check(Rewritings::NONE) {
+        // The model has nothing of what is looked for.
+        Err(Error::Nothing { .. }) => return Ok((whole.states(), found.states())),
+        it => it.unwrap(),
+    };
+    let run = check(by).unwrap();
+    assert_eq!(run.verdict(), whole_run.verdict(), "{text}");
+    let told = |found: &Found| found.counterexample().unwrap().map(|it| it.depth());
+    assert_eq!(told(&run), told(&whole_run), "{text}");
+    if let Some(told) = run.counterexample().unwrap() {
+        let (trace, interp) = (told.trace(), &model.interp);
+        assert!(interp.starts().contains(&trace.steps[0]));
+        for (state, step) in trace.states.iter().zip(&trace.steps[1..]) {
+            assert!(interp.steps(state).contains(step), "{text}");
+        }
+    }
+    Ok((whole.states(), found.states()))
+}
+
+/// The states of the whole and of what slicing leaves.
+fn both(language: &str, text: &str, checks: Checks) -> (u64, u64) {
+    compared(language, text, Rewritings::slicing(checks), checks).unwrap()
+}
+
+/// How many actions are removed.
+fn removed(model: &TextModel, checks: Checks) -> usize {
+    let sliced = model.rewritten(Rewritings::slicing(checks)).and_then(Rewritten::slice);
+    sliced.map_or(0, |it| it.actions().len())
+}
+
+/// `Q` only counts what `P` does, and `R` counts on: nobody asks for it.
+#[test]
+fn who_is_only_told_is_removed() {
+    let text = "byte g; byte n; byte m;
+        process P { state a, b; init a; assert b: g < 2; trans a -> b { guard g < 2; effect g = g + 1, n = g; }, b -> a { }; }
+        process Q { state c, d; init c; trans c -> d { guard n > 0; }, d -> c { effect m = n; }; }
+        process R { state e; init e; trans e -> e { effect m = (m + 1) % 5; }; } system async;";
+    let model = load("dve", text);
+    assert_eq!(removed(&model, ASSERTIONS), 3);
+    let (whole, left) = both("dve", text, ASSERTIONS);
+    assert!(whole > 20 && left == 5, "{left} of {whole}");
+    // `R` can always move, so there is no deadlock to be kept from.
+    assert_eq!(removed(&model, Checks::ALL), 3);
+    assert_eq!(both("dve", text, Checks::ALL), (whole, left));
+    // Nothing is looked for that could be.
+    assert_eq!(both("dve", text, FAULTS), (whole, 1));
+    assert_eq!(both("dve", text, DEADLOCKS), (whole, 1));
+}
+
+/// A tail of a process, from which it does not come back to what matters.
+#[test]
+fn what_lies_behind_the_last_that_matters_is_removed() {
+    let text = "byte g; process P { byte x; state a, b, c, d; init a; assert b: g == 0; trans a -> b { },
+        b -> c { effect g = 1; }, c -> d { effect x = 1; }, d -> c { effect x = 0; }; } system async;";
+    // To leave `b` is asked for by its assertion.
+    assert_eq!(removed(&load("dve", text), ASSERTIONS), 2);
+    assert_eq!(both("dve", text, ASSERTIONS), (4, 3));
+}
+
+/// Rules and variables that an invariant does not depend on; the other invariant does.
+#[test]
+fn rules_that_an_invariant_does_not_see_are_removed() {
+    let text = |invariant: &str| {
+        format!(
+            "var x: 0..3; y: 0..9; z: 0..9;
+            startstate begin x := 0; y := 0; z := 3; end;
+            rule \"x\" x < 3 ==> begin x := x + 1; y := 0; end;
+            rule \"y\" y < 9 ==> begin y := y + 1; end;
+            rule \"z\" y > 4 ==> begin z := y; end;
+            invariant {invariant};"
+        )
+    };
+    let of_x = text("x < 3");
+    assert_eq!(removed(&load("murphi", &of_x), INVARIANTS), 2);
+    assert_eq!(both("murphi", &of_x, INVARIANTS).1, 4);
+    assert_eq!(removed(&load("murphi", &text("z < 8")), INVARIANTS), 0);
+    assert_eq!(removed(&load("murphi", &of_x), Checks::ALL), 0);
+    both("murphi", &text("z < 8"), INVARIANTS);
+}
+
+/// Models in which something has to stay that whoever forgets one condition would remove: what is looked for, and how many actions can be
+/// removed all the same.
+const STAYS: &[(&str, &str, &str, Checks, usize)] = &[
+    ("what a guard reads", "dve", "byte x; process P { state a; init a; trans a -> a { guard x < 2; effect x = x + 1; }; }
+        process Q { state c, d; init c; assert d: false; trans c -> d { guard x == 2; }; } system async;", ASSERTIONS, 0),
+    ("what is stored where it matters", "dve", "byte x, y; process P { state a; init a; trans a -> a { guard x < 2; effect x = x + 1; }; }
+        process Q { state c; init c; assert c: y < 2; trans c -> c { effect y = x; }; } system async;", ASSERTIONS, 0),
+    ("what leads there", "dve", "byte g; process P { state a, b, c; init a; trans a -> b { }, b -> c { }, c -> a { effect g = 1; }; }
+        process Q { state q; init q; assert q: g == 0; trans q -> q { guard g == 7; }; } system async;", ASSERTIONS, 1),
+    ("a place that somebody asks for", "dve", "process P { state a, b; init a; trans a -> b { }, b -> a { }; }
+        process Q { state c, d; init c; assert d: false; trans c -> d { guard P.b; }; } system async;", ASSERTIONS, 0),
+    ("who sends", "dve", "channel {byte} k[1]; process P { state a; init a; trans a -> a { sync k!1; }; }
+        process Q { byte x; state c, d; init c; assert d: false; trans c -> d { sync k?x; }; } system async;", ASSERTIONS, 0),
+    ("who makes room", "dve", "channel {byte} k[1]; process P { state a, b, c; init a; assert c: false; trans a -> b { sync k!1; }, b -> c { sync k!1; }; }
+        process Q { byte x; state c; init c; trans c -> c { sync k?x; }; } system async;", ASSERTIONS, 0),
+    ("who meets", "dve", "channel k; process P { state a, b; init a; assert b: false; trans a -> b { sync k!; }; }
+        process Q { state c, d; init c; trans c -> d { }, d -> c { sync k?; }; } system async;", ASSERTIONS, 0),
+    ("an error", "dve", "byte t[2]; process P { byte i; state a, b; init a; trans a -> b { effect i = 2; }, b -> a { effect t[i] = 1; }; }
+        system async;", FAULTS, 0),
+    ("what an error comes of", "dve", "byte x, y, z; process P { state a; init a; trans a -> a { guard x < 2; effect x = x + 1; }; }
+        process Q { state c, d; init c; assert d: false; trans c -> c { guard z < 2; effect y = 4 / (1 - x), z = z + 1; }, c -> d { guard z == 2; }; }
+        system async;", Checks { assertions: true, faults: true, ..NONE }, 0),
+    ("an error that stops a step", "dve", "byte x, y, z; process P { state a, b; init a; trans a -> b { effect x = 1; }; }
+        process Q { state c, d; init c; assert d: false; trans c -> c { guard z < 2; effect y = 4 / x, z = z + 1; }, c -> d { guard z == 2; }; }
+        system async;", ASSERTIONS, 0),
+    ("an assertion that may be an error", "dve", "byte x; byte t[2]; process P { state a, b; init a; assert b: t[x] == 0; trans a -> a { guard x < 2; effect x = x + 1; },
+        a -> b { guard x == 2; }; } system async;", FAULTS, 0),
+    ("an assertion in a step", "promela", "byte x; active proctype P() { x = 1; x = 2 } active proctype Q() { assert(x < 2) }", ASSERTIONS, 2),
+    ("who keeps from a deadlock", "dve", "byte x; process P { state a; init a; trans a -> a { guard x == 0; effect x = 1; }; }
+        process Q { state c; init c; trans c -> c { guard x == 1; effect x = 0; }; } system async;", Checks::ALL, 0),
+    ("who ends in a deadlock", "dve", "byte x; process P { state a, b, c; init a; trans a -> b { }, b -> c { }; } system async;", Checks::ALL, 0),
+    ("a step that is always possible", "dve", "byte x, y; process P { state a, b; init a; trans a -> b { effect y = 1; }, b -> a { guard y < 2; effect y = 0; }; }
+        process Q { state c, d; init c; assert d: x == 0; trans c -> d { effect x = 1; }; } system async;", Checks::ALL, 2),
+    ("a step that is not always possible", "dve", "byte x, y; process P { state a, b; init a; trans a -> b { effect y = 1; }, b -> a { guard x == 0; }; }
+        process Q { state c, d; init c; trans c -> d { effect x = 1; }; } system async;", Checks::ALL, 0),
+    ("a step that waits for a message", "dve", "channel {byte} k[1]; process P { byte y; state a, b; init a; trans a -> b { }, b -> a { sync k?y; }; }
+        system async;", Checks::ALL, 0),
+    ("somebody who is committed", "dve", "process P { state a; init a; trans a -> a { }; }
+        process Q { state c, d; init c; commit d; trans c -> d { }; } system async;", Checks::ALL, 0),
+    ("who lets others move again", "dve", "byte g; process P { state a, b; init a; assert b: false; trans a -> b { }; }
+        process Q { state c, d; init c; commit c; trans c -> d { }; } system async;", ASSERTIONS, 0),
+    ("a process that ends", "promela", "byte x; active proctype P() { x = 1; x = 0 } active proctype Q() { byte y; y = 1; (y == 0) }", Checks::ALL, 0),
+    ("else", "promela", "byte x, y; active proctype P() { do :: x == 0 -> skip :: else -> assert(false) od }
+        active proctype Q() { if :: y == 1 -> x = 1 :: x == 0 -> y = 1; x = 1 fi }", ASSERTIONS, 1),
+    ("what comes after else", "promela", "byte x; byte n; active proctype P() { do :: x < 2 -> n = n + 1 :: else -> assert(false) od }
+        active proctype Q() { x = 1; x = 2 }", ASSERTIONS, 1),
+    ("an escape", "promela", "byte x; active proctype P() { { x < 3; assert(false) } unless { x == 0 -> skip } }
+        active proctype Q() { x = 1; x = 0 }", ASSERTIONS, 3),
+    ("atomic", "promela", "byte x; byte n; active proctype P() { atomic { x = 1; n = 1; n = 2; x = 0 }; n = 3 }
+        active proctype Q() { assert(x == 0) }", ASSERTIONS, 3),
+    ("an atomic sequence that ends in nothing", "promela", "byte x; byte n; active proctype P() { do :: atomic { x == 0 -> x = 1; n = 1 }; n = 2 :: x = 0 od }
+        active proctype Q() { assert(x == 0) }", ASSERTIONS, 1),
+    ("a process that is started", "promela", "byte x; proctype C(byte v) { assert(v == x) } init { byte n; n = 1; run C(0); x = 1; n = 2; run C(0) }", ASSERTIONS, 0),
+    ("how many processes there are", "promela", "active proctype P() { skip } active proctype Q() { skip; assert(_nr_pr == 2) }
+        active proctype R() { skip }", ASSERTIONS, 0),
+    ("who has to end first", "promela", "byte x; active proctype P() { x = 1 } active proctype Q() { (_nr_pr == 1); assert(false) }
+        active proctype R() { skip }", ASSERTIONS, 0),
+    ("timeout", "promela", "byte n; active proctype P() { do :: n < 3 -> n++ od } active proctype Q() { timeout; assert(false) }", ASSERTIONS, 0),
+    ("when a process may move", "promela", "byte x; active proctype P() provided (x == 1) { assert(false) } active proctype Q() { x = 1; x = 0 }", ASSERTIONS, 2),
+    ("what a process begins with", "promela", "byte x; active proctype P() { byte y = 3; assert(y == 2) } active proctype Q() { x = 1 }", ASSERTIONS, 3),
+    ("a field that is matched", "promela", "chan k = [1] of { byte }; byte x; active proctype P() { do :: x < 2 -> x++ :: k!x od }
+        active proctype Q() { k?2; assert(false) }", ASSERTIONS, 1),
+    ("how full a channel is", "promela", "chan k = [2] of { byte }; active proctype P() { k!1; k!2 } active proctype Q() { assert(len(k) < 2) }", ASSERTIONS, 2),
+    ("what a procedure changes", "murphi", "var x: 0..3; y: 0..3; procedure p(var v: 0..3); begin if y = 1 then v := 3; end; end;
+        startstate begin x := 0; y := 0; end; rule \"y\" y < 1 ==> begin y := y + 1; end; rule \"p\" begin p(x); end;
+        invariant x < 3;", INVARIANTS, 0),
+    ("what a start leaves", "murphi", "var x: 0..3; y: 0..3; ruleset i: 0..3 do startstate begin y := i; x := 0; if i = 2 then return; end; y := 3; end; end;
+        rule \"x\" x < 2 ==> begin x := x + 1; end; invariant x < 2;", INVARIANTS, 0),
+    ("what is assumed", "murphi", "var x: 0..3; y: 0..3; startstate begin x := 0; y := 0; end;
+        rule \"x\" x < 3 ==> begin x := x + 1; end; rule \"y\" y < 3 ==> begin y := y + 1; end; assume x <= y; invariant x < 3;", INVARIANTS, 0),
+    ("what is copied", "murphi", "type a: array [0..1] of 0..3; var x: a; y: a; startstate begin clear x; clear y; end;
+        rule \"x\" begin x := y; end; rule \"y\" y[0] < 3 ==> begin y[0] := y[0] + 1; end; invariant x[0] < 3;", INVARIANTS, 0),
+];
+
+#[test]
+fn whatever_has_to_stay_does() {
+    let mut found = Vec::new();
+    for (what, language, text, checks, some) in STAYS {
+        for by in
+            [Rewritings::slicing(*checks), Rewritings { slice: Some(*checks), ..Rewritings::ALIKE }]
+        {
+            if let Err(error) = compared(language, text, by, *checks) {
+                panic!("{what}: {error}");
+            }
+        }
+        found.push((*what, removed(&load(language, text), *checks), *some));
+    }
+    found.retain(|(_, removed, some)| removed != some);
+    assert_eq!(found, []);
+}
+
+/// What each of three processes does in random models: `@` is a variable of its own, `~` another's.
+const SAYS: [&str; 16] = [
+    "effect @ = 1;",
+    "effect @ = 0;",
+    "guard @ < 2; effect @ = @ + 1;",
+    "guard @ > 0; effect @ = 0;",
+    "guard @ == 1;",
+    "effect l = @;",
+    "effect l = (l + 1) % 3;",
+    "guard l == 1; effect l = 0;",
+    "effect @ = l;",
+    "guard ~ == 1;",
+    "effect ~ = 0;",
+    "effect l = ~;",
+    "effect @ = t[l];",
+    "sync c!@;",
+    "sync c?l;",
+    "",
+];
+
+/// A model of three processes that share little.
+fn random_model(random: &mut Random) -> String {
+    let mut text = "byte x0, x1, x2; byte t[2]; channel {byte} c[1];\n".to_owned();
+    // Where all of them share something there is nothing to be removed.
+    let most = if random.below(3) == 0 { SAYS.len() } else { 9 };
+    for process in 0..3 {
+        let (own, other) = (format!("x{process}"), format!("x{}", (process + 1) % 3));
+        let _ = write!(text, "process P{process} {{ byte l; state a, b, d; init a;");
+        if random.below(12) == 0 {
+            text += " commit b;";
+        }
+        if random.below(3) > 0 {
+            let _ = write!(text, " assert d: {} < 2;", one(random, &[&own, &other, "l"]));
+        }
+        let mut edges = Vec::new();
+        for from in ["a", "b", "d"] {
+            for _ in 0..1 + random.below(2) {
+                let most = if random.below(12) == 0 { SAYS.len() } else { most };
+                let says = SAYS[random.below(most)].replace('@', &own).replace('~', &other);
+                let to = one(random, &["a", "b", "d"]);
+                edges.push(format!("  {from} -> {to} {{ {says} }}"));
+            }
+        }
+        let _ = writeln!(text, " trans\n{}; }}", edges.join(",\n"));
+    }
+    text + "system async;\n"
+}
+
+#[test]
+fn random_models_are_found_as_they_are() {
+    let mut random = Random::new(17);
+    let count = if is_large() { 10_000 } else { 40 };
+    let (mut sliced, mut fewer, mut violated) = (0, 0, 0);
+    for _ in 0..count {
+        let text = random_model(&mut random);
+        for checks in EACH {
+            let by = Rewritings::slicing(checks);
+            let (whole, left) =
+                compared("dve", &text, by, checks).unwrap_or_else(|it| panic!("{it}"));
+            let with_others = Rewritings { slice: Some(checks), ..Rewritings::ALIKE };
+            compared("dve", &text, with_others, checks).unwrap_or_else(|it| panic!("{it}"));
+            let model = load("dve", &text);
+            sliced += usize::from(removed(&model, checks) > 0);
+            fewer += usize::from(left < whole);
+            let limits = Limits { checks, stop_on_violation: true, max_states: None };
+            let found = memory::search(model.searched().model(), &limits).unwrap();
+            violated += usize::from(found.verdict == Verdict::Violated);
+        }
+    }
+    println!(
+        "of {} searches {sliced} are sliced, {fewer} have fewer states, {violated} find something",
+        5 * count
+    );
+    assert!(sliced > count && fewer > count && violated > count / 3);
+}
+
+/// It preserves what is looked for, at its depth, and says what it did; a search that goes on is sliced as it was, for what it looks for.
+#[test]
+fn a_search_keeps_what_it_was_sliced_for() {
+    let text = "int n; byte m; process P { state a, b; init a; assert b: n < 99; trans a -> a { guard n < 100; effect n = n + 1; },
+        a -> b { guard n == 100; }; }
+        process Q { state a; init a; trans a -> a { effect m = (m + 1) % 7; }; } system async;";
+    let model = load("dve", text);
+    let by = |checks| Reduce { rewritings: Rewritings::slicing(checks), ..Reduce::NONE };
+    let check =
+        |reduce, checks| Check::of_text(&model).reduce(reduce).checks(checks).memory(256 << 20);
+    // The checks of a search decide, whatever the reductions were named for.
+    let found = check(by(Checks::ALL), ASSERTIONS).run().unwrap();
+    assert_eq!(found.states(), 102);
+    assert_eq!(found.counterexample().unwrap().unwrap().depth(), 101);
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("d");
+    let stopped = check(by(ASSERTIONS), ASSERTIONS).dir(&dir).max_states(50).run().unwrap();
+    assert_eq!(stopped.verdict(), Verdict::Incomplete);
+    drop(stopped);
+    assert!(check(Reduce::NONE, ASSERTIONS).dir(&dir).run().is_err());
+    assert!(check(by(FAULTS), FAULTS).dir(&dir).run().is_err());
+    assert_eq!(
+        check(by(ASSERTIONS), ASSERTIONS).dir(&dir).run().unwrap().outcome(),
+        found.outcome()
+    );
+}
+
+#[test]
+fn it_says_what_it_keeps_and_did() {
+    let text = "byte g; byte n; process P { state a; init a; assert a: g == 0; trans a -> a { effect n = 1; }; } system async;";
+    let kept = |checks| {
+        let model = load("dve", text).with_rewritings(Rewritings::slicing(checks));
+        let searched = model.searched();
+        let told = searched.stack().told(&Default::default());
+        assert_eq!(told[0].name, "slice");
+        let did = "1 of 1 action removed; 1 variable has only first values";
+        assert_eq!(told[0].did.as_deref(), Some(did));
+        searched.stack().preserves()
+    };
+    let never = [Kept::Claims, Kept::StutteringClaims, Kept::StutterInvariant];
+    let all = never.iter().fold(Preserved::ALL, |all, it| all.without(*it));
+    assert_eq!(kept(Checks::ALL), all);
+    assert_eq!(
+        kept(ASSERTIONS),
+        [Kept::Deadlocks, Kept::StepErrors, Kept::Invariants]
+            .iter()
+            .fold(all, |all, it| all.without(*it))
+    );
+    let refused = |language: &str, text: &str, checks| {
+        let model = load(language, text).with_rewritings(Rewritings::slicing(checks));
+        let searched = model.searched();
+        searched.stack().refused().iter().map(|it| it.why.clone()).collect::<Vec<_>>()
+    };
+    let promela = "byte g; active proctype P() { do :: g = 1 od }";
+    let claim = format!("{promela} never {{ do :: g == 1 -> break :: else od }}");
+    assert!(refused("promela", &claim, ASSERTIONS)[0].contains("never claim"));
+    let last = format!("{promela} active proctype Q() {{ assert(_last == 0) }}");
+    assert_eq!(refused("promela", &last, ASSERTIONS), ["something asks who moved last"]);
+    let priorities =
+        "byte g; active proctype P() priority 2 { do :: g = 1 od } active proctype Q() { g = 2 }";
+    assert_eq!(refused("promela", priorities, ASSERTIONS), ["something has priorities"]);
+    let rules = "var x: 0..3; startstate begin x := 0; end; rule \"x\" begin x := 1; end;";
+    assert_eq!(
+        refused("murphi", rules, Checks::ALL),
+        ["whatever changes anything may keep from a deadlock"]
+    );
+    assert!(refused("murphi", rules, INVARIANTS).is_empty());
+}
