@@ -57,7 +57,7 @@ fn property(args: &ExplainArgs, wanted: Wanted<'_>) -> Ending {
     };
     let what = match wanted {
         Wanted::Formula(_) | Wanted::Labels(_) => "formula",
-        Wanted::Automaton(_) => "automaton",
+        Wanted::Automaton(_) | Wanted::Kept { .. } => "automaton",
     };
     match args.shown.format.unwrap_or_default() {
         FormatArg::Hoa => print(&automaton.hoa(&format!("what violates {name}"))),

@@ -1,18 +1,85 @@
-//! `check --ltl` and `check --automaton`: whether all runs have a property.
+//! `check --ltl` and `check --automaton`, and `resume` and `status` of such a search: whether all runs have a property.
 
-use super::args::{CheckArgs, KeyOrderArg, ReduceArg, StoreArg, SymmetryArg};
+use super::args::{
+    CheckArgs, KeyOrderArg, ReduceArg, ResumeArgs, RunArgs, StatusArgs, StoreArg, SymmetryArg,
+};
 use super::failure::{self, Failure};
 use super::progress::Display;
-use super::{Ending, model, print, run, trace};
-use crate::exec::Step;
+use super::signals::Signals;
+use super::{Ending, model, output, print, run, say, trace};
+use crate::exec::{Model, Step, Violation};
 use crate::front::TrailEnd;
+use crate::reduce::claim::ClaimProduct;
 use crate::report::{Run, count};
+use crate::search::checkpoint::Saved;
 use crate::search::lasso::{Probe, ProbeLimits, Probed};
-use crate::session::{Wanted, Watched, probe_product, replay, verdict};
+use crate::search::{MemoryPlan, Outcome, Storage};
+use crate::session::{
+    Budget, Directory, Error, Job, Pursued, Pursuit, Swept, Wanted, Watched, probe_product, replay,
+    verdict,
+};
 use serde_json::json;
+use spill::RealDisk;
+use std::path::Path;
 
 /// The most states that are visited in memory.
 const STATES_MAX: u64 = 1_000_000;
+
+/// What is asked, the product that is searched, and where a trail of what is found goes.
+type Asked<'a> = (&'a Watched, &'a ClaimProduct<'a>, Option<&'a Path>);
+
+/// What there is to tell of a search.
+struct Told {
+    found: Probed,
+    states: u64,
+    transitions: u64,
+    /// Steps that ended in errors.
+    faults: u64,
+    stage: Stage,
+}
+
+/// Where a search is, or was decided.
+#[derive(Clone, Copy)]
+enum Stage {
+    Memory,
+    Reaching,
+    Sweeping(Swept),
+}
+
+impl Stage {
+    fn name(self) -> &'static str {
+        match self {
+            Stage::Memory => "in memory",
+            Stage::Reaching => "reaching states",
+            Stage::Sweeping(swept) => swept.stage,
+        }
+    }
+
+    fn swept(self) -> Option<Swept> {
+        match self {
+            Stage::Sweeping(swept) => Some(swept),
+            Stage::Memory | Stage::Reaching => None,
+        }
+    }
+}
+
+impl Told {
+    fn of_probe(Probe { found, states, transitions, faults }: Probe) -> Told {
+        Told { found, states, transitions, faults, stage: Stage::Memory }
+    }
+
+    fn on_disk(found: Probed, outcome: &Outcome, swept: Option<Swept>) -> Told {
+        let faults = outcome.findings.iter();
+        let faults = faults.filter(|(check, _)| matches!(check, Violation::Fault(..)));
+        Told {
+            found,
+            states: outcome.states(),
+            transitions: outcome.transitions,
+            faults: faults.map(|(_, finding)| finding.count).sum(),
+            stage: swept.map_or(Stage::Reaching, Stage::Sweeping),
+        }
+    }
+}
 
 /// Whether all runs of the model have what is asked for.
 pub(super) fn check(args: &CheckArgs, wanted: Wanted<'_>) -> Ending {
@@ -22,10 +89,12 @@ pub(super) fn check(args: &CheckArgs, wanted: Wanted<'_>) -> Ending {
         )));
     }
     let watched = model::open_watched(&args.model, wanted)?;
-    if args.runs.spin_trail.is_some() {
+    let trail = args.runs.spin_trail.as_deref();
+    if trail.is_some() {
         trace::trail_of(&watched.model)?;
     }
-    let executor = run::executor(&watched.model.interp, args.run.budget(false));
+    let budget = args.run.budget(false);
+    let executor = run::executor(&watched.model.interp, budget);
     let ended = args.runs.ended(wanted);
     let Some(product) = watched.product(executor.into_model(), ended) else {
         return Ok(vacuous(args, &watched));
@@ -36,39 +105,128 @@ pub(super) fn check(args: &CheckArgs, wanted: Wanted<'_>) -> Ending {
     let probe = probe_product(&product, limits);
     drop(shown);
     let probe = probe.map_err(|error| Failure::wrong(error.to_string()))?;
-    let run = match &probe.found {
+    if probe.found != Probed::Open {
+        return tell((&watched, &product, trail), &Told::of_probe(probe), args.run.json);
+    }
+    drop(probe);
+    let (plan, storage) = planned(&watched, &product, budget)?;
+    let limits = Pursuit::limits(args.run.max_states);
+    let job = Job::of_runs(&watched, ended, &limits, &storage);
+    let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
+    let pursuit = Pursuit::new(&product, plan, args.run.max_states, directory);
+    pursue((&watched, &product, trail), pursuit, None, &args.run)
+}
+
+/// Goes on with a search in a directory.
+pub(super) fn resume(
+    args: &ResumeArgs,
+    directory: Directory,
+    job: &Job,
+    saved: Option<Saved>,
+) -> Ending {
+    let (Some(watched), Some((_, ended))) = (job.watched()?, job.runs()) else {
+        unreachable!("such a job asks about runs")
+    };
+    let budget = args.run.budget(true);
+    let executor = run::executor(&watched.model.interp, budget);
+    let product = watched.product(executor.into_model(), ended);
+    let product = product.ok_or(Error::Understood)?;
+    let (plan, _) = planned(&watched, &product, budget)?;
+    let pursuit = Pursuit::new(&product, plan, args.run.max_states, directory);
+    pursue((&watched, &product, None), pursuit, saved, &args.run)
+}
+
+/// The memory of a search on disk, and how it stores states.
+fn planned(
+    watched: &Watched,
+    product: &ClaimProduct<'_>,
+    budget: Budget,
+) -> Result<(MemoryPlan, Storage), Failure> {
+    let storage = Storage::default();
+    Ok((budget.plan(&watched.model, storage.stored_width(product))?, storage))
+}
+
+/// One sitting of a search on disk.
+fn pursue(of: Asked<'_>, mut pursuit: Pursuit<'_>, saved: Option<Saved>, args: &RunArgs) -> Ending {
+    let control = run::control(args);
+    let mut signals = Signals::stop(&control);
+    let display = Display::of_search(&control, &pursuit.directory.disk, args.json);
+    let pursued = pursuit.run(saved, &control);
+    drop(display);
+    let Pursued { found, outcome, swept, .. } = pursued?;
+    let told = Told::on_disk(found, &outcome, swept);
+    signals.end_with(code(&told.found), &control);
+    let ended = tell(of, &told, args.json);
+    let dir = pursuit.directory.path.display().to_string();
+    if told.found == Probed::Open {
+        pursuit.directory.keep();
+        say(format!("stopped at a checkpoint; `spillway resume {dir}` goes on"));
+    } else if output::lost().is_some() {
+        pursuit.directory.keep();
+        say(format!("the result is kept: `spillway resume {dir}` shows it"));
+    }
+    ended
+}
+
+/// How far a search in a directory is.
+pub(super) fn status(
+    args: &StatusArgs,
+    job: &Job,
+    (saved, running): (Option<&Saved>, bool),
+) -> Ending {
+    let watched = job.watched()?;
+    let watched = watched.unwrap_or_else(|| unreachable!("such a job asks about runs"));
+    let open = |error| Error::Open(args.dir.clone(), error);
+    let disk = RealDisk::open(&args.dir).map_err(open)?;
+    let swept = Swept::in_directory(&disk).map_err(open)?;
+    let outcome = saved.map(Saved::outcome).transpose().map_err(open)?.unwrap_or_default();
+    let told = Told::on_disk(Probed::Open, &outcome, swept);
+    match args.json {
+        true => print(&as_json(&watched, &told, None)),
+        false => {
+            let state = if running { "running" } else { "not running" };
+            print(&format!("{state}; at the last checkpoint:\n{}", as_text(&watched, &told, None)));
+        }
+    }
+    Ok(failure::VERIFIED)
+}
+
+/// Prints what came of a search, and the run that was found.
+fn tell((watched, product, trail): Asked<'_>, told: &Told, json: bool) -> Ending {
+    let run = match &told.found {
         Probed::Found(lasso) => {
-            let steps = replay(&product, lasso);
+            let steps = replay(product.explained(), lasso);
             let steps = steps.map_err(|error| Failure::wrong(error.to_string()))?;
-            Some(Run { model: &product, steps, back: lasso.back })
+            Some(Run { model: product.explained(), steps, back: lasso.back })
         }
         Probed::None | Probed::Open => None,
     };
-    if let (Some(path), Some(run)) = (&args.runs.spin_trail, &run) {
+    if let (Some(path), Some(run)) = (trail, &run) {
         let mut each_step = |visit: &mut dyn FnMut(&Step)| {
             run.steps.iter().for_each(visit);
         };
         let end = TrailEnd::LoopBehind(run.back);
         trace::write_trail(path, &watched.model, &mut each_step, end)?;
     }
-    match args.run.json {
-        true => print(&as_json(&watched, &probe, run.as_ref())),
-        false => print(&as_text(&watched, &probe, run.as_ref())),
+    match json {
+        true => print(&as_json(watched, told, run.as_ref())),
+        false => print(&as_text(watched, told, run.as_ref())),
     }
-    Ok(match probe.found {
+    Ok(code(&told.found))
+}
+
+fn code(found: &Probed) -> u8 {
+    match found {
         Probed::None => failure::VERIFIED,
         Probed::Found(_) => failure::VIOLATED,
         Probed::Open => failure::STOPPED,
-    })
+    }
 }
 
 /// A flag that is given and says nothing of such a search.
 fn unfit(args: &CheckArgs) -> Option<&'static str> {
     let reductions = &args.reductions;
     let given = [
-        ("--dir", args.dir.is_some()),
-        ("--disk-limit", args.run.disk_limit.is_some()),
-        ("--max-time", args.run.max_time.is_some()),
         ("--only", !args.only.is_empty()),
         ("--no-deadlock", args.no_deadlock),
         ("--keep-going", args.keep_going),
@@ -99,28 +257,33 @@ fn vacuous(args: &CheckArgs, Watched { model, name, .. }: &Watched) -> u8 {
     failure::VERIFIED
 }
 
-fn as_text(watched: &Watched, probe: &Probe, run: Option<&Run<'_>>) -> String {
+fn as_text(watched: &Watched, told: &Told, run: Option<&Run<'_>>) -> String {
     let (model, name) = (watched.model.name(), &watched.name);
-    let says = match probe.found {
-        Probed::None if probe.faults > 0 => {
+    let says = match told.found {
+        Probed::None if told.faults > 0 => {
             format!("every run that meets no run-time error satisfies {name}")
         }
         Probed::None => format!("verified: every run satisfies {name}"),
         Probed::Found(_) => format!("violated: a run does not satisfy {name}"),
         Probed::Open => {
-            format!(
-                "not decided: no run that violates {name} was found in what there is room for in memory"
-            )
+            format!("not decided yet: no run that violates {name} was found so far")
         }
     };
     let (states, transitions) =
-        (count(probe.states, "state"), count(probe.transitions, "transition"));
+        (count(told.states, "state"), count(told.transitions, "transition"));
     let mut out =
         format!("{model}: {says}\n  {states}, {transitions} of the model and the automaton\n");
-    out += "  searched in memory, without reductions\n";
+    out += &match told.stage {
+        Stage::Memory => "  searched in memory, without reductions\n".to_owned(),
+        Stage::Reaching => "  searched on disk, without reductions: reaching states\n".to_owned(),
+        Stage::Sweeping(Swept { stage, sweeps, set }) => {
+            let (sweeps, set) = (count(sweeps, "sweep"), count(set, "state"));
+            format!("  searched on disk, without reductions: {stage}, {sweeps}, {set} left\n")
+        }
+    };
     out += "  not looked for: deadlocks, assertions, invariants, run-time errors\n";
-    if probe.faults > 0 {
-        let steps = count(probe.faults, "step");
+    if told.faults > 0 {
+        let steps = count(told.faults, "step");
         out += &format!("  {steps} ended in errors that were not looked for\n");
     }
     match run {
@@ -129,17 +292,21 @@ fn as_text(watched: &Watched, probe: &Probe, run: Option<&Run<'_>>) -> String {
     }
 }
 
-fn as_json(watched: &Watched, probe: &Probe, run: Option<&Run<'_>>) -> String {
-    let told = json!({
+fn as_json(watched: &Watched, told: &Told, run: Option<&Run<'_>>) -> String {
+    let swept = told.stage.swept();
+    let object = json!({
         "model": watched.model.name(),
         "language": watched.model.language.name,
         "property": watched.name,
-        "verdict": verdict(&probe.found),
+        "verdict": verdict(&told.found),
         "vacuous": false,
-        "states": probe.states,
-        "transitions": probe.transitions,
-        "steps_cut_off": probe.faults,
+        "states": told.states,
+        "transitions": told.transitions,
+        "steps_cut_off": told.faults,
+        "stage": told.stage.name(),
+        "sweeps": swept.map_or(0, |it| it.sweeps),
+        "states_left": swept.map(|it| it.set),
         "counterexample": run.map(|run| run.json(&watched.model.sources)),
     });
-    format!("{told:#}\n")
+    format!("{object:#}\n")
 }

@@ -19,7 +19,8 @@ mod trace;
 
 pub use allocation::Allocator;
 
-use args::{Cli, Command};
+use crate::session::Directory;
+use args::{Cli, Command, ResumeArgs};
 use clap::Parser;
 use failure::Failure;
 use output::{print, say};
@@ -49,13 +50,22 @@ pub fn run() -> ExitCode {
             Some(wanted) => liveness::check(&args, wanted),
             None => run::check(&args),
         },
-        Command::Resume(args) => run::resume(&args),
+        Command::Resume(args) => resume(&args),
         Command::Status(args) => status::status(&args),
         Command::Trace(args) => trace::trace(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Simulate(args) => simulate::simulate(&args),
     };
     ended(ending)
+}
+
+/// `spillway resume`.
+fn resume(args: &ResumeArgs) -> Ending {
+    let (directory, job, saved) = Directory::open(&args.dir, args.run.disk_limit)?;
+    match job.runs() {
+        None => run::resume(args, directory, &job, saved),
+        Some(_) => liveness::resume(args, directory, &job, saved),
+    }
 }
 
 /// Says what went wrong, a result that could not be written included.

@@ -2,6 +2,7 @@
 //! Before it begins, a terminal shows what it waits for where that takes longer than a second.
 
 use super::say;
+use crate::search::cycles::STAGES;
 use crate::search::plan::Bytes;
 use crate::search::{Control, MemoryPlan};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -103,6 +104,16 @@ fn line(control: &Control, disk: &Weak<Metered>, begun: Instant) -> String {
     let expanded = get(&progress.expanded).min(frontier);
     let rate = states as f64 / begun.elapsed().as_secs_f64();
     let live = disk.upgrade().map_or(0, |disk| disk.usage().live);
+    if get(&progress.sweep) > 0 {
+        let stage = STAGES.get(get(&progress.stage) as usize).copied().unwrap_or_default();
+        return format!(
+            "{stage}, sweep {}, {} states of {states} left, {} of memory, {} of disk",
+            get(&progress.sweep),
+            get(&progress.set),
+            Bytes(MemoryPlan::resident()),
+            Bytes(live),
+        );
+    }
     format!(
         "level {}, {states} states, {rate:.0} states/s, frontier {frontier} ({}% done), {} of \
          memory, {} of disk",

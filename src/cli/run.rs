@@ -79,16 +79,20 @@ fn begin(args: &CheckArgs, model: TextModel, may_lack_slots: bool) -> Result<End
 }
 
 /// What a sitting is told, from now on.
-fn control(args: &RunArgs) -> Arc<Control> {
+pub(super) fn control(args: &RunArgs) -> Arc<Control> {
     let deadline = args.max_time.and_then(|time| Instant::now().checked_add(time));
     let control = Arc::new(Control::new(args.checkpoint_every, deadline));
     stop_after(args.max_time, &control);
     control
 }
 
-/// `spillway resume`.
-pub(super) fn resume(args: &ResumeArgs) -> Ending {
-    let (directory, job, saved) = Directory::open(&args.dir, args.run.disk_limit)?;
+/// `spillway resume`, in a directory with its job and its last checkpoint.
+pub(super) fn resume(
+    args: &ResumeArgs,
+    directory: Directory,
+    job: &Job,
+    saved: Option<Saved>,
+) -> Ending {
     let model = job.model(&args.dir)?;
     let limits = job.limits(args.run.max_states);
     let (budget, control) = (args.run.budget(true), control(&args.run));

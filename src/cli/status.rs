@@ -2,7 +2,7 @@
 
 use super::args::StatusArgs;
 use super::failure;
-use super::{Ending, print};
+use super::{Ending, liveness, print};
 use crate::report::{self, Report};
 use crate::search::Outcome;
 use crate::search::checkpoint::{DiskFigures, Saved};
@@ -13,6 +13,9 @@ use crate::session::{Contents, Evidence, shortened_in};
 /// `spillway status`.
 pub(super) fn status(args: &StatusArgs) -> Ending {
     let Contents { job, saved, bytes, running } = Contents::read(&args.dir)?;
+    if job.runs().is_some() {
+        return liveness::status(args, &job, (saved.as_ref(), running));
+    }
     let model = job.model(&args.dir)?;
     let limits = job.limits(None);
     let (reduced, about) = (model.searched(), model.about(&limits));

@@ -10,7 +10,7 @@ use crate::report::{self, Scope};
 use crate::search::Control;
 use crate::search::trace::{Counterexample, Finder};
 use crate::session::{
-    Budget, Contents, Error, Evidence, TextModel, shortened_in, threads_to_trace, traced_in,
+    Budget, Contents, Error, Evidence, Job, TextModel, shortened_in, threads_to_trace, traced_in,
 };
 use spill::RealDisk;
 use std::fs::File;
@@ -21,10 +21,23 @@ use std::sync::Arc;
 /// Searches of fewer states than this are looked through by the interpreter: compiling takes longer.
 const COMPILED_MIN: u64 = 100_000;
 
+/// Refuses a search that asks about whole runs.
+fn refuse_runs(job: &Job, dir: &Path) -> Result<(), Failure> {
+    if job.runs().is_none() {
+        return Ok(());
+    }
+    let dir = dir.display();
+    Err(Failure::wrong(format!(
+        "{dir} has a search that asks about whole runs\n  help: `spillway resume {dir}` goes on with it, and shows \
+         the run that it found"
+    )))
+}
+
 /// `spillway trace`.
 pub(super) fn trace(args: &TraceArgs) -> Ending {
     let dir = &*traced_in(&args.dir)?;
     let Contents { job, saved, .. } = Contents::read(dir)?;
+    refuse_runs(&job, dir)?;
     let model = job.model(dir)?;
     let limits = job.limits(None);
     let opened = RealDisk::open(dir);

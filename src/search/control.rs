@@ -34,6 +34,12 @@ pub struct Progress {
     pub expanded: AtomicU64,
     /// Checkpoints made.
     pub checkpoints: AtomicU64,
+    /// Sweeps over states that can lie on accepting cycles; 0 while states are still looked for.
+    pub sweep: AtomicU64,
+    /// States that are not known yet not to lie on one.
+    pub set: AtomicU64,
+    /// What the sweep is for, by its number in [`STAGES`](super::cycles::STAGES).
+    pub stage: AtomicU64,
 }
 
 impl Control {

@@ -10,6 +10,7 @@ mod carry;
 pub mod checkpoint;
 pub mod comback;
 pub mod control;
+pub mod cycles;
 mod expand;
 pub mod external;
 pub mod lasso;

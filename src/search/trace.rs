@@ -148,6 +148,45 @@ impl<'a> Finder<'a> {
         Ok(Some(way))
     }
 
+    /// The states of a way from an initial one to `state`, of `level`; nothing if told to stop.
+    pub(super) fn way_to(
+        &self,
+        levels: (&SavedLevels, &Codec),
+        level: u64,
+        state: &[u8],
+    ) -> Result<Option<Vec<Vec<u8>>>> {
+        let _heeding = self.control.heed();
+        let Some(mut way) = self.way_back(levels, level, state)? else { return Ok(None) };
+        let mut states = Vec::new();
+        while let Some(state) = way.pop()? {
+            states.push(state);
+        }
+        Ok(Some(states))
+    }
+
+    /// A state of each of these layers, such that each leads to the next, and the last to `target`; nothing if told to
+    /// stop.
+    pub(super) fn way_through(
+        &self,
+        layers: &[Vec<Segment>],
+        target: &[u8],
+    ) -> Result<Option<Vec<Vec<u8>>>> {
+        let masks = greatest(self.model.write_masks());
+        let width = self.model.width();
+        let mut rooms: Vec<Room> = (0..self.threads.max(1)).map(|_| Room::new(width)).collect();
+        let mut states: Vec<Vec<u8>> = Vec::new();
+        for (number, layer) in layers.iter().enumerate().rev() {
+            let target = states.last().map_or(target, Vec::as_slice);
+            let before = self.predecessor(&masks, layer, &mut rooms, target)?;
+            if self.control.should_stop() {
+                return Ok(None);
+            }
+            states.push(before.ok_or_else(|| no_predecessor(number))?);
+        }
+        states.reverse();
+        Ok(Some(states))
+    }
+
     /// The least state of a level that has `target` as a successor. Nothing, too, if told to stop.
     fn predecessor(
         &self,

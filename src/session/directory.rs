@@ -6,11 +6,13 @@
 use super::error::{Error, Taken};
 use super::reduce::{Reduce, Steps};
 use super::searched::Decided;
+use super::watched::{Kept, Watched};
 use super::{Searched, TextModel};
 use crate::exec::Model;
 use crate::front::{ClaimChoice, Language, Options};
 use crate::ir::layout::GroupId;
 use crate::ir::{EndRule, Overflow};
+use crate::reduce::claim::EndedRuns;
 use crate::reduce::partial_order::Way;
 use crate::reduce::reversible::Rules;
 use crate::reduce::rewriting::Rewritings;
@@ -87,6 +89,8 @@ pub struct Job {
     keep_going: bool,
     /// Whether a shortest counterexample is wanted, though steps may be put off.
     shortest: bool,
+    /// What is asked of runs, if something is, and whether those that end repeat their last state.
+    runs: Option<(Kept, bool)>,
     /// How states are stored.
     storage: SavedStorage,
 }
@@ -140,6 +144,7 @@ impl Job {
             checks: [deadlock, assertions, invariants, faults, claims],
             keep_going: !limits.stop_on_violation,
             shortest: false,
+            runs: None,
             storage: storage.saved(),
         }
     }
@@ -168,6 +173,7 @@ impl Job {
             checks: [deadlock, assertions, invariants, faults, claims],
             keep_going: !limits.stop_on_violation,
             shortest: false,
+            runs: None,
             storage: storage.saved(),
         }
     }
@@ -175,6 +181,19 @@ impl Job {
     /// The same, where a shortest counterexample is wanted or not.
     pub fn for_shortest(self, shortest: bool) -> Job {
         Job { shortest, ..self }
+    }
+
+    /// The job of finding out whether runs of a model have a property.
+    pub fn of_runs(watched: &Watched, ended: EndedRuns, limits: &Limits, storage: &Storage) -> Job {
+        let mut job = Job::new(&watched.model, &watched.model.searched(), limits, storage);
+        job.files.drain(1..1 + watched.asked_in);
+        Job { runs: Some((watched.kept.clone(), ended == EndedRuns::Stutter)), ..job }
+    }
+
+    /// What is asked of runs, if something is, and what becomes of those that end.
+    pub fn runs(&self) -> Option<(&Kept, EndedRuns)> {
+        let (kept, stutters) = self.runs.as_ref()?;
+        Some((kept, if *stutters { EndedRuns::Stutter } else { EndedRuns::Ignored }))
     }
 
     /// Whether a shortest counterexample is wanted.
@@ -225,8 +244,8 @@ impl Job {
         of(self) == of(other) && texts(self) == texts(other)
     }
 
-    /// Reads the model again, from the text that was kept in `dir`.
-    pub fn model(&self, dir: &Path) -> Result<TextModel, Error> {
+    /// The model's language, its files, and how they are read.
+    fn to_read(&self) -> Result<(&'static Language, Sources, Options), Error> {
         if self.language == RUST {
             return Err(Error::RustType(self.model_name().into()));
         }
@@ -249,6 +268,15 @@ impl Job {
         let options = Options { defines, overflow: Some(overflow), deadlock, slots, claim };
         let language = Language::from_name(&self.language)
             .ok_or_else(|| Error::Language(self.language.clone()))?;
+        Ok((language, sources, options))
+    }
+
+    /// Reads the model again, from the text that was kept in `dir`; with what is asked of its runs, if something is.
+    pub fn model(&self, dir: &Path) -> Result<TextModel, Error> {
+        if let Some(watched) = self.watched()? {
+            return Ok(watched.model);
+        }
+        let (language, sources, options) = self.to_read()?;
         let (model, _) = TextModel::load(language, sources, options)?;
         let order: Vec<GroupId> = self.order.iter().copied().map(GroupId).collect();
         let model = model.with_order(&order).map_err(|error| {
@@ -261,6 +289,15 @@ impl Job {
         let model = TextModel { wished, left_off, ..model };
         self.check_digest(&model)?;
         Ok(model)
+    }
+
+    /// Reads the model again with what is asked of its runs, if something is.
+    pub fn watched(&self) -> Result<Option<Watched>, Error> {
+        let Some((kept, _)) = self.runs() else { return Ok(None) };
+        let (language, sources, options) = self.to_read()?;
+        let (watched, _) = Watched::load(language, sources, options, kept.wanted())?;
+        self.check_digest(&watched.model)?;
+        Ok(Some(watched))
     }
 
     /// How the state space is to be reduced, where that is still to be decided: the search has not begun.
@@ -380,7 +417,8 @@ impl Directory {
             directory.decide(job)?;
             return Ok((directory, None));
         }
-        let wishes = |job: &Job| (job.checks, job.keep_going, job.storage.clone());
+        let wishes =
+            |job: &Job| (job.checks, job.keep_going, job.storage.clone(), job.runs.clone());
         let taken = match theirs.digest == job.digest {
             true if wishes(&theirs) == wishes(job) => return Ok((directory, saved)),
             true => Taken::Otherwise,
@@ -489,6 +527,7 @@ fn refuse_if_used(path: &Path, job: &Job) -> Result<(), Error> {
     let Contents { job: theirs, running, .. } = Contents::read(path)?;
     let taken = match (running, theirs.is_of_same_model(job)) {
         (true, _) => Taken::Running(theirs.model_name().into()),
+        (false, true) if theirs.runs != job.runs => Taken::Otherwise,
         (false, true) => Taken::SameModel,
         (false, false) => Taken::OtherModel(theirs.model_name().into()),
     };

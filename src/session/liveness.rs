@@ -1,11 +1,18 @@
 //! Whether all runs of a model have a property: its product with the automaton of what violates it is searched for an
-//! accepting cycle, in memory.
+//! accepting cycle, first in memory, then on disk.
 
-use super::Watched;
-use crate::exec::{Explain, Model, Step, StepOutcome, find_start};
+use super::directory::Directory;
+use super::{Error, Watched};
+use crate::exec::{Checks, Explain, Model, Step, StepOutcome, find_start};
+use crate::ir::components::components;
+use crate::ir::{Claim, Entity as _, Location, Urgency};
 use crate::reduce::claim::{ClaimProduct, EndedRuns, NeverClaim};
+use crate::search::checkpoint::Saved;
+use crate::search::cycles::{Accepting, CycleSearch, Reached, SavedCycles};
 use crate::search::lasso::{Lasso, Probe, ProbeLimits, Probed, probe};
-use spill::{Error, Result};
+use crate::search::visited::Visited;
+use crate::search::{Control, Limits, MemoryPlan, Outcome, Search, Storage, Verdict};
+use std::sync::Arc;
 
 impl Watched {
     /// The product with a model that runs the program; nothing if nothing can violate the property.
@@ -20,18 +27,19 @@ impl Watched {
 }
 
 /// Searches a product for an accepting cycle.
-pub fn probe_product(product: &ClaimProduct<'_>, limits: ProbeLimits) -> Result<Probe> {
+pub fn probe_product(product: &ClaimProduct<'_>, limits: ProbeLimits) -> spill::Result<Probe> {
     probe(product, &|state| product.is_accepting(state), limits)
 }
 
 /// The steps of a run, taken by the reference semantics: the start, each step, and that which leads back.
-pub fn replay(model: &dyn Explain, lasso: &Lasso) -> Result<Vec<Step>> {
+pub fn replay(model: &dyn Explain, lasso: &Lasso) -> spill::Result<Vec<Step>> {
     let leads = |step: &Step, to: &[u8]| match &step.outcome {
         StepOutcome::Successor(state) => state == to,
         StepOutcome::Fault(_) => false,
     };
-    let wrong =
-        || Error::Source { reason: "its steps do not lead where expanding its states led".into() };
+    let wrong = || spill::Error::Source {
+        reason: "its steps do not lead where expanding its states led".into(),
+    };
     let start = find_start(model, |_, step| leads(step, &lasso.states[0]));
     let mut steps = vec![start.ok_or_else(wrong)?.1];
     let after = lasso.states.iter().skip(1).chain([&lasso.states[lasso.back]]);
@@ -40,6 +48,179 @@ pub fn replay(model: &dyn Explain, lasso: &Lasso) -> Result<Vec<Step>> {
         steps.push(step.ok_or_else(wrong)?);
     }
     Ok(steps)
+}
+
+/// The components of a claim in which there are accepting cycles.
+struct Components {
+    /// For each location, the number of its component, if there are some in it.
+    of_location: Vec<Option<usize>>,
+    /// Whether all cycles in these are accepting.
+    are_weak: bool,
+}
+
+impl Components {
+    fn of(claim: &Claim) -> Components {
+        let count = claim.locations.len();
+        let accepts: Vec<bool> = claim.locations.iter().map(|(_, it)| it.accepting).collect();
+        let edges = claim.moves.iter().map(|it| (it.from.index(), it.to.index()));
+        let edges: Vec<(usize, usize)> = edges.collect();
+        let of = components(count, &edges);
+        let inside = |edge: &&(usize, usize)| of[edge.0] == of[edge.1];
+        let has_cycle =
+            |number: usize| edges.iter().filter(inside).any(|edge| of[edge.0] == number);
+        let has_accepting = |number: usize| (0..count).any(|at| accepts[at] && of[at] == number);
+        let counts = |number: usize| has_cycle(number) && has_accepting(number);
+        let of_location: Vec<Option<usize>> =
+            of.iter().map(|&number| Some(number).filter(|&it| counts(it))).collect();
+        // A cycle in what is left of such a component without its accepting locations is none.
+        let is_left = |&&(from, to): &&(usize, usize)| {
+            of[from] == of[to] && of_location[from].is_some() && !accepts[from] && !accepts[to]
+        };
+        let left: Vec<(usize, usize)> = edges.iter().filter(is_left).copied().collect();
+        let of_left = components(count, &left);
+        // What an atomic sequence passes by is no place where a run rests.
+        let is_passed = |at: &Location| at.urgency != Urgency::Free;
+        let are_weak = left.iter().all(|&(from, to)| of_left[from] != of_left[to])
+            && !claim.locations.iter().any(|(_, at)| is_passed(at));
+        Components { of_location, are_weak }
+    }
+}
+
+/// A search of a product on disk for an accepting cycle, in a directory: all its states are reached, then those are left
+/// out that are on none.
+pub struct Pursuit<'m> {
+    product: &'m ClaimProduct<'m>,
+    components: Components,
+    plan: MemoryPlan,
+    max_states: Option<u64>,
+    /// Where it lies.
+    pub directory: Directory,
+}
+
+/// What a sitting of such a search came to.
+pub struct Pursued {
+    /// What was found.
+    pub found: Probed,
+    /// Levels, transitions and run-time errors of the states reached.
+    pub outcome: Outcome,
+    /// What it is at, once all states are reached, and how often it swept over them.
+    pub swept: Option<Swept>,
+    /// Seconds, those of earlier sittings included.
+    pub seconds: f64,
+}
+
+/// How far the sweeps over the states are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Swept {
+    /// What they are at.
+    pub stage: &'static str,
+    /// How many there were.
+    pub sweeps: u64,
+    /// States of which it is not known that they lie on no accepting cycle.
+    pub set: u64,
+}
+
+impl Swept {
+    fn of(saved: &SavedCycles) -> Swept {
+        Swept { stage: saved.stage_name(), sweeps: saved.sweeps.into(), set: saved.members() }
+    }
+
+    /// How far those of the search in a directory are, at the last checkpoint, once all states are reached.
+    pub fn in_directory(disk: &dyn spill::Disk) -> spill::Result<Option<Swept>> {
+        Ok(match SavedCycles::is_in(disk)? {
+            true => Some(Swept::of(&SavedCycles::load(disk)?)),
+            false => None,
+        })
+    }
+}
+
+impl<'m> Pursuit<'m> {
+    /// What of a state space is looked at while its states are reached: nothing but that.
+    pub fn limits(max_states: Option<u64>) -> Limits {
+        let checks = Checks {
+            deadlock: false,
+            assertions: false,
+            invariants: false,
+            faults: false,
+            claims: false,
+        };
+        Limits { checks, stop_on_violation: false, max_states }
+    }
+
+    /// A search of a product in a directory, in so much memory; it stops, to be gone on with, where so many states are
+    /// reached.
+    pub fn new(
+        product: &'m ClaimProduct<'m>,
+        plan: MemoryPlan,
+        max_states: Option<u64>,
+        directory: Directory,
+    ) -> Pursuit<'m> {
+        let components = Components::of(product.claim());
+        Pursuit { product, components, plan, max_states, directory }
+    }
+
+    /// Searches to the end, or until `control` says to stop: from a checkpoint, if there is one.
+    pub fn run(&mut self, saved: Option<Saved>, control: &Control) -> Result<Pursued, Error> {
+        self.pursue(saved, control).map_err(|error| {
+            self.directory.keep();
+            Error::Run(self.directory.path.clone(), error)
+        })
+    }
+
+    fn pursue(&self, saved: Option<Saved>, control: &Control) -> spill::Result<Pursued> {
+        let disk = self.directory.disk.clone();
+        let component =
+            |state: &[u8]| self.components.of_location[self.product.location(state).index()];
+        let accepts = |state: &[u8]| self.product.is_accepting(state);
+        let accepting = || Accepting {
+            component: &component,
+            accepts: &accepts,
+            is_weak: self.components.are_weak,
+        };
+        if !SavedCycles::is_in(&*disk)? {
+            let mut search = self.reaching(saved, control)?;
+            let outcome = search.run()?;
+            let mut told =
+                Pursued { found: Probed::Open, swept: None, seconds: search.seconds(), outcome };
+            if told.outcome.verdict == Verdict::Incomplete {
+                return Ok(told);
+            }
+            let Visited::Sorted(store) = search.store() else {
+                unreachable!("it stores states as sorted runs")
+            };
+            let (model, accepting) = (self.product, accepting());
+            let gathered = CycleSearch::gather(store, model, &accepting, &*disk, control, None)?;
+            if gathered.is_none() {
+                told.outcome.verdict = Verdict::Incomplete;
+                return Ok(told);
+            }
+        }
+        let (reached, saved) = (Saved::load(&*disk)?, SavedCycles::load(&*disk)?);
+        let outcome = reached.outcome()?;
+        let both = (Reached::of(&reached)?, saved);
+        let shared: Arc<dyn spill::Disk> = disk.clone();
+        let mut search =
+            CycleSearch::resume(self.product, accepting(), shared, both, self.plan, control)?;
+        let found = search.run()?;
+        let seconds = reached.seconds + search.seconds();
+        Ok(Pursued { found, outcome, swept: Some(Swept::of(search.saved())), seconds })
+    }
+
+    /// The search that reaches all states.
+    fn reaching<'s>(
+        &'s self,
+        saved: Option<Saved>,
+        control: &'s Control,
+    ) -> spill::Result<Search<'s>> {
+        let (model, disk) = (self.product, self.directory.disk.clone());
+        let limits = Pursuit::limits(self.max_states);
+        match saved {
+            None => {
+                Search::begin_stored(model, disk, self.plan, limits, control, Storage::default())
+            }
+            Some(saved) => Search::resume(model, disk, saved, self.plan, limits, control),
+        }
+    }
 }
 
 /// The verdict of a probe, as reports call it.

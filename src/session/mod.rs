@@ -26,7 +26,7 @@ pub use directory::{Contents, Directory, Job};
 pub use error::{Error, Taken};
 pub use evidence::Evidence;
 pub use found::Found;
-pub use liveness::{probe_product, replay, verdict};
+pub use liveness::{Pursued, Pursuit, Swept, probe_product, replay, verdict};
 pub use memory::{Budget, threads_to_trace};
 pub use reduce::{Reduce, Steps};
 pub use runnable::Runnable;
@@ -34,7 +34,7 @@ pub use searched::{About, Searched};
 pub use shorter::{Unreduced, shortened_in, traced_in};
 pub use slots::{exceeded, fewer};
 pub use text::{TextModel, read_text};
-pub use watched::{Wanted, Watched};
+pub use watched::{Kept, Wanted, Watched};
 
 use crate::exec::keeps_depth;
 use crate::report::{Report, Shortened, ViolationReport};

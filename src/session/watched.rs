@@ -7,6 +7,7 @@ use crate::ir::{Program, PropertyKind};
 use crate::ltl::{self, Automaton, Formula, hoa};
 use crate::reduce::claim::EndedRuns;
 use crate::source::Sources;
+use rkyv::{Archive, Deserialize, Serialize};
 use std::path::Path;
 
 /// What is asked.
@@ -18,6 +19,50 @@ pub enum Wanted<'a> {
     Automaton(&'a Path),
     /// What the labels of this kind in the model's processes ask.
     Labels(Label),
+    /// An automaton that was [kept](Kept).
+    Kept {
+        /// The file's name.
+        name: &'a str,
+        /// Its text.
+        text: &'a str,
+    },
+}
+
+/// What is asked, as it is kept with a search.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub enum Kept {
+    /// A formula, or the name of one of the model's.
+    Formula(String),
+    /// The name and the text of a file with an automaton that accepts the runs that there must not be.
+    Automaton(String, String),
+    /// What the `accept` labels in the model's processes ask.
+    Accept,
+    /// What the `progress` labels ask.
+    Progress,
+}
+
+impl Kept {
+    fn of(wanted: Wanted<'_>) -> Result<Kept, Error> {
+        Ok(match wanted {
+            Wanted::Formula(text) => Kept::Formula(text.to_owned()),
+            Wanted::Automaton(path) => {
+                Kept::Automaton(path.display().to_string(), read_text(path)?)
+            }
+            Wanted::Kept { name, text } => Kept::Automaton(name.to_owned(), text.to_owned()),
+            Wanted::Labels(Label::Accept) => Kept::Accept,
+            Wanted::Labels(Label::Progress) => Kept::Progress,
+        })
+    }
+
+    /// What that asks.
+    pub fn wanted(&self) -> Wanted<'_> {
+        match self {
+            Kept::Formula(text) => Wanted::Formula(text),
+            Kept::Automaton(name, text) => Wanted::Kept { name, text },
+            Kept::Accept => Wanted::Labels(Label::Accept),
+            Kept::Progress => Wanted::Labels(Label::Progress),
+        }
+    }
 }
 
 impl Wanted<'_> {
@@ -42,6 +87,10 @@ pub struct Watched {
     pub name: String,
     /// Accepts the runs that violate it; none where the model's own never claim does, as it stands.
     pub automaton: Option<Automaton>,
+    /// What was asked.
+    pub kept: Kept,
+    /// How many of the model's sources, from the second on, are there for what was asked.
+    pub(super) asked_in: usize,
 }
 
 impl Watched {
@@ -53,11 +102,15 @@ impl Watched {
         wanted: Wanted<'_>,
     ) -> Result<(Watched, Vec<String>), Error> {
         let options = Options { claim: ClaimChoice::Leave, ..options };
-        let (asked, read) = match wanted {
-            Wanted::Labels(_) => (None, None),
-            Wanted::Formula(text) => (Some(Asked::Formula(sources.add(FORMULA_NAME, text))), None),
-            Wanted::Automaton(path) => {
-                let file = sources.add(path.display().to_string(), read_text(path)?);
+        let kept = Kept::of(wanted)?;
+        let files_before = sources.iter().count();
+        let (asked, read) = match &kept {
+            Kept::Accept | Kept::Progress => (None, None),
+            Kept::Formula(text) => {
+                (Some(Asked::Formula(sources.add(FORMULA_NAME, text.as_str()))), None)
+            }
+            Kept::Automaton(name, text) => {
+                let file = sources.add(name.as_str(), text.as_str());
                 let read = hoa::read(&sources.file(file).text, file)
                     .map_err(|error| Error::text(&[error], &sources))?;
                 let add = |it: &hoa::AtomicProposition| {
@@ -70,6 +123,7 @@ impl Watched {
                 (Some(Asked::Propositions(files.collect())), Some(read))
             }
         };
+        let asked_in = sources.iter().count() - files_before;
         let loaded = match &asked {
             None => language.load(&mut sources, &options),
             Some(asked) => language.load_asked(&mut sources, &options, asked),
@@ -79,7 +133,7 @@ impl Watched {
             Wanted::Labels(label) => by_labels(&loaded.program, label)?,
             _ => loaded.observed.take().unwrap_or_else(|| unreachable!("it was asked for")),
         };
-        let name = name(&observed, read.as_ref(), wanted);
+        let name = name(&observed, read.as_ref(), &kept);
         let automaton = violating(&observed, read.as_ref(), &name)?;
         match &automaton {
             Some(automaton) if automaton.is_empty() => {}
@@ -87,7 +141,7 @@ impl Watched {
             None => let_claims_end(&mut loaded.program),
         }
         let (model, warnings) = TextModel::of(language, sources, options, loaded)?;
-        Ok((Watched { model, name, automaton }, warnings))
+        Ok((Watched { model, name, automaton, kept, asked_in }, warnings))
     }
 }
 
@@ -110,15 +164,16 @@ fn let_claims_end(program: &mut Program) {
 }
 
 /// What a property is called.
-fn name(observed: &Observed, read: Option<&hoa::Read>, wanted: Wanted<'_>) -> String {
+fn name(observed: &Observed, read: Option<&hoa::Read>, kept: &Kept) -> String {
     let own = observed.name.clone();
-    match wanted {
-        Wanted::Formula(text) => own.unwrap_or_else(|| text.trim().to_owned()),
-        Wanted::Automaton(path) => {
+    match kept {
+        Kept::Formula(text) => own.unwrap_or_else(|| text.trim().to_owned()),
+        Kept::Automaton(file, _) => {
             let given = read.and_then(|it| it.name.clone());
-            given.unwrap_or_else(|| path.display().to_string())
+            given.unwrap_or_else(|| file.clone())
         }
-        Wanted::Labels(label) => own.unwrap_or_else(|| label.name().to_owned()),
+        Kept::Accept => own.unwrap_or_else(|| Label::Accept.name().to_owned()),
+        Kept::Progress => own.unwrap_or_else(|| Label::Progress.name().to_owned()),
     }
 }
 

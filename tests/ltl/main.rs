@@ -3,6 +3,7 @@
 mod asked;
 mod automata;
 mod checked;
+mod cycles;
 mod families;
 mod formulas;
 mod own;

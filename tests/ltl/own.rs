@@ -266,6 +266,6 @@ fn what_cannot_be_asked_is_told_in_one_message() {
         let args = [&["check", "round.pml", "--acceptance"][..], other].concat();
         bench.is_refused(&args, &["cannot be used with"]);
     }
-    let args = ["check", "round.pml", "--acceptance", "--dir", "d"];
-    bench.is_refused(&args, &["--dir is for searches for safety"]);
+    let args = ["check", "round.pml", "--acceptance", "--keep-going"];
+    bench.is_refused(&args, &["--keep-going is for searches for safety"]);
 }

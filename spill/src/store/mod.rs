@@ -121,6 +121,13 @@ impl Store {
         StoreSubtract::new(self.width, &self.young, self.filter.filter(), &self.old)
     }
 
+    /// All its keys as sorted runs, as they are in memory: none is in two of them.
+    pub fn runs(&self) -> Candidates<'_> {
+        let slices = self.young.iter().map(|run| run.keys.as_slice()).collect();
+        let segments = self.old.iter().flat_map(|run| run.segments.iter().cloned()).collect();
+        Candidates { slices, segments }
+    }
+
     /// What writes its keys on disk.
     pub fn codec(&self) -> &Codec {
         &self.codec

@@ -62,6 +62,22 @@ pub enum FileName {
         /// The level.
         level: u32,
     },
+    /// The keys that sets are of, in key order.
+    Region,
+    /// A set of keys of a part of the region.
+    Marks {
+        /// The number of the sweep that made it.
+        sweep: u32,
+        /// The number of the part.
+        shard: u16,
+    },
+    /// The keys of a part of the region that a sweep came to first.
+    Layer {
+        /// The number of the sweep.
+        sweep: u32,
+        /// The number of the part.
+        shard: u16,
+    },
 }
 
 impl fmt::Display for FileName {
@@ -79,6 +95,9 @@ impl fmt::Display for FileName {
                 write!(f, "obligations-{level:08}-{shard:03}")
             }
             FileName::Carried { level } => write!(f, "carried-{level:08}"),
+            FileName::Region => write!(f, "region-000"),
+            FileName::Marks { sweep, shard } => write!(f, "marks-{sweep:08}-{shard:03}"),
+            FileName::Layer { sweep, shard } => write!(f, "layer-{sweep:08}-{shard:03}"),
         }
     }
 }
@@ -87,6 +106,7 @@ impl FileName {
     /// Whether a name found in a directory is of a file of keys.
     pub fn is_one(name: &str) -> bool {
         let sorts = ["levels-", "merged-", "candidates-", "frontier-", "fresh-", "changes-"];
-        sorts.iter().chain(&["obligations-", "carried-"]).any(|sort| name.starts_with(sort))
+        let more = ["obligations-", "carried-", "region-", "marks-", "layer-"];
+        sorts.iter().chain(&more).any(|sort| name.starts_with(sort))
     }
 }

@@ -157,6 +157,16 @@ impl<'m> ClaimProduct<'m> {
         self.never.claim.locations[at.location].accepting
     }
 
+    /// The claim.
+    pub fn claim(&self) -> &Claim {
+        self.never.claim
+    }
+
+    /// Where the claim is in a state of the product.
+    pub fn location(&self, state: &[u8]) -> LocationId {
+        self.split(state).1.location
+    }
+
     fn number(&self, number: u32) -> u32 {
         self.never.first_move + number
     }

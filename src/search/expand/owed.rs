@@ -28,7 +28,7 @@ pub struct Owed {
 
 impl Owed {
     /// None yet, of states of `whole` bytes, in a buffer of `share` bytes.
-    pub(super) fn new(shard: u16, whole: usize, share: usize, disk: &Arc<dyn Disk>) -> Owed {
+    pub fn new(shard: u16, whole: usize, share: usize, disk: &Arc<dyn Disk>) -> Owed {
         let width = whole + RANK;
         let log = CandidateLog::new(disk, width, None, &Codec::Gaps).of_few_repeats();
         let (buffer, scratch) = (Vec::new(), Vec::new());
@@ -46,7 +46,7 @@ impl Owed {
     }
 
     /// Takes note that the state of this rank in `level` has this successor.
-    pub(super) fn owe(&mut self, level: u32, rank: u64, successor: &[u8]) -> Result<()> {
+    pub fn owe(&mut self, level: u32, rank: u64, successor: &[u8]) -> Result<()> {
         debug_assert_eq!(successor.len() + RANK, self.width);
         debug_assert!(rank >> (8 * RANK) == 0);
         if self.buffer.len() + self.width > self.limit {
@@ -74,7 +74,7 @@ impl Owed {
     }
 
     /// Sorts what there is.
-    pub(super) fn sort(&mut self) {
+    pub fn sort(&mut self) {
         sort_dedup(self.width, &mut self.buffer, &mut self.scratch);
     }
 

@@ -1,0 +1,434 @@
+//! Accepting cycles among states on disk: One-Way-Catch-Them-Young (Fisler, Fraer, Kamhi, Vardi and Yang, "Is there a best
+//! symbolic cycle-detection algorithm?", 2001; on disk: Barnat, Brim and Simecek, "I/O efficient accepting cycle
+//! detection", 2007).
+//!
+//! ```text
+//! set = the states in components of the automaton that have accepting cycles   (the region)
+//! repeat: trim:  what has no predecessor in the set leaves it
+//!         reach: what is not come to from accepting states of the set leaves it
+//! until nothing changes
+//! ```
+//!
+//! There is an accepting cycle if and only if something is left. Where each cycle of the automaton's components is
+//! accepting, trimming once is enough. To trim, predecessors are counted: each state of the set is expanded once, and once
+//! more when it leaves, as its successors then have one predecessor less. Those with more than can be counted stay, and
+//! are counted anew when nothing else leaves.
+//!
+//! A state that is left has predecessors in the set, but need not lie on a cycle. So a *round* begins with an accepting
+//! one, of the lowest level, and goes on breadth-first within the set until it is come to again. If it is not, then it and
+//! all that was come to leave the set: the predecessors of what stays all stay, so something is left, and no state is
+//! expanded in two rounds.
+//!
+//! What is known of states is a small number for each, in files that each sweep reads and writes from the front to the back
+//! (`marks.rs`); all that is in memory are successors that are being sorted. The end of each sweep is a place to stop at.
+
+mod marks;
+mod pick;
+mod region;
+mod saved;
+mod sweep;
+
+pub use saved::{STAGES, SavedCycles};
+pub use sweep::Turn;
+
+use super::checkpoint::Saved;
+use super::control::Progress;
+use super::expand::{Owed, RANK};
+use super::lasso::{Lasso, Probed};
+use super::trace::Finder;
+use super::{Control, MemoryPlan};
+use crate::exec::Model;
+use marks::{Counts, ShardMarks};
+use pick::Picking;
+use saved::Next;
+use spill::{
+    Codec, Disk, Error, FileName, FileSegment, Result, SavedLevels, Segment, Store, WIDTH_MAX,
+};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use sweep::{Room, Sweep, Swept};
+
+/// The least time between two checkpoints at ends of sweeps.
+const CHECKPOINT_MIN: Duration = Duration::from_secs(1);
+
+/// The component of the automaton that a state of a product belongs to.
+pub type ComponentOf<'a> = dyn Fn(&[u8]) -> Option<usize> + Sync + 'a;
+
+/// Which cycles of a product are accepting.
+pub struct Accepting<'a> {
+    /// The component of the automaton that a state is in, if it has accepting cycles.
+    pub component: &'a ComponentOf<'a>,
+    /// Whether a state accepts.
+    pub accepts: &'a (dyn Fn(&[u8]) -> bool + Sync),
+    /// Whether all cycles in these components are accepting.
+    pub is_weak: bool,
+}
+
+/// Where the states that were reached lie.
+pub struct Reached {
+    levels: SavedLevels,
+    codec: Codec,
+    files: BTreeSet<FileName>,
+}
+
+impl Reached {
+    /// Those that a search reached, from its last checkpoint.
+    pub fn of(saved: &Saved) -> Result<Reached> {
+        let (levels, codec) = (saved.store.levels.clone(), saved.codec()?);
+        Ok(Reached { levels, codec, files: saved.files().collect() })
+    }
+}
+
+/// A search for accepting cycles in the directory of a search that has reached all states.
+pub struct CycleSearch<'a> {
+    model: &'a dyn Model,
+    accepting: Accepting<'a>,
+    disk: Arc<dyn Disk>,
+    plan: MemoryPlan,
+    control: &'a Control,
+    reached: Reached,
+    saved: SavedCycles,
+    shards: Vec<Segment>,
+    owed: Vec<Owed>,
+    rooms: Vec<Room>,
+    /// After so many sweeps it stops.
+    sweeps_max: Option<u32>,
+    /// Files that the manifest names.
+    named: BTreeSet<FileName>,
+    /// Files that are not durable yet, and their lengths.
+    fresh: Vec<(FileName, u64)>,
+    /// Files that the manifest names, but need not.
+    stale: Vec<FileName>,
+    begun: Instant,
+    seconds_before: f64,
+    last_checkpoint: Instant,
+}
+
+impl<'a> CycleSearch<'a> {
+    /// Writes the region of the states in `store`, cut into shards of `shard_states` or as many as is usual; nothing if told
+    /// to stop. Then the store is not needed any more.
+    pub fn gather(
+        store: &Store,
+        model: &dyn Model,
+        accepting: &Accepting,
+        disk: &dyn Disk,
+        control: &Control,
+        shard_states: Option<u64>,
+    ) -> Result<Option<SavedCycles>> {
+        let levels = store.levels();
+        let states = (0..levels.len()).map(|level| levels.keys(level)).sum();
+        let shard_states = shard_states.unwrap_or_else(|| region::shard_states(states));
+        let keys = (model.width(), store.codec());
+        let stop = || control.should_stop();
+        let place = (disk, shard_states);
+        let Some(region) = region::build(&store.runs(), keys, accepting, place, &stop)? else {
+            return Ok(None);
+        };
+        let marks: Vec<ShardMarks> =
+            region.iter().map(|piece| ShardMarks::all(piece.at.keys)).collect();
+        let next = if region.is_empty() { Next::None } else { Next::Sweep(Turn::Count) };
+        let saved = SavedCycles {
+            digest: model.digest(),
+            region,
+            marks,
+            next,
+            sweeps: 0,
+            seeded: 0,
+            target: None,
+            layers: Vec::new(),
+            seconds: 0.0,
+        };
+        saved.region.last().map_or(Ok(()), |last| make_durable(disk, length(last)))?;
+        saved.commit(disk)?;
+        Ok(Some(saved))
+    }
+
+    /// Goes on from what was saved.
+    pub fn resume(
+        model: &'a dyn Model,
+        accepting: Accepting<'a>,
+        disk: Arc<dyn Disk>,
+        (reached, saved): (Reached, SavedCycles),
+        plan: MemoryPlan,
+        control: &'a Control,
+    ) -> Result<CycleSearch<'a>> {
+        if saved.digest != model.digest() {
+            return Err(Error::corrupt(saved::CYCLES, 0, "it belongs to another model"));
+        }
+        let width = model.width();
+        if width + RANK > WIDTH_MAX {
+            let most = WIDTH_MAX - RANK;
+            let what = format!(
+                "states of {width} bytes are too long: cycles are looked for among states of at most {most}"
+            );
+            return Err(Error::Limit { what });
+        }
+        let named: BTreeSet<FileName> = saved.files().collect();
+        sweep_strays(&*disk, &named, &reached.files)?;
+        let shards = region::open(&saved.region, &*disk, width)?;
+        let threads = plan.threads.max(1);
+        let all = plan.young + plan.filter + 2 * plan.buffer * threads as u64;
+        let share = (all / 2 / threads as u64) as usize;
+        let owed = (0..threads as u16).map(|number| Owed::new(number, width, share, &disk));
+        let now = Instant::now();
+        Ok(CycleSearch {
+            owed: owed.collect(),
+            rooms: (0..threads).map(|_| Room::new(width)).collect(),
+            seconds_before: saved.seconds,
+            model,
+            accepting,
+            disk,
+            plan,
+            control,
+            reached,
+            saved,
+            shards,
+            sweeps_max: None,
+            named,
+            fresh: Vec::new(),
+            stale: Vec::new(),
+            begun: now,
+            last_checkpoint: now,
+        })
+    }
+
+    /// The same, stopped after so many sweeps.
+    pub fn up_to(self, sweeps: u32) -> Self {
+        CycleSearch { sweeps_max: Some(sweeps), ..self }
+    }
+
+    /// How far it is.
+    pub fn saved(&self) -> &SavedCycles {
+        &self.saved
+    }
+
+    /// Looks for an accepting cycle to the end, or until told to stop; either way, and after errors, the directory holds
+    /// what was done up to the last checkpoint.
+    pub fn run(&mut self) -> Result<Probed> {
+        let searched = self.search();
+        if let Err(Error::Full { .. }) = &searched {
+            // A full disk is not left full. The error that ended the search is the one to tell.
+            let named = SavedCycles::load(&*self.disk).map(|saved| saved.files().collect());
+            let _ = named.and_then(|it| sweep_strays(&*self.disk, &it, &self.reached.files));
+        }
+        searched
+    }
+
+    fn search(&mut self) -> Result<Probed> {
+        let found = loop {
+            self.show_progress();
+            let goes_on = match self.saved.next {
+                Next::None => break Probed::None,
+                Next::Found => break self.lasso()?.map_or(Probed::Open, Probed::Found),
+                _ if self.sweeps_max.is_some_and(|max| self.saved.sweeps >= max) => false,
+                Next::Pick => self.pick()?,
+                Next::Sweep(turn) => self.sweep(turn)?,
+            };
+            if !goes_on || self.control.should_stop() {
+                break Probed::Open;
+            }
+            let is_due = self.last_checkpoint.elapsed() >= CHECKPOINT_MIN;
+            if is_due {
+                self.checkpoint()?;
+            }
+        };
+        self.checkpoint()?;
+        Ok(found)
+    }
+
+    /// One sweep, and what comes after it; false if told to stop.
+    fn sweep(&mut self, turn: Turn) -> Result<bool> {
+        let begins = turn == Turn::Round && self.saved.layers.is_empty();
+        let sweep = Sweep {
+            model: self.model,
+            accepting: &self.accepting,
+            disk: &*self.disk,
+            control: self.control,
+            shards: &self.shards,
+            marks: &self.saved.marks,
+            turn,
+            number: self.saved.sweeps + 1,
+            target: self.saved.target.as_ref().map(|it| it.state.as_slice()),
+            begins,
+        };
+        let Some(swept) = sweep.run(&mut self.owed, &mut self.rooms)? else { return Ok(false) };
+        self.saved.sweeps += 1;
+        let returned = self.take(turn, swept)?;
+        let mut counts = Counts::default();
+        self.saved.marks.iter().for_each(|it| counts.add(it.counts));
+        self.saved.next = self.after(turn, counts, returned)?;
+        Ok(true)
+    }
+
+    /// Takes what a sweep made in the place of what there was; whether the round came to its beginning again.
+    fn take(&mut self, turn: Turn, swept: Vec<Swept>) -> Result<bool> {
+        let mut returned = false;
+        let mut layer: Vec<FileSegment> = Vec::new();
+        for (at, shard) in swept.into_iter().enumerate() {
+            returned |= shard.returned;
+            self.fresh.extend(shard.layer.last().map(length));
+            layer.extend(shard.layer);
+            let before = std::mem::replace(&mut self.saved.marks[at], shard.marks).file;
+            if before != shard.marks.file {
+                self.fresh.extend(shard.marks.file);
+                before.map_or(Ok(()), |(file, _)| self.discard(file))?;
+            }
+        }
+        if turn == Turn::Round {
+            self.saved.layers.push(layer);
+        }
+        Ok(returned)
+    }
+
+    /// What comes after a sweep.
+    fn after(&mut self, turn: Turn, counts: Counts, returned: bool) -> Result<Next> {
+        let Counts { members, pending, many } = counts;
+        Ok(match turn {
+            Turn::Peel if members == 0 => {
+                return Err(contradiction("no state is left of what has an accepting cycle"));
+            }
+            _ if members == 0 => Next::None,
+            Turn::Count | Turn::Drop if pending > 0 => Next::Sweep(Turn::Drop),
+            Turn::Drop if many > 0 => Next::Sweep(Turn::Count),
+            Turn::Count | Turn::Drop if self.accepting.is_weak => Next::Sweep(Turn::Forget),
+            Turn::Count | Turn::Drop => {
+                self.saved.seeded = members;
+                Next::Sweep(Turn::Seed)
+            }
+            Turn::Seed | Turn::Grow if pending > 0 => Next::Sweep(Turn::Grow),
+            Turn::Seed | Turn::Grow => Next::Sweep(Turn::Reached),
+            // Where accepting states have left, those come to from them need not be come to from others.
+            Turn::Reached if members < self.saved.seeded => Next::Sweep(Turn::Count),
+            Turn::Reached => Next::Pick,
+            Turn::Forget | Turn::Peel => {
+                self.forget_layers()?;
+                Next::Pick
+            }
+            Turn::Round if returned => Next::Found,
+            Turn::Round if pending > 0 => Next::Sweep(Turn::Round),
+            Turn::Round => Next::Sweep(Turn::Peel),
+        })
+    }
+
+    fn forget_layers(&mut self) -> Result<()> {
+        let layers = std::mem::take(&mut self.saved.layers);
+        let files: BTreeSet<FileName> = layers.iter().flatten().map(|it| it.file).collect();
+        files.into_iter().try_for_each(|file| self.discard(file))
+    }
+
+    /// Chooses the state that a round begins with; false if told to stop.
+    fn pick(&mut self) -> Result<bool> {
+        let Reached { levels, codec, .. } = &self.reached;
+        let picking = Picking {
+            accepting: &self.accepting,
+            disk: &*self.disk,
+            control: self.control,
+            shards: &self.shards,
+            marks: &self.saved.marks,
+            levels: (levels, codec),
+            width: self.model.width(),
+            from: self.saved.target.as_ref().map_or(0, |it| it.level),
+        };
+        let name = FileName::Layer { sweep: self.saved.sweeps, shard: u16::MAX };
+        let Some(target) = picking.first(name)? else {
+            return match self.control.is_stopped() {
+                true => Ok(false),
+                false => Err(contradiction("no accepting state is left where there must be one")),
+            };
+        };
+        self.saved.target = Some(target);
+        self.saved.next = Next::Sweep(Turn::Round);
+        Ok(true)
+    }
+
+    /// The run that leads to the state the round began with, and round; nothing if told to stop.
+    fn lasso(&self) -> Result<Option<Lasso>> {
+        let Some(target) = &self.saved.target else {
+            return Err(contradiction("a round has no beginning"));
+        };
+        let finder = Finder {
+            model: self.model,
+            disk: &*self.disk,
+            threads: self.plan.threads,
+            control: self.control,
+            folder: None,
+        };
+        let Reached { levels, codec, .. } = &self.reached;
+        let prefix = finder.way_to((levels, codec), target.level, &target.state)?;
+        let Some(mut states) = prefix else { return Ok(None) };
+        let back = states.len() - 1;
+        // In the last layer is the beginning again.
+        let layers = &self.saved.layers[..self.saved.layers.len() - 1];
+        let open = |layer: &Vec<FileSegment>| region::open(layer, &*self.disk, self.model.width());
+        let layers = layers.iter().map(open).collect::<Result<Vec<_>>>()?;
+        let Some(round) = finder.way_through(&layers, &target.state)? else { return Ok(None) };
+        states.extend(round);
+        Ok(Some(Lasso { states, back }))
+    }
+
+    /// Removes a file, at once or when the manifest no longer names it.
+    fn discard(&mut self, file: FileName) -> Result<()> {
+        self.fresh.retain(|(fresh, _)| *fresh != file);
+        if self.named.contains(&file) {
+            self.stale.push(file);
+            return Ok(());
+        }
+        self.disk.remove(&file.to_string())
+    }
+
+    /// Makes all that was done durable.
+    fn checkpoint(&mut self) -> Result<()> {
+        for file in self.fresh.drain(..) {
+            make_durable(&*self.disk, file)?;
+        }
+        self.saved.seconds = self.seconds();
+        self.saved.commit(&*self.disk)?;
+        self.named = self.saved.files().collect();
+        self.stale.drain(..).try_for_each(|file| self.disk.remove(&file.to_string()))?;
+        self.last_checkpoint = Instant::now();
+        Progress::add(&self.control.progress.checkpoints, 1);
+        Ok(())
+    }
+
+    /// Seconds of sweeping, earlier sittings included.
+    pub fn seconds(&self) -> f64 {
+        self.seconds_before + self.begun.elapsed().as_secs_f64()
+    }
+
+    fn show_progress(&self) {
+        let progress = &self.control.progress;
+        Progress::set(&progress.sweep, u64::from(self.saved.sweeps) + 1);
+        Progress::set(&progress.set, self.saved.members());
+        Progress::set(&progress.stage, self.saved.stage());
+    }
+}
+
+/// The file of a piece, and its length up to the end of that.
+fn length(piece: &FileSegment) -> (FileName, u64) {
+    (piece.file, piece.at.offset + piece.at.length)
+}
+
+fn make_durable(disk: &dyn Disk, (file, length): (FileName, u64)) -> Result<()> {
+    disk.append_at(&file.to_string(), length)?.sync()
+}
+
+fn contradiction(what: &str) -> Error {
+    Error::Source { reason: what.into() }
+}
+
+/// Removes the files of keys that nothing names. First the manifest's name is made durable, as at the resume of a search.
+fn sweep_strays(
+    disk: &dyn Disk,
+    named: &BTreeSet<FileName>,
+    reached: &BTreeSet<FileName>,
+) -> Result<()> {
+    disk.sync_dir()?;
+    let known: BTreeSet<String> = named.union(reached).map(FileName::to_string).collect();
+    for (name, _) in disk.list()? {
+        if name.ends_with(".new") || FileName::is_one(&name) && !known.contains(&name) {
+            disk.remove(&name)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! Which accepting state of a set comes first: that of the lowest level.
+
+use super::Accepting;
+use super::marks::{OUT, ShardMarks};
+use super::saved::Target;
+use crate::search::Control;
+use spill::{
+    Codec, Decoder, Disk, FileName, FileSegment, Result, SavedLevels, Segment, SegmentWriter,
+};
+
+/// A set of the states of a region, and the levels that these were reached in.
+pub(super) struct Picking<'a> {
+    pub(super) accepting: &'a Accepting<'a>,
+    pub(super) disk: &'a dyn Disk,
+    pub(super) control: &'a Control,
+    pub(super) shards: &'a [Segment],
+    pub(super) marks: &'a [ShardMarks],
+    pub(super) levels: (&'a SavedLevels, &'a Codec),
+    /// Bytes of a state.
+    pub(super) width: usize,
+    /// Levels below this have none.
+    pub(super) from: u64,
+}
+
+impl Picking<'_> {
+    /// The least accepting state of the set in the lowest level that has one, found by way of a file of that name; nothing
+    /// if told to stop, or if there is none.
+    pub(super) fn first(&self, name: FileName) -> Result<Option<Target>> {
+        let Some(wanted) = self.wanted(name)? else { return Ok(None) };
+        let found = self.in_levels(&wanted.open(self.disk, self.width)?);
+        self.disk.remove(&name.to_string())?;
+        found
+    }
+
+    /// The accepting states of the set, as a segment; nothing if told to stop.
+    fn wanted(&self, name: FileName) -> Result<Option<FileSegment>> {
+        let mut file = self.disk.create(&name.to_string())?;
+        let mut writer = SegmentWriter::new(self.width, &mut *file);
+        let (mut decoder, mut states, mut codes) =
+            (Decoder::new(self.width), Vec::new(), Vec::new());
+        for (segment, marks) in self.shards.iter().zip(self.marks) {
+            let mut reader = marks.read(self.disk)?;
+            for block in 0..segment.blocks() {
+                let chunk = reader.next(segment.keys_in(block))?;
+                if chunk.counts().members == 0 {
+                    continue;
+                }
+                if self.control.should_stop() {
+                    return Ok(None);
+                }
+                chunk.read(&mut codes);
+                segment.decode(block, &mut decoder, &mut states)?;
+                segment.release(block..block + 1);
+                for (state, &code) in states.chunks_exact(self.width).zip(&codes) {
+                    if code != OUT && (self.accepting.accepts)(state) {
+                        writer.push(state)?;
+                    }
+                }
+            }
+        }
+        let at = writer.finish()?;
+        file.flush()?;
+        Ok(Some(FileSegment { file: name, at }))
+    }
+
+    fn in_levels(&self, wanted: &Segment) -> Result<Option<Target>> {
+        let (levels, codec) = self.levels;
+        let mut found =
+            Found { segment: wanted, decoder: wanted.decoder(), block: None, states: Vec::new() };
+        let (mut decoder, mut states) = (Decoder::new(self.width), Vec::new());
+        for level in self.from..levels.ends.len() as u64 {
+            let segments =
+                levels.open(self.disk, self.width, &codec.unprojected(), level as usize)?;
+            for segment in &segments {
+                for block in 0..segment.blocks() {
+                    if self.control.should_stop() {
+                        return Ok(None);
+                    }
+                    segment.decode(block, &mut decoder, &mut states)?;
+                    segment.release(block..block + 1);
+                    for state in states.chunks_exact(self.width) {
+                        if (self.accepting.accepts)(state) && found.has(state)? {
+                            return Ok(Some(Target { level, state: state.to_vec() }));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Looks states up in a segment.
+struct Found<'a> {
+    segment: &'a Segment,
+    decoder: Decoder,
+    /// The block in hand.
+    block: Option<usize>,
+    states: Vec<u8>,
+}
+
+impl Found<'_> {
+    fn has(&mut self, state: &[u8]) -> Result<bool> {
+        if self.segment.blocks() == 0 {
+            return Ok(false);
+        }
+        let block = self.segment.find(state);
+        if self.block != Some(block) {
+            self.segment.decode(block, &mut self.decoder, &mut self.states)?;
+            self.block = Some(block);
+        }
+        let width = state.len();
+        let (mut low, mut high) = (0, self.states.len() / width);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.states[middle * width..][..width].cmp(state) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return Ok(true),
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        Ok(false)
+    }
+}

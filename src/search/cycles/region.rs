@@ -1,0 +1,75 @@
+//! The region: the states that can lie on accepting cycles, in key order, cut into shards.
+//!
+//! A state's *rank* is its place in it. Sweeps read it from the front to the back: to expand states of a set, and to find
+//! out which states their successors are.
+
+use super::Accepting;
+use spill::{
+    Candidates, Codec, Disk, FileName, FileSegment, Merge, Result, Segment, SegmentWriter,
+    batch_keys,
+};
+
+/// The fewest states of a shard, where there is more than one.
+const SHARD_MIN: u64 = 64 << 10;
+
+/// About the most shards.
+const SHARDS: u64 = 32;
+
+/// How the region is cut: the most states of a shard, of so many states in all.
+pub(super) fn shard_states(states: u64) -> u64 {
+    states.div_ceil(SHARDS).max(SHARD_MIN)
+}
+
+/// Writes the states of `runs`, keys of `codec`'s in memory, that can lie on accepting cycles: so many in each shard.
+/// Nothing if told to stop. The file is flushed, but not synced.
+pub(super) fn build(
+    runs: &Candidates,
+    (whole, codec): (usize, &Codec),
+    accepting: &Accepting,
+    (disk, shard_states): (&dyn Disk, u64),
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Vec<FileSegment>>> {
+    let width = codec.key_width(whole);
+    let mut merge = Merge::new(width, runs.sources(width, None, None));
+    let (mut batch, mut lifted, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+    let mut pieces = Vec::new();
+    let mut file = disk.create(&FileName::Region.to_string())?;
+    let mut at_end = false;
+    while !at_end {
+        let mut writer = SegmentWriter::new(whole, &mut *file);
+        let mut states = 0;
+        while states < shard_states && !at_end {
+            merge.next(&mut batch, batch_keys(width).min((shard_states - states) as usize))?;
+            at_end = batch.is_empty();
+            if stop() {
+                return Ok(None);
+            }
+            let keys = match codec.projection() {
+                None => &batch,
+                Some(projection) => {
+                    lifted.clear();
+                    projection.lift(&batch, &mut lifted);
+                    &lifted
+                }
+            };
+            kept.clear();
+            for state in keys.chunks_exact(whole) {
+                if (accepting.component)(state).is_some() {
+                    kept.extend_from_slice(state);
+                }
+            }
+            writer.push(&kept)?;
+            states += (kept.len() / whole) as u64;
+        }
+        if states > 0 {
+            pieces.push(FileSegment { file: FileName::Region, at: writer.finish()? });
+        }
+    }
+    file.flush()?;
+    Ok(Some(pieces))
+}
+
+/// The shards, open.
+pub(super) fn open(pieces: &[FileSegment], disk: &dyn Disk, whole: usize) -> Result<Vec<Segment>> {
+    pieces.iter().map(|piece| piece.open(disk, whole)).collect()
+}

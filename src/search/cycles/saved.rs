@@ -1,0 +1,126 @@
+//! What a search for accepting cycles must remember to go on, beside the search that reached the states.
+
+use super::marks::ShardMarks;
+use super::sweep::Turn;
+use crate::search::checkpoint::FORMAT;
+use rkyv::{Archive, Deserialize, Serialize, rancor};
+use spill::{Disk, Error, FileName, FileSegment, Result};
+
+/// The name of its file in a search directory.
+pub const CYCLES: &str = "cycles";
+
+/// What a search is at.
+pub const STAGES: [&str; 4] =
+    ["trimming", "reaching from accepting states", "looking for a loop", "done"];
+
+/// The state that a round begins with.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct Target {
+    /// Its level.
+    pub level: u64,
+    /// The state.
+    pub state: Vec<u8>,
+}
+
+/// What is to be done next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub enum Next {
+    /// A sweep.
+    Sweep(Turn),
+    /// A state to begin a round with is looked for.
+    Pick,
+    /// There is no accepting cycle.
+    None,
+    /// The layers lead round one.
+    Found,
+}
+
+/// A search for accepting cycles at rest.
+#[derive(Clone, Debug, PartialEq, Archive, Serialize, Deserialize)]
+pub struct SavedCycles {
+    /// The digest of the model.
+    pub digest: [u8; 32],
+    /// The region, in shards.
+    pub region: Vec<FileSegment>,
+    /// What is known of each.
+    pub marks: Vec<ShardMarks>,
+    /// What is to be done next.
+    pub next: Next,
+    /// Sweeps made.
+    pub sweeps: u32,
+    /// States of the set when it was last begun to look for those come to from accepting ones.
+    pub seeded: u64,
+    /// The state that the round began with, if one did.
+    pub target: Option<Target>,
+    /// The states that it came to first after each number of steps.
+    pub layers: Vec<Vec<FileSegment>>,
+    /// Seconds of sweeping so far.
+    pub seconds: f64,
+}
+
+impl SavedCycles {
+    /// Whether there is one in a directory.
+    pub fn is_in(disk: &dyn Disk) -> Result<bool> {
+        Ok(disk.list()?.iter().any(|(name, _)| name == CYCLES))
+    }
+
+    pub(super) fn commit(&self, disk: &dyn Disk) -> Result<()> {
+        let bytes = rkyv::to_bytes::<rancor::Error>(self)
+            .map_err(|error| Error::corrupt(CYCLES, 0, format!("cannot encode: {error}")))?;
+        spill::commit(disk, CYCLES, FORMAT, &bytes)
+    }
+
+    /// Reads it from a directory.
+    pub fn load(disk: &dyn Disk) -> Result<SavedCycles> {
+        let payload = spill::load(disk, CYCLES, FORMAT)?;
+        let mut bytes = rkyv::util::AlignedVec::<16>::with_capacity(payload.len());
+        bytes.extend_from_slice(&payload);
+        let saved = rkyv::from_bytes::<SavedCycles, rancor::Error>(&bytes)
+            .map_err(|error| Error::corrupt(CYCLES, 0, format!("cannot decode: {error}")))?;
+        match saved.agrees() {
+            true => Ok(saved),
+            false => Err(Error::corrupt(CYCLES, 0, "its numbers do not agree")),
+        }
+    }
+
+    /// Whether what goes on relies on without asking again is so.
+    fn agrees(&self) -> bool {
+        let is_region = |piece: &FileSegment| piece.file == FileName::Region && piece.at.keys > 0;
+        let are_marks = |file: &(FileName, u64)| matches!(file.0, FileName::Marks { sweep, .. } if sweep <= self.sweeps);
+        let is_layer = |piece: &FileSegment| matches!(piece.file, FileName::Layer { .. });
+        let needs_target = matches!(self.next, Next::Found | Next::Sweep(Turn::Round | Turn::Peel));
+        self.region.len() == self.marks.len()
+            && self.region.len() < usize::from(u16::MAX)
+            && self.region.iter().all(is_region)
+            && self.marks.iter().filter_map(|it| it.file.as_ref()).all(are_marks)
+            && self.layers.iter().flatten().all(is_layer)
+            && (!needs_target || self.target.is_some())
+            && (self.next != Next::Found || !self.layers.is_empty())
+    }
+
+    /// Every file that it names.
+    pub fn files(&self) -> impl Iterator<Item = FileName> {
+        let pieces = self.region.iter().chain(self.layers.iter().flatten()).map(|it| it.file);
+        pieces.chain(self.marks.iter().filter_map(|it| it.file).map(|(file, _)| file))
+    }
+
+    /// Which of [`STAGES`] it is in, by number.
+    pub(super) fn stage(&self) -> u64 {
+        match self.next {
+            Next::Sweep(Turn::Count | Turn::Drop) => 0,
+            Next::Sweep(Turn::Seed | Turn::Grow | Turn::Reached) => 1,
+            Next::Sweep(Turn::Round | Turn::Peel | Turn::Forget) | Next::Pick => 2,
+            Next::None | Next::Found => 3,
+        }
+    }
+
+    /// What it is at.
+    pub fn stage_name(&self) -> &'static str {
+        STAGES[self.stage() as usize]
+    }
+
+    /// States that are not known yet not to lie on an accepting cycle.
+    pub fn members(&self) -> u64 {
+        self.marks.iter().map(|it| it.counts.members).sum()
+    }
+}

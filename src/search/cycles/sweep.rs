@@ -1,0 +1,471 @@
+//! A sweep: states of a set are expanded, their successors sorted, and these merged with the region.
+//!
+//! A successor comes with the rank of the state that it is one of (an obligation, as the level loop calls such pairs), so
+//! that repeats of one state count once. As successors ascend and the region does, what is known of its states is read
+//! and written from the front to the back, a shard at a time, each by a thread.
+
+use super::Accepting;
+use super::marks::{Counts, IN, MANY, MarksWriter, OUT, ShardMarks};
+use crate::exec::{Expansion, Model};
+use crate::search::Control;
+use crate::search::expand::{Owed, RANK};
+use rkyv::{Archive, Deserialize, Serialize};
+use spill::{
+    Append, Candidates, Decoder, Disk, Error, FileName, FileSegment, Merge, Result, Segment,
+    SegmentWriter, batch_keys, in_parallel,
+};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// The number of states that were come to and are still to be expanded.
+const REACHED: u8 = 2;
+
+/// The number of states that were come to and are expanded.
+const DONE: u8 = 3;
+
+/// Bytes of a layer's segment, about.
+const LAYER_BYTES: usize = 1 << 20;
+
+/// What a sweep does: which states of the set it expands, and what becomes of the numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub enum Turn {
+    /// Counts the predecessors of each state: 1 is none.
+    Count,
+    /// Takes out the states without predecessors, which then are none of others.
+    Drop,
+    /// Looks for what comes after accepting states.
+    Seed,
+    /// Goes on from there.
+    Grow,
+    /// Leaves what was come to.
+    Reached,
+    /// Forgets what is known of the states of the set.
+    Forget,
+    /// Goes on from one state, until it is come to again.
+    Round,
+    /// Leaves what was not come to from that state, nor is it.
+    Peel,
+}
+
+impl Turn {
+    /// The number of states that the sweep after this one expands.
+    fn pending(self) -> Option<u8> {
+        match self {
+            Turn::Count | Turn::Drop => Some(IN),
+            Turn::Seed | Turn::Grow | Turn::Round => Some(REACHED),
+            Turn::Reached | Turn::Forget | Turn::Peel => None,
+        }
+    }
+
+    /// Whether states of which there are so many get other numbers even if nothing leads to them.
+    fn changes(self, counts: Counts) -> bool {
+        match self {
+            Turn::Drop | Turn::Grow | Turn::Round => counts.pending > 0,
+            _ => counts.members > 0,
+        }
+    }
+
+    /// Whether some of so many states are expanded.
+    fn expands(self, counts: Counts) -> bool {
+        match self {
+            Turn::Count | Turn::Seed => counts.members > 0,
+            Turn::Drop | Turn::Grow | Turn::Round => counts.pending > 0,
+            Turn::Reached | Turn::Forget | Turn::Peel => false,
+        }
+    }
+
+    /// The new number of a state, to which so many of the states expanded lead.
+    fn next(self, code: u8, hits: u32, accepts: &dyn Fn() -> bool) -> Option<u8> {
+        let reached = || if accepts() { DONE } else { REACHED };
+        Some(match (self, code) {
+            (_, OUT) => OUT,
+            (Turn::Count, _) => hits.saturating_add(u32::from(IN)).min(u32::from(MANY)) as u8,
+            (Turn::Drop, IN) => OUT,
+            (Turn::Drop, MANY) => MANY,
+            (Turn::Drop, _) => {
+                let left = u32::from(code).checked_sub(hits).filter(|&it| it >= u32::from(IN));
+                return left.map(|it| it as u8);
+            }
+            // Accepting states are expanded by this sweep.
+            (Turn::Seed, _) if hits > 0 => reached(),
+            (Turn::Seed | Turn::Forget, _) => IN,
+            (Turn::Grow, IN) if hits > 0 => reached(),
+            (Turn::Round, IN) if hits > 0 => REACHED,
+            (Turn::Grow | Turn::Round, REACHED) => DONE,
+            (Turn::Grow | Turn::Round, _) => code,
+            (Turn::Reached, _) if code >= REACHED => IN,
+            (Turn::Peel, IN) => IN,
+            (Turn::Reached | Turn::Peel, _) => OUT,
+        })
+    }
+}
+
+/// What a thread works in.
+pub(super) struct Room {
+    decoder: Decoder,
+    states: Vec<u8>,
+    codes: Vec<u8>,
+    hits: Vec<u32>,
+    successors: Vec<u8>,
+}
+
+impl Room {
+    pub(super) fn new(width: usize) -> Room {
+        let (states, codes, hits, successors) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Room { decoder: Decoder::new(width), states, codes, hits, successors }
+    }
+}
+
+/// What a sweep is made with.
+pub(super) struct Sweep<'a> {
+    pub(super) model: &'a dyn Model,
+    pub(super) accepting: &'a Accepting<'a>,
+    pub(super) disk: &'a dyn Disk,
+    pub(super) control: &'a Control,
+    pub(super) shards: &'a [Segment],
+    pub(super) marks: &'a [ShardMarks],
+    pub(super) turn: Turn,
+    /// From 1.
+    pub(super) number: u32,
+    /// The state that a round begins with and is to come to again.
+    pub(super) target: Option<&'a [u8]>,
+    /// Whether the round begins.
+    pub(super) begins: bool,
+}
+
+/// What became of a shard.
+pub(super) struct Swept {
+    pub(super) marks: ShardMarks,
+    /// The states that a round came to.
+    pub(super) layer: Vec<FileSegment>,
+    /// Whether the round came to its first state again.
+    pub(super) returned: bool,
+}
+
+impl Sweep<'_> {
+    fn width(&self) -> usize {
+        self.model.width()
+    }
+
+    /// Bytes of a successor and a rank.
+    fn record(&self) -> usize {
+        self.width() + RANK
+    }
+
+    /// Expands and merges; what became of each shard, or nothing if told to stop. Those who expand have nothing in
+    /// hand before, nor after.
+    pub(super) fn run(&self, owed: &mut [Owed], rooms: &mut [Room]) -> Result<Option<Vec<Swept>>> {
+        let done = self.expand(owed, rooms).and_then(|whole| match whole {
+            true => self.merge(owed, rooms),
+            false => Ok(None),
+        });
+        let mut files = owed.iter_mut().filter_map(Owed::clear);
+        let removed = files.try_for_each(|file| self.disk.remove(&file.to_string()));
+        let done = done?;
+        removed.map(|()| done)
+    }
+
+    /// Takes note of the successors of the states that are expanded; false if told to stop.
+    fn expand(&self, owed: &mut [Owed], rooms: &mut [Room]) -> Result<bool> {
+        if let Some(target) = self.target.filter(|_| self.begins) {
+            let whole = self.expand_state(target, 0, &mut owed[0], &mut rooms[0].successors);
+            owed[0].sort();
+            return whole;
+        }
+        let ranks = self.shards.iter().scan(0, |rank, shard| {
+            let first = *rank;
+            *rank += shard.keys();
+            Some(first)
+        });
+        let ranks: Vec<u64> = ranks.collect();
+        let next = AtomicUsize::new(0);
+        let done = in_parallel(owed.iter_mut().zip(rooms).collect(), |_, (owed, room)| {
+            let _heeding = self.control.heed();
+            loop {
+                let at = next.fetch_add(1, Relaxed);
+                let Some(&first) = ranks.get(at) else { break };
+                let whole = self.expand_shard(at, first, owed, room);
+                if !matches!(whole, Ok(true)) {
+                    next.store(ranks.len(), Relaxed);
+                    return whole;
+                }
+            }
+            owed.sort();
+            Ok(true)
+        })?;
+        Ok(done.into_iter().all(|whole| whole))
+    }
+
+    fn expand_shard(
+        &self,
+        at: usize,
+        first: u64,
+        owed: &mut Owed,
+        room: &mut Room,
+    ) -> Result<bool> {
+        let (segment, marks) = (&self.shards[at], &self.marks[at]);
+        if !self.turn.expands(marks.counts) {
+            return Ok(true);
+        }
+        let mut rank = first;
+        let mut reader = marks.read(self.disk)?;
+        for block in 0..segment.blocks() {
+            let states = segment.keys_in(block);
+            let chunk = reader.next(states)?;
+            if self.turn.expands(chunk.counts()) {
+                if self.control.should_stop() {
+                    return Ok(false);
+                }
+                let Room { decoder, states, codes, successors, .. } = &mut *room;
+                chunk.read(codes);
+                segment.decode(block, decoder, states)?;
+                segment.release(block..block + 1);
+                let states = states.chunks_exact(self.width()).zip(&*codes).zip(rank..);
+                for ((state, &code), rank) in states {
+                    if self.is_expanded(code, state)
+                        && !self.expand_state(state, rank, owed, successors)?
+                    {
+                        return Ok(false);
+                    }
+                }
+            }
+            rank += states as u64;
+        }
+        Ok(true)
+    }
+
+    fn is_expanded(&self, code: u8, state: &[u8]) -> bool {
+        match self.turn {
+            Turn::Count => code != OUT,
+            Turn::Seed => code != OUT && (self.accepting.accepts)(state),
+            turn => turn.pending() == Some(code),
+        }
+    }
+
+    /// Takes note of the successors of a state that can lie on accepting cycles with it; false if told to stop.
+    fn expand_state(
+        &self,
+        state: &[u8],
+        rank: u64,
+        owed: &mut Owed,
+        successors: &mut Vec<u8>,
+    ) -> Result<bool> {
+        successors.clear();
+        let model = self.model;
+        let _ = Expansion::collect(model.width(), successors, |out| model.expand(state, out))?;
+        if self.control.is_stopped() {
+            return Ok(false);
+        }
+        let component = (self.accepting.component)(state);
+        // Where it is enough to know that something leads there, successors of several states are one.
+        let rank = if matches!(self.turn, Turn::Count | Turn::Drop) { rank } else { 0 };
+        for successor in successors.chunks_exact(self.width()) {
+            if (self.accepting.component)(successor) == component {
+                owed.owe(self.number, rank, successor)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Merges the successors with the region.
+    fn merge(&self, owed: &mut [Owed], rooms: &mut [Room]) -> Result<Option<Vec<Swept>>> {
+        owed.iter_mut().try_for_each(Owed::flush)?;
+        let pieces = owed.iter().flat_map(Owed::pieces);
+        let segments = pieces.map(|piece| piece.open(self.disk, self.record()));
+        let segments = segments.collect::<Result<_>>()?;
+        let slices = owed.iter().map(Owed::sorted).collect();
+        let records = Candidates { slices, segments };
+        let next = AtomicUsize::new(0);
+        let swept = in_parallel(rooms.iter_mut().collect(), |_, room| {
+            let mut swept = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Relaxed);
+                if at >= self.shards.len() {
+                    return Ok(Some(swept));
+                }
+                let shard = self.merge_shard(at, &records, room);
+                if !matches!(shard, Ok(Some(_))) {
+                    next.store(self.shards.len(), Relaxed);
+                }
+                match shard? {
+                    None => return Ok(None),
+                    Some(shard) => swept.push((at, shard)),
+                }
+            }
+        })?;
+        let Some(swept) = swept.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let mut swept: Vec<(usize, Swept)> = swept.into_iter().flatten().collect();
+        swept.sort_by_key(|(at, _)| *at);
+        Ok(Some(swept.into_iter().map(|(_, shard)| shard).collect()))
+    }
+
+    fn merge_shard(
+        &self,
+        at: usize,
+        records: &Candidates,
+        room: &mut Room,
+    ) -> Result<Option<Swept>> {
+        let (segment, before) = (&self.shards[at], self.marks[at]);
+        let low = (at > 0).then(|| segment.first_key(0).to_vec());
+        let high = self.shards.get(at + 1).map(|next| next.first_key(0).to_vec());
+        let mut arrivals = Arrivals::new(records, self.width(), [low, high]);
+        let is_left = !self.turn.changes(before.counts) && arrivals.peek()?.is_none();
+        if is_left || before.counts.members == 0 {
+            return Ok(Some(Swept { marks: before, layer: Vec::new(), returned: false }));
+        }
+        let (sweep, shard) = (self.number, at as u16);
+        let mut reader = before.read(self.disk)?;
+        let mut writer = MarksWriter::create(self.disk, FileName::Marks { sweep, shard })?;
+        let mut layer = Layer::new(self, shard);
+        for block in 0..segment.blocks() {
+            let chunk = reader.next(segment.keys_in(block))?;
+            let next = block + 1;
+            let end = (next < segment.blocks()).then(|| segment.first_key(next));
+            let arrive =
+                arrivals.peek()?.is_some_and(|it| end.as_deref().is_none_or(|end| it < end));
+            if !arrive && !self.turn.changes(chunk.counts()) {
+                writer.copy(&chunk)?;
+                continue;
+            }
+            if self.control.should_stop() {
+                return Ok(None);
+            }
+            let Room { decoder, states, codes, hits, .. } = &mut *room;
+            chunk.read(codes);
+            if arrive || self.turn == Turn::Peel {
+                segment.decode(block, decoder, states)?;
+                segment.release(block..block + 1);
+            }
+            hits.clear();
+            hits.resize(codes.len(), 0);
+            if arrive {
+                arrivals.count(states, end.as_deref(), hits)?;
+            }
+            self.renumber(states, codes, hits, &mut layer)?;
+            writer.push(codes, self.turn.pending())?;
+        }
+        let (layer, returned) = layer.finish()?;
+        Ok(Some(Swept { marks: writer.finish()?, layer, returned }))
+    }
+
+    /// Gives the states of a block their new numbers.
+    fn renumber(
+        &self,
+        states: &[u8],
+        codes: &mut [u8],
+        hits: &[u32],
+        layer: &mut Layer,
+    ) -> Result<()> {
+        let width = self.width();
+        for (at, (code, &hits)) in codes.iter_mut().zip(hits).enumerate() {
+            let state = || &states[at * width..][..width];
+            let next = self.turn.next(*code, hits, &|| (self.accepting.accepts)(state()));
+            let wrong =
+                || Error::Source { reason: "a state has other successors than before".into() };
+            let mut next = next.ok_or_else(wrong)?;
+            if self.turn == Turn::Round && *code == IN && next == REACHED {
+                layer.push(state())?;
+            }
+            if self.turn == Turn::Peel && self.target == Some(state()) {
+                next = OUT;
+            }
+            *code = next;
+        }
+        Ok(())
+    }
+}
+
+/// The successors of a shard, in ascending order.
+struct Arrivals<'a> {
+    merge: Merge<'a>,
+    width: usize,
+    batch: Vec<u8>,
+    /// Bytes of these that are used.
+    at: usize,
+}
+
+impl<'a> Arrivals<'a> {
+    fn new(records: &Candidates<'a>, width: usize, bounds: [Option<Vec<u8>>; 2]) -> Arrivals<'a> {
+        // The least record of a successor has rank 0.
+        let [low, high] = bounds.map(|bound| bound.map(|it| [it.as_slice(), &[0; RANK]].concat()));
+        let record = width + RANK;
+        let merge = Merge::new(record, records.sources(record, low.as_deref(), high.as_deref()));
+        Arrivals { merge, width, batch: Vec::new(), at: 0 }
+    }
+
+    /// The next one, if there is one.
+    fn peek(&mut self) -> Result<Option<&[u8]>> {
+        if self.at == self.batch.len() {
+            self.merge.next(&mut self.batch, batch_keys(self.width + RANK))?;
+            self.at = 0;
+        }
+        Ok(self.batch.get(self.at..self.at + self.width))
+    }
+
+    /// Counts how often each of `states` arrives, up to the first arrival that is not less than `end`.
+    fn count(&mut self, states: &[u8], end: Option<&[u8]>, hits: &mut [u32]) -> Result<()> {
+        let width = self.width;
+        let mut at = 0;
+        while let Some(arrival) = self.peek()? {
+            if end.is_some_and(|end| arrival >= end) {
+                break;
+            }
+            while at < hits.len() && states[at * width..][..width] < *arrival {
+                at += 1;
+            }
+            if at < hits.len() && states[at * width..][..width] == *arrival {
+                hits[at] += 1;
+            }
+            self.at += width + RANK;
+        }
+        Ok(())
+    }
+}
+
+/// The states of a shard that a sweep of a round comes to, in ascending order.
+struct Layer<'a> {
+    disk: &'a dyn Disk,
+    width: usize,
+    target: Option<&'a [u8]>,
+    name: FileName,
+    states: Vec<u8>,
+    file: Option<Box<dyn Append>>,
+    pieces: Vec<FileSegment>,
+    returned: bool,
+}
+
+impl<'a> Layer<'a> {
+    fn new(sweep: &Sweep<'a>, shard: u16) -> Layer<'a> {
+        let (disk, width, target) = (sweep.disk, sweep.width(), sweep.target);
+        let name = FileName::Layer { sweep: sweep.number, shard };
+        let (states, file, pieces) = (Vec::new(), None, Vec::new());
+        Layer { disk, width, target, name, states, file, pieces, returned: false }
+    }
+
+    fn push(&mut self, state: &[u8]) -> Result<()> {
+        self.returned |= self.target == Some(state);
+        self.states.extend_from_slice(state);
+        if self.states.len() > LAYER_BYTES { self.write() } else { Ok(()) }
+    }
+
+    /// Writes those in hand as a segment.
+    fn write(&mut self) -> Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(self.disk.create(&self.name.to_string())?),
+        };
+        let mut writer = SegmentWriter::new(self.width, &mut **file);
+        writer.push(&self.states)?;
+        self.pieces.push(FileSegment { file: self.name, at: writer.finish()? });
+        self.states.clear();
+        Ok(())
+    }
+
+    /// Where they are, and whether the target is among them.
+    fn finish(mut self) -> Result<(Vec<FileSegment>, bool)> {
+        if !self.states.is_empty() {
+            self.write()?;
+        }
+        self.file.iter_mut().try_for_each(|file| file.flush())?;
+        Ok((self.pieces, self.returned))
+    }
+}

@@ -1,0 +1,440 @@
+//! Accepting cycles on disk: random graphs against a plain search for components and against the probe in memory, in
+//! little memory, stopped after each sweep and gone on with, on disks that fail; models as the command line checks them,
+//! stopped before the first level is whole.
+
+use serde_json::Value;
+use spill::fault::Faults;
+use spill::{Disk, FaultDisk, Metered};
+use spillway::ir::components::components;
+use spillway::search::checkpoint::Saved;
+use spillway::search::cycles::{Accepting, CycleSearch, Reached, SavedCycles};
+use spillway::search::lasso::{Lasso, ProbeLimits, Probed, probe};
+use spillway::search::visited::Visited;
+use spillway::search::{Checks, Control, Limits, MemoryPlan, Search, Verdict};
+use spillway::{Model, Packed, Steps, TransitionSystem};
+use std::process::Command;
+use std::sync::Arc;
+
+/// How the cycles of a part of a graph are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Rejecting,
+    Weak,
+    Strong,
+}
+
+/// A pseudo-random graph in parts, each of which leads to itself and to later ones, as the components of an automaton do.
+struct Net {
+    next: Vec<Vec<u16>>,
+    /// The part of each node, which is in its number, and what these are.
+    parts: usize,
+    sorts: Vec<Sort>,
+    accepts: Vec<bool>,
+}
+
+/// A pseudo-random number below a bound.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((self.0 >> 33) % bound as u64) as usize
+    }
+}
+
+impl Net {
+    fn random(seed: u64, most: usize) -> Net {
+        let mut dice = Dice(seed);
+        let (nodes, parts) = (1 + dice.below(most), 1 + dice.below(3));
+        // Mostly forwards, so that cycles are rare and chains long; some nodes have many predecessors.
+        let (back, hub) = (4 + dice.below(60), dice.below(nodes));
+        let part = |node: usize| node % parts;
+        let sorts = (0..parts).map(|_| match dice.below(4) {
+            0 => Sort::Rejecting,
+            1 => Sort::Weak,
+            _ => Sort::Strong,
+        });
+        let sorts: Vec<Sort> = sorts.collect();
+        let next = (0..nodes).map(|from| {
+            let edges = 1 + dice.below(3);
+            let ends = (0..edges).map(|_| match dice.below(back) {
+                0 => dice.below(nodes),
+                1 => hub,
+                _ => (from + 1 + dice.below(4)).min(nodes - 1),
+            });
+            let ends: Vec<usize> = ends.collect();
+            // The last node leads to itself, which would be a cycle in nearly every graph.
+            let fits =
+                |to: &usize| part(*to) >= part(from) && (*to != from || from.is_multiple_of(7));
+            ends.into_iter().filter(fits).map(|to| to as u16).collect()
+        });
+        let next: Vec<Vec<u16>> = next.collect();
+        let accepts = (0..nodes).map(|node| match sorts[part(node)] {
+            Sort::Rejecting => false,
+            Sort::Weak => true,
+            Sort::Strong => dice.below(6) == 0,
+        });
+        let accepts = accepts.collect();
+        Net { next, parts, sorts, accepts }
+    }
+
+    /// The part of a node, if there can be accepting cycles in it.
+    fn component(&self, node: usize) -> Option<usize> {
+        let part = node % self.parts;
+        (self.sorts[part] != Sort::Rejecting).then_some(part)
+    }
+
+    fn is_weak(&self) -> bool {
+        !self.sorts.contains(&Sort::Strong)
+    }
+
+    /// Whether a component that is reached has a cycle and an accepting node.
+    fn has_cycle(&self) -> bool {
+        let (mut seen, mut open) = (vec![false; self.next.len()], vec![0]);
+        while let Some(at) = open.pop() {
+            if !std::mem::replace(&mut seen[at], true) {
+                open.extend(self.next[at].iter().map(|&to| usize::from(to)));
+            }
+        }
+        let edges = self.next.iter().enumerate();
+        let edges =
+            edges.flat_map(|(from, all)| all.iter().map(move |&to| (from, usize::from(to))));
+        let edges: Vec<(usize, usize)> = edges.collect();
+        let of = components(self.next.len(), &edges);
+        let turns = |number: usize| edges.iter().any(|&(a, b)| of[a] == number && of[b] == number);
+        (0..seen.len()).any(|at| seen[at] && self.accepts[at] && turns(of[at]))
+    }
+
+    fn check(&self, number: &dyn Fn(&[u8]) -> usize, lasso: &Lasso, seed: u64) {
+        let nodes: Vec<usize> = lasso.states.iter().map(|it| number(it)).collect();
+        assert_eq!(nodes[0], 0);
+        let after = nodes.iter().skip(1).chain([&nodes[lasso.back]]);
+        for (&from, &to) in nodes.iter().zip(after) {
+            assert!(self.next[from].contains(&(to as u16)), "{seed}: {from} to {to}");
+        }
+        assert!(nodes[lasso.back..].iter().any(|&at| self.accepts[at]), "{seed}");
+    }
+}
+
+impl TransitionSystem for Net {
+    type State = u16;
+
+    fn initial(&self) -> Vec<u16> {
+        vec![0]
+    }
+
+    fn steps(&self, state: &u16, steps: &mut Steps<u16>) {
+        for &to in &self.next[usize::from(*state)] {
+            steps.add(format_args!("to {to}"), to);
+        }
+    }
+
+    fn describe(&self, state: &u16) -> Vec<(String, String)> {
+        vec![("node".into(), state.to_string())]
+    }
+}
+
+/// What a search takes.
+#[derive(Clone, Copy)]
+struct Means {
+    threads: usize,
+    /// States in a buffer.
+    buffer: u64,
+    shard_states: u64,
+    /// Sweeps in a sitting.
+    sitting: u32,
+}
+
+impl Means {
+    fn plan(self) -> MemoryPlan {
+        let bytes = self.buffer * 8;
+        MemoryPlan {
+            budget: 0,
+            base: 0,
+            reserve: 0,
+            threads: self.threads,
+            buffer: bytes,
+            young: 4 * bytes,
+            filter: bytes,
+            obligations: 0,
+        }
+    }
+}
+
+/// Searches a graph on a disk, in sittings; what was found, and how many sweeps it took.
+fn search(net: &Net, disk: &Arc<dyn Disk>, means: Means) -> spill::Result<(Probed, u32)> {
+    let model = Packed::new(net);
+    let number = |state: &[u8]| model.explained().describe(state)[0].1.parse::<usize>().unwrap();
+    let component = |state: &[u8]| net.component(number(state));
+    let accepts = |state: &[u8]| net.accepts[number(state)];
+    let accepting =
+        || Accepting { component: &component, accepts: &accepts, is_weak: net.is_weak() };
+    let control = Control::default();
+    let metered = Arc::new(Metered::new(disk.clone(), None)?);
+    if !SavedCycles::is_in(&**disk)? {
+        let checks = Checks {
+            deadlock: false,
+            assertions: false,
+            invariants: false,
+            faults: false,
+            claims: false,
+        };
+        let limits = Limits { checks, stop_on_violation: false, max_states: None };
+        let begun = disk.list()?.iter().any(|(name, _)| name == "manifest");
+        let mut search = match begun {
+            false => Search::begin(&model, metered, means.plan(), limits, &control)?,
+            true => {
+                let saved = Saved::load(&**disk)?;
+                Search::resume(&model, metered, saved, means.plan(), limits, &control)?
+            }
+        };
+        assert_eq!(search.run()?.verdict, Verdict::Verified);
+        let Visited::Sorted(store) = search.store() else { unreachable!() };
+        let shards = Some(means.shard_states);
+        let made = CycleSearch::gather(store, &model, &accepting(), &**disk, &control, shards)?;
+        assert!(made.is_some());
+    }
+    loop {
+        let (reached, saved) = (Reached::of(&Saved::load(&**disk)?)?, SavedCycles::load(&**disk)?);
+        let stop = saved.sweeps.saturating_add(means.sitting);
+        let search = CycleSearch::resume(
+            &model,
+            accepting(),
+            disk.clone(),
+            (reached, saved),
+            means.plan(),
+            &control,
+        )?;
+        let mut search = search.up_to(stop);
+        let found = search.run()?;
+        if found != Probed::Open {
+            if let Probed::Found(lasso) = &found {
+                net.check(&number, lasso, 0);
+            }
+            return Ok((found, search.saved().sweeps));
+        }
+        assert!(search.saved().sweeps <= stop);
+    }
+}
+
+const WHOLE: Means = Means { threads: 1, buffer: 4000, shard_states: 1 << 20, sitting: u32::MAX };
+
+#[test]
+fn cycles_of_random_graphs_are_found_on_disk_and_are_cycles() {
+    let (mut found, mut sweeps_most) = (0, 0);
+    for seed in 0..1500 {
+        let net = Net::random(seed, if seed % 10 == 0 { 2000 } else { 60 });
+        let mut dice = Dice(seed ^ 1 << 40);
+        let means = Means {
+            threads: 1 + dice.below(3),
+            buffer: 1 + dice.below(200) as u64,
+            shard_states: 1 + dice.below(200) as u64,
+            sitting: u32::MAX,
+        };
+        let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+        let (told, sweeps) = search(&net, &disk, means).unwrap();
+        assert_eq!(matches!(told, Probed::Found(_)), net.has_cycle(), "{seed}");
+        found += u32::from(told != Probed::None);
+        sweeps_most = sweeps_most.max(sweeps);
+        let model = Packed::new(&net);
+        let number =
+            |state: &[u8]| model.explained().describe(state)[0].1.parse::<usize>().unwrap();
+        let limits = ProbeLimits { states: 10_000, bytes: 1 << 30 };
+        let probed = probe(&model, &|state| net.accepts[number(state)], limits).unwrap();
+        assert_eq!(matches!(probed.found, Probed::Found(_)), told != Probed::None, "{seed}");
+    }
+    assert!((300..1200).contains(&found), "{found} of 1500 graphs have a cycle");
+    assert!(sweeps_most > 20, "{sweeps_most}");
+}
+
+#[test]
+fn a_search_that_is_stopped_after_each_sweep_comes_to_the_same() {
+    for seed in 0..300 {
+        let net = Net::random(seed, 120);
+        let whole: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+        let expected = search(&net, &whole, WHOLE).unwrap();
+        let parts: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+        let means = Means { threads: 2, buffer: 3, shard_states: 5, sitting: 1 };
+        assert_eq!(search(&net, &parts, means).unwrap(), expected, "{seed}");
+        // What is found is found again, and nothing lies about that nothing names.
+        assert_eq!(search(&net, &parts, means).unwrap(), expected, "{seed}");
+        let saved = SavedCycles::load(&*parts).unwrap();
+        let reached = Saved::load(&*parts).unwrap();
+        let named = saved.files().chain(reached.files()).map(|file| file.to_string());
+        let mut named: Vec<String> = named.chain(["cycles".into(), "manifest".into()]).collect();
+        named.sort();
+        named.dedup();
+        let there: Vec<String> = parts.list().unwrap().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(there, named, "{seed}");
+    }
+}
+
+/// Small enough for a fault at each operation, large enough for each turn: trimming, reaching, a round that leads nowhere.
+fn turning(seeds: std::ops::Range<u64>) -> Vec<(Net, (Probed, u32))> {
+    let nets = seeds.map(|seed| Net::random(seed, 40));
+    let run = |net: Net| {
+        let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+        let expected = search(&net, &disk, WHOLE).unwrap();
+        (net, expected)
+    };
+    let mut nets: Vec<_> = nets.map(run).collect();
+    nets.sort_by_key(|(_, (_, sweeps))| std::cmp::Reverse(*sweeps));
+    nets.truncate(3);
+    nets
+}
+
+#[test]
+fn a_search_whose_disk_fails_goes_on_from_its_last_checkpoint() {
+    let means = Means { threads: 2, buffer: 3, shard_states: 7, sitting: 2 };
+    for (net, expected) in turning(0..200) {
+        let whole = Arc::new(FaultDisk::new());
+        let shared: Arc<dyn Disk> = whole.clone();
+        assert_eq!(search(&net, &shared, means).unwrap(), expected);
+        let operations = whole.operations();
+        for at in (0..operations).step_by(7) {
+            let plan = Faults::new().seed(at);
+            let plan = match at % 3 {
+                0 => plan.crash_at(at),
+                1 => plan.io_error_at(at),
+                _ => plan.full_from(at),
+            };
+            let failing = Arc::new(FaultDisk::with_faults(plan));
+            let shared: Arc<dyn Disk> = failing.clone();
+            // What fails may be a removal that nothing depends on.
+            let told = search(&net, &shared, means);
+            assert!(told.is_err() || told.unwrap() == expected, "operation {at}");
+            let disk: Arc<dyn Disk> = Arc::new(match at % 2 {
+                0 => failing.restart(),
+                _ => failing.reboot(at),
+            });
+            assert_eq!(search(&net, &disk, means).unwrap(), expected, "operation {at}");
+        }
+    }
+}
+
+#[test]
+fn every_damaged_byte_of_a_set_or_of_the_manifest_is_noticed() {
+    let means = Means { threads: 1, buffer: 50, shard_states: 9, sitting: 1 };
+    let (net, expected) = turning(0..60).swap_remove(0);
+    let disk = Arc::new(FaultDisk::new());
+    let shared: Arc<dyn Disk> = disk.clone();
+    assert_eq!(search(&net, &shared, means).unwrap(), expected);
+    let length = shared.read("cycles").unwrap().len() as u64;
+    for at in 0..length {
+        disk.flip_bit("cycles", at, (at % 8) as u32);
+        assert!(SavedCycles::load(&*shared).is_err(), "byte {at}");
+        disk.flip_bit("cycles", at, (at % 8) as u32);
+    }
+}
+
+/// Goes to `b`, and may stay there.
+const STAYS: &str = "byte x; process P { state a, b; init a;
+trans a -> b { effect x = 1; }, b -> a { effect x = 0; }, b -> b { }; }
+process L { state q1, q2; init q1; accept q2;
+trans q1 -> q1 { }, q1 -> q2 { guard x == 1; }, q2 -> q2 { guard x == 1; }; }
+system async property L;
+";
+const ENDS: &str = "byte x; process P { state a, b; init a; trans a -> b { effect x = 1; }; }
+system async;
+";
+const PROMELA: &str = "byte x; ltl reaches { <> (x == 3) }
+active proctype P() { do :: x < 3 -> x++ :: x == 3 -> x = 1 od }
+active proctype Q() { do :: skip od }
+";
+
+struct Bench(tempfile::TempDir);
+
+impl Bench {
+    fn new() -> Bench {
+        let bench = Bench(tempfile::tempdir().unwrap());
+        for (name, text) in [("stays.dve", STAYS), ("ends.dve", ENDS), ("m.pml", PROMELA)] {
+            std::fs::write(bench.0.path().join(name), text).unwrap();
+        }
+        bench
+    }
+
+    /// Exit code, output, messages.
+    fn run(&self, args: &[&str]) -> (i32, String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
+        let out = command.current_dir(self.0.path()).args(args).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (out.status.code().unwrap(), text(out.stdout), text(out.stderr))
+    }
+
+    fn json(&self, args: &[&str], code: i32) -> Value {
+        let (found, out, err) = self.run(&[args, &["--json"]].concat());
+        assert_eq!(found, code, "{args:?}: {out}{err}");
+        serde_json::from_str(&out).unwrap()
+    }
+}
+
+/// Stopped while states are reached, so that nothing is decided in memory, and gone on with.
+#[test]
+fn properties_are_decided_on_disk_as_in_memory() {
+    let bench = Bench::new();
+    let judged = [
+        ("stays.dve", "[]<> x == 1", 0),
+        ("stays.dve", "[]<> x == 0", 1),
+        ("stays.dve", "[] (P.b -> X P.b)", 1),
+        ("stays.dve", "(<>[] x == 1) || ([]<> x == 0)", 0),
+        ("stays.dve", "L", 1),
+        ("ends.dve", "<> x == 2", 1),
+        ("ends.dve", "<>[] x == 1", 0),
+        ("m.pml", "reaches", 1),
+        ("m.pml", "[]<> (x == 3) || <>[] (x <= 3)", 0),
+    ];
+    for (number, (model, formula, code)) in judged.into_iter().enumerate() {
+        for ended in ["stutter", "ignore"] {
+            let dir = format!("d{number}{ended}");
+            let asked = ["check", model, "--ltl", formula, "--deadlock-runs", ended];
+            let in_memory = bench.run(&[&asked[..], &["--json"]].concat());
+            assert!(in_memory.0 == code || ended == "ignore");
+            let code = in_memory.0;
+            let in_memory: Value = serde_json::from_str(&in_memory.1).unwrap();
+            let stopped = [&asked[..], &["--max-states", "1", "--dir", &dir]].concat();
+            let told = bench.json(&stopped, 3);
+            assert_eq!(
+                (&told["verdict"], &told["stage"]),
+                (&"incomplete".into(), &"reaching states".into())
+            );
+            let told = bench.json(&["status", &dir], 0);
+            assert_eq!(told["verdict"], "incomplete", "{formula}");
+            let (_, _, err) = bench.run(&["trace", &dir]);
+            assert!(err.contains("`spillway resume"), "{err}");
+            let (found, _, err) = bench.run(&stopped);
+            assert!(found == 2 && err.contains("goes on with it"), "{err}");
+            let other = ["check", model, "--ltl", "X X X (0 == 1)", "--max-states", "1"];
+            let (found, _, err) = bench.run(&[&other[..], &["--dir", &dir]].concat());
+            assert!(found == 2 && err.contains("a search of this model for other things"), "{err}");
+            let told = bench.json(&["resume", &dir], code);
+            let again = bench.json(&["resume", &dir, "--threads", "1"], code);
+            for key in ["verdict", "property", "vacuous", "steps_cut_off"] {
+                assert_eq!(told[key], in_memory[key], "{formula}: {key}");
+            }
+            assert_eq!(told["counterexample"], again["counterexample"]);
+            assert_eq!(told["stage"], "done");
+            assert_eq!(told["counterexample"].is_null(), code == 0);
+            if code == 0 {
+                // The whole product was visited.
+                assert_eq!(told["states"], in_memory["states"], "{formula}");
+                assert_eq!(told["transitions"], in_memory["transitions"], "{formula}");
+            }
+        }
+    }
+}
+
+/// An automaton is kept with its text: its file is not needed any more.
+#[test]
+fn an_automaton_is_kept_with_the_search() {
+    let bench = Bench::new();
+    let hoa = "HOA: v1 States: 2 Start: 0 AP: 1 \"x == 1\" Acceptance: 1 Inf(0)
+        --BODY-- State: 0 [t] 0 [0] 1 State: 1 {0} [0] 1 --END--";
+    let file = bench.0.path().join("a.hoa");
+    std::fs::write(&file, hoa).unwrap();
+    let asked = ["check", "stays.dve", "--automaton", "a.hoa", "--max-states", "1", "--dir", "d"];
+    assert_eq!(bench.run(&asked).0, 3);
+    std::fs::remove_file(file).unwrap();
+    std::fs::remove_file(bench.0.path().join("stays.dve")).unwrap();
+    let told = bench.json(&["resume", "d"], 1);
+    assert_eq!(told["property"], "a.hoa");
+}
