@@ -94,10 +94,9 @@ impl One<'_> {
         }
     }
 
-    /// What comes of one and then another, whatever the first leads to.
-    fn both(&self, first: InstanceId, second: InstanceId, state: &[u8]) -> BTreeSet<Vec<u8>> {
-        let between = self.take(first, state).successors;
-        between.iter().flat_map(|state| self.take(second, state).successors).collect()
+    /// What comes of an instance in any of some states.
+    fn behind(&self, instance: InstanceId, states: &BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
+        states.iter().flat_map(|state| self.take(instance, state).successors).collect()
     }
 }
 
@@ -108,23 +107,25 @@ fn is_persistent(one: &One, state: &[u8], chosen: &[InstanceId]) -> Tried<()> {
     let (mut seen, mut open) = (BTreeSet::from([state.to_vec()]), VecDeque::from([state.to_vec()]));
     while let Some(at) = open.pop_front() {
         let enabled = one.enabled(&at);
+        let mut next = Vec::new();
         for (&taken, first) in chosen.iter().zip(&firsts) {
             prop_assert!(enabled.contains(&taken), "{taken:?} is no more possible, in {at:02x?}");
             let now = one.take(taken, &at);
             let same = (now.successors.len(), now.left_out, &now.faults);
             prop_assert_eq!(same, (first.successors.len(), first.left_out, &first.faults));
+            let possible: Vec<_> = now.successors.iter().map(|state| one.enabled(state)).collect();
+            next.push((taken, now.successors, possible));
         }
         for &other in enabled.iter().filter(|it| !chosen.contains(it)) {
             let came = one.take(other, &at);
-            for &taken in chosen {
-                let next = one.take(taken, &at).successors;
-                for state in &next {
-                    let is_possible = one.enabled(state).contains(&other);
-                    prop_assert!(is_possible, "{taken:?} takes {other:?} away, in {at:02x?}");
-                }
-                let orders = [one.both(taken, other, &at), one.both(other, taken, &at)];
-                let what = format!("{taken:?} and {other:?} do not commute, in {at:02x?}");
-                prop_assert_eq!(&orders[0], &orders[1], "{}", what);
+            for (taken, next, possible) in &next {
+                let is_possible = possible.iter().all(|it| it.contains(&other));
+                prop_assert!(is_possible, "{taken:?} takes {other:?} away, in {at:02x?}");
+                let orders = [one.behind(other, next), one.behind(*taken, &came.successors)];
+                prop_assert!(
+                    orders[0] == orders[1],
+                    "{taken:?} and {other:?} do not commute, in {at:02x?}: {orders:02x?}"
+                );
             }
             for state in came.successors {
                 if seen.len() < OUTSIDE_MAX && seen.insert(state.clone()) {

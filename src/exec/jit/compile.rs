@@ -216,7 +216,7 @@ impl<'a> Builder<'a> {
             sizes,
             purpose,
             limits,
-            workshop: Workshop::new()?,
+            workshop: Workshop::new(purpose.optimization())?,
             outlines: Outlines::default(),
             sites: Vec::new(),
             interpreted: 0,

@@ -71,12 +71,12 @@ pub(super) struct Imports {
 }
 
 impl Workshop {
-    /// A workshop for this machine.
-    pub fn new() -> Result<Workshop, Refusal> {
+    /// A workshop for this machine, by a level of Cranelift's optimization.
+    pub fn new(optimization: &str) -> Result<Workshop, Refusal> {
         let mut flags = settings::builder();
         let checked = if cfg!(debug_assertions) { "true" } else { "false" };
         for (name, value) in
-            [("opt_level", "speed"), ("is_pic", "false"), ("enable_verifier", checked)]
+            [("opt_level", optimization), ("is_pic", "false"), ("enable_verifier", checked)]
         {
             flags.set(name, value).map_err(|_| Refusal::Machine("an option is unknown"))?;
         }
