@@ -141,7 +141,7 @@ fn check_runs(file: &Path, text: &str, RunsPromise { asked, promise }: &RunsProm
     assert!(warnings.is_empty(), "{}: {warnings:?}", promise.place);
     let product = watched.product(&watched.model.interp, wanted.ended()).unwrap();
     let limits = ProbeLimits { states: 1_000_000, bytes: 1 << 30 };
-    let probe = probe_product(&product, limits).unwrap();
+    let probe = probe_product(&product, limits, &Control::default()).unwrap();
     let mut fields = BTreeMap::from([("verdict".to_string(), verdict(&probe.found).to_string())]);
     match &probe.found {
         // How many states were visited depends on the search, and that the run is one is seen by taking its steps.

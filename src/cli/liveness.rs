@@ -13,7 +13,7 @@ use crate::reduce::claim::ClaimProduct;
 use crate::report::{Run, count};
 use crate::search::checkpoint::Saved;
 use crate::search::lasso::{Probe, ProbeLimits, Probed};
-use crate::search::{MemoryPlan, Outcome, Storage};
+use crate::search::{Control, MemoryPlan, Outcome, Storage};
 use crate::session::{
     Budget, Directory, Error, Job, Pursued, Pursuit, Swept, Wanted, Watched, probe_product, replay,
     verdict,
@@ -21,6 +21,7 @@ use crate::session::{
 use serde_json::json;
 use spill::RealDisk;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The most states that are visited in memory.
 const STATES_MAX: u64 = 1_000_000;
@@ -102,7 +103,9 @@ pub(super) fn check(args: &CheckArgs, wanted: Wanted<'_>) -> Ending {
     let states = args.run.max_states.map_or(STATES_MAX, |most| most.min(STATES_MAX));
     let limits = ProbeLimits { states, bytes: args.run.memory / 4 };
     let shown = Display::of_wait("looking for a run that violates it".into());
-    let probe = probe_product(&product, limits);
+    let control = run::control(&args.run);
+    let signals = Signals::stop(&control);
+    let probe = probe_product(&product, limits, &control);
     drop(shown);
     let probe = probe.map_err(|error| Failure::wrong(error.to_string()))?;
     if probe.found != Probed::Open {
@@ -114,7 +117,8 @@ pub(super) fn check(args: &CheckArgs, wanted: Wanted<'_>) -> Ending {
     let job = Job::of_runs(&watched, ended, &limits, &storage);
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
     let pursuit = Pursuit::new(&product, plan, args.run.max_states, directory);
-    pursue((&watched, &product, trail), pursuit, None, &args.run)
+    let of = (&watched, &product, trail);
+    pursue(of, pursuit, None, (&args.run, control, signals))
 }
 
 /// Goes on with a search in a directory.
@@ -133,7 +137,9 @@ pub(super) fn resume(
     let product = product.ok_or(Error::Understood)?;
     let (plan, _) = planned(&watched, &product, budget)?;
     let pursuit = Pursuit::new(&product, plan, args.run.max_states, directory);
-    pursue((&watched, &product, None), pursuit, saved, &args.run)
+    let control = run::control(&args.run);
+    let signals = Signals::stop(&control);
+    pursue((&watched, &product, None), pursuit, saved, (&args.run, control, signals))
 }
 
 /// The memory of a search on disk, and how it stores states.
@@ -147,9 +153,12 @@ fn planned(
 }
 
 /// One sitting of a search on disk.
-fn pursue(of: Asked<'_>, mut pursuit: Pursuit<'_>, saved: Option<Saved>, args: &RunArgs) -> Ending {
-    let control = run::control(args);
-    let mut signals = Signals::stop(&control);
+fn pursue(
+    of: Asked<'_>,
+    mut pursuit: Pursuit<'_>,
+    saved: Option<Saved>,
+    (args, control, mut signals): (&RunArgs, Arc<Control>, Signals),
+) -> Ending {
     let display = Display::of_search(&control, &pursuit.directory.disk, args.json);
     let pursued = pursuit.run(saved, &control);
     drop(display);

@@ -6,6 +6,7 @@
 //! state, which closes a cycle. A state is entered by the second search once. What is found is as long as such ways are;
 //! so a shorter run to an accepting state of the cycle and round it is looked for among the states known.
 
+use super::Control;
 use crate::exec::{Expansion, Model, Violation};
 use spill::Result;
 use std::collections::{HashMap, VecDeque};
@@ -27,7 +28,7 @@ pub enum Probed {
     None,
     /// There is one.
     Found(Lasso),
-    /// There are too many states to say.
+    /// There are too many states to say, or there was no time.
     Open,
 }
 
@@ -79,13 +80,14 @@ struct Frame {
 enum Ending {
     Through,
     Cycle(Vec<u32>),
-    Full,
+    Over,
 }
 
 struct Search<'a> {
     model: &'a dyn Model,
     accepts: &'a dyn Fn(&[u8]) -> bool,
     limits: ProbeLimits,
+    control: &'a Control,
     numbers: HashMap<Rc<[u8]>, u32>,
     states: Vec<Rc<[u8]>>,
     colours: Vec<Colour>,
@@ -97,16 +99,18 @@ struct Search<'a> {
     buffer: Vec<u8>,
 }
 
-/// Looks for a cycle of a model through a state that `accepts`.
+/// Looks for a cycle of a model through a state that `accepts`, until told to stop.
 pub fn probe(
     model: &dyn Model,
     accepts: &dyn Fn(&[u8]) -> bool,
     limits: ProbeLimits,
+    control: &Control,
 ) -> Result<Probe> {
     let mut search = Search {
         model,
         accepts,
         limits,
+        control,
         numbers: HashMap::new(),
         states: Vec::new(),
         colours: Vec::new(),
@@ -118,7 +122,7 @@ pub fn probe(
     };
     let found = match search.whole()? {
         Ending::Through => Probed::None,
-        Ending::Full => Probed::Open,
+        Ending::Over => Probed::Open,
         Ending::Cycle(cycle) => Probed::Found(search.lasso(&cycle)?),
     };
     let Search { states, transitions, faults, .. } = search;
@@ -178,15 +182,18 @@ impl Search<'_> {
     }
 
     fn enter(&mut self, at: u32, is_first: bool) -> Result<Frame> {
+        // A deadline that has passed is seen from now on.
+        let _ = self.control.should_stop();
         let successors = self.successors(at, is_first)?;
         self.held += successors.len() as u64;
         Ok(Frame { at, successors, next: 0 })
     }
 
-    fn is_full(&self) -> bool {
+    /// Whether there are too many states, or it was told to stop.
+    fn is_over(&self) -> bool {
         let states = self.states.len() as u64;
         let bytes = states * (self.model.width() as u64 + STATE_OVERHEAD) + 4 * self.held;
-        states > self.limits.states || bytes > self.limits.bytes
+        states > self.limits.states || bytes > self.limits.bytes || self.control.is_stopped()
     }
 
     fn is_accepting(&self, at: u32) -> bool {
@@ -198,8 +205,8 @@ impl Search<'_> {
         self.colours[start as usize] = Colour::Open;
         let mut way = vec![self.enter(start, true)?];
         while let Some(frame) = way.last_mut() {
-            if self.is_full() {
-                return Ok(Ending::Full);
+            if self.is_over() {
+                return Ok(Ending::Over);
             }
             let at = frame.at;
             if let Some(&to) = frame.successors.get(frame.next) {
@@ -233,8 +240,8 @@ impl Search<'_> {
     fn second(&mut self, start: u32, first: &[Frame]) -> Result<Ending> {
         let mut way = vec![self.enter(start, false)?];
         while let Some(frame) = way.last_mut() {
-            if self.is_full() {
-                return Ok(Ending::Full);
+            if self.is_over() {
+                return Ok(Ending::Over);
             }
             let Some(&to) = frame.successors.get(frame.next) else {
                 self.held -= way.pop().map_or(0, |it| it.successors.len() as u64);

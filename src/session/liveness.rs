@@ -26,9 +26,13 @@ impl Watched {
     }
 }
 
-/// Searches a product for an accepting cycle.
-pub fn probe_product(product: &ClaimProduct<'_>, limits: ProbeLimits) -> spill::Result<Probe> {
-    probe(product, &|state| product.is_accepting(state), limits)
+/// Searches a product for an accepting cycle, in memory, until told to stop.
+pub fn probe_product(
+    product: &ClaimProduct<'_>,
+    limits: ProbeLimits,
+    control: &Control,
+) -> spill::Result<Probe> {
+    probe(product, &|state| product.is_accepting(state), limits, control)
 }
 
 /// The steps of a run, taken by the reference semantics: the start, each step, and that which leads back.

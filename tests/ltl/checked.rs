@@ -2,9 +2,11 @@
 //! properties that hold and that do not, what is shown of runs that violate them, runs that end.
 
 use serde_json::Value;
+use spillway::search::Control;
 use spillway::search::lasso::{ProbeLimits, Probed, probe};
 use spillway::{Model, Packed, Steps, TransitionSystem};
 use std::process::Command;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const SPILLWAY: &str = env!("CARGO_BIN_EXE_spillway");
@@ -80,7 +82,9 @@ fn accepting_cycles_of_random_graphs_are_found_and_are_cycles() {
         let model = Packed::new(&graph);
         let number =
             |state: &[u8]| model.explained().describe(state)[0].1.parse::<usize>().unwrap();
-        let told = probe(&model, &|state| graph.accepting[number(state)], limits).unwrap();
+        let told =
+            probe(&model, &|state| graph.accepting[number(state)], limits, &Control::default())
+                .unwrap();
         match &told.found {
             Probed::Found(lasso) => {
                 found += 1;
@@ -103,6 +107,19 @@ fn accepting_cycles_of_random_graphs_are_found_and_are_cycles() {
         }
     }
     assert!((500..3500).contains(&found), "{found} of 4000 graphs have a cycle");
+}
+
+#[test]
+fn a_probe_that_is_told_to_stop_or_has_no_time_decides_nothing() {
+    let graph = Graph { next: vec![vec![1], vec![0]], accepting: vec![true, true] };
+    let model = Packed::new(&graph);
+    let limits = ProbeLimits { states: 1000, bytes: 1 << 20 };
+    let told = |control: &Control| probe(&model, &|_| true, limits, control).unwrap().found;
+    assert!(matches!(told(&Control::default()), Probed::Found(_)));
+    let stopped = Control::default();
+    stopped.stop();
+    let late = Control::new(Duration::from_secs(600), Some(Instant::now()));
+    assert_eq!([told(&stopped), told(&late)], [Probed::Open, Probed::Open]);
 }
 
 /// Goes to `b`, and may stay there.

@@ -240,7 +240,9 @@ fn cycles_of_random_graphs_are_found_on_disk_and_are_cycles() {
         let number =
             |state: &[u8]| model.explained().describe(state)[0].1.parse::<usize>().unwrap();
         let limits = ProbeLimits { states: 10_000, bytes: 1 << 30 };
-        let probed = probe(&model, &|state| net.accepts[number(state)], limits).unwrap();
+        let probed =
+            probe(&model, &|state| net.accepts[number(state)], limits, &Control::default())
+                .unwrap();
         assert_eq!(matches!(probed.found, Probed::Found(_)), told != Probed::None, "{seed}");
     }
     assert!((300..1200).contains(&found), "{found} of 1500 graphs have a cycle");
