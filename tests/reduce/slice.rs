@@ -208,6 +208,16 @@ const STAYS: &[(&str, &str, &str, Checks, usize)] = &[
         rule \"x\" x < 2 ==> begin x := x + 1; end; invariant x < 2;", INVARIANTS, 0),
     ("what is assumed", "murphi", "var x: 0..3; y: 0..3; startstate begin x := 0; y := 0; end;
         rule \"x\" x < 3 ==> begin x := x + 1; end; rule \"y\" y < 3 ==> begin y := y + 1; end; assume x <= y; invariant x < 3;", INVARIANTS, 0),
+    ("what is sent", "dve", "byte x; channel {byte} k[1]; process P { state a; init a; trans a -> a { sync k!x; }; }
+        process R { state r, s; init r; trans r -> s { effect x = 1; }; }
+        process Q { byte y; state c, d; init c; assert d: y < 1; trans c -> d { sync k?y; }; } system async;", ASSERTIONS, 0),
+    ("what is matched", "promela", "chan k = [1] of { byte }; byte y; active proctype P() { do :: k!1 od } active proctype R() { y = 1 }
+        active proctype Q() { k?eval(y); assert(false) }", ASSERTIONS, 2),
+    ("who starts a process", "promela", "proctype C() { assert(false) } init { byte n; n = 1; run C() }", ASSERTIONS, 0),
+    ("the rest of an atomic sequence", "promela", "byte x; byte n; active proctype P() { atomic { x = 1; n = 1 }; n = 2 }
+        active proctype Q() { assert(x == 0) }", ASSERTIONS, 3),
+    ("when who always has a step may move", "promela", "byte x = 1; active proctype P() provided (x == 1) { byte y; do :: y = 0 od }
+        active proctype Q() { x = 0 } active proctype R() { byte z; z = 1; z = 2; z = 3 }", DEADLOCKS, 0),
     ("what is copied", "murphi", "type a: array [0..1] of 0..3; var x: a; y: a; startstate begin clear x; clear y; end;
         rule \"x\" begin x := y; end; rule \"y\" y[0] < 3 ==> begin y[0] := y[0] + 1; end; invariant x[0] < 3;", INVARIANTS, 0),
 ];
