@@ -15,8 +15,8 @@ use super::instances::{ActionInstance, ActionInstances, InstanceId};
 use crate::ir::text::Printer;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
-    Action, ActionId, Entity, Expr, ExprKind, Layout, LocationId, ProcessId, Program, PropertyKind,
-    StmtKind, Turn,
+    Action, ActionId, ActionsAt, Entity, Expr, ExprKind, Layout, LocationId, ProcessId, Program,
+    PropertyKind, StmtKind, Turn,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,8 +75,7 @@ impl Bisimilar {
 /// What can be done at each location.
 struct Steps<'p> {
     program: &'p Program,
-    /// The actions from each location of each process, in their order.
-    from: Vec<Vec<Vec<ActionId>>>,
+    from: ActionsAt,
     /// A number for each action: that of another if they are equal as programs.
     equal_to: Vec<usize>,
     /// Locations that somebody names.
@@ -85,8 +84,6 @@ struct Steps<'p> {
 
 impl<'p> Steps<'p> {
     fn new(program: &'p Program) -> Steps<'p> {
-        let locations = program.processes.values().map(|it| vec![Vec::new(); it.locations.len()]);
-        let mut from: Vec<Vec<Vec<ActionId>>> = locations.collect();
         let (printer, mut texts) = (Printer::new(program), BTreeMap::new());
         let mut equal_to = Vec::new();
         for (id, action) in program.actions.iter() {
@@ -94,11 +91,10 @@ impl<'p> Steps<'p> {
                 equal_to.push(id.index());
                 continue;
             };
-            from[edge.process.index()][edge.from.index()].push(id);
             let text = printer.step(&without_prints(action));
             equal_to.push(*texts.entry((edge.process, text)).or_insert(id.index()));
         }
-        Steps { program, from, equal_to, named: named(program) }
+        Steps { program, from: ActionsAt::leaving(program), equal_to, named: named(program) }
     }
 
     /// Has an action be equal to no other.
@@ -130,7 +126,7 @@ impl<'p> Steps<'p> {
 
     /// The actions from a location and the blocks that they lead to: in their order, where that matters.
     fn seen(&self, id: ProcessId, at: LocationId, blocks: &Blocks) -> Vec<(usize, Option<usize>)> {
-        let actions = &self.from[id.index()][at.index()];
+        let actions = self.from.at(id, at);
         let leads = |it: &ActionId| {
             let edge = self.program.actions[*it].edge;
             (self.equal_to[it.index()], edge.and_then(|it| blocks.of(it.to.index())))
@@ -145,9 +141,9 @@ impl<'p> Steps<'p> {
     /// Whether it matters which of some actions from a location comes first: one of them, or whoever comes there, asks for that.
     fn is_ordered(&self, id: ProcessId, actions: &[ActionId]) -> bool {
         let control = |it: &ActionId| self.program.actions[*it].control;
-        let takes_first = |it: &ActionId| control(it).turn == Turn::First;
+        let takes_first = |it: ActionId| control(&it).turn == Turn::First;
         actions.iter().any(|it| control(it).tier != 0 || control(it).otherwise)
-            || self.from[id.index()].iter().flatten().any(takes_first)
+            || self.from.of(id).any(takes_first)
     }
 }
 

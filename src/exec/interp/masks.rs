@@ -35,7 +35,7 @@ impl Interp {
     }
 
     fn process_mask(&self, process: ProcessId) -> Vec<u8> {
-        let actions: Vec<ActionId> = self.from[process.index()].iter().flatten().copied().collect();
+        let actions: Vec<ActionId> = self.from.of(process).collect();
         let mut mask = self.mask_of(&actions);
         self.cover(&mut mask, self.layout.locations[process].first, 1);
         mask
@@ -68,7 +68,7 @@ impl Interp {
     /// The rendezvous channels a process sends and receives on.
     fn ends(&self, process: ProcessId) -> Ends {
         let mut ends = Ends::default();
-        for &id in self.from[process.index()].iter().flatten() {
+        for id in self.from.of(process) {
             let Some(communication) = &self.program.actions[id].communication else { continue };
             let channel = self.named(communication.channel());
             match communication {

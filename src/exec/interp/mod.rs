@@ -48,7 +48,7 @@ use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
 use crate::ir::layout::{Codes, Frame, GroupId, NotAnOrder};
 use crate::ir::{
-    Action, ActionId, EndRule, Entity, Expr, Instance, Layout, LocationId, ProcessId, Program,
+    Action, ActionId, ActionsAt, EndRule, Expr, Instance, Layout, LocationId, ProcessId, Program,
     PropertyId, PropertyKind, Urgency, text,
 };
 use crate::source::Span;
@@ -79,8 +79,7 @@ pub struct Interp {
     layout: Layout,
     /// Tells states from other bytes.
     codes: Codes,
-    /// The actions of each process from each of its locations, ascending.
-    from: Vec<Vec<Vec<ActionId>>>,
+    from: ActionsAt,
     /// Actions that belong to no process.
     free: Vec<ActionId>,
     /// Whether any location is committed, so that the rule need not be tried in vain.
@@ -151,16 +150,9 @@ impl Interp {
                 .help("make its arrays shorter, its channels smaller or its processes fewer"));
         }
         let digest = digest(&mut program, &layout);
-        let mut from: Vec<Vec<Vec<ActionId>>> = (program.processes.values())
-            .map(|process| vec![Vec::new(); process.locations.len()])
-            .collect();
-        let mut free = Vec::new();
-        for (id, action) in program.actions.iter() {
-            match action.edge {
-                Some(edge) => from[edge.process.index()][edge.from.index()].push(id),
-                None => free.push(id),
-            }
-        }
+        let from = ActionsAt::leaving(&program);
+        let free = program.actions.iter().filter(|(_, it)| it.edge.is_none());
+        let free = free.map(|(id, _)| id).collect();
         let has_committed = (program.processes.values())
             .flat_map(|process| process.locations.values())
             .any(|location| location.urgency == Urgency::Committed);
@@ -268,7 +260,7 @@ impl Interp {
 
     /// The actions of a process from one of its locations.
     pub(in crate::exec) fn actions_from(&self, process: ProcessId, at: LocationId) -> &[ActionId] {
-        &self.from[process.index()][at.index()]
+        self.from.at(process, at)
     }
 
     /// Whether any action, or any process before it moves, asks whether nothing else can be done.

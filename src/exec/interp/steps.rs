@@ -12,8 +12,8 @@ use super::{Failure, Interp};
 use crate::analysis::instances::{ActionInstance, Side};
 use crate::exec::{FaultKind, stop};
 use crate::ir::{
-    Action, ActionId, Assertions, Communication, Entity, Instance, Owner, Parameter, ProcessId,
-    Schedule, Stmt, StmtKind, Urgency,
+    Action, ActionId, Assertions, Communication, Instance, Owner, Parameter, ProcessId, Schedule,
+    Stmt, StmtKind, Urgency,
 };
 use std::ops::ControlFlow;
 
@@ -163,7 +163,7 @@ impl Interp {
                 continue;
             }
             let at = self.location(state, process);
-            for &id in &self.from[process.index()][at.index()] {
+            for &id in self.from.at(process, at) {
                 self.steps_of(id, only_committed, state, work, visit);
             }
         }
@@ -384,7 +384,7 @@ impl Interp {
             .filter(move |&process| !only_committed || self.is_committed(state, process))
             .flat_map(move |process| {
                 let at = self.location(state, process);
-                self.from[process.index()][at.index()].iter().copied()
+                self.from.at(process, at).iter().copied()
             })
             .filter(move |&id| match &self.program.actions[id].communication {
                 Some(Communication::Send { channel: theirs, .. }) => {
@@ -433,7 +433,7 @@ impl Interp {
         for process in self.program.processes.keys().filter(|&id| self.moves(id)) {
             let at = self.location(state, process);
             let mut enabled: Vec<Choice> = Vec::new();
-            for &id in &self.from[process.index()][at.index()] {
+            for &id in self.from.at(process, at) {
                 let locals = Locals::new(&self.layout.frames.actions[id]);
                 let action = &self.program.actions[id];
                 self.each_binding(&action.parameters, &locals, &mut |locals| match self

@@ -4,7 +4,8 @@ use super::Passed;
 use crate::analysis::local::LocalActions;
 use crate::ir::walk::{self, Access, Visitor, any_stmt};
 use crate::ir::{
-    Action, ActionId, Binary, Expr, ExprKind, Place, Program, Root, Stmt, StmtKind, VarId,
+    Action, ActionId, ActionsAt, Binary, Expr, ExprKind, Place, Program, Root, Stmt, StmtKind,
+    VarId,
 };
 use std::collections::BTreeSet;
 
@@ -60,11 +61,11 @@ pub(super) fn compose(
     program: &mut Program,
     before: &Program,
     local: &LocalActions<'_>,
-    passed: &Passed,
+    (passed, leaving): (&Passed, &ActionsAt),
 ) -> usize {
     let mut count = 0;
     for (id, action) in before.actions.iter() {
-        let ways = ways(before, passed, action);
+        let ways = ways(before, (passed, leaving), action);
         let is_left = ways.iter().all(Vec::is_empty) || !is_open(action);
         // An error is told of one action: that of the model.
         let is_told = ways.len() == 1 || !local.may_fail(id);
@@ -85,16 +86,16 @@ pub(super) fn compose(
 }
 
 /// The ways on from where an action leads: what is done in turn.
-fn ways(program: &Program, passed: &Passed, action: &Action) -> Vec<Vec<ActionId>> {
+fn ways(
+    program: &Program,
+    (passed, leaving): (&Passed, &ActionsAt),
+    action: &Action,
+) -> Vec<Vec<ActionId>> {
     let Some(edge) = action.edge.filter(|it| passed.contains(&(it.process, it.to))) else {
         return vec![Vec::new()];
     };
-    let follows = |it: &&Action| {
-        it.edge.is_some_and(|next| next.process == edge.process && next.from == edge.to)
-    };
-    let next = program.actions.iter().filter(|(_, it)| follows(it));
-    let ways = next.flat_map(|(id, it)| {
-        let rest = ways(program, passed, it);
+    let ways = leaving.at(edge.process, edge.to).iter().flat_map(|&id| {
+        let rest = ways(program, (passed, leaving), &program.actions[id]);
         rest.into_iter().map(move |rest| std::iter::once(id).chain(rest).collect())
     });
     ways.collect()

@@ -35,8 +35,8 @@ use crate::analysis::access::Table;
 use crate::analysis::local::LocalActions;
 use crate::exec::Interp;
 use crate::ir::{
-    Action, Communication, EndRule, Layout, LocationId, ProcessId, Program, PropertyKind, StmtKind,
-    Turn,
+    Action, ActionsAt, Communication, EndRule, Layout, LocationId, ProcessId, Program,
+    PropertyKind, StmtKind, Turn,
 };
 use std::collections::BTreeSet;
 
@@ -69,10 +69,11 @@ impl Fused {
             return None;
         }
         let local = LocalActions::new(&table);
-        let passed = passages::find(&table, &local, written);
+        let leaving = ActionsAt::leaving(&before);
+        let passed = passages::find(&table, &local, &leaving, written);
         let actions = match before.comes_and_goes() {
             true => mark(program, &passed),
-            false => compose::compose(program, &before, &local, &passed),
+            false => compose::compose(program, &before, &local, (&passed, &leaving)),
         };
         let passed = leading_to(&before, program, passed);
         (actions > 0).then_some(Fused { passed, actions })

@@ -5,7 +5,7 @@ use super::{Passed, compose};
 use crate::analysis::access::Table;
 use crate::analysis::local::LocalActions;
 use crate::exec::Interp;
-use crate::ir::{ActionId, Entity, Location, LocationId, Process, ProcessId, Program, Turn};
+use crate::ir::{ActionId, ActionsAt, Location, LocationId, Process, ProcessId, Program, Turn};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most ways from a location on to where a process stops: each of them is taken.
@@ -15,14 +15,19 @@ const WAYS_MAX: u64 = 64;
 const COMPOSED_WAYS_MAX: u64 = 8;
 
 /// The locations that are passed through, so many of each loop that it is not passed through whole.
-pub(super) fn find(table: &Table<'_>, local: &LocalActions<'_>, written: &Interp) -> Passed {
+pub(super) fn find(
+    table: &Table<'_>,
+    local: &LocalActions<'_>,
+    leaving: &ActionsAt,
+    written: &Interp,
+) -> Passed {
     let program = table.program();
     let mut all = Passed::new();
     for (id, process) in program.processes.iter() {
         if process.life.provided.is_some() || process.life.priority.is_some() {
             continue;
         }
-        let mut ways = Ways::new(program, id);
+        let mut ways = Ways::new(program, id, leaving);
         // The first of a loop is most often where it is come to from elsewhere: it is tried last.
         for at in process.locations.keys().rev() {
             let is_free = is_unmarked(&process.locations[at])
@@ -55,29 +60,23 @@ fn is_own_matter(program: &Program, local: &LocalActions<'_>, actions: &[ActionI
 /// Where a process goes on.
 struct Ways<'p> {
     program: &'p Program,
-    from: Vec<Vec<ActionId>>,
+    process: ProcessId,
+    leaving: &'p ActionsAt,
     /// Where it may go on in any case: within a sequence of the model's own.
     within: BTreeSet<LocationId>,
     passed: BTreeSet<LocationId>,
 }
 
 impl<'p> Ways<'p> {
-    fn new(program: &'p Program, process: ProcessId) -> Ways<'p> {
-        let mut from = vec![Vec::new(); program.processes[process].locations.len()];
-        let mut within = BTreeSet::new();
-        for (id, action) in program.actions.iter() {
-            if let Some(edge) = action.edge.filter(|it| it.process == process) {
-                from[edge.from.index()].push(id);
-                if action.control.turn != Turn::Open {
-                    within.insert(edge.to);
-                }
-            }
-        }
-        Ways { program, from, within, passed: BTreeSet::new() }
+    fn new(program: &'p Program, process: ProcessId, leaving: &'p ActionsAt) -> Ways<'p> {
+        let actions = leaving.of(process).map(|id| &program.actions[id]);
+        let kept = actions.filter(|it| it.control.turn != Turn::Open);
+        let within = kept.filter_map(|it| Some(it.edge?.to)).collect();
+        Ways { program, process, leaving, within, passed: BTreeSet::new() }
     }
 
-    fn from(&self, at: LocationId) -> &[ActionId] {
-        &self.from[at.index()]
+    fn from(&self, at: LocationId) -> &'p [ActionId] {
+        self.leaving.at(self.process, at)
     }
 
     /// Adds a location, unless it closes a loop or there would be too many ways.

@@ -8,8 +8,8 @@ use crate::analysis::bits;
 use crate::analysis::instances::InstanceId;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
-    Action, ActionId, Arena, Edge, Entity, Pid, ProcessId, Program, PropertyKind, Stmt, StmtKind,
-    Turn, Urgency,
+    Action, ActionId, ActionsAt, Arena, Edge, Pid, ProcessId, Program, PropertyKind, Stmt,
+    StmtKind, Turn, Urgency,
 };
 use std::collections::BTreeSet;
 
@@ -30,9 +30,8 @@ struct Closing<'c> {
     kept: BTreeSet<ActionId>,
     /// What each action may change.
     written: Arena<ActionId, Vec<u64>>,
-    /// The actions from each location of each process, and those to it.
-    from: Vec<Vec<Vec<ActionId>>>,
-    to: Vec<Vec<Vec<ActionId>>>,
+    from: ActionsAt,
+    to: ActionsAt,
     /// The processes of which instances are started on the way.
     started: BTreeSet<ProcessId>,
     has_committed: bool,
@@ -71,16 +70,8 @@ fn failing(table: &Table<'_>, looked: Looked) -> BTreeSet<ActionId> {
 
 impl<'c> Closing<'c> {
     fn new(program: &'c Program, items: Items) -> Closing<'c> {
-        let none = || {
-            let of = program.processes.values().map(|it| vec![Vec::new(); it.locations.len()]);
-            of.collect::<Vec<Vec<Vec<ActionId>>>>()
-        };
-        let (mut from, mut to, mut all_written) = (none(), none(), Arena::default());
-        for (id, action) in program.actions.iter() {
-            if let Some(edge) = action.edge {
-                from[edge.process.index()][edge.from.index()].push(id);
-                to[edge.process.index()][edge.to.index()].push(id);
-            }
+        let mut all_written = Arena::default();
+        for action in program.actions.values() {
             all_written.push(written(program, &items, action));
         }
         let mut processes = program.processes.values();
@@ -94,8 +85,8 @@ impl<'c> Closing<'c> {
             relevant,
             kept,
             written: all_written,
-            from,
-            to,
+            from: ActionsAt::leaving(program),
+            to: ActionsAt::reaching(program),
             started,
             has_committed,
         }
@@ -178,7 +169,7 @@ impl<'c> Closing<'c> {
         if self.started.contains(&edge.process) {
             bits::insert(&mut self.relevant, self.items.instances);
         }
-        let leading = &self.to[edge.process.index()][edge.from.index()];
+        let leading = self.to.at(edge.process, edge.from);
         let moves =
             |it: &&ActionId| self.program.actions[**it].edge.is_some_and(|it| it.from != it.to);
         self.kept.extend(leading.iter().filter(moves));
@@ -186,16 +177,16 @@ impl<'c> Closing<'c> {
         // The turn is kept as long as something is possible.
         let locations = &self.program.processes[edge.process].locations;
         if action.control.turn != Turn::Open || locations[edge.to].urgency != Urgency::Free {
-            self.kept.extend(&self.from[edge.process.index()][edge.to.index()]);
+            self.kept.extend(self.from.at(edge.process, edge.to));
         }
         if locations[edge.from].urgency != Urgency::Free {
-            self.kept.extend(&self.from[edge.process.index()][edge.from.index()]);
+            self.kept.extend(self.from.at(edge.process, edge.from));
         }
     }
 
     /// Where some action waits for others not to be possible, all stay.
     fn keep_beside(&mut self, edge: Edge) {
-        let beside = &self.from[edge.process.index()][edge.from.index()];
+        let beside = self.from.at(edge.process, edge.from);
         let waits = |it: &ActionId| {
             let control = self.program.actions[*it].control;
             control.otherwise || control.tier != 0

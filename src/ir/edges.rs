@@ -1,0 +1,40 @@
+//! Which actions lead from locations, and which to them.
+
+use super::{ActionId, Edge, Entity as _, LocationId, ProcessId, Program};
+
+/// The actions of each process at each of its locations, ascending.
+#[derive(Clone, Debug)]
+pub struct ActionsAt(Vec<Vec<Vec<ActionId>>>);
+
+impl ActionsAt {
+    /// Those that lead from there.
+    pub fn leaving(program: &Program) -> ActionsAt {
+        ActionsAt::by(program, |edge| edge.from)
+    }
+
+    /// Those that lead there.
+    pub fn reaching(program: &Program) -> ActionsAt {
+        ActionsAt::by(program, |edge| edge.to)
+    }
+
+    fn by(program: &Program, end: impl Fn(Edge) -> LocationId) -> ActionsAt {
+        let locations = program.processes.values().map(|it| vec![Vec::new(); it.locations.len()]);
+        let mut all: Vec<Vec<Vec<ActionId>>> = locations.collect();
+        for (id, action) in program.actions.iter() {
+            if let Some(edge) = action.edge {
+                all[edge.process.index()][end(edge).index()].push(id);
+            }
+        }
+        ActionsAt(all)
+    }
+
+    /// At a location of a process.
+    pub fn at(&self, process: ProcessId, location: LocationId) -> &[ActionId] {
+        &self.0[process.index()][location.index()]
+    }
+
+    /// At any of a process, location by location.
+    pub fn of(&self, process: ProcessId) -> impl Iterator<Item = ActionId> {
+        self.0[process.index()].iter().flatten().copied()
+    }
+}
