@@ -294,13 +294,7 @@ fn compared_by_lists(settings: &Settings, file: &str) -> Result<(String, bool), 
 /// A line about a model, and whether all searches of it agree.
 fn compared(settings: &Settings, file: &str) -> Result<(String, bool), String> {
     let mut model = load(settings, file)?;
-    let none = Checks {
-        deadlock: true,
-        assertions: false,
-        invariants: false,
-        faults: false,
-        claims: false,
-    };
+    let none = Checks { deadlock: true, ..Checks::NONE };
     let rounds: &[(&str, Checks)] = match settings.deadlocks {
         true => &[("deadlocks", none)],
         false => &[("deadlocks", none), ("all", Checks::default())],

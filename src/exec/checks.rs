@@ -28,6 +28,15 @@ impl Checks {
     pub const ALL: Checks =
         Checks { deadlock: true, assertions: true, invariants: true, faults: true, claims: true };
 
+    /// None.
+    pub const NONE: Checks = Checks {
+        deadlock: false,
+        assertions: false,
+        invariants: false,
+        faults: false,
+        claims: false,
+    };
+
     /// Whether `check` counts as a violation.
     pub fn selects(&self, model: &dyn Model, check: Violation) -> bool {
         match check {

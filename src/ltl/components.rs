@@ -53,15 +53,24 @@ pub struct Components {
 impl Components {
     /// Those of an automaton.
     pub fn of(automaton: &Automaton) -> Components {
-        let graph = automaton.graph();
-        let (of_state, count) = components(&graph);
-        let has_cycle = has_cycle(&graph, &of_state, count);
+        let accepts: Vec<bool> = automaton.states.iter().map(|it| it.accepts).collect();
+        let mut found = Components::of_graph(&automaton.graph(), &accepts);
+        for (component, class) in found.classes.iter_mut().enumerate() {
+            let mut members = (0..accepts.len()).filter(|&at| found.of_state[at] == component);
+            if *class == Class::Weak && members.all(|at| stays(automaton, at, &found.of_state)) {
+                *class = Class::Terminal;
+            }
+        }
+        found
+    }
+
+    /// Those of a graph some nodes of which accept, by its edges alone: none is terminal.
+    pub fn of_graph(graph: &[Vec<usize>], accepts: &[bool]) -> Components {
+        let (of_state, count) = components(graph);
+        let has_cycle = has_cycle(graph, &of_state, count);
         // Cycles of each component that are left without its accepting states.
-        let without = |at: usize, to: usize| {
-            !automaton.states[at].accepts
-                && !automaton.states[to].accepts
-                && of_state[at] == of_state[to]
-        };
+        let without =
+            |at: usize, to: usize| !accepts[at] && !accepts[to] && of_state[at] == of_state[to];
         let rest: Vec<Vec<usize>> = graph
             .iter()
             .enumerate()
@@ -70,14 +79,11 @@ impl Components {
         let (of_rest, rest_count) = components(&rest);
         let rest_has_cycle = self::has_cycle(&rest, &of_rest, rest_count);
         let classes = (0..count).map(|component| {
-            let members = || (0..graph.len()).filter(|&at| of_state[at] == component);
-            let accepts = members().any(|at| automaton.states[at].accepts);
-            if !has_cycle[component] || !accepts {
+            let mut members = (0..graph.len()).filter(|&at| of_state[at] == component);
+            if !has_cycle[component] || !members.clone().any(|at| accepts[at]) {
                 Class::Rejecting
-            } else if members().any(|at| rest_has_cycle[of_rest[at]]) {
+            } else if members.any(|at| rest_has_cycle[of_rest[at]]) {
                 Class::Strong
-            } else if members().all(|at| stays(automaton, at, &of_state)) {
-                Class::Terminal
             } else {
                 Class::Weak
             }

@@ -12,7 +12,7 @@ use super::storage::SavedStorage;
 use super::{MemoryPlan, Outcome, Storage, Verdict};
 use crate::exec::{FaultKind, Finding, Findings, Model, Violation};
 use consistency::contradiction;
-use rkyv::{Archive, Deserialize, Serialize, rancor};
+use rkyv::{Archive, Deserialize, Serialize};
 use spill::{
     Codec, Disk, Error, FileName, FileSegment, Format, Projection, Result, SavedProjection,
     SavedStore, SavedValues,
@@ -135,18 +135,12 @@ pub struct SavedFinding {
 impl Saved {
     /// Makes this the state of the search in `disk`.
     pub fn commit(&self, disk: &dyn Disk) -> Result<()> {
-        let bytes = rkyv::to_bytes::<rancor::Error>(self)
-            .map_err(|error| Error::corrupt(MANIFEST, 0, format!("cannot encode: {error}")))?;
-        spill::commit(disk, MANIFEST, FORMAT, &bytes)
+        spill::commit_value(disk, MANIFEST, FORMAT, self)
     }
 
     /// Reads the state of the search in `disk`.
     pub fn load(disk: &dyn Disk) -> Result<Saved> {
-        let payload = spill::load(disk, MANIFEST, FORMAT)?;
-        let mut bytes = rkyv::util::AlignedVec::<16>::with_capacity(payload.len());
-        bytes.extend_from_slice(&payload);
-        let saved = rkyv::from_bytes::<Saved, rancor::Error>(&bytes)
-            .map_err(|error| Error::corrupt(MANIFEST, 0, format!("cannot decode: {error}")))?;
+        let saved: Saved = spill::load_value(disk, MANIFEST, FORMAT)?;
         match contradiction(&saved) {
             None => Ok(saved),
             Some(part) => {

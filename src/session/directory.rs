@@ -22,7 +22,7 @@ use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
 use crate::search::storage::SavedStorage;
 use crate::search::{Checks, Limits, Storage};
 use crate::source::Sources;
-use rkyv::{Archive, Deserialize, Serialize, rancor};
+use rkyv::{Archive, Deserialize, Serialize};
 use spill::{Disk, Metered, RealDisk};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -339,18 +339,12 @@ impl Job {
     }
 
     fn commit(&self, disk: &dyn Disk) -> spill::Result<()> {
-        let bytes = rkyv::to_bytes::<rancor::Error>(self)
-            .map_err(|error| spill::Error::corrupt(JOB, 0, format!("cannot encode: {error}")))?;
-        spill::commit(disk, JOB, FORMAT, &bytes)
+        spill::commit_value(disk, JOB, FORMAT, self)
     }
 
     /// Reads the job of the search in `disk`.
     pub fn load(disk: &dyn Disk) -> spill::Result<Job> {
-        let payload = spill::load(disk, JOB, FORMAT)?;
-        let mut bytes = rkyv::util::AlignedVec::<16>::with_capacity(payload.len());
-        bytes.extend_from_slice(&payload);
-        rkyv::from_bytes::<Job, rancor::Error>(&bytes)
-            .map_err(|error| spill::Error::corrupt(JOB, 0, format!("cannot decode: {error}")))
+        spill::load_value(disk, JOB, FORMAT)
     }
 }
 

@@ -4,8 +4,8 @@
 use super::directory::Directory;
 use super::{Error, Watched};
 use crate::exec::{Checks, Explain, Model, Step, StepOutcome, find_start};
-use crate::ir::components::components;
 use crate::ir::{Claim, Entity as _, Location, Urgency};
+use crate::ltl::{Class, Components};
 use crate::reduce::claim::{ClaimProduct, EndedRuns, NeverClaim};
 use crate::search::checkpoint::Saved;
 use crate::search::cycles::{Accepting, CycleSearch, Reached, SavedCycles};
@@ -55,38 +55,25 @@ pub fn replay(model: &dyn Explain, lasso: &Lasso) -> spill::Result<Vec<Step>> {
 }
 
 /// The components of a claim in which there are accepting cycles.
-struct Components {
-    /// For each location, the number of its component, if there are some in it.
+struct AcceptingParts {
+    /// The one that each location is in, if it is in any.
     of_location: Vec<Option<usize>>,
     /// Whether all cycles in these are accepting.
     are_weak: bool,
 }
 
-impl Components {
-    fn of(claim: &Claim) -> Components {
-        let count = claim.locations.len();
-        let accepts: Vec<bool> = claim.locations.iter().map(|(_, it)| it.accepting).collect();
-        let edges = claim.moves.iter().map(|it| (it.from.index(), it.to.index()));
-        let edges: Vec<(usize, usize)> = edges.collect();
-        let of = components(count, &edges);
-        let inside = |edge: &&(usize, usize)| of[edge.0] == of[edge.1];
-        let has_cycle =
-            |number: usize| edges.iter().filter(inside).any(|edge| of[edge.0] == number);
-        let has_accepting = |number: usize| (0..count).any(|at| accepts[at] && of[at] == number);
-        let counts = |number: usize| has_cycle(number) && has_accepting(number);
-        let of_location: Vec<Option<usize>> =
-            of.iter().map(|&number| Some(number).filter(|&it| counts(it))).collect();
-        // A cycle in what is left of such a component without its accepting locations is none.
-        let is_left = |&&(from, to): &&(usize, usize)| {
-            of[from] == of[to] && of_location[from].is_some() && !accepts[from] && !accepts[to]
-        };
-        let left: Vec<(usize, usize)> = edges.iter().filter(is_left).copied().collect();
-        let of_left = components(count, &left);
+impl AcceptingParts {
+    fn of(claim: &Claim) -> AcceptingParts {
+        let mut graph = vec![Vec::new(); claim.locations.len()];
+        claim.moves.iter().for_each(|it| graph[it.from.index()].push(it.to.index()));
+        let accepts: Vec<bool> = claim.locations.values().map(|it| it.accepting).collect();
+        let found = Components::of_graph(&graph, &accepts);
+        let counts = |&it: &usize| found.classes[it] != Class::Rejecting;
+        let of_location = found.of_state.iter().map(|&it| Some(it).filter(counts)).collect();
         // What an atomic sequence passes by is no place where a run rests.
         let is_passed = |at: &Location| at.urgency != Urgency::Free;
-        let are_weak = left.iter().all(|&(from, to)| of_left[from] != of_left[to])
-            && !claim.locations.iter().any(|(_, at)| is_passed(at));
-        Components { of_location, are_weak }
+        let are_weak = found.class() <= Class::Weak && !claim.locations.values().any(is_passed);
+        AcceptingParts { of_location, are_weak }
     }
 }
 
@@ -94,7 +81,7 @@ impl Components {
 /// out that are on none.
 pub struct Pursuit<'m> {
     product: &'m ClaimProduct<'m>,
-    components: Components,
+    parts: AcceptingParts,
     plan: MemoryPlan,
     max_states: Option<u64>,
     /// Where it lies.
@@ -141,14 +128,7 @@ impl Swept {
 impl<'m> Pursuit<'m> {
     /// What of a state space is looked at while its states are reached: nothing but that.
     pub fn limits(max_states: Option<u64>) -> Limits {
-        let checks = Checks {
-            deadlock: false,
-            assertions: false,
-            invariants: false,
-            faults: false,
-            claims: false,
-        };
-        Limits { checks, stop_on_violation: false, max_states }
+        Limits { checks: Checks::NONE, stop_on_violation: false, max_states }
     }
 
     /// A search of a product in a directory, in so much memory; it stops, to be gone on with, where so many states are
@@ -159,8 +139,8 @@ impl<'m> Pursuit<'m> {
         max_states: Option<u64>,
         directory: Directory,
     ) -> Pursuit<'m> {
-        let components = Components::of(product.claim());
-        Pursuit { product, components, plan, max_states, directory }
+        let parts = AcceptingParts::of(product.claim());
+        Pursuit { product, parts, plan, max_states, directory }
     }
 
     /// Searches to the end, or until `control` says to stop: from a checkpoint, if there is one.
@@ -173,14 +153,10 @@ impl<'m> Pursuit<'m> {
 
     fn pursue(&self, saved: Option<Saved>, control: &Control) -> spill::Result<Pursued> {
         let disk = self.directory.disk.clone();
-        let component =
-            |state: &[u8]| self.components.of_location[self.product.location(state).index()];
+        let component = |state: &[u8]| self.parts.of_location[self.product.location(state).index()];
         let accepts = |state: &[u8]| self.product.is_accepting(state);
-        let accepting = || Accepting {
-            component: &component,
-            accepts: &accepts,
-            is_weak: self.components.are_weak,
-        };
+        let accepting =
+            || Accepting { component: &component, accepts: &accepts, is_weak: self.parts.are_weak };
         if !SavedCycles::is_in(&*disk)? {
             let mut search = self.reaching(saved, control)?;
             let outcome = search.run()?;

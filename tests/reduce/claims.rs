@@ -28,10 +28,8 @@ use std::collections::BTreeSet;
 
 type Tried<T> = Result<T, TestCaseError>;
 
-const NONE: Checks =
-    Checks { deadlock: false, assertions: false, invariants: false, faults: false, claims: false };
-const CLAIMS: Checks = Checks { claims: true, ..NONE };
-const ASSERTIONS: Checks = Checks { assertions: true, ..NONE };
+const CLAIMS: Checks = Checks { claims: true, ..Checks::NONE };
+const ASSERTIONS: Checks = Checks { assertions: true, ..Checks::NONE };
 const EVERYTHING: Checks =
     Checks { deadlock: true, assertions: true, invariants: true, faults: true, claims: true };
 

@@ -56,8 +56,7 @@ const CHOOSING: [Method; 4] =
     [Method::Local, Method::Overman, Method::Stubborn, Method::Conditional];
 
 /// Nothing is looked for but deadlocks.
-const DEADLOCKS: Checks =
-    Checks { deadlock: true, assertions: false, invariants: false, faults: false, claims: false };
+const DEADLOCKS: Checks = Checks { deadlock: true, ..Checks::NONE };
 
 /// What comes of an instance: successors, and whether anything else does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -331,12 +330,11 @@ fn symmetry_stacks_on_partial_order() {
 
 /// The checks that are tried.
 fn all_checks() -> [Checks; 4] {
-    let none = Checks { deadlock: false, ..DEADLOCKS };
     [
         DEADLOCKS,
         Checks::default(),
-        Checks { assertions: true, ..none },
-        Checks { invariants: true, ..none },
+        Checks { assertions: true, ..Checks::NONE },
+        Checks { invariants: true, ..Checks::NONE },
     ]
 }
 
@@ -462,10 +460,9 @@ fn the_corpus_keeps_its_verdicts() {
     census.show();
 }
 
-const NONE: Checks = Checks { deadlock: false, ..DEADLOCKS };
-const ASSERTIONS: Checks = Checks { assertions: true, ..NONE };
-const INVARIANTS: Checks = Checks { invariants: true, ..NONE };
-const FAULTS: Checks = Checks { faults: true, ..NONE };
+const ASSERTIONS: Checks = Checks { assertions: true, ..Checks::NONE };
+const INVARIANTS: Checks = Checks { invariants: true, ..Checks::NONE };
+const FAULTS: Checks = Checks { faults: true, ..Checks::NONE };
 
 /// A process goes round, another fails with its second step, which nobody else has to do with.
 const FAILS_BESIDE_A_CIRCLE: &str = "

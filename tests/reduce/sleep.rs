@@ -39,8 +39,7 @@ const OURS_MAX: usize = 20_000;
 const TRANSITIONS_EACH_MAX: usize = 10;
 
 /// Nothing is looked for but deadlocks.
-const DEADLOCKS: Checks =
-    Checks { deadlock: true, assertions: false, invariants: false, faults: false, claims: false };
+const DEADLOCKS: Checks = Checks { deadlock: true, ..Checks::NONE };
 
 type Tried<T> = Result<T, TestCaseError>;
 

@@ -15,12 +15,10 @@ use spillway::session::{Error, Found, Reduce, TextModel};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-const NONE: Checks =
-    Checks { deadlock: false, assertions: false, invariants: false, faults: false, claims: false };
-const DEADLOCKS: Checks = Checks { deadlock: true, ..NONE };
-const ASSERTIONS: Checks = Checks { assertions: true, ..NONE };
-const INVARIANTS: Checks = Checks { invariants: true, ..NONE };
-const FAULTS: Checks = Checks { faults: true, ..NONE };
+const DEADLOCKS: Checks = Checks { deadlock: true, ..Checks::NONE };
+const ASSERTIONS: Checks = Checks { assertions: true, ..Checks::NONE };
+const INVARIANTS: Checks = Checks { invariants: true, ..Checks::NONE };
+const FAULTS: Checks = Checks { faults: true, ..Checks::NONE };
 const EACH: [Checks; 5] = [Checks::ALL, DEADLOCKS, ASSERTIONS, INVARIANTS, FAULTS];
 
 /// What is looked for and found, and how deep.
@@ -159,7 +157,7 @@ const STAYS: &[(&str, &str, &str, Checks, usize)] = &[
         system async;", FAULTS, 0),
     ("what an error comes of", "dve", "byte x, y, z; process P { state a; init a; trans a -> a { guard x < 2; effect x = x + 1; }; }
         process Q { state c, d; init c; assert d: false; trans c -> c { guard z < 2; effect y = 4 / (1 - x), z = z + 1; }, c -> d { guard z == 2; }; }
-        system async;", Checks { assertions: true, faults: true, ..NONE }, 0),
+        system async;", Checks { assertions: true, faults: true, ..Checks::NONE }, 0),
     ("an error that stops a step", "dve", "byte x, y, z; process P { state a, b; init a; trans a -> b { effect x = 1; }; }
         process Q { state c, d; init c; assert d: false; trans c -> c { guard z < 2; effect y = 4 / x, z = z + 1; }, c -> d { guard z == 2; }; }
         system async;", ASSERTIONS, 0),

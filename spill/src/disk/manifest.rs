@@ -35,6 +35,11 @@ use super::Disk;
 use super::checksum::checksum;
 use super::error::{Error, Result};
 use byteorder::{ByteOrder, LittleEndian};
+use rkyv::api::high::{HighDeserializer, HighSerializer, HighValidator};
+use rkyv::bytecheck::CheckBytes;
+use rkyv::ser::allocator::ArenaHandle;
+use rkyv::util::AlignedVec;
+use rkyv::{Archive, Deserialize, Serialize, rancor};
 
 const VERSION: usize = 8;
 const LENGTH: usize = VERSION + 4;
@@ -74,6 +79,30 @@ pub fn load(disk: &dyn Disk, name: &str, format: Format) -> Result<Vec<u8>> {
     let mut file = disk.read(name)?;
     verify(name, format, &file)?;
     Ok(file.split_off(HEADER))
+}
+
+/// [Commits](commit) a value, as its archived form.
+pub fn commit_value<T>(disk: &dyn Disk, name: &str, format: Format, value: &T) -> Result<()>
+where
+    T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, rancor::Error>>,
+{
+    let bytes = rkyv::to_bytes::<rancor::Error>(value)
+        .map_err(|error| Error::corrupt(name, 0, format!("cannot encode: {error}")))?;
+    commit(disk, name, format, &bytes)
+}
+
+/// The value that [`commit_value`] made the payload of `name`, every part of it checked.
+pub fn load_value<T>(disk: &dyn Disk, name: &str, format: Format) -> Result<T>
+where
+    T: Archive,
+    T::Archived: for<'a> CheckBytes<HighValidator<'a, rancor::Error>>
+        + Deserialize<T, HighDeserializer<rancor::Error>>,
+{
+    let payload = load(disk, name, format)?;
+    let mut bytes = AlignedVec::<16>::with_capacity(payload.len());
+    bytes.extend_from_slice(&payload);
+    rkyv::from_bytes::<T, rancor::Error>(&bytes)
+        .map_err(|error| Error::corrupt(name, 0, format!("cannot decode: {error}")))
 }
 
 fn header(format: Format, payload: &[u8]) -> [u8; HEADER] {

@@ -3,7 +3,7 @@
 use super::marks::ShardMarks;
 use super::sweep::Turn;
 use crate::search::checkpoint::FORMAT;
-use rkyv::{Archive, Deserialize, Serialize, rancor};
+use rkyv::{Archive, Deserialize, Serialize};
 use spill::{Disk, Error, FileName, FileSegment, Result};
 
 /// The name of its file in a search directory.
@@ -65,18 +65,12 @@ impl SavedCycles {
     }
 
     pub(super) fn commit(&self, disk: &dyn Disk) -> Result<()> {
-        let bytes = rkyv::to_bytes::<rancor::Error>(self)
-            .map_err(|error| Error::corrupt(CYCLES, 0, format!("cannot encode: {error}")))?;
-        spill::commit(disk, CYCLES, FORMAT, &bytes)
+        spill::commit_value(disk, CYCLES, FORMAT, self)
     }
 
     /// Reads it from a directory.
     pub fn load(disk: &dyn Disk) -> Result<SavedCycles> {
-        let payload = spill::load(disk, CYCLES, FORMAT)?;
-        let mut bytes = rkyv::util::AlignedVec::<16>::with_capacity(payload.len());
-        bytes.extend_from_slice(&payload);
-        let saved = rkyv::from_bytes::<SavedCycles, rancor::Error>(&bytes)
-            .map_err(|error| Error::corrupt(CYCLES, 0, format!("cannot decode: {error}")))?;
+        let saved: SavedCycles = spill::load_value(disk, CYCLES, FORMAT)?;
         match saved.agrees() {
             true => Ok(saved),
             false => Err(Error::corrupt(CYCLES, 0, "its numbers do not agree")),
