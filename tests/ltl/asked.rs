@@ -1,10 +1,7 @@
 //! What is asked of models in temporal logic, as users ask it: formulas and automata over each language, shown by
 //! `explain`, and what is wrong with them.
 
-use std::process::Command;
-use tempfile::TempDir;
-
-const SPILLWAY: &str = env!("CARGO_BIN_EXE_spillway");
+use super::bench::{Bench, Told};
 
 const PROMELA: &str = "#define full (len(q) == 2)
 byte x, clash; chan q = [2] of { byte };
@@ -22,34 +19,11 @@ startstate for i: id do x[i] := false; end; turn := 0; next := 0; end;
 rule turn < 3 ==> turn := turn + 1; end;
 ";
 
-struct Bench(TempDir);
-
-/// What a command came to.
-struct Told {
-    code: i32,
-    out: String,
-    err: String,
+fn bench() -> Bench {
+    Bench::of([("m.pml", PROMELA), ("m.dve", DVE), ("m.m", MURPHI)])
 }
 
 impl Bench {
-    fn new() -> Bench {
-        let bench = Bench(tempfile::tempdir().unwrap());
-        for (name, text) in [("m.pml", PROMELA), ("m.dve", DVE), ("m.m", MURPHI)] {
-            bench.write(name, text);
-        }
-        bench
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.0.path().join(name), text).unwrap();
-    }
-
-    fn run(&self, args: &[&str]) -> Told {
-        let out = Command::new(SPILLWAY).current_dir(self.0.path()).args(args).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Told { code: out.status.code().unwrap(), out: text(out.stdout), err: text(out.stderr) }
-    }
-
     fn explain(&self, model: &str, formula: &str) -> Told {
         self.run(&["explain", model, "--ltl", formula])
     }
@@ -57,7 +31,7 @@ impl Bench {
 
 #[test]
 fn formulas_over_each_language_are_shown_as_automata_of_what_violates_them() {
-    let bench = Bench::new();
+    let bench = bench();
     let shown = [
         ("m.pml", "[] (x < 3)", "2 states, 3 edges, terminal", "!(x < 3) -> 1"),
         ("m.pml", "reaches", "1 state, 1 edges, weak", "!(x == 3) -> 0"),
@@ -86,7 +60,7 @@ fn formulas_over_each_language_are_shown_as_automata_of_what_violates_them() {
 
 #[test]
 fn automata_are_shown_for_other_tools() {
-    let bench = Bench::new();
+    let bench = bench();
     let args = ["explain", "m.dve", "--ltl", "[]<> x == 1", "--format"];
     let told = bench.run(&[&args[..], &["dot"]].concat());
     assert!(told.out.starts_with("digraph \"what violates []<> x == 1\" {"), "{}", told.out);
@@ -106,7 +80,7 @@ fn automata_are_shown_for_other_tools() {
 
 #[test]
 fn a_formula_that_nothing_violates_is_told() {
-    let bench = Bench::new();
+    let bench = bench();
     let told = bench.explain("m.dve", "<> x == 1 || [] !(x == 1)");
     assert_eq!(told.code, 0, "{}", told.err);
     assert!(told.out.contains("no run violates it, whatever the model does"), "{}", told.out);
@@ -114,7 +88,7 @@ fn a_formula_that_nothing_violates_is_told() {
 
 #[test]
 fn mistakes_in_formulas_are_told_with_their_place() {
-    let bench = Bench::new();
+    let bench = bench();
     let mistakes = [
         (
             "m.pml",
@@ -164,7 +138,7 @@ fn mistakes_in_formulas_are_told_with_their_place() {
 
 #[test]
 fn mistakes_in_automata_are_told_with_their_place() {
-    let bench = Bench::new();
+    let bench = bench();
     let body = "--BODY--\nState: 0 {0}\n[0] 0\n--END--\n";
     let head = "HOA: v1\nStates: 1\nStart: 0\nAP: 1 \"x == 1\"\nAcceptance: 1 Inf(0)\n";
     let mistakes = [

@@ -2,17 +2,18 @@
 //! little memory, stopped after each sweep and gone on with, on disks that fail; models as the command line checks them,
 //! stopped before the first level is whole.
 
+use super::bench::{Bench, Told};
+use super::digraph::{Dice, Digraph, node};
 use serde_json::Value;
 use spill::fault::Faults;
 use spill::{Disk, FaultDisk, Metered};
+use spillway::Packed;
 use spillway::ir::components::components;
 use spillway::search::checkpoint::Saved;
 use spillway::search::cycles::{Accepting, CycleSearch, Reached, SavedCycles};
-use spillway::search::lasso::{Lasso, ProbeLimits, Probed, probe};
+use spillway::search::lasso::{ProbeLimits, Probed, probe};
 use spillway::search::visited::Visited;
 use spillway::search::{Checks, Control, Limits, MemoryPlan, Search, Verdict};
-use spillway::{Model, Packed, Steps, TransitionSystem};
-use std::process::Command;
 use std::sync::Arc;
 
 /// How the cycles of a part of a graph are.
@@ -25,21 +26,10 @@ enum Sort {
 
 /// A pseudo-random graph in parts, each of which leads to itself and to later ones, as the components of an automaton do.
 struct Net {
-    next: Vec<Vec<u16>>,
+    graph: Digraph,
     /// The part of each node, which is in its number, and what these are.
     parts: usize,
     sorts: Vec<Sort>,
-    accepts: Vec<bool>,
-}
-
-/// A pseudo-random number below a bound.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % bound as u64) as usize
-    }
 }
 
 impl Net {
@@ -75,7 +65,7 @@ impl Net {
             Sort::Strong => dice.below(6) == 0,
         });
         let accepts = accepts.collect();
-        Net { next, parts, sorts, accepts }
+        Net { graph: Digraph { next, accepts }, parts, sorts }
     }
 
     /// The part of a node, if there can be accepting cycles in it.
@@ -90,47 +80,15 @@ impl Net {
 
     /// Whether a component that is reached has a cycle and an accepting node.
     fn has_cycle(&self) -> bool {
-        let (mut seen, mut open) = (vec![false; self.next.len()], vec![0]);
-        while let Some(at) = open.pop() {
-            if !std::mem::replace(&mut seen[at], true) {
-                open.extend(self.next[at].iter().map(|&to| usize::from(to)));
-            }
-        }
-        let edges = self.next.iter().enumerate();
+        let Digraph { next, accepts } = &self.graph;
+        let seen = self.graph.reached(&[0]);
+        let edges = next.iter().enumerate();
         let edges =
             edges.flat_map(|(from, all)| all.iter().map(move |&to| (from, usize::from(to))));
         let edges: Vec<(usize, usize)> = edges.collect();
-        let of = components(self.next.len(), &edges);
+        let of = components(next.len(), &edges);
         let turns = |number: usize| edges.iter().any(|&(a, b)| of[a] == number && of[b] == number);
-        (0..seen.len()).any(|at| seen[at] && self.accepts[at] && turns(of[at]))
-    }
-
-    fn check(&self, number: &dyn Fn(&[u8]) -> usize, lasso: &Lasso, seed: u64) {
-        let nodes: Vec<usize> = lasso.states.iter().map(|it| number(it)).collect();
-        assert_eq!(nodes[0], 0);
-        let after = nodes.iter().skip(1).chain([&nodes[lasso.back]]);
-        for (&from, &to) in nodes.iter().zip(after) {
-            assert!(self.next[from].contains(&(to as u16)), "{seed}: {from} to {to}");
-        }
-        assert!(nodes[lasso.back..].iter().any(|&at| self.accepts[at]), "{seed}");
-    }
-}
-
-impl TransitionSystem for Net {
-    type State = u16;
-
-    fn initial(&self) -> Vec<u16> {
-        vec![0]
-    }
-
-    fn steps(&self, state: &u16, steps: &mut Steps<u16>) {
-        for &to in &self.next[usize::from(*state)] {
-            steps.add(format_args!("to {to}"), to);
-        }
-    }
-
-    fn describe(&self, state: &u16) -> Vec<(String, String)> {
-        vec![("node".into(), state.to_string())]
+        (0..seen.len()).any(|at| seen[at] && accepts[at] && turns(of[at]))
     }
 }
 
@@ -163,23 +121,15 @@ impl Means {
 
 /// Searches a graph on a disk, in sittings; what was found, and how many sweeps it took.
 fn search(net: &Net, disk: &Arc<dyn Disk>, means: Means) -> spill::Result<(Probed, u32)> {
-    let model = Packed::new(net);
-    let number = |state: &[u8]| model.explained().describe(state)[0].1.parse::<usize>().unwrap();
-    let component = |state: &[u8]| net.component(number(state));
-    let accepts = |state: &[u8]| net.accepts[number(state)];
+    let model = Packed::new(&net.graph);
+    let component = |state: &[u8]| net.component(node(&model, state));
+    let accepts = |state: &[u8]| net.graph.accepts[node(&model, state)];
     let accepting =
         || Accepting { component: &component, accepts: &accepts, is_weak: net.is_weak() };
     let control = Control::default();
     let metered = Arc::new(Metered::new(disk.clone(), None)?);
     if !SavedCycles::is_in(&**disk)? {
-        let checks = Checks {
-            deadlock: false,
-            assertions: false,
-            invariants: false,
-            faults: false,
-            claims: false,
-        };
-        let limits = Limits { checks, stop_on_violation: false, max_states: None };
+        let limits = Limits { checks: Checks::NONE, stop_on_violation: false, max_states: None };
         let begun = disk.list()?.iter().any(|(name, _)| name == "manifest");
         let mut search = match begun {
             false => Search::begin(&model, metered, means.plan(), limits, &control)?,
@@ -209,7 +159,7 @@ fn search(net: &Net, disk: &Arc<dyn Disk>, means: Means) -> spill::Result<(Probe
         let found = search.run()?;
         if found != Probed::Open {
             if let Probed::Found(lasso) = &found {
-                net.check(&number, lasso, 0);
+                net.graph.check(&model, lasso, 0);
             }
             return Ok((found, search.saved().sweeps));
         }
@@ -236,13 +186,10 @@ fn cycles_of_random_graphs_are_found_on_disk_and_are_cycles() {
         assert_eq!(matches!(told, Probed::Found(_)), net.has_cycle(), "{seed}");
         found += u32::from(told != Probed::None);
         sweeps_most = sweeps_most.max(sweeps);
-        let model = Packed::new(&net);
-        let number =
-            |state: &[u8]| model.explained().describe(state)[0].1.parse::<usize>().unwrap();
+        let model = Packed::new(&net.graph);
+        let accepts = |state: &[u8]| net.graph.accepts[node(&model, state)];
         let limits = ProbeLimits { states: 10_000, bytes: 1 << 30 };
-        let probed =
-            probe(&model, &|state| net.accepts[number(state)], limits, &Control::default())
-                .unwrap();
+        let probed = probe(&model, &accepts, limits, &Control::default()).unwrap();
         assert_eq!(matches!(probed.found, Probed::Found(_)), told != Probed::None, "{seed}");
     }
     assert!((300..1200).contains(&found), "{found} of 1500 graphs have a cycle");
@@ -329,42 +276,9 @@ fn every_damaged_byte_of_a_set_or_of_the_manifest_is_noticed() {
     }
 }
 
-/// Goes to `b`, and may stay there.
-const STAYS: &str = "byte x; process P { state a, b; init a;
-trans a -> b { effect x = 1; }, b -> a { effect x = 0; }, b -> b { }; }
-process L { state q1, q2; init q1; accept q2;
-trans q1 -> q1 { }, q1 -> q2 { guard x == 1; }, q2 -> q2 { guard x == 1; }; }
-system async property L;
-";
-const ENDS: &str = "byte x; process P { state a, b; init a; trans a -> b { effect x = 1; }; }
-system async;
-";
-const PROMELA: &str = "byte x; ltl reaches { <> (x == 3) }
-active proctype P() { do :: x < 3 -> x++ :: x == 3 -> x = 1 od }
-active proctype Q() { do :: skip od }
-";
-
-struct Bench(tempfile::TempDir);
-
 impl Bench {
-    fn new() -> Bench {
-        let bench = Bench(tempfile::tempdir().unwrap());
-        for (name, text) in [("stays.dve", STAYS), ("ends.dve", ENDS), ("m.pml", PROMELA)] {
-            std::fs::write(bench.0.path().join(name), text).unwrap();
-        }
-        bench
-    }
-
-    /// Exit code, output, messages.
-    fn run(&self, args: &[&str]) -> (i32, String, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
-        let out = command.current_dir(self.0.path()).args(args).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        (out.status.code().unwrap(), text(out.stdout), text(out.stderr))
-    }
-
     fn json(&self, args: &[&str], code: i32) -> Value {
-        let (found, out, err) = self.run(&[args, &["--json"]].concat());
+        let Told { code: found, out, err } = self.run(&[args, &["--json"]].concat());
         assert_eq!(found, code, "{args:?}: {out}{err}");
         serde_json::from_str(&out).unwrap()
     }
@@ -373,7 +287,7 @@ impl Bench {
 /// Stopped while states are reached, so that nothing is decided in memory, and gone on with.
 #[test]
 fn properties_are_decided_on_disk_as_in_memory() {
-    let bench = Bench::new();
+    let bench = Bench::of_each_language();
     let judged = [
         ("stays.dve", "[]<> x == 1", 0),
         ("stays.dve", "[]<> x == 0", 1),
@@ -390,9 +304,9 @@ fn properties_are_decided_on_disk_as_in_memory() {
             let dir = format!("d{number}{ended}");
             let asked = ["check", model, "--ltl", formula, "--deadlock-runs", ended];
             let in_memory = bench.run(&[&asked[..], &["--json"]].concat());
-            assert!(in_memory.0 == code || ended == "ignore");
-            let code = in_memory.0;
-            let in_memory: Value = serde_json::from_str(&in_memory.1).unwrap();
+            assert!(in_memory.code == code || ended == "ignore");
+            let code = in_memory.code;
+            let in_memory: Value = serde_json::from_str(&in_memory.out).unwrap();
             let stopped = [&asked[..], &["--max-states", "1", "--dir", &dir]].concat();
             let told = bench.json(&stopped, 3);
             assert_eq!(
@@ -401,12 +315,12 @@ fn properties_are_decided_on_disk_as_in_memory() {
             );
             let told = bench.json(&["status", &dir], 0);
             assert_eq!(told["verdict"], "incomplete", "{formula}");
-            let (_, _, err) = bench.run(&["trace", &dir]);
+            let err = bench.run(&["trace", &dir]).err;
             assert!(err.contains("`spillway resume"), "{err}");
-            let (found, _, err) = bench.run(&stopped);
+            let Told { code: found, err, .. } = bench.run(&stopped);
             assert!(found == 2 && err.contains("goes on with it"), "{err}");
             let other = ["check", model, "--ltl", "X X X (0 == 1)", "--max-states", "1"];
-            let (found, _, err) = bench.run(&[&other[..], &["--dir", &dir]].concat());
+            let Told { code: found, err, .. } = bench.run(&[&other[..], &["--dir", &dir]].concat());
             assert!(found == 2 && err.contains("a search of this model for other things"), "{err}");
             let told = bench.json(&["resume", &dir], code);
             let again = bench.json(&["resume", &dir, "--threads", "1"], code);
@@ -428,15 +342,15 @@ fn properties_are_decided_on_disk_as_in_memory() {
 /// An automaton is kept with its text: its file is not needed any more.
 #[test]
 fn an_automaton_is_kept_with_the_search() {
-    let bench = Bench::new();
+    let bench = Bench::of_each_language();
     let hoa = "HOA: v1 States: 2 Start: 0 AP: 1 \"x == 1\" Acceptance: 1 Inf(0)
         --BODY-- State: 0 [t] 0 [0] 1 State: 1 {0} [0] 1 --END--";
-    let file = bench.0.path().join("a.hoa");
-    std::fs::write(&file, hoa).unwrap();
+    bench.write("a.hoa", hoa);
     let asked = ["check", "stays.dve", "--automaton", "a.hoa", "--max-states", "1", "--dir", "d"];
-    assert_eq!(bench.run(&asked).0, 3);
-    std::fs::remove_file(file).unwrap();
-    std::fs::remove_file(bench.0.path().join("stays.dve")).unwrap();
+    assert_eq!(bench.run(&asked).code, 3);
+    for name in ["a.hoa", "stays.dve"] {
+        std::fs::remove_file(bench.0.path().join(name)).unwrap();
+    }
     let told = bench.json(&["resume", "d"], 1);
     assert_eq!(told["property"], "a.hoa");
 }

@@ -2,8 +2,10 @@
 
 mod asked;
 mod automata;
+mod bench;
 mod checked;
 mod cycles;
+mod digraph;
 mod families;
 mod formulas;
 mod own;

@@ -1,11 +1,9 @@
 //! Properties that a model brings with it: never claims with accept labels and an end, accept and progress labels in
 //! processes; what SPIN says of them, by hand; and what is wrong with asking for them.
 
+use super::bench::{Bench, Told};
 use serde_json::Value;
 use std::process::Command;
-use tempfile::TempDir;
-
-const SPILLWAY: &str = env!("CARGO_BIN_EXE_spillway");
 
 /// Counts round; a claim that ends at 2, two that accept.
 const CLAIMS: &str = "byte x, v;
@@ -56,49 +54,25 @@ process L { state q; init q; accept q; trans q -> q { guard x == 2; }; }
 ";
 const MURPHI: &str = "var x: 0..1; startstate x := 0; end; rule x := 1 - x; end; liveness x = 1;";
 
-struct Bench(TempDir);
-
-/// What a command came to.
-struct Told {
-    code: i32,
-    out: String,
-    err: String,
+fn bench() -> Bench {
+    let plain = DVE.replace("accept b;", "");
+    let [accepting, plain] = [DVE, &plain].map(|it| format!("{it}system async property L;"));
+    Bench::of([
+        ("accepting.dve", &*accepting),
+        ("plain.dve", &plain),
+        ("claims.pml", CLAIMS),
+        ("ends.pml", ENDS),
+        ("round.pml", ROUND),
+        ("at_most.pml", AT_MOST),
+        ("unseen.pml", UNSEEN),
+        ("active.pml", ACTIVE),
+        ("run.pml", RUN),
+        ("waits.pml", WAITS),
+        ("m.m", MURPHI),
+    ])
 }
 
 impl Bench {
-    fn new() -> Bench {
-        let bench = Bench(tempfile::tempdir().unwrap());
-        let plain = DVE.replace("accept b;", "");
-        let dve = [
-            ("accepting.dve", format!("{DVE}system async property L;")),
-            ("plain.dve", format!("{plain}system async property L;")),
-        ];
-        dve.iter().for_each(|(name, text)| bench.write(name, text));
-        let models = [
-            ("claims.pml", CLAIMS),
-            ("ends.pml", ENDS),
-            ("round.pml", ROUND),
-            ("at_most.pml", AT_MOST),
-            ("unseen.pml", UNSEEN),
-            ("active.pml", ACTIVE),
-            ("run.pml", RUN),
-            ("waits.pml", WAITS),
-            ("m.m", MURPHI),
-        ];
-        models.iter().for_each(|(name, text)| bench.write(name, text));
-        bench
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.0.path().join(name), text).unwrap();
-    }
-
-    fn run(&self, args: &[&str]) -> Told {
-        let out = Command::new(SPILLWAY).current_dir(self.0.path()).args(args).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Told { code: out.status.code().unwrap(), out: text(out.stdout), err: text(out.stderr) }
-    }
-
     /// Both ways to run the model come to this exit code.
     fn comes_to(&self, code: i32, args: &[&str]) -> String {
         let all = ["jit", "interp"].map(|exec| {
@@ -128,7 +102,7 @@ impl Bench {
 
 #[test]
 fn never_claims_accept_what_goes_on_at_their_accept_labels_or_comes_to_their_end() {
-    let bench = Bench::new();
+    let bench = bench();
     let judged = [
         ("stops", 1),
         ("never_stops", 0),
@@ -148,7 +122,7 @@ fn never_claims_accept_what_goes_on_at_their_accept_labels_or_comes_to_their_end
 
 #[test]
 fn a_claim_ends_or_accepts_on_runs_that_end() {
-    let bench = Bench::new();
+    let bench = bench();
     for (claim, stutter, ignore) in [("ends", 1, 1), ("stays", 1, 0), ("gone", 0, 0)] {
         bench.comes_to(stutter, &["ends.pml", "--ltl", claim]);
         bench.comes_to(ignore, &["ends.pml", "--ltl", claim, "--deadlock-runs", "ignore"]);
@@ -159,7 +133,7 @@ fn a_claim_ends_or_accepts_on_runs_that_end() {
 
 #[test]
 fn labels_of_any_instance_of_any_process_count_but_not_inside_atomic_sequences() {
-    let bench = Bench::new();
+    let bench = bench();
     let judged = [
         ("round.pml", 1, 0),
         ("at_most.pml", 0, 1),
@@ -179,7 +153,7 @@ fn labels_of_any_instance_of_any_process_count_but_not_inside_atomic_sequences()
 
 #[test]
 fn what_labels_ask_is_named_and_its_states_are_counted() {
-    let bench = Bench::new();
+    let bench = bench();
     let told = bench.run(&["check", "run.pml", "--non-progress", "--json"]);
     let told: Value = serde_json::from_str(&told.out).unwrap();
     assert_eq!(told["property"], "[]<> (some process is at a label `progress`)");
@@ -210,7 +184,7 @@ fn replayed(bench: &Bench, model: &str, property: &[&str]) -> Option<(String, St
 
 #[test]
 fn spin_replays_runs_and_is_told_where_the_loop_begins() {
-    let bench = Bench::new();
+    let bench = bench();
     let asked = [
         ("claims.pml", &["--ltl", "low"][..], "x = (x+1)"),
         ("claims.pml", &["--ltl", "stops"], ""),
@@ -244,7 +218,7 @@ fn spin_replays_runs_and_is_told_where_the_loop_begins() {
 
 #[test]
 fn what_cannot_be_asked_is_told_in_one_message() {
-    let bench = Bench::new();
+    let bench = bench();
     let v = "v is a never claim of the model and a variable of it";
     bench.is_refused(&["check", "claims.pml", "--ltl", "v"], &[v, "--ltl:1:1"]);
     bench.is_refused(&["check", "claims.pml", "--ltl", "nobody"], &["no variable nobody"]);

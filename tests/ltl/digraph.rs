@@ -1,0 +1,68 @@
+//! Pseudo-random graphs as models.
+
+use spillway::search::lasso::Lasso;
+use spillway::{Model, Steps, TransitionSystem};
+
+/// Pseudo-random numbers.
+pub struct Dice(pub u64);
+
+impl Dice {
+    /// One below a bound.
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((self.0 >> 33) % bound as u64) as usize
+    }
+}
+
+/// A graph: from each node to some others, from node 0 on.
+pub struct Digraph {
+    pub next: Vec<Vec<u16>>,
+    pub accepts: Vec<bool>,
+}
+
+impl Digraph {
+    /// The nodes come to from some, these included.
+    pub fn reached(&self, from: &[u16]) -> Vec<bool> {
+        let (mut seen, mut open) = (vec![false; self.next.len()], from.to_vec());
+        while let Some(at) = open.pop() {
+            if !std::mem::replace(&mut seen[usize::from(at)], true) {
+                open.extend(&self.next[usize::from(at)]);
+            }
+        }
+        seen
+    }
+
+    /// That a run is one of the graph, and accepted.
+    pub fn check(&self, model: &dyn Model, lasso: &Lasso, seed: u64) {
+        let nodes: Vec<usize> = lasso.states.iter().map(|it| node(model, it)).collect();
+        assert_eq!(nodes[0], 0);
+        let after = nodes.iter().skip(1).chain([&nodes[lasso.back]]);
+        for (&from, &to) in nodes.iter().zip(after) {
+            assert!(self.next[from].contains(&(to as u16)), "{seed}: {from} to {to}");
+        }
+        assert!(nodes[lasso.back..].iter().any(|&at| self.accepts[at]), "{seed}");
+    }
+}
+
+/// The node that a state of a graph's model is.
+pub fn node(model: &dyn Model, state: &[u8]) -> usize {
+    model.explained().describe(state)[0].1.parse().unwrap()
+}
+
+impl TransitionSystem for Digraph {
+    type State = u16;
+
+    fn initial(&self) -> Vec<u16> {
+        vec![0]
+    }
+
+    fn steps(&self, state: &u16, steps: &mut Steps<u16>) {
+        for &to in &self.next[usize::from(*state)] {
+            steps.add(format_args!("to {to}"), to);
+        }
+    }
+
+    fn describe(&self, state: &u16) -> Vec<(String, String)> {
+        vec![("node".into(), state.to_string())]
+    }
+}
