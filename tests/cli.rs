@@ -466,6 +466,13 @@ liveness \"again\" x = 1;
             let words = format!("{what} {of} ({name}:{line})");
             let line = text.out.lines().find(|line| line.contains("NOT checked")).unwrap();
             assert!(line.contains(&words), "{words}: {line}");
+            match missed["flag"].as_str() {
+                Some(flag) => {
+                    let line = text.out.lines().find(|line| line.contains("looked for by: "));
+                    assert!(line.is_some_and(|it| it.contains(flag)), "{flag}: {}", text.out);
+                }
+                None => assert!(["cover", "liveness"].contains(&what), "{what}"),
+            }
             for command in ["status", "trace"] {
                 let ran = bench.run(&[command, &dir]);
                 assert!(ran.out.contains(&words), "{command}: {}", ran.out);
@@ -1194,8 +1201,11 @@ fn the_claim_is_chosen_by_name_or_left_out_and_kept_by_the_directory() {
     let unknown = bench.run(&["check", "model.pml", "--claim", "three"]);
     unknown.refused(2, &["there is no never claim `three`", "the model has: one, two"]);
     bench.run(&["check", "model.pml", "--claim", "two", "--no-claim"]).refused(2, &["--no-claim"]);
-    let elsewhere = bench.check(COUNTER, &["--no-claim"]);
-    elsewhere.refused(2, &["--claim and --no-claim are for models in Promela"]);
+    let elsewhere = bench.check(COUNTER, &["--claim", "x"]);
+    elsewhere.refused(2, &["--claim is for models in Promela"]);
+    bench.write("model.m", "var x: 0..1; startstate x := 0; end; rule x := 1 - x; end;");
+    let elsewhere = bench.run(&["check", "model.m", "--no-claim"]);
+    elsewhere.refused(2, &["--no-claim is for models in DVE and Promela"]);
     let walk = bench.run(&["simulate", "model.pml", "--claim", "two"]);
     assert_eq!(walk.code, 1);
     assert!(walk.out.contains("the claim `two` comes to its end here"), "{}", walk.out);
@@ -1508,8 +1518,8 @@ fn flags_without_a_meaning_in_the_language_are_refused() {
         (&["--overflow", "error"], "--overflow is for models in DVE", &[&murphi, &promela]),
         (&["--slots", "3"], "--slots is for models in Promela", &[&dve, &murphi]),
         (&["--deadlock", "stuck"], "--deadlock is for models in Murphi", &[&dve, &promela]),
-        (&["--claim", "c"], "--claim and --no-claim are for models in Promela", &[&dve, &murphi]),
-        (&["--no-claim"], "--claim and --no-claim are for models in Promela", &[&dve, &murphi]),
+        (&["--claim", "c"], "--claim is for models in Promela", &[&dve, &murphi]),
+        (&["--no-claim"], "--no-claim is for models in DVE and Promela", &[&murphi]),
     ];
     for (flags, message, models) in wrong {
         for command in ["check", "explain", "simulate"] {

@@ -89,10 +89,10 @@ pub struct ModelArgs {
         languages::titles(|it| it.options.claim)
     ))]
     pub claim: Option<String>,
-    /// Leave out the model's never claims.
+    /// Leave out the property of runs that the model brings with it.
     #[arg(long, help = format!(
-        "Leave out the model's never claims ({})",
-        languages::titles(|it| it.options.claim)
+        "Leave out the property that the model brings with it: never claims, an ltl formula, a property process ({})",
+        languages::titles(|it| it.options.own_property)
     ))]
     pub no_claim: bool,
 }

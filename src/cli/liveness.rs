@@ -8,15 +8,15 @@ use super::progress::Display;
 use super::signals::Signals;
 use super::{Ending, model, output, print, run, say, trace};
 use crate::exec::{Model, Step, Violation};
-use crate::front::TrailEnd;
+use crate::front::{ClaimChoice, TrailEnd};
 use crate::reduce::claim::ClaimProduct;
-use crate::report::{Run, count};
+use crate::report::{self, Missed, Run, count};
 use crate::search::checkpoint::Saved;
 use crate::search::lasso::{Probe, ProbeLimits, Probed};
 use crate::search::{Control, MemoryPlan, Outcome, Storage};
 use crate::session::{
-    Budget, Directory, Error, Job, Pursued, Pursuit, Swept, Wanted, Watched, probe_product, replay,
-    verdict,
+    Budget, Directory, Error, Job, Pursued, Pursuit, Swept, TextModel, Wanted, Watched,
+    probe_product, replay, verdict,
 };
 use serde_json::json;
 use spill::RealDisk;
@@ -90,6 +90,33 @@ pub(super) fn check(args: &CheckArgs, wanted: Wanted<'_>) -> Ending {
         )));
     }
     let watched = model::open_watched(&args.model, wanted)?;
+    search(args, watched, wanted)
+}
+
+/// The property that the model brings with it, where nothing is said of what to look for.
+pub(super) fn own(args: &CheckArgs, model: &TextModel) -> Option<String> {
+    let CheckArgs { only, no_deadlock, keep_going, .. } = args;
+    let is_said = !only.is_empty() || *no_deadlock || *keep_going;
+    let of_claim = args.model.claim() != ClaimChoice::First;
+    (!is_said && !of_claim).then(|| model.own_property()).flatten().map(str::to_owned)
+}
+
+/// Whether all runs of the model have the property of this name that it brings with it.
+pub(super) fn check_own(args: &CheckArgs, name: &str) -> Ending {
+    let help = format!("`--no-claim` leaves {name} out, which the model brings with it");
+    if let Some(flag) = unfit(args) {
+        let why = format!("{flag} is for searches for safety, and {name} asks about whole runs");
+        return Err(Failure::wrong(format!("{why}\n  help: {help}")));
+    }
+    let wanted = Wanted::Formula(name);
+    let watched = model::open_watched(&args.model, wanted).map_err(|failure| {
+        let message = format!("{}\n  help: {help}", failure.message);
+        Failure { message, ..failure }
+    })?;
+    search(args, watched, wanted)
+}
+
+fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
     let trail = args.runs.spin_trail.as_deref();
     if trail.is_some() {
         trace::trail_of(&watched.model)?;
@@ -250,15 +277,24 @@ fn unfit(args: &CheckArgs) -> Option<&'static str> {
     given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
 }
 
+/// What the model asks for beside the property.
+fn missed(watched: &Watched) -> Vec<Missed> {
+    Missed::all(watched.model.interp.program(), &watched.model.sources)
+}
+
 /// Tells that no run can violate the property.
-fn vacuous(args: &CheckArgs, Watched { model, name, .. }: &Watched) -> u8 {
-    let model = model.name();
+fn vacuous(args: &CheckArgs, watched: &Watched) -> u8 {
+    let (model, name, missed) = (watched.model.name(), &watched.name, missed(watched));
     print(&match args.run.json {
-        false => format!("{model}: verified: no run violates {name}, whatever the model does\n"),
+        false => {
+            let says =
+                format!("{model}: verified: no run violates {name}, whatever the model does\n");
+            says + &report::print_unchecked(&missed)
+        }
         true => {
             let told = json!({
                 "model": model, "property": name, "verdict": "verified", "vacuous": true,
-                "states": 0, "transitions": 0,
+                "states": 0, "transitions": 0, "unchecked": report::unchecked(&missed),
             });
             format!("{told:#}\n")
         }
@@ -290,6 +326,7 @@ fn as_text(watched: &Watched, told: &Told, run: Option<&Run<'_>>) -> String {
             format!("  searched on disk, without reductions: {stage}, {sweeps}, {set} left\n")
         }
     };
+    out += &report::print_unchecked(&missed(watched));
     out += "  not looked for: deadlocks, assertions, invariants, run-time errors\n";
     if told.faults > 0 {
         let steps = count(told.faults, "step");
@@ -312,6 +349,7 @@ fn as_json(watched: &Watched, told: &Told, run: Option<&Run<'_>>) -> String {
         "states": told.states,
         "transitions": told.transitions,
         "steps_cut_off": told.faults,
+        "unchecked": report::unchecked(&missed(watched)),
         "stage": told.stage.name(),
         "sweeps": swept.map_or(0, |it| it.sweeps),
         "states_left": swept.map(|it| it.set),

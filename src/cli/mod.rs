@@ -20,7 +20,7 @@ mod trace;
 pub use allocation::Allocator;
 
 use crate::session::Directory;
-use args::{Cli, Command, ResumeArgs};
+use args::{CheckArgs, Cli, Command, ResumeArgs};
 use clap::Parser;
 use failure::Failure;
 use output::{print, say};
@@ -46,10 +46,7 @@ pub fn run() -> ExitCode {
         }
     };
     let ending = match cli.command {
-        Command::Check(args) => match args.runs.property.wanted() {
-            Some(wanted) => liveness::check(&args, wanted),
-            None => run::check(&args),
-        },
+        Command::Check(args) => check(&args),
         Command::Resume(args) => resume(&args),
         Command::Status(args) => status::status(&args),
         Command::Trace(args) => trace::trace(&args),
@@ -57,6 +54,21 @@ pub fn run() -> ExitCode {
         Command::Simulate(args) => simulate::simulate(&args),
     };
     ended(ending)
+}
+
+/// `spillway check`: of what is asked of runs, or of the property that the model brings with it, or else of what is to be
+/// seen in states and steps.
+fn check(args: &CheckArgs) -> Ending {
+    if let Some(wanted) = args.runs.property.wanted() {
+        return liveness::check(args, wanted);
+    }
+    let (model, warnings) = model::open_quietly(&args.model)?;
+    if let Some(name) = liveness::own(args, &model) {
+        drop(model);
+        return liveness::check_own(args, &name);
+    }
+    warnings.iter().for_each(say);
+    run::check(args, model)
 }
 
 /// `spillway resume`.

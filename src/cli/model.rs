@@ -4,26 +4,36 @@ use super::args::ModelArgs;
 use super::failure::Failure;
 use super::progress::Display;
 use super::{languages, say};
-use crate::front::{ClaimChoice, Language, Options, OwnOptions};
+use crate::front::{Language, Options, OwnOptions};
 use crate::ir::{EndRule, Overflow};
 use crate::session::{Error, TextModel, Wanted, Watched, read_text};
 use crate::source::Sources;
 
 /// Reads the model that the command line names. Warnings go to standard error.
 pub(super) fn open(args: &ModelArgs) -> Result<TextModel, Failure> {
+    let (model, warnings) = read(args, TextModel::load)?;
+    warnings.iter().for_each(say);
+    Ok(model)
+}
+
+/// The same; its warnings are given to whoever knows whether they matter.
+pub(super) fn open_quietly(args: &ModelArgs) -> Result<(TextModel, Vec<String>), Failure> {
     read(args, TextModel::load)
 }
 
 /// Reads the model that the command line names, and what is asked of its runs.
 pub(super) fn open_watched(args: &ModelArgs, wanted: Wanted<'_>) -> Result<Watched, Failure> {
-    read(args, |language, sources, options| Watched::load(language, sources, options, wanted))
+    let load = |language, sources, options| Watched::load(language, sources, options, wanted);
+    let (watched, warnings) = read(args, load)?;
+    warnings.iter().for_each(say);
+    Ok(watched)
 }
 
-/// Reads the model that the command line names, by what makes something of the text.
+/// Reads the model that the command line names, by what makes something of the text; with its warnings.
 fn read<T>(
     args: &ModelArgs,
     load: impl FnOnce(&'static Language, Sources, Options) -> Result<(T, Vec<String>), Error>,
-) -> Result<T, Failure> {
+) -> Result<(T, Vec<String>), Failure> {
     let name = args.model.display().to_string();
     let language = language_of(args)?;
     let text = read_text(&args.model)?;
@@ -37,10 +47,9 @@ fn read<T>(
     let shown = Display::of_wait(format!("reading {name}"));
     let mut sources = Sources::default();
     sources.add(name, text);
-    let (model, warnings) = load(language, sources, options)?;
+    let loaded = load(language, sources, options)?;
     drop(shown);
-    warnings.iter().for_each(say);
-    Ok(model)
+    Ok(loaded)
 }
 
 /// The language of the model that the command line names. Flags that have no meaning in it are
@@ -70,12 +79,12 @@ struct OwnFlag {
 
 fn own_flags(args: &ModelArgs) -> impl Iterator<Item = OwnFlag> {
     let flag = |subject, is_given, has_meaning| OwnFlag { subject, is_given, has_meaning };
-    let has_claim = args.claim() != ClaimChoice::First;
     [
         flag("--overflow is", args.overflow.is_some(), |it| it.overflow),
         flag("--deadlock is", args.deadlock.is_some(), |it| it.deadlock),
         flag("--slots is", args.slots.is_some(), |it| it.slots.is_some()),
-        flag("--claim and --no-claim are", has_claim, |it| it.claim),
+        flag("--claim is", args.claim.is_some(), |it| it.claim),
+        flag("--no-claim is", args.no_claim, |it| it.own_property),
     ]
     .into_iter()
 }

@@ -4,7 +4,7 @@ use super::args::{CheckArgs, ResumeArgs, RunArgs};
 use super::failure::{self, Failure};
 use super::progress::Display;
 use super::signals::Signals;
-use super::{Ending, model, output, print, reduce, say, storage};
+use super::{Ending, output, print, reduce, say, storage};
 use crate::exec::{Executor, Interp};
 use crate::reduce::Refused;
 use crate::report::{self, ViolationReport};
@@ -17,9 +17,13 @@ use crate::session::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// `spillway check`.
-pub(super) fn check(args: &CheckArgs) -> Ending {
-    let model = model::open(&args.model)?;
+/// `spillway check` of what is to be seen in states and steps.
+pub(super) fn check(args: &CheckArgs, model: TextModel) -> Ending {
+    if let Some(flag) = args.runs.given() {
+        let why = format!("{flag} is for searches that ask about whole runs");
+        let help = "--ltl, --automaton, --acceptance and --non-progress ask about them";
+        return Err(Failure::wrong(format!("{why}\n  help: {help}")));
+    }
     match session::fewer(&model) {
         None => search_all(args, model),
         Some(options) => {

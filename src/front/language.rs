@@ -48,14 +48,21 @@ pub struct OwnOptions {
     pub deadlock: bool,
     /// Whether [`Options::claim`] is one.
     pub claim: bool,
+    /// Whether a model may bring a property of runs with it, which then can be left out.
+    pub own_property: bool,
     /// How many [`Options::slots`] there are where nobody says, if that is one.
     pub slots: Option<u32>,
 }
 
 impl OwnOptions {
     /// None of them.
-    pub const NONE: OwnOptions =
-        OwnOptions { overflow: false, deadlock: false, claim: false, slots: None };
+    pub const NONE: OwnOptions = OwnOptions {
+        overflow: false,
+        deadlock: false,
+        claim: false,
+        own_property: false,
+        slots: None,
+    };
 }
 
 impl Language {

@@ -56,4 +56,36 @@ impl UncheckedKind {
             UncheckedKind::AcceptingState => "accepting state",
         }
     }
+
+    /// The flag of `check` by which one of this name is looked for, if there is such a flag.
+    pub fn flag(self, name: &str) -> Option<String> {
+        match self {
+            UncheckedKind::Formula | UncheckedKind::Claim | UncheckedKind::PropertyProcess => {
+                Some(format!("--ltl {name}"))
+            }
+            UncheckedKind::AcceptLabel | UncheckedKind::AcceptingState => {
+                Some("--acceptance".to_owned())
+            }
+            UncheckedKind::ProgressLabel => Some("--non-progress".to_owned()),
+            UncheckedKind::Trace
+            | UncheckedKind::NoTrace
+            | UncheckedKind::Cover
+            | UncheckedKind::Liveness => None,
+        }
+    }
+
+    /// How the labels begin that mark it, if labels do.
+    pub fn label(self) -> Option<&'static str> {
+        match self {
+            UncheckedKind::AcceptLabel | UncheckedKind::AcceptingState => Some("accept"),
+            UncheckedKind::ProgressLabel => Some("progress"),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a property that runs may violate as it stands, not a mark of which several make one.
+    pub fn is_property_of_runs(self) -> bool {
+        use UncheckedKind::{Claim, Formula, PropertyProcess};
+        matches!(self, Formula | Claim | PropertyProcess)
+    }
 }

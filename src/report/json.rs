@@ -1,6 +1,6 @@
 //! Reports as JSON, one object each.
 
-use super::{Report, Scope, Shortened, Values, ViolationReport, changes};
+use super::{Missed, Report, Scope, Shortened, Values, ViolationReport, changes};
 use crate::exec::{Step, StepOutcome};
 use crate::reduce::{Refused, Told};
 use crate::search::comback::Rebuilt;
@@ -71,14 +71,17 @@ fn unused(refused: &Refused) -> Value {
 
 /// What was looked for, and what not: the fields of a result that say so.
 pub fn scope(scope: &Scope) -> [(&'static str, Value); 3] {
-    let missed = scope.unchecked.iter();
-    let missed: Vec<_> =
-        missed.map(|it| json!({ "what": it.what, "name": it.name, "place": it.place })).collect();
     [
         ("checked", json!(scope.checked)),
         ("left_out", json!(scope.left_out)),
-        ("unchecked", json!(missed)),
+        ("unchecked", unchecked(&scope.unchecked)),
     ]
+}
+
+/// What a model asks for and was not looked for.
+pub fn unchecked(all: &[Missed]) -> Value {
+    let one = |it: &Missed| json!({ "what": it.what, "name": it.name, "place": it.place, "flag": it.flag });
+    all.iter().map(one).collect()
 }
 
 /// What a part of the store takes, in bytes.

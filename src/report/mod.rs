@@ -5,10 +5,10 @@ mod lasso;
 mod scope;
 mod text;
 
-pub use json::{result, scope as scope_as_json, write_trace as write_json_trace};
+pub use json::{result, scope as scope_as_json, unchecked, write_trace as write_json_trace};
 pub use lasso::Run;
 pub use scope::{Missed, Scope};
-pub use text::{count, print_compiled, print_result, print_scope, write_trace};
+pub use text::{count, print_compiled, print_result, print_scope, print_unchecked, write_trace};
 
 use crate::exec::{Compiled, Explain, Model, Step, StepOutcome, Violation, keeps_depth};
 use crate::reduce::{Kept, Preserved, Refused, Told};

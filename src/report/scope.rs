@@ -35,6 +35,21 @@ pub struct Missed {
     pub name: String,
     /// File, line and column.
     pub place: Option<String>,
+    /// The flag by which it is looked for, if there is one.
+    pub flag: Option<String>,
+}
+
+impl Missed {
+    /// All that a program asks for and no search of it looks for.
+    pub fn all(program: &Program, sources: &Sources) -> Vec<Missed> {
+        let missed = program.unchecked.iter().map(|it| Missed {
+            what: it.kind.name(),
+            name: it.name.clone(),
+            place: sources.locate(it.span),
+            flag: it.kind.flag(&it.name),
+        });
+        missed.collect()
+    }
 }
 
 impl Scope {
@@ -66,13 +81,7 @@ impl Scope {
         let claim = claim.map(|name| format!("never claim {name}"));
         let no_claim = "there is no never claim to search with";
         scope.add(checks.claims, claim.as_deref().ok_or(no_claim));
-        scope.unchecked = (program.unchecked.iter())
-            .map(|it| Missed {
-                what: it.kind.name(),
-                name: it.name.clone(),
-                place: sources.locate(it.span),
-            })
-            .collect();
+        scope.unchecked = Missed::all(program, sources);
         scope
     }
 

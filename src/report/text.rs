@@ -144,12 +144,25 @@ fn print_errors(report: &Report) -> String {
 
 /// What was not looked for, a line for each reason; nothing if there is no such.
 pub fn print_scope(scope: &Scope) -> String {
-    let mut out = String::new();
-    if !scope.unchecked.is_empty() {
-        let _ = writeln!(out, "  NOT checked: {}", missed(&scope.unchecked));
-    }
+    let mut out = print_unchecked(&scope.unchecked);
     if !scope.left_out.is_empty() {
         let _ = writeln!(out, "  not looked for: {}", scope.left_out.join(", "));
+    }
+    out
+}
+
+/// What a model asks for and was not looked for, and the flags by which it is; nothing if there is no such.
+pub fn print_unchecked(unchecked: &[Missed]) -> String {
+    if unchecked.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("  NOT checked: {}\n", missed(unchecked));
+    let mut flags: Vec<&str> = unchecked.iter().filter_map(|it| it.flag.as_deref()).collect();
+    flags.dedup();
+    if !flags.is_empty() {
+        let named = flags.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+        let more = if flags.len() > NAMED { ", ..." } else { "" };
+        let _ = writeln!(out, "    looked for by: {named}{more}");
     }
     out
 }
@@ -161,7 +174,7 @@ const NAMED: usize = 5;
 fn missed(all: &[Missed]) -> String {
     let mut words = Vec::new();
     for sort in all.chunk_by(|one, other| one.what == other.what) {
-        for Missed { what, name, place } in sort.iter().take(NAMED) {
+        for Missed { what, name, place, .. } in sort.iter().take(NAMED) {
             // A column is more than a reader needs.
             let line = place.as_deref().and_then(|place| place.rsplit_once(':')).map(|it| it.0);
             words.push(match line {

@@ -79,6 +79,26 @@ impl Wanted<'_> {
 /// What the source of a formula is called in messages.
 const FORMULA_NAME: &str = "--ltl";
 
+impl TextModel {
+    /// The name of the property of runs that the model brings with it: the never claim that it is searched with, if that
+    /// has accept labels, or else a formula or a property process. None if there are several of these.
+    pub fn own_property(&self) -> Option<&str> {
+        let program = self.interp.program();
+        let claim = program.properties.values().find_map(|it| match &it.kind {
+            PropertyKind::Claim(claim) => Some((it.name.as_str(), claim)),
+            _ => None,
+        });
+        let mut others = program.unchecked.iter().filter(|it| it.kind.is_property_of_runs());
+        match (claim, others.next(), others.next()) {
+            (None, Some(only), None) => Some(&only.name),
+            (Some((name, claim)), None, _) => {
+                claim.locations.values().any(|it| it.accepting).then_some(name)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// What is asked of the runs of a model.
 pub struct Watched {
     /// The model; the automaton is a claim of its program, unless nothing can violate it.
@@ -133,6 +153,9 @@ impl Watched {
             Wanted::Labels(label) => by_labels(&loaded.program, label)?,
             _ => loaded.observed.take().unwrap_or_else(|| unreachable!("it was asked for")),
         };
+        if let Wanted::Labels(label) = wanted {
+            loaded.program.unchecked.retain(|it| it.kind.label() != Some(label.name()));
+        }
         let name = name(&observed, read.as_ref(), &kept);
         let automaton = violating(&observed, read.as_ref(), &name)?;
         match &automaton {

@@ -158,7 +158,7 @@ fn what_is_not_decided_vacuous_or_does_not_fit_is_told() {
         assert_eq!(code, 2, "{err}");
         assert!(err.contains("is for searches for safety") && err.contains(flags[0]), "{err}");
     }
-    assert_eq!(bench.check(&["stays.dve", "--deadlock-runs", "ignore"]).0, 2);
+    assert_eq!(bench.check(&["m.m", "--deadlock-runs", "ignore"]).0, 2);
     // An automaton of another tool: x is 1 for ever at last.
     let hoa = "HOA: v1 States: 2 Start: 0 AP: 1 \"x == 1\" Acceptance: 1 Inf(0)
         --BODY-- State: 0 [t] 0 [0] 1 State: 1 {0} [0] 1 --END--";

@@ -213,7 +213,99 @@ fn spin_replays_runs_and_is_told_where_the_loop_begins() {
     }
     let args = ["check", "accepting.dve", "--acceptance", "--spin-trail", "trail"];
     bench.is_refused(&args, &["only counterexamples of Promela models can be replayed by SPIN"]);
-    bench.is_refused(&["check", "round.pml", "--spin-trail", "t"], &["required"]);
+    for flag in [["--spin-trail", "t"], ["--deadlock-runs", "ignore"]] {
+        let args = [&["check", "round.pml"][..], &flag].concat();
+        bench.is_refused(&args, &[flag[0], "is for searches that ask about whole runs", "--ltl"]);
+    }
+}
+
+/// A property process that accepts the runs that stay at `b`, and one that changes a variable.
+const PROCESS: &str = "byte x; process P { state a, b; init a;
+trans a -> b { effect x = 1; }, b -> a { effect x = 0; }, b -> b { }; }
+process L { state q1, q2; init q1; accept q2;
+trans q1 -> q1 { }, q1 -> q2 { guard x == 1; }, q2 -> q2 { guard x == 1; }; }
+system async property L;
+";
+const FORMULA: &str = "byte x; ltl up { [] (x < 4) }
+active proctype P() { do :: x < 3 -> x++ :: x == 3 -> x = 0 :: x == 3 -> break od }
+";
+const CLAIM: &str = "byte x; active proctype P() { do :: x < 3 -> x++ :: x == 3 -> x = 0 od }
+never low { do :: skip :: x <= 3 -> goto accept od; accept: do :: x <= 3 od }
+";
+
+#[test]
+fn what_a_model_brings_with_it_is_checked_unless_something_else_is_said() {
+    let two = FORMULA.replace("active", "ltl down { [] (x > 0) }\nactive");
+    let both = format!("{FORMULA}never late {{ do :: x < 9 od }}");
+    let bench = Bench::of([
+        ("process.dve", PROCESS),
+        ("formula.pml", FORMULA),
+        ("claim.pml", CLAIM),
+        ("two.pml", &two),
+        ("both.pml", &both),
+        ("claims.pml", CLAIMS),
+    ]);
+    for (model, name, code) in
+        [("process.dve", "L", 1), ("formula.pml", "up", 0), ("claim.pml", "low", 1)]
+    {
+        let asked = bench.comes_to(code, &[model, "--ltl", name]);
+        assert_eq!(bench.comes_to(code, &[model]), asked);
+        assert!(!asked.contains("NOT checked"), "{asked}");
+        // On disk, where nothing else names it, the search goes on with it.
+        let dir = format!("{model}.d");
+        let begun = bench.run(&["check", model, "--dir", &dir, "--max-states", "1"]);
+        assert_eq!(begun.code, 3, "{}", begun.err);
+        assert_eq!(bench.run(&["resume", &dir]).code, code, "{model}");
+        for other in [&["--keep-going"][..], &["--only", "error"], &["--no-deadlock"]] {
+            let told = bench.run(&[&["check", model], other].concat());
+            assert_eq!(told.code, 0, "{model} {other:?}\n{}", told.out);
+            assert!(told.out.contains("no violation of what was checked: "), "{}", told.out);
+            assert_eq!(told.out.contains("looked for by: --ltl"), name != "low", "{}", told.out);
+        }
+        let told = bench.run(&["check", model, "--no-claim"]);
+        assert!(told.out.contains(&format!("looked for by: --ltl {name}\n")), "{}", told.out);
+        let help = format!("--no-claim` leaves {name} out");
+        bench.is_refused(&["check", model, "--store", "rle"], &["--store is for", &help]);
+    }
+    for (model, flags) in [("two.pml", "--ltl up, --ltl down"), ("both.pml", "--ltl up")] {
+        let told = bench.run(&["check", model, "--json"]);
+        assert_eq!(told.code, 0, "{}", told.err);
+        let told = bench.run(&["check", model]);
+        assert!(told.out.contains(&format!("looked for by: {flags}\n")), "{}", told.out);
+    }
+    let told = bench.run(&["check", "claims.pml"]);
+    assert!(told.out.contains("never claim stops"), "{}", told.out);
+    let args = ["check", "formula.pml", "--spin-trail", "t", "--deadlock-runs", "ignore"];
+    assert_eq!(bench.run(&args).code, 0);
+    bench.write("changes.dve", &PROCESS.replace("q1 -> q1 { }", "q1 -> q1 { effect x = 2; }"));
+    bench.is_refused(&["check", "changes.dve"], &["changes variables", "--no-claim` leaves L out"]);
+    assert_eq!(bench.run(&["check", "changes.dve", "--no-claim"]).code, 0);
+}
+
+#[test]
+fn a_search_for_one_property_tells_which_others_it_did_not_look_at() {
+    let bench = bench();
+    bench.write("all.pml", &format!("{ROUND}{}", "ltl p { [] (x < 4) }\nltl q { [] (x < 5) }\n"));
+    let asked = [
+        (&["--ltl", "p"][..], &["ltl q", "accept label accept_a", "progress label progress_b"][..]),
+        (&["--ltl", "[] (x < 6)"], &["ltl p", "ltl q", "accept label", "progress label"]),
+        (&["--acceptance"], &["ltl p", "ltl q", "progress label progress_b"]),
+        (&["--non-progress"], &["ltl p", "ltl q", "accept label accept_a"]),
+    ];
+    for (property, missed) in asked {
+        let args = [&["check", "all.pml"], property].concat();
+        let told = bench.run(&args).out;
+        let line = told.lines().find(|it| it.contains("NOT checked: ")).unwrap();
+        assert!(missed.iter().all(|it| line.contains(it)), "{property:?}: {line}");
+        assert_eq!(line.split(", ").count(), missed.len(), "{property:?}: {line}");
+        let told = bench.run(&[&args[..], &["--json"]].concat());
+        let told: Value = serde_json::from_str(&told.out).unwrap();
+        assert_eq!(told["unchecked"].as_array().unwrap().len(), missed.len(), "{told}");
+    }
+    let told = bench.run(&["check", "claims.pml", "--ltl", "low"]).out;
+    let line = told.lines().find(|it| it.contains("NOT checked: ")).unwrap();
+    assert!(!line.contains("never claim low") && !line.contains("accept"), "{line}");
+    assert_eq!(line.matches("(claims.pml:").count(), 5, "{line}");
 }
 
 #[test]

@@ -43,14 +43,20 @@ pub struct RunsArgs {
     #[command(flatten)]
     pub(in crate::cli) property: PropertyArgs,
     /// What is said of runs that end, where runs are asked about [default: stutter; with --non-progress: ignore]
-    #[arg(long, value_enum, requires = "property")]
+    #[arg(long, value_enum)]
     pub deadlock_runs: Option<DeadlockRunsArg>,
     /// Write the run that violates it to this file as a trail, which SPIN replays: `spin -t -p -k FILE MODEL`
-    #[arg(long, value_name = "FILE", requires = "property")]
+    #[arg(long, value_name = "FILE")]
     pub spin_trail: Option<PathBuf>,
 }
 
 impl RunsArgs {
+    /// A flag that is given and says something only of a search about whole runs.
+    pub(in crate::cli) fn given(&self) -> Option<&'static str> {
+        let ended = self.deadlock_runs.map(|_| "--deadlock-runs");
+        ended.or(self.spin_trail.as_ref().map(|_| "--spin-trail"))
+    }
+
     /// What is said of runs that end, where this is asked.
     pub(in crate::cli) fn ended(&self, wanted: Wanted<'_>) -> EndedRuns {
         self.deadlock_runs.map_or(wanted.ended(), EndedRuns::from)

@@ -33,7 +33,7 @@ pub(super) fn lower<'a>(
     let Declarations { program, world, .. } = declarations;
     let mut lowering = Lowering { program, report, overflow, uses: Vec::new() };
     lowering.system(model, &world);
-    let property = lowering.property(model, &world);
+    let property = lowering.property(model, &world, are_of_property);
     for member in &world.members {
         let process = &model.processes[member.template];
         let scope = Scope { world: &world, member: Some(member), report };
@@ -97,8 +97,13 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// Declares the property process, if there is one.
-    fn property(&mut self, model: &Model<'a>, world: &World<'a>) -> Option<ProcessId> {
+    /// Declares the property process, if there is one; with whether it is what is asked.
+    fn property(
+        &mut self,
+        model: &Model<'a>,
+        world: &World<'a>,
+        is_asked: bool,
+    ) -> Option<ProcessId> {
         let name = model.system.property?;
         let scope = Scope { world, member: None, report: self.report };
         let found = super::ast::ProcessUse { name, member: None };
@@ -108,11 +113,13 @@ impl<'a> Lowering<'_, 'a> {
             kind: PropertyKind::Automaton(id),
             span: name.span,
         });
-        self.program.unchecked.push(Unchecked {
-            kind: UncheckedKind::PropertyProcess,
-            name: name.text.to_owned(),
-            span: name.span,
-        });
+        if !is_asked {
+            self.program.unchecked.push(Unchecked {
+                kind: UncheckedKind::PropertyProcess,
+                name: name.text.to_owned(),
+                span: name.span,
+            });
+        }
         Some(id)
     }
 

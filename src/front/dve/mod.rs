@@ -61,7 +61,7 @@ pub static LANGUAGE: Language = Language {
     title: "DVE",
     origin: "DiVinE's",
     endings: &["dve"],
-    options: OwnOptions { overflow: true, ..OwnOptions::NONE },
+    options: OwnOptions { overflow: true, own_property: true, ..OwnOptions::NONE },
     load: |sources, options, asked| load(sources, options, asked),
     spin_trail: None,
 };

@@ -22,7 +22,12 @@ pub static LANGUAGE: Language = Language {
     title: "Promela",
     origin: "SPIN's",
     endings: &["pml", "prom", "promela", "pr", "prm", "spin", "pm"],
-    options: OwnOptions { claim: true, slots: Some(lower::SLOTS_DEFAULT), ..OwnOptions::NONE },
+    options: OwnOptions {
+        claim: true,
+        own_property: true,
+        slots: Some(lower::SLOTS_DEFAULT),
+        ..OwnOptions::NONE
+    },
     load,
     spin_trail: Some(trail::writer),
 };

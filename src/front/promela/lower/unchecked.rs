@@ -5,7 +5,7 @@ use crate::front::promela::parse::Model;
 use crate::ir::{Unchecked, UncheckedKind};
 use crate::source::Span;
 
-/// All of it, in order of kind and place, if the model is searched with the claim `chosen`, which
+/// All of it but what is asked, in order of kind and place, if the model is searched with the claim `chosen`, which
 /// may look at `progress` labels itself.
 pub(super) fn unchecked(
     model: &Model,
@@ -13,13 +13,17 @@ pub(super) fn unchecked(
     looks_at_progress: bool,
 ) -> Vec<Unchecked> {
     let mut found = Finder { found: Vec::new() };
-    for formula in &model.formulas {
+    let asked = model.asked.as_ref();
+    let is_asked = |name: &str| asked.is_some_and(|it| it.name.as_deref() == Some(name));
+    for formula in model.formulas.iter().filter(|it| !is_asked(&it.name.text)) {
         found.add(UncheckedKind::Formula, &formula.name.text, formula.name.span);
     }
     for process in &model.processes {
         let is_chosen = chosen.is_some_and(|it| std::ptr::eq(it, process));
         let (name, span) = (&process.name.text, process.name.span);
         match process.role {
+            // The labels of a claim that is asked about are looked at.
+            Role::Never if is_chosen && is_asked(name) => {}
             Role::Never if is_chosen => found.labels(&process.body, false),
             Role::Never => found.add(UncheckedKind::Claim, name, span),
             Role::Trace => found.add(UncheckedKind::Trace, name, span),
