@@ -28,7 +28,7 @@ fn states(model: &dyn Model) -> Vec<u8> {
     let look = |search: &spillway::search::Search, disk: &dyn Disk, _: &_| {
         let levels = search.store().levels().saved().clone();
         let mut all = Vec::new();
-        for level in 0..levels.ends.len() {
+        for level in 0..levels.len() {
             for segment in levels.open(disk, width, &Codec::Gaps, level).unwrap() {
                 let mut source = spill::SegmentSource::new(segment, None, None);
                 let mut batch = Vec::new();

@@ -321,7 +321,7 @@ fn ordered(model: Interp, order: Option<&str>) -> Result<Interp, String> {
 fn store(model: &dyn Model, disk: &dyn Disk, search: &Search) -> spill::Result<String> {
     let levels = search.store().levels().saved();
     let mut sources: Vec<Box<dyn Source>> = Vec::new();
-    for level in 0..levels.ends.len() {
+    for level in 0..levels.len() {
         for segment in levels.open(disk, model.width(), &Codec::Gaps, level)? {
             sources.push(Box::new(SegmentSource::new(segment, None, None)));
         }

@@ -245,7 +245,7 @@ fn each_batch(width: usize, search: &Search, disk: &dyn Disk, mut visit: impl Fn
     let levels = search.store().levels().saved();
     let mut decoder = Decoder::new(width);
     let (mut batch, mut block) = (Vec::new(), Vec::new());
-    for level in 0..levels.ends.len() {
+    for level in 0..levels.len() {
         for segment in levels.open(disk, width, &Codec::Gaps, level).unwrap_or_default() {
             for number in 0..segment.blocks() {
                 if segment.decode(number, &mut decoder, &mut block).is_ok() {

@@ -38,6 +38,7 @@ pub use segments::{
 };
 pub use store::{
     Candidates, Changes, FileName, FileSegment, Frontier, Levels, SavedLevels, SavedRun,
-    SavedStore, SavedValues, Settled, SettledPairs, Shard, Shares, Store, StoreSubtract,
+    SavedShard, SavedStore, SavedValues, Settled, SettledPairs, Shard, Shares, Store,
+    StoreSubtract,
 };
 pub use values::Values;

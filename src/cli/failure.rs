@@ -75,6 +75,13 @@ impl Failure {
                      `spillway resume {dir}` goes on once the model can"
                 ));
             }
+            spill::Error::Levels { .. } => {
+                return Self::wrong(format!(
+                    "{}: {error}\n  help: a model with such long runs mostly counts without bound: \
+                     bound what it counts",
+                    dir.display()
+                ));
+            }
             spill::Error::Limit { .. } => {
                 return Self::wrong(format!(
                     "{}: {error}\n  help: check the model again with another --store",

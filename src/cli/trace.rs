@@ -47,8 +47,7 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
         print(&format!("no checkpoint yet, so no counterexample\n{scope}"));
         return Ok(failure::VERIFIED);
     };
-    let states: u64 =
-        (0..saved.store.levels.ends.len()).map(|at| saved.store.levels.keys(at)).sum();
+    let states: u64 = saved.store.levels.each_keys().sum();
     let exec = if states < COMPILED_MIN { Exec::Interp } else { Exec::Jit };
     let memory = args.memory.unwrap_or(saved.plan.budget);
     let budget = Budget { memory, threads: None, exec, goes_on: true };

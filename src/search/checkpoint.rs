@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub const MANIFEST: &str = "manifest";
 
 /// The manifest's format. The version covers every file of a search directory.
-pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 13 };
+pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 14 };
 
 /// A search at rest.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
@@ -206,7 +206,7 @@ impl Saved {
                 2 => Verdict::Violated,
                 _ => Verdict::Incomplete,
             },
-            levels: (0..levels.ends.len()).map(|level| levels.keys(level)).collect(),
+            levels: levels.each_keys().collect(),
             transitions: self.transitions + self.open.transitions,
             findings: self.all_findings()?.without_tags(self.storage.tag_bytes()),
             partial: self.postponed.partial + self.open.partial,

@@ -499,5 +499,5 @@ pub fn has_room_for_obligations(model: &dyn Model, storage: &Storage) -> bool {
 
 /// The number of states of each level.
 fn levels_keys(levels: &Levels) -> impl Iterator<Item = u64> {
-    (0..levels.len()).map(|level| levels.keys(level))
+    levels.saved().each_keys()
 }

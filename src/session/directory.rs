@@ -493,7 +493,7 @@ impl Contents {
             false => None,
         };
         // One without a level is of no use, and may be from before it was decided how to reduce.
-        let is_begun = |saved: &Saved| !saved.store.levels.ends.is_empty();
+        let is_begun = |saved: &Saved| !saved.store.levels.is_empty();
         let saved = saved.filter(|saved| saved.digest == job.digest || is_begun(saved));
         let differs = |saved: &Saved| saved.digest != job.digest || saved.storage != job.storage;
         if saved.as_ref().is_some_and(differs) {

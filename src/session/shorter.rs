@@ -53,8 +53,8 @@ pub(super) fn bound(found: &[ViolationReport]) -> Option<u64> {
 /// What came of a search for something shorter, as far as it was saved.
 pub(super) fn told(below: u64, saved: &Saved, found: &[ViolationReport]) -> Shortened {
     let levels = &saved.store.levels;
-    let count = levels.ends.len();
-    let states = (0..count).map(|level| levels.keys(level)).sum();
+    let count = levels.len();
+    let states = levels.each_keys().sum();
     let depth = found.first().map(|it| it.depth).filter(|_| saved.verdict != 0);
     let last = count.checked_sub(1).map_or(0, |last| levels.keys(last));
     let is_through = count as u64 >= below && saved.open.expanded == last;

@@ -240,7 +240,7 @@ fn damaged_obligations_and_states_to_expand_again_are_noticed() {
 fn stages(disk: &FaultDisk) -> Vec<&'static str> {
     let Ok(saved) = Saved::load(disk) else { return Vec::new() };
     let (open, postponed) = (&saved.open, &saved.postponed);
-    let last = saved.store.levels.ends.len() as u32 - 1;
+    let last = saved.store.levels.len() as u32 - 1;
     let owed = postponed.obligations.first().map(|piece| piece.file);
     let of_last = matches!(owed, Some(spill::FileName::Obligations { level, .. }) if level == last);
     let carried = postponed.carried.first().map_or(0, |piece| piece.at.keys);

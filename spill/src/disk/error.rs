@@ -45,6 +45,11 @@ pub enum Error {
         /// The version this build reads and writes.
         expected: u32,
     },
+    /// A search has more levels than can be listed in a manifest.
+    Levels {
+        /// How many there are.
+        levels: u64,
+    },
     /// There is more of something than numbers in files have room for.
     Limit {
         /// What there is too much of, and how much there may be.
@@ -97,6 +102,9 @@ impl fmt::Display for Error {
                 f,
                 "{file} has format version {found}, but this build reads version {expected}"
             ),
+            Error::Levels { levels } => {
+                write!(f, "there are {levels} levels, and no more can be listed")
+            }
             Error::Limit { what } => write!(f, "there is no room for {what}"),
             Error::Source { reason } => write!(f, "the model failed: {reason}"),
             Error::Locked { file } => write!(f, "{file} is locked by another running process"),

@@ -5,9 +5,10 @@
 //! until [`Levels::sync`] makes it durable. A shard may be longer than its recorded length after an
 //! interruption; the excess is cut off when it is opened again.
 
+use super::listed::{LevelList, Piece};
 use super::names::FileName;
 use crate::codec::Codec;
-use crate::disk::{Append, Disk, Result};
+use crate::disk::{Append, Disk, Error, Result};
 use crate::segments::{Segment, SegmentRef, SegmentWriter};
 use rkyv::{Archive, Deserialize, Serialize};
 use std::sync::Arc;
@@ -33,27 +34,73 @@ impl FileSegment {
     }
 }
 
+/// A file of a log of levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct SavedShard {
+    /// The file.
+    pub file: FileName,
+    /// Its length in bytes.
+    pub length: u64,
+}
+
 /// What a manifest remembers of a log of levels.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct SavedLevels {
-    /// The length of each shard in bytes.
-    pub shards: Vec<u64>,
-    /// The pieces of all levels, one level after another.
-    pub pieces: Vec<FileSegment>,
-    /// For each level, one past its last piece.
-    pub ends: Vec<u32>,
+    /// The files that the pieces lie in.
+    pub shards: Vec<SavedShard>,
+    /// The pieces of all levels.
+    list: LevelList,
 }
 
 impl SavedLevels {
-    /// The pieces of a level.
-    pub fn level(&self, level: usize) -> &[FileSegment] {
-        let first = if level == 0 { 0 } else { self.ends[level - 1] as usize };
-        &self.pieces[first..self.ends[level] as usize]
+    /// The number of levels.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is no level.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The pieces of a level, ascending.
+    ///
+    /// # Panics
+    ///
+    /// Like all that asks for a level: if there is none, or the list [is not sound](SavedLevels::is_sound).
+    pub fn level(&self, level: usize) -> Vec<FileSegment> {
+        self.list.level(level).into_iter().map(|piece| self.in_file(piece)).collect()
+    }
+
+    /// The pieces of each level, from the first on.
+    pub fn iter(&self) -> impl Iterator<Item = Vec<FileSegment>> {
+        let in_files = |pieces: Vec<Piece>| pieces.into_iter().map(|it| self.in_file(it)).collect();
+        self.list.iter().map(in_files)
     }
 
     /// The number of keys of a level.
     pub fn keys(&self, level: usize) -> u64 {
-        self.level(level).iter().map(|piece| piece.at.keys).sum()
+        self.list.level(level).iter().map(|(_, at)| at.keys).sum()
+    }
+
+    /// The number of keys of each level, from the first on.
+    pub fn each_keys(&self) -> impl Iterator<Item = u64> {
+        self.list.iter().map(|level| level.iter().map(|(_, at)| at.keys).sum())
+    }
+
+    /// Whether the list can be read, and names no shard that there is not.
+    pub fn is_sound(&self) -> bool {
+        let is_there = |piece: &Piece| usize::from(piece.0) < self.shards.len();
+        self.list.is_sound() && self.list.iter().all(|level| level.iter().all(is_there))
+    }
+
+    /// Bytes on disk.
+    pub fn bytes(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.length).sum()
+    }
+
+    fn in_file(&self, (shard, at): Piece) -> FileSegment {
+        FileSegment { file: self.shards[usize::from(shard)].file, at }
     }
 
     /// Maps the pieces of a level, all of whose bytes must have reached the files.
@@ -137,10 +184,12 @@ impl Levels {
 
     /// The log, which has no shards yet, as it was saved.
     pub(super) fn with(mut self, saved: SavedLevels) -> Result<Self> {
-        for (shard, &length) in saved.shards.iter().enumerate() {
-            let name = (self.name)(shard as u16);
-            let file = self.disk.append_at(&name.to_string(), length)?;
-            self.shards.push(self.shard(name, file));
+        if !saved.is_sound() {
+            return Err(Error::corrupt("manifest", 0, "its list of levels cannot be read"));
+        }
+        for shard in &saved.shards {
+            let file = self.disk.append_at(&shard.file.to_string(), shard.length)?;
+            self.shards.push(self.shard(shard.file, file));
         }
         Ok(Self { saved, ..self })
     }
@@ -157,12 +206,12 @@ impl Levels {
 
     /// The number of levels.
     pub fn len(&self) -> usize {
-        self.saved.ends.len()
+        self.saved.len()
     }
 
     /// Whether there is no level yet.
     pub fn is_empty(&self) -> bool {
-        self.saved.ends.is_empty()
+        self.saved.is_empty()
     }
 
     /// The number of keys of a level.
@@ -172,11 +221,11 @@ impl Levels {
 
     /// Bytes of memory that the list of levels takes.
     pub(super) fn list_bytes(&self) -> usize {
-        size_of_val(self.saved.pieces.as_slice()) + size_of_val(self.saved.ends.as_slice())
+        self.saved.list.bytes()
     }
 
     /// The pieces of a level, ascending.
-    pub fn pieces(&self, level: usize) -> &[FileSegment] {
+    pub fn pieces(&self, level: usize) -> Vec<FileSegment> {
         self.saved.level(level)
     }
 
@@ -197,19 +246,33 @@ impl Levels {
             let name = (self.name)(self.shards.len() as u16);
             let file = self.disk.create(&name.to_string())?;
             self.shards.push(self.shard(name, file));
-            self.saved.shards.push(0);
+            self.saved.shards.push(SavedShard { file: name, length: 0 });
         }
         Ok(&mut self.shards[..count])
     }
 
     /// Makes the pieces just written, in ascending order, the next level. Gives its keys.
-    pub fn push(&mut self, pieces: impl IntoIterator<Item = FileSegment>) -> u64 {
-        self.saved.pieces.extend(pieces.into_iter().filter(|piece| piece.at.keys > 0));
-        self.saved.ends.push(self.saved.pieces.len() as u32);
-        for (length, shard) in self.saved.shards.iter_mut().zip(&self.shards) {
-            *length = shard.file.len();
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Levels`] if there are too many levels.
+    ///
+    /// # Panics
+    ///
+    /// If a piece is in no shard of this log.
+    pub fn push(&mut self, pieces: impl IntoIterator<Item = FileSegment>) -> Result<u64> {
+        let shards = &self.saved.shards;
+        let listed = |piece: FileSegment| {
+            let shard = shards.iter().position(|shard| shard.file == piece.file);
+            (shard.expect("a piece in a shard") as u16, piece.at)
+        };
+        let there = pieces.into_iter().filter(|piece| piece.at.keys > 0);
+        let pieces: Vec<Piece> = there.map(listed).collect();
+        self.saved.list.push(&pieces)?;
+        for (saved, shard) in self.saved.shards.iter_mut().zip(&self.shards) {
+            saved.length = shard.file.len();
         }
-        self.keys(self.len() - 1)
+        Ok(pieces.iter().map(|(_, at)| at.keys).sum())
     }
 
     /// Makes every level durable.

@@ -24,6 +24,7 @@ mod compact;
 mod filter;
 mod known;
 mod levels;
+mod listed;
 mod names;
 mod pairs;
 mod run;
@@ -32,7 +33,7 @@ mod stored;
 mod valued;
 
 pub use known::StoreSubtract;
-pub use levels::{FileSegment, Levels, SavedLevels, Shard};
+pub use levels::{FileSegment, Levels, SavedLevels, SavedShard, Shard};
 pub use names::FileName;
 pub use pairs::SettledPairs;
 pub use run::{Frontier, SavedRun};
@@ -190,8 +191,8 @@ impl Store {
     pub fn bytes(&self) -> [u64; 4] {
         let young: usize = self.young.iter().map(|run| run.keys.len()).sum();
         let length = |piece: &FileSegment| piece.at.length;
-        let changes = self.changes_log().into_iter().flat_map(|changes| &changes.saved().pieces);
-        let levels = self.levels.saved().pieces.iter().chain(changes).map(length).sum();
+        let changes = self.changes_log().map_or(0, |changes| changes.saved().bytes());
+        let levels = self.levels.saved().bytes() + changes;
         let merged = self.old.iter().flat_map(|run| &run.pieces);
         let merged = merged.filter(|piece| matches!(piece.file, FileName::Merged { .. }));
         [young as u64, self.filter.bytes() as u64, levels, merged.map(length).sum()]

@@ -86,9 +86,9 @@ impl Store {
         if found.iter().all(|found| found.new.at.keys + found.changed[0].at.keys == 0) {
             return Ok(Some(SettledPairs { new: 0, changed: 0 }));
         }
-        let new = self.levels.push(found.iter().map(|found| found.new));
-        let changed = changes.push(found.iter().map(|found| found.changed[0]));
-        changes.push(found.iter().map(|found| found.changed[1]));
+        let new = self.levels.push(found.iter().map(|found| found.new))?;
+        let changed = changes.push(found.iter().map(|found| found.changed[0]))?;
+        changes.push(found.iter().map(|found| found.changed[1]))?;
         let raw = found.into_iter().map(|found| found.raw).collect::<Option<Vec<_>>>();
         self.take_last_level(raw.map(join), threads)?;
         Ok(Some(SettledPairs { new, changed }))

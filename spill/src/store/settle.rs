@@ -102,7 +102,7 @@ impl Store {
         if found.iter().all(|new| new.piece.at.keys == 0) {
             return Ok(Settled::New(0));
         }
-        let new = self.levels.push(found.iter().map(|new| new.piece));
+        let new = self.levels.push(found.iter().map(|new| new.piece))?;
         let raw = found.into_iter().map(|new| new.raw).collect::<Option<Vec<_>>>();
         self.take_last_level(raw.map(join), threads)?;
         Ok(Settled::New(new))

@@ -85,7 +85,7 @@ impl Store {
         let SavedStore { levels, runs } = store;
         let Valued { values: own, changes: log } =
             self.valued.take().expect("the store has values");
-        values.check(&own, log.is_some(), levels.ends.len())?;
+        values.check(&own, log.is_some(), levels.len())?;
         let changes = log.zip(values.changes).map(|(log, saved)| log.with(saved)).transpose()?;
         self.valued = Some(Valued { values: own, changes });
         self.levels = self.levels.with(levels)?;
@@ -142,9 +142,9 @@ impl Store {
 
     /// The pieces of a level, those included of what it has changed.
     pub(super) fn level_pieces(&self, level: usize) -> Vec<FileSegment> {
-        let mut pieces = self.levels.pieces(level).to_vec();
+        let mut pieces = self.levels.pieces(level);
         if let Some(changes) = self.changes_log() {
-            pieces.extend_from_slice(changes.pieces(2 * level));
+            pieces.extend(changes.pieces(2 * level));
         }
         pieces
     }
@@ -177,7 +177,7 @@ impl SavedValues {
             ));
         }
         let expected = change.then_some(2 * levels);
-        match self.changes.as_ref().map(|changes| changes.ends.len()) == expected {
+        match self.changes.as_ref().map(|changes| changes.len()) == expected {
             true => Ok(()),
             false => damaged("its levels and the changes of values do not agree".into()),
         }

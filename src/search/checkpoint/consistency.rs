@@ -54,19 +54,30 @@ fn values_agree(saved: &Saved) -> bool {
 
 /// No level is empty, and their pieces lie within their shards.
 fn levels_agree(levels: &SavedLevels, width: u64) -> bool {
-    let SavedLevels { shards, pieces, ends } = levels;
+    let shards = &levels.shards;
     let in_lane = |piece: &FileSegment| match piece.file {
-        FileName::Levels { shard } => lies_within(piece, shards.get(usize::from(shard))),
+        FileName::Levels { shard } => {
+            lies_within(piece, shards.get(usize::from(shard)).map(|shard| &shard.length))
+        }
         _ => false,
     };
-    let ascending = ends.is_sorted_by(|end, next| end < next) && ends.first() != Some(&0);
-    ascending
-        && ends.last().map_or(0, |&end| end as usize) == pieces.len()
-        && shards.len() <= usize::from(u16::MAX)
-        && pieces.iter().all(in_lane)
-        && sum_of_keys(pieces)
-            .and_then(|keys| keys.checked_mul(width))
-            .is_some_and(|bytes| bytes <= COUNT_MAX)
+    let mut keys = 0_u64;
+    let mut has_room = |pieces: &[FileSegment]| {
+        let sum = sum_of_keys(pieces).and_then(|sum| sum.checked_add(keys));
+        keys = sum.unwrap_or(u64::MAX);
+        keys.checked_mul(width).is_some_and(|bytes| bytes <= COUNT_MAX)
+    };
+    shards.len() <= usize::from(u16::MAX)
+        && shards.iter().enumerate().all(|(number, shard)| is_shard(shard.file, number))
+        && levels.is_sound()
+        && levels
+            .iter()
+            .all(|pieces| !pieces.is_empty() && pieces.iter().all(in_lane) && has_room(&pieces))
+}
+
+/// Whether a file of the log of levels is the one of that number.
+fn is_shard(file: FileName, number: usize) -> bool {
+    matches!(file, FileName::Levels { shard } if usize::from(shard) == number)
 }
 
 /// The runs partition the levels, those on disk first, and hold as many keys.
@@ -76,11 +87,11 @@ fn runs_agree(store: &SavedStore) -> bool {
     let follows = |run: &SavedRun| {
         let follows = run.first == next && run.first <= run.last;
         next = run.last.saturating_add(1);
-        follows && (run.last as usize) < levels.ends.len()
+        follows && (run.last as usize) < levels.len()
     };
     let all_follow = runs.iter().all(follows);
     all_follow
-        && next as usize == levels.ends.len()
+        && next as usize == levels.len()
         && runs.is_sorted_by_key(|run| run.pieces.is_empty())
         && runs.iter().all(|run| run.pieces.is_empty() || keys_agree(run, levels))
 }
@@ -100,7 +111,7 @@ fn frontier_agrees(saved: &Saved) -> bool {
     if matches!(saved.storage, SavedStorage::Sorted(_)) {
         return pieces.is_empty();
     }
-    let Some(last) = levels.ends.len().checked_sub(1) else { return pieces.is_empty() };
+    let Some(last) = levels.len().checked_sub(1) else { return pieces.is_empty() };
     let is_of_last = |piece: &FileSegment| match piece.file {
         FileName::Frontier { level } => level as usize == last,
         _ => false,
@@ -114,7 +125,7 @@ fn frontier_agrees(saved: &Saved) -> bool {
 fn open_level_agrees(open: &SavedLevel, levels: &SavedLevels) -> bool {
     let SavedLevel { expanded, exhausted, transitions, partial, passed, candidates, logs, .. } =
         open;
-    let last = levels.ends.len().checked_sub(1);
+    let last = levels.len().checked_sub(1);
     let is_of_last_level = |piece: &FileSegment| match piece.file {
         FileName::Candidates { level, shard } => {
             Some(level as usize) == last && lies_within(piece, logs.get(usize::from(shard)))
@@ -136,7 +147,7 @@ fn open_level_agrees(open: &SavedLevel, levels: &SavedLevels) -> bool {
 fn postponed_agrees(saved: &Saved) -> bool {
     let SavedPostponed { obligations, logs, carried, expanded, partial, again } = &saved.postponed;
     let (open, levels) = (&saved.open, &saved.store.levels);
-    let last = levels.ends.len().checked_sub(1);
+    let last = levels.len().checked_sub(1);
     let expanded_level = if open.exhausted { last } else { last.and_then(|it| it.checked_sub(1)) };
     let nothing_in_hand = carried.is_empty() && open.candidates.is_empty();
     let begins = nothing_in_hand && (open.exhausted || open.expanded == 0);
@@ -172,7 +183,7 @@ fn findings_agree(saved: &Saved) -> bool {
 
 /// A finding is in a level there is; what is wrong before there is any is in level 0.
 fn finding_agrees(finding: &SavedFinding, saved: &Saved) -> bool {
-    finding.level < saved.store.levels.ends.len().max(1) as u64
+    finding.level < saved.store.levels.len().max(1) as u64
         && finding.count <= COUNT_MAX
         && finding.witness.len() == saved.width as usize - saved.value_bytes()
 }

@@ -47,7 +47,7 @@ impl Edges {
     /// Those of a log of levels.
     pub(super) fn of(levels: &SavedLevels) -> Edges {
         let mut edges = Edges::default();
-        (0..levels.ends.len()).for_each(|level| edges.push(levels.keys(level)));
+        levels.each_keys().for_each(|keys| edges.push(keys));
         edges
     }
 

@@ -211,7 +211,7 @@ impl<'a> Comback<'a> {
             StorePart {
                 kind: StorePartKind::BackEdges,
                 memory: 0,
-                disk: length(&self.levels.saved().pieces),
+                disk: self.levels.saved().bytes(),
             },
             StorePart {
                 kind: StorePartKind::LastLevel,

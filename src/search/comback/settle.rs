@@ -188,7 +188,7 @@ impl Comback<'_> {
             at.map(|at| FileSegment { file: name, at }),
         );
         self.table.end(growing)?;
-        self.levels.push([edges]);
+        self.levels.push([edges])?;
         self.edges.push(count);
         self.cache.grow(self.edges.next());
         Ok(count)

@@ -117,7 +117,7 @@ impl<'a> CycleSearch<'a> {
         shard_states: Option<u64>,
     ) -> Result<Option<SavedCycles>> {
         let levels = store.levels();
-        let states = (0..levels.len()).map(|level| levels.keys(level)).sum();
+        let states = levels.saved().each_keys().sum();
         let shard_states = shard_states.unwrap_or_else(|| region::shard_states(states));
         let keys = (model.width(), store.codec());
         let stop = || control.should_stop();

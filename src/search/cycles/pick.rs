@@ -68,7 +68,7 @@ impl Picking<'_> {
         let mut found =
             Found { segment: wanted, decoder: wanted.decoder(), block: None, states: Vec::new() };
         let (mut decoder, mut states) = (Decoder::new(self.width), Vec::new());
-        for level in self.from..levels.ends.len() as u64 {
+        for level in self.from..levels.len() as u64 {
             let segments =
                 levels.open(self.disk, self.width, &codec.unprojected(), level as usize)?;
             for segment in &segments {
