@@ -7,7 +7,7 @@
 mod support;
 
 use spill::{Disk, RealDisk};
-use spillway::exec::{Interp, Model};
+use spillway::exec::{Exec, Executor, Interp, Model};
 use spillway::front::{Label, Language, Options};
 use spillway::reduce::Preserved;
 use spillway::reduce::claim::ClaimProduct;
@@ -16,7 +16,7 @@ use spillway::report::{ViolationReport, violations};
 use spillway::search::lasso::{ProbeLimits, Probed};
 use spillway::search::trace::counterexample;
 use spillway::search::{Control, Limits, MemoryPlan, Outcome, memory};
-use spillway::session::{Wanted, Watched, probe_product, replay, verdict};
+use spillway::session::{Fairness, Judged, Wanted, Watched, verdict};
 use spillway::source::Sources;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -112,21 +112,25 @@ fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
 #[test]
 fn every_model_keeps_its_promises_about_runs() {
     let mut verdicts: BTreeMap<String, u32> = BTreeMap::new();
-    let mut asked = 0;
+    let (mut asked, mut fair) = (0, [0, 0]);
     for file in models() {
         let text = std::fs::read_to_string(&file).unwrap();
         let promises = runs(&file, &text);
         asked += u32::from(!promises.is_empty());
         for promise in &promises {
             check_runs(&file, &text, promise);
+            let holds = promise.promise.fields["verdict"] == "verified";
+            fair[usize::from(holds)] += u32::from(promise.fairness == Fairness::Weak);
             *verdicts.entry(promise.promise.fields["verdict"].clone()).or_default() += 1;
         }
     }
     let of = |verdict: &str| verdicts.get(verdict).copied().unwrap_or_default();
     assert!(asked >= 20 && of("verified") >= 15 && of("violated") >= 15, "{asked}, {verdicts:?}");
+    assert!(fair.iter().all(|&it| it >= 6), "{fair:?} of weakly fair runs");
 }
 
-fn check_runs(file: &Path, text: &str, RunsPromise { asked, promise }: &RunsPromise) {
+fn check_runs(file: &Path, text: &str, of_runs: &RunsPromise) {
+    let RunsPromise { asked, fairness, promise } = of_runs;
     let wanted = match (&*asked.0, &*asked.1) {
         ("--ltl", formula) => Wanted::Formula(formula),
         ("--acceptance", "") => Wanted::Labels(Label::Accept),
@@ -139,13 +143,15 @@ fn check_runs(file: &Path, text: &str, RunsPromise { asked, promise }: &RunsProm
     let language = Language::of_file(&file.to_string_lossy()).unwrap();
     let (watched, warnings) = Watched::load(language, sources, options, wanted).unwrap();
     assert!(warnings.is_empty(), "{}: {warnings:?}", promise.place);
-    let product = watched.product(&watched.model.interp, wanted.ended()).unwrap();
+    let executor = Executor::new(&watched.model.interp, Exec::Interp);
+    let product = watched.product(executor.clone().into_model(), wanted.ended()).unwrap();
+    let judged = Judged::new(&watched, &product, &executor, *fairness).unwrap();
     let limits = ProbeLimits { states: 1_000_000, bytes: 1 << 30 };
-    let probe = probe_product(&product, limits, &Control::default()).unwrap();
+    let probe = judged.probe(limits, &Control::default()).unwrap();
     let mut fields = BTreeMap::from([("verdict".to_string(), verdict(&probe.found).to_string())]);
     match &probe.found {
         // How many states were visited depends on the search, and that the run is one is seen by taking its steps.
-        Probed::Found(lasso) => drop(replay(&product, lasso).unwrap()),
+        Probed::Found(lasso) => drop(judged.replay(lasso).unwrap()),
         Probed::None | Probed::Open => {
             fields.insert("states".into(), probe.states.to_string());
             fields.insert("transitions".into(), probe.transitions.to_string());

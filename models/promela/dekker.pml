@@ -3,6 +3,8 @@
 // expect: verdict=verified states=146 transitions=274 levels=25 deadlocks=0
 // expect: POLITE=0 verdict=verified states=70 transitions=140 levels=15 deadlocks=0
 // runs: verdict=violated | --ltl []<> (inside == 1)
+// runs: verdict=verified states=266 transitions=658 | --fair weak --ltl []<> (inside == 1)
+// runs: POLITE=0 verdict=violated | --fair weak --ltl []<> (inside == 1)
 
 #ifndef POLITE
 #define POLITE 1

@@ -4,6 +4,9 @@
 // expect: verdict=violated kind=deadlock depth=8 states=391 transitions=1316 levels=15 deadlocks=1
 // expect: LEFTY=1 verdict=verified states=516 transitions=1778 levels=16 deadlocks=0
 // runs: verdict=violated | --ltl [] (fork[0] -> <> !fork[0])
+// runs: verdict=violated | --fair weak --ltl [] (fork[0] -> <> !fork[0])
+// runs: LEFTY=1 verdict=violated | --ltl [] (fork[0] -> <> !fork[0])
+// runs: LEFTY=1 verdict=verified states=748 transitions=2558 | --fair weak --ltl [] (fork[0] -> <> !fork[0])
 
 #ifndef N
 #define N 4

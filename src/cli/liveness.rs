@@ -15,8 +15,8 @@ use crate::search::checkpoint::Saved;
 use crate::search::lasso::{Probe, ProbeLimits, Probed};
 use crate::search::{Control, MemoryPlan, Outcome, Storage};
 use crate::session::{
-    Budget, Directory, Error, Job, Pursued, Pursuit, Swept, TextModel, Wanted, Watched,
-    probe_product, replay, verdict,
+    Budget, Directory, Error, Fairness, Job, Judged, Pursued, Pursuit, Swept, TextModel, Wanted,
+    Watched, verdict,
 };
 use serde_json::json;
 use spill::RealDisk;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 const STATES_MAX: u64 = 1_000_000;
 
 /// What is asked, the product that is searched, and where a trail of what is found goes.
-type Asked<'a> = (&'a Watched, &'a ClaimProduct<'a>, Option<&'a Path>);
+type Asked<'a> = (&'a Watched, &'a Judged<'a>, Option<&'a Path>);
 
 /// What there is to tell of a search.
 struct Told {
@@ -117,6 +117,7 @@ pub(super) fn check_own(args: &CheckArgs, name: &str) -> Ending {
 }
 
 fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
+    let fairness = args.runs.fairness()?;
     let trail = args.runs.spin_trail.as_deref();
     if trail.is_some() {
         trace::trail_of(&watched.model)?;
@@ -124,19 +125,21 @@ fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
     let budget = args.run.budget(false);
     let executor = run::executor(&watched.model.interp, budget);
     let ended = args.runs.ended(wanted);
-    let Some(product) = watched.product(executor.into_model(), ended) else {
-        return Ok(vacuous(args, &watched));
+    let Some(product) = watched.product(executor.clone().into_model(), ended) else {
+        return Ok(vacuous(args, &watched, fairness));
     };
+    let judged = Judged::new(&watched, &product, &executor, fairness)?;
     let states = args.run.max_states.map_or(STATES_MAX, |most| most.min(STATES_MAX));
     let limits = ProbeLimits { states, bytes: args.run.memory / 4 };
     let shown = Display::of_wait("looking for a run that violates it".into());
     let control = run::control(&args.run);
     let signals = Signals::stop(&control);
-    let probe = probe_product(&product, limits, &control);
+    let probe = judged.probe(limits, &control);
     drop(shown);
     let probe = probe.map_err(|error| Failure::wrong(error.to_string()))?;
-    if probe.found != Probed::Open {
-        return tell((&watched, &product, trail), &Told::of_probe(probe), args.run.json);
+    // On disk only all runs are judged.
+    if probe.found != Probed::Open || fairness != Fairness::None {
+        return tell((&watched, &judged, trail), &Told::of_probe(probe), args.run.json);
     }
     drop(probe);
     let (plan, storage) = planned(&watched, &product, budget)?;
@@ -144,7 +147,7 @@ fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
     let job = Job::of_runs(&watched, ended, &limits, &storage);
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
     let pursuit = Pursuit::new(&product, plan, args.run.max_states, directory);
-    let of = (&watched, &product, trail);
+    let of = (&watched, &judged, trail);
     pursue(of, pursuit, None, (&args.run, control, signals))
 }
 
@@ -160,13 +163,14 @@ pub(super) fn resume(
     };
     let budget = args.run.budget(true);
     let executor = run::executor(&watched.model.interp, budget);
-    let product = watched.product(executor.into_model(), ended);
+    let product = watched.product(executor.clone().into_model(), ended);
     let product = product.ok_or(Error::Understood)?;
+    let judged = Judged::new(&watched, &product, &executor, Fairness::None)?;
     let (plan, _) = planned(&watched, &product, budget)?;
     let pursuit = Pursuit::new(&product, plan, args.run.max_states, directory);
     let control = run::control(&args.run);
     let signals = Signals::stop(&control);
-    pursue((&watched, &product, None), pursuit, saved, (&args.run, control, signals))
+    pursue((&watched, &judged, None), pursuit, saved, (&args.run, control, signals))
 }
 
 /// The memory of a search on disk, and how it stores states.
@@ -217,23 +221,24 @@ pub(super) fn status(
     let swept = Swept::in_directory(&disk).map_err(open)?;
     let outcome = saved.map(Saved::outcome).transpose().map_err(open)?.unwrap_or_default();
     let told = Told::on_disk(Probed::Open, &outcome, swept);
+    let of = (&watched, Fairness::None);
     match args.json {
-        true => print(&as_json(&watched, &told, None)),
+        true => print(&as_json(of, &told, None)),
         false => {
             let state = if running { "running" } else { "not running" };
-            print(&format!("{state}; at the last checkpoint:\n{}", as_text(&watched, &told, None)));
+            print(&format!("{state}; at the last checkpoint:\n{}", as_text(of, &told, None)));
         }
     }
     Ok(failure::VERIFIED)
 }
 
 /// Prints what came of a search, and the run that was found.
-fn tell((watched, product, trail): Asked<'_>, told: &Told, json: bool) -> Ending {
+fn tell((watched, judged, trail): Asked<'_>, told: &Told, json: bool) -> Ending {
     let run = match &told.found {
         Probed::Found(lasso) => {
-            let steps = replay(product.explained(), lasso);
+            let steps = judged.replay(lasso);
             let steps = steps.map_err(|error| Failure::wrong(error.to_string()))?;
-            Some(Run { model: product.explained(), steps, back: lasso.back })
+            Some(Run { model: judged.product.explained(), steps, back: lasso.back })
         }
         Probed::None | Probed::Open => None,
     };
@@ -244,9 +249,10 @@ fn tell((watched, product, trail): Asked<'_>, told: &Told, json: bool) -> Ending
         let end = TrailEnd::LoopBehind(run.back);
         trace::write_trail(path, &watched.model, &mut each_step, end)?;
     }
+    let of = (watched, judged.fairness());
     match json {
-        true => print(&as_json(watched, told, run.as_ref())),
-        false => print(&as_text(watched, told, run.as_ref())),
+        true => print(&as_json(of, told, run.as_ref())),
+        false => print(&as_text(of, told, run.as_ref())),
     }
     Ok(code(&told.found))
 }
@@ -283,7 +289,7 @@ fn missed(watched: &Watched) -> Vec<Missed> {
 }
 
 /// Tells that no run can violate the property.
-fn vacuous(args: &CheckArgs, watched: &Watched) -> u8 {
+fn vacuous(args: &CheckArgs, watched: &Watched, fairness: Fairness) -> u8 {
     let (model, name, missed) = (watched.model.name(), &watched.name, missed(watched));
     print(&match args.run.json {
         false => {
@@ -294,7 +300,8 @@ fn vacuous(args: &CheckArgs, watched: &Watched) -> u8 {
         true => {
             let told = json!({
                 "model": model, "property": name, "verdict": "verified", "vacuous": true,
-                "states": 0, "transitions": 0, "unchecked": report::unchecked(&missed),
+                "fairness": fairness.name(), "states": 0, "transitions": 0,
+                "unchecked": report::unchecked(&missed),
             });
             format!("{told:#}\n")
         }
@@ -302,16 +309,24 @@ fn vacuous(args: &CheckArgs, watched: &Watched) -> u8 {
     failure::VERIFIED
 }
 
-fn as_text(watched: &Watched, told: &Told, run: Option<&Run<'_>>) -> String {
+fn as_text(
+    (watched, fairness): (&Watched, Fairness),
+    told: &Told,
+    run: Option<&Run<'_>>,
+) -> String {
     let (model, name) = (watched.model.name(), &watched.name);
+    let of_a_sort = match fairness {
+        Fairness::None => "run",
+        Fairness::Weak => "weakly fair run",
+    };
     let says = match told.found {
         Probed::None if told.faults > 0 => {
-            format!("every run that meets no run-time error satisfies {name}")
+            format!("every {of_a_sort} that meets no run-time error satisfies {name}")
         }
-        Probed::None => format!("verified: every run satisfies {name}"),
-        Probed::Found(_) => format!("violated: a run does not satisfy {name}"),
+        Probed::None => format!("verified: every {of_a_sort} satisfies {name}"),
+        Probed::Found(_) => format!("violated: a {of_a_sort} does not satisfy {name}"),
         Probed::Open => {
-            format!("not decided yet: no run that violates {name} was found so far")
+            format!("not decided yet: no {of_a_sort} that violates {name} was found so far")
         }
     };
     let (states, transitions) =
@@ -338,7 +353,11 @@ fn as_text(watched: &Watched, told: &Told, run: Option<&Run<'_>>) -> String {
     }
 }
 
-fn as_json(watched: &Watched, told: &Told, run: Option<&Run<'_>>) -> String {
+fn as_json(
+    (watched, fairness): (&Watched, Fairness),
+    told: &Told,
+    run: Option<&Run<'_>>,
+) -> String {
     let swept = told.stage.swept();
     let object = json!({
         "model": watched.model.name(),
@@ -346,6 +365,7 @@ fn as_json(watched: &Watched, told: &Told, run: Option<&Run<'_>>) -> String {
         "property": watched.name,
         "verdict": verdict(&told.found),
         "vacuous": false,
+        "fairness": fairness.name(),
         "states": told.states,
         "transitions": told.transitions,
         "steps_cut_off": told.faults,

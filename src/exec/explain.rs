@@ -1,6 +1,7 @@
 //! What people are told of a model: its steps, with what they are called and where they stand.
 
 use super::{FaultKind, Model, Violation};
+use crate::ir::Instance;
 use crate::source::Span;
 use std::ops::ControlFlow;
 
@@ -78,6 +79,8 @@ pub struct Step {
     pub spans: Vec<Span>,
     /// Every action of the step, in order, where processes have pids; else nothing.
     pub actions: Vec<TakenAction>,
+    /// The processes that take part, each once, where the model has processes.
+    pub movers: Vec<Instance>,
     /// What came of it.
     pub outcome: StepOutcome,
 }

@@ -16,6 +16,7 @@ mod compiled;
 mod executor;
 mod expansion;
 mod explain;
+mod fair;
 pub mod interp;
 #[cfg(feature = "jit")]
 pub mod jit;
@@ -31,6 +32,7 @@ pub use compiled::Compiled;
 pub use executor::{Exec, Executor};
 pub use expansion::{Collected, Expansion, FaultKind, Finding, Findings, Violation};
 pub use explain::{Explain, Fault, PropertyInfo, Step, StepOutcome, TakenAction, find_start};
+pub use fair::{FairSteps, Movers, PROCESSES_MAX, ProcessSet, Processes, fair_records};
 pub use interp::Interp;
 #[cfg(feature = "jit")]
 pub use jit::Jit;

@@ -292,6 +292,7 @@ impl Synthetic {
             name,
             spans: Vec::new(),
             actions: Vec::new(),
+            movers: Vec::new(),
             outcome: StepOutcome::Successor(state),
         }
     }

@@ -7,7 +7,7 @@
 //! so a shorter run to an accepting state of the cycle and round it is looked for among the states known.
 
 use super::Control;
-use crate::exec::{Expansion, Model, Violation};
+use crate::exec::{Collected, Expansion, Model, ProcessSet, Violation};
 use spill::Result;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -19,6 +19,8 @@ pub struct Lasso {
     pub states: Vec<Vec<u8>>,
     /// Where the cycle begins.
     pub back: usize,
+    /// Where it is asked whether runs are fair: to which processes the step behind each state of the cycle is.
+    pub fair_to: Vec<ProcessSet>,
 }
 
 /// What came of looking.
@@ -55,7 +57,7 @@ pub struct ProbeLimits {
 }
 
 /// What a state takes beside its own bytes: its entry in the table, its number, its colour.
-const STATE_OVERHEAD: u64 = 96;
+pub(super) const STATE_OVERHEAD: u64 = 96;
 
 /// How far a state has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,9 +174,7 @@ impl Search<'_> {
             Expansion::collect(model.width(), &mut buffer, |out| model.expand(&state, out))?;
         if is_first {
             self.transitions += collected.transitions;
-            let faults = collected.findings.iter();
-            let faults = faults.filter(|(check, _)| matches!(check, Violation::Fault(..)));
-            self.faults += faults.map(|(_, finding)| finding.count).sum::<u64>();
+            self.faults += faults(&collected);
         }
         let successors = self.numbered(&buffer);
         self.buffer = buffer;
@@ -275,7 +275,7 @@ impl Search<'_> {
         // The round ends where it begins.
         let whole = prefix.into_iter().chain(round.into_iter().rev().skip(1).rev());
         let states = whole.map(|at| self.states[at as usize].to_vec()).collect();
-        Ok(Lasso { states, back })
+        Ok(Lasso { states, back, fair_to: Vec::new() })
     }
 
     /// A shortest way from one of some states to one of others, both included.
@@ -301,6 +301,13 @@ impl Search<'_> {
         }
         unreachable!("the searches came there")
     }
+}
+
+/// How many steps ended in errors.
+pub(super) fn faults(collected: &Collected) -> u64 {
+    let faults = collected.findings.iter();
+    let faults = faults.filter(|(check, _)| matches!(check, Violation::Fault(..)));
+    faults.map(|(_, finding)| finding.count).sum()
 }
 
 /// The cycle from an open state along the first search's way to its end, and through what lies behind.

@@ -13,6 +13,7 @@ pub mod control;
 pub mod cycles;
 mod expand;
 pub mod external;
+pub mod fair;
 pub mod lasso;
 pub mod memory;
 pub mod order;

@@ -79,7 +79,8 @@ impl<'s, T: TransitionSystem> Packed<'s, T> {
                 StepOutcome::Fault(Fault { kind: FaultKind::Error, message, span: Span::default() })
             }
         };
-        Step { action: STEP, name, spans: Vec::new(), actions: Vec::new(), outcome }
+        let (spans, actions, movers) = (Vec::new(), Vec::new(), Vec::new());
+        Step { action: STEP, name, spans, actions, movers, outcome }
     }
 
     fn expand_one(&self, bytes: &[u8], key: &mut [u8], out: &mut Expansion) {

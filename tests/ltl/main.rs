@@ -6,6 +6,7 @@ mod bench;
 mod checked;
 mod cycles;
 mod digraph;
+mod fair;
 mod families;
 mod formulas;
 mod own;

@@ -349,6 +349,7 @@ impl Explain for Circle {
             name: String::new(),
             spans: Vec::new(),
             actions: Vec::new(),
+            movers: Vec::new(),
             outcome: StepOutcome::Successor(state.to_vec()),
         };
         states.chunks_exact(2).map(step).collect()
@@ -357,7 +358,14 @@ impl Explain for Circle {
     fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
         let (spans, actions, outcome) =
             (Vec::new(), Vec::new(), StepOutcome::Successor(vec![0, 0]));
-        let _ = visit(Step { action: 0, name: String::new(), spans, actions, outcome });
+        let _ = visit(Step {
+            action: 0,
+            name: String::new(),
+            spans,
+            actions,
+            movers: Vec::new(),
+            outcome,
+        });
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {

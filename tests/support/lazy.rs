@@ -186,7 +186,14 @@ impl<M: Model + Explain> Explain for Lazy<M> {
             let (kind, message) = (FaultKind::Assertion, String::new());
             let outcome = StepOutcome::Fault(Fault { kind, message, span: Span::default() });
             let (spans, actions) = (Vec::new(), Vec::new());
-            steps.push(Step { action: 77, name: "fail".into(), spans, actions, outcome });
+            steps.push(Step {
+                action: 77,
+                name: "fail".into(),
+                spans,
+                actions,
+                movers: vec![],
+                outcome,
+            });
         }
         steps
     }

@@ -135,6 +135,7 @@ impl Explain for Graph {
             name: format!("edge {edge}"),
             spans: vec![],
             actions: vec![],
+            movers: vec![],
             outcome: StepOutcome::Successor(self.state(successor)),
         };
         self.successors(self.node(state)).enumerate().map(step).collect()
@@ -142,7 +143,14 @@ impl Explain for Graph {
 
     fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
         let (name, outcome) = ("start".into(), StepOutcome::Successor(self.state(0)));
-        let _ = visit(Step { action: 0, name, spans: vec![], actions: vec![], outcome });
+        let _ = visit(Step {
+            action: 0,
+            name,
+            spans: vec![],
+            actions: vec![],
+            movers: vec![],
+            outcome,
+        });
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {
@@ -239,7 +247,7 @@ impl Explain for Started {
     fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
         let step = |outcome| {
             let name = "start".into();
-            Step { action: 0, name, spans: vec![], actions: vec![], outcome }
+            Step { action: 0, name, spans: vec![], actions: vec![], movers: vec![], outcome }
         };
         for state in self.starting() {
             if visit(step(StepOutcome::Successor(state))).is_break() {

@@ -12,12 +12,14 @@
 //! // runs: [NAME=VALUE ...] verdict=verified states=... transitions=... | --acceptance|--non-progress
 //! ```
 //!
+//! with `--fair weak` first, if only weakly fair runs are asked;
 //! where counts are those of the product with the automaton. Symmetric states are all visited, unless the line says
 //! `symmetry=exact` or `symmetry=fast`. A model with a never claim is searched with it. Counts are those of the whole space; kind and depth are of
 //! the shallowest violation. Lines that begin with `scale:` are larger configurations.
 
 use spillway::front::Language;
 use spillway::reduce::symmetry::Effort;
+use spillway::session::Fairness;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -50,6 +52,8 @@ pub fn models() -> Vec<PathBuf> {
 pub struct RunsPromise {
     /// What they are asked, as flags: the first, and what may follow it.
     pub asked: (String, String),
+    /// Which of them are asked.
+    pub fairness: Fairness,
     /// The rest of the line.
     pub promise: Promise,
 }
@@ -88,9 +92,12 @@ pub fn runs(file: &Path, text: &str) -> Vec<RunsPromise> {
     header(file, text)
         .filter_map(|(place, line)| {
             let (promise, asked) = line.strip_prefix("runs: ")?.split_once(" | ")?;
+            let weak = asked.strip_prefix("--fair weak ");
+            let asked = weak.unwrap_or(asked);
             let (flag, rest) = asked.split_once(' ').unwrap_or((asked, ""));
             let asked = (flag.to_owned(), rest.to_owned());
-            Some(RunsPromise { asked, promise: parse(place, promise, false) })
+            let fairness = if weak.is_some() { Fairness::Weak } else { Fairness::None };
+            Some(RunsPromise { asked, fairness, promise: parse(place, promise, false) })
         })
         .collect()
 }

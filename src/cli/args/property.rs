@@ -1,8 +1,9 @@
 //! Flags that ask whether runs have a property.
 
+use crate::cli::failure::Failure;
 use crate::front::Label;
 use crate::reduce::claim::EndedRuns;
-use crate::session::Wanted;
+use crate::session::{Fairness, Wanted};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -45,6 +46,9 @@ pub struct RunsArgs {
     /// What is said of runs that end, where runs are asked about [default: stutter; with --non-progress: ignore]
     #[arg(long, value_enum)]
     pub deadlock_runs: Option<DeadlockRunsArg>,
+    /// Which runs are judged, where runs are asked about [default: all of them]
+    #[arg(long, value_enum)]
+    pub fair: Option<FairArg>,
     /// Write the run that violates it to this file as a trail, which SPIN replays: `spin -t -p -k FILE MODEL`
     #[arg(long, value_name = "FILE")]
     pub spin_trail: Option<PathBuf>,
@@ -54,13 +58,36 @@ impl RunsArgs {
     /// A flag that is given and says something only of a search about whole runs.
     pub(in crate::cli) fn given(&self) -> Option<&'static str> {
         let ended = self.deadlock_runs.map(|_| "--deadlock-runs");
-        ended.or(self.spin_trail.as_ref().map(|_| "--spin-trail"))
+        let fair = self.fair.map(|_| "--fair");
+        ended.or(fair).or(self.spin_trail.as_ref().map(|_| "--spin-trail"))
     }
 
     /// What is said of runs that end, where this is asked.
     pub(in crate::cli) fn ended(&self, wanted: Wanted<'_>) -> EndedRuns {
         self.deadlock_runs.map_or(wanted.ended(), EndedRuns::from)
     }
+
+    /// Which runs are judged.
+    pub(in crate::cli) fn fairness(&self) -> Result<Fairness, Failure> {
+        match self.fair {
+            None => Ok(Fairness::None),
+            Some(FairArg::Weak) => Ok(Fairness::Weak),
+            Some(FairArg::Strong) => Err(Failure::wrong(
+                "--fair strong is not to be had, only --fair weak: that runs are fair to whoever is able to move again \
+                 and again, but not always, is not looked at",
+            )),
+        }
+    }
+}
+
+/// Which runs are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FairArg {
+    /// Those in which each process that is able to move from some point on, always, moves again and again
+    Weak,
+    /// Not to be had
+    #[value(hide = true)]
+    Strong,
 }
 
 /// What becomes of runs that end.

@@ -13,6 +13,7 @@
 //! - `slots`: processes that come and go; `channels`: channels as values;
 //! - `claims`: which moves a claim can take in a state;
 //! - `masks`: which bits of a state a step can change;
+//! - `movers`: which processes take part in a step, and which are able to;
 //! - `recorder`: one action instance alone, with a note of what it looks at;
 //! - `selective`: which action instances are enabled, and the steps of those chosen;
 //! - `describe`: a state in the user's words;
@@ -26,6 +27,7 @@ mod eval;
 mod failure;
 mod frames;
 mod masks;
+mod movers;
 mod multisets;
 mod recorder;
 mod selective;
@@ -347,6 +349,7 @@ impl Interp {
             Some(TakenAction { action: it.action.0, pid: u32::try_from(pid).ok()? })
         };
         let with_pids = if self.has_slots { taken } else { &[] };
+        let movers = self.movers(taken);
         let action = self.told(taken, matches!(outcome, StepOutcome::Fault(_)));
         let actions: Vec<&Action> =
             taken.iter().map(|it| &self.program.actions[it.action]).collect();
@@ -355,6 +358,7 @@ impl Interp {
             name: actions.iter().map(|action| action.name.as_str()).collect::<Vec<_>>().join(" + "),
             spans: actions.iter().map(|action| action.span).collect(),
             actions: with_pids.iter().filter_map(pid).collect(),
+            movers,
             outcome,
         }
     }
@@ -479,6 +483,7 @@ impl Explain for Interp {
                 name: property.name.clone(),
                 spans: vec![property.span],
                 actions: Vec::new(),
+                movers: Vec::new(),
                 outcome: StepOutcome::Fault(*fault),
             });
         });
@@ -494,7 +499,7 @@ impl Explain for Interp {
             };
             let (name, spans) = (start.name.clone(), vec![start.span]);
             let (action, actions) = (self.start_number(number), Vec::new());
-            visit(Step { action, name, spans, actions, outcome })
+            visit(Step { action, name, spans, actions, movers: Vec::new(), outcome })
         });
     }
 

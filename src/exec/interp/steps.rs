@@ -157,7 +157,22 @@ impl Interp {
         if self.has_priorities {
             return self.by_priority(state, work, visit);
         }
-        let only_committed = self.has_committed && self.some_committed(state);
+        self.of_those(self.holds_back(state), state, work, visit);
+    }
+
+    /// Whether some process is at a committed location, so that others are held back.
+    pub(in crate::exec) fn holds_back(&self, state: &[u8]) -> bool {
+        self.has_committed && self.some_committed(state)
+    }
+
+    /// The steps of all processes, or only of those at committed locations.
+    pub(super) fn of_those(
+        &self,
+        only_committed: bool,
+        state: &[u8],
+        work: &mut Vec<u8>,
+        visit: &mut StepVisitor,
+    ) {
         for process in self.program.processes.keys() {
             if only_committed && !self.is_committed(state, process) {
                 continue;

@@ -137,6 +137,7 @@ impl ClaimProduct<'_> {
             name: names.join(" + "),
             spans: moves.iter().map(span).collect(),
             actions: self.taken(moves),
+            movers: Vec::new(),
             outcome,
         }
     }

@@ -15,15 +15,18 @@
 //! an accepting location might be passed by. And where a claim has come to its end, the product stays.
 
 mod explain;
+mod fair;
 mod letters;
 mod opening;
 mod stuttering;
 
 use super::{Kept, Kind, Preserved, Reduction, Stack};
 use crate::exec::{
-    Collected, Expansion, Explain, Interp, Lift, Model, Postpones, Tally, Violation, stop,
+    Collected, Expansion, Explain, Interp, Lift, Model, Movers, Postpones, ProcessSet, Tally,
+    Violation, stop,
 };
 use crate::ir::{Claim, Entity as _, LocationId, PropertyKind};
+pub use fair::FairProduct;
 use opening::Opening;
 pub(in crate::reduce) use stuttering::Follows;
 
@@ -198,10 +201,23 @@ impl<'m> ClaimProduct<'m> {
         key.extend_from_slice(&code.to_be_bytes()[8 - self.never.bytes..]);
     }
 
-    fn expand_one(&self, state: &[u8], room: &mut Room, out: &mut Expansion) {
+    /// With `movers` candidates are records, of the states and the processes that steps are fair to.
+    fn expand_one(
+        &self,
+        state: &[u8],
+        movers: Option<&Movers<'m>>,
+        room: &mut Room,
+        out: &mut Expansion,
+    ) {
         let (system, at) = self.split(state);
+        // A claim that moves alone keeps nobody from moving: nobody can, or all that is of interest has happened.
+        let to_all = movers.map(|it| ProcessSet::first(it.processes().count()).to_bytes());
+        let to_all = to_all.as_ref().map_or(&[][..], |it| &it[..]);
         if self.has_ended(at) {
-            return out.candidate(state);
+            room.key.clear();
+            room.key.extend_from_slice(state);
+            room.key.extend_from_slice(to_all);
+            return out.candidate(&room.key);
         }
         if self.never.claim.is_end(at.location) {
             out.finding(self.check(), state);
@@ -209,13 +225,16 @@ impl<'m> ClaimProduct<'m> {
         let mut opening = self.opening(system, at);
         if !opening.ways.is_empty() {
             let Room { successors, key } = room;
-            let moved = self.expand_system((system, state), opening.ways.len(), successors, out);
+            let (ways, width) = (opening.ways.len(), self.model.width());
+            let moved = self.expand_system((system, state), ways, movers, successors, out);
             match moved {
                 None => return,
                 Some(true) => {
                     for way in &opening.ways {
-                        for successor in successors.chunks_exact(self.model.width()) {
+                        for successor in successors.chunks_exact(width + to_all.len()) {
+                            let (successor, set) = successor.split_at(width);
                             self.join(successor, At { location: way.to, stutters: false }, key);
+                            key.extend_from_slice(set);
                             out.candidate(key);
                         }
                     }
@@ -223,6 +242,7 @@ impl<'m> ClaimProduct<'m> {
                 Some(false) => {
                     for (_, to) in self.stutter(system, at, &mut opening) {
                         self.join(system, to, key);
+                        key.extend_from_slice(to_all);
                         out.candidate(key);
                     }
                 }
@@ -230,6 +250,7 @@ impl<'m> ClaimProduct<'m> {
         }
         for (_, to) in self.ended(&opening) {
             self.join(system, to, &mut room.key);
+            room.key.extend_from_slice(to_all);
             out.candidate(&room.key);
         }
         if self.never.ended.is_none() {
@@ -247,13 +268,18 @@ impl<'m> ClaimProduct<'m> {
         &self,
         (system, state): (&[u8], &[u8]),
         ways: usize,
+        movers: Option<&Movers<'m>>,
         successors: &mut Vec<u8>,
         out: &mut Expansion,
     ) -> Option<bool> {
         successors.clear();
-        let run = |inner: &mut Expansion| self.model.expand(system, inner);
+        let record = self.model.width() + movers.map_or(0, |_| ProcessSet::BYTES);
+        let run = |inner: &mut Expansion| match movers {
+            None => self.model.expand(system, inner),
+            Some(movers) => movers.expand(system, inner),
+        };
         let Collected { transitions, left_out, findings, put_off, passed } =
-            out.wrap(self.model.width(), successors, run)?;
+            out.wrap(record, successors, run)?;
         out.leave_out(left_out * ways as u64);
         out.put_off(put_off);
         out.pass(passed);
@@ -320,7 +346,7 @@ impl Model for ClaimProduct<'_> {
             if !self.is_state(state) {
                 return out.fail(format!("the bytes {state:02x?} are none of its states"));
             }
-            self.expand_one(state, &mut room, out);
+            self.expand_one(state, None, &mut room, out);
         }
     }
 

@@ -364,7 +364,7 @@ impl<'a> CycleSearch<'a> {
         let layers = layers.iter().map(open).collect::<Result<Vec<_>>>()?;
         let Some(round) = finder.way_through(&layers, &target.state)? else { return Ok(None) };
         states.extend(round);
-        Ok(Some(Lasso { states, back }))
+        Ok(Some(Lasso { states, back, fair_to: Vec::new() }))
     }
 
     /// Removes a file, at once or when the manifest no longer names it.

@@ -1,0 +1,50 @@
+//! Which processes take part in a step, and which are able to take part in one.
+
+use super::Interp;
+use super::steps::{Taken, begun};
+use crate::analysis::instances::ActionInstance;
+use crate::exec::FaultKind;
+use crate::ir::{Instance, Schedule};
+
+/// Told of a step: who takes part, and the successor, or the kind of error and the action that meets it.
+pub(in crate::exec) type MovedVisitor<'a> =
+    dyn FnMut(&[Instance], Result<&[u8], (FaultKind, u32)>) + 'a;
+
+impl Interp {
+    /// Those who take these actions, each once.
+    pub(super) fn movers(&self, taken: &[Taken]) -> Vec<Instance> {
+        let mover = |it: &Taken| {
+            let process = self.program().actions[it.action].edge?.process;
+            Some(Instance { process, slot: it.slot })
+        };
+        let mut movers: Vec<Instance> = taken.iter().filter_map(mover).collect();
+        movers.sort();
+        movers.dedup();
+        movers
+    }
+
+    /// Tells `visit` what can be begun in `state`, some of it perhaps more than once: also by those whom others at
+    /// committed locations hold back.
+    pub(in crate::exec) fn each_able(
+        &self,
+        state: &[u8],
+        work: &mut Vec<u8>,
+        visit: &mut dyn FnMut(ActionInstance),
+    ) {
+        match self.holds_back(state) && self.program().schedule == Schedule::Interleaved {
+            true => self.of_those(false, state, work, &mut |taken, _| {
+                begun(taken).into_iter().for_each(&mut *visit);
+            }),
+            false => self.each_enabled(state, work, visit),
+        }
+    }
+
+    /// Tells `visit` every step out of `state` that leads to a state or fails.
+    pub(in crate::exec) fn each_moved(&self, state: &[u8], visit: &mut MovedVisitor) {
+        self.each_step(state, &mut Vec::new(), &mut |taken, result| match result {
+            Ok(Some(successor)) => visit(&self.movers(taken), Ok(successor)),
+            Ok(None) => {}
+            Err(fault) => visit(&[], Err((fault.kind, self.told(taken, true).0))),
+        });
+    }
+}

@@ -1,0 +1,48 @@
+//! The product, where it is told to which processes each step is fair.
+
+use super::{ClaimProduct, Room};
+use crate::exec::{Expansion, Explain as _, FairSteps, Movers, ProcessSet, Step, StepOutcome};
+
+/// A product, and who takes part in its steps.
+///
+/// Whoever can move in a state of the system is able to in a state of the product; a step of the claim alone is nobody's. It
+/// is fair to all: it is there where the system has come to its end, so that nobody is able to move, or where the claim has,
+/// so that what has happened violates it, and the run can go on in a fair way whatever that was.
+pub struct FairProduct<'p> {
+    product: &'p ClaimProduct<'p>,
+    movers: Movers<'p>,
+}
+
+impl<'p> FairProduct<'p> {
+    /// Of a product, whose steps `movers` tell of.
+    pub fn new(product: &'p ClaimProduct<'p>, movers: Movers<'p>) -> FairProduct<'p> {
+        FairProduct { product, movers }
+    }
+
+    /// The steps out of a state that lead to states, by the reference semantics, each with the processes that it is fair to.
+    pub fn steps(&self, state: &[u8]) -> Vec<(Step, ProcessSet)> {
+        let processes = self.movers.processes();
+        let (system, _) = self.product.split(state);
+        let unable = processes.unable(self.product.never.interp, system);
+        let fair_to = |step: &Step| match step.movers.is_empty() {
+            true => ProcessSet::first(processes.count()),
+            false => processes.fair_to(unable, &step.movers),
+        };
+        let steps = self.product.steps(state).into_iter();
+        let steps = steps.filter(|it| matches!(it.outcome, StepOutcome::Successor(_)));
+        steps.map(|step| (fair_to(&step), step)).map(|(set, step)| (step, set)).collect()
+    }
+}
+
+impl FairSteps for FairProduct<'_> {
+    fn processes(&self) -> usize {
+        self.movers.processes().count()
+    }
+
+    fn expand_fair(&self, state: &[u8], out: &mut Expansion) {
+        if !self.product.is_state(state) {
+            return out.fail(format!("the bytes {state:02x?} are none of its states"));
+        }
+        self.product.expand_one(state, Some(&self.movers), &mut Room::default(), out);
+    }
+}

@@ -1,0 +1,328 @@
+//! Accepting cycles of weakly fair runs, looked for in memory by one depth-first search for strongly connected components
+//! (Couvreur, "On-the-fly verification of linear temporal logic", 1999; Gabow, "Path-based depth-first search for strong
+//! and biconnected components", 2000).
+//!
+//! The search keeps the components of what it has seen on its way, each with what its steps *bring*: whether one leaves an
+//! accepting state, and to which processes one is fair. A step back to the way makes one component of all those that it
+//! passes. One that has an accepting state and a step that is fair to each process has a run that goes through all of these
+//! again and again. Such a run is then put together of shortest ways within the component.
+
+use super::Control;
+use super::lasso::{Lasso, Probe, ProbeLimits, Probed, STATE_OVERHEAD, faults};
+use crate::exec::{Expansion, FairSteps, Model, ProcessSet, fair_records};
+use spill::Result;
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+
+/// What a step brings to the component that it is in.
+#[derive(Clone, Copy, Debug, Default)]
+struct Brought {
+    /// It leaves an accepting state.
+    accepts: bool,
+    /// It is fair to these.
+    fair_to: ProcessSet,
+}
+
+impl Brought {
+    fn add(&mut self, other: Brought) {
+        self.accepts |= other.accepts;
+        self.fair_to.extend(other.fair_to);
+    }
+}
+
+/// A step, by the numbers of the state that it leads to and of the set of processes that it is fair to.
+#[derive(Clone, Copy)]
+struct Edge {
+    to: u32,
+    set: u32,
+}
+
+/// A state on the way of the search.
+struct Frame {
+    at: u32,
+    edges: Vec<Edge>,
+    next: usize,
+}
+
+/// A component of what has been seen: the states from some place of the stack on to the next one's.
+struct Component {
+    first: u32,
+    brings: Brought,
+    /// What the step brings that led into it.
+    entered_by: Brought,
+}
+
+/// How far a state has come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    New,
+    /// At this place of the stack.
+    Stacked(u32),
+    /// In a component that has been left.
+    Left,
+}
+
+struct Search<'a> {
+    model: &'a dyn Model,
+    fair: &'a dyn FairSteps,
+    accepts: &'a dyn Fn(&[u8]) -> bool,
+    limits: ProbeLimits,
+    control: &'a Control,
+    /// All processes.
+    all: ProcessSet,
+    numbers: HashMap<Rc<[u8]>, u32>,
+    states: Vec<Rc<[u8]>>,
+    places: Vec<Place>,
+    sets: Vec<ProcessSet>,
+    set_numbers: HashMap<ProcessSet, u32>,
+    initial: Vec<u32>,
+    stack: Vec<u32>,
+    components: Vec<Component>,
+    /// Steps of states on the way.
+    held: u64,
+    transitions: u64,
+    faults: u64,
+}
+
+/// Looks for a cycle of a model through a state that `accepts` which is fair to all processes, until told to stop.
+pub fn probe_fair(
+    (model, fair): (&dyn Model, &dyn FairSteps),
+    accepts: &dyn Fn(&[u8]) -> bool,
+    limits: ProbeLimits,
+    control: &Control,
+) -> Result<Probe> {
+    let mut search = Search {
+        model,
+        fair,
+        accepts,
+        limits,
+        control,
+        all: ProcessSet::first(fair.processes()),
+        numbers: HashMap::new(),
+        states: Vec::new(),
+        places: Vec::new(),
+        sets: Vec::new(),
+        set_numbers: HashMap::new(),
+        initial: Vec::new(),
+        stack: Vec::new(),
+        components: Vec::new(),
+        held: 0,
+        transitions: 0,
+        faults: 0,
+    };
+    let found = search.whole()?;
+    let Search { states, transitions, faults, .. } = search;
+    Ok(Probe { found, states: states.len() as u64, transitions, faults })
+}
+
+impl Search<'_> {
+    fn whole(&mut self) -> Result<Probed> {
+        let (mut buffer, model) = (Vec::new(), self.model);
+        let _ = Expansion::collect(model.width(), &mut buffer, |out| model.initial(out))?;
+        let initial = buffer.chunks_exact(model.width()).map(|state| self.number(state));
+        self.initial = initial.collect();
+        for at in self.initial.clone() {
+            if self.places[at as usize] == Place::New {
+                match self.from(at)? {
+                    Probed::None => {}
+                    other => return Ok(other),
+                }
+            }
+        }
+        Ok(Probed::None)
+    }
+
+    /// The number of a state, known or not.
+    fn number(&mut self, state: &[u8]) -> u32 {
+        match self.numbers.get(state) {
+            Some(&number) => number,
+            None => {
+                let (number, state) = (self.states.len() as u32, Rc::<[u8]>::from(state));
+                self.numbers.insert(state.clone(), number);
+                self.states.push(state);
+                self.places.push(Place::New);
+                number
+            }
+        }
+    }
+
+    fn set_number(&mut self, set: ProcessSet) -> u32 {
+        *self.set_numbers.entry(set).or_insert_with(|| {
+            self.sets.push(set);
+            self.sets.len() as u32 - 1
+        })
+    }
+
+    /// The steps out of a state; what they cost is tallied the first time.
+    fn edges(&mut self, at: u32, is_first: bool) -> Result<Vec<Edge>> {
+        let (fair, state, width) =
+            (self.fair, self.states[at as usize].clone(), self.model.width());
+        let mut records = Vec::new();
+        let run = |out: &mut Expansion| fair.expand_fair(&state, out);
+        let collected = Expansion::collect(width + ProcessSet::BYTES, &mut records, run)?;
+        if is_first {
+            self.transitions += collected.transitions;
+            self.faults += faults(&collected);
+        }
+        let edges = fair_records(&records, width);
+        Ok(edges.map(|(to, set)| Edge { to: self.number(to), set: self.set_number(set) }).collect())
+    }
+
+    /// Whether there are too many states, or it was told to stop.
+    fn is_over(&self) -> bool {
+        let states = self.states.len() as u64;
+        let each = self.model.width() as u64 + STATE_OVERHEAD;
+        let bytes = states * each + size_of::<Edge>() as u64 * self.held;
+        states > self.limits.states || bytes > self.limits.bytes || self.control.is_stopped()
+    }
+
+    fn is_accepting(&self, at: u32) -> bool {
+        (self.accepts)(&self.states[at as usize])
+    }
+
+    /// Puts a state on the stack and the way, as a component of its own.
+    fn enter(&mut self, at: u32, entered_by: Brought) -> Result<Frame> {
+        // A deadline that has passed is seen from now on.
+        let _ = self.control.should_stop();
+        let first = self.stack.len() as u32;
+        self.places[at as usize] = Place::Stacked(first);
+        self.stack.push(at);
+        self.components.push(Component { first, brings: Brought::default(), entered_by });
+        let edges = self.edges(at, true)?;
+        self.held += edges.len() as u64;
+        Ok(Frame { at, edges, next: 0 })
+    }
+
+    /// Searches what a state leads to.
+    fn from(&mut self, start: u32) -> Result<Probed> {
+        let mut way = vec![self.enter(start, Brought::default())?];
+        while let Some(frame) = way.last_mut() {
+            if self.is_over() {
+                return Ok(Probed::Open);
+            }
+            let at = frame.at;
+            if let Some(&edge) = frame.edges.get(frame.next) {
+                frame.next += 1;
+                let fair_to = self.sets[edge.set as usize];
+                let brought = Brought { accepts: self.is_accepting(at), fair_to };
+                let place = self.places[edge.to as usize];
+                match place {
+                    Place::New => {
+                        let frame = self.enter(edge.to, brought)?;
+                        way.push(frame);
+                    }
+                    Place::Stacked(place) if self.joined(place, brought) => {
+                        return Ok(Probed::Found(self.lasso()?));
+                    }
+                    Place::Stacked(_) | Place::Left => {}
+                }
+                continue;
+            }
+            self.leave(at);
+            self.held -= way.pop().map_or(0, |it| it.edges.len() as u64);
+        }
+        Ok(Probed::None)
+    }
+
+    /// Makes one component of all from a place of the stack on, to which a step leads back; whether a run is found.
+    fn joined(&mut self, place: u32, mut brought: Brought) -> bool {
+        while let Some(last) = self.components.pop_if(|it| it.first > place) {
+            brought.add(last.brings);
+            brought.add(last.entered_by);
+        }
+        let Some(last) = self.components.last_mut() else { return false };
+        last.brings.add(brought);
+        last.brings.accepts && self.all.without(last.brings.fair_to).is_empty()
+    }
+
+    /// Goes back from a state: if it is the first of its component, that is whole.
+    fn leave(&mut self, at: u32) {
+        let is_first = |it: &mut Component| Place::Stacked(it.first) == self.places[at as usize];
+        if let Some(left) = self.components.pop_if(is_first) {
+            for state in self.stack.drain(left.first as usize..) {
+                self.places[state as usize] = Place::Left;
+            }
+        }
+    }
+
+    /// A run to an accepting state of the last component, and round it in a way that is fair to all.
+    fn lasso(&mut self) -> Result<Lasso> {
+        let first = self.components.last().map_or(0, |it| it.first);
+        let inside = |place: &Place| matches!(place, Place::Stacked(at) if *at >= first);
+        let inside: Vec<bool> = self.places.iter().map(inside).collect();
+        let numbers = 0..inside.len() as u32;
+        let turns: Vec<bool> =
+            numbers.map(|at| inside[at as usize] && self.is_accepting(at)).collect();
+        let is_known = |at: u32| (at as usize) < inside.len();
+        let is_inside = |at: u32| inside.get(at as usize).is_some_and(|&it| it);
+        let mut run = match self.initial.iter().find(|&&at| turns[at as usize]) {
+            Some(&at) => vec![at],
+            None => {
+                let from = self.initial.clone();
+                let way = self.nearest(&from, &is_known, &|_, edge| turns[edge.to as usize])?;
+                let begun = way.first().map(|(at, _)| *at);
+                begun.into_iter().chain(way.iter().map(|(_, edge)| edge.to)).collect()
+            }
+        };
+        let back = run.len() - 1;
+        let turn = run[back];
+        let (mut missing, mut fair_to) = (self.all, Vec::new());
+        let mut at = turn;
+        // Each way leads to a step that is fair to a process to which none was so far, and the last one back.
+        while !missing.is_empty() || fair_to.is_empty() || at != turn {
+            let sets = self.sets.clone();
+            let is_wanted = |_: u32, edge: Edge| match missing.is_empty() {
+                true => edge.to == turn,
+                false => {
+                    // Sets that are new were not met when the component was found.
+                    let set = sets.get(edge.set as usize);
+                    set.is_some_and(|set| missing.without(*set) != missing)
+                }
+            };
+            for (_, edge) in self.nearest(&[at], &is_inside, &is_wanted)? {
+                let set = self.sets[edge.set as usize];
+                missing = missing.without(set);
+                fair_to.push(set);
+                run.push(edge.to);
+                at = edge.to;
+            }
+        }
+        // The run ends where the cycle begins.
+        run.pop();
+        let states = run.into_iter().map(|at| self.states[at as usize].to_vec()).collect();
+        Ok(Lasso { states, back, fair_to })
+    }
+
+    /// A shortest way from one of some states by way of states that `may_pass`, up to a step that is wanted, with that: each
+    /// step with the state that it leaves.
+    fn nearest(
+        &mut self,
+        from: &[u32],
+        may_pass: &dyn Fn(u32) -> bool,
+        is_wanted: &dyn Fn(u32, Edge) -> bool,
+    ) -> Result<Vec<(u32, Edge)>> {
+        let mut before: HashMap<u32, Option<(u32, Edge)>> =
+            from.iter().map(|&at| (at, None)).collect();
+        let mut open = VecDeque::from(from.to_vec());
+        while let Some(at) = open.pop_front() {
+            for edge in self.edges(at, false)? {
+                if !may_pass(edge.to) {
+                    continue;
+                }
+                if is_wanted(at, edge) {
+                    let last = Some((at, edge));
+                    let mut way: Vec<(u32, Edge)> =
+                        std::iter::successors(last, |(at, _)| before.get(at).copied().flatten())
+                            .collect();
+                    way.reverse();
+                    return Ok(way);
+                }
+                if let std::collections::hash_map::Entry::Vacant(new) = before.entry(edge.to) {
+                    new.insert(Some((at, edge)));
+                    open.push_back(edge.to);
+                }
+            }
+        }
+        unreachable!("the search came there")
+    }
+}

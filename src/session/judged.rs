@@ -1,0 +1,107 @@
+//! Which runs of a product are judged: all, or those that are fair to the processes of the model.
+
+use super::liveness::{probe_product, replay};
+use super::{Error, Watched};
+use crate::exec::{Executor, FairSteps as _, Movers, ProcessSet, Step, StepOutcome};
+use crate::reduce::claim::{ClaimProduct, FairProduct};
+use crate::search::Control;
+use crate::search::fair::probe_fair;
+use crate::search::lasso::{Lasso, Probe, ProbeLimits};
+
+/// Which runs are judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fairness {
+    /// All.
+    #[default]
+    None,
+    /// Those in which each process that is able to move from some point on, always, moves again and again.
+    Weak,
+}
+
+impl Fairness {
+    /// As flags and reports call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fairness::None => "none",
+            Fairness::Weak => "weak",
+        }
+    }
+}
+
+/// A product whose runs are judged, all or those that are fair to processes.
+pub struct Judged<'p> {
+    /// The product.
+    pub product: &'p ClaimProduct<'p>,
+    fair: Option<FairProduct<'p>>,
+}
+
+impl<'p> Judged<'p> {
+    /// A product with a model that `executor` runs, for the program that `watched` has; or why its processes cannot be told
+    /// apart.
+    pub fn new(
+        watched: &'p Watched,
+        product: &'p ClaimProduct<'p>,
+        executor: &Executor<'p>,
+        fairness: Fairness,
+    ) -> Result<Judged<'p>, Error> {
+        let model = &watched.model;
+        let fair = match fairness {
+            Fairness::None => None,
+            Fairness::Weak => {
+                let movers = Movers::new(&model.interp, executor).map_err(|why| {
+                    let (name, language) = (model.name(), model.language.name);
+                    Error::Unreadable(format!(
+                        "--fair is about processes, and cannot be asked of the {language} model {name}: {why}"
+                    ))
+                })?;
+                Some(FairProduct::new(product, movers))
+            }
+        };
+        Ok(Judged { product, fair })
+    }
+
+    /// Which runs are judged.
+    pub fn fairness(&self) -> Fairness {
+        match self.fair {
+            None => Fairness::None,
+            Some(_) => Fairness::Weak,
+        }
+    }
+
+    /// Searches for an accepting cycle, in memory, until told to stop.
+    pub fn probe(&self, limits: ProbeLimits, control: &Control) -> spill::Result<Probe> {
+        let product = self.product;
+        match &self.fair {
+            None => probe_product(product, limits, control),
+            Some(fair) => {
+                let accepts = |state: &[u8]| product.is_accepting(state);
+                probe_fair((product, fair), &accepts, limits, control)
+            }
+        }
+    }
+
+    /// The steps of a run, as [`replay`] takes them; where it is to be fair, it is seen that it is.
+    pub fn replay(&self, lasso: &Lasso) -> spill::Result<Vec<Step>> {
+        let Some(fair) = &self.fair else { return replay(self.product, lasso) };
+        let wrong = |what: &str| spill::Error::Source { reason: what.into() };
+        let way = Lasso { fair_to: Vec::new(), ..lasso.clone() };
+        let mut steps = replay(self.product, &way)?;
+        let mut left_out = ProcessSet::first(fair.processes());
+        let round = lasso.states.iter().enumerate().skip(lasso.back);
+        for ((at, from), set) in round.zip(&lasso.fair_to) {
+            let to = lasso.states.get(at + 1).unwrap_or(&lasso.states[lasso.back]);
+            let all = fair.steps(from).into_iter();
+            let leads = |step: &Step| step.outcome == StepOutcome::Successor(to.clone());
+            let taken = all.into_iter().find(|(step, fair_to)| leads(step) && fair_to == set);
+            let other = "a step of its loop is fair to other processes than when it was found";
+            steps[at + 1] = taken.ok_or_else(|| wrong(other))?.0;
+            left_out = left_out.without(*set);
+        }
+        let accepts = |state: &Vec<u8>| self.product.is_accepting(state);
+        let is_whole = lasso.states.len() == lasso.back + lasso.fair_to.len();
+        match is_whole && left_out.is_empty() && lasso.states[lasso.back..].iter().any(accepts) {
+            true => Ok(steps),
+            false => Err(wrong("the loop that was found is not weakly fair")),
+        }
+    }
+}
