@@ -953,7 +953,9 @@ fn a_counterexample_that_need_not_be_shortest_says_so_and_a_shorter_one_is_looke
         std::fs::remove_dir_all(bench.path("d")).unwrap();
     }
     // What takes more than there is leaves the first.
-    let flags = [&reduced[..], &["--shortest", "--disk-limit", "70000", "--dir", "d"]].concat();
+    let first = bench.check(&model, &[&reduced[..], &["--json"]].concat()).json();
+    let enough = (first["disk_bytes_peak"].as_u64().unwrap() + 2000).to_string();
+    let flags = [&reduced[..], &["--shortest", "--disk-limit", &enough, "--dir", "d"]].concat();
     let ran = bench.check(&model, &flags);
     assert!(
         ran.code == 1 && steps(&ran.out) > 151 && ran.out.contains(perhaps),

@@ -237,7 +237,7 @@ fn a_shorter_counterexample_is_found_if_it_is_asked_for() {
         process P { state a; init a; trans a -> a { guard x < 300; effect x = x + 1; }; }
         process Q { state a; init a; trans a -> a { guard y < 300; effect y = y + 1; }; }
         process R { state a, b; init a; assert b: z < 5;
-            trans a -> b { guard z == 0 and y == 120; effect z = 7; },
+            trans a -> b { guard z == 0 and y == 220; effect z = 7; },
             a -> b { guard x == 300 and y > 3; effect z = 9; }, b -> b { }; }
         system async;",
     );
@@ -250,9 +250,9 @@ fn a_shorter_counterexample_is_found_if_it_is_asked_for() {
         (found.counterexample().unwrap().unwrap().depth(), shortest)
     };
     let (long, may_be_shorter) = length(check().reduce(reduce.clone()));
-    assert!(long > 121 && may_be_shorter, "{long}");
-    assert_eq!(length(check().reduce(Reduce::NONE)), (121, false));
-    assert_eq!(length(check().reduce(reduce.clone()).shortest()), (121, false));
+    assert!(long > 221 && may_be_shorter, "{long}");
+    assert_eq!(length(check().reduce(Reduce::NONE)), (221, false));
+    assert_eq!(length(check().reduce(reduce.clone()).shortest()), (221, false));
     // It is gone on with when it was stopped, and what was found first stands.
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("d");
@@ -260,10 +260,10 @@ fn a_shorter_counterexample_is_found_if_it_is_asked_for() {
     assert_eq!(length(stopped), (long, true));
     let found = check().reduce(reduce.clone()).shortest().dir(&dir).run().unwrap();
     let shortened = found.shortened().unwrap();
-    assert_eq!((shortened.depth, shortened.is_done), (Some(121), true));
+    assert_eq!((shortened.depth, shortened.is_done), (Some(221), true));
     drop(found);
-    // So it is where it fails.
-    let full = check().reduce(reduce.clone()).shortest().disk_limit(70_000).run().unwrap();
+    // So it is where it fails: the first search takes some 52 kB, the other 28 kB more.
+    let full = check().reduce(reduce.clone()).shortest().disk_limit(65_000).run().unwrap();
     assert!(full.shortening_failed().is_some());
     assert_eq!(full.counterexample().unwrap().unwrap().depth(), long);
 }
