@@ -5,16 +5,26 @@
 pub fn components(places: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     let ahead = neighbours(places, edges.iter().copied());
     let back = neighbours(places, edges.iter().map(|&(from, to)| (to, from)));
+    components_along(places, &|place, at| ahead[place].get(at).copied(), &|place, at| {
+        back[place].get(at).copied()
+    })
+}
+
+/// The neighbour of a place that has this number among its neighbours, if it has so many.
+pub type Neighbour<'n> = dyn Fn(usize, usize) -> Option<usize> + 'n;
+
+/// The same of a graph that is at hand: the places that edges lead to from each, and those from which they lead there.
+pub fn components_along(places: usize, ahead: &Neighbour<'_>, back: &Neighbour<'_>) -> Vec<usize> {
     let mut order = Vec::with_capacity(places);
     let mut seen = vec![false; places];
     for place in 0..places {
-        visit(place, &ahead, &mut seen, &mut |done| order.push(done));
+        visit(place, ahead, &mut seen, &mut |done| order.push(done));
     }
     let (mut component, mut count) = (vec![0; places], 0);
     seen.fill(false);
     for &place in order.iter().rev() {
         if !seen[place] {
-            visit(place, &back, &mut seen, &mut |done| component[done] = count);
+            visit(place, back, &mut seen, &mut |done| component[done] = count);
             count += 1;
         }
     }
@@ -29,15 +39,15 @@ fn neighbours(places: usize, edges: impl Iterator<Item = (usize, usize)>) -> Vec
 }
 
 /// Calls `done` with each place that can be reached and was not seen before, those behind it first.
-fn visit(start: usize, next: &[Vec<usize>], seen: &mut [bool], done: &mut dyn FnMut(usize)) {
+fn visit(start: usize, next: &Neighbour<'_>, seen: &mut [bool], done: &mut dyn FnMut(usize)) {
     if std::mem::replace(&mut seen[start], true) {
         return;
     }
     let mut open = vec![(start, 0)];
     while let Some((place, at)) = open.pop() {
-        match next[place].get(at) {
+        match next(place, at) {
             None => done(place),
-            Some(&to) => {
+            Some(to) => {
                 open.push((place, at + 1));
                 if !std::mem::replace(&mut seen[to], true) {
                     open.push((to, 0));

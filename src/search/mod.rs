@@ -20,6 +20,7 @@ pub mod order;
 pub mod parts;
 pub mod plan;
 mod project;
+pub mod shortest;
 pub mod storage;
 pub mod trace;
 pub mod trial;

@@ -10,4 +10,5 @@ mod fair;
 mod families;
 mod formulas;
 mod own;
+mod shortest;
 mod words;
