@@ -6,7 +6,7 @@
 //! there must not be (Promela `never`). It changes nothing but its own location, which is no part
 //! of the program's states: whoever searches with a claim keeps it beside them.
 
-use super::{Action, Arena, Control, Location, LocationId};
+use super::{Action, Arena, Control, ExprKind, Location, LocationId, Urgency};
 use crate::source::Span;
 
 /// An automaton of guarded moves.
@@ -35,6 +35,17 @@ impl Claim {
     /// Whether a location is the end of it.
     pub fn is_end(&self, at: LocationId) -> bool {
         self.locations[at].valid_end
+    }
+
+    /// Whether it accepts every run that brings it to a location: it may stay there whatever it reads, and accepts.
+    pub fn accepts_all(&self, at: LocationId) -> bool {
+        let is_free = |it: &ClaimMove| match &it.action.guard {
+            None => !it.action.control.otherwise && it.action.body.is_empty(),
+            Some(guard) => matches!(guard.kind, ExprKind::Constant(value) if value != 0),
+        };
+        let Location { accepting, urgency, .. } = &self.locations[at];
+        let mut stays = self.moves.iter().filter(|it| it.from == at && it.to == at);
+        *accepting && *urgency == Urgency::Free && stays.any(is_free)
     }
 
     /// Lets it stay at its end for ever, which is accepting: so it is an automaton about whole runs, and what brings it

@@ -41,6 +41,8 @@ pub struct Search<'a> {
     limits: Limits,
     /// How many levels are expanded at most.
     levels_max: Option<u64>,
+    /// Asked whether what is found ends the search, where not everything that is looked for does.
+    concludes: Option<Box<Concludes<'a>>>,
     plan: MemoryPlan,
     storage: Storage,
     /// The model as it is searched, if its states carry tags or values.
@@ -69,6 +71,9 @@ pub struct Search<'a> {
     seconds_before: f64,
     disk_before: DiskFigures,
 }
+
+/// Whether what was found ends a search.
+pub type Concludes<'a> = dyn Fn(&Findings) -> Result<bool> + 'a;
 
 /// The last level, as far as it has been expanded, and what was expanded beside it.
 #[derive(Default)]
@@ -152,6 +157,7 @@ impl<'a> Search<'a> {
             model,
             limits,
             levels_max: None,
+            concludes: None,
             plan,
             storage,
             carrying,
@@ -178,6 +184,11 @@ impl<'a> Search<'a> {
     /// The same, stopped when so many levels are expanded, or found to be.
     pub fn up_to(self, levels: u64) -> Self {
         Search { levels_max: Some(levels), ..self }
+    }
+
+    /// The same, ended by a violation only if `concludes` says so of what was found.
+    pub fn ended_if(self, concludes: impl Fn(&Findings) -> Result<bool> + 'a) -> Self {
+        Search { concludes: Some(Box::new(concludes)), ..self }
     }
 
     /// Searches to the end, or until told to stop; either way the directory then holds a
@@ -327,7 +338,7 @@ impl<'a> Search<'a> {
         if !self.expand_level()? {
             return Ok(Left::Stopped);
         }
-        if self.limits.stop_on_violation && self.is_violated() {
+        if self.limits.stop_on_violation && self.is_violated() && self.is_concluded()? {
             return Ok(Left::Finished);
         }
         if self.levels_max.is_some_and(|max| u64::from(self.level_number()) + 1 >= max) {
@@ -455,6 +466,14 @@ impl<'a> Search<'a> {
         let checks = self.limits.checks;
         checks.any_selected(self.model, &self.findings)
             || checks.any_selected(self.model, &self.open.findings)
+    }
+
+    /// Whether what was found ends the search.
+    fn is_concluded(&self) -> Result<bool> {
+        let Some(concludes) = &self.concludes else { return Ok(true) };
+        let mut findings = self.findings.clone();
+        findings.merge(self.open.findings.clone());
+        concludes(&findings)
     }
 
     fn reached_max_states(&self) -> bool {

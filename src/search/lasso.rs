@@ -108,6 +108,19 @@ pub fn probe(
     limits: ProbeLimits,
     control: &Control,
 ) -> Result<Probe> {
+    let mut starts = Vec::new();
+    let _ = Expansion::collect(model.width(), &mut starts, |out| model.initial(out))?;
+    probe_from(&starts, model, accepts, limits, control)
+}
+
+/// The same from these states on, one behind the other.
+pub fn probe_from(
+    starts: &[u8],
+    model: &dyn Model,
+    accepts: &dyn Fn(&[u8]) -> bool,
+    limits: ProbeLimits,
+    control: &Control,
+) -> Result<Probe> {
     let mut search = Search {
         model,
         accepts,
@@ -122,6 +135,7 @@ pub fn probe(
         faults: 0,
         buffer: Vec::new(),
     };
+    search.initial = search.numbered(starts);
     let found = match search.whole()? {
         Ending::Through => Probed::None,
         Ending::Over => Probed::Open,
@@ -133,11 +147,6 @@ pub fn probe(
 
 impl Search<'_> {
     fn whole(&mut self) -> Result<Ending> {
-        let (mut buffer, model) = (std::mem::take(&mut self.buffer), self.model);
-        buffer.clear();
-        let _ = Expansion::collect(model.width(), &mut buffer, |out| model.initial(out))?;
-        self.initial = self.numbered(&buffer);
-        self.buffer = buffer;
         for at in self.initial.clone() {
             if self.colours[at as usize] == Colour::New {
                 match self.first(at)? {

@@ -11,6 +11,7 @@ pub mod checkpoint;
 pub mod comback;
 pub mod control;
 pub mod cycles;
+pub mod early;
 mod expand;
 pub mod external;
 pub mod fair;

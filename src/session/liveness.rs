@@ -9,7 +9,9 @@ use crate::ltl::{Class, Components};
 use crate::reduce::claim::{ClaimProduct, EndedRuns, NeverClaim};
 use crate::search::checkpoint::Saved;
 use crate::search::cycles::{Accepting, CycleSearch, Reached, SavedCycles};
+use crate::search::early::Early;
 use crate::search::lasso::{Lasso, Probe, ProbeLimits, Probed, probe};
+use crate::search::trace::Finder;
 use crate::search::visited::Visited;
 use crate::search::{Control, Limits, MemoryPlan, Outcome, Search, Storage, Verdict};
 use std::sync::Arc;
@@ -22,7 +24,9 @@ impl Watched {
         ended: EndedRuns,
     ) -> Option<ClaimProduct<'m>> {
         // Without a claim there is nothing that accepts a run.
-        Some(NeverClaim::of(&self.model.interp)?.of_runs(ended).with(model))
+        let claim = NeverClaim::of(&self.model.interp)?;
+        let product = claim.of_runs(ended).with(model);
+        AcceptingParts::of(product.claim()).are_some().then_some(product)
     }
 }
 
@@ -75,6 +79,10 @@ impl AcceptingParts {
         let are_weak = found.class() <= Class::Weak && !claim.locations.values().any(is_passed);
         AcceptingParts { of_location, are_weak }
     }
+
+    fn are_some(&self) -> bool {
+        self.of_location.iter().any(Option::is_some)
+    }
 }
 
 /// A search of a product on disk for an accepting cycle, in a directory: all its states are reached, then those are left
@@ -126,9 +134,11 @@ impl Swept {
 }
 
 impl<'m> Pursuit<'m> {
-    /// What of a state space is looked at while its states are reached: nothing but that.
+    /// What of a state space is looked at while its states are reached: nothing but whether the automaton accepts whatever
+    /// follows.
     pub fn limits(max_states: Option<u64>) -> Limits {
-        Limits { checks: Checks::NONE, stop_on_violation: false, max_states }
+        let checks = Checks { claims: true, ..Checks::NONE };
+        Limits { checks, stop_on_violation: true, max_states }
     }
 
     /// A search of a product in a directory, in so much memory; it stops, to be gone on with, where so many states are
@@ -158,17 +168,35 @@ impl<'m> Pursuit<'m> {
         let accepting =
             || Accepting { component: &component, accepts: &accepts, is_weak: self.parts.are_weak };
         if !SavedCycles::is_in(&*disk)? {
-            let mut search = self.reaching(saved, control)?;
+            let finder = Finder {
+                model: self.product,
+                disk: &*disk,
+                threads: self.plan.threads,
+                control,
+                folder: None,
+            };
+            let early = Early::new(finder, &accepts, self.product.check());
+            let search = self.reaching(saved, control)?;
+            let mut search = search.ended_if(|findings| early.is_decided(findings));
             let outcome = search.run()?;
             let mut told =
                 Pursued { found: Probed::Open, swept: None, seconds: search.seconds(), outcome };
             if told.outcome.verdict == Verdict::Incomplete {
                 return Ok(told);
             }
+            if early.is_decided(&told.outcome.findings)? {
+                let lasso = early.lasso(&told.outcome.findings, &Saved::load(&*disk)?)?;
+                told.found = lasso.map_or(Probed::Open, Probed::Found);
+                return Ok(told);
+            }
             let Visited::Sorted(store) = search.store() else {
                 unreachable!("it stores states as sorted runs")
             };
             let (model, accepting) = (self.product, accepting());
+            if control.should_stop() {
+                told.outcome.verdict = Verdict::Incomplete;
+                return Ok(told);
+            }
             let gathered = CycleSearch::gather(store, model, &accepting, &*disk, control, None)?;
             if gathered.is_none() {
                 told.outcome.verdict = Verdict::Incomplete;

@@ -6,6 +6,7 @@ mod bench;
 mod checked;
 mod cycles;
 mod digraph;
+mod early;
 mod fair;
 mod families;
 mod formulas;

@@ -46,6 +46,8 @@ pub struct NeverClaim<'m> {
     bytes: usize,
     /// What becomes of runs that end, where it is whole runs that it is looked at for.
     ended: Option<EndedRuns>,
+    /// Of each location whether every run that comes there is accepted, where it is whole runs that it is looked at for.
+    accepts_all: Vec<bool>,
 }
 
 /// What is said of a run that ends.
@@ -95,8 +97,8 @@ impl<'m> NeverClaim<'m> {
         let bytes = (1..8).find(|bytes| codes <= 1 << (8 * bytes)).unwrap_or(8);
         let first_move = (program.actions.len() + program.starts.len()) as u32;
         let property = (id.0, property.name.as_str());
-        let ended = None;
-        Some(NeverClaim { interp, claim, property, from, first_move, bytes, ended })
+        let (ended, accepts_all) = (None, vec![false; claim.locations.len()]);
+        Some(NeverClaim { interp, claim, property, from, first_move, bytes, ended, accepts_all })
     }
 
     /// Its name.
@@ -106,7 +108,8 @@ impl<'m> NeverClaim<'m> {
 
     /// The same, looked at for the runs in which it is at accepting locations for ever again.
     pub fn of_runs(self, ended: EndedRuns) -> NeverClaim<'m> {
-        NeverClaim { ended: Some(ended), ..self }
+        let accepts_all = self.claim.locations.keys().map(|at| self.claim.accepts_all(at));
+        NeverClaim { ended: Some(ended), accepts_all: accepts_all.collect(), ..self }
     }
 
     /// Its product with a model that runs the program.
@@ -174,7 +177,8 @@ impl<'m> ClaimProduct<'m> {
         self.never.first_move + number
     }
 
-    fn check(&self) -> Violation {
+    /// What is violated where the claim comes to its end, or, where whole runs are looked at, to where it accepts whatever follows.
+    pub fn check(&self) -> Violation {
         Violation::Property(self.never.property.0)
     }
 
@@ -213,6 +217,9 @@ impl<'m> ClaimProduct<'m> {
         // A claim that moves alone keeps nobody from moving: nobody can, or all that is of interest has happened.
         let to_all = movers.map(|it| ProcessSet::first(it.processes().count()).to_bytes());
         let to_all = to_all.as_ref().map_or(&[][..], |it| &it[..]);
+        if self.never.accepts_all[at.location.index()] {
+            out.finding(self.check(), state);
+        }
         if self.has_ended(at) {
             room.key.clear();
             room.key.extend_from_slice(state);
