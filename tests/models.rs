@@ -145,7 +145,8 @@ fn check_runs(file: &Path, text: &str, of_runs: &RunsPromise) {
     assert!(warnings.is_empty(), "{}: {warnings:?}", promise.place);
     let executor = Executor::new(&watched.model.interp, Exec::Interp);
     let product = watched.product(executor.clone().into_model(), wanted.ended()).unwrap();
-    let judged = Judged::new(&watched, &product, &executor, *fairness).unwrap();
+    let searched = watched.model.searched();
+    let judged = Judged::new(&watched, (&product, &searched), &executor, *fairness).unwrap();
     let limits = ProbeLimits { states: 1_000_000, bytes: 1 << 30 };
     let probe = judged.probe(limits, &Control::default()).unwrap();
     let mut fields = BTreeMap::from([("verdict".to_string(), verdict(&probe.found).to_string())]);

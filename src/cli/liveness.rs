@@ -1,22 +1,20 @@
 //! `check --ltl` and `check --automaton`, and `resume` and `status` of such a search: whether all runs have a property.
 
-use super::args::{
-    CheckArgs, KeyOrderArg, ReduceArg, ResumeArgs, RunArgs, StatusArgs, StoreArg, SymmetryArg,
-};
+use super::args::{CheckArgs, KeyOrderArg, ResumeArgs, RunArgs, StatusArgs, StoreArg};
 use super::failure::{self, Failure};
 use super::progress::Display;
 use super::signals::Signals;
-use super::{Ending, model, output, print, run, say, trace};
-use crate::exec::{Model, Step, Violation};
+use super::{Ending, model, output, print, reduce, run, say, trace};
+use crate::exec::{Executor, Step, Tally, Violation};
 use crate::front::{ClaimChoice, TrailEnd};
-use crate::reduce::claim::ClaimProduct;
+use crate::reduce::Refused;
 use crate::report::{self, Missed, Run, count};
 use crate::search::checkpoint::Saved;
 use crate::search::lasso::{Probe, ProbeLimits, Probed};
 use crate::search::{Control, MemoryPlan, Outcome, Storage};
 use crate::session::{
-    Budget, Directory, Error, Fairness, Job, Judged, Pursued, Pursuit, Swept, TextModel, Wanted,
-    Watched, verdict,
+    Budget, Directory, Error, Fairness, Job, Judged, Pursued, Pursuit, Reduce, Searched, Swept,
+    TextModel, Wanted, Watched, verdict,
 };
 use serde_json::json;
 use spill::RealDisk;
@@ -26,8 +24,8 @@ use std::sync::Arc;
 /// The most states that are visited in memory.
 const STATES_MAX: u64 = 1_000_000;
 
-/// What is asked, the product that is searched, and where a trail of what is found goes.
-type Asked<'a> = (&'a Watched, &'a Judged<'a>, Option<&'a Path>);
+/// What is asked, the product whose runs are judged, and where a trail of what is found goes.
+type Asked<'a, 'm> = (&'a Watched, &'a Judged<'a, 'm>, Option<&'a Path>);
 
 /// What there is to tell of a search.
 struct Told {
@@ -122,13 +120,25 @@ fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
     if trail.is_some() {
         trace::trail_of(&watched.model)?;
     }
-    let budget = args.run.budget(false);
-    let executor = run::executor(&watched.model.interp, budget);
+    let reduce = reduce::wanted_of_runs(&args.reductions)?;
     let ended = args.runs.ended(wanted);
-    let Some(product) = watched.product(executor.clone().into_model(), ended) else {
+    if fairness != Fairness::None && reduce != Reduce::NONE {
+        let flag = format!("--fair {}", fairness.name());
+        return Err(Failure::wrong(format!(
+            "{flag} and reductions do not go together: they need not keep which runs are fair\n  help: leave out one of them"
+        )));
+    }
+    let watched = watched.reduced(&reduce, ended);
+    let budget = args.run.budget(false);
+    let Some(product) = watched.product(&watched.model.interp, ended) else {
         return Ok(vacuous(args, &watched, fairness));
     };
-    let judged = Judged::new(&watched, &product, &executor, fairness)?;
+    let (searched, executor) = ready(&watched, budget);
+    for Refused { name, why } in searched.stack().unused() {
+        say(format!("warning: {name} is left out: {why}"));
+    }
+    reduce::useless(args, &searched).iter().for_each(|it| say(format!("warning: {it}")));
+    let judged = Judged::new(&watched, (&product, &searched), &executor, fairness)?;
     let states = args.run.max_states.map_or(STATES_MAX, |most| most.min(STATES_MAX));
     let limits = ProbeLimits { states, bytes: args.run.memory / 4 };
     let shown = Display::of_wait("looking for a run that violates it".into());
@@ -142,11 +152,11 @@ fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
         return tell((&watched, &judged, trail), &Told::of_probe(probe), args.run.json);
     }
     drop(probe);
-    let (plan, storage) = planned(&watched, &product, budget)?;
+    let (plan, storage) = planned(&watched, &searched, budget)?;
     let limits = Pursuit::limits(args.run.max_states);
-    let job = Job::of_runs(&watched, ended, &limits, &storage);
+    let job = Job::of_runs(&watched, &limits, &storage);
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
-    let pursuit = Pursuit::new(&product, plan, args.run.max_states, directory);
+    let pursuit = Pursuit::new(searched.model(), &product, plan, args.run.max_states, directory);
     let of = (&watched, &judged, trail);
     pursue(of, pursuit, None, (&args.run, control, signals))
 }
@@ -162,30 +172,38 @@ pub(super) fn resume(
         unreachable!("such a job asks about runs")
     };
     let budget = args.run.budget(true);
-    let executor = run::executor(&watched.model.interp, budget);
-    let product = watched.product(executor.clone().into_model(), ended);
+    let product = watched.product(&watched.model.interp, ended);
     let product = product.ok_or(Error::Understood)?;
-    let judged = Judged::new(&watched, &product, &executor, Fairness::None)?;
-    let (plan, _) = planned(&watched, &product, budget)?;
-    let pursuit = Pursuit::new(&product, plan, args.run.max_states, directory);
+    let (searched, executor) = ready(&watched, budget);
+    let judged = Judged::new(&watched, (&product, &searched), &executor, Fairness::None)?;
+    let (plan, _) = planned(&watched, &searched, budget)?;
+    let pursuit = Pursuit::new(searched.model(), &product, plan, args.run.max_states, directory);
     let control = run::control(&args.run);
     let signals = Signals::stop(&control);
     pursue((&watched, &judged, None), pursuit, saved, (&args.run, control, signals))
 }
 
+/// The product as it is searched, and what runs the program.
+fn ready(watched: &Watched, budget: Budget) -> (Searched<'_>, Executor<'_>) {
+    let model = &watched.model;
+    let runs = model.runnable(model.wished.rewritings, |it| run::executor(it, budget));
+    let executor = runs.executor().clone();
+    (model.searched_by(runs), executor)
+}
+
 /// The memory of a search on disk, and how it stores states.
 fn planned(
     watched: &Watched,
-    product: &ClaimProduct<'_>,
+    searched: &Searched<'_>,
     budget: Budget,
 ) -> Result<(MemoryPlan, Storage), Failure> {
     let storage = Storage::default();
-    Ok((budget.plan(&watched.model, storage.stored_width(product))?, storage))
+    Ok((budget.plan(&watched.model, storage.stored_width(searched.model()))?, storage))
 }
 
 /// One sitting of a search on disk.
 fn pursue(
-    of: Asked<'_>,
+    of: Asked<'_, '_>,
     mut pursuit: Pursuit<'_>,
     saved: Option<Saved>,
     (args, control, mut signals): (&RunArgs, Arc<Control>, Signals),
@@ -221,7 +239,8 @@ pub(super) fn status(
     let swept = Swept::in_directory(&disk).map_err(open)?;
     let outcome = saved.map(Saved::outcome).transpose().map_err(open)?.unwrap_or_default();
     let told = Told::on_disk(Probed::Open, &outcome, swept);
-    let of = (&watched, Fairness::None);
+    let searched = watched.model.searched();
+    let of = (&watched, &searched, Fairness::None);
     match args.json {
         true => print(&as_json(of, &told, None)),
         false => {
@@ -233,12 +252,18 @@ pub(super) fn status(
 }
 
 /// Prints what came of a search, and the run that was found.
-fn tell((watched, judged, trail): Asked<'_>, told: &Told, json: bool) -> Ending {
+fn tell((watched, judged, trail): Asked<'_, '_>, told: &Told, json: bool) -> Ending {
+    let model = judged.searched.model().explained();
     let run = match &told.found {
         Probed::Found(lasso) => {
-            let steps = judged.replay(lasso);
-            let steps = steps.map_err(|error| Failure::wrong(error.to_string()))?;
-            Some(Run { model: judged.product.explained(), steps, back: lasso.back })
+            let shown = judged.replay(lasso);
+            let shown = shown.map_err(|error| Failure::wrong(error.to_string()))?;
+            if !shown.closes {
+                say(
+                    "of the loop one round is shown; the next ones differ from it in what nobody reads",
+                );
+            }
+            Some(Run { model, steps: shown.steps, back: shown.back })
         }
         Probed::None | Probed::Open => None,
     };
@@ -249,7 +274,7 @@ fn tell((watched, judged, trail): Asked<'_>, told: &Told, json: bool) -> Ending 
         let end = TrailEnd::LoopBehind(run.back);
         trace::write_trail(path, &watched.model, &mut each_step, end)?;
     }
-    let of = (watched, judged.fairness());
+    let of = (watched, judged.searched, judged.fairness());
     match json {
         true => print(&as_json(of, told, run.as_ref())),
         false => print(&as_text(of, told, run.as_ref())),
@@ -266,8 +291,7 @@ fn code(found: &Probed) -> u8 {
 }
 
 /// A flag that is given and says nothing of such a search.
-fn unfit(args: &CheckArgs) -> Option<&'static str> {
-    let reductions = &args.reductions;
+fn unfit(args: &CheckArgs) -> Option<String> {
     let given = [
         ("--only", !args.only.is_empty()),
         ("--no-deadlock", args.no_deadlock),
@@ -275,12 +299,9 @@ fn unfit(args: &CheckArgs) -> Option<&'static str> {
         ("--shortest", args.shortest),
         ("--store", args.store != StoreArg::default()),
         ("--key-order", args.key_order != KeyOrderArg::default()),
-        ("--reduce", reductions.reduce.iter().any(|it| *it != ReduceArg::None)),
-        ("--symmetry", reductions.symmetry.is_some_and(|it| it != SymmetryArg::Off)),
-        ("--reversible", reductions.reversible.is_some() || reductions.check_reversible),
-        ("--por", reductions.por.is_some() || reductions.por_proviso.is_some()),
     ];
-    given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+    let given = given.into_iter().find(|(_, is_given)| *is_given);
+    given.map(|(flag, _)| flag.to_owned()).or_else(|| reduce::loses_runs(&args.reductions))
 }
 
 /// What the model asks for beside the property.
@@ -309,8 +330,22 @@ fn vacuous(args: &CheckArgs, watched: &Watched, fairness: Fairness) -> u8 {
     failure::VERIFIED
 }
 
+/// What the product was reduced by, in words.
+fn reductions(searched: &Searched<'_>) -> String {
+    let names: Vec<String> = reduced_by(searched);
+    match names.is_empty() {
+        true => "without reductions".to_owned(),
+        false => format!("reduced by {}", names.join(", ")),
+    }
+}
+
+/// The names of what the product was reduced by.
+fn reduced_by(searched: &Searched<'_>) -> Vec<String> {
+    searched.stack().told(&Tally::default()).into_iter().map(|it| it.name).collect()
+}
+
 fn as_text(
-    (watched, fairness): (&Watched, Fairness),
+    (watched, searched, fairness): (&Watched, &Searched<'_>, Fairness),
     told: &Told,
     run: Option<&Run<'_>>,
 ) -> String {
@@ -333,14 +368,18 @@ fn as_text(
         (count(told.states, "state"), count(told.transitions, "transition"));
     let mut out =
         format!("{model}: {says}\n  {states}, {transitions} of the model and the automaton\n");
+    let how = reductions(searched);
     out += &match told.stage {
-        Stage::Memory => "  searched in memory, without reductions\n".to_owned(),
-        Stage::Reaching => "  searched on disk, without reductions: reaching states\n".to_owned(),
+        Stage::Memory => format!("  searched in memory, {how}\n"),
+        Stage::Reaching => format!("  searched on disk, {how}: reaching states\n"),
         Stage::Sweeping(Swept { stage, sweeps, set }) => {
             let (sweeps, set) = (count(sweeps, "sweep"), count(set, "state"));
-            format!("  searched on disk, without reductions: {stage}, {sweeps}, {set} left\n")
+            format!("  searched on disk, {how}: {stage}, {sweeps}, {set} left\n")
         }
     };
+    for Refused { name, why } in searched.stack().unused() {
+        out += &format!("  not reduced by {name}: {why}\n");
+    }
     out += &report::print_unchecked(&missed(watched));
     out += "  not looked for: deadlocks, assertions, invariants, run-time errors\n";
     if told.faults > 0 {
@@ -354,11 +393,13 @@ fn as_text(
 }
 
 fn as_json(
-    (watched, fairness): (&Watched, Fairness),
+    (watched, searched, fairness): (&Watched, &Searched<'_>, Fairness),
     told: &Told,
     run: Option<&Run<'_>>,
 ) -> String {
     let swept = told.stage.swept();
+    let unused = searched.stack().unused();
+    let unused = unused.iter().map(|it| json!({ "name": it.name, "why": it.why }));
     let object = json!({
         "model": watched.model.name(),
         "language": watched.model.language.name,
@@ -368,6 +409,8 @@ fn as_json(
         "fairness": fairness.name(),
         "states": told.states,
         "transitions": told.transitions,
+        "reductions": reduced_by(searched),
+        "not_reduced": unused.collect::<Vec<_>>(),
         "steps_cut_off": told.faults,
         "unchecked": report::unchecked(&missed(watched)),
         "stage": told.stage.name(),

@@ -80,6 +80,37 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
     Ok(Reduce { reversible, symmetry, processes, steps, ..by_default })
 }
 
+/// A flag that is given and asks for a reduction that does not keep what is asked of whole runs.
+pub(super) fn loses_runs(args: &ReduceArgs) -> Option<String> {
+    use ReduceArg::{Auto, Dead, None as Nothing, Por, States, Values};
+    let keeps = |it: &&ReduceArg| matches!(it, Nothing | Auto | Por | Dead | Values | States);
+    let reduce =
+        args.reduce.iter().find(|it| !keeps(it)).map(|it| format!("--reduce {}", it.name()));
+    let reversible = args.reversible.is_some() || args.check_reversible;
+    let symmetry = args.symmetry.filter(|it| *it != SymmetryArg::Off);
+    let por = args.por.map(Method::from).filter(|it| it.sleeps());
+    let proviso = args.por_proviso.map(Proviso::from).filter(|it| *it != Proviso::Static);
+    reduce
+        .or(reversible.then(|| "--reversible".to_owned()))
+        .or(symmetry.map(|it| format!("--symmetry {}", it.name())))
+        .or(por.map(|it| format!("--por {}", it.name())))
+        .or(proviso.map(|it| format!("--por-proviso {}", it.name())))
+}
+
+/// What the flags ask for in a search that looks at whole runs; nothing is reduced that nobody asks for.
+pub(super) fn wanted_of_runs(args: &ReduceArgs) -> Result<Reduce, Failure> {
+    let wanted = wanted(args, false)?;
+    let rewritings = match args.reduce[..] {
+        [] => Rewritings::NONE,
+        _ => wanted.rewritings,
+    };
+    let steps = match wanted.steps {
+        Steps::Auto => Steps::All,
+        steps => steps,
+    };
+    Ok(Reduce { rewritings, steps, ..Reduce::NONE })
+}
+
 /// Which rules are to be undone.
 fn rules(args: &ReduceArgs, by_default: Option<Rules>) -> Result<Option<Rules>, Failure> {
     let named = args.reversible.as_deref().map(Rules::named);

@@ -26,7 +26,7 @@ pub use preserve::{Kept, Preserved};
 use crate::analysis::instances::NotNumbered;
 use crate::exec::{Checks, Model, Selective, Tally};
 use crate::ir::{Layout, Program};
-use claim::NeverClaim;
+use claim::{EndedRuns, NeverClaim};
 use linear::Linear;
 use partial_order::{PartialOrder, Proviso, Way};
 use reversible::{Rules, Undoing};
@@ -100,6 +100,8 @@ pub struct Wished {
     pub processes: bool,
     /// How steps are to be chosen, in a search for some checks.
     pub partial_order: Option<(Way, Checks)>,
+    /// What is said of runs that end, where the claim is looked at for the whole runs that it accepts.
+    pub runs: Option<EndedRuns>,
 }
 
 impl Wished {
@@ -169,7 +171,7 @@ impl<'m> Stack<'m> {
         let mut wanted: Vec<Box<dyn Reduction<'m> + 'm>> = Vec::new();
         let mut refused = Vec::new();
         let interp = form.interp();
-        let claim = NeverClaim::of(interp);
+        let claim = NeverClaim::looked_at(interp, wished.runs);
         let (program, layout) = (interp.program(), interp.layout());
         let symmetry = wished.symmetry_of(program, layout);
         if let Some((way, checks)) = wished.partial_order {
@@ -178,9 +180,12 @@ impl<'m> Stack<'m> {
             let way = Way { proviso, ..way };
             let found = match keeps_apart(way, claim.as_ref(), symmetry.is_some()) {
                 Some(why) => Err(why),
-                None => selective()
-                    .map_err(|error| error.reason)
-                    .and_then(|it| PartialOrder::of(interp, it, way, &checks)),
+                None => {
+                    selective().map_err(|error| error.reason).and_then(|it| match wished.runs {
+                        None => PartialOrder::of(interp, it, way, &checks),
+                        Some(_) => PartialOrder::of_runs(interp, it, way),
+                    })
+                }
             };
             // A claim that counts steps is not what is given up.
             let keeps = |it: &PartialOrder| it.preserves().has(Kept::StutteringClaims);
@@ -196,7 +201,7 @@ impl<'m> Stack<'m> {
             }
         }
         wanted.extend(claim.map(boxed));
-        wanted.extend(form.reductions());
+        wanted.extend(form.reductions(wished.runs));
         refused.extend(form.refused(wished.rewritings));
         let reversible = wished
             .reversible

@@ -13,9 +13,11 @@
 //! whoever shows it takes the steps again, one after another.
 
 mod lifted;
+mod round;
 mod way;
 
 use lifted::Lifted;
+pub use round::Round;
 use way::Way;
 
 use super::Control;

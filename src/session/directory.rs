@@ -184,10 +184,11 @@ impl Job {
     }
 
     /// The job of finding out whether runs of a model have a property.
-    pub fn of_runs(watched: &Watched, ended: EndedRuns, limits: &Limits, storage: &Storage) -> Job {
+    pub fn of_runs(watched: &Watched, limits: &Limits, storage: &Storage) -> Job {
+        let ended = watched.model.wished.runs;
         let mut job = Job::new(&watched.model, &watched.model.searched(), limits, storage);
         job.files.drain(1..1 + watched.asked_in);
-        Job { runs: Some((watched.kept.clone(), ended == EndedRuns::Stutter)), ..job }
+        Job { runs: Some((watched.kept.clone(), ended == Some(EndedRuns::Stutter))), ..job }
     }
 
     /// What is asked of runs, if something is, and what becomes of those that end.
@@ -295,7 +296,9 @@ impl Job {
     pub fn watched(&self) -> Result<Option<Watched>, Error> {
         let Some((kept, _)) = self.runs() else { return Ok(None) };
         let (language, sources, options) = self.to_read()?;
-        let (watched, _) = Watched::load(language, sources, options, kept.wanted())?;
+        let (mut watched, _) = Watched::load(language, sources, options, kept.wanted())?;
+        watched.model.wished = self.wished();
+        watched.model.left_off = self.left_off();
         self.check_digest(&watched.model)?;
         Ok(Some(watched))
     }
@@ -322,7 +325,8 @@ impl Job {
         let partial_order = way.map(|way| (way, checks));
         let rewritings = Rewritings::of_code(self.rewritings, checks);
         let Job { linear, processes, .. } = *self;
-        Wished { reversible, rewritings, linear, symmetry, processes, partial_order }
+        let runs = self.runs().map(|(_, ended)| ended);
+        Wished { reversible, rewritings, linear, symmetry, processes, partial_order, runs }
     }
 
     /// What it is not reduced by, as that would not pay.

@@ -1,7 +1,7 @@
 //! Which runs of a product are judged: all, or those that are fair to the processes of the model.
 
-use super::liveness::{probe_product, replay};
-use super::{Error, Watched};
+use super::liveness::{Shown, probe_reduced, replay};
+use super::{Error, Searched, Watched};
 use crate::exec::{Executor, FairSteps as _, Movers, ProcessSet, Step, StepOutcome};
 use crate::reduce::claim::{ClaimProduct, FairProduct};
 use crate::search::Control;
@@ -29,21 +29,23 @@ impl Fairness {
 }
 
 /// A product whose runs are judged, all or those that are fair to processes.
-pub struct Judged<'p> {
+pub struct Judged<'p, 'm> {
     /// The product.
     pub product: &'p ClaimProduct<'p>,
+    /// What reductions leave of it; all of it where runs are to be fair.
+    pub searched: &'p Searched<'m>,
     fair: Option<FairProduct<'p>>,
 }
 
-impl<'p> Judged<'p> {
-    /// A product with a model that `executor` runs, for the program that `watched` has; or why its processes cannot be told
-    /// apart.
+impl<'p, 'm> Judged<'p, 'm> {
+    /// A product for the program that `watched` has, which `executor` runs, and what is searched of it; or why its processes
+    /// cannot be told apart.
     pub fn new(
         watched: &'p Watched,
-        product: &'p ClaimProduct<'p>,
+        (product, searched): (&'p ClaimProduct<'p>, &'p Searched<'m>),
         executor: &Executor<'p>,
         fairness: Fairness,
-    ) -> Result<Judged<'p>, Error> {
+    ) -> Result<Judged<'p, 'm>, Error> {
         let model = &watched.model;
         let fair = match fairness {
             Fairness::None => None,
@@ -57,7 +59,7 @@ impl<'p> Judged<'p> {
                 Some(FairProduct::new(product, movers))
             }
         };
-        Ok(Judged { product, fair })
+        Ok(Judged { product, searched, fair })
     }
 
     /// Which runs are judged.
@@ -72,7 +74,7 @@ impl<'p> Judged<'p> {
     pub fn probe(&self, limits: ProbeLimits, control: &Control) -> spill::Result<Probe> {
         let product = self.product;
         match &self.fair {
-            None => probe_product(product, limits, control),
+            None => probe_reduced(self.searched.model(), product, limits, control),
             Some(fair) => {
                 let accepts = |state: &[u8]| product.is_accepting(state);
                 probe_fair((product, fair), &accepts, limits, control)
@@ -80,9 +82,9 @@ impl<'p> Judged<'p> {
         }
     }
 
-    /// The steps of a run, as [`replay`] takes them; where it is to be fair, it is seen that it is.
-    pub fn replay(&self, lasso: &Lasso) -> spill::Result<Vec<Step>> {
-        let Some(fair) = &self.fair else { return replay(self.product, lasso) };
+    /// A run as it is shown; where it is to be fair, it is seen that it is.
+    pub fn replay(&self, lasso: &Lasso) -> spill::Result<Shown> {
+        let Some(fair) = &self.fair else { return Shown::of(self.searched.model(), lasso) };
         let wrong = |what: &str| spill::Error::Source { reason: what.into() };
         let way = Lasso { fair_to: Vec::new(), ..lasso.clone() };
         let mut steps = replay(self.product, &way)?;
@@ -100,7 +102,7 @@ impl<'p> Judged<'p> {
         let accepts = |state: &Vec<u8>| self.product.is_accepting(state);
         let is_whole = lasso.states.len() == lasso.back + lasso.fair_to.len();
         match is_whole && left_out.is_empty() && lasso.states[lasso.back..].iter().any(accepts) {
-            true => Ok(steps),
+            true => Ok(Shown { steps, back: lasso.back, closes: true }),
             false => Err(wrong("the loop that was found is not weakly fair")),
         }
     }

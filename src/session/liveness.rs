@@ -11,7 +11,7 @@ use crate::search::checkpoint::Saved;
 use crate::search::cycles::{Accepting, CycleSearch, Reached, SavedCycles};
 use crate::search::early::Early;
 use crate::search::lasso::{Lasso, Probe, ProbeLimits, Probed, probe};
-use crate::search::trace::Finder;
+use crate::search::trace::{Finder, Round};
 use crate::search::visited::Visited;
 use crate::search::{Control, Limits, MemoryPlan, Outcome, Search, Storage, Verdict};
 use std::sync::Arc;
@@ -36,11 +36,47 @@ pub fn probe_product(
     limits: ProbeLimits,
     control: &Control,
 ) -> spill::Result<Probe> {
-    probe(product, &|state| product.is_accepting(state), limits, control)
+    probe_reduced(product, product, limits, control)
+}
+
+/// The same of what reductions leave of it.
+pub fn probe_reduced(
+    reduced: &dyn Model,
+    product: &ClaimProduct<'_>,
+    limits: ProbeLimits,
+    control: &Control,
+) -> spill::Result<Probe> {
+    probe(reduced, &|state| product.is_accepting(state), limits, control)
 }
 
 /// The steps of a run, taken by the reference semantics: the start, each step, and that which leads back.
 pub fn replay(model: &dyn Explain, lasso: &Lasso) -> spill::Result<Vec<Step>> {
+    let states: Vec<&[u8]> = lasso.states.iter().map(Vec::as_slice).collect();
+    steps_through(model, &[&states[..], &states[lasso.back..=lasso.back]].concat())
+}
+
+/// A run that was found in a product that is reduced, as a run of the product before: its steps, taken by the reference
+/// semantics, and where the loop begins.
+pub struct Shown {
+    /// The start, each step, and that which leads back.
+    pub steps: Vec<Step>,
+    /// The number of the step behind which the loop begins.
+    pub back: usize,
+    /// Whether the last step leads to where the loop began, and not to a state that only goes on as from there.
+    pub closes: bool,
+}
+
+impl Shown {
+    /// That of a run through a model.
+    pub fn of(model: &dyn Model, lasso: &Lasso) -> spill::Result<Shown> {
+        let Round { states, back, closes } = Round::of(model, lasso)?;
+        let states: Vec<&[u8]> = states.iter().map(Vec::as_slice).collect();
+        Ok(Shown { steps: steps_through(model.explained(), &states)?, back, closes })
+    }
+}
+
+/// The steps through some states, the first of which is an initial one.
+fn steps_through(model: &dyn Explain, states: &[&[u8]]) -> spill::Result<Vec<Step>> {
     let leads = |step: &Step, to: &[u8]| match &step.outcome {
         StepOutcome::Successor(state) => state == to,
         StepOutcome::Fault(_) => false,
@@ -48,10 +84,9 @@ pub fn replay(model: &dyn Explain, lasso: &Lasso) -> spill::Result<Vec<Step>> {
     let wrong = || spill::Error::Source {
         reason: "its steps do not lead where expanding its states led".into(),
     };
-    let start = find_start(model, |_, step| leads(step, &lasso.states[0]));
+    let start = find_start(model, |_, step| leads(step, states[0]));
     let mut steps = vec![start.ok_or_else(wrong)?.1];
-    let after = lasso.states.iter().skip(1).chain([&lasso.states[lasso.back]]);
-    for (from, to) in lasso.states.iter().zip(after) {
+    for (from, to) in states.iter().zip(&states[1..]) {
         let step = model.steps(from).into_iter().find(|step| leads(step, to));
         steps.push(step.ok_or_else(wrong)?);
     }
@@ -88,6 +123,8 @@ impl AcceptingParts {
 /// A search of a product on disk for an accepting cycle, in a directory: all its states are reached, then those are left
 /// out that are on none.
 pub struct Pursuit<'m> {
+    /// What reductions leave of the product.
+    model: &'m dyn Model,
     product: &'m ClaimProduct<'m>,
     parts: AcceptingParts,
     plan: MemoryPlan,
@@ -141,16 +178,17 @@ impl<'m> Pursuit<'m> {
         Limits { checks, stop_on_violation: true, max_states }
     }
 
-    /// A search of a product in a directory, in so much memory; it stops, to be gone on with, where so many states are
-    /// reached.
+    /// A search of a product, or what reductions leave of it, in a directory, in so much memory; it stops, to be gone on with,
+    /// where so many states are reached.
     pub fn new(
+        model: &'m dyn Model,
         product: &'m ClaimProduct<'m>,
         plan: MemoryPlan,
         max_states: Option<u64>,
         directory: Directory,
     ) -> Pursuit<'m> {
         let parts = AcceptingParts::of(product.claim());
-        Pursuit { product, parts, plan, max_states, directory }
+        Pursuit { model, product, parts, plan, max_states, directory }
     }
 
     /// Searches to the end, or until `control` says to stop: from a checkpoint, if there is one.
@@ -169,7 +207,7 @@ impl<'m> Pursuit<'m> {
             || Accepting { component: &component, accepts: &accepts, is_weak: self.parts.are_weak };
         if !SavedCycles::is_in(&*disk)? {
             let finder = Finder {
-                model: self.product,
+                model: self.model,
                 disk: &*disk,
                 threads: self.plan.threads,
                 control,
@@ -192,7 +230,7 @@ impl<'m> Pursuit<'m> {
             let Visited::Sorted(store) = search.store() else {
                 unreachable!("it stores states as sorted runs")
             };
-            let (model, accepting) = (self.product, accepting());
+            let (model, accepting) = (self.model, accepting());
             if control.should_stop() {
                 told.outcome.verdict = Verdict::Incomplete;
                 return Ok(told);
@@ -208,7 +246,7 @@ impl<'m> Pursuit<'m> {
         let both = (Reached::of(&reached)?, saved);
         let shared: Arc<dyn spill::Disk> = disk.clone();
         let mut search =
-            CycleSearch::resume(self.product, accepting(), shared, both, self.plan, control)?;
+            CycleSearch::resume(self.model, accepting(), shared, both, self.plan, control)?;
         let found = search.run()?;
         let seconds = reached.seconds + search.seconds();
         Ok(Pursued { found, outcome, swept: Some(Swept::of(search.saved())), seconds })
@@ -220,7 +258,7 @@ impl<'m> Pursuit<'m> {
         saved: Option<Saved>,
         control: &'s Control,
     ) -> spill::Result<Search<'s>> {
-        let (model, disk) = (self.product, self.directory.disk.clone());
+        let (model, disk) = (self.model, self.directory.disk.clone());
         let limits = Pursuit::limits(self.max_states);
         match saved {
             None => {

@@ -82,7 +82,7 @@ impl Reduce {
     };
 
     /// What it comes to in a search for some checks, but for what is to be tried.
-    fn wished(&self, checks: Checks) -> Wished {
+    pub(super) fn wished(&self, checks: Checks) -> Wished {
         let partial_order = match self.steps {
             Steps::Chosen(way) => Some((way, checks)),
             Steps::All | Steps::Auto => None,
@@ -90,7 +90,8 @@ impl Reduce {
         let reversible = self.reversible.clone().map(|rules| (rules, checks));
         let Reduce { linear, symmetry, processes, .. } = *self;
         let rewritings = self.rewritings.looking_for(checks);
-        Wished { reversible, rewritings, linear, symmetry, processes, partial_order }
+        let runs = None;
+        Wished { reversible, rewritings, linear, symmetry, processes, partial_order, runs }
     }
 }
 
@@ -141,7 +142,7 @@ impl TextModel {
         let mut members: Vec<Box<dyn Reduction<'m> + 'm>> = vec![boxed(order)];
         let claim = NeverClaim::of(form.interp());
         members.extend(claim.map(boxed));
-        members.extend(form.reductions());
+        members.extend(form.reductions(wished.runs));
         members.extend(found.map(boxed));
         let stack = Stack::new(members);
         match stack.refused().first() {

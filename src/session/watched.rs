@@ -1,11 +1,12 @@
 //! Models that are asked whether their runs have a property: a formula, or an automaton that accepts what violates it.
 
 use super::text::read_text;
-use super::{Error, TextModel};
+use super::{Error, Pursuit, Reduce, TextModel};
 use crate::front::{Asked, ClaimChoice, Demand, Label, Language, Observed, Options};
 use crate::ir::{Program, PropertyKind};
 use crate::ltl::{self, Automaton, Formula, hoa};
 use crate::reduce::claim::EndedRuns;
+use crate::reduce::{Refused, Wished};
 use crate::source::Sources;
 use rkyv::{Archive, Deserialize, Serialize};
 use std::path::Path;
@@ -109,6 +110,8 @@ pub struct Watched {
     pub automaton: Option<Automaton>,
     /// What was asked.
     pub kept: Kept,
+    /// Why the automaton may see how often a state is repeated, if it may.
+    pub counts_steps: Option<&'static str>,
     /// How many of the model's sources, from the second on, are there for what was asked.
     pub(super) asked_in: usize,
 }
@@ -164,7 +167,40 @@ impl Watched {
             None => let_claims_end(&mut loaded.program),
         }
         let (model, warnings) = TextModel::of(language, sources, options, loaded)?;
-        Ok((Watched { model, name, automaton, kept, asked_in }, warnings))
+        let counts_steps = why_counting(&observed, &kept);
+        let wished = Wished { runs: Some(wanted.ended()), ..Wished::default() };
+        let model = TextModel { wished, ..model };
+        Ok((Watched { model, name, automaton, kept, counts_steps, asked_in }, warnings))
+    }
+
+    /// The same, where this is said of runs that end, and the product is reduced so: by passes over the program, and by
+    /// partial order, unless the automaton may see what that leaves out.
+    pub fn reduced(mut self, reduce: &Reduce, ended: EndedRuns) -> Watched {
+        let Reduce { rewritings, steps, .. } = *reduce;
+        let only = Reduce { rewritings, steps, ..Reduce::NONE };
+        let wished = Wished { runs: Some(ended), ..only.wished(Pursuit::limits(None).checks) };
+        self.model.wished = match (wished.partial_order, self.counts_steps) {
+            (Some((way, _)), Some(why)) => {
+                let name = way.method.reduction_name();
+                self.model.left_off = Some(Refused { name, why: why.to_owned() });
+                Wished { partial_order: None, ..wished }
+            }
+            _ => wished,
+        };
+        self
+    }
+}
+
+/// Why what is asked may see how often a state is repeated, if it may.
+fn why_counting(observed: &Observed, kept: &Kept) -> Option<&'static str> {
+    match (&observed.demand, kept) {
+        (Demand::Formula(formula), _) if formula.has_next() => Some(
+            "the formula speaks of the next state, so that it may see how often one is repeated",
+        ),
+        (Demand::Formula(_), _) | (_, Kept::Accept | Kept::Progress) => None,
+        (Demand::Automaton(_) | Demand::Propositions | Demand::Claim, _) => {
+            Some("it is not known whether the automaton sees how often a state is repeated")
+        }
     }
 }
 

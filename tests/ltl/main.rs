@@ -11,5 +11,6 @@ mod fair;
 mod families;
 mod formulas;
 mod own;
+mod reduced;
 mod shortest;
 mod words;

@@ -19,6 +19,7 @@ const LINEAR: Wished = Wished {
     linear: true,
     symmetry: None,
     partial_order: None,
+    runs: None,
 };
 
 fn reduced(mut model: TextModel) -> TextModel {

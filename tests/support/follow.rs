@@ -76,7 +76,7 @@ pub fn follow(
     prop_assert!(problems.is_empty(), "{:?}", problems);
     let rewriting = rewritten.interp();
     let form = ProgramForm::rewritten(written, Some(&rewritten));
-    let model = form.reductions().next().unwrap().over(Box::new(rewriting));
+    let model = form.reductions(None).next().unwrap().over(Box::new(rewriting));
     let lift = model.lifts().unwrap();
     let mut open = vec![(written.starts(), rewriting.starts())];
     let mut met = BTreeSet::new();

@@ -101,6 +101,15 @@ impl<'m> NeverClaim<'m> {
         Some(NeverClaim { interp, claim, property, from, first_move, bytes, ended, accepts_all })
     }
 
+    /// The same, looked at for whole runs if it is said what becomes of those that end.
+    pub fn looked_at(interp: &'m Interp, runs: Option<EndedRuns>) -> Option<NeverClaim<'m>> {
+        let claim = NeverClaim::of(interp)?;
+        Some(match runs {
+            None => claim,
+            Some(ended) => claim.of_runs(ended),
+        })
+    }
+
     /// Its name.
     pub fn name(&self) -> &'m str {
         self.property.1

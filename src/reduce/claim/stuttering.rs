@@ -105,6 +105,22 @@ impl NeverClaim<'_> {
     }
 }
 
+impl NeverClaim<'_> {
+    /// Why its conditions may be more than questions about a state that always have an answer, if they may.
+    pub(in crate::reduce) fn judges_states(&self, table: &Table) -> Result<(), String> {
+        for it in &self.claim.moves {
+            let access = table.observation(&it.action);
+            if access.reads_anything {
+                return Err(format!("{} asks what can move", self.name()));
+            }
+            if access.failures.any() {
+                return Err(format!("judging {} may end in an error", self.name()));
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Situation {
     fn is_violated(&self) -> bool {
         self.found.contains(&Finding::Violated)

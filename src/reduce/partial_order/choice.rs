@@ -250,9 +250,14 @@ impl Chooser {
             (Method::Overman, Some(processes)) => processes.overman(seen, &mut sets.best),
             _ => self.stubborn(seen, outlook.drawing(), sets),
         }
+        if self.relation.shows(&sets.best, seen.enabled) {
+            sets.best.fill(u64::MAX);
+        }
         let best = &sets.best;
         let is_whole = bits::is_within(seen.enabled, best);
-        let is_good = is_whole || bits::is_within(&self.relation.monitors, best);
+        // Of whole runs more than what is looked for would be put off for ever.
+        let has_all = || bits::is_within(&self.relation.monitors, best);
+        let is_good = is_whole || self.relation.shown.is_none() && has_all();
         for (word, (set, enabled)) in value.iter_mut().zip(best.iter().zip(seen.enabled)) {
             *word = set & enabled;
         }
@@ -311,6 +316,12 @@ impl Chooser {
         let is_good = bits::is_within(&self.relation.monitors, set);
         let Some(climbing) = &self.climbing else { return (enabled, (!is_good).into()) };
         let words = climbing.iter().zip(set).zip(seen.enabled);
+        if self.relation.shown.is_some() {
+            let all_climb =
+                words.clone().all(|((climbing, set), enabled)| set & enabled & !climbing == 0);
+            let fits = all_climb && !self.relation.shows(set, seen.enabled);
+            return if fits { (enabled, 0) } else { (all, enabled) };
+        }
         let climbs =
             words.fold(0, |any, ((climbing, set), enabled)| any | climbing & set & enabled);
         if is_good || climbs != 0 { (enabled, 0) } else { (all, enabled) }

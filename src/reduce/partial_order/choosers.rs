@@ -55,14 +55,29 @@ pub(super) struct Rooms {
     room: Room,
 }
 
+/// What must not be lost by putting steps off.
+#[derive(Clone, Copy)]
+pub(super) enum Sought<'c> {
+    /// What is violated in states and steps.
+    Checks(&'c Checks),
+    /// What the program's claim accepts of whole runs.
+    Runs,
+}
+
 impl<'m> Choosers<'m> {
-    /// Those for a program searched for some checks, or why there are none.
-    pub fn new(interp: &'m Interp, way: Way, checks: &Checks) -> Result<Choosers<'m>, String> {
+    /// Those for a program, or why there are none.
+    pub fn new(interp: &'m Interp, way: Way, sought: Sought<'_>) -> Result<Choosers<'m>, String> {
         let (program, layout) = (interp.program(), interp.layout());
         let (ranges, none) = (ranges(program), Configuration::new());
         let table = table(interp, (ranges.clone(), none))?;
         let dependence = dependence(&table)?;
-        let aims = Aims { checks: *checks, claim: claim(interp, &dependence, checks)? };
+        let aims = match sought {
+            Sought::Checks(checks) => {
+                let claim = claim(interp, &dependence, checks)?;
+                Aims { checks: *checks, claim, of_runs: false }
+            }
+            Sought::Runs => of_runs(interp, &table, way)?,
+        };
         // A claim has to see every state.
         let proviso = match way.proviso {
             Proviso::StaticChains if aims.claim.is_some() => Proviso::Static,
@@ -111,6 +126,11 @@ impl<'m> Choosers<'m> {
     /// Whether steps are put off that have to be taken up, at once or later.
     pub fn puts_off(&self) -> bool {
         self.has_monitors() && self.sleep_sets.is_none()
+    }
+
+    /// Whether whole runs are looked at.
+    pub fn is_of_runs(&self) -> bool {
+        self.aims.of_runs
     }
 
     /// Whether a claim comes to the same whether steps are put off or not.
@@ -256,6 +276,17 @@ fn claim(
         }
         _ => Ok(None),
     }
+}
+
+/// What to aim at where the claim of a program is looked at for whole runs; or why steps cannot be chosen so.
+fn of_runs(interp: &Interp, table: &Table, way: Way) -> Result<Aims, String> {
+    if way.method.sleeps() || way.proviso != Proviso::Static {
+        return Err("of whole runs it keeps what is asked only by an order of the states: ask for `--por-proviso static`".into());
+    }
+    if let Some(claim) = NeverClaim::of(interp) {
+        claim.judges_states(table)?;
+    }
+    Ok(Aims { checks: Checks::NONE, claim: Some(Follows::Always), of_runs: true })
 }
 
 /// What is known of the steps from states on in which what is fixed never changes.

@@ -43,7 +43,7 @@ use super::{Kept, Kind, Preserved, Reduction, Stack};
 use crate::analysis::instances::InstanceId;
 use crate::exec::Checks;
 use crate::exec::{Interp, Model, Selective, Tally};
-use choosers::Choosers;
+use choosers::{Choosers, Sought};
 use model::Reduced;
 use sleep::Sleeping;
 use std::sync::Arc;
@@ -210,7 +210,18 @@ impl<'m> PartialOrder<'m> {
         way: impl Into<Way>,
         checks: &Checks,
     ) -> Result<PartialOrder<'m>, String> {
-        let choosers = Arc::new(Choosers::new(interp, way.into(), checks)?);
+        let choosers = Arc::new(Choosers::new(interp, way.into(), Sought::Checks(checks))?);
+        Ok(PartialOrder { selective: selective.into(), choosers })
+    }
+
+    /// The same where the program's claim is looked at for the whole runs that it accepts, and does not see how often a
+    /// state is repeated.
+    pub fn of_runs(
+        interp: &'m Interp,
+        selective: Box<dyn Selective + 'm>,
+        way: impl Into<Way>,
+    ) -> Result<PartialOrder<'m>, String> {
+        let choosers = Arc::new(Choosers::new(interp, way.into(), Sought::Runs)?);
         Ok(PartialOrder { selective: selective.into(), choosers })
     }
 
@@ -237,6 +248,10 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
 
     /// Deadlocks are found where they are; what is looked for besides is found, but perhaps deeper.
     fn preserves(&self) -> Preserved {
+        if self.choosers.is_of_runs() {
+            let lost = [Kept::StepErrors, Kept::Invariants, Kept::Claims, Kept::Depth];
+            return lost.into_iter().fold(Preserved::ALL, Preserved::without);
+        }
         let mut kept = Preserved::ALL.without(Kept::Claims).without(Kept::StutterInvariant);
         if !self.choosers.keeps_claim() {
             kept = kept.without(Kept::StutteringClaims);

@@ -159,7 +159,8 @@ impl<'m> Reduced<'m> {
             let state = &states[at * width..][..width];
             let (mut after, ends) =
                 (all_after[at].chunks_exact(width), all_reached[at].chunks_exact(width));
-            if self.choosers.must_lead_on() && after.all(|it| it == state) {
+            let leads_nowhere = self.choosers.must_lead_on() && after.all(|it| it == state);
+            if leads_nowhere || self.is_taken_whole(state, ends.clone()) {
                 *put_off -= 1;
                 is_any = true;
                 besides.words_mut(at).copy_from_slice(enabled.words(at));
@@ -234,6 +235,17 @@ impl<'m> Reduced<'m> {
         Chains { selective: &*self.selective, choosers: &self.choosers, width: self.model.width() }
     }
 
+    /// Whether nothing is put off in a state of whole runs, given what comes of what it would take: on each cycle there has to
+    /// be such a state, and so one that a step leads from which does not climb.
+    fn is_taken_whole<'s>(
+        &self,
+        state: &[u8],
+        mut after: impl ExactSizeIterator<Item = &'s [u8]>,
+    ) -> bool {
+        self.choosers.is_of_runs()
+            && (after.len() == 0 || after.any(|it| !self.choosers.climbs(state, it)))
+    }
+
     /// Whether what a state puts off is taken up at once, given what comes of what it takes.
     fn is_taken_up<'s>(
         &self,
@@ -286,6 +298,9 @@ impl Model for Reduced<'_> {
             .update(&[self.choosers.has_monitors().into(), self.choosers.postpones_steps().into()]);
         if self.choosers.runs_on() {
             hasher.update(self.choosers.proviso().name().as_bytes());
+        }
+        if self.choosers.is_of_runs() {
+            hasher.update(b"whole runs");
         }
         *hasher.finalize().as_bytes()
     }

@@ -29,6 +29,8 @@ pub(super) struct Aims {
     pub checks: Checks,
     /// Of a claim that is searched with, which does not see stuttering, what runs it follows.
     pub claim: Option<Follows>,
+    /// Whether the claim is looked at for the whole runs that it accepts.
+    pub of_runs: bool,
 }
 
 /// How the action instances in a table stand to each other, or why that is not found out.
@@ -86,6 +88,9 @@ pub(super) struct Relation {
     pub enabling: Rows,
     /// The members that something is looked for in: that can fail, or watch.
     pub monitors: Vec<u64>,
+    /// Where whole runs are looked at, the members that are taken only with all that is possible: whose steps a claim may
+    /// see, or that may end a run.
+    pub shown: Option<Vec<u64>>,
     /// Where each process is in a state, and who moves it.
     pub places: Vec<Place>,
     pub facts: Facts,
@@ -134,6 +139,7 @@ impl Relation {
             movers: Vec::new(),
             enabling: Rows::new(0, 0),
             monitors: building.none(),
+            shown: None,
             places: Vec::new(),
             facts: Facts::default(),
         };
@@ -146,6 +152,7 @@ impl Relation {
         if aims.claim.is_some_and(|it| it != Follows::Always) {
             building.join_monitors(&mut relation);
         }
+        relation.shown = aims.of_runs.then(|| building.shown());
         relation.places = building.places(table);
         let Building { pointed, facts, movers, .. } = building;
         relation.movers = movers;
@@ -165,12 +172,13 @@ impl Relation {
             movers,
             enabling,
             monitors,
+            shown,
             places,
             facts,
         } = self;
         (*instances, facts.words()) == (other.instances, other.facts.words())
-            && (dependent, enabling, monitors)
-                == (&other.dependent, &other.enabling, &other.monitors)
+            && (dependent, enabling) == (&other.dependent, &other.enabling)
+            && (monitors, shown) == (&other.monitors, &other.shown)
             && (sometimes, waits) == (&other.sometimes, &other.waits)
             && (movers, places) == (&other.movers, &other.places)
     }
@@ -183,6 +191,12 @@ impl Relation {
     /// Whether anything is looked for but what one property says.
     pub fn has_several_monitors(&self) -> bool {
         bits::count(&self.monitors) > 1
+    }
+
+    /// Whether some of those in two sets is taken only with all that is possible.
+    pub fn shows(&self, set: &[u64], enabled: &[u64]) -> bool {
+        let Some(shown) = &self.shown else { return false };
+        shown.iter().zip(set).zip(enabled).any(|((shown, set), enabled)| shown & set & enabled != 0)
     }
 
     /// The sets that have to be with a member which is possible, for the values that cells have by the facts.
@@ -212,7 +226,7 @@ impl Relation {
 }
 
 /// The properties that are looked at.
-fn watched(program: &Program, Aims { checks, claim }: &Aims) -> Vec<PropertyId> {
+fn watched(program: &Program, Aims { checks, claim, .. }: &Aims) -> Vec<PropertyId> {
     let is_watched = |kind: &PropertyKind| match kind {
         PropertyKind::Invariant(_) => checks.invariants,
         PropertyKind::AssertionAt { .. } => checks.assertions,
@@ -416,6 +430,25 @@ impl<'b> Building<'b> {
                 bits::extend(relation.dependent.row_mut(instance.index()), &relation.monitors);
             }
         }
+    }
+
+    /// The members whose steps a claim may see, or that may end a run.
+    fn shown(&self) -> Vec<u64> {
+        let mut shown = self.none();
+        let is_claim = |(_, it): &(_, &Property)| matches!(it.kind, PropertyKind::Claim(_));
+        for (claim, _) in self.program.properties.iter().filter(is_claim) {
+            for instance in self.dependence.visible(claim) {
+                bits::insert(&mut shown, instance.index());
+            }
+        }
+        let may_end = |it: &InstanceId| {
+            let access = self.dependence.access(*it);
+            access.effect.may_drop || access.failures().any()
+        };
+        for instance in self.dependence.instances().filter(may_end) {
+            bits::insert(&mut shown, instance.index());
+        }
+        shown
     }
 
     /// The instances that something is looked for in: whose step may end in an error.

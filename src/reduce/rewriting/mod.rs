@@ -10,7 +10,7 @@
 
 mod model;
 
-use super::claim::NeverClaim;
+use super::claim::{EndedRuns, NeverClaim};
 use super::dead::Cleared;
 use super::merge::{self, Fused};
 use super::pass::Pass;
@@ -210,13 +210,18 @@ impl<'m> ProgramForm<'m> {
         slice.into_iter().chain(merge.map(|why| refused(merge::NAME, why)))
     }
 
-    /// Each pass that did something, as a reduction of what runs the program.
-    pub fn reductions(self) -> impl Iterator<Item = Box<dyn Reduction<'m> + 'm>> {
+    /// Each pass that did something, as a reduction of what runs the program; with what is said of runs that end, where
+    /// its claim is looked at for whole runs.
+    pub fn reductions(
+        self,
+        runs: Option<EndedRuns>,
+    ) -> impl Iterator<Item = Box<dyn Reduction<'m> + 'm>> {
         let passes = self.rewritten.into_iter().flat_map(Rewritten::passes);
         passes.enumerate().map(move |(number, pass)| {
             let follows = self.rewritten.filter(|_| number == 0);
             let (written, program) = (self.written, self.interp().program());
-            Box::new(Passed { pass, written, program, follows }) as Box<dyn Reduction<'m> + 'm>
+            Box::new(Passed { pass, written, program, follows, runs })
+                as Box<dyn Reduction<'m> + 'm>
         })
     }
 }
@@ -228,6 +233,8 @@ struct Passed<'m> {
     program: &'m Program,
     /// All passes, where this is the first of them: it tells for all with the program as written.
     follows: Option<&'m Rewritten>,
+    /// What is said of runs that end, where the claim is looked at for whole runs.
+    runs: Option<EndedRuns>,
 }
 
 impl<'m> Reduction<'m> for Passed<'m> {
@@ -254,7 +261,7 @@ impl<'m> Reduction<'m> for Passed<'m> {
     /// What is counted with the program's states, a claim, is told with the program as written.
     fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
         let Some(rewritten) = self.follows else { return model };
-        let below: Box<dyn Model + 'm> = match NeverClaim::of(self.written) {
+        let below: Box<dyn Model + 'm> = match NeverClaim::looked_at(self.written, self.runs) {
             Some(claim) => Box::new(claim.with(self.written)),
             None => Box::new(self.written),
         };
