@@ -44,6 +44,8 @@ fn large_sets_are_sorted_whatever_their_distribution() {
         check_sort(width, &all_bytes());
         check_sort(width, &random().map(|x| key(width, x % 3)).collect::<Vec<_>>());
         check_sort(width, &random().map(|x| key(width, x % (n as u64 / 4))).collect::<Vec<_>>());
+        // Few repeats, so that there is no room to copy all to.
+        check_sort(width, &random().map(|x| key(width, x % (50 * n as u64))).collect::<Vec<_>>());
         check_sort(width, &(0..n as u64).map(|x| key(width, x)).collect::<Vec<_>>());
         check_sort(width, &(0..n as u64).rev().map(|x| key(width, x)).collect::<Vec<_>>());
         // Halves that differ in the first bit, each in the last bits only.

@@ -49,7 +49,7 @@ const FILTERED: usize = 32;
 ///
 /// # Panics
 ///
-/// If `keys` is not a whole number of keys, or holds 2^32 or more keys wider than 16 bytes.
+/// If `keys` is not a whole number of keys, or holds 2^31 or more keys wider than 16 bytes.
 pub fn sort_dedup(width: usize, keys: &mut Vec<u8>, scratch: &mut Vec<u8>) {
     assert_eq!(keys.len() % width, 0, "a key set is a whole number of keys");
     scratch.truncate(keys.len());
@@ -288,7 +288,7 @@ const INDEX: usize = 4;
 fn sort_wide(shape: Wide, squeeze: Squeeze, keys: &mut [u8], scratch: &mut [u8]) -> usize {
     let width = shape.width();
     let count = keys.len() / width;
-    assert!(u32::try_from(count).is_ok(), "fewer than 2^32 wide keys are sorted at once");
+    assert!(count < CAME as usize, "fewer than 2^31 wide keys are sorted at once");
     let entry = (width / 2).min(PACKED_WIDTH_MAX);
     let (entries, second) = scratch[..2 * count * entry].split_at_mut(count * entry);
     let head_bits = 8 * (entry - INDEX) as u32;
@@ -337,27 +337,56 @@ fn pick_distinct(shape: Wide, keys: &[u8], entries: &mut [u8], entry: usize) -> 
 }
 
 /// Brings the keys of these indices to the front, in their order. Where there is room for them
-/// they are copied there and back, which reads many at a time; else each is swapped in.
-fn gather(width: usize, keys: &mut [u8], indices: &[u8], room: &mut [u8]) {
-    let (indices, _) = indices.as_chunks::<INDEX>();
-    let index = |at: usize| u32::from_be_bytes(indices[at]) as usize;
+/// they are copied there and back, which reads many at a time; else they are moved within `keys`.
+fn gather(width: usize, keys: &mut [u8], indices: &mut [u8], room: &mut [u8]) {
+    let (indices, _) = indices.as_chunks_mut::<INDEX>();
     let length = indices.len() * width;
     if let Some(room) = room.get_mut(..length) {
-        for (at, place) in room.chunks_exact_mut(width).enumerate() {
-            place.copy_from_slice(&keys[index(at) * width..][..width]);
+        for (index, place) in indices.iter().zip(room.chunks_exact_mut(width)) {
+            let index = u32::from_be_bytes(*index) as usize;
+            place.copy_from_slice(&keys[index * width..][..width]);
         }
         keys[..length].copy_from_slice(room);
         return;
     }
-    for to in 0..indices.len() {
-        // What was at a place before went to where that place's key came from.
-        let mut from = index(to);
-        while from < to {
-            from = index(from);
+    permute(width, keys, indices);
+}
+
+/// Set in the index of a place whose key has come.
+const CAME: u32 = 1 << 31;
+
+/// Brings the keys of these indices to the front, each moved once or twice: from place to place along the cycles of the
+/// permutation, and along the paths that begin at a place behind the front.
+fn permute(width: usize, keys: &mut [u8], indices: &mut [[u8; INDEX]]) {
+    let kept = indices.len();
+    let mut held = vec![0; width];
+    for to in 0..kept {
+        if u32::from_be_bytes(indices[to]) & CAME != 0 {
+            continue;
         }
-        if from != to {
-            let (low, high) = keys.split_at_mut(from * width);
-            low[to * width..][..width].swap_with_slice(&mut high[..width]);
+        held.copy_from_slice(&keys[to * width..][..width]);
+        let mut at = to;
+        loop {
+            let mut from = u32::from_be_bytes(indices[at]);
+            indices[at] = (from | CAME).to_be_bytes();
+            if from as usize == to {
+                keys[at * width..][..width].copy_from_slice(&held);
+                break;
+            }
+            if let Some(&index) = indices.get(from as usize)
+                && u32::from_be_bytes(index) & CAME != 0
+            {
+                // A path began there, and what was there went to its end.
+                from = u32::from_be_bytes(index) & !CAME;
+            }
+            let place = from as usize * width..(from as usize + 1) * width;
+            keys.copy_within(place.clone(), at * width);
+            if from as usize >= kept {
+                keys[place].copy_from_slice(&held);
+                indices[to] = (from | CAME).to_be_bytes();
+                break;
+            }
+            at = from as usize;
         }
     }
 }
