@@ -4,7 +4,7 @@
 use super::directory::Directory;
 use super::{Error, Watched};
 use crate::exec::{Checks, Explain, Model, Step, StepOutcome, find_start};
-use crate::ir::{Claim, Entity as _, Location, Urgency};
+use crate::ir::{Claim, Entity as _, Location, LocationId, Urgency};
 use crate::ltl::{Class, Components};
 use crate::reduce::claim::{ClaimProduct, EndedRuns, NeverClaim};
 use crate::search::checkpoint::Saved;
@@ -94,7 +94,7 @@ fn steps_through(model: &dyn Explain, states: &[&[u8]]) -> spill::Result<Vec<Ste
 }
 
 /// The components of a claim in which there are accepting cycles.
-struct AcceptingParts {
+pub struct AcceptingParts {
     /// The one that each location is in, if it is in any.
     of_location: Vec<Option<usize>>,
     /// Whether all cycles in these are accepting.
@@ -102,7 +102,8 @@ struct AcceptingParts {
 }
 
 impl AcceptingParts {
-    fn of(claim: &Claim) -> AcceptingParts {
+    /// Those of a claim.
+    pub fn of(claim: &Claim) -> AcceptingParts {
         let mut graph = vec![Vec::new(); claim.locations.len()];
         claim.moves.iter().for_each(|it| graph[it.from.index()].push(it.to.index()));
         let accepts: Vec<bool> = claim.locations.values().map(|it| it.accepting).collect();
@@ -117,6 +118,16 @@ impl AcceptingParts {
 
     fn are_some(&self) -> bool {
         self.of_location.iter().any(Option::is_some)
+    }
+
+    /// The one that a claim at a location is in, if it is in any.
+    pub fn component(&self, at: LocationId) -> Option<usize> {
+        self.of_location[at.index()]
+    }
+
+    /// Whether all cycles in them are accepting.
+    pub fn are_weak(&self) -> bool {
+        self.are_weak
     }
 }
 
@@ -201,10 +212,13 @@ impl<'m> Pursuit<'m> {
 
     fn pursue(&self, saved: Option<Saved>, control: &Control) -> spill::Result<Pursued> {
         let disk = self.directory.disk.clone();
-        let component = |state: &[u8]| self.parts.of_location[self.product.location(state).index()];
+        let component = |state: &[u8]| self.parts.component(self.product.location(state));
         let accepts = |state: &[u8]| self.product.is_accepting(state);
-        let accepting =
-            || Accepting { component: &component, accepts: &accepts, is_weak: self.parts.are_weak };
+        let accepting = || Accepting {
+            component: &component,
+            accepts: &accepts,
+            is_weak: self.parts.are_weak(),
+        };
         if !SavedCycles::is_in(&*disk)? {
             let finder = Finder {
                 model: self.model,

@@ -28,7 +28,9 @@ pub use error::{Error, Taken};
 pub use evidence::Evidence;
 pub use found::Found;
 pub use judged::{Fairness, Judged};
-pub use liveness::{Pursued, Pursuit, Shown, Swept, probe_product, probe_reduced, replay, verdict};
+pub use liveness::{
+    AcceptingParts, Pursued, Pursuit, Shown, Swept, probe_product, probe_reduced, replay, verdict,
+};
 pub use memory::{Budget, threads_to_trace};
 pub use reduce::{Reduce, Steps};
 pub use runnable::Runnable;

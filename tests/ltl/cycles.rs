@@ -4,16 +4,16 @@
 
 use super::bench::{Bench, Told};
 use super::digraph::{Dice, Digraph, node};
+use super::swept::{Means, Subject};
 use serde_json::Value;
 use spill::fault::Faults;
-use spill::{Disk, FaultDisk, Metered};
+use spill::{Disk, FaultDisk};
 use spillway::Packed;
 use spillway::ir::components::components;
+use spillway::search::Control;
 use spillway::search::checkpoint::Saved;
-use spillway::search::cycles::{Accepting, CycleSearch, Reached, SavedCycles};
+use spillway::search::cycles::SavedCycles;
 use spillway::search::lasso::{ProbeLimits, Probed, probe};
-use spillway::search::visited::Visited;
-use spillway::search::{Checks, Control, Limits, MemoryPlan, Search, Verdict};
 use std::sync::Arc;
 
 /// How the cycles of a part of a graph are.
@@ -92,82 +92,19 @@ impl Net {
     }
 }
 
-/// What a search takes.
-#[derive(Clone, Copy)]
-struct Means {
-    threads: usize,
-    /// States in a buffer.
-    buffer: u64,
-    shard_states: u64,
-    /// Sweeps in a sitting.
-    sitting: u32,
-}
-
-impl Means {
-    fn plan(self) -> MemoryPlan {
-        let bytes = self.buffer * 8;
-        MemoryPlan {
-            budget: 0,
-            base: 0,
-            reserve: 0,
-            threads: self.threads,
-            buffer: bytes,
-            young: 4 * bytes,
-            filter: bytes,
-            obligations: 0,
-        }
-    }
-}
-
 /// Searches a graph on a disk, in sittings; what was found, and how many sweeps it took.
 fn search(net: &Net, disk: &Arc<dyn Disk>, means: Means) -> spill::Result<(Probed, u32)> {
     let model = Packed::new(&net.graph);
     let component = |state: &[u8]| net.component(node(&model, state));
     let accepts = |state: &[u8]| net.graph.accepts[node(&model, state)];
-    let accepting =
-        || Accepting { component: &component, accepts: &accepts, is_weak: net.is_weak() };
-    let control = Control::default();
-    let metered = Arc::new(Metered::new(disk.clone(), None)?);
-    if !SavedCycles::is_in(&**disk)? {
-        let limits = Limits { checks: Checks::NONE, stop_on_violation: false, max_states: None };
-        let begun = disk.list()?.iter().any(|(name, _)| name == "manifest");
-        let mut search = match begun {
-            false => Search::begin(&model, metered, means.plan(), limits, &control)?,
-            true => {
-                let saved = Saved::load(&**disk)?;
-                Search::resume(&model, metered, saved, means.plan(), limits, &control)?
-            }
-        };
-        assert_eq!(search.run()?.verdict, Verdict::Verified);
-        let Visited::Sorted(store) = search.store() else { unreachable!() };
-        let shards = Some(means.shard_states);
-        let made = CycleSearch::gather(store, &model, &accepting(), &**disk, &control, shards)?;
-        assert!(made.is_some());
+    let is_weak = net.is_weak();
+    let subject = Subject { model: &model, component: &component, accepts: &accepts, is_weak };
+    let (found, sweeps) = subject.search(disk, means, &mut |_| {})?;
+    if let Probed::Found(lasso) = &found {
+        net.graph.check(&model, lasso, 0);
     }
-    loop {
-        let (reached, saved) = (Reached::of(&Saved::load(&**disk)?)?, SavedCycles::load(&**disk)?);
-        let stop = saved.sweeps.saturating_add(means.sitting);
-        let search = CycleSearch::resume(
-            &model,
-            accepting(),
-            disk.clone(),
-            (reached, saved),
-            means.plan(),
-            &control,
-        )?;
-        let mut search = search.up_to(stop);
-        let found = search.run()?;
-        if found != Probed::Open {
-            if let Probed::Found(lasso) = &found {
-                net.graph.check(&model, lasso, 0);
-            }
-            return Ok((found, search.saved().sweeps));
-        }
-        assert!(search.saved().sweeps <= stop);
-    }
+    Ok((found, sweeps))
 }
-
-const WHOLE: Means = Means { threads: 1, buffer: 4000, shard_states: 1 << 20, sitting: u32::MAX };
 
 #[test]
 fn cycles_of_random_graphs_are_found_on_disk_and_are_cycles() {
@@ -179,7 +116,7 @@ fn cycles_of_random_graphs_are_found_on_disk_and_are_cycles() {
             threads: 1 + dice.below(3),
             buffer: 1 + dice.below(200) as u64,
             shard_states: 1 + dice.below(200) as u64,
-            sitting: u32::MAX,
+            ..Means::WHOLE
         };
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
         let (told, sweeps) = search(&net, &disk, means).unwrap();
@@ -201,9 +138,9 @@ fn a_search_that_is_stopped_after_each_sweep_comes_to_the_same() {
     for seed in 0..300 {
         let net = Net::random(seed, 120);
         let whole: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let expected = search(&net, &whole, WHOLE).unwrap();
+        let expected = search(&net, &whole, Means::WHOLE).unwrap();
         let parts: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let means = Means { threads: 2, buffer: 3, shard_states: 5, sitting: 1 };
+        let means = Means { threads: 2, buffer: 3, shard_states: 5, sitting: 1, ..Means::WHOLE };
         assert_eq!(search(&net, &parts, means).unwrap(), expected, "{seed}");
         // What is found is found again, and nothing lies about that nothing names.
         assert_eq!(search(&net, &parts, means).unwrap(), expected, "{seed}");
@@ -223,7 +160,7 @@ fn turning(seeds: std::ops::Range<u64>) -> Vec<(Net, (Probed, u32))> {
     let nets = seeds.map(|seed| Net::random(seed, 40));
     let run = |net: Net| {
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let expected = search(&net, &disk, WHOLE).unwrap();
+        let expected = search(&net, &disk, Means::WHOLE).unwrap();
         (net, expected)
     };
     let mut nets: Vec<_> = nets.map(run).collect();
@@ -234,7 +171,7 @@ fn turning(seeds: std::ops::Range<u64>) -> Vec<(Net, (Probed, u32))> {
 
 #[test]
 fn a_search_whose_disk_fails_goes_on_from_its_last_checkpoint() {
-    let means = Means { threads: 2, buffer: 3, shard_states: 7, sitting: 2 };
+    let means = Means { threads: 2, buffer: 3, shard_states: 7, sitting: 2, ..Means::WHOLE };
     for (net, expected) in turning(0..200) {
         let whole = Arc::new(FaultDisk::new());
         let shared: Arc<dyn Disk> = whole.clone();
@@ -263,7 +200,7 @@ fn a_search_whose_disk_fails_goes_on_from_its_last_checkpoint() {
 
 #[test]
 fn every_damaged_byte_of_a_set_or_of_the_manifest_is_noticed() {
-    let means = Means { threads: 1, buffer: 50, shard_states: 9, sitting: 1 };
+    let means = Means { threads: 1, buffer: 50, shard_states: 9, sitting: 1, ..Means::WHOLE };
     let (net, expected) = turning(0..60).swap_remove(0);
     let disk = Arc::new(FaultDisk::new());
     let shared: Arc<dyn Disk> = disk.clone();

@@ -1,5 +1,12 @@
 //! Linear temporal logic: what formulas and automata mean, and what is asked of models.
 
+// The census and the random states are for another test.
+#[allow(dead_code, unused_imports)]
+#[path = "../support/programs/mod.rs"]
+mod generated;
+#[path = "../support/mod.rs"]
+mod support;
+
 mod asked;
 mod automata;
 mod bench;
@@ -11,6 +18,8 @@ mod fair;
 mod families;
 mod formulas;
 mod own;
+mod programs;
 mod reduced;
 mod shortest;
+mod swept;
 mod words;

@@ -5,6 +5,7 @@
 //! `SPILLWAY_CORPUS` of the claims of others. Models that lose something if one part is left out lose it here.
 //! `SPILLWAY_LARGE` tries as many random programs as take minutes.
 
+use crate::generated::questions::{condition, not};
 use crate::generated::{Generated, programs, try_all};
 use crate::support::Random;
 use crate::support::collection::of_the_corpus;
@@ -14,8 +15,8 @@ use spillway::Check;
 use spillway::exec::{Expansion, Explain, FaultKind, Interp, Model, StepOutcome, Violation};
 use spillway::front::{Options, promela};
 use spillway::ir::{
-    Action, Arena, Binary, Claim, ClaimMove, Control, Entity, Expr, ExprKind, Location, LocationId,
-    Owner, Place, Program, Property, PropertyKind, Stmt, StmtKind, Type, Unary, Urgency,
+    Action, Arena, Claim, ClaimMove, Control, Entity, Expr, Location, LocationId, Program,
+    Property, PropertyKind, Stmt, StmtKind, Urgency,
 };
 use spillway::reduce::Reduction;
 use spillway::reduce::claim::{ClaimProduct, NeverClaim};
@@ -396,44 +397,6 @@ fn claim_of(program: &Program, random: &mut Random) -> Claim {
         }
     }
     Claim { locations, start: LocationId::from_index(0), moves }
-}
-
-fn expr(kind: ExprKind) -> Expr {
-    Expr { kind, span: Span::default() }
-}
-
-fn not(condition: Expr) -> Expr {
-    expr(ExprKind::Unary(Unary::Not, Box::new(condition)))
-}
-
-/// A question about where a process is, what a variable holds, or what an invariant asks.
-fn condition(program: &Program, random: &mut Random) -> Expr {
-    let mut all: Vec<Expr> = Vec::new();
-    for property in program.properties.values() {
-        if let PropertyKind::Invariant(condition) = &property.kind {
-            all.push(condition.clone());
-        }
-    }
-    for (process, it) in program.processes.iter().filter(|(_, it)| !it.has_slots()) {
-        for location in it.locations.keys() {
-            all.push(expr(ExprKind::At { process, slot: None, location }));
-        }
-    }
-    for (id, variable) in program.variables.iter().filter(|(_, it)| it.owner == Owner::Program) {
-        if let Type::Scalar(scalar) = &program.types[variable.ty] {
-            if scalar.undefined {
-                continue;
-            }
-            let read = expr(ExprKind::Read(Place::variable(id, Span::default())));
-            let with = expr(ExprKind::Constant(random.below(4) as i64));
-            let operator = [Binary::Equal, Binary::Less, Binary::Greater][random.below(3)];
-            all.push(expr(ExprKind::Binary(operator, Box::new(read), Box::new(with))));
-        }
-    }
-    match all.is_empty() {
-        true => expr(ExprKind::Constant(1)),
-        false => all[random.below(all.len())].clone(),
-    }
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod loops;
 mod messages;
 mod names;
 mod places;
+pub mod questions;
 mod states;
 mod stmts;
 mod trying;

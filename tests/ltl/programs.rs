@@ -1,0 +1,312 @@
+//! Random programs with random formulas and random Büchi automata, on disk against all of the product in memory and its
+//! components: in buffers of a few states, stopped in each stage and gone on with, and on disks that fail in each.
+//!
+//! `SPILLWAY_LARGE` tries as many as take minutes.
+
+use super::formulas::{self, Chance};
+use super::swept::{Means, STAGES, Subject};
+use crate::generated::questions::condition;
+use crate::generated::{Generated, programs, try_all};
+use crate::support::Random;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use spill::fault::Faults;
+use spill::{Disk, FaultDisk};
+use spillway::exec::{Expansion, Interp, Model};
+use spillway::front::{Demand, Observed, Proposition};
+use spillway::ir::components::components;
+use spillway::ir::{Claim, Entity as _, Program};
+use spillway::ltl::{Automaton, Cube, Edge, Formula, State, translate};
+use spillway::reduce::claim::{ClaimProduct, EndedRuns, NeverClaim};
+use spillway::search::checkpoint::Saved;
+use spillway::search::cycles::SavedCycles;
+use spillway::search::lasso::Probed;
+use spillway::session::{AcceptingParts, replay};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+type Tried<T> = Result<T, TestCaseError>;
+
+/// Products with more states are not searched.
+const STATES_MAX: usize = 600;
+
+/// An automaton of up to five states over some propositions, all of whose edges ask little, as else runs would end.
+fn automaton(chance: &mut Chance, propositions: usize) -> Automaton {
+    let count = 1 + chance.below(5);
+    // Forwards, so that there are several components, of all classes.
+    let is_ordered = chance.below(2) == 0;
+    let states = (0..count).map(|at| {
+        let edges = (0..1 + chance.below(3)).map(|_| {
+            let to = match is_ordered && chance.below(4) > 0 {
+                true => (at + chance.below(2)).min(count - 1),
+                false => chance.below(count),
+            };
+            let cube = match chance.below(3) {
+                0 => Cube::default(),
+                _ => Cube::literal(chance.below(propositions), chance.below(2) == 0),
+            };
+            Edge { cube, to }
+        });
+        let edges = edges.collect();
+        State { accepts: chance.below(5) < 2, edges }
+    });
+    Automaton { propositions: Vec::new(), states: states.collect() }
+}
+
+/// Has a program watched by what accepts the runs that violate a random formula, or by a random automaton; nothing if
+/// nothing violates it.
+fn watched(mut program: Program, seed: u64) -> Option<(Program, EndedRuns)> {
+    let (mut random, mut chance) = (Random::new(seed), Chance(seed));
+    let count = 1 + chance.below(3);
+    let proposition = |at: usize, random: &mut Random| Proposition {
+        text: format!("p{at}"),
+        condition: condition(&program, random),
+    };
+    let propositions: Vec<Proposition> =
+        (0..count).map(|at| proposition(at, &mut random)).collect();
+    let names = propositions.iter().map(|it| it.text.clone()).collect();
+    let ended = match chance.below(3) {
+        0 => EndedRuns::Ignored,
+        _ => EndedRuns::Stutter,
+    };
+    let automaton = match chance.below(5) {
+        0..3 => Automaton { propositions: names, ..automaton(&mut chance, count) },
+        _ => {
+            let operators = 1 + chance.below(6);
+            let formula = formulas::random(&mut chance, operators, count);
+            translate(&Formula::Not(Box::new(formula)), names).ok()?
+        }
+    };
+    if automaton.is_empty() {
+        return None;
+    }
+    let demand = Demand::Propositions;
+    Observed { name: None, demand, propositions }.watch(&mut program, "watched", &automaton);
+    Some((program, ended))
+}
+
+/// The plain answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Answer {
+    states: u64,
+    transitions: u64,
+    has_cycle: bool,
+}
+
+/// Of all states of a product, if these are not too many: whether some component has a cycle and an accepting state.
+fn answer(product: &ClaimProduct<'_>) -> Option<Answer> {
+    let width = product.width();
+    let (mut numbers, mut states) = (HashMap::new(), Vec::new());
+    let (mut edges, mut transitions, mut next) = (Vec::new(), 0, 0);
+    let mut buffer = Vec::new();
+    let _ = Expansion::collect(width, &mut buffer, |out| product.initial(out)).unwrap();
+    let number = |state: &[u8], states: &mut Vec<Vec<u8>>, numbers: &mut HashMap<_, _>| {
+        *numbers.entry(state.to_vec()).or_insert_with(|| {
+            states.push(state.to_vec());
+            states.len() - 1
+        })
+    };
+    buffer.chunks_exact(width).for_each(|it| {
+        number(it, &mut states, &mut numbers);
+    });
+    while next < states.len() {
+        buffer.clear();
+        let state = states[next].clone();
+        let collected =
+            Expansion::collect(width, &mut buffer, |out| product.expand(&state, out)).unwrap();
+        transitions += collected.transitions;
+        for successor in buffer.chunks_exact(width) {
+            edges.push((next, number(successor, &mut states, &mut numbers)));
+        }
+        if states.len() > STATES_MAX || edges.len() > 20 * STATES_MAX {
+            return None;
+        }
+        next += 1;
+    }
+    let of = components(states.len(), &edges);
+    let mut turns = vec![false; states.len()];
+    edges
+        .iter()
+        .filter(|&&(from, to)| of[from] == of[to])
+        .for_each(|&(at, _)| turns[of[at]] = true);
+    let has_cycle = (0..states.len()).any(|at| turns[of[at]] && product.is_accepting(&states[at]));
+    Some(Answer { states: states.len() as u64, transitions, has_cycle })
+}
+
+/// Whether no cycle of the components that have accepting cycles is without an accepting location.
+fn is_weak(claim: &Claim) -> bool {
+    let accepts: Vec<bool> = claim.locations.values().map(|it| it.accepting).collect();
+    let edges = claim.moves.iter().map(|it| (it.from.index(), it.to.index()));
+    let edges: Vec<(usize, usize)> = edges.collect();
+    let turns = |edges: &[(usize, usize)]| {
+        let of = components(accepts.len(), edges);
+        let round = edges.iter().filter(|&&(from, to)| of[from] == of[to]);
+        let round: BTreeSet<usize> = round.map(|&(at, _)| at).collect();
+        (of, round)
+    };
+    let (of, round) = turns(&edges);
+    let has_accepting = |part: usize| round.iter().any(|&at| of[at] == part && accepts[at]);
+    let plain = |&&(from, to): &&(usize, usize)| {
+        of[from] == of[to] && has_accepting(of[from]) && !accepts[from] && !accepts[to]
+    };
+    let plain: Vec<(usize, usize)> = edges.iter().filter(plain).copied().collect();
+    turns(&plain).1.is_empty()
+}
+
+/// What was tried.
+#[derive(Default)]
+struct Census(RefCell<BTreeMap<String, u64>>);
+
+impl Census {
+    fn add(&self, what: impl Into<String>, counts: bool) {
+        *self.0.borrow_mut().entry(what.into()).or_default() += u64::from(counts);
+    }
+
+    fn of(&self, what: &str) -> u64 {
+        self.0.borrow().get(what).copied().unwrap_or_default()
+    }
+}
+
+/// A product, what is accepting in it, and the plain answer.
+struct Trial<'a> {
+    product: &'a ClaimProduct<'a>,
+    subject: Subject<'a>,
+    answer: Answer,
+    census: &'a Census,
+}
+
+impl Trial<'_> {
+    /// Whether what was found is right, and the states that were reached are all.
+    fn is_right(&self, disk: &dyn Disk, found: &Probed) -> Tried<()> {
+        let outcome = Saved::load(disk).unwrap().outcome().unwrap();
+        let answer = Answer {
+            states: outcome.states(),
+            transitions: outcome.transitions,
+            has_cycle: matches!(found, Probed::Found(_)),
+        };
+        prop_assert!(*found != Probed::Open);
+        prop_assert_eq!(answer, self.answer);
+        if let Probed::Found(lasso) = found {
+            prop_assert_eq!(replay(self.product, lasso).unwrap().len(), lasso.states.len() + 1);
+            let mut round = lasso.states[lasso.back..].iter();
+            prop_assert!(round.any(|it| self.product.is_accepting(it)));
+        }
+        Ok(())
+    }
+
+    /// In any buffers and shards, by any threads, in one sitting and in many it is the same.
+    fn is_the_same_in_sittings(&self, chance: &mut Chance) -> Tried<(Probed, u32)> {
+        let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+        let expected = self.subject.search(&disk, Means::WHOLE, &mut |_| {}).unwrap();
+        self.is_right(&*disk, &expected.0)?;
+        let saved = SavedCycles::load(&*disk).unwrap();
+        let region: u64 = saved.region.iter().map(|it| it.at.keys).sum();
+        let sort = match (region, self.subject.is_weak) {
+            (0, _) => "with nothing to sweep",
+            (_, true) => "weak",
+            (_, false) => "strong",
+        };
+        self.census.add("tried", true);
+        self.census.add(sort, true);
+        self.census.add("violated", self.answer.has_cycle);
+        self.census.add("swept often", expected.1 > 8);
+        let means = Means {
+            threads: 1 + chance.below(2),
+            buffer: 1 + chance.below(30) as u64,
+            shard_states: 1 + chance.below(40) as u64,
+            reached: 1 + chance.below(1 + self.answer.states as usize) as u64,
+            sitting: 1,
+        };
+        let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+        let mut grows = false;
+        let mut tell = |stage| grows |= stage == "reaching from accepting states";
+        let found = self.subject.search(&disk, means, &mut tell).unwrap();
+        self.is_right(&*disk, &found.0)?;
+        prop_assert_eq!(&found, &expected);
+        prop_assert!(!(grows && self.subject.is_weak), "to trim is enough");
+        Ok(expected)
+    }
+
+    /// Where the disk fails in any stage, the search goes on from its last checkpoint to the same end.
+    fn survives_faults(&self, expected: &(Probed, u32), chance: &mut Chance) -> Tried<()> {
+        let means = Means { threads: 1, buffer: 9, shard_states: 30, reached: 40, sitting: 2 };
+        let disk = Arc::new(FaultDisk::new());
+        let shared: Arc<dyn Disk> = disk.clone();
+        let (mut stages, mut before) = (Vec::new(), 0);
+        self.subject
+            .search(&shared, means, &mut |stage| {
+                let now = disk.operations();
+                stages.push((stage, std::mem::replace(&mut before, now)..now));
+            })
+            .unwrap();
+        for stage in STAGES {
+            let sittings: Vec<_> = stages.iter().filter(|(it, _)| *it == stage).collect();
+            let Some((_, range)) = sittings.get(chance.below(sittings.len().max(1))) else {
+                continue;
+            };
+            let at = range.start + chance.below((range.end - range.start).max(1) as usize) as u64;
+            let kind = chance.below(3);
+            let plan = match (Faults::new().seed(at), kind) {
+                (plan, 0) => plan.crash_at(at),
+                (plan, 1) => plan.io_error_at(at),
+                (plan, _) => plan.full_from(at),
+            };
+            let failing = Arc::new(FaultDisk::with_faults(plan));
+            let shared: Arc<dyn Disk> = failing.clone();
+            let told = self.subject.search(&shared, means, &mut |_| {});
+            // What fails may be a removal that nothing depends on.
+            prop_assert!(told.is_err() || told.as_ref().unwrap() == expected);
+            self.census.add(format!("failed while {stage}"), told.is_err());
+            let disk: Arc<dyn Disk> = Arc::new(match chance.below(2) {
+                0 => failing.restart(),
+                _ => failing.reboot(at),
+            });
+            let found = self.subject.search(&disk, means, &mut |_| {}).unwrap();
+            prop_assert_eq!(&found, expected, "{}: operation {}", stage, at);
+            self.is_right(&*disk, &found.0)?;
+        }
+        Ok(())
+    }
+}
+
+fn is_judged_right(program: Program, seed: u64, census: &Census) -> Tried<()> {
+    let Some((program, ended)) = watched(program, seed) else { return Ok(()) };
+    let Ok(interp) = Interp::new(program) else { return Ok(()) };
+    let product = NeverClaim::of(&interp).unwrap().of_runs(ended).with(&interp);
+    let Some(answer) = answer(&product) else { return Ok(()) };
+    let parts = AcceptingParts::of(product.claim());
+    prop_assert_eq!(parts.are_weak(), is_weak(product.claim()));
+    let component = |state: &[u8]| parts.component(product.location(state));
+    let accepts = |state: &[u8]| product.is_accepting(state);
+    let subject = Subject {
+        model: &product,
+        component: &component,
+        accepts: &accepts,
+        is_weak: parts.are_weak(),
+    };
+    let trial = Trial { product: &product, subject, answer, census };
+    let mut chance = Chance(seed ^ 1 << 40);
+    let expected = trial.is_the_same_in_sittings(&mut chance)?;
+    // Most searches are alike in this; those with more sweeps have more stages.
+    match expected.1 > 4 || chance.below(8) == 0 {
+        true => trial.survives_faults(&expected, &mut chance),
+        false => Ok(()),
+    }
+}
+
+#[test]
+fn random_programs_are_judged_on_disk_as_in_memory() {
+    let census = Census::default();
+    try_all(600, (programs(), any::<u32>()), |(Generated(program), seed)| {
+        is_judged_right(program, seed.into(), &census)
+    });
+    println!("{:?}", census.0.borrow());
+    for (what, least) in
+        [("tried", 150), ("violated", 30), ("weak", 15), ("strong", 6), ("swept often", 3)]
+    {
+        assert!(census.of(what) >= least, "{what}: {}", census.of(what));
+    }
+    let stages = STAGES.iter().take(5);
+    stages.for_each(|it| assert!(census.of(&format!("failed while {it}")) > 0, "{it}"));
+}

@@ -1,0 +1,156 @@
+//! Accepting cycles of a model looked for on disk, in sittings and in little memory.
+
+use spill::{Disk, Metered, Result};
+use spillway::exec::Model;
+use spillway::search::checkpoint::{MANIFEST, Saved};
+use spillway::search::cycles::{Accepting, ComponentOf, CycleSearch, Reached, SavedCycles};
+use spillway::search::lasso::Probed;
+use spillway::search::visited::Visited;
+use spillway::search::{Checks, Control, Limits, MemoryPlan, Search, Verdict};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What is searched.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    pub model: &'a dyn Model,
+    /// The component of each state, if there can be accepting cycles in it.
+    pub component: &'a ComponentOf<'a>,
+    pub accepts: &'a (dyn Fn(&[u8]) -> bool + Sync),
+    pub is_weak: bool,
+}
+
+/// What a search takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Means {
+    pub threads: usize,
+    /// States in a buffer.
+    pub buffer: u64,
+    pub shard_states: u64,
+    /// States that are reached in a sitting.
+    pub reached: u64,
+    /// Sweeps in a sitting.
+    pub sitting: u32,
+}
+
+impl Means {
+    /// Room for everything, and one sitting.
+    pub const WHOLE: Means = Means {
+        threads: 1,
+        buffer: 4000,
+        shard_states: 1 << 20,
+        reached: u64::MAX,
+        sitting: u32::MAX,
+    };
+
+    fn plan(self, width: usize) -> MemoryPlan {
+        let bytes = self.buffer * width as u64;
+        MemoryPlan {
+            budget: 0,
+            base: 0,
+            reserve: 0,
+            threads: self.threads,
+            buffer: bytes,
+            young: 4 * bytes,
+            filter: bytes,
+            obligations: 0,
+        }
+    }
+
+    fn control(self) -> Control {
+        match self.reached {
+            u64::MAX => Control::default(),
+            // Checkpoints inside levels, too.
+            _ => Control::new(Duration::ZERO, None),
+        }
+    }
+}
+
+/// What a search does until a place to stop at.
+pub const STAGES: [&str; 6] = [
+    "reaching",
+    "gathering",
+    "trimming",
+    "reaching from accepting states",
+    "looking for a loop",
+    "done",
+];
+
+impl Subject<'_> {
+    fn accepting(&self) -> Accepting<'_> {
+        let Subject { component, accepts, is_weak, .. } = *self;
+        Accepting { component, accepts, is_weak }
+    }
+
+    /// Searches on a disk, or goes on there; what was found, and how many sweeps it took. After each stage, or sitting of
+    /// one, it tells which of [`STAGES`] that was.
+    pub fn search(
+        &self,
+        disk: &Arc<dyn Disk>,
+        means: Means,
+        tell: &mut dyn FnMut(&'static str),
+    ) -> Result<(Probed, u32)> {
+        if !SavedCycles::is_in(&**disk)? {
+            self.reach(disk, means, tell)?;
+        }
+        loop {
+            let (reached, saved) =
+                (Reached::of(&Saved::load(&**disk)?)?, SavedCycles::load(&**disk)?);
+            let (stop, stage) = (saved.sweeps.saturating_add(means.sitting), saved.stage_name());
+            let (control, plan) = (means.control(), means.plan(self.model.width()));
+            let both = (reached, saved);
+            let search = CycleSearch::resume(
+                self.model,
+                self.accepting(),
+                disk.clone(),
+                both,
+                plan,
+                &control,
+            )?;
+            let mut search = search.up_to(stop);
+            let found = search.run()?;
+            assert!(search.saved().sweeps <= stop);
+            tell(stage);
+            if found != Probed::Open {
+                return Ok((found, search.saved().sweeps));
+            }
+        }
+    }
+
+    /// Reaches all states, and gathers the region.
+    fn reach(
+        &self,
+        disk: &Arc<dyn Disk>,
+        means: Means,
+        tell: &mut dyn FnMut(&'static str),
+    ) -> Result<()> {
+        let (model, plan, control) = (self.model, means.plan(self.model.width()), means.control());
+        let limits =
+            |max_states| Limits { checks: Checks::NONE, stop_on_violation: false, max_states };
+        let mut most = Some(means.reached).filter(|&it| it < u64::MAX);
+        loop {
+            let metered = Arc::new(Metered::new(disk.clone(), None)?);
+            let begun = disk.list()?.iter().any(|(name, _)| name == MANIFEST);
+            let mut search = match begun {
+                false => Search::begin(model, metered, plan, limits(most), &control)?,
+                true => {
+                    let saved = Saved::load(&**disk)?;
+                    Search::resume(model, metered, saved, plan, limits(most), &control)?
+                }
+            };
+            let verdict = search.run()?.verdict;
+            tell("reaching");
+            if verdict == Verdict::Verified {
+                let Visited::Sorted(store) = search.store() else { unreachable!() };
+                let shards = Some(means.shard_states);
+                let accepting = self.accepting();
+                let made =
+                    CycleSearch::gather(store, model, &accepting, &**disk, &control, shards)?;
+                assert!(made.is_some());
+                tell("gathering");
+                return Ok(());
+            }
+            most = most.map(|it| it + means.reached);
+        }
+    }
+}

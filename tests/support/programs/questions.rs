@@ -1,0 +1,47 @@
+//! Questions about the states of programs.
+#![allow(dead_code)]
+
+use crate::support::Random;
+use spillway::ir::{
+    Binary, Entity, Expr, ExprKind, Owner, Place, Program, PropertyKind, Type, Unary,
+};
+use spillway::source::Span;
+
+fn expr(kind: ExprKind) -> Expr {
+    Expr { kind, span: Span::default() }
+}
+
+/// The opposite.
+pub fn not(condition: Expr) -> Expr {
+    expr(ExprKind::Unary(Unary::Not, Box::new(condition)))
+}
+
+/// A question about where a process is, what a variable holds, or what an invariant asks.
+pub fn condition(program: &Program, random: &mut Random) -> Expr {
+    let mut all: Vec<Expr> = Vec::new();
+    for property in program.properties.values() {
+        if let PropertyKind::Invariant(condition) = &property.kind {
+            all.push(condition.clone());
+        }
+    }
+    for (process, it) in program.processes.iter().filter(|(_, it)| !it.has_slots()) {
+        for location in it.locations.keys() {
+            all.push(expr(ExprKind::At { process, slot: None, location }));
+        }
+    }
+    for (id, variable) in program.variables.iter().filter(|(_, it)| it.owner == Owner::Program) {
+        if let Type::Scalar(scalar) = &program.types[variable.ty] {
+            if scalar.undefined {
+                continue;
+            }
+            let read = expr(ExprKind::Read(Place::variable(id, Span::default())));
+            let with = expr(ExprKind::Constant(random.below(4) as i64));
+            let operator = [Binary::Equal, Binary::Less, Binary::Greater][random.below(3)];
+            all.push(expr(ExprKind::Binary(operator, Box::new(read), Box::new(with))));
+        }
+    }
+    match all.is_empty() {
+        true => expr(ExprKind::Constant(1)),
+        false => all[random.below(all.len())].clone(),
+    }
+}
