@@ -155,6 +155,75 @@ fn a_search_that_is_stopped_after_each_sweep_comes_to_the_same() {
     }
 }
 
+/// A node that leads to `many`, all of which lead to one, twice over; behind the last one a loop, if there is to be one.
+fn fan(many: usize, sort: Sort, turns: bool) -> Net {
+    let mut next: Vec<Vec<u16>> = Vec::new();
+    for _ in 0..2 {
+        let first = next.len() as u16;
+        let hub = first + many as u16 + 1;
+        next.push((first + 1..hub).collect());
+        // Some come one after another, so that they leave in several sweeps.
+        let on =
+            |at: u16| if at.is_multiple_of(3) { vec![hub.min(at + 1), hub] } else { vec![hub] };
+        next.extend((first + 1..hub).map(on));
+    }
+    let last = next.len() as u16;
+    next.extend([vec![last + 1], if turns { vec![last] } else { Vec::new() }]);
+    let accepts = (0..next.len()).map(|at| sort == Sort::Weak || at % 5 == 0 || at > last.into());
+    let accepts = accepts.collect();
+    Net { graph: Digraph { next, accepts }, parts: 1, sorts: vec![sort] }
+}
+
+/// Up to 253 predecessors are counted.
+#[test]
+fn a_state_with_more_predecessors_than_are_counted_leaves_when_all_have_left() {
+    for many in [1, 251, 252, 253, 254, 255, 256, 257, 506, 507, 508, 509, 510, 511, 512, 1100] {
+        for (sort, turns) in
+            [Sort::Weak, Sort::Strong].into_iter().flat_map(|it| [(it, false), (it, true)])
+        {
+            let net = fan(many, sort, turns);
+            assert_eq!(net.has_cycle(), turns);
+            let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+            let whole = search(&net, &disk, Means::WHOLE).unwrap();
+            assert_eq!(whole.0 != Probed::None, turns, "{many}");
+            // Who has too many is counted once, and once more when nothing else leaves.
+            let again = if many > 253 { 2 } else { 0 };
+            assert!(turns || whole.1 <= 10 + again, "{many}: {}", whole.1);
+            let means =
+                Means { threads: 2, buffer: 90, shard_states: 200, sitting: 3, ..Means::WHOLE };
+            let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+            assert_eq!(search(&net, &disk, means).unwrap(), whole, "{many}");
+        }
+    }
+}
+
+/// No state is expanded in two rounds: from a loop, come to late, a chain of accepting nodes goes out that is come to at
+/// once, and of which one round is enough to know that it leads nowhere.
+#[test]
+fn what_a_round_has_come_to_is_not_gone_through_again() {
+    let (way, chain) = (50, 40);
+    let (turning, first) = (way + 1, way + 2);
+    let next = (0..first + chain).map(|at| match at {
+        0 => vec![1, first],
+        at if at == turning => vec![turning, first],
+        at if at + 1 == first + chain => Vec::new(),
+        at => vec![at + 1],
+    });
+    let next: Vec<Vec<u16>> = next.collect();
+    for sort in [Sort::Weak, Sort::Strong] {
+        let accepts = (0..next.len() as u16).map(|at| sort == Sort::Weak || at >= turning);
+        let graph = Digraph { next: next.clone(), accepts: accepts.collect() };
+        let net = Net { graph, parts: 1, sorts: vec![sort] };
+        let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+        let (found, sweeps) = search(&net, &disk, Means::WHOLE).unwrap();
+        let Probed::Found(lasso) = found else { panic!("there is a loop") };
+        assert_eq!(lasso.back, usize::from(turning));
+        assert_eq!(lasso.states.len(), usize::from(turning) + 1);
+        // Trimming takes the way; reaching and the two rounds, the chain and a few more.
+        assert!(sweeps <= u32::from(way + 2 * chain) + 10, "{sweeps}");
+    }
+}
+
 /// Small enough for a fault at each operation, large enough for each turn: trimming, reaching, a round that leads nowhere.
 fn turning(seeds: std::ops::Range<u64>) -> Vec<(Net, (Probed, u32))> {
     let nets = seeds.map(|seed| Net::random(seed, 40));
