@@ -22,6 +22,7 @@
 //! What is known of states is a small number for each, in files that each sweep reads and writes from the front to the back
 //! (`marks.rs`); all that is in memory are successors that are being sorted. The end of each sweep is a place to stop at.
 
+mod keys;
 mod marks;
 mod pick;
 mod region;
@@ -38,6 +39,7 @@ use super::lasso::{Lasso, Probed};
 use super::trace::Finder;
 use super::{Control, MemoryPlan};
 use crate::exec::Model;
+use keys::Keys;
 use marks::{Counts, ShardMarks};
 use pick::Picking;
 use saved::Next;
@@ -88,6 +90,8 @@ pub struct CycleSearch<'a> {
     plan: MemoryPlan,
     control: &'a Control,
     reached: Reached,
+    /// What the states of the region are there.
+    keys: Keys,
     saved: SavedCycles,
     shards: Vec<Segment>,
     owed: Vec<Owed>,
@@ -119,10 +123,10 @@ impl<'a> CycleSearch<'a> {
         let levels = store.levels();
         let states = levels.saved().each_keys().sum();
         let shard_states = shard_states.unwrap_or_else(|| region::shard_states(states));
-        let keys = (model.width(), store.codec());
+        let keys = Keys::of(model.width(), store.codec());
         let stop = || control.should_stop();
         let place = (disk, shard_states);
-        let Some(region) = region::build(&store.runs(), keys, accepting, place, &stop)? else {
+        let Some(region) = region::build(&store.runs(), &keys, accepting, place, &stop)? else {
             return Ok(None);
         };
         let marks: Vec<ShardMarks> =
@@ -156,7 +160,8 @@ impl<'a> CycleSearch<'a> {
         if saved.digest != model.digest() {
             return Err(Error::corrupt(saved::CYCLES, 0, "it belongs to another model"));
         }
-        let width = model.width();
+        let keys = Keys::of(model.width(), &reached.codec);
+        let width = keys.width();
         if width + RANK > WIDTH_MAX {
             let most = WIDTH_MAX - RANK;
             let what = format!(
@@ -175,6 +180,7 @@ impl<'a> CycleSearch<'a> {
         Ok(CycleSearch {
             owed: owed.collect(),
             rooms: (0..threads).map(|_| Room::new(width)).collect(),
+            keys,
             seconds_before: saved.seconds,
             model,
             accepting,
@@ -240,8 +246,13 @@ impl<'a> CycleSearch<'a> {
     /// One sweep, and what comes after it; false if told to stop.
     fn sweep(&mut self, turn: Turn) -> Result<bool> {
         let begins = turn == Turn::Round && self.saved.layers.is_empty();
+        let mut target_key = Vec::new();
+        let target =
+            self.saved.target.as_ref().filter(|_| matches!(turn, Turn::Round | Turn::Peel));
+        target.map_or(Ok(()), |it| self.keys.project(&it.state, &mut target_key))?;
         let sweep = Sweep {
             model: self.model,
+            keys: &self.keys,
             accepting: &self.accepting,
             disk: &*self.disk,
             control: self.control,
@@ -249,7 +260,7 @@ impl<'a> CycleSearch<'a> {
             marks: &self.saved.marks,
             turn,
             number: self.saved.sweeps + 1,
-            target: self.saved.target.as_ref().map(|it| it.state.as_slice()),
+            target: target.map(|_| target_key.as_slice()),
             begins,
         };
         let Some(swept) = sweep.run(&mut self.owed, &mut self.rooms)? else { return Ok(false) };
@@ -327,7 +338,7 @@ impl<'a> CycleSearch<'a> {
             shards: &self.shards,
             marks: &self.saved.marks,
             levels: (levels, codec),
-            width: self.model.width(),
+            keys: &self.keys,
             from: self.saved.target.as_ref().map_or(0, |it| it.level),
         };
         let name = FileName::Layer { sweep: self.saved.sweeps, shard: u16::MAX };

@@ -1,6 +1,7 @@
 //! Which accepting state of a set comes first: that of the lowest level.
 
 use super::Accepting;
+use super::keys::Keys;
 use super::marks::{OUT, ShardMarks};
 use super::saved::Target;
 use crate::search::Control;
@@ -16,8 +17,7 @@ pub(super) struct Picking<'a> {
     pub(super) shards: &'a [Segment],
     pub(super) marks: &'a [ShardMarks],
     pub(super) levels: (&'a SavedLevels, &'a Codec),
-    /// Bytes of a state.
-    pub(super) width: usize,
+    pub(super) keys: &'a Keys,
     /// Levels below this have none.
     pub(super) from: u64,
 }
@@ -27,7 +27,7 @@ impl Picking<'_> {
     /// if told to stop, or if there is none.
     pub(super) fn first(&self, name: FileName) -> Result<Option<Target>> {
         let Some(wanted) = self.wanted(name)? else { return Ok(None) };
-        let found = self.in_levels(&wanted.open(self.disk, self.width)?);
+        let found = self.in_levels(&wanted.open(self.disk, self.keys.whole())?);
         self.disk.remove(&name.to_string())?;
         found
     }
@@ -35,9 +35,9 @@ impl Picking<'_> {
     /// The accepting states of the set, as a segment; nothing if told to stop.
     fn wanted(&self, name: FileName) -> Result<Option<FileSegment>> {
         let mut file = self.disk.create(&name.to_string())?;
-        let mut writer = SegmentWriter::new(self.width, &mut *file);
-        let (mut decoder, mut states, mut codes) =
-            (Decoder::new(self.width), Vec::new(), Vec::new());
+        let mut writer = SegmentWriter::new(self.keys.whole(), &mut *file);
+        let (mut decoder, mut keys) = (Decoder::new(self.keys.width()), Vec::new());
+        let (mut states, mut codes) = (Vec::new(), Vec::new());
         for (segment, marks) in self.shards.iter().zip(self.marks) {
             let mut reader = marks.read(self.disk)?;
             for block in 0..segment.blocks() {
@@ -49,9 +49,10 @@ impl Picking<'_> {
                     return Ok(None);
                 }
                 chunk.read(&mut codes);
-                segment.decode(block, &mut decoder, &mut states)?;
+                segment.decode(block, &mut decoder, &mut keys)?;
                 segment.release(block..block + 1);
-                for (state, &code) in states.chunks_exact(self.width).zip(&codes) {
+                self.keys.lift(&keys, &mut states);
+                for (state, &code) in states.chunks_exact(self.keys.whole()).zip(&codes) {
                     if code != OUT && (self.accepting.accepts)(state) {
                         writer.push(state)?;
                     }
@@ -67,10 +68,10 @@ impl Picking<'_> {
         let (levels, codec) = self.levels;
         let mut found =
             Found { segment: wanted, decoder: wanted.decoder(), block: None, states: Vec::new() };
-        let (mut decoder, mut states) = (Decoder::new(self.width), Vec::new());
+        let whole = self.keys.whole();
+        let (mut decoder, mut states) = (Decoder::new(whole), Vec::new());
         for level in self.from..levels.len() as u64 {
-            let segments =
-                levels.open(self.disk, self.width, &codec.unprojected(), level as usize)?;
+            let segments = levels.open(self.disk, whole, &codec.unprojected(), level as usize)?;
             for segment in &segments {
                 for block in 0..segment.blocks() {
                     if self.control.should_stop() {
@@ -78,7 +79,7 @@ impl Picking<'_> {
                     }
                     segment.decode(block, &mut decoder, &mut states)?;
                     segment.release(block..block + 1);
-                    for state in states.chunks_exact(self.width) {
+                    for state in states.chunks_exact(whole) {
                         if (self.accepting.accepts)(state) && found.has(state)? {
                             return Ok(Some(Target { level, state: state.to_vec() }));
                         }

@@ -4,9 +4,9 @@
 //! out which states their successors are.
 
 use super::Accepting;
+use super::keys::Keys;
 use spill::{
-    Candidates, Codec, Disk, FileName, FileSegment, Merge, Result, Segment, SegmentWriter,
-    batch_keys,
+    Candidates, Disk, FileName, FileSegment, Merge, Result, Segment, SegmentWriter, batch_keys,
 };
 
 /// The fewest states of a shard, where there is more than one.
@@ -20,23 +20,23 @@ pub(super) fn shard_states(states: u64) -> u64 {
     states.div_ceil(SHARDS).max(SHARD_MIN)
 }
 
-/// Writes the states of `runs`, keys of `codec`'s in memory, that can lie on accepting cycles: so many in each shard.
+/// Writes those of `runs` that can lie on accepting cycles: so many in each shard.
 /// Nothing if told to stop. The file is flushed, but not synced.
 pub(super) fn build(
     runs: &Candidates,
-    (whole, codec): (usize, &Codec),
+    keys: &Keys,
     accepting: &Accepting,
     (disk, shard_states): (&dyn Disk, u64),
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<Vec<FileSegment>>> {
-    let width = codec.key_width(whole);
+    let width = keys.width();
     let mut merge = Merge::new(width, runs.sources(width, None, None));
     let (mut batch, mut lifted, mut kept) = (Vec::new(), Vec::new(), Vec::new());
     let mut pieces = Vec::new();
     let mut file = disk.create(&FileName::Region.to_string())?;
     let mut at_end = false;
     while !at_end {
-        let mut writer = SegmentWriter::new(whole, &mut *file);
+        let mut writer = SegmentWriter::new(width, &mut *file);
         let mut states = 0;
         while states < shard_states && !at_end {
             merge.next(&mut batch, batch_keys(width).min((shard_states - states) as usize))?;
@@ -44,22 +44,16 @@ pub(super) fn build(
             if stop() {
                 return Ok(None);
             }
-            let keys = match codec.projection() {
-                None => &batch,
-                Some(projection) => {
-                    lifted.clear();
-                    projection.lift(&batch, &mut lifted);
-                    &lifted
-                }
-            };
+            keys.lift(&batch, &mut lifted);
             kept.clear();
-            for state in keys.chunks_exact(whole) {
+            let both = batch.chunks_exact(width).zip(lifted.chunks_exact(keys.whole()));
+            for (key, state) in both {
                 if (accepting.component)(state).is_some() {
-                    kept.extend_from_slice(state);
+                    kept.extend_from_slice(key);
                 }
             }
             writer.push(&kept)?;
-            states += (kept.len() / whole) as u64;
+            states += (kept.len() / width) as u64;
         }
         if states > 0 {
             pieces.push(FileSegment { file: FileName::Region, at: writer.finish()? });
@@ -70,6 +64,6 @@ pub(super) fn build(
 }
 
 /// The shards, open.
-pub(super) fn open(pieces: &[FileSegment], disk: &dyn Disk, whole: usize) -> Result<Vec<Segment>> {
-    pieces.iter().map(|piece| piece.open(disk, whole)).collect()
+pub(super) fn open(pieces: &[FileSegment], disk: &dyn Disk, width: usize) -> Result<Vec<Segment>> {
+    pieces.iter().map(|piece| piece.open(disk, width)).collect()
 }

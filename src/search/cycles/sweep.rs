@@ -5,6 +5,7 @@
 //! and written from the front to the back, a shard at a time, each by a thread.
 
 use super::Accepting;
+use super::keys::Keys;
 use super::marks::{Counts, IN, MANY, MarksWriter, OUT, ShardMarks};
 use crate::exec::{Expansion, Model};
 use crate::search::Control;
@@ -102,22 +103,33 @@ impl Turn {
 /// What a thread works in.
 pub(super) struct Room {
     decoder: Decoder,
-    states: Vec<u8>,
+    /// The keys of a block.
+    block: Vec<u8>,
     codes: Vec<u8>,
     hits: Vec<u32>,
+    expanded: Expanded,
+}
+
+/// A state, its successors, and the keys of these.
+#[derive(Default)]
+struct Expanded {
+    state: Vec<u8>,
     successors: Vec<u8>,
+    kept: Vec<u8>,
+    keys: Vec<u8>,
 }
 
 impl Room {
     pub(super) fn new(width: usize) -> Room {
-        let (states, codes, hits, successors) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Room { decoder: Decoder::new(width), states, codes, hits, successors }
+        let (block, codes, hits) = (Vec::new(), Vec::new(), Vec::new());
+        Room { decoder: Decoder::new(width), block, codes, hits, expanded: Expanded::default() }
     }
 }
 
 /// What a sweep is made with.
 pub(super) struct Sweep<'a> {
     pub(super) model: &'a dyn Model,
+    pub(super) keys: &'a Keys,
     pub(super) accepting: &'a Accepting<'a>,
     pub(super) disk: &'a dyn Disk,
     pub(super) control: &'a Control,
@@ -126,7 +138,7 @@ pub(super) struct Sweep<'a> {
     pub(super) turn: Turn,
     /// From 1.
     pub(super) number: u32,
-    /// The state that a round begins with and is to come to again.
+    /// The key of the state that a round begins with and is to come to again.
     pub(super) target: Option<&'a [u8]>,
     /// Whether the round begins.
     pub(super) begins: bool,
@@ -143,7 +155,7 @@ pub(super) struct Swept {
 
 impl Sweep<'_> {
     fn width(&self) -> usize {
-        self.model.width()
+        self.keys.width()
     }
 
     /// Bytes of a successor and a rank.
@@ -167,7 +179,7 @@ impl Sweep<'_> {
     /// Takes note of the successors of the states that are expanded; false if told to stop.
     fn expand(&self, owed: &mut [Owed], rooms: &mut [Room]) -> Result<bool> {
         if let Some(target) = self.target.filter(|_| self.begins) {
-            let whole = self.expand_state(target, 0, &mut owed[0], &mut rooms[0].successors);
+            let whole = self.expand_state(target, 0, &mut owed[0], &mut rooms[0].expanded);
             owed[0].sort();
             return whole;
         }
@@ -215,15 +227,13 @@ impl Sweep<'_> {
                 if self.control.should_stop() {
                     return Ok(false);
                 }
-                let Room { decoder, states, codes, successors, .. } = &mut *room;
+                let Room { decoder, block: keys, codes, expanded, .. } = &mut *room;
                 chunk.read(codes);
-                segment.decode(block, decoder, states)?;
+                segment.decode(block, decoder, keys)?;
                 segment.release(block..block + 1);
-                let states = states.chunks_exact(self.width()).zip(&*codes).zip(rank..);
-                for ((state, &code), rank) in states {
-                    if self.is_expanded(code, state)
-                        && !self.expand_state(state, rank, owed, successors)?
-                    {
+                let keys = keys.chunks_exact(self.width()).zip(&*codes).zip(rank..);
+                for ((key, &code), rank) in keys {
+                    if self.is_expanded(code) && !self.expand_state(key, rank, owed, expanded)? {
                         return Ok(false);
                     }
                 }
@@ -233,10 +243,10 @@ impl Sweep<'_> {
         Ok(true)
     }
 
-    fn is_expanded(&self, code: u8, state: &[u8]) -> bool {
+    /// Whether the states of this number are expanded, or of them those that accept.
+    fn is_expanded(&self, code: u8) -> bool {
         match self.turn {
-            Turn::Count => code != OUT,
-            Turn::Seed => code != OUT && (self.accepting.accepts)(state),
+            Turn::Count | Turn::Seed => code != OUT,
             turn => turn.pending() == Some(code),
         }
     }
@@ -244,11 +254,16 @@ impl Sweep<'_> {
     /// Takes note of the successors of a state that can lie on accepting cycles with it; false if told to stop.
     fn expand_state(
         &self,
-        state: &[u8],
+        key: &[u8],
         rank: u64,
         owed: &mut Owed,
-        successors: &mut Vec<u8>,
+        expanded: &mut Expanded,
     ) -> Result<bool> {
+        let Expanded { state, successors, kept, keys } = expanded;
+        self.keys.lift(key, state);
+        if self.turn == Turn::Seed && !(self.accepting.accepts)(state) {
+            return Ok(true);
+        }
         successors.clear();
         let model = self.model;
         let _ = Expansion::collect(model.width(), successors, |out| model.expand(state, out))?;
@@ -258,11 +273,12 @@ impl Sweep<'_> {
         let component = (self.accepting.component)(state);
         // Where it is enough to know that something leads there, successors of several states are one.
         let rank = if matches!(self.turn, Turn::Count | Turn::Drop) { rank } else { 0 };
-        for successor in successors.chunks_exact(self.width()) {
-            if (self.accepting.component)(successor) == component {
-                owed.owe(self.number, rank, successor)?;
-            }
-        }
+        kept.clear();
+        let stays = |it: &&[u8]| (self.accepting.component)(it) == component;
+        let staying = successors.chunks_exact(model.width()).filter(stays);
+        staying.for_each(|it| kept.extend_from_slice(it));
+        self.keys.project(kept, keys)?;
+        keys.chunks_exact(self.width()).try_for_each(|it| owed.owe(self.number, rank, it))?;
         Ok(true)
     }
 
@@ -329,18 +345,18 @@ impl Sweep<'_> {
             if self.control.should_stop() {
                 return Ok(None);
             }
-            let Room { decoder, states, codes, hits, .. } = &mut *room;
+            let Room { decoder, block: keys, codes, hits, .. } = &mut *room;
             chunk.read(codes);
             if arrive || self.turn == Turn::Peel {
-                segment.decode(block, decoder, states)?;
+                segment.decode(block, decoder, keys)?;
                 segment.release(block..block + 1);
             }
             hits.clear();
             hits.resize(codes.len(), 0);
             if arrive {
-                arrivals.count(states, end.as_deref(), hits)?;
+                arrivals.count(keys, end.as_deref(), hits)?;
             }
-            self.renumber(states, codes, hits, &mut layer)?;
+            self.renumber(keys, codes, hits, &mut layer)?;
             writer.push(codes, self.turn.pending())?;
         }
         let (layer, returned) = layer.finish()?;
@@ -350,22 +366,27 @@ impl Sweep<'_> {
     /// Gives the states of a block their new numbers.
     fn renumber(
         &self,
-        states: &[u8],
+        keys: &[u8],
         codes: &mut [u8],
         hits: &[u32],
         layer: &mut Layer,
     ) -> Result<()> {
         let width = self.width();
         for (at, (code, &hits)) in codes.iter_mut().zip(hits).enumerate() {
-            let state = || &states[at * width..][..width];
-            let next = self.turn.next(*code, hits, &|| (self.accepting.accepts)(state()));
+            let key = || &keys[at * width..][..width];
+            let accepts = || {
+                let mut state = Vec::new();
+                self.keys.lift(key(), &mut state);
+                (self.accepting.accepts)(&state)
+            };
+            let next = self.turn.next(*code, hits, &accepts);
             let wrong =
                 || Error::Source { reason: "a state has other successors than before".into() };
             let mut next = next.ok_or_else(wrong)?;
             if self.turn == Turn::Round && *code == IN && next == REACHED {
-                layer.push(state())?;
+                layer.push(key())?;
             }
-            if self.turn == Turn::Peel && self.target == Some(state()) {
+            if self.turn == Turn::Peel && self.target == Some(key()) {
                 next = OUT;
             }
             *code = next;
@@ -374,9 +395,10 @@ impl Sweep<'_> {
     }
 }
 
-/// The successors of a shard, in ascending order.
+/// The keys of the successors of a shard, in ascending order.
 struct Arrivals<'a> {
     merge: Merge<'a>,
+    /// Bytes of a key.
     width: usize,
     batch: Vec<u8>,
     /// Bytes of these that are used.
@@ -401,18 +423,18 @@ impl<'a> Arrivals<'a> {
         Ok(self.batch.get(self.at..self.at + self.width))
     }
 
-    /// Counts how often each of `states` arrives, up to the first arrival that is not less than `end`.
-    fn count(&mut self, states: &[u8], end: Option<&[u8]>, hits: &mut [u32]) -> Result<()> {
+    /// Counts how often each of `keys` arrives, up to the first arrival that is not less than `end`.
+    fn count(&mut self, keys: &[u8], end: Option<&[u8]>, hits: &mut [u32]) -> Result<()> {
         let width = self.width;
         let mut at = 0;
         while let Some(arrival) = self.peek()? {
             if end.is_some_and(|end| arrival >= end) {
                 break;
             }
-            while at < hits.len() && states[at * width..][..width] < *arrival {
+            while at < hits.len() && keys[at * width..][..width] < *arrival {
                 at += 1;
             }
-            if at < hits.len() && states[at * width..][..width] == *arrival {
+            if at < hits.len() && keys[at * width..][..width] == *arrival {
                 hits[at] += 1;
             }
             self.at += width + RANK;
@@ -424,9 +446,12 @@ impl<'a> Arrivals<'a> {
 /// The states of a shard that a sweep of a round comes to, in ascending order.
 struct Layer<'a> {
     disk: &'a dyn Disk,
-    width: usize,
+    /// In the files are states.
+    keys: &'a Keys,
     target: Option<&'a [u8]>,
     name: FileName,
+    /// The keys of those in hand, and room for the states.
+    held: Vec<u8>,
     states: Vec<u8>,
     file: Option<Box<dyn Append>>,
     pieces: Vec<FileSegment>,
@@ -435,16 +460,17 @@ struct Layer<'a> {
 
 impl<'a> Layer<'a> {
     fn new(sweep: &Sweep<'a>, shard: u16) -> Layer<'a> {
-        let (disk, width, target) = (sweep.disk, sweep.width(), sweep.target);
+        let (disk, keys, target) = (sweep.disk, sweep.keys, sweep.target);
         let name = FileName::Layer { sweep: sweep.number, shard };
-        let (states, file, pieces) = (Vec::new(), None, Vec::new());
-        Layer { disk, width, target, name, states, file, pieces, returned: false }
+        let (held, states, file, pieces) = (Vec::new(), Vec::new(), None, Vec::new());
+        Layer { disk, keys, target, name, held, states, file, pieces, returned: false }
     }
 
-    fn push(&mut self, state: &[u8]) -> Result<()> {
-        self.returned |= self.target == Some(state);
-        self.states.extend_from_slice(state);
-        if self.states.len() > LAYER_BYTES { self.write() } else { Ok(()) }
+    fn push(&mut self, key: &[u8]) -> Result<()> {
+        self.returned |= self.target == Some(key);
+        self.held.extend_from_slice(key);
+        let bytes = self.held.len() / self.keys.width() * self.keys.whole();
+        if bytes > LAYER_BYTES { self.write() } else { Ok(()) }
     }
 
     /// Writes those in hand as a segment.
@@ -453,16 +479,17 @@ impl<'a> Layer<'a> {
             Some(file) => file,
             None => self.file.insert(self.disk.create(&self.name.to_string())?),
         };
-        let mut writer = SegmentWriter::new(self.width, &mut **file);
+        self.keys.lift(&self.held, &mut self.states);
+        let mut writer = SegmentWriter::new(self.keys.whole(), &mut **file);
         writer.push(&self.states)?;
         self.pieces.push(FileSegment { file: self.name, at: writer.finish()? });
-        self.states.clear();
+        self.held.clear();
         Ok(())
     }
 
     /// Where they are, and whether the target is among them.
     fn finish(mut self) -> Result<(Vec<FileSegment>, bool)> {
-        if !self.states.is_empty() {
+        if !self.held.is_empty() {
             self.write()?;
         }
         self.file.iter_mut().try_for_each(|file| file.flush())?;
