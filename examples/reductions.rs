@@ -213,6 +213,7 @@ fn wished(list: &[String], checks: Checks) -> Wished {
         },
         linear: has("linear"),
         symmetry: has("symmetry").then_some(Effort::Exact),
+        runs: None,
         processes: has("symmetry"),
         partial_order: has("por").then_some((way, checks)),
     }

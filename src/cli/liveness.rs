@@ -153,7 +153,7 @@ fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
     }
     drop(probe);
     let (plan, storage) = planned(&watched, &searched, budget)?;
-    let limits = Pursuit::limits(args.run.max_states);
+    let limits = Watched::limits(args.run.max_states);
     let job = Job::of_runs(&watched, &limits, &storage);
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
     let pursuit = Pursuit::new(searched.model(), &product, plan, args.run.max_states, directory);

@@ -3,7 +3,7 @@
 
 use super::directory::Directory;
 use super::{Error, Watched};
-use crate::exec::{Checks, Explain, Model, Step, StepOutcome, find_start};
+use crate::exec::{Explain, Model, Step, StepOutcome, find_start};
 use crate::ir::{Claim, Entity as _, Location, LocationId, Urgency};
 use crate::ltl::{Class, Components};
 use crate::reduce::claim::{ClaimProduct, EndedRuns, NeverClaim};
@@ -13,7 +13,7 @@ use crate::search::early::Early;
 use crate::search::lasso::{Lasso, Probe, ProbeLimits, Probed, probe};
 use crate::search::trace::{Finder, Round};
 use crate::search::visited::Visited;
-use crate::search::{Control, Limits, MemoryPlan, Outcome, Search, Storage, Verdict};
+use crate::search::{Control, MemoryPlan, Outcome, Search, Storage, Verdict};
 use std::sync::Arc;
 
 impl Watched {
@@ -182,13 +182,6 @@ impl Swept {
 }
 
 impl<'m> Pursuit<'m> {
-    /// What of a state space is looked at while its states are reached: nothing but whether the automaton accepts whatever
-    /// follows.
-    pub fn limits(max_states: Option<u64>) -> Limits {
-        let checks = Checks { claims: true, ..Checks::NONE };
-        Limits { checks, stop_on_violation: true, max_states }
-    }
-
     /// A search of a product, or what reductions leave of it, in a directory, in so much memory; it stops, to be gone on with,
     /// where so many states are reached.
     pub fn new(
@@ -273,7 +266,7 @@ impl<'m> Pursuit<'m> {
         control: &'s Control,
     ) -> spill::Result<Search<'s>> {
         let (model, disk) = (self.model, self.directory.disk.clone());
-        let limits = Pursuit::limits(self.max_states);
+        let limits = Watched::limits(self.max_states);
         match saved {
             None => {
                 Search::begin_stored(model, disk, self.plan, limits, control, Storage::default())

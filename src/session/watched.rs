@@ -1,12 +1,14 @@
 //! Models that are asked whether their runs have a property: a formula, or an automaton that accepts what violates it.
 
 use super::text::read_text;
-use super::{Error, Pursuit, Reduce, TextModel};
+use super::{Error, Reduce, TextModel};
+use crate::exec::Checks;
 use crate::front::{Asked, ClaimChoice, Demand, Label, Language, Observed, Options};
 use crate::ir::{Program, PropertyKind};
 use crate::ltl::{self, Automaton, Formula, hoa};
 use crate::reduce::claim::EndedRuns;
 use crate::reduce::{Refused, Wished};
+use crate::search::Limits;
 use crate::source::Sources;
 use rkyv::{Archive, Deserialize, Serialize};
 use std::path::Path;
@@ -173,12 +175,19 @@ impl Watched {
         Ok((Watched { model, name, automaton, kept, counts_steps, asked_in }, warnings))
     }
 
+    /// What of a state space is looked at while its states are reached: nothing but whether the automaton accepts whatever
+    /// follows.
+    pub fn limits(max_states: Option<u64>) -> Limits {
+        let checks = Checks { claims: true, ..Checks::NONE };
+        Limits { checks, stop_on_violation: true, max_states }
+    }
+
     /// The same, where this is said of runs that end, and the product is reduced so: by passes over the program, and by
     /// partial order, unless the automaton may see what that leaves out.
     pub fn reduced(mut self, reduce: &Reduce, ended: EndedRuns) -> Watched {
         let Reduce { rewritings, steps, .. } = *reduce;
         let only = Reduce { rewritings, steps, ..Reduce::NONE };
-        let wished = Wished { runs: Some(ended), ..only.wished(Pursuit::limits(None).checks) };
+        let wished = Wished { runs: Some(ended), ..only.wished(Self::limits(None).checks) };
         self.model.wished = match (wished.partial_order, self.counts_steps) {
             (Some((way, _)), Some(why)) => {
                 let name = way.method.reduction_name();

@@ -334,7 +334,9 @@ fn properties_are_decided_on_disk_as_in_memory() {
                 assert_eq!(told[key], in_memory[key], "{formula}: {key}");
             }
             assert_eq!(told["counterexample"], again["counterexample"]);
-            assert_eq!(told["stage"], "done");
+            // Of these only that automaton comes to where it accepts whatever follows.
+            let is_early = formula == "[] (P.b -> X P.b)";
+            assert_eq!(told["stage"], if is_early { "reaching states" } else { "done" });
             assert_eq!(told["counterexample"].is_null(), code == 0);
             if code == 0 {
                 // The whole product was visited.

@@ -77,7 +77,7 @@ fn reduced(watched: &Watched, ended: EndedRuns, on_disk: bool) -> Came {
         }
         true => {
             let storage = Storage::default();
-            let job = Job::of_runs(watched, &Pursuit::limits(None), &storage);
+            let job = Job::of_runs(watched, &Watched::limits(None), &storage);
             let directory = Directory::create(None, &job, None).unwrap();
             let bytes = 8 * searched.model().width() as u64;
             let plan = MemoryPlan {

@@ -242,25 +242,18 @@ impl<'m> ClaimProduct<'m> {
         if !opening.ways.is_empty() {
             let Room { successors, key } = room;
             let (ways, width) = (opening.ways.len(), self.model.width());
-            let moved = self.expand_system((system, state), ways, movers, successors, out);
-            match moved {
-                None => return,
-                Some(true) => {
-                    for way in &opening.ways {
-                        for successor in successors.chunks_exact(width + to_all.len()) {
-                            let (successor, set) = successor.split_at(width);
-                            self.join(successor, At { location: way.to, stutters: false }, key);
-                            key.extend_from_slice(set);
-                            out.candidate(key);
-                        }
-                    }
-                }
-                Some(false) => {
-                    for (_, to) in self.stutter(system, at, &mut opening) {
-                        self.join(system, to, key);
-                        key.extend_from_slice(to_all);
-                        out.candidate(key);
-                    }
+            let Some(moved) = self.expand_system((system, state), ways, movers, successors, out)
+            else {
+                return;
+            };
+            if moved {
+                let to = opening.ways.iter().map(|way| At { location: way.to, stutters: false });
+                self.join_all(successors, width + to_all.len(), to, key, out);
+            } else {
+                for (_, to) in self.stutter(system, at, &mut opening) {
+                    self.join(system, to, key);
+                    key.extend_from_slice(to_all);
+                    out.candidate(key);
                 }
             }
         }
@@ -275,6 +268,25 @@ impl<'m> ClaimProduct<'m> {
         for (moves, fault) in &opening.faults {
             let last = moves.last().map_or(0, |&last| self.number(last));
             out.finding(Violation::Fault(fault.kind, last), state);
+        }
+    }
+
+    /// The candidates of each successor of the system, in records of so many bytes, and each place the claim comes to.
+    fn join_all(
+        &self,
+        successors: &[u8],
+        record: usize,
+        to: impl Iterator<Item = At>,
+        key: &mut Vec<u8>,
+        out: &mut Expansion,
+    ) {
+        for at in to {
+            for successor in successors.chunks_exact(record) {
+                let (successor, set) = successor.split_at(self.model.width());
+                self.join(successor, at, key);
+                key.extend_from_slice(set);
+                out.candidate(key);
+            }
         }
     }
 

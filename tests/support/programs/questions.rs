@@ -2,9 +2,7 @@
 #![allow(dead_code)]
 
 use crate::support::Random;
-use spillway::ir::{
-    Binary, Entity, Expr, ExprKind, Owner, Place, Program, PropertyKind, Type, Unary,
-};
+use spillway::ir::{Binary, Expr, ExprKind, Owner, Place, Program, PropertyKind, Type, Unary};
 use spillway::source::Span;
 
 fn expr(kind: ExprKind) -> Expr {
