@@ -4,11 +4,12 @@
 //! The first search goes depth-first and calls states on its way *open*. Where it leaves an accepting state, the second
 //! goes from there through states that the first has left, for an open one: from that the way leads on to the accepting
 //! state, which closes a cycle. A state is entered by the second search once. What is found is as long as such ways are;
-//! so a shorter run to an accepting state of the cycle and round it is looked for among the states known.
+//! so a shorter run to an accepting state of the cycle and round it is looked for, with other states as far as there is room.
 
 use super::Control;
 use crate::exec::{Collected, Expansion, Model, ProcessSet, Violation};
 use spill::Result;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
@@ -190,6 +191,18 @@ impl Search<'_> {
         Ok(successors)
     }
 
+    /// Those of the successors of a state that were met before.
+    fn known_successors(&mut self, at: u32) -> Result<Vec<u32>> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        let (model, state) = (self.model, &self.states[at as usize]);
+        let _ = Expansion::collect(model.width(), &mut buffer, |out| model.expand(state, out))?;
+        let all = buffer.chunks_exact(model.width());
+        let known = all.filter_map(|state| self.numbers.get(state).copied()).collect();
+        self.buffer = buffer;
+        Ok(known)
+    }
+
     fn enter(&mut self, at: u32, is_first: bool) -> Result<Frame> {
         // A deadline that has passed is seen from now on.
         let _ = self.control.should_stop();
@@ -287,10 +300,11 @@ impl Search<'_> {
         Ok(Lasso { states, back, fair_to: Vec::new() })
     }
 
-    /// A shortest way from one of some states to one of others, both included.
+    /// A short way from one of some states to one of others, both included: a shortest one, if there was room for all
+    /// states as near.
     fn shortest(&mut self, from: Vec<u32>, to: &[u32]) -> Result<Vec<u32>> {
         let mut before: HashMap<u32, Option<u32>> = from.iter().map(|&at| (at, None)).collect();
-        let mut open = VecDeque::from(from);
+        let (mut open, mut is_full) = (VecDeque::from(from), false);
         while let Some(at) = open.pop_front() {
             if to.contains(&at) {
                 let last = Some(at);
@@ -299,11 +313,15 @@ impl Search<'_> {
                 way.reverse();
                 return Ok(way);
             }
-            let known = self.states.len() as u32;
-            for next in self.successors(at, false)? {
-                // There is a way among the states that were known when the cycle was found.
-                if next < known && !before.contains_key(&next) {
-                    before.insert(next, Some(at));
+            // There is a way among the states that were known when the cycle was found.
+            is_full |= self.control.should_stop() || self.is_over();
+            let successors = match is_full {
+                true => self.known_successors(at)?,
+                false => self.successors(at, false)?,
+            };
+            for next in successors {
+                if let Entry::Vacant(new) = before.entry(next) {
+                    new.insert(Some(at));
                     open.push_back(next);
                 }
             }

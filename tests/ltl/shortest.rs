@@ -1,11 +1,12 @@
 //! Shortest runs, beside all there are.
 
 use super::digraph::{Dice, Digraph, node};
-use spillway::Packed;
 use spillway::search::Control;
 use spillway::search::lasso::{Lasso, ProbeLimits, Probed, probe};
 use spillway::search::shortest::shortest;
+use spillway::{Model as _, Packed, Steps, TransitionSystem};
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const LIMITS: ProbeLimits = ProbeLimits { states: 10_000, bytes: 1 << 30 };
 
@@ -135,4 +136,35 @@ fn a_run_of_one_state_is_a_shortest_one() {
     let told = shortest(&model, &accepts, lasso, LIMITS, &Control::default()).unwrap();
     graph.check(&model, &told.lasso, 0);
     assert_eq!((told.lasso.states.len(), told.lasso.back, told.is_shortest), (1, 0, true));
+}
+
+/// Counts to 50 and stays there; on the way it may take up one of many burdens at each step.
+struct Burdens(AtomicU64);
+
+impl TransitionSystem for Burdens {
+    type State = (u8, u32);
+
+    fn initial(&self) -> Vec<(u8, u32)> {
+        vec![(0, 0)]
+    }
+
+    fn steps(&self, &(at, burden): &(u8, u32), steps: &mut Steps<(u8, u32)>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        steps.add("goes on", ((at + 1).min(50), burden));
+        (1..=3).for_each(|it| steps.add("takes it up", (at, (4 * burden + it) % 2000)));
+    }
+}
+
+#[test]
+fn what_makes_a_run_short_in_the_first_search_keeps_to_the_room_there_is() {
+    let system = Burdens(AtomicU64::new(0));
+    let model = Packed::new(&system);
+    let accepts = |state: &[u8]| model.explained().describe(state)[0].1.starts_with("(50,");
+    let limits = ProbeLimits { states: 1000, bytes: 1 << 30 };
+    let found = probe(&model, &accepts, limits, &Control::default()).unwrap().found;
+    let Probed::Found(lasso) = found else { panic!("{found:?}") };
+    assert_eq!((lasso.states.len(), lasso.back), (51, 50));
+    // Each state is expanded twice by the search, once for the way and once for the loop, at most.
+    let expanded = system.0.load(Ordering::Relaxed);
+    assert!(expanded < 4100, "{expanded}");
 }
