@@ -309,7 +309,8 @@ pub struct CheckArgs {
     /// Explore the whole state space and count violations
     #[arg(long)]
     pub keep_going: bool,
-    /// Search on without partial order for a shorter counterexample, where one was found with it
+    /// Search on for a shorter counterexample: without partial order, where one was found with it; or, beside --ltl
+    /// and the like, for a shortest run
     #[arg(long, conflicts_with = "keep_going")]
     pub shortest: bool,
     /// How the variables are ordered in the stored states; the counts do not depend on it

@@ -8,9 +8,10 @@ use super::{Ending, model, output, print, reduce, run, say, trace};
 use crate::exec::{Executor, Step, Tally, Violation};
 use crate::front::{ClaimChoice, TrailEnd};
 use crate::reduce::Refused;
-use crate::report::{self, Missed, Run, count};
+use crate::report::{self, Missed, Run, Shortened, count};
 use crate::search::checkpoint::Saved;
 use crate::search::lasso::{Probe, ProbeLimits, Probed};
+use crate::search::shortest::Shorter;
 use crate::search::{Control, MemoryPlan, Outcome, Storage};
 use crate::session::{
     Budget, Directory, Error, Fairness, Job, Judged, Pursued, Pursuit, Reduce, Searched, Swept,
@@ -35,6 +36,8 @@ struct Told {
     /// Steps that ended in errors.
     faults: u64,
     stage: Stage,
+    /// What came of looking for a shorter run than the one found first.
+    shortened: Option<Shortened>,
 }
 
 /// Where a search is, or was decided.
@@ -64,7 +67,7 @@ impl Stage {
 
 impl Told {
     fn of_probe(Probe { found, states, transitions, faults }: Probe) -> Told {
-        Told { found, states, transitions, faults, stage: Stage::Memory }
+        Told { found, states, transitions, faults, stage: Stage::Memory, shortened: None }
     }
 
     fn on_disk(found: Probed, outcome: &Outcome, swept: Option<Swept>) -> Told {
@@ -76,7 +79,31 @@ impl Told {
             transitions: outcome.transitions,
             faults: faults.map(|(_, finding)| finding.count).sum(),
             stage: swept.map_or(Stage::Reaching, Stage::Sweeping),
+            shortened: None,
         }
+    }
+
+    /// The same with a shortest run instead of the one found, if one is wanted. Where looking for it does not come to its end,
+    /// what was found stands.
+    fn shortened(self, judged: &Judged<'_, '_>, args: &RunArgs, control: &Control) -> Told {
+        let Probed::Found(found) = &self.found else { return self };
+        let states = args.max_states.unwrap_or(u64::MAX);
+        let limits = ProbeLimits { states, bytes: args.memory / 4 };
+        let shown = Display::of_wait("looking for a shorter run".into());
+        let shorter = judged.shorter(found, limits, control);
+        drop(shown);
+        let Shorter { lasso, states, is_shortest: is_done } = match shorter {
+            Ok(Some(shorter)) => shorter,
+            Ok(None) => return self,
+            Err(error) => {
+                say(format!("warning: the search for a shorter counterexample failed: {error}"));
+                return self;
+            }
+        };
+        let [below, depth] = [found, &lasso].map(|it| it.states.len() as u64);
+        let depth = (depth < below).then_some(depth);
+        let shortened = Some(Shortened { below, states, depth, is_done });
+        Told { found: Probed::Found(lasso), shortened, ..self }
     }
 }
 
@@ -128,33 +155,42 @@ fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
             "{flag} and reductions do not go together: they need not keep which runs are fair\n  help: leave out one of them"
         )));
     }
+    if fairness != Fairness::None && args.shortest {
+        let flag = format!("--fair {}", fairness.name());
+        return Err(Failure::wrong(format!(
+            "{flag} and --shortest do not go together: of fair runs no shortest one is looked for\n  help: leave out one of them"
+        )));
+    }
     let watched = watched.reduced(&reduce, ended);
     let budget = args.run.budget(false);
     let Some(product) = watched.product(&watched.model.interp, ended) else {
         return Ok(vacuous(args, &watched, fairness));
     };
-    let (searched, executor) = ready(&watched, budget);
+    let Ready { searched, executor, all_steps } = Ready::of(&watched, budget, args.shortest);
     for Refused { name, why } in searched.stack().unused() {
         say(format!("warning: {name} is left out: {why}"));
     }
     reduce::useless(args, &searched).iter().for_each(|it| say(format!("warning: {it}")));
     let judged = Judged::new(&watched, (&product, &searched), &executor, fairness)?;
+    let judged = judged.for_shortest(all_steps);
     let states = args.run.max_states.map_or(STATES_MAX, |most| most.min(STATES_MAX));
     let limits = ProbeLimits { states, bytes: args.run.memory / 4 };
     let shown = Display::of_wait("looking for a run that violates it".into());
     let control = run::control(&args.run);
-    let signals = Signals::stop(&control);
+    let mut signals = Signals::stop(&control);
     let probe = judged.probe(limits, &control);
     drop(shown);
     let probe = probe.map_err(|error| Failure::wrong(error.to_string()))?;
     // On disk only all runs are judged.
     if probe.found != Probed::Open || fairness != Fairness::None {
-        return tell((&watched, &judged, trail), &Told::of_probe(probe), args.run.json);
+        signals.end_with(code(&probe.found), &control);
+        let told = Told::of_probe(probe).shortened(&judged, &args.run, &control);
+        return tell((&watched, &judged, trail), &told, args.run.json);
     }
     drop(probe);
     let (plan, storage) = planned(&watched, &searched, budget)?;
     let limits = Watched::limits(args.run.max_states);
-    let job = Job::of_runs(&watched, &limits, &storage);
+    let job = Job::of_runs(&watched, &limits, &storage).for_shortest(args.shortest);
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
     let pursuit = Pursuit::new(searched.model(), &product, plan, args.run.max_states, directory);
     let of = (&watched, &judged, trail);
@@ -174,8 +210,10 @@ pub(super) fn resume(
     let budget = args.run.budget(true);
     let product = watched.product(&watched.model.interp, ended);
     let product = product.ok_or(Error::Understood)?;
-    let (searched, executor) = ready(&watched, budget);
+    let ready = Ready::of(&watched, budget, job.wants_shortest());
+    let Ready { searched, executor, all_steps } = ready;
     let judged = Judged::new(&watched, (&product, &searched), &executor, Fairness::None)?;
+    let judged = judged.for_shortest(all_steps);
     let (plan, _) = planned(&watched, &searched, budget)?;
     let pursuit = Pursuit::new(searched.model(), &product, plan, args.run.max_states, directory);
     let control = run::control(&args.run);
@@ -183,12 +221,23 @@ pub(super) fn resume(
     pursue((&watched, &judged, None), pursuit, saved, (&args.run, control, signals))
 }
 
-/// The product as it is searched, and what runs the program.
-fn ready(watched: &Watched, budget: Budget) -> (Searched<'_>, Executor<'_>) {
-    let model = &watched.model;
-    let runs = model.runnable(model.wished.rewritings, |it| run::executor(it, budget));
-    let executor = runs.executor().clone();
-    (model.searched_by(runs), executor)
+/// A product ready to be searched.
+struct Ready<'m> {
+    searched: Searched<'m>,
+    /// What runs the program.
+    executor: Executor<'m>,
+    /// For a search for a shortest run, if one is wanted.
+    all_steps: Option<Searched<'m>>,
+}
+
+impl Ready<'_> {
+    fn of(watched: &Watched, budget: Budget, shortest: bool) -> Ready<'_> {
+        let model = &watched.model;
+        let runs = model.runnable(model.wished.rewritings, |it| run::executor(it, budget));
+        let executor = runs.executor().clone();
+        let all_steps = shortest.then(|| watched.with_all_steps(runs.clone()));
+        Ready { searched: model.searched_by(runs), executor, all_steps }
+    }
 }
 
 /// The memory of a search on disk, and how it stores states.
@@ -214,11 +263,15 @@ fn pursue(
     let Pursued { found, outcome, swept, .. } = pursued?;
     let told = Told::on_disk(found, &outcome, swept);
     signals.end_with(code(&told.found), &control);
+    let told = told.shortened(of.1, args, &control);
     let ended = tell(of, &told, args.json);
     let dir = pursuit.directory.path.display().to_string();
     if told.found == Probed::Open {
         pursuit.directory.keep();
         say(format!("stopped at a checkpoint; `spillway resume {dir}` goes on"));
+    } else if told.shortened.is_some_and(|it| !it.is_done) && control.should_stop() {
+        pursuit.directory.keep();
+        say(format!("`spillway resume {dir}` goes on to look for a shorter counterexample"));
     } else if output::lost().is_some() {
         pursuit.directory.keep();
         say(format!("the result is kept: `spillway resume {dir}` shows it"));
@@ -263,7 +316,10 @@ fn tell((watched, judged, trail): Asked<'_, '_>, told: &Told, json: bool) -> End
                     "of the loop one round is shown; the next ones differ from it in what nobody reads",
                 );
             }
-            Some(Run { model, steps: shown.steps, back: shown.back })
+            // A round that is shown more than once makes a longer run than was found.
+            let is_as_found = shown.closes && shown.steps.len() == lasso.states.len() + 1;
+            let is_shortest = is_as_found && told.shortened.is_some_and(|it| it.is_done);
+            Some(Run { model, steps: shown.steps, back: shown.back, is_shortest })
         }
         Probed::None | Probed::Open => None,
     };
@@ -296,7 +352,6 @@ fn unfit(args: &CheckArgs) -> Option<String> {
         ("--only", !args.only.is_empty()),
         ("--no-deadlock", args.no_deadlock),
         ("--keep-going", args.keep_going),
-        ("--shortest", args.shortest),
         ("--store", args.store != StoreArg::default()),
         ("--key-order", args.key_order != KeyOrderArg::default()),
     ];
@@ -380,6 +435,10 @@ fn as_text(
     for Refused { name, why } in searched.stack().unused() {
         out += &format!("  not reduced by {name}: {why}\n");
     }
+    if let Some(shortened) = told.shortened {
+        let says = report::print_shortened("looked for a shorter run", shortened);
+        out += &format!("  {says}\n");
+    }
     out += &report::print_unchecked(&missed(watched));
     out += "  not looked for: deadlocks, assertions, invariants, run-time errors\n";
     if told.faults > 0 {
@@ -416,6 +475,7 @@ fn as_json(
         "stage": told.stage.name(),
         "sweeps": swept.map_or(0, |it| it.sweeps),
         "states_left": swept.map(|it| it.set),
+        "shortened": told.shortened.map(report::shortened),
         "counterexample": run.map(|run| run.json(&watched.model.sources)),
     });
     format!("{object:#}\n")

@@ -61,7 +61,8 @@ fn reduced(told: &Told) -> Value {
     json!({ "name": name, "preserves": preserves.to_string(), "did": did, "proviso": proviso })
 }
 
-fn shortened(it: Shortened) -> Value {
+/// What came of searching for a shorter counterexample.
+pub fn shortened(it: Shortened) -> Value {
     json!({ "below": it.below, "states": it.states, "depth": it.depth, "done": it.is_done })
 }
 

@@ -14,6 +14,8 @@ pub struct Run<'m> {
     pub steps: Vec<Step>,
     /// The number of the step behind which what is repeated begins.
     pub back: usize,
+    /// Whether it is known that there is no shorter one.
+    pub is_shortest: bool,
 }
 
 /// Is shown a step with its number, and what the state before and what that after it are.
@@ -37,7 +39,9 @@ impl Run<'_> {
     pub fn text(&self, sources: &Sources, name: &str) -> String {
         let round = count((self.steps.len() - 1 - self.back) as u64, "step");
         let before = count(self.back as u64, "step");
-        let mut out = format!("counterexample: {name}: {before}, then {round} again and again\n");
+        let perhaps = if self.is_shortest { "" } else { "; there may be a shorter one" };
+        let mut out =
+            format!("counterexample: {name}: {before}, then {round} again and again{perhaps}\n");
         self.each(&mut |number, step, values| {
             out += &print_step(sources, number as u64, step, values);
             if number == self.back {

@@ -5,10 +5,14 @@ mod lasso;
 mod scope;
 mod text;
 
-pub use json::{result, scope as scope_as_json, unchecked, write_trace as write_json_trace};
+pub use json::{
+    result, scope as scope_as_json, shortened, unchecked, write_trace as write_json_trace,
+};
 pub use lasso::Run;
 pub use scope::{Missed, Scope};
-pub use text::{count, print_compiled, print_result, print_scope, print_unchecked, write_trace};
+pub use text::{
+    count, print_compiled, print_result, print_scope, print_shortened, print_unchecked, write_trace,
+};
 
 use crate::exec::{Compiled, Explain, Model, Step, StepOutcome, Violation, keeps_depth};
 use crate::reduce::{Kept, Preserved, Refused, Told};
@@ -75,14 +79,15 @@ impl Report<'_> {
     }
 }
 
-/// What came of searching, with all steps, for a shorter counterexample than one found with steps put off.
+/// What came of searching for a shorter counterexample than the one found: with all steps, where it was found with steps put
+/// off, or among the runs nearer than it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortened {
     /// The steps to what was found first, at most.
     pub below: u64,
     /// The states that were visited for that.
     pub states: u64,
-    /// The fewest steps to a violation, if one was found.
+    /// The fewest steps to a violation found then, if one was.
     pub depth: Option<u64>,
     /// Whether it is known now what the least number of steps is.
     pub is_done: bool,

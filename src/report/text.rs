@@ -44,7 +44,7 @@ pub fn print_result(report: &Report) -> String {
         let _ = writeln!(out, "  {}", print_violation(violation));
     }
     if let Some(shortened) = report.shortened {
-        let _ = writeln!(out, "  {}", print_shortened(shortened));
+        let _ = writeln!(out, "  {}", print_shortened("searched with all steps", shortened));
     }
     if let Some(dir) = &report.dir {
         let _ = writeln!(out, "  search directory: {dir}");
@@ -217,21 +217,20 @@ fn print_violation(violation: &ViolationReport) -> String {
     format!("{kind}: {name}{place} ({count} found, the first {after} {first})")
 }
 
-/// What came of searching for a shorter counterexample.
-fn print_shortened(Shortened { below, states, depth, is_done }: Shortened) -> String {
+/// What came of searching so for a shorter counterexample.
+pub fn print_shortened(how: &str, told: Shortened) -> String {
+    let Shortened { below, states, depth, is_done } = told;
     let (states, below) = (count(states, "state"), count(below, "step"));
-    match depth {
-        Some(depth) => {
-            let steps = count(depth, "step");
-            format!("searched with all steps as well: the least is {steps} ({states})")
+    let least = depth.map(|depth| count(depth, "step"));
+    match (least, is_done) {
+        (Some(least), true) => format!("{how} as well: the least is {least} ({states})"),
+        (None, true) => format!("{how} as well: none takes less than {below} ({states})"),
+        (least, false) => {
+            let found = least.map_or(String::new(), |it| format!("found one of {it}, and "));
+            format!(
+                "{how} as well, {found}stopped at {states}: there may be a shorter counterexample"
+            )
         }
-        None if is_done => {
-            format!("searched with all steps as well: none takes less than {below} ({states})")
-        }
-        None => format!(
-            "searched with all steps as well, and stopped at {states}: there may be a shorter \
-             counterexample"
-        ),
     }
 }
 

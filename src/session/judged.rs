@@ -7,6 +7,7 @@ use crate::reduce::claim::{ClaimProduct, FairProduct};
 use crate::search::Control;
 use crate::search::fair::probe_fair;
 use crate::search::lasso::{Lasso, Probe, ProbeLimits};
+use crate::search::shortest::{Shorter, shortest};
 
 /// Which runs are judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub struct Judged<'p, 'm> {
     /// What reductions leave of it; all of it where runs are to be fair.
     pub searched: &'p Searched<'m>,
     fair: Option<FairProduct<'p>>,
+    /// What a shortest run is looked for in, if one is wanted.
+    all_steps: Option<Searched<'m>>,
 }
 
 impl<'p, 'm> Judged<'p, 'm> {
@@ -59,7 +62,13 @@ impl<'p, 'm> Judged<'p, 'm> {
                 Some(FairProduct::new(product, movers))
             }
         };
-        Ok(Judged { product, searched, fair })
+        Ok(Judged { product, searched, fair, all_steps: None })
+    }
+
+    /// The same, where the run that is found is to be a shortest one of all in `all_steps`, which has those that are
+    /// searched. Where runs are to be fair, none is looked for.
+    pub fn for_shortest(self, all_steps: Option<Searched<'m>>) -> Judged<'p, 'm> {
+        Judged { all_steps: all_steps.filter(|_| self.fair.is_none()), ..self }
     }
 
     /// Which runs are judged.
@@ -82,9 +91,24 @@ impl<'p, 'm> Judged<'p, 'm> {
         }
     }
 
+    /// Looks for a shortest run, in memory and until told to stop, where one was found; nothing if that is not wanted.
+    pub fn shorter(
+        &self,
+        found: &Lasso,
+        limits: ProbeLimits,
+        control: &Control,
+    ) -> spill::Result<Option<Shorter>> {
+        let Some(all_steps) = &self.all_steps else { return Ok(None) };
+        let accepts = |state: &[u8]| self.product.is_accepting(state);
+        shortest(all_steps.model(), &accepts, found.clone(), limits, control).map(Some)
+    }
+
     /// A run as it is shown; where it is to be fair, it is seen that it is.
     pub fn replay(&self, lasso: &Lasso) -> spill::Result<Shown> {
-        let Some(fair) = &self.fair else { return Shown::of(self.searched.model(), lasso) };
+        let Some(fair) = &self.fair else {
+            let all_steps = self.all_steps.as_ref().unwrap_or(self.searched);
+            return Shown::of(all_steps.model(), lasso);
+        };
         let wrong = |what: &str| spill::Error::Source { reason: what.into() };
         let way = Lasso { fair_to: Vec::new(), ..lasso.clone() };
         let mut steps = replay(self.product, &way)?;

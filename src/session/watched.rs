@@ -1,7 +1,8 @@
 //! Models that are asked whether their runs have a property: a formula, or an automaton that accepts what violates it.
 
+use super::searched::Decided;
 use super::text::read_text;
-use super::{Error, Reduce, TextModel};
+use super::{Error, Reduce, Runnable, Searched, TextModel};
 use crate::exec::Checks;
 use crate::front::{Asked, ClaimChoice, Demand, Label, Language, Observed, Options};
 use crate::ir::{Program, PropertyKind};
@@ -197,6 +198,12 @@ impl Watched {
             _ => wished,
         };
         self
+    }
+
+    /// What is searched, but with all steps of the states that are left.
+    pub fn with_all_steps<'m>(&'m self, runs: Runnable<'m>) -> Searched<'m> {
+        let wished = Wished { partial_order: None, ..self.model.wished.clone() };
+        self.model.reduced_as(runs, Decided { wished, left_off: None, is_open: false })
     }
 }
 

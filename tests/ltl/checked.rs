@@ -152,9 +152,12 @@ fn what_is_not_decided_vacuous_or_does_not_fit_is_told() {
     let (code, out, _) = bench.check(&["stays.dve", "--ltl", "[] (x == 1 || !(x == 1))"]);
     assert_eq!(code, 0);
     assert!(out.contains("no run violates [] (x == 1 || !(x == 1)), whatever the model does"));
-    for flags in
-        [&["--shortest"][..], &["--reduce", "merge"], &["--keep-going"], &["--store", "raw"]]
-    {
+    for flags in [
+        &["--only", "deadlock"][..],
+        &["--reduce", "merge"],
+        &["--keep-going"],
+        &["--store", "raw"],
+    ] {
         let (code, _, err) = bench.check(&[&["stays.dve", "--ltl", "L"][..], flags].concat());
         assert_eq!(code, 2, "{err}");
         assert!(err.contains("is for searches for safety") && err.contains(flags[0]), "{err}");

@@ -1,5 +1,6 @@
-//! Shortest runs, beside all there are.
+//! Shortest runs: beside all there are, and as they are asked for.
 
+use super::bench::{Bench, Told};
 use super::digraph::{Dice, Digraph, node};
 use spillway::search::Control;
 use spillway::search::lasso::{Lasso, ProbeLimits, Probed, probe};
@@ -167,4 +168,168 @@ fn what_makes_a_run_short_in_the_first_search_keeps_to_the_room_there_is() {
     // Each state is expanded twice by the search, once for the way and once for the loop, at most.
     let expanded = system.0.load(Ordering::Relaxed);
     assert!(expanded < 4100, "{expanded}");
+}
+
+/// Goes round far away or, if more slowly come to, near; meanwhile others do what matters to nobody.
+const ROUNDS: &str = "byte x;
+active proctype P() {
+    if
+    :: x = 10; do :: x < 30 -> x++ :: x == 30 -> x = 10 od
+    :: x = 5; x = 6; x = 1; do :: x == 1 -> x = 2 :: x == 2 -> x = 1 od
+    :: x = 10; do :: x < 30 -> x++ :: x == 30 -> x = 10 od
+    fi
+}
+active proctype Q() { byte y; y = 1; y = 2; y = 3 }
+";
+/// No run passes one of these again and again.
+const ENDS: &str = "!([] <> (x == 10 || x == 1))";
+
+fn bench() -> Bench {
+    let named = format!("{ROUNDS}ltl ends {{ {ENDS} }}\n");
+    let never = "never { T0: do :: !(x == 10 || x == 1) :: x == 10 || x == 1 -> goto accept od; accept: goto T0 }";
+    let labels = ROUNDS.replacen("x = 10; do", "x = 10; accept_far: do", 1);
+    let labels = labels.replace("x = 1; do", "x = 1; accept_near: do");
+    Bench::of([
+        ("m.pml", ROUNDS),
+        ("named.pml", &*named),
+        ("wide.pml", WIDE),
+        ("never.pml", &format!("{ROUNDS}{never}\n")),
+        ("labels.pml", &labels),
+        ("m.dve", DVE),
+        ("m.m", MURPHI),
+    ])
+}
+
+/// Goes round slowly, beside six that count.
+const WIDE: &str = "byte x;
+active proctype P() { x = 10; do :: x < 30 -> x++ :: x == 30 -> x = 10 od }
+active [6] proctype R() { byte z; do :: z < 40 -> z++ od }
+";
+/// The same in other languages, with nobody beside.
+const DVE: &str = "byte x; process P { state s, far, a, b, near; init s; trans
+s -> far { effect x = 10; }, far -> far { guard x < 30; effect x = x + 1; }, far -> far { guard x == 30; effect x = 10; },
+s -> a { effect x = 5; }, a -> b { effect x = 6; }, b -> near { effect x = 1; },
+near -> near { guard x == 1; effect x = 2; }, near -> near { guard x == 2; effect x = 1; }; }
+system async;
+";
+const MURPHI: &str = "var x: 0..30; startstate x := 0; end;
+rule x = 0 ==> x := 10; end; rule x >= 10 & x < 30 ==> x := x + 1; end; rule x = 30 ==> x := 10; end;
+rule x = 0 ==> x := 5; end; rule x = 5 ==> x := 6; end; rule x = 6 ==> x := 1; end;
+rule x = 1 ==> x := 2; end; rule x = 2 ==> x := 1; end;
+";
+
+/// Steps before the loop and in it, if a run is told, and what is told of looking for a shorter one.
+fn told(told: &Told) -> (Option<[u64; 2]>, serde_json::Value) {
+    let all: serde_json::Value = serde_json::from_str(&told.out).expect(&told.err);
+    let steps = all["counterexample"]["steps"].as_array().map(|it| it.len() as u64 - 1);
+    let before = all["counterexample"]["loop_start"].as_u64();
+    (before.zip(steps).map(|(before, all)| [before, all - before]), all["shortened"].clone())
+}
+
+#[test]
+fn a_shortest_run_is_told_whatever_is_asked_of_whole_runs() {
+    let bench = bench();
+    for args in [
+        &["m.pml", "--ltl", ENDS][..],
+        &["m.dve", "--ltl", ENDS],
+        &["m.m", "--ltl", "!([] <> (x = 10 | x = 1))"],
+        &["named.pml", "--ltl", "ends"],
+        &["named.pml"],
+        &["never.pml"],
+        &["labels.pml", "--acceptance"],
+    ] {
+        let check = |flags: &[&str]| bench.run(&[&["check"], args, flags].concat());
+        let (first, none) = told(&check(&["--json"]));
+        let (before, round) = first.map(|[before, round]| (before, round)).unwrap();
+        assert!(before + round > 10 && none.is_null(), "{args:?}: {first:?}");
+        let plain = check(&[]).out;
+        assert!(plain.contains(" again and again; there may be a shorter one\n"), "{plain}");
+        for exec in ["jit", "interp"] {
+            let ran = check(&["--shortest", "--json", "--exec", exec]);
+            assert_eq!((ran.code, &*ran.err), (1, ""), "{args:?}");
+            let (shortest, shortened) = told(&ran);
+            let [stem, round] = shortest.unwrap();
+            // In Promela asking for a value and setting it are two steps.
+            let is_promela = args[0].ends_with(".pml");
+            assert_eq!((stem, round), (3, if is_promela { 4 } else { 2 }), "{args:?}");
+            assert_eq!(shortened["depth"], stem + round, "{args:?}");
+            assert_eq!(shortened["done"], true, "{args:?}");
+            // In which order steps are tried depends on what runs the model.
+            let (first, _) = told(&check(&["--json", "--exec", exec]));
+            assert_eq!(shortened["below"], first.unwrap().iter().sum::<u64>(), "{args:?}");
+        }
+        let ran = check(&["--shortest"]);
+        assert!(ran.out.contains(" steps again and again\n"), "{}", ran.out);
+        assert!(
+            ran.out.contains("  looked for a shorter run as well: the least is "),
+            "{}",
+            ran.out
+        );
+        let (_, shortened) = told(&check(&["--shortest", "--json"]));
+        assert!(shortened["states"].as_u64().unwrap() > 5, "{shortened}");
+    }
+}
+
+#[test]
+fn a_shortest_run_takes_steps_that_partial_order_puts_off_and_where_the_model_is_rewritten_is_as_short()
+ {
+    let bench = bench();
+    let asked = ["check", "m.pml", "--ltl", ENDS, "--json"];
+    let check = |flags: &[&str]| told(&bench.run(&[&asked, flags].concat()));
+    let (shortest, _) = check(&["--shortest"]);
+    let length = |run: Option<[u64; 2]>| run.unwrap().iter().sum::<u64>();
+    for flags in
+        [&["--por", "local"][..], &["--reduce", "por"], &["--reduce", "dead,values,states"]]
+    {
+        let (first, _) = check(flags);
+        let (then, shortened) = check(&[flags, &["--shortest"]].concat());
+        assert!(length(first) > length(then), "{flags:?}: {first:?}, {then:?}");
+        assert_eq!(length(then), length(shortest), "{flags:?}: {then:?}");
+        assert_eq!(shortened["done"], true, "{flags:?}");
+    }
+}
+
+#[test]
+fn a_shortest_run_of_a_search_on_disk_is_shown_again_by_resume() {
+    let bench = bench();
+    let begin = ["check", "m.pml", "--ltl", ENDS, "--max-states", "1", "--dir"];
+    for (dir, flags) in [("plain", &[][..]), ("shortest", &["--shortest"])] {
+        assert_eq!(bench.run(&[&begin, &[dir][..], flags].concat()).code, 3);
+    }
+    let (first, none) = told(&bench.run(&["resume", "plain", "--json"]));
+    assert!(first.unwrap()[1] > 10 && none.is_null(), "{first:?}");
+    for _ in 0..2 {
+        let ran = bench.run(&["resume", "shortest", "--json"]);
+        let (shortest, shortened) = told(&ran);
+        assert!(ran.code == 1 && shortest == Some([3, 4]), "{shortest:?}{}", ran.err);
+        assert_eq!(shortened["below"], first.unwrap().iter().sum::<u64>());
+        assert_eq!(shortened["done"], true);
+    }
+    let (_, none) = told(&bench.run(&["status", "shortest", "--json"]));
+    assert!(none.is_null());
+}
+
+#[test]
+fn where_there_is_no_room_to_look_for_a_shorter_run_that_is_told() {
+    let bench = bench();
+    let flags = ["check", "wide.pml", "--ltl", "!([] <> x == 10)", "--memory", "40MiB"];
+    let check = |more: &[&str]| bench.run(&[&flags, more].concat());
+    let ran = check(&["--shortest", "--json"]);
+    let ((run, shortened), (first, _)) = (told(&ran), told(&check(&["--json"])));
+    assert_eq!((run, &shortened["done"]), (first, &false.into()), "{}", ran.out);
+    let states = shortened["states"].as_u64().unwrap();
+    assert!(shortened["depth"].is_null() && states > 10_000, "{shortened}");
+    let out = check(&["--shortest"]).out;
+    assert!(out.contains("  looked for a shorter run as well, stopped at "), "{out}");
+    assert!(out.contains(" states: there may be a shorter counterexample\n"), "{out}");
+    assert!(out.contains("again and again; there may be a shorter one\n"), "{out}");
+}
+
+#[test]
+fn of_fair_runs_no_shortest_is_looked_for_and_that_is_said() {
+    let bench = bench();
+    let ran = bench.run(&["check", "m.pml", "--ltl", ENDS, "--fair", "weak", "--shortest"]);
+    assert_eq!((ran.code, &*ran.out), (2, ""));
+    assert!(ran.err.contains("--fair weak and --shortest do not go together"), "{}", ran.err);
+    assert_eq!(ran.err.matches("error: ").count(), 1, "{}", ran.err);
 }
