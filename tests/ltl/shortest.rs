@@ -129,6 +129,23 @@ fn what_is_stopped_is_as_it_was() {
     assert_eq!((told.lasso, told.states, told.is_shortest), (lasso, 1, false));
 }
 
+/// Told to stop when all states but the last, which is too far away, are there and it is asked for the first time whether one
+/// accepts.
+#[test]
+fn what_is_stopped_while_distances_are_measured_is_not_called_shortest() {
+    let next = (0..100).map(|at| vec![(at + 1) % 100]).collect();
+    let graph = Digraph { next, accepts: vec![true; 100] };
+    let (lasso, model) = (found(&graph).unwrap(), Packed::new(&graph));
+    let (control, asked) = (Control::default(), AtomicU64::new(0));
+    let accepts = |_: &[u8]| {
+        control.stop();
+        asked.fetch_add(1, Ordering::Relaxed) < 1
+    };
+    let told = shortest(&model, &accepts, lasso.clone(), LIMITS, &control).unwrap();
+    assert_eq!((told.lasso, told.states, told.is_shortest), (lasso, 99, false));
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
+}
+
 #[test]
 fn a_run_of_one_state_is_a_shortest_one() {
     let graph = Digraph { next: vec![vec![0, 1], vec![1]], accepts: vec![true, true] };
