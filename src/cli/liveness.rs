@@ -181,8 +181,7 @@ fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
     let probe = judged.probe(limits, &control);
     drop(shown);
     let probe = probe.map_err(|error| Failure::wrong(error.to_string()))?;
-    // On disk only all runs are judged.
-    if probe.found != Probed::Open || fairness != Fairness::None {
+    if probe.found != Probed::Open {
         signals.end_with(code(&probe.found), &control);
         let told = Told::of_probe(probe).shortened(&judged, &args.run, &control);
         return tell((&watched, &judged, trail), &told, args.run.json);
@@ -190,9 +189,9 @@ fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
     drop(probe);
     let (plan, storage) = planned(&watched, &searched, budget)?;
     let limits = Watched::limits(args.run.max_states);
-    let job = Job::of_runs(&watched, &limits, &storage).for_shortest(args.shortest);
+    let job = Job::of_runs(&watched, fairness, &limits, &storage).for_shortest(args.shortest);
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
-    let pursuit = Pursuit::new(searched.model(), &product, plan, args.run.max_states, directory);
+    let pursuit = Pursuit::new(&judged, plan, args.run.max_states, directory);
     let of = (&watched, &judged, trail);
     pursue(of, pursuit, None, (&args.run, control, signals))
 }
@@ -204,7 +203,7 @@ pub(super) fn resume(
     job: &Job,
     saved: Option<Saved>,
 ) -> Ending {
-    let (Some(watched), Some((_, ended))) = (job.watched()?, job.runs()) else {
+    let (Some(watched), Some((_, ended, fairness))) = (job.watched()?, job.runs()) else {
         unreachable!("such a job asks about runs")
     };
     let budget = args.run.budget(true);
@@ -212,10 +211,10 @@ pub(super) fn resume(
     let product = product.ok_or(Error::Understood)?;
     let ready = Ready::of(&watched, budget, job.wants_shortest());
     let Ready { searched, executor, all_steps } = ready;
-    let judged = Judged::new(&watched, (&product, &searched), &executor, Fairness::None)?;
+    let judged = Judged::new(&watched, (&product, &searched), &executor, fairness)?;
     let judged = judged.for_shortest(all_steps);
     let (plan, _) = planned(&watched, &searched, budget)?;
-    let pursuit = Pursuit::new(searched.model(), &product, plan, args.run.max_states, directory);
+    let pursuit = Pursuit::new(&judged, plan, args.run.max_states, directory);
     let control = run::control(&args.run);
     let signals = Signals::stop(&control);
     pursue((&watched, &judged, None), pursuit, saved, (&args.run, control, signals))
@@ -293,7 +292,8 @@ pub(super) fn status(
     let outcome = saved.map(Saved::outcome).transpose().map_err(open)?.unwrap_or_default();
     let told = Told::on_disk(Probed::Open, &outcome, swept);
     let searched = watched.model.searched();
-    let of = (&watched, &searched, Fairness::None);
+    let fairness = job.runs().map_or(Fairness::None, |(.., fairness)| fairness);
+    let of = (&watched, &searched, fairness);
     match args.json {
         true => print(&as_json(of, &told, None)),
         false => {

@@ -67,6 +67,11 @@ impl ProcessSet {
         self.0 == [0; WORDS]
     }
 
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
     /// As bytes.
     pub fn to_bytes(self) -> [u8; ProcessSet::BYTES] {
         let mut bytes = [0; ProcessSet::BYTES];

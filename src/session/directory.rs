@@ -6,7 +6,7 @@
 use super::error::{Error, Taken};
 use super::reduce::{Reduce, Steps};
 use super::searched::Decided;
-use super::watched::{Kept, Watched};
+use super::watched::{Fairness, Kept, Watched};
 use super::{Searched, TextModel};
 use crate::exec::Model;
 use crate::front::{ClaimChoice, Language, Options};
@@ -89,10 +89,20 @@ pub struct Job {
     keep_going: bool,
     /// Whether a shortest counterexample is wanted, though steps may be put off.
     shortest: bool,
-    /// What is asked of runs, if something is, and whether those that end repeat their last state.
-    runs: Option<(Kept, bool)>,
+    /// What is asked of runs, if something is.
+    runs: Option<SavedRuns>,
     /// How states are stored.
     storage: SavedStorage,
+}
+
+/// What is asked of runs.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+struct SavedRuns {
+    kept: Kept,
+    /// Whether those that end repeat their last state.
+    stutter: bool,
+    /// Whether only those that are weakly fair are judged.
+    is_fair: bool,
 }
 
 /// What was left off, and why.
@@ -184,17 +194,24 @@ impl Job {
     }
 
     /// The job of finding out whether runs of a model have a property.
-    pub fn of_runs(watched: &Watched, limits: &Limits, storage: &Storage) -> Job {
+    pub fn of_runs(
+        watched: &Watched,
+        fairness: Fairness,
+        limits: &Limits,
+        storage: &Storage,
+    ) -> Job {
         let ended = watched.model.wished.runs;
         let mut job = Job::new(&watched.model, &watched.model.searched(), limits, storage);
         job.files.drain(1..1 + watched.asked_in);
-        Job { runs: Some((watched.kept.clone(), ended == Some(EndedRuns::Stutter))), ..job }
+        let (stutter, is_fair) = (ended == Some(EndedRuns::Stutter), fairness == Fairness::Weak);
+        Job { runs: Some(SavedRuns { kept: watched.kept.clone(), stutter, is_fair }), ..job }
     }
 
-    /// What is asked of runs, if something is, and what becomes of those that end.
-    pub fn runs(&self) -> Option<(&Kept, EndedRuns)> {
-        let (kept, stutters) = self.runs.as_ref()?;
-        Some((kept, if *stutters { EndedRuns::Stutter } else { EndedRuns::Ignored }))
+    /// What is asked of runs, if something is, what becomes of those that end, and which are judged.
+    pub fn runs(&self) -> Option<(&Kept, EndedRuns, Fairness)> {
+        let SavedRuns { kept, stutter, is_fair } = self.runs.as_ref()?;
+        let ended = if *stutter { EndedRuns::Stutter } else { EndedRuns::Ignored };
+        Some((kept, ended, if *is_fair { Fairness::Weak } else { Fairness::None }))
     }
 
     /// Whether a shortest counterexample is wanted.
@@ -294,7 +311,7 @@ impl Job {
 
     /// Reads the model again with what is asked of its runs, if something is.
     pub fn watched(&self) -> Result<Option<Watched>, Error> {
-        let Some((kept, _)) = self.runs() else { return Ok(None) };
+        let Some((kept, ..)) = self.runs() else { return Ok(None) };
         let (language, sources, options) = self.to_read()?;
         let (mut watched, _) = Watched::load(language, sources, options, kept.wanted())?;
         watched.model.wished = self.wished();
@@ -325,7 +342,7 @@ impl Job {
         let partial_order = way.map(|way| (way, checks));
         let rewritings = Rewritings::of_code(self.rewritings, checks);
         let Job { linear, processes, .. } = *self;
-        let runs = self.runs().map(|(_, ended)| ended);
+        let runs = self.runs().map(|(_, ended, _)| ended);
         Wished { reversible, rewritings, linear, symmetry, processes, partial_order, runs }
     }
 

@@ -1,33 +1,13 @@
 //! Which runs of a product are judged: all, or those that are fair to the processes of the model.
 
 use super::liveness::{Shown, probe_reduced, replay};
-use super::{Error, Searched, Watched};
-use crate::exec::{Executor, FairSteps as _, Movers, ProcessSet, Step, StepOutcome};
+use super::{Error, Fairness, Searched, Watched};
+use crate::exec::{Executor, FairSteps, Movers, ProcessSet, Step, StepOutcome};
 use crate::reduce::claim::{ClaimProduct, FairProduct};
 use crate::search::Control;
 use crate::search::fair::probe_fair;
 use crate::search::lasso::{Lasso, Probe, ProbeLimits};
 use crate::search::shortest::{Shorter, shortest};
-
-/// Which runs are judged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fairness {
-    /// All.
-    #[default]
-    None,
-    /// Those in which each process that is able to move from some point on, always, moves again and again.
-    Weak,
-}
-
-impl Fairness {
-    /// As flags and reports call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Fairness::None => "none",
-            Fairness::Weak => "weak",
-        }
-    }
-}
 
 /// A product whose runs are judged, all or those that are fair to processes.
 pub struct Judged<'p, 'm> {
@@ -79,6 +59,11 @@ impl<'p, 'm> Judged<'p, 'm> {
         }
     }
 
+    /// What tells to which processes steps are fair, where runs are to be.
+    pub fn fair_steps(&self) -> Option<&dyn FairSteps> {
+        self.fair.as_ref().map(|it| it as &dyn FairSteps)
+    }
+
     /// Searches for an accepting cycle, in memory, until told to stop.
     pub fn probe(&self, limits: ProbeLimits, control: &Control) -> spill::Result<Probe> {
         let product = self.product;
@@ -105,7 +90,8 @@ impl<'p, 'm> Judged<'p, 'm> {
 
     /// A run as it is shown; where it is to be fair, it is seen that it is.
     pub fn replay(&self, lasso: &Lasso) -> spill::Result<Shown> {
-        let Some(fair) = &self.fair else {
+        let fair = self.fair.as_ref().filter(|it| it.processes() > 0);
+        let Some(fair) = fair else {
             let all_steps = self.all_steps.as_ref().unwrap_or(self.searched);
             return Shown::of(all_steps.model(), lasso);
         };

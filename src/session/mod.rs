@@ -13,6 +13,7 @@ mod found;
 mod judged;
 mod liveness;
 mod memory;
+mod pursuit;
 mod reduce;
 mod runnable;
 mod searched;
@@ -27,18 +28,17 @@ pub use directory::{Contents, Directory, Job};
 pub use error::{Error, Taken};
 pub use evidence::Evidence;
 pub use found::Found;
-pub use judged::{Fairness, Judged};
-pub use liveness::{
-    AcceptingParts, Pursued, Pursuit, Shown, Swept, probe_product, probe_reduced, replay, verdict,
-};
+pub use judged::Judged;
+pub use liveness::{AcceptingParts, Shown, probe_product, probe_reduced, replay, verdict};
 pub use memory::{Budget, threads_to_trace};
+pub use pursuit::{Pursued, Pursuit, Swept};
 pub use reduce::{Reduce, Steps};
 pub use runnable::Runnable;
 pub use searched::{About, Searched};
 pub use shorter::{Unreduced, shortened_in, traced_in};
 pub use slots::{exceeded, fewer};
 pub use text::{TextModel, read_text};
-pub use watched::{Kept, Wanted, Watched};
+pub use watched::{Fairness, Kept, Wanted, Watched};
 
 use crate::exec::keeps_depth;
 use crate::report::{Report, Shortened, ViolationReport};

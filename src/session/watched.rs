@@ -14,6 +14,26 @@ use crate::source::Sources;
 use rkyv::{Archive, Deserialize, Serialize};
 use std::path::Path;
 
+/// Which runs are judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fairness {
+    /// All.
+    #[default]
+    None,
+    /// Those in which each process that is able to move from some point on, always, moves again and again.
+    Weak,
+}
+
+impl Fairness {
+    /// As flags and reports call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fairness::None => "none",
+            Fairness::Weak => "weak",
+        }
+    }
+}
+
 /// What is asked.
 #[derive(Clone, Copy, Debug)]
 pub enum Wanted<'a> {

@@ -4,12 +4,27 @@
 use super::bench::{Bench, Told};
 use super::digraph::{Dice, Digraph, node};
 use serde_json::Value;
+use spill::fault::Faults;
+use spill::{Disk, FaultDisk, Metered};
 use spillway::Packed;
-use spillway::exec::{Expansion, FairSteps, Model, ProcessSet, StepOutcome};
+use spillway::exec::{
+    Exec, Executor, Expansion, Explain as _, FairSteps, Model, Movers, ProcessSet, StepOutcome,
+};
+use spillway::front::{Language, Options};
+use spillway::ir::Schedule;
 use spillway::ir::components::components;
-use spillway::search::Control;
+use spillway::reduce::claim::{EndedRuns, FairProduct};
+use spillway::search::checkpoint::{MANIFEST, Saved};
+use spillway::search::cycles::{Accepting, CycleSearch, Reached, SavedCycles};
 use spillway::search::fair::probe_fair;
 use spillway::search::lasso::{Lasso, ProbeLimits, Probed};
+use spillway::search::visited::Visited;
+use spillway::search::{Checks, Control, Limits, MemoryPlan, Search, Verdict};
+use spillway::session::{Wanted, Watched};
+use spillway::source::Sources;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
 
 /// A pseudo-random graph whose edges are fair to some processes.
 struct FairGraph {
@@ -17,24 +32,34 @@ struct FairGraph {
     /// Of each edge from each node.
     sets: Vec<Vec<ProcessSet>>,
     processes: usize,
+    /// Parts that lead to themselves and to later ones, as the components of an automaton do; the part of a node is in its
+    /// number. Whether nodes of a part accept: none, all, some.
+    parts: Vec<Option<bool>>,
 }
 
 impl FairGraph {
     fn random(seed: u64) -> FairGraph {
         let mut dice = Dice(seed);
-        let nodes = 1 + dice.below(40);
-        let processes = if seed.is_multiple_of(50) { 200 } else { dice.below(5) };
+        let nodes = 1 + dice.below(if seed.is_multiple_of(40) { 400 } else { 40 });
+        let sorts = [None, Some(true), Some(false), Some(false)];
+        let parts: Vec<Option<bool>> =
+            (0..1 + dice.below(3)).map(|_| sorts[dice.below(4)]).collect();
+        let part = |node: usize| node % parts.len();
+        let processes = if seed.is_multiple_of(150) { 70 } else { dice.below(5) };
         let (back, often) = (3 + dice.below(9), 1 + dice.below(6));
         let mut edge = |from: usize| match dice.below(back) {
             0 => dice.below(nodes),
             _ => (from + 1 + dice.below(4)).min(nodes - 1),
         };
-        let next = (0..nodes).map(|from| (0..1 + from % 3).map(|_| edge(from) as u16).collect());
+        let next = (0..nodes).map(|from| {
+            let edges = (0..2 + from % 3).map(|_| edge(from));
+            edges.filter(|&to| part(to) >= part(from)).map(|to| to as u16).collect()
+        });
         let next: Vec<Vec<u16>> = next.collect();
         let mut set = || {
             let mut set = ProcessSet::NONE;
             // Where there are many processes, most of them are treated alike.
-            let other = if dice.below(2) == 0 { ProcessSet::NONE } else { ProcessSet::first(190) };
+            let other = if dice.below(2) == 0 { ProcessSet::NONE } else { ProcessSet::first(66) };
             if processes > 64 {
                 set.extend(other);
             }
@@ -42,8 +67,22 @@ impl FairGraph {
             set
         };
         let sets = next.iter().map(|all| all.iter().map(|_| set()).collect()).collect();
-        let accepts = (0..nodes).map(|_| dice.below(3) == 0).collect();
-        FairGraph { graph: Digraph { next, accepts }, sets, processes }
+        let accepts = (0..nodes).map(|node| match parts[part(node)] {
+            None => false,
+            Some(is_weak) => is_weak || dice.below(3) == 0,
+        });
+        let accepts = accepts.collect();
+        FairGraph { graph: Digraph { next, accepts }, sets, processes, parts }
+    }
+
+    /// The part of a node, if there can be accepting cycles in it.
+    fn component(&self, node: usize) -> Option<usize> {
+        let part = node % self.parts.len();
+        self.parts[part].map(|_| part)
+    }
+
+    fn is_weak(&self) -> bool {
+        !self.parts.contains(&Some(false))
     }
 
     /// Every edge: where from, where to, to whom it is fair.
@@ -134,10 +173,155 @@ fn fair_cycles_of_random_graphs_are_found_and_are_fair() {
     assert!(found > 1000 && unfair > 500, "{found} fair cycles, {unfair} only unfair ones");
 }
 
+/// What a search on disk takes.
+#[derive(Clone, Copy)]
+struct Means {
+    threads: usize,
+    /// States in a buffer.
+    buffer: u64,
+    shard_states: u64,
+    /// Sweeps in a sitting.
+    sitting: u32,
+}
+
+const WHOLE: Means = Means { threads: 1, buffer: 4000, shard_states: 1 << 20, sitting: u32::MAX };
+
+/// Searches a graph on a disk, in sittings; what was found, and how many sweeps it took.
+fn on_disk(graph: &FairGraph, disk: &Arc<dyn Disk>, means: Means) -> spill::Result<(Probed, u32)> {
+    let told = Attributed { graph, model: Packed::new(&graph.graph) };
+    let component = |state: &[u8]| graph.component(node(&told.model, state));
+    let accepts = |state: &[u8]| graph.graph.accepts[node(&told.model, state)];
+    let is_weak = graph.is_weak();
+    let accepting = || Accepting { component: &component, accepts: &accepts, is_weak };
+    let bytes = means.buffer * 8;
+    let plan = MemoryPlan {
+        budget: 0,
+        base: 0,
+        reserve: 0,
+        threads: means.threads,
+        buffer: bytes,
+        young: 4 * bytes,
+        filter: bytes,
+        obligations: 0,
+    };
+    let control = Control::default();
+    if !SavedCycles::is_in(&**disk)? {
+        let limits = Limits { checks: Checks::NONE, stop_on_violation: false, max_states: None };
+        let metered = Arc::new(Metered::new(disk.clone(), None)?);
+        let mut search = match disk.list()?.iter().any(|(name, _)| name == MANIFEST) {
+            false => Search::begin(&told.model, metered, plan, limits, &control)?,
+            true => {
+                let saved = Saved::load(&**disk)?;
+                Search::resume(&told.model, metered, saved, plan, limits, &control)?
+            }
+        };
+        assert_eq!(search.run()?.verdict, Verdict::Verified);
+        let Visited::Sorted(store) = search.store() else { unreachable!() };
+        let (shards, of) = (Some(means.shard_states), &told.model);
+        CycleSearch::gather(store, of, &accepting(), &**disk, &control, shards)?.unwrap();
+    }
+    loop {
+        let both = (Reached::of(&Saved::load(&**disk)?)?, SavedCycles::load(&**disk)?);
+        let stop = both.1.sweeps.saturating_add(means.sitting);
+        let search =
+            CycleSearch::resume(&told.model, accepting(), disk.clone(), both, plan, &control)?;
+        let mut search = search.fair_by(&told).up_to(stop);
+        let found = search.run()?;
+        if found != Probed::Open {
+            return Ok((found, search.saved().sweeps));
+        }
+    }
+}
+
+#[test]
+fn fair_cycles_of_random_graphs_are_found_on_disk() {
+    let (mut found, mut longest) = (0, 0);
+    for seed in 0..1000 {
+        let graph = FairGraph::random(seed);
+        let mut dice = Dice(seed ^ 1 << 40);
+        let means = Means {
+            threads: 1 + dice.below(3),
+            buffer: 1 + dice.below(100) as u64,
+            shard_states: 1 + dice.below(60) as u64,
+            sitting: if seed % 3 == 0 { 1 } else { u32::MAX },
+        };
+        let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+        let (told, _) = on_disk(&graph, &disk, means).unwrap();
+        assert_eq!(told != Probed::None, graph.has_cycle(), "{seed}");
+        if let Probed::Found(lasso) = &told {
+            found += 1;
+            longest = longest.max(lasso.states.len() - lasso.back);
+            if graph.processes > 0 {
+                graph.check(&Packed::new(&graph.graph), lasso, seed);
+            }
+        }
+        // By other means it is the same, and nothing lies about that nothing names.
+        let other: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+        assert_eq!(on_disk(&graph, &other, WHOLE).unwrap().0, told, "{seed}");
+        let saved = SavedCycles::load(&*disk).unwrap();
+        let reached = Saved::load(&*disk).unwrap();
+        let named = saved.files().chain(reached.files()).map(|file| file.to_string());
+        let mut named: Vec<String> = named.chain(["cycles".into(), MANIFEST.into()]).collect();
+        named.sort();
+        named.dedup();
+        let there: Vec<String> = disk.list().unwrap().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(there, named, "{seed}");
+    }
+    assert!((300..900).contains(&found) && longest > 15, "{found}, {longest}");
+}
+
+#[test]
+fn a_fair_search_whose_disk_fails_goes_on_from_its_last_checkpoint() {
+    let means = Means { threads: 2, buffer: 3, shard_states: 7, sitting: 2 };
+    let graphs = (0..200)
+        .map(FairGraph::random)
+        .filter(|it| (1..9).contains(&it.processes) && it.has_cycle());
+    let graphs = graphs.map(|graph| {
+        let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+        let expected = on_disk(&graph, &disk, WHOLE).unwrap();
+        (graph, expected)
+    });
+    let mut graphs: Vec<_> = graphs.filter(|(graph, _)| graph.sets.len() < 60).collect();
+    graphs.sort_by_key(|(_, (_, sweeps))| std::cmp::Reverse(*sweeps));
+    graphs.truncate(3);
+    for (graph, expected) in graphs {
+        let whole = Arc::new(FaultDisk::new());
+        let shared: Arc<dyn Disk> = whole.clone();
+        assert_eq!(on_disk(&graph, &shared, means).unwrap(), expected);
+        for at in (0..whole.operations()).step_by(11) {
+            let plan = Faults::new().seed(at);
+            let plan = match at % 3 {
+                0 => plan.crash_at(at),
+                1 => plan.io_error_at(at),
+                _ => plan.full_from(at),
+            };
+            let failing = Arc::new(FaultDisk::with_faults(plan));
+            let shared: Arc<dyn Disk> = failing.clone();
+            // What fails may be a removal that nothing depends on.
+            let told = on_disk(&graph, &shared, means);
+            assert!(told.is_err() || told.unwrap() == expected, "operation {at}");
+            let disk: Arc<dyn Disk> = Arc::new(match at % 2 {
+                0 => failing.restart(),
+                _ => failing.reboot(at),
+            });
+            assert_eq!(on_disk(&graph, &disk, means).unwrap(), expected, "operation {at}");
+        }
+    }
+}
+
 /// Both partners of a rendezvous move by nothing else, and for ever.
 const MEET: &str = "chan c = [0] of { byte }; byte x;
 active proctype S() { do :: c!1 od }
 active proctype R() { do :: c?_ od }
+";
+/// One of those who meet could do something else, always, and the other is able to meet it, always.
+const SENDS: &str = "chan c = [0] of { byte }; byte x;
+active proctype S() { do :: c!1 :: skip od }
+active proctype R() { do :: c?_ -> x = 1 - x od }
+";
+const RECEIVES: &str = "chan c = [0] of { byte }; byte x;
+active proctype S() { do :: c!1 -> x = 1 - x od }
+active proctype R() { do :: c?_ :: skip od }
 ";
 /// The receiver could do something else, always; it moves within the atomic sequence of another.
 const JOINED: &str = "chan c = [0] of { byte }; byte x; bool r;
@@ -204,6 +388,8 @@ system sync;
 fn bench() -> Bench {
     Bench::of([
         ("meet.pml", MEET),
+        ("sends.pml", SENDS),
+        ("receives.pml", RECEIVES),
         ("joined.pml", JOINED),
         ("stuck.pml", STUCK),
         ("workers.pml", WORKERS),
@@ -221,8 +407,10 @@ fn bench() -> Bench {
 }
 
 /// What is asked of a model, and the exit codes for all runs and for weakly fair ones.
-const JUDGED: [(&str, &str, i32, i32); 17] = [
+const JUDGED: [(&str, &str, i32, i32); 19] = [
     ("meet.pml", "<> (x == 5)", 1, 1),
+    ("sends.pml", "[]<> (x == 1)", 1, 0),
+    ("receives.pml", "[]<> (x == 1)", 1, 0),
     ("joined.pml", "<> r", 1, 1),
     ("joined.pml", "[]<> (x == 1)", 1, 0),
     ("stuck.pml", "<> (x == 2)", 1, 1),
@@ -256,6 +444,41 @@ fn runs_that_are_not_weakly_fair_are_not_judged() {
             assert!(code == 1 || told[0] == told[1], "{model}: {formula}");
             let fairness = if flags.is_empty() { "none" } else { "weak" };
             assert_eq!(told[0]["fairness"], fairness);
+        }
+    }
+}
+
+/// Stopped while states are reached, so that nothing is decided in memory, and gone on with: what was asked is kept.
+#[test]
+fn weakly_fair_runs_are_judged_on_disk_as_in_memory() {
+    let bench = bench();
+    for (number, (model, formula, _, code)) in JUDGED.into_iter().enumerate() {
+        let dir = format!("d{number}");
+        let asked = ["check", model, "--ltl", formula, "--max-states", "1", "--dir", &dir];
+        let json = |args: &[&str], code: i32| {
+            let Told { code: found, out, err } = bench.run(&[args, &["--json"]].concat());
+            assert_eq!(found, code, "{args:?}: {out}{err}");
+            serde_json::from_str::<Value>(&out).unwrap()
+        };
+        let fair = [&asked[..], &["--fair", "weak"]].concat();
+        let first = json(&fair, if model == "meet.pml" { 1 } else { 3 });
+        if first["verdict"] == "violated" {
+            // One state is enough.
+            continue;
+        }
+        assert_eq!(json(&["status", &dir], 0)["fairness"], "weak");
+        let Told { code: found, err, .. } = bench.run(&asked);
+        assert!(found == 2 && err.contains("a search of this model for other things"), "{err}");
+        let told = json(&["resume", &dir], code);
+        assert_eq!(told["fairness"], "weak", "{formula}");
+        assert_eq!(told["counterexample"].is_null(), code == 0);
+        // What was found is shown again, and seen to be fair again.
+        let again = json(&["resume", &dir, "--threads", "1", "--exec", "interp"], code);
+        assert_eq!(told["counterexample"], again["counterexample"], "{formula}");
+        let in_memory = json(&["check", model, "--ltl", formula, "--fair", "weak"], code);
+        if code == 0 {
+            assert_eq!(told["states"], in_memory["states"], "{formula}");
+            assert_eq!(told["transitions"], in_memory["transitions"], "{formula}");
         }
     }
 }
@@ -341,4 +564,72 @@ fn a_formula_that_says_that_runs_are_fair_comes_to_the_same() {
         }
     }
     assert!(judged[0] > 30 && judged[1] > 30 && differ > 15, "{judged:?}, {differ}");
+}
+
+/// Of our models, who runs them makes no difference to whom steps are fair: compiled, interpreted, and told in words.
+#[test]
+fn compiled_models_are_fair_to_whom_the_reference_semantics_says() {
+    let mut asked = 0;
+    for folder in ["dve", "promela"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(folder);
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let file = entry.unwrap().path();
+            let language = Language::of_file(&file.to_string_lossy()).unwrap();
+            let mut sources = Sources::default();
+            sources.add(file.display().to_string(), std::fs::read_to_string(&file).unwrap());
+            let formula = Wanted::Formula("[]<> (0 == 1)");
+            let (watched, _) =
+                Watched::load(language, sources, Options::default(), formula).unwrap();
+            if watched.model.interp.program().schedule == Schedule::Interleaved {
+                asked += compare(&watched, 150);
+            }
+        }
+    }
+    assert!(asked > 3000, "{asked}");
+}
+
+/// Compares the steps of some states; how many states those were.
+fn compare(watched: &Watched, states_max: usize) -> usize {
+    let interp = &watched.model.interp;
+    let product = watched.product(interp, EndedRuns::Stutter).unwrap();
+    let fair = [Exec::Jit, Exec::Interp].map(|exec| {
+        let movers = Movers::new(interp, &Executor::new(interp, exec));
+        FairProduct::new(&product, movers.unwrap_or_else(|why| panic!("{why}")))
+    });
+    let start = product.starts().into_iter().filter_map(|step| match step.outcome {
+        StepOutcome::Successor(state) => Some(state),
+        StepOutcome::Fault(_) => None,
+    });
+    let mut open: Vec<Vec<u8>> = start.take(3).collect();
+    let mut seen: BTreeSet<Vec<u8>> = open.iter().cloned().collect();
+    let mut asked = 0;
+    while let Some(state) = open.pop().filter(|_| asked < states_max) {
+        asked += 1;
+        let told = fair.each_ref().map(|fair| {
+            let mut records = Vec::new();
+            let run = |out: &mut Expansion| fair.expand_fair(&state, out);
+            let width = product.width() + ProcessSet::BYTES;
+            let _ = Expansion::collect(width, &mut records, run).unwrap();
+            let mut told: Vec<Vec<u8>> = records.chunks_exact(width).map(<[u8]>::to_vec).collect();
+            told.sort();
+            told
+        });
+        let steps = fair[0].steps(&state).into_iter();
+        let steps = steps.filter_map(|(step, set)| match step.outcome {
+            StepOutcome::Successor(to) => Some([&to[..], &set.to_bytes()].concat()),
+            StepOutcome::Fault(_) => None,
+        });
+        let mut expected: Vec<Vec<u8>> = steps.collect();
+        expected.sort();
+        let name = watched.model.name();
+        assert_eq!(told[0], expected, "{name}: {:?}", product.describe(&state));
+        assert_eq!(told[1], expected, "{name}: {:?}", product.describe(&state));
+        for record in expected {
+            let to = record[..product.width()].to_vec();
+            if seen.insert(to.clone()) {
+                open.push(to);
+            }
+        }
+    }
+    asked
 }

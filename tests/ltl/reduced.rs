@@ -5,7 +5,7 @@
 use super::bench::Bench;
 use super::digraph::Dice;
 use serde_json::Value;
-use spillway::exec::{Explain, StepOutcome};
+use spillway::exec::{Exec, Executor, Explain, StepOutcome};
 use spillway::front::{Language, Options};
 use spillway::reduce::claim::{ClaimProduct, EndedRuns};
 use spillway::reduce::partial_order::Method;
@@ -13,7 +13,8 @@ use spillway::reduce::rewriting::Rewritings;
 use spillway::search::lasso::{Lasso, ProbeLimits, Probed};
 use spillway::search::{Control, MemoryPlan, Storage};
 use spillway::session::{
-    Directory, Job, Pursuit, Reduce, Shown, Steps, Wanted, Watched, probe_product, probe_reduced,
+    Directory, Fairness, Job, Judged, Pursuit, Reduce, Shown, Steps, Wanted, Watched,
+    probe_product, probe_reduced,
 };
 use spillway::source::Sources;
 
@@ -77,7 +78,7 @@ fn reduced(watched: &Watched, ended: EndedRuns, on_disk: bool) -> Came {
         }
         true => {
             let storage = Storage::default();
-            let job = Job::of_runs(watched, &Watched::limits(None), &storage);
+            let job = Job::of_runs(watched, Fairness::None, &Watched::limits(None), &storage);
             let directory = Directory::create(None, &job, None).unwrap();
             let bytes = 8 * searched.model().width() as u64;
             let plan = MemoryPlan {
@@ -90,7 +91,10 @@ fn reduced(watched: &Watched, ended: EndedRuns, on_disk: bool) -> Came {
                 filter: bytes,
                 obligations: 0,
             };
-            let mut pursuit = Pursuit::new(searched.model(), &product, plan, None, directory);
+            let executor = Executor::new(&watched.model.interp, Exec::Interp);
+            let of = (&product, &searched);
+            let judged = Judged::new(watched, of, &executor, Fairness::None).unwrap();
+            let mut pursuit = Pursuit::new(&judged, plan, None, directory);
             let pursued = pursuit.run(None, &control).unwrap();
             (pursued.found, pursued.outcome.states())
         }

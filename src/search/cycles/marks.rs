@@ -80,6 +80,34 @@ pub(super) struct MarksReader {
     at: usize,
 }
 
+/// The numbers of a shard, block by block in any order.
+pub(super) struct MarksIndex {
+    reader: MarksReader,
+    /// Where each block's chunk begins.
+    starts: Vec<usize>,
+}
+
+impl MarksIndex {
+    /// Of a shard whose blocks have so many states.
+    pub(super) fn new(
+        mut reader: MarksReader,
+        blocks: impl Iterator<Item = usize>,
+    ) -> Result<MarksIndex> {
+        let mut starts = Vec::new();
+        for states in blocks {
+            starts.push(reader.at);
+            reader.next(states)?;
+        }
+        Ok(MarksIndex { reader, starts })
+    }
+
+    /// The chunk of a block, of so many states.
+    pub(super) fn chunk(&mut self, block: usize, states: usize) -> Result<Chunk<'_>> {
+        self.reader.at = self.starts[block];
+        self.reader.next(states)
+    }
+}
+
 /// The numbers of a block of states.
 pub(super) struct Chunk<'r> {
     states: usize,

@@ -19,6 +19,14 @@
 //! all that was come to leave the set: the predecessors of what stays all stay, so something is left, and no state is
 //! expanded in two rounds.
 //!
+//! Where runs are to be weakly fair (`exec/fair.rs`), a cycle must have more than an accepting state: for each process a step
+//! that is fair to it. So all of these are reached from in turn, accepting states and the steps fair to each process, until as
+//! many as there are have taken out nothing, one after another. A component of what is left into which nothing leads has all of
+//! them. A round then goes on until there is no more to come to. If something was not come to, it goes on with that. Else
+//! the state that the round began with lies in the only component into which nothing leads, and whatever leads back to it does,
+//! too. The loop is put together of ways from there to steps that are still needed, the nearest first, and back: where a round
+//! from behind such a step does not come back, it and all that was come to leave the set (`walk.rs`).
+//!
 //! What is known of states is a small number for each, in files that each sweep reads and writes from the front to the back
 //! (`marks.rs`); all that is in memory are successors that are being sorted. The end of each sweep is a place to stop at.
 
@@ -28,6 +36,7 @@ mod pick;
 mod region;
 mod saved;
 mod sweep;
+mod walk;
 
 pub use saved::{STAGES, SavedCycles};
 pub use sweep::Turn;
@@ -38,18 +47,19 @@ use super::expand::{Owed, RANK};
 use super::lasso::{Lasso, Probed};
 use super::trace::Finder;
 use super::{Control, MemoryPlan};
-use crate::exec::Model;
+use crate::exec::{FairSteps, Model, ProcessSet};
 use keys::Keys;
 use marks::{Counts, ShardMarks};
 use pick::Picking;
-use saved::Next;
+use saved::{Next, Walk};
 use spill::{
     Codec, Disk, Error, FileName, FileSegment, Result, SavedLevels, Segment, Store, WIDTH_MAX,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use sweep::{Room, Sweep, Swept};
+use sweep::{Demand, Room, Sweep, Swept};
+use walk::Walking;
 
 /// The least time between two checkpoints at ends of sweeps.
 const CHECKPOINT_MIN: Duration = Duration::from_secs(1);
@@ -86,6 +96,8 @@ impl Reached {
 pub struct CycleSearch<'a> {
     model: &'a dyn Model,
     accepting: Accepting<'a>,
+    /// Tells to which processes steps are fair, where runs are to be.
+    fair: Option<&'a dyn FairSteps>,
     disk: Arc<dyn Disk>,
     plan: MemoryPlan,
     control: &'a Control,
@@ -139,8 +151,12 @@ impl<'a> CycleSearch<'a> {
             next,
             sweeps: 0,
             seeded: 0,
+            demand: 0,
+            settled: 0,
             target: None,
             layers: Vec::new(),
+            returned: false,
+            walk: None,
             seconds: 0.0,
         };
         saved.region.last().map_or(Ok(()), |last| make_durable(disk, length(last)))?;
@@ -184,6 +200,7 @@ impl<'a> CycleSearch<'a> {
             seconds_before: saved.seconds,
             model,
             accepting,
+            fair: None,
             disk,
             plan,
             control,
@@ -197,6 +214,11 @@ impl<'a> CycleSearch<'a> {
             begun: now,
             last_checkpoint: now,
         })
+    }
+
+    /// The same, for a cycle that is fair to all processes.
+    pub fn fair_by(self, fair: &'a dyn FairSteps) -> Self {
+        CycleSearch { fair: Some(fair).filter(|it| it.processes() > 0), ..self }
     }
 
     /// The same, stopped after so many sweeps.
@@ -229,6 +251,7 @@ impl<'a> CycleSearch<'a> {
                 Next::Found => break self.lasso()?.map_or(Probed::Open, Probed::Found),
                 _ if self.sweeps_max.is_some_and(|max| self.saved.sweeps >= max) => false,
                 Next::Pick => self.pick()?,
+                Next::Walk => self.walk()?,
                 Next::Sweep(turn) => self.sweep(turn)?,
             };
             if !goes_on || self.control.should_stop() {
@@ -245,11 +268,18 @@ impl<'a> CycleSearch<'a> {
 
     /// One sweep, and what comes after it; false if told to stop.
     fn sweep(&mut self, turn: Turn) -> Result<bool> {
-        let begins = turn == Turn::Round && self.saved.layers.is_empty();
-        let mut target_key = Vec::new();
-        let target =
-            self.saved.target.as_ref().filter(|_| matches!(turn, Turn::Round | Turn::Peel));
-        target.map_or(Ok(()), |it| self.keys.project(&it.state, &mut target_key))?;
+        let key_of = |state: Option<&[u8]>| {
+            let mut key = Vec::new();
+            let known = state.filter(|_| matches!(turn, Turn::Round | Turn::Peel));
+            known.map(|it| self.keys.project(it, &mut key).map(|()| key)).transpose()
+        };
+        let target = self.saved.target.as_ref().map(|it| it.state.as_slice());
+        let (begin, layers) = match &self.saved.walk {
+            None => (target, &self.saved.layers),
+            Some(walk) => (walk.witness.as_ref().map(|it| it.to.as_slice()), &walk.layers),
+        };
+        let begins = turn == Turn::Round && layers.is_empty();
+        let (begin, target) = (key_of(begin)?, key_of(target)?);
         let sweep = Sweep {
             model: self.model,
             keys: &self.keys,
@@ -259,8 +289,10 @@ impl<'a> CycleSearch<'a> {
             shards: &self.shards,
             marks: &self.saved.marks,
             turn,
+            demand: self.demand(),
             number: self.saved.sweeps + 1,
-            target: target.map(|_| target_key.as_slice()),
+            begin: begin.as_deref(),
+            target: target.as_deref(),
             begins,
         };
         let Some(swept) = sweep.run(&mut self.owed, &mut self.rooms)? else { return Ok(false) };
@@ -286,8 +318,13 @@ impl<'a> CycleSearch<'a> {
                 before.map_or(Ok(()), |(file, _)| self.discard(file))?;
             }
         }
-        if turn == Turn::Round {
-            self.saved.layers.push(layer);
+        match &mut self.saved.walk {
+            _ if turn != Turn::Round => {}
+            None => {
+                self.saved.returned |= returned;
+                self.saved.layers.push(layer);
+            }
+            Some(walk) => walk.layers.push(layer),
         }
         Ok(returned)
     }
@@ -302,28 +339,76 @@ impl<'a> CycleSearch<'a> {
             _ if members == 0 => Next::None,
             Turn::Count | Turn::Drop if pending > 0 => Next::Sweep(Turn::Drop),
             Turn::Drop if many > 0 => Next::Sweep(Turn::Count),
-            Turn::Count | Turn::Drop if self.accepting.is_weak => Next::Sweep(Turn::Forget),
+            Turn::Count | Turn::Drop if self.demands() == 0 => Next::Sweep(Turn::Forget),
             Turn::Count | Turn::Drop => {
                 self.saved.seeded = members;
                 Next::Sweep(Turn::Seed)
             }
             Turn::Seed | Turn::Grow if pending > 0 => Next::Sweep(Turn::Grow),
             Turn::Seed | Turn::Grow => Next::Sweep(Turn::Reached),
-            // Where accepting states have left, those come to from them need not be come to from others.
-            Turn::Reached if members < self.saved.seeded => Next::Sweep(Turn::Count),
-            Turn::Reached => Next::Pick,
+            Turn::Reached => self.after_reaching(members),
             Turn::Forget | Turn::Peel => {
                 self.forget_layers()?;
-                Next::Pick
+                if self.saved.walk.is_some() { Next::Walk } else { Next::Pick }
             }
-            Turn::Round if returned => Next::Found,
+            Turn::Round if returned && self.fair.is_none() => Next::Found,
+            Turn::Round if returned && self.saved.walk.is_some() => Next::Walk,
             Turn::Round if pending > 0 => Next::Sweep(Turn::Round),
+            Turn::Round if self.is_all_reached(members) => {
+                self.saved.walk = Some(Walk::default());
+                Next::Sweep(Turn::Forget)
+            }
             Turn::Round => Next::Sweep(Turn::Peel),
         })
     }
 
+    /// How much a cycle must have, beside accepting states where each has one.
+    fn demands(&self) -> u32 {
+        let processes = self.fair.map_or(0, |it| it.processes() as u32);
+        u32::from(!self.accepting.is_weak) + processes
+    }
+
+    /// What is being reached from.
+    fn demand(&self) -> Demand<'a> {
+        let process = self.saved.demand.checked_sub(u32::from(!self.accepting.is_weak));
+        match (self.fair, process) {
+            (Some(fair), Some(process)) => Demand::FairTo(fair, process as usize),
+            _ => Demand::Accepting,
+        }
+    }
+
+    /// What comes after leaving what was not reached from accepting states, or steps that are fair to a process.
+    fn after_reaching(&mut self, members: u64) -> Next {
+        let took_out = members < self.saved.seeded;
+        self.saved.settled = if took_out { 0 } else { self.saved.settled + 1 };
+        self.saved.seeded = members;
+        if self.saved.settled == self.demands() {
+            return Next::Pick;
+        }
+        self.saved.demand = (self.saved.demand + 1) % self.demands();
+        // Where accepting states have left, or such steps, what is come to from them need not be come to from others.
+        Next::Sweep(if took_out { Turn::Count } else { Turn::Seed })
+    }
+
+    /// Whether the round that a loop is to begin with came to all states of the set, which are so many.
+    fn is_all_reached(&self, members: u64) -> bool {
+        let reached: u64 = self.saved.layers.iter().flatten().map(|it| it.at.keys).sum();
+        let is_first = self.fair.is_some() && self.saved.walk.is_none();
+        is_first && self.saved.returned && reached == members
+    }
+
+    /// Forgets what the last round came to; where a loop is being put together, that is one back to its beginning.
     fn forget_layers(&mut self) -> Result<()> {
-        let layers = std::mem::take(&mut self.saved.layers);
+        let layers = match &mut self.saved.walk {
+            Some(walk) => {
+                walk.witness = None;
+                std::mem::take(&mut walk.layers)
+            }
+            None => {
+                self.saved.returned = false;
+                std::mem::take(&mut self.saved.layers)
+            }
+        };
         let files: BTreeSet<FileName> = layers.iter().flatten().map(|it| it.file).collect();
         files.into_iter().try_for_each(|file| self.discard(file))
     }
@@ -353,22 +438,77 @@ impl<'a> CycleSearch<'a> {
         Ok(true)
     }
 
-    /// The run that leads to the state the round began with, and round; nothing if told to stop.
-    fn lasso(&self) -> Result<Option<Lasso>> {
-        let Some(target) = &self.saved.target else {
-            return Err(contradiction("a round has no beginning"));
+    /// Goes on with a loop from the state the round began with: takes the next step that it needs and the way back, or
+    /// looks for one; false if told to stop.
+    fn walk(&mut self) -> Result<bool> {
+        let (Some(target), Some(walk), Some(fair)) =
+            (&self.saved.target, &self.saved.walk, self.fair)
+        else {
+            return Err(contradiction("a loop is put together that nobody asked for"));
         };
-        let finder = Finder {
+        let walking = Walking {
+            model: self.model,
+            fair,
+            keys: &self.keys,
+            accepting: &self.accepting,
+            disk: &*self.disk,
+            control: self.control,
+            shards: &self.shards,
+            marks: &self.saved.marks,
+            target: &target.state,
+            layers: &self.saved.layers,
+        };
+        if walk.witness.is_some() {
+            let (mut walk, returned) = (walk.clone(), !walk.layers.is_empty());
+            if !walking.go_round(&mut walk, &self.finder())? {
+                return Ok(false);
+            }
+            self.saved.walk = Some(walk);
+            self.forget_layers()?;
+            self.saved.next = if returned { Next::Sweep(Turn::Forget) } else { Next::Walk };
+            return Ok(true);
+        }
+        let Some(process) = walking.missing(walk) else {
+            self.saved.next = Next::Found;
+            return Ok(true);
+        };
+        let Some(witness) = walking.witness(process)? else {
+            return match self.control.is_stopped() {
+                true => Ok(false),
+                false => Err(contradiction("no step is left that is fair to a process")),
+            };
+        };
+        let is_back = witness.to == target.state;
+        self.saved.walk = Some(Walk { witness: Some(witness), ..walk.clone() });
+        self.saved.next = if is_back { Next::Walk } else { Next::Sweep(Turn::Round) };
+        Ok(true)
+    }
+
+    fn finder(&self) -> Finder<'_> {
+        Finder {
             model: self.model,
             disk: &*self.disk,
             threads: self.plan.threads,
             control: self.control,
             folder: None,
+        }
+    }
+
+    /// The run that leads to the state the round began with, and round; nothing if told to stop.
+    fn lasso(&self) -> Result<Option<Lasso>> {
+        let Some(target) = &self.saved.target else {
+            return Err(contradiction("a round has no beginning"));
         };
+        let finder = self.finder();
         let Reached { levels, codec, .. } = &self.reached;
         let prefix = finder.way_to((levels, codec), target.level, &target.state)?;
         let Some(mut states) = prefix else { return Ok(None) };
         let back = states.len() - 1;
+        if let Some(walk) = &self.saved.walk {
+            states.extend(walk.states.iter().skip(1).cloned());
+            let fair_to = walk.fair_to.iter().map(|it| ProcessSet::from_bytes(it)).collect();
+            return Ok(Some(Lasso { states, back, fair_to }));
+        }
         // In the last layer is the beginning again.
         let layers = &self.saved.layers[..self.saved.layers.len() - 1];
         let open = |layer: &Vec<FileSegment>| region::open(layer, &*self.disk, self.model.width());

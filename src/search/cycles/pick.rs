@@ -110,16 +110,21 @@ impl Found<'_> {
             self.segment.decode(block, &mut self.decoder, &mut self.states)?;
             self.block = Some(block);
         }
-        let width = state.len();
-        let (mut low, mut high) = (0, self.states.len() / width);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match self.states[middle * width..][..width].cmp(state) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Equal => return Ok(true),
-                std::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        Ok(false)
+        Ok(place(&self.states, state).is_some())
     }
+}
+
+/// The place of a state among ascending ones.
+pub(super) fn place(states: &[u8], state: &[u8]) -> Option<usize> {
+    let width = state.len();
+    let (mut low, mut high) = (0, states.len() / width);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match states[middle * width..][..width].cmp(state) {
+            std::cmp::Ordering::Less => low = middle + 1,
+            std::cmp::Ordering::Equal => return Some(middle),
+            std::cmp::Ordering::Greater => high = middle,
+        }
+    }
+    None
 }

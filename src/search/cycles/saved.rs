@@ -22,6 +22,32 @@ pub struct Target {
     pub state: Vec<u8>,
 }
 
+/// A loop that is being put together: from the target of a round again and again back to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct Walk {
+    /// Its states so far, the target first.
+    pub states: Vec<Vec<u8>>,
+    /// The [bytes](crate::exec::ProcessSet::to_bytes) of the processes to which the step behind each is fair.
+    pub fair_to: Vec<Vec<u8>>,
+    /// The next step that it takes, if that is known and leads back.
+    pub witness: Option<Witness>,
+    /// What comes after that step, after each number of steps.
+    pub layers: Vec<Vec<FileSegment>>,
+}
+
+/// A step that is fair to a process.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct Witness {
+    /// The number of the layer of the round that has the state that it leaves; nothing if that is the target.
+    pub layer: Option<u32>,
+    /// The state that it leaves.
+    pub from: Vec<u8>,
+    /// Where it leads.
+    pub to: Vec<u8>,
+    /// The process.
+    pub process: u32,
+}
+
 /// What is to be done next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub enum Next {
@@ -29,6 +55,8 @@ pub enum Next {
     Sweep(Turn),
     /// A state to begin a round with is looked for.
     Pick,
+    /// A step is looked for that a loop from there needs to be fair.
+    Walk,
     /// There is no accepting cycle.
     None,
     /// The layers lead round one.
@@ -50,10 +78,18 @@ pub struct SavedCycles {
     pub sweeps: u32,
     /// States of the set when it was last begun to look for those come to from accepting ones.
     pub seeded: u64,
+    /// Which of what a cycle must have is looked at, by number.
+    pub demand: u32,
+    /// How many of these, one after another, took out no state.
+    pub settled: u32,
     /// The state that the round began with, if one did.
     pub target: Option<Target>,
     /// The states that it came to first after each number of steps.
     pub layers: Vec<Vec<FileSegment>>,
+    /// Whether the target is in one of these.
+    pub returned: bool,
+    /// The loop through the target, where it is to be fair and is being put together.
+    pub walk: Option<Walk>,
     /// Seconds of sweeping so far.
     pub seconds: f64,
 }
@@ -82,20 +118,29 @@ impl SavedCycles {
         let is_region = |piece: &FileSegment| piece.file == FileName::Region && piece.at.keys > 0;
         let are_marks = |file: &(FileName, u64)| matches!(file.0, FileName::Marks { sweep, .. } if sweep <= self.sweeps);
         let is_layer = |piece: &FileSegment| matches!(piece.file, FileName::Layer { .. });
-        let needs_target = matches!(self.next, Next::Found | Next::Sweep(Turn::Round | Turn::Peel));
+        let needs_target = self.walk.is_some()
+            || matches!(self.next, Next::Found | Next::Sweep(Turn::Round | Turn::Peel));
         self.region.len() == self.marks.len()
             && self.region.len() < usize::from(u16::MAX)
             && self.region.iter().all(is_region)
             && self.marks.iter().filter_map(|it| it.file.as_ref()).all(are_marks)
-            && self.layers.iter().flatten().all(is_layer)
+            && self.walk().chain(&self.layers).flatten().all(is_layer)
+            && self.walk.as_ref().is_none_or(|it| it.states.len() == it.fair_to.len())
+            && (self.next != Next::Walk || self.walk.is_some())
             && (!needs_target || self.target.is_some())
             && (self.next != Next::Found || !self.layers.is_empty())
     }
 
     /// Every file that it names.
     pub fn files(&self) -> impl Iterator<Item = FileName> {
-        let pieces = self.region.iter().chain(self.layers.iter().flatten()).map(|it| it.file);
+        let layers = self.walk().chain(&self.layers).flatten();
+        let pieces = self.region.iter().chain(layers).map(|it| it.file);
         pieces.chain(self.marks.iter().filter_map(|it| it.file).map(|(file, _)| file))
+    }
+
+    /// The layers of the walk.
+    fn walk(&self) -> impl Iterator<Item = &Vec<FileSegment>> {
+        self.walk.iter().flat_map(|it| &it.layers)
     }
 
     /// Which of [`STAGES`] it is in, by number.
@@ -103,7 +148,7 @@ impl SavedCycles {
         match self.next {
             Next::Sweep(Turn::Count | Turn::Drop) => 0,
             Next::Sweep(Turn::Seed | Turn::Grow | Turn::Reached) => 1,
-            Next::Sweep(Turn::Round | Turn::Peel | Turn::Forget) | Next::Pick => 2,
+            Next::Sweep(Turn::Round | Turn::Peel | Turn::Forget) | Next::Pick | Next::Walk => 2,
             Next::None | Next::Found => 3,
         }
     }

@@ -7,7 +7,7 @@
 use super::Accepting;
 use super::keys::Keys;
 use super::marks::{Counts, IN, MANY, MarksWriter, OUT, ShardMarks};
-use crate::exec::{Expansion, Model};
+use crate::exec::{Expansion, FairSteps, Model, ProcessSet, fair_records};
 use crate::search::Control;
 use crate::search::expand::{Owed, RANK};
 use rkyv::{Archive, Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub enum Turn {
     Count,
     /// Takes out the states without predecessors, which then are none of others.
     Drop,
-    /// Looks for what comes after accepting states.
+    /// Looks for what comes after accepting states, or after steps that are fair to a process.
     Seed,
     /// Goes on from there.
     Grow,
@@ -41,7 +41,7 @@ pub enum Turn {
     Reached,
     /// Forgets what is known of the states of the set.
     Forget,
-    /// Goes on from one state, until it is come to again.
+    /// Goes on from one state, until it is come to again, or another is.
     Round,
     /// Leaves what was not come to from that state, nor is it.
     Peel,
@@ -75,8 +75,8 @@ impl Turn {
     }
 
     /// The new number of a state, to which so many of the states expanded lead.
-    fn next(self, code: u8, hits: u32, accepts: &dyn Fn() -> bool) -> Option<u8> {
-        let reached = || if accepts() { DONE } else { REACHED };
+    fn next(self, code: u8, hits: u32, is_seed: &dyn Fn() -> bool) -> Option<u8> {
+        let reached = || if is_seed() { DONE } else { REACHED };
         Some(match (self, code) {
             (_, OUT) => OUT,
             (Turn::Count, _) => hits.saturating_add(u32::from(IN)).min(u32::from(MANY)) as u8,
@@ -86,7 +86,7 @@ impl Turn {
                 let left = u32::from(code).checked_sub(hits).filter(|&it| it >= u32::from(IN));
                 return left.map(|it| it as u8);
             }
-            // Accepting states are expanded by this sweep.
+            // Accepting states are expanded by this sweep, by all their steps.
             (Turn::Seed, _) if hits > 0 => reached(),
             (Turn::Seed | Turn::Forget, _) => IN,
             (Turn::Grow, IN) if hits > 0 => reached(),
@@ -136,12 +136,25 @@ pub(super) struct Sweep<'a> {
     pub(super) shards: &'a [Segment],
     pub(super) marks: &'a [ShardMarks],
     pub(super) turn: Turn,
+    /// What is come to from is looked for.
+    pub(super) demand: Demand<'a>,
     /// From 1.
     pub(super) number: u32,
-    /// The key of the state that a round begins with and is to come to again.
+    /// The key of the state that a round begins with.
+    pub(super) begin: Option<&'a [u8]>,
+    /// That of the state that it is to come to.
     pub(super) target: Option<&'a [u8]>,
     /// Whether the round begins.
     pub(super) begins: bool,
+}
+
+/// What a cycle must have.
+#[derive(Clone, Copy)]
+pub(super) enum Demand<'a> {
+    /// An accepting state.
+    Accepting,
+    /// A step that is fair to a process.
+    FairTo(&'a dyn FairSteps, usize),
 }
 
 /// What became of a shard.
@@ -149,7 +162,7 @@ pub(super) struct Swept {
     pub(super) marks: ShardMarks,
     /// The states that a round came to.
     pub(super) layer: Vec<FileSegment>,
-    /// Whether the round came to its first state again.
+    /// Whether the round came to its target.
     pub(super) returned: bool,
 }
 
@@ -178,8 +191,8 @@ impl Sweep<'_> {
 
     /// Takes note of the successors of the states that are expanded; false if told to stop.
     fn expand(&self, owed: &mut [Owed], rooms: &mut [Room]) -> Result<bool> {
-        if let Some(target) = self.target.filter(|_| self.begins) {
-            let whole = self.expand_state(target, 0, &mut owed[0], &mut rooms[0].expanded);
+        if let Some(begin) = self.begin.filter(|_| self.begins) {
+            let whole = self.expand_state(begin, 0, &mut owed[0], &mut rooms[0].expanded);
             owed[0].sort();
             return whole;
         }
@@ -251,6 +264,37 @@ impl Sweep<'_> {
         }
     }
 
+    /// Whether what comes after a state is looked for, by whatever step; or by some of its steps, where it depends on these.
+    fn is_seed(&self, state: &[u8]) -> bool {
+        match self.demand {
+            Demand::Accepting => (self.accepting.accepts)(state),
+            Demand::FairTo(..) => true,
+        }
+    }
+
+    /// Whether what a state leads to by all its steps was looked at while seeds were.
+    fn is_whole_seed(&self, state: &[u8]) -> bool {
+        matches!(self.demand, Demand::Accepting) && self.is_seed(state)
+    }
+
+    /// Makes `successors` those of a state, or those by steps that count.
+    fn successors(&self, state: &[u8], successors: &mut Vec<u8>) -> Result<()> {
+        successors.clear();
+        let (model, width) = (self.model, self.keys.whole());
+        match self.demand {
+            Demand::FairTo(fair, process) if self.turn == Turn::Seed => {
+                let mut records = Vec::new();
+                let run = |out: &mut Expansion| fair.expand_fair(state, out);
+                let _ = Expansion::collect(width + ProcessSet::BYTES, &mut records, run)?;
+                let steps = fair_records(&records, width);
+                let steps = steps.filter(|(_, set)| set.contains(process));
+                steps.for_each(|(successor, _)| successors.extend_from_slice(successor));
+            }
+            _ => drop(Expansion::collect(width, successors, |out| model.expand(state, out))?),
+        }
+        Ok(())
+    }
+
     /// Takes note of the successors of a state that can lie on accepting cycles with it; false if told to stop.
     fn expand_state(
         &self,
@@ -261,12 +305,10 @@ impl Sweep<'_> {
     ) -> Result<bool> {
         let Expanded { state, successors, kept, keys } = expanded;
         self.keys.lift(key, state);
-        if self.turn == Turn::Seed && !(self.accepting.accepts)(state) {
+        if self.turn == Turn::Seed && !self.is_seed(state) {
             return Ok(true);
         }
-        successors.clear();
-        let model = self.model;
-        let _ = Expansion::collect(model.width(), successors, |out| model.expand(state, out))?;
+        self.successors(state, successors)?;
         if self.control.is_stopped() {
             return Ok(false);
         }
@@ -275,7 +317,7 @@ impl Sweep<'_> {
         let rank = if matches!(self.turn, Turn::Count | Turn::Drop) { rank } else { 0 };
         kept.clear();
         let stays = |it: &&[u8]| (self.accepting.component)(it) == component;
-        let staying = successors.chunks_exact(model.width()).filter(stays);
+        let staying = successors.chunks_exact(self.keys.whole()).filter(stays);
         staying.for_each(|it| kept.extend_from_slice(it));
         self.keys.project(kept, keys)?;
         keys.chunks_exact(self.width()).try_for_each(|it| owed.owe(self.number, rank, it))?;
@@ -374,19 +416,19 @@ impl Sweep<'_> {
         let width = self.width();
         for (at, (code, &hits)) in codes.iter_mut().zip(hits).enumerate() {
             let key = || &keys[at * width..][..width];
-            let accepts = || {
+            let is_seed = || {
                 let mut state = Vec::new();
                 self.keys.lift(key(), &mut state);
-                (self.accepting.accepts)(&state)
+                self.is_whole_seed(&state)
             };
-            let next = self.turn.next(*code, hits, &accepts);
+            let next = self.turn.next(*code, hits, &is_seed);
             let wrong =
                 || Error::Source { reason: "a state has other successors than before".into() };
             let mut next = next.ok_or_else(wrong)?;
             if self.turn == Turn::Round && *code == IN && next == REACHED {
                 layer.push(key())?;
             }
-            if self.turn == Turn::Peel && self.target == Some(key()) {
+            if self.turn == Turn::Peel && self.begin == Some(key()) {
                 next = OUT;
             }
             *code = next;
