@@ -1,6 +1,6 @@
 //! Reductions beside what is asked of whole runs: the verdict of the unreduced product, in memory and on disk, on random
 //! processes and on models each of which loses a run if one condition is left out; what is shown is a run of the
-//! unreduced product; what is refused or left out.
+//! unreduced product; shortest runs; what is refused or left out.
 
 use super::bench::Bench;
 use super::digraph::Dice;
@@ -53,17 +53,34 @@ fn reductions() -> Vec<Reduce> {
 struct Came {
     is_violated: bool,
     states: u64,
+    /// How many steps a shortest run takes, if one was looked for.
+    least: Option<usize>,
 }
 
 /// Nothing if it is not decided among so few states.
 fn plain(watched: &Watched, ended: EndedRuns) -> Option<Came> {
     let product = watched.product(&watched.model.interp, ended)?;
     let probe = probe_product(&product, LIMITS, &Control::default()).unwrap();
-    let is_violated = match probe.found {
+    let least = match &probe.found {
         Probed::Open => return None,
-        found => found != Probed::None,
+        Probed::None => None,
+        Probed::Found(lasso) => Some(least(watched, &product, lasso)),
     };
-    Some(Came { is_violated, states: probe.states })
+    Some(Came { is_violated: least.is_some(), states: probe.states, least })
+}
+
+/// How many steps a shortest run takes, all steps taken of the states that are left, where one was found.
+fn least(watched: &Watched, product: &ClaimProduct<'_>, found: &Lasso) -> usize {
+    let model = &watched.model;
+    let runs = || model.runnable(model.wished.rewritings, |it| Executor::new(it, Exec::Interp));
+    let (searched, all_steps) = (model.searched_by(runs()), watched.with_all_steps(runs()));
+    let executor = runs().executor().clone();
+    let judged = Judged::new(watched, (product, &searched), &executor, Fairness::None).unwrap();
+    let judged = judged.for_shortest(Some(all_steps));
+    let shorter = judged.shorter(found, LIMITS, &Control::default()).unwrap().unwrap();
+    assert!(shorter.is_shortest);
+    is_run(product, watched.with_all_steps(runs()).model(), &shorter.lasso);
+    shorter.lasso.states.len()
 }
 
 /// The same of what is left by the reductions that the model is to have.
@@ -100,10 +117,14 @@ fn reduced(watched: &Watched, ended: EndedRuns, on_disk: bool) -> Came {
         }
     };
     assert_ne!(found, Probed::Open);
-    if let Probed::Found(lasso) = &found {
-        is_run(&product, searched.model(), lasso);
-    }
-    Came { is_violated: found != Probed::None, states }
+    let least = match &found {
+        Probed::Found(lasso) => {
+            is_run(&product, searched.model(), lasso);
+            Some(least(watched, &product, lasso))
+        }
+        Probed::None | Probed::Open => None,
+    };
+    Came { is_violated: found != Probed::None, states, least }
 }
 
 /// What is shown of a run that was found is a run of the unreduced product that accepts again and again.
@@ -144,6 +165,11 @@ fn keep_the_verdict(text: &str, formula: &str, disk: bool, census: &mut Census) 
         let found = reduced(&watched, ended, false);
         let told = || format!("{formula} {ended:?} {reduce:?}\n{text}");
         assert_eq!(found.is_violated, whole.is_violated, "{}", told());
+        // Passes may let a loop close that is one of alike states alone.
+        let is_whole = reduce.rewritings == Rewritings::NONE;
+        let is_as_short =
+            if is_whole { whole.least == found.least } else { whole.least >= found.least };
+        assert!(is_as_short, "{:?} {:?}: {}", whole.least, found.least, told());
         if !whole.is_violated {
             assert!(found.states <= whole.states, "{}", told());
             census.fewer[number] += u32::from(found.states < whole.states);
@@ -152,6 +178,7 @@ fn keep_the_verdict(text: &str, formula: &str, disk: bool, census: &mut Census) 
             let stored = reduced(&watched, ended, true);
             assert_eq!(stored.is_violated, whole.is_violated, "on disk: {}", told());
             assert!(whole.is_violated || stored.states == found.states, "{}", told());
+            assert_eq!(stored.least, found.least, "on disk: {}", told());
             census.on_disk += 1;
         }
     }
