@@ -4,7 +4,7 @@
 //! cargo run --release --example synthetic -- --states 50000000 --memory 64 --threads 2
 //! ```
 //!
-//! With `--owing` states leave obligations, though no steps of them are put off (`docs/reductions.md`):
+//! With `--owing` states leave obligations, though no steps of them are put off (`docs/reductions/ignoring.md`):
 //! what these cost.
 //!
 //! Prints the shape, the plan, and one line of figures. The exit code is 1 if the number of states

@@ -24,13 +24,18 @@ fn read(path: &str) -> String {
 
 /// Every file of Rust below a folder, with its path from the root, and its text.
 fn sources(folder: &str) -> Vec<(String, String)> {
+    files_below(folder, "rs")
+}
+
+/// Every file with an ending below a folder, with its path from the root, and its text.
+fn files_below(folder: &str, ending: &str) -> Vec<(String, String)> {
     let (mut files, mut open) = (Vec::new(), vec![root().join(folder)]);
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 open.push(path);
-            } else if path.extension().is_some_and(|it| it == "rs") {
+            } else if path.extension().is_some_and(|it| it == ending) {
                 let name = path.strip_prefix(root()).unwrap().display().to_string();
                 files.push((name, std::fs::read_to_string(&path).unwrap()));
             }
@@ -234,11 +239,9 @@ fn a_planted_unsafe_is_found() {
 
 #[test]
 fn files_that_documents_name_are_there() {
-    let documents = ["README.md", "CONTRIBUTING.md"].map(str::to_string).into_iter();
-    let folder = std::fs::read_dir(root().join("docs")).unwrap();
-    let folder = folder.map(|it| format!("docs/{}", it.unwrap().file_name().display()));
-    for document in documents.chain(folder) {
-        for word in read(&document).split('`').skip(1).step_by(2) {
+    let documents = ["README.md", "CONTRIBUTING.md"].map(|it| (it.to_string(), read(it)));
+    for (document, text) in documents.into_iter().chain(files_below("docs", "md")) {
+        for word in text.split('`').skip(1).step_by(2) {
             let folders = ["src/", "spill/", "tests/", "docs/", "examples/", "benches/", "models/"];
             let is_path = folders.iter().any(|it| word.starts_with(it))
                 && !word.contains(['*', '{', ' ', '<', '…'])
@@ -247,6 +250,18 @@ fn files_that_documents_name_are_there() {
                 let there = root().join(word).exists();
                 assert!(there, "{document} names `{word}`, which is not there");
             }
+        }
+        // Pages name others by where these lie from theirs.
+        let folder = root().join(&document).parent().unwrap().to_path_buf();
+        let pages = text.split(['`', '(', ')', ' ']).filter(|it| it.ends_with(".md"));
+        for page in pages {
+            let there = root().join(page).exists() || folder.join(page).exists();
+            assert!(there, "{document} names the page {page}, which is not there");
+        }
+    }
+    for (file, text) in sources("src").into_iter().chain(sources("spill")) {
+        for page in text.split('`').filter(|it| it.starts_with("docs/")) {
+            assert!(root().join(page).exists(), "{file} names `{page}`, which is not there");
         }
     }
 }

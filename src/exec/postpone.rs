@@ -5,7 +5,7 @@
 //! (the *ignoring problem*). A search by levels can see it: of a state that put steps off it remembers,
 //! as *obligations*, which successors it did give. If one of them is new, the search goes on there, and
 //! what was put off can be taken from there on. If none is, the state is expanded once more, by
-//! [the rest](Postpones::expand_rest). Why that is enough is in `docs/reductions.md`.
+//! [the rest](Postpones::expand_rest). Why that is enough is in `docs/reductions/ignoring.md`.
 
 use super::expansion::Expansion;
 use spill::Result;

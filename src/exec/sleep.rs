@@ -4,7 +4,7 @@
 //! Which they are depends on how a state was reached, so it is no part of the state: it is a *value* that
 //! stands behind it. Of a state that was reached in several ways in one level only those steps are asleep that
 //! are so in all: values are joined as sets of bits that all have. A state that was found in an earlier level is
-//! left alone. Why that is enough is in `docs/reductions.md`.
+//! left alone. Why that is enough is in `docs/reductions/sleep.md`.
 
 use super::expansion::Expansion;
 

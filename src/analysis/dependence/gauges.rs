@@ -5,7 +5,7 @@
 //! Pirottin (1993) make a relation of this that says for a state whether two operations *might interact*:
 //! whether there may be a run from there, of steps that do not disturb the first, to where both are
 //! possible and disturb each other. Their table for bounded channels is what comes of it where all
-//! operations are in use (`docs/reductions.md`).
+//! operations are in use (`docs/reductions/dependence.md`).
 //!
 //! A *gauge* is a cell with at most 64 values that guards ask about: sets of its values are words. Of each
 //! instance it is known for which values it may be possible, which sets of values its conjuncts ask

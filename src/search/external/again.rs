@@ -9,7 +9,7 @@
 //! ```
 //!
 //! So a state is expanded again in the round after its own, beside the level that came of that; if there
-//! is none, alone. All of this are sets that follow from the levels (`docs/reductions.md`).
+//! is none, alone. All of this are sets that follow from the levels (`docs/reductions/ignoring.md`).
 
 use super::{Search, Worker};
 use crate::search::carry::Join;
