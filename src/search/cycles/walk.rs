@@ -43,10 +43,8 @@ impl Walking<'_> {
     /// The nearest step within the set that is fair to a process; nothing if told to stop, or if there is none.
     pub(super) fn witness(&self, process: usize) -> Result<Option<Witness>> {
         let mut members = Members::new(self)?;
+        // What has left the set since that round has no step that leads within it: it left with all that it leads to.
         let leaving = |layer: Option<u32>, from: &[u8], members: &mut Members| {
-            if !members.has(from)? {
-                return Ok(None);
-            }
             let component = (self.accepting.component)(from);
             for (to, set) in self.steps(from)? {
                 let is_inside = (self.accepting.component)(&to) == component;
