@@ -4,14 +4,12 @@
 
 use super::bench::{Bench, Told};
 use super::digraph::{Dice, Digraph, node};
-use super::swept::{Means, Subject};
+use super::swept::{Means, Subject, goes_on_after_faults, nothing_lies_about};
 use serde_json::Value;
-use spill::fault::Faults;
 use spill::{Disk, FaultDisk};
 use spillway::Packed;
 use spillway::ir::components::components;
 use spillway::search::Control;
-use spillway::search::checkpoint::Saved;
 use spillway::search::cycles::SavedCycles;
 use spillway::search::lasso::{ProbeLimits, Probed, probe};
 use std::sync::Arc;
@@ -98,7 +96,8 @@ fn search(net: &Net, disk: &Arc<dyn Disk>, means: Means) -> spill::Result<(Probe
     let component = |state: &[u8]| net.component(node(&model, state));
     let accepts = |state: &[u8]| net.graph.accepts[node(&model, state)];
     let is_weak = net.is_weak();
-    let subject = Subject { model: &model, component: &component, accepts: &accepts, is_weak };
+    let (component, accepts) = (&component, &accepts);
+    let subject = Subject { model: &model, component, accepts, is_weak, fair: None };
     let (found, sweeps) = subject.search(disk, means, &mut |_| {})?;
     if let Probed::Found(lasso) = &found {
         net.graph.check(&model, lasso, 0);
@@ -144,14 +143,7 @@ fn a_search_that_is_stopped_after_each_sweep_comes_to_the_same() {
         assert_eq!(search(&net, &parts, means).unwrap(), expected, "{seed}");
         // What is found is found again, and nothing lies about that nothing names.
         assert_eq!(search(&net, &parts, means).unwrap(), expected, "{seed}");
-        let saved = SavedCycles::load(&*parts).unwrap();
-        let reached = Saved::load(&*parts).unwrap();
-        let named = saved.files().chain(reached.files()).map(|file| file.to_string());
-        let mut named: Vec<String> = named.chain(["cycles".into(), "manifest".into()]).collect();
-        named.sort();
-        named.dedup();
-        let there: Vec<String> = parts.list().unwrap().into_iter().map(|(name, _)| name).collect();
-        assert_eq!(there, named, "{seed}");
+        nothing_lies_about(&*parts, &format!("{seed}"));
     }
 }
 
@@ -242,28 +234,7 @@ fn turning(seeds: std::ops::Range<u64>) -> Vec<(Net, (Probed, u32))> {
 fn a_search_whose_disk_fails_goes_on_from_its_last_checkpoint() {
     let means = Means { threads: 2, buffer: 3, shard_states: 7, sitting: 2, ..Means::WHOLE };
     for (net, expected) in turning(0..200) {
-        let whole = Arc::new(FaultDisk::new());
-        let shared: Arc<dyn Disk> = whole.clone();
-        assert_eq!(search(&net, &shared, means).unwrap(), expected);
-        let operations = whole.operations();
-        for at in (0..operations).step_by(7) {
-            let plan = Faults::new().seed(at);
-            let plan = match at % 3 {
-                0 => plan.crash_at(at),
-                1 => plan.io_error_at(at),
-                _ => plan.full_from(at),
-            };
-            let failing = Arc::new(FaultDisk::with_faults(plan));
-            let shared: Arc<dyn Disk> = failing.clone();
-            // What fails may be a removal that nothing depends on.
-            let told = search(&net, &shared, means);
-            assert!(told.is_err() || told.unwrap() == expected, "operation {at}");
-            let disk: Arc<dyn Disk> = Arc::new(match at % 2 {
-                0 => failing.restart(),
-                _ => failing.reboot(at),
-            });
-            assert_eq!(search(&net, &disk, means).unwrap(), expected, "operation {at}");
-        }
+        goes_on_after_faults(&expected, 7, &|disk| search(&net, disk, means));
     }
 }
 

@@ -3,9 +3,9 @@
 
 use super::bench::{Bench, Told};
 use super::digraph::{Dice, Digraph, node};
+use super::swept::{Means, Subject, goes_on_after_faults, nothing_lies_about};
 use serde_json::Value;
-use spill::fault::Faults;
-use spill::{Disk, FaultDisk, Metered};
+use spill::{Disk, FaultDisk};
 use spillway::Packed;
 use spillway::exec::{
     Exec, Executor, Expansion, Explain as _, FairSteps, Model, Movers, ProcessSet, StepOutcome,
@@ -14,12 +14,9 @@ use spillway::front::{Language, Options};
 use spillway::ir::Schedule;
 use spillway::ir::components::components;
 use spillway::reduce::claim::{EndedRuns, FairProduct};
-use spillway::search::checkpoint::{MANIFEST, Saved};
-use spillway::search::cycles::{Accepting, CycleSearch, Reached, SavedCycles};
+use spillway::search::Control;
 use spillway::search::fair::probe_fair;
 use spillway::search::lasso::{Lasso, ProbeLimits, Probed};
-use spillway::search::visited::Visited;
-use spillway::search::{Checks, Control, Limits, MemoryPlan, Search, Verdict};
 use spillway::session::{Wanted, Watched};
 use spillway::source::Sources;
 use std::collections::BTreeSet;
@@ -173,64 +170,15 @@ fn fair_cycles_of_random_graphs_are_found_and_are_fair() {
     assert!(found > 1000 && unfair > 500, "{found} fair cycles, {unfair} only unfair ones");
 }
 
-/// What a search on disk takes.
-#[derive(Clone, Copy)]
-struct Means {
-    threads: usize,
-    /// States in a buffer.
-    buffer: u64,
-    shard_states: u64,
-    /// Sweeps in a sitting.
-    sitting: u32,
-}
-
-const WHOLE: Means = Means { threads: 1, buffer: 4000, shard_states: 1 << 20, sitting: u32::MAX };
-
 /// Searches a graph on a disk, in sittings; what was found, and how many sweeps it took.
 fn on_disk(graph: &FairGraph, disk: &Arc<dyn Disk>, means: Means) -> spill::Result<(Probed, u32)> {
     let told = Attributed { graph, model: Packed::new(&graph.graph) };
     let component = |state: &[u8]| graph.component(node(&told.model, state));
     let accepts = |state: &[u8]| graph.graph.accepts[node(&told.model, state)];
+    let (model, component, accepts) = (&told.model, &component, &accepts);
     let is_weak = graph.is_weak();
-    let accepting = || Accepting { component: &component, accepts: &accepts, is_weak };
-    let bytes = means.buffer * 8;
-    let plan = MemoryPlan {
-        budget: 0,
-        base: 0,
-        reserve: 0,
-        threads: means.threads,
-        buffer: bytes,
-        young: 4 * bytes,
-        filter: bytes,
-        obligations: 0,
-    };
-    let control = Control::default();
-    if !SavedCycles::is_in(&**disk)? {
-        let limits = Limits { checks: Checks::NONE, stop_on_violation: false, max_states: None };
-        let metered = Arc::new(Metered::new(disk.clone(), None)?);
-        let mut search = match disk.list()?.iter().any(|(name, _)| name == MANIFEST) {
-            false => Search::begin(&told.model, metered, plan, limits, &control)?,
-            true => {
-                let saved = Saved::load(&**disk)?;
-                Search::resume(&told.model, metered, saved, plan, limits, &control)?
-            }
-        };
-        assert_eq!(search.run()?.verdict, Verdict::Verified);
-        let Visited::Sorted(store) = search.store() else { unreachable!() };
-        let (shards, of) = (Some(means.shard_states), &told.model);
-        CycleSearch::gather(store, of, &accepting(), &**disk, &control, shards)?.unwrap();
-    }
-    loop {
-        let both = (Reached::of(&Saved::load(&**disk)?)?, SavedCycles::load(&**disk)?);
-        let stop = both.1.sweeps.saturating_add(means.sitting);
-        let search =
-            CycleSearch::resume(&told.model, accepting(), disk.clone(), both, plan, &control)?;
-        let mut search = search.fair_by(&told).up_to(stop);
-        let found = search.run()?;
-        if found != Probed::Open {
-            return Ok((found, search.saved().sweeps));
-        }
-    }
+    let subject = Subject { model, component, accepts, is_weak, fair: Some(&told) };
+    subject.search(disk, means, &mut |_| {})
 }
 
 #[test]
@@ -244,6 +192,7 @@ fn fair_cycles_of_random_graphs_are_found_on_disk() {
             buffer: 1 + dice.below(100) as u64,
             shard_states: 1 + dice.below(60) as u64,
             sitting: if seed % 3 == 0 { 1 } else { u32::MAX },
+            ..Means::WHOLE
         };
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
         let (told, _) = on_disk(&graph, &disk, means).unwrap();
@@ -257,55 +206,28 @@ fn fair_cycles_of_random_graphs_are_found_on_disk() {
         }
         // By other means it is the same, and nothing lies about that nothing names.
         let other: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        assert_eq!(on_disk(&graph, &other, WHOLE).unwrap().0, told, "{seed}");
-        let saved = SavedCycles::load(&*disk).unwrap();
-        let reached = Saved::load(&*disk).unwrap();
-        let named = saved.files().chain(reached.files()).map(|file| file.to_string());
-        let mut named: Vec<String> = named.chain(["cycles".into(), MANIFEST.into()]).collect();
-        named.sort();
-        named.dedup();
-        let there: Vec<String> = disk.list().unwrap().into_iter().map(|(name, _)| name).collect();
-        assert_eq!(there, named, "{seed}");
+        assert_eq!(on_disk(&graph, &other, Means::WHOLE).unwrap().0, told, "{seed}");
+        nothing_lies_about(&*disk, &format!("{seed}"));
     }
     assert!((300..900).contains(&found) && longest > 15, "{found}, {longest}");
 }
 
 #[test]
 fn a_fair_search_whose_disk_fails_goes_on_from_its_last_checkpoint() {
-    let means = Means { threads: 2, buffer: 3, shard_states: 7, sitting: 2 };
+    let means = Means { threads: 2, buffer: 3, shard_states: 7, sitting: 2, ..Means::WHOLE };
     let graphs = (0..200)
         .map(FairGraph::random)
         .filter(|it| (1..9).contains(&it.processes) && it.has_cycle());
     let graphs = graphs.map(|graph| {
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let expected = on_disk(&graph, &disk, WHOLE).unwrap();
+        let expected = on_disk(&graph, &disk, Means::WHOLE).unwrap();
         (graph, expected)
     });
     let mut graphs: Vec<_> = graphs.filter(|(graph, _)| graph.sets.len() < 60).collect();
     graphs.sort_by_key(|(_, (_, sweeps))| std::cmp::Reverse(*sweeps));
     graphs.truncate(3);
     for (graph, expected) in graphs {
-        let whole = Arc::new(FaultDisk::new());
-        let shared: Arc<dyn Disk> = whole.clone();
-        assert_eq!(on_disk(&graph, &shared, means).unwrap(), expected);
-        for at in (0..whole.operations()).step_by(11) {
-            let plan = Faults::new().seed(at);
-            let plan = match at % 3 {
-                0 => plan.crash_at(at),
-                1 => plan.io_error_at(at),
-                _ => plan.full_from(at),
-            };
-            let failing = Arc::new(FaultDisk::with_faults(plan));
-            let shared: Arc<dyn Disk> = failing.clone();
-            // What fails may be a removal that nothing depends on.
-            let told = on_disk(&graph, &shared, means);
-            assert!(told.is_err() || told.unwrap() == expected, "operation {at}");
-            let disk: Arc<dyn Disk> = Arc::new(match at % 2 {
-                0 => failing.restart(),
-                _ => failing.reboot(at),
-            });
-            assert_eq!(on_disk(&graph, &disk, means).unwrap(), expected, "operation {at}");
-        }
+        goes_on_after_faults(&expected, 11, &|disk| on_disk(&graph, disk, means));
     }
 }
 

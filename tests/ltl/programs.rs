@@ -284,6 +284,7 @@ fn is_judged_right(program: Program, seed: u64, census: &Census) -> Tried<()> {
         component: &component,
         accepts: &accepts,
         is_weak: parts.are_weak(),
+        fair: None,
     };
     let trial = Trial { product: &product, subject, answer, census };
     let mut chance = Chance(seed ^ 1 << 40);

@@ -1,7 +1,8 @@
 //! Accepting cycles of a model looked for on disk, in sittings and in little memory.
 
-use spill::{Disk, Metered, Result};
-use spillway::exec::Model;
+use spill::fault::Faults;
+use spill::{Disk, FaultDisk, Metered, Result};
+use spillway::exec::{FairSteps, Model};
 use spillway::search::checkpoint::{MANIFEST, Saved};
 use spillway::search::cycles::{Accepting, ComponentOf, CycleSearch, Reached, SavedCycles};
 use spillway::search::lasso::Probed;
@@ -18,6 +19,8 @@ pub struct Subject<'a> {
     pub component: &'a ComponentOf<'a>,
     pub accepts: &'a (dyn Fn(&[u8]) -> bool + Sync),
     pub is_weak: bool,
+    /// Tells to which processes steps are fair, where cycles are to be.
+    pub fair: Option<&'a dyn FairSteps>,
 }
 
 /// What a search takes.
@@ -107,6 +110,10 @@ impl Subject<'_> {
                 plan,
                 &control,
             )?;
+            let search = match self.fair {
+                None => search,
+                Some(fair) => search.fair_by(fair),
+            };
             let mut search = search.up_to(stop);
             let found = search.run()?;
             assert!(search.saved().sweeps <= stop);
@@ -152,5 +159,46 @@ impl Subject<'_> {
             }
             most = most.map(|it| it + means.reached);
         }
+    }
+}
+
+/// Of a search that has come to its end on a disk, that every file there is named by what it has saved.
+pub fn nothing_lies_about(disk: &dyn Disk, what: &str) {
+    let (saved, reached) = (SavedCycles::load(disk).unwrap(), Saved::load(disk).unwrap());
+    let named = saved.files().chain(reached.files()).map(|file| file.to_string());
+    let mut named: Vec<String> = named.chain(["cycles".into(), MANIFEST.into()]).collect();
+    named.sort();
+    named.dedup();
+    let there: Vec<String> = disk.list().unwrap().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(there, named, "{what}");
+}
+
+/// A search that comes to what is expected does so, too, where the disk crashes, fails or is full at some operation, every
+/// `step`th in turn, and it is gone on with.
+pub fn goes_on_after_faults<T: PartialEq + std::fmt::Debug>(
+    expected: &T,
+    step: usize,
+    search: &dyn Fn(&Arc<dyn Disk>) -> Result<T>,
+) {
+    let whole = Arc::new(FaultDisk::new());
+    let shared: Arc<dyn Disk> = whole.clone();
+    assert_eq!(&search(&shared).unwrap(), expected);
+    for at in (0..whole.operations()).step_by(step) {
+        let plan = Faults::new().seed(at);
+        let plan = match at % 3 {
+            0 => plan.crash_at(at),
+            1 => plan.io_error_at(at),
+            _ => plan.full_from(at),
+        };
+        let failing = Arc::new(FaultDisk::with_faults(plan));
+        let shared: Arc<dyn Disk> = failing.clone();
+        // What fails may be a removal that nothing depends on.
+        let told = search(&shared);
+        assert!(told.is_err() || told.unwrap() == *expected, "operation {at}");
+        let disk: Arc<dyn Disk> = Arc::new(match at % 2 {
+            0 => failing.restart(),
+            _ => failing.reboot(at),
+        });
+        assert_eq!(&search(&disk).unwrap(), expected, "operation {at}");
     }
 }
