@@ -149,16 +149,15 @@ fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
     }
     let reduce = reduce::wanted_of_runs(&args.reductions)?;
     let ended = args.runs.ended(wanted);
-    if fairness != Fairness::None && reduce != Reduce::NONE {
+    let apart = [
+        ("reductions", reduce != Reduce::NONE, "they need not keep which runs are fair"),
+        ("--shortest", args.shortest, "of fair runs no shortest one is looked for"),
+    ];
+    let apart = apart.into_iter().find(|(_, is_asked, _)| *is_asked && fairness != Fairness::None);
+    if let Some((other, _, why)) = apart {
         let flag = format!("--fair {}", fairness.name());
         return Err(Failure::wrong(format!(
-            "{flag} and reductions do not go together: they need not keep which runs are fair\n  help: leave out one of them"
-        )));
-    }
-    if fairness != Fairness::None && args.shortest {
-        let flag = format!("--fair {}", fairness.name());
-        return Err(Failure::wrong(format!(
-            "{flag} and --shortest do not go together: of fair runs no shortest one is looked for\n  help: leave out one of them"
+            "{flag} and {other} do not go together: {why}\n  help: leave out one of them"
         )));
     }
     let watched = watched.reduced(&reduce, ended);

@@ -13,7 +13,7 @@
 //! that goes on for ever, each of them moves, when it ends.
 
 use super::interp::Interp;
-use super::{Executor, Expansion, Labelled, Selective, Violation, labelled};
+use super::{Collected, Executor, Expansion, Labelled, Selective, Violation, labelled};
 use crate::analysis::instances::{ActionInstance, InstanceId};
 use crate::ir::{Arena, Communication, Entity, Instance, ProcessId, Program, Schedule, Turn};
 
@@ -99,6 +99,21 @@ pub trait FairSteps: Sync {
     /// Adds the successors of a state, as [`Model::expand`](super::Model::expand) does; each is a record, the state and behind it the
     /// [bytes](ProcessSet::to_bytes) of the set of processes that the step is fair to.
     fn expand_fair(&self, state: &[u8], out: &mut Expansion);
+}
+
+/// Makes `records` those of the successors of a state.
+///
+/// # Errors
+///
+/// As [`Expansion::collect`].
+pub fn collect_fair(
+    fair: &dyn FairSteps,
+    state: &[u8],
+    records: &mut Vec<u8>,
+) -> spill::Result<Collected> {
+    records.clear();
+    let run = |out: &mut Expansion| fair.expand_fair(state, out);
+    Expansion::collect(state.len() + ProcessSet::BYTES, records, run)
 }
 
 /// The states, of `width` bytes, and sets in records.

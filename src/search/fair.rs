@@ -9,7 +9,7 @@
 
 use super::Control;
 use super::lasso::{Lasso, Probe, ProbeLimits, Probed, STATE_OVERHEAD, faults};
-use crate::exec::{Expansion, FairSteps, Model, ProcessSet, fair_records};
+use crate::exec::{Expansion, FairSteps, Model, ProcessSet, collect_fair, fair_records};
 use spill::Result;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -155,16 +155,14 @@ impl Search<'_> {
 
     /// The steps out of a state; what they cost is tallied the first time.
     fn edges(&mut self, at: u32, is_first: bool) -> Result<Vec<Edge>> {
-        let (fair, state, width) =
-            (self.fair, self.states[at as usize].clone(), self.model.width());
+        let (fair, state) = (self.fair, self.states[at as usize].clone());
         let mut records = Vec::new();
-        let run = |out: &mut Expansion| fair.expand_fair(&state, out);
-        let collected = Expansion::collect(width + ProcessSet::BYTES, &mut records, run)?;
+        let collected = collect_fair(fair, &state, &mut records)?;
         if is_first {
             self.transitions += collected.transitions;
             self.faults += faults(&collected);
         }
-        let edges = fair_records(&records, width);
+        let edges = fair_records(&records, state.len());
         Ok(edges.map(|(to, set)| Edge { to: self.number(to), set: self.set_number(set) }).collect())
     }
 

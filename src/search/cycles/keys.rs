@@ -1,6 +1,7 @@
 //! States as keys of a region: without the bits in which none of those reached differs.
 
-use spill::{Codec, Error, Projection, Result};
+use super::other_successors;
+use spill::{Codec, Projection, Result};
 use std::sync::Arc;
 
 /// How states become keys, and keys states. The order is the same.
@@ -47,9 +48,7 @@ impl Keys {
         projection.project(states, keys, &mut strangers);
         match strangers.is_empty() {
             true => Ok(()),
-            false => {
-                Err(Error::Source { reason: "a state has other successors than before".into() })
-            }
+            false => Err(other_successors()),
         }
     }
 }

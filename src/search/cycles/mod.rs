@@ -51,10 +51,9 @@ use crate::exec::{FairSteps, Model, ProcessSet};
 use keys::Keys;
 use marks::{Counts, ShardMarks};
 use pick::Picking;
+use region::Region;
 use saved::{Next, Walk};
-use spill::{
-    Codec, Disk, Error, FileName, FileSegment, Result, SavedLevels, Segment, Store, WIDTH_MAX,
-};
+use spill::{Codec, Disk, Error, FileName, FileSegment, Result, SavedLevels, Store, WIDTH_MAX};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -94,18 +93,12 @@ impl Reached {
 
 /// A search for accepting cycles in the directory of a search that has reached all states.
 pub struct CycleSearch<'a> {
-    model: &'a dyn Model,
-    accepting: Accepting<'a>,
+    region: Region<'a>,
     /// Tells to which processes steps are fair, where runs are to be.
     fair: Option<&'a dyn FairSteps>,
-    disk: Arc<dyn Disk>,
     plan: MemoryPlan,
-    control: &'a Control,
     reached: Reached,
-    /// What the states of the region are there.
-    keys: Keys,
     saved: SavedCycles,
-    shards: Vec<Segment>,
     owed: Vec<Owed>,
     rooms: Vec<Room>,
     /// After so many sweeps it stops.
@@ -196,17 +189,12 @@ impl<'a> CycleSearch<'a> {
         Ok(CycleSearch {
             owed: owed.collect(),
             rooms: (0..threads).map(|_| Room::new(width)).collect(),
-            keys,
+            region: Region { model, accepting, disk, control, keys, shards },
             seconds_before: saved.seconds,
-            model,
-            accepting,
             fair: None,
-            disk,
             plan,
-            control,
             reached,
             saved,
-            shards,
             sweeps_max: None,
             named,
             fresh: Vec::new(),
@@ -237,8 +225,8 @@ impl<'a> CycleSearch<'a> {
         let searched = self.search();
         if let Err(Error::Full { .. }) = &searched {
             // A full disk is not left full. The error that ended the search is the one to tell.
-            let named = SavedCycles::load(&*self.disk).map(|saved| saved.files().collect());
-            let _ = named.and_then(|it| sweep_strays(&*self.disk, &it, &self.reached.files));
+            let named = SavedCycles::load(&*self.region.disk).map(|saved| saved.files().collect());
+            let _ = named.and_then(|it| sweep_strays(&*self.region.disk, &it, &self.reached.files));
         }
         searched
     }
@@ -254,7 +242,7 @@ impl<'a> CycleSearch<'a> {
                 Next::Walk => self.walk()?,
                 Next::Sweep(turn) => self.sweep(turn)?,
             };
-            if !goes_on || self.control.should_stop() {
+            if !goes_on || self.region.control.should_stop() {
                 break Probed::Open;
             }
             let is_due = self.last_checkpoint.elapsed() >= CHECKPOINT_MIN;
@@ -271,7 +259,7 @@ impl<'a> CycleSearch<'a> {
         let key_of = |state: Option<&[u8]>| {
             let mut key = Vec::new();
             let known = state.filter(|_| matches!(turn, Turn::Round | Turn::Peel));
-            known.map(|it| self.keys.project(it, &mut key).map(|()| key)).transpose()
+            known.map(|it| self.region.keys.project(it, &mut key).map(|()| key)).transpose()
         };
         let target = self.saved.target.as_ref().map(|it| it.state.as_slice());
         let (begin, layers) = match &self.saved.walk {
@@ -281,12 +269,7 @@ impl<'a> CycleSearch<'a> {
         let begins = turn == Turn::Round && layers.is_empty();
         let (begin, target) = (key_of(begin)?, key_of(target)?);
         let sweep = Sweep {
-            model: self.model,
-            keys: &self.keys,
-            accepting: &self.accepting,
-            disk: &*self.disk,
-            control: self.control,
-            shards: &self.shards,
+            region: &self.region,
             marks: &self.saved.marks,
             turn,
             demand: self.demand(),
@@ -365,12 +348,12 @@ impl<'a> CycleSearch<'a> {
     /// How much a cycle must have, beside accepting states where each has one.
     fn demands(&self) -> u32 {
         let processes = self.fair.map_or(0, |it| it.processes() as u32);
-        u32::from(!self.accepting.is_weak) + processes
+        u32::from(!self.region.accepting.is_weak) + processes
     }
 
     /// What is being reached from.
     fn demand(&self) -> Demand<'a> {
-        let process = self.saved.demand.checked_sub(u32::from(!self.accepting.is_weak));
+        let process = self.saved.demand.checked_sub(u32::from(!self.region.accepting.is_weak));
         match (self.fair, process) {
             (Some(fair), Some(process)) => Demand::FairTo(fair, process as usize),
             _ => Demand::Accepting,
@@ -417,18 +400,14 @@ impl<'a> CycleSearch<'a> {
     fn pick(&mut self) -> Result<bool> {
         let Reached { levels, codec, .. } = &self.reached;
         let picking = Picking {
-            accepting: &self.accepting,
-            disk: &*self.disk,
-            control: self.control,
-            shards: &self.shards,
+            region: &self.region,
             marks: &self.saved.marks,
             levels: (levels, codec),
-            keys: &self.keys,
             from: self.saved.target.as_ref().map_or(0, |it| it.level),
         };
         let name = FileName::Layer { sweep: self.saved.sweeps, shard: u16::MAX };
         let Some(target) = picking.first(name)? else {
-            return match self.control.is_stopped() {
+            return match self.region.control.is_stopped() {
                 true => Ok(false),
                 false => Err(contradiction("no accepting state is left where there must be one")),
             };
@@ -447,13 +426,8 @@ impl<'a> CycleSearch<'a> {
             return Err(contradiction("a loop is put together that nobody asked for"));
         };
         let walking = Walking {
-            model: self.model,
+            region: &self.region,
             fair,
-            keys: &self.keys,
-            accepting: &self.accepting,
-            disk: &*self.disk,
-            control: self.control,
-            shards: &self.shards,
             marks: &self.saved.marks,
             target: &target.state,
             layers: &self.saved.layers,
@@ -473,7 +447,7 @@ impl<'a> CycleSearch<'a> {
             return Ok(true);
         };
         let Some(witness) = walking.witness(process)? else {
-            return match self.control.is_stopped() {
+            return match self.region.control.is_stopped() {
                 true => Ok(false),
                 false => Err(contradiction("no step is left that is fair to a process")),
             };
@@ -486,10 +460,10 @@ impl<'a> CycleSearch<'a> {
 
     fn finder(&self) -> Finder<'_> {
         Finder {
-            model: self.model,
-            disk: &*self.disk,
+            model: self.region.model,
+            disk: &*self.region.disk,
             threads: self.plan.threads,
-            control: self.control,
+            control: self.region.control,
             folder: None,
         }
     }
@@ -510,9 +484,7 @@ impl<'a> CycleSearch<'a> {
             return Ok(Some(Lasso { states, back, fair_to }));
         }
         // In the last layer is the beginning again.
-        let layers = &self.saved.layers[..self.saved.layers.len() - 1];
-        let open = |layer: &Vec<FileSegment>| region::open(layer, &*self.disk, self.model.width());
-        let layers = layers.iter().map(open).collect::<Result<Vec<_>>>()?;
+        let layers = self.region.layers(&self.saved.layers[..self.saved.layers.len() - 1])?;
         let Some(round) = finder.way_through(&layers, &target.state)? else { return Ok(None) };
         states.extend(round);
         Ok(Some(Lasso { states, back, fair_to: Vec::new() }))
@@ -525,20 +497,20 @@ impl<'a> CycleSearch<'a> {
             self.stale.push(file);
             return Ok(());
         }
-        self.disk.remove(&file.to_string())
+        self.region.disk.remove(&file.to_string())
     }
 
     /// Makes all that was done durable.
     fn checkpoint(&mut self) -> Result<()> {
         for file in self.fresh.drain(..) {
-            make_durable(&*self.disk, file)?;
+            make_durable(&*self.region.disk, file)?;
         }
         self.saved.seconds = self.seconds();
-        self.saved.commit(&*self.disk)?;
+        self.saved.commit(&*self.region.disk)?;
         self.named = self.saved.files().collect();
-        self.stale.drain(..).try_for_each(|file| self.disk.remove(&file.to_string()))?;
+        self.stale.drain(..).try_for_each(|file| self.region.disk.remove(&file.to_string()))?;
         self.last_checkpoint = Instant::now();
-        Progress::add(&self.control.progress.checkpoints, 1);
+        Progress::add(&self.region.control.progress.checkpoints, 1);
         Ok(())
     }
 
@@ -548,7 +520,7 @@ impl<'a> CycleSearch<'a> {
     }
 
     fn show_progress(&self) {
-        let progress = &self.control.progress;
+        let progress = &self.region.control.progress;
         Progress::set(&progress.sweep, u64::from(self.saved.sweeps) + 1);
         Progress::set(&progress.set, self.saved.members());
         Progress::set(&progress.stage, self.saved.stage());
@@ -562,6 +534,11 @@ fn length(piece: &FileSegment) -> (FileName, u64) {
 
 fn make_durable(disk: &dyn Disk, (file, length): (FileName, u64)) -> Result<()> {
     disk.append_at(&file.to_string(), length)?.sync()
+}
+
+/// What is wrong where a model does not do again what it did.
+fn other_successors() -> Error {
+    contradiction("a state has other successors than before")
 }
 
 fn contradiction(what: &str) -> Error {

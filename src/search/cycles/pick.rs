@@ -1,23 +1,15 @@
 //! Which accepting state of a set comes first: that of the lowest level.
 
-use super::Accepting;
-use super::keys::Keys;
 use super::marks::{OUT, ShardMarks};
+use super::region::Region;
 use super::saved::Target;
-use crate::search::Control;
-use spill::{
-    Codec, Decoder, Disk, FileName, FileSegment, Result, SavedLevels, Segment, SegmentWriter,
-};
+use spill::{Codec, Decoder, FileName, FileSegment, Result, SavedLevels, Segment, SegmentWriter};
 
 /// A set of the states of a region, and the levels that these were reached in.
 pub(super) struct Picking<'a> {
-    pub(super) accepting: &'a Accepting<'a>,
-    pub(super) disk: &'a dyn Disk,
-    pub(super) control: &'a Control,
-    pub(super) shards: &'a [Segment],
+    pub(super) region: &'a Region<'a>,
     pub(super) marks: &'a [ShardMarks],
     pub(super) levels: (&'a SavedLevels, &'a Codec),
-    pub(super) keys: &'a Keys,
     /// Levels below this have none.
     pub(super) from: u64,
 }
@@ -27,33 +19,35 @@ impl Picking<'_> {
     /// if told to stop, or if there is none.
     pub(super) fn first(&self, name: FileName) -> Result<Option<Target>> {
         let Some(wanted) = self.wanted(name)? else { return Ok(None) };
-        let found = self.in_levels(&wanted.open(self.disk, self.keys.whole())?);
-        self.disk.remove(&name.to_string())?;
+        let Region { disk, keys, .. } = self.region;
+        let found = self.in_levels(&wanted.open(&**disk, keys.whole())?);
+        disk.remove(&name.to_string())?;
         found
     }
 
     /// The accepting states of the set, as a segment; nothing if told to stop.
     fn wanted(&self, name: FileName) -> Result<Option<FileSegment>> {
-        let mut file = self.disk.create(&name.to_string())?;
-        let mut writer = SegmentWriter::new(self.keys.whole(), &mut *file);
-        let (mut decoder, mut keys) = (Decoder::new(self.keys.width()), Vec::new());
+        let Region { accepting, disk, control, keys, shards, .. } = self.region;
+        let mut file = disk.create(&name.to_string())?;
+        let mut writer = SegmentWriter::new(keys.whole(), &mut *file);
+        let (mut decoder, mut held) = (Decoder::new(keys.width()), Vec::new());
         let (mut states, mut codes) = (Vec::new(), Vec::new());
-        for (segment, marks) in self.shards.iter().zip(self.marks) {
-            let mut reader = marks.read(self.disk)?;
+        for (segment, marks) in shards.iter().zip(self.marks) {
+            let mut reader = marks.read(&**disk)?;
             for block in 0..segment.blocks() {
                 let chunk = reader.next(segment.keys_in(block))?;
                 if chunk.counts().members == 0 {
                     continue;
                 }
-                if self.control.should_stop() {
+                if control.should_stop() {
                     return Ok(None);
                 }
                 chunk.read(&mut codes);
-                segment.decode(block, &mut decoder, &mut keys)?;
+                segment.decode(block, &mut decoder, &mut held)?;
                 segment.release(block..block + 1);
-                self.keys.lift(&keys, &mut states);
-                for (state, &code) in states.chunks_exact(self.keys.whole()).zip(&codes) {
-                    if code != OUT && (self.accepting.accepts)(state) {
+                keys.lift(&held, &mut states);
+                for (state, &code) in states.chunks_exact(keys.whole()).zip(&codes) {
+                    if code != OUT && (accepting.accepts)(state) {
                         writer.push(state)?;
                     }
                 }
@@ -68,19 +62,20 @@ impl Picking<'_> {
         let (levels, codec) = self.levels;
         let mut found =
             Found { segment: wanted, decoder: wanted.decoder(), block: None, states: Vec::new() };
-        let whole = self.keys.whole();
+        let Region { accepting, disk, control, keys, .. } = self.region;
+        let whole = keys.whole();
         let (mut decoder, mut states) = (Decoder::new(whole), Vec::new());
         for level in self.from..levels.len() as u64 {
-            let segments = levels.open(self.disk, whole, &codec.unprojected(), level as usize)?;
+            let segments = levels.open(&**disk, whole, &codec.unprojected(), level as usize)?;
             for segment in &segments {
                 for block in 0..segment.blocks() {
-                    if self.control.should_stop() {
+                    if control.should_stop() {
                         return Ok(None);
                     }
                     segment.decode(block, &mut decoder, &mut states)?;
                     segment.release(block..block + 1);
                     for state in states.chunks_exact(whole) {
-                        if (self.accepting.accepts)(state) && found.has(state)? {
+                        if (accepting.accepts)(state) && found.has(state)? {
                             return Ok(Some(Target { level, state: state.to_vec() }));
                         }
                     }

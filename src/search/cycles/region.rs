@@ -5,9 +5,35 @@
 
 use super::Accepting;
 use super::keys::Keys;
+use crate::exec::Model;
+use crate::search::Control;
 use spill::{
     Candidates, Disk, FileName, FileSegment, Merge, Result, Segment, SegmentWriter, batch_keys,
 };
+use std::sync::Arc;
+
+/// A region, open, and what is asked of its states.
+pub(super) struct Region<'a> {
+    pub(super) model: &'a dyn Model,
+    pub(super) accepting: Accepting<'a>,
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) control: &'a Control,
+    /// What the states are in the shards.
+    pub(super) keys: Keys,
+    pub(super) shards: Vec<Segment>,
+}
+
+impl Region<'_> {
+    /// A layer of a round, open: of whole states.
+    pub(super) fn layer(&self, layer: &[FileSegment]) -> Result<Vec<Segment>> {
+        open(layer, &*self.disk, self.keys.whole())
+    }
+
+    /// Several.
+    pub(super) fn layers(&self, layers: &[Vec<FileSegment>]) -> Result<Vec<Vec<Segment>>> {
+        layers.iter().map(|layer| self.layer(layer)).collect()
+    }
+}
 
 /// The fewest states of a shard, where there is more than one.
 const SHARD_MIN: u64 = 64 << 10;
@@ -63,7 +89,7 @@ pub(super) fn build(
     Ok(Some(pieces))
 }
 
-/// The shards, open.
+/// Pieces with keys of so many bytes, open.
 pub(super) fn open(pieces: &[FileSegment], disk: &dyn Disk, width: usize) -> Result<Vec<Segment>> {
     pieces.iter().map(|piece| piece.open(disk, width)).collect()
 }

@@ -4,16 +4,16 @@
 //! that repeats of one state count once. As successors ascend and the region does, what is known of its states is read
 //! and written from the front to the back, a shard at a time, each by a thread.
 
-use super::Accepting;
 use super::keys::Keys;
 use super::marks::{Counts, IN, MANY, MarksWriter, OUT, ShardMarks};
-use crate::exec::{Expansion, FairSteps, Model, ProcessSet, fair_records};
-use crate::search::Control;
+use super::other_successors;
+use super::region::Region;
+use crate::exec::{Expansion, FairSteps, collect_fair, fair_records};
 use crate::search::expand::{Owed, RANK};
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{
-    Append, Candidates, Decoder, Disk, Error, FileName, FileSegment, Merge, Result, Segment,
-    SegmentWriter, batch_keys, in_parallel,
+    Append, Candidates, Decoder, Disk, FileName, FileSegment, Merge, Result, SegmentWriter,
+    batch_keys, in_parallel,
 };
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -75,8 +75,8 @@ impl Turn {
     }
 
     /// The new number of a state, to which so many of the states expanded lead.
-    fn next(self, code: u8, hits: u32, is_seed: &dyn Fn() -> bool) -> Option<u8> {
-        let reached = || if is_seed() { DONE } else { REACHED };
+    fn next(self, code: u8, hits: u32, is_seed: &mut dyn FnMut() -> bool) -> Option<u8> {
+        let mut reached = || if is_seed() { DONE } else { REACHED };
         Some(match (self, code) {
             (_, OUT) => OUT,
             (Turn::Count, _) => hits.saturating_add(u32::from(IN)).min(u32::from(MANY)) as u8,
@@ -114,6 +114,8 @@ pub(super) struct Room {
 #[derive(Default)]
 struct Expanded {
     state: Vec<u8>,
+    /// Its successors and whom the steps there are fair to, where that is asked.
+    records: Vec<u8>,
     successors: Vec<u8>,
     kept: Vec<u8>,
     keys: Vec<u8>,
@@ -128,12 +130,7 @@ impl Room {
 
 /// What a sweep is made with.
 pub(super) struct Sweep<'a> {
-    pub(super) model: &'a dyn Model,
-    pub(super) keys: &'a Keys,
-    pub(super) accepting: &'a Accepting<'a>,
-    pub(super) disk: &'a dyn Disk,
-    pub(super) control: &'a Control,
-    pub(super) shards: &'a [Segment],
+    pub(super) region: &'a Region<'a>,
     pub(super) marks: &'a [ShardMarks],
     pub(super) turn: Turn,
     /// What is come to from is looked for.
@@ -168,7 +165,7 @@ pub(super) struct Swept {
 
 impl Sweep<'_> {
     fn width(&self) -> usize {
-        self.keys.width()
+        self.region.keys.width()
     }
 
     /// Bytes of a successor and a rank.
@@ -184,7 +181,7 @@ impl Sweep<'_> {
             false => Ok(None),
         });
         let mut files = owed.iter_mut().filter_map(Owed::clear);
-        let removed = files.try_for_each(|file| self.disk.remove(&file.to_string()));
+        let removed = files.try_for_each(|file| self.region.disk.remove(&file.to_string()));
         let done = done?;
         removed.map(|()| done)
     }
@@ -196,7 +193,7 @@ impl Sweep<'_> {
             owed[0].sort();
             return whole;
         }
-        let ranks = self.shards.iter().scan(0, |rank, shard| {
+        let ranks = self.region.shards.iter().scan(0, |rank, shard| {
             let first = *rank;
             *rank += shard.keys();
             Some(first)
@@ -204,7 +201,7 @@ impl Sweep<'_> {
         let ranks: Vec<u64> = ranks.collect();
         let next = AtomicUsize::new(0);
         let done = in_parallel(owed.iter_mut().zip(rooms).collect(), |_, (owed, room)| {
-            let _heeding = self.control.heed();
+            let _heeding = self.region.control.heed();
             loop {
                 let at = next.fetch_add(1, Relaxed);
                 let Some(&first) = ranks.get(at) else { break };
@@ -227,17 +224,17 @@ impl Sweep<'_> {
         owed: &mut Owed,
         room: &mut Room,
     ) -> Result<bool> {
-        let (segment, marks) = (&self.shards[at], &self.marks[at]);
+        let (segment, marks) = (&self.region.shards[at], &self.marks[at]);
         if !self.turn.expands(marks.counts) {
             return Ok(true);
         }
         let mut rank = first;
-        let mut reader = marks.read(self.disk)?;
+        let mut reader = marks.read(&*self.region.disk)?;
         for block in 0..segment.blocks() {
             let states = segment.keys_in(block);
             let chunk = reader.next(states)?;
             if self.turn.expands(chunk.counts()) {
-                if self.control.should_stop() {
+                if self.region.control.should_stop() {
                     return Ok(false);
                 }
                 let Room { decoder, block: keys, codes, expanded, .. } = &mut *room;
@@ -267,30 +264,37 @@ impl Sweep<'_> {
     /// Whether what comes after a state is looked for, by whatever step; or by some of its steps, where it depends on these.
     fn is_seed(&self, state: &[u8]) -> bool {
         match self.demand {
-            Demand::Accepting => (self.accepting.accepts)(state),
+            Demand::Accepting => (self.region.accepting.accepts)(state),
             Demand::FairTo(..) => true,
         }
     }
 
-    /// Whether what a state leads to by all its steps was looked at while seeds were.
-    fn is_whole_seed(&self, state: &[u8]) -> bool {
-        matches!(self.demand, Demand::Accepting) && self.is_seed(state)
+    /// Whether what a state leads to by all its steps was looked at while seeds were; with room for the state.
+    fn is_whole_seed(&self, key: &[u8], state: &mut Vec<u8>) -> bool {
+        match self.demand {
+            Demand::FairTo(..) => false,
+            Demand::Accepting => {
+                self.region.keys.lift(key, state);
+                self.is_seed(state)
+            }
+        }
     }
 
-    /// Makes `successors` those of a state, or those by steps that count.
-    fn successors(&self, state: &[u8], successors: &mut Vec<u8>) -> Result<()> {
+    /// Makes `successors` those of the state, or those by steps that count.
+    fn successors(&self, expanded: &mut Expanded) -> Result<()> {
+        let Expanded { state, records, successors, .. } = expanded;
         successors.clear();
-        let (model, width) = (self.model, self.keys.whole());
         match self.demand {
             Demand::FairTo(fair, process) if self.turn == Turn::Seed => {
-                let mut records = Vec::new();
-                let run = |out: &mut Expansion| fair.expand_fair(state, out);
-                let _ = Expansion::collect(width + ProcessSet::BYTES, &mut records, run)?;
-                let steps = fair_records(&records, width);
+                let _ = collect_fair(fair, state, records)?;
+                let steps = fair_records(records, state.len());
                 let steps = steps.filter(|(_, set)| set.contains(process));
                 steps.for_each(|(successor, _)| successors.extend_from_slice(successor));
             }
-            _ => drop(Expansion::collect(width, successors, |out| model.expand(state, out))?),
+            _ => {
+                let run = |out: &mut Expansion| self.region.model.expand(state, out);
+                let _ = Expansion::collect(state.len(), successors, run)?;
+            }
         }
         Ok(())
     }
@@ -303,23 +307,24 @@ impl Sweep<'_> {
         owed: &mut Owed,
         expanded: &mut Expanded,
     ) -> Result<bool> {
-        let Expanded { state, successors, kept, keys } = expanded;
-        self.keys.lift(key, state);
-        if self.turn == Turn::Seed && !self.is_seed(state) {
+        let Region { accepting, control, keys: as_keys, .. } = self.region;
+        as_keys.lift(key, &mut expanded.state);
+        if self.turn == Turn::Seed && !self.is_seed(&expanded.state) {
             return Ok(true);
         }
-        self.successors(state, successors)?;
-        if self.control.is_stopped() {
+        self.successors(expanded)?;
+        if control.is_stopped() {
             return Ok(false);
         }
-        let component = (self.accepting.component)(state);
+        let Expanded { state, successors, kept, keys, .. } = expanded;
+        let component = (accepting.component)(state);
         // Where it is enough to know that something leads there, successors of several states are one.
         let rank = if matches!(self.turn, Turn::Count | Turn::Drop) { rank } else { 0 };
         kept.clear();
-        let stays = |it: &&[u8]| (self.accepting.component)(it) == component;
-        let staying = successors.chunks_exact(self.keys.whole()).filter(stays);
+        let stays = |it: &&[u8]| (accepting.component)(it) == component;
+        let staying = successors.chunks_exact(as_keys.whole()).filter(stays);
         staying.for_each(|it| kept.extend_from_slice(it));
-        self.keys.project(kept, keys)?;
+        as_keys.project(kept, keys)?;
         keys.chunks_exact(self.width()).try_for_each(|it| owed.owe(self.number, rank, it))?;
         Ok(true)
     }
@@ -328,7 +333,7 @@ impl Sweep<'_> {
     fn merge(&self, owed: &mut [Owed], rooms: &mut [Room]) -> Result<Option<Vec<Swept>>> {
         owed.iter_mut().try_for_each(Owed::flush)?;
         let pieces = owed.iter().flat_map(Owed::pieces);
-        let segments = pieces.map(|piece| piece.open(self.disk, self.record()));
+        let segments = pieces.map(|piece| piece.open(&*self.region.disk, self.record()));
         let segments = segments.collect::<Result<_>>()?;
         let slices = owed.iter().map(Owed::sorted).collect();
         let records = Candidates { slices, segments };
@@ -337,12 +342,12 @@ impl Sweep<'_> {
             let mut swept = Vec::new();
             loop {
                 let at = next.fetch_add(1, Relaxed);
-                if at >= self.shards.len() {
+                if at >= self.region.shards.len() {
                     return Ok(Some(swept));
                 }
                 let shard = self.merge_shard(at, &records, room);
                 if !matches!(shard, Ok(Some(_))) {
-                    next.store(self.shards.len(), Relaxed);
+                    next.store(self.region.shards.len(), Relaxed);
                 }
                 match shard? {
                     None => return Ok(None),
@@ -362,17 +367,17 @@ impl Sweep<'_> {
         records: &Candidates,
         room: &mut Room,
     ) -> Result<Option<Swept>> {
-        let (segment, before) = (&self.shards[at], self.marks[at]);
+        let (segment, before) = (&self.region.shards[at], self.marks[at]);
         let low = (at > 0).then(|| segment.first_key(0).to_vec());
-        let high = self.shards.get(at + 1).map(|next| next.first_key(0).to_vec());
+        let high = self.region.shards.get(at + 1).map(|next| next.first_key(0).to_vec());
         let mut arrivals = Arrivals::new(records, self.width(), [low, high]);
         let is_left = !self.turn.changes(before.counts) && arrivals.peek()?.is_none();
         if is_left || before.counts.members == 0 {
             return Ok(Some(Swept { marks: before, layer: Vec::new(), returned: false }));
         }
         let (sweep, shard) = (self.number, at as u16);
-        let mut reader = before.read(self.disk)?;
-        let mut writer = MarksWriter::create(self.disk, FileName::Marks { sweep, shard })?;
+        let mut reader = before.read(&*self.region.disk)?;
+        let mut writer = MarksWriter::create(&*self.region.disk, FileName::Marks { sweep, shard })?;
         let mut layer = Layer::new(self, shard);
         for block in 0..segment.blocks() {
             let chunk = reader.next(segment.keys_in(block))?;
@@ -384,10 +389,10 @@ impl Sweep<'_> {
                 writer.copy(&chunk)?;
                 continue;
             }
-            if self.control.should_stop() {
+            if self.region.control.should_stop() {
                 return Ok(None);
             }
-            let Room { decoder, block: keys, codes, hits, .. } = &mut *room;
+            let Room { decoder, block: keys, codes, hits, expanded } = &mut *room;
             chunk.read(codes);
             if arrive || self.turn == Turn::Peel {
                 segment.decode(block, decoder, keys)?;
@@ -398,7 +403,7 @@ impl Sweep<'_> {
             if arrive {
                 arrivals.count(keys, end.as_deref(), hits)?;
             }
-            self.renumber(keys, codes, hits, &mut layer)?;
+            self.renumber(keys, (codes, hits), &mut expanded.state, &mut layer)?;
             writer.push(codes, self.turn.pending())?;
         }
         let (layer, returned) = layer.finish()?;
@@ -409,22 +414,15 @@ impl Sweep<'_> {
     fn renumber(
         &self,
         keys: &[u8],
-        codes: &mut [u8],
-        hits: &[u32],
+        (codes, hits): (&mut [u8], &[u32]),
+        state: &mut Vec<u8>,
         layer: &mut Layer,
     ) -> Result<()> {
         let width = self.width();
         for (at, (code, &hits)) in codes.iter_mut().zip(hits).enumerate() {
             let key = || &keys[at * width..][..width];
-            let is_seed = || {
-                let mut state = Vec::new();
-                self.keys.lift(key(), &mut state);
-                self.is_whole_seed(&state)
-            };
-            let next = self.turn.next(*code, hits, &is_seed);
-            let wrong =
-                || Error::Source { reason: "a state has other successors than before".into() };
-            let mut next = next.ok_or_else(wrong)?;
+            let next = self.turn.next(*code, hits, &mut || self.is_whole_seed(key(), state));
+            let mut next = next.ok_or_else(other_successors)?;
             if self.turn == Turn::Round && *code == IN && next == REACHED {
                 layer.push(key())?;
             }
@@ -502,7 +500,8 @@ struct Layer<'a> {
 
 impl<'a> Layer<'a> {
     fn new(sweep: &Sweep<'a>, shard: u16) -> Layer<'a> {
-        let (disk, keys, target) = (sweep.disk, sweep.keys, sweep.target);
+        let Region { disk, keys, .. } = sweep.region;
+        let (disk, target) = (&**disk, sweep.target);
         let name = FileName::Layer { sweep: sweep.number, shard };
         let (held, states, file, pieces) = (Vec::new(), Vec::new(), None, Vec::new());
         Layer { disk, keys, target, name, held, states, file, pieces, returned: false }

@@ -4,24 +4,18 @@
 //! step that is fair to a process, the nearest one in the set, and the way back is that of another round, from behind the step. What
 //! each way brings beside that, ways after it need not bring.
 
-use super::keys::Keys;
 use super::marks::{MarksIndex, OUT, ShardMarks};
 use super::pick::place;
+use super::region::Region;
 use super::saved::{Walk, Witness};
-use super::{Accepting, Finder, contradiction, region};
-use crate::exec::{Expansion, FairSteps, Model, ProcessSet, fair_records};
-use crate::search::Control;
-use spill::{Decoder, Disk, FileSegment, Result, Segment};
+use super::{Finder, contradiction};
+use crate::exec::{FairSteps, ProcessSet, collect_fair, fair_records};
+use spill::{Decoder, FileSegment, Result};
 
 /// A set, and the layers of a round that came to all its states.
 pub(super) struct Walking<'a> {
-    pub(super) model: &'a dyn Model,
+    pub(super) region: &'a Region<'a>,
     pub(super) fair: &'a dyn FairSteps,
-    pub(super) keys: &'a Keys,
-    pub(super) accepting: &'a Accepting<'a>,
-    pub(super) disk: &'a dyn Disk,
-    pub(super) control: &'a Control,
-    pub(super) shards: &'a [Segment],
     pub(super) marks: &'a [ShardMarks],
     /// The state that the round began with, and the loop does.
     pub(super) target: &'a [u8],
@@ -42,12 +36,13 @@ impl Walking<'_> {
 
     /// The nearest step within the set that is fair to a process; nothing if told to stop, or if there is none.
     pub(super) fn witness(&self, process: usize) -> Result<Option<Witness>> {
+        let Region { accepting, control, keys, .. } = self.region;
         let mut members = Members::new(self)?;
         // What has left the set since that round has no step that leads within it: it left with all that it leads to.
         let leaving = |layer: Option<u32>, from: &[u8], members: &mut Members| {
-            let component = (self.accepting.component)(from);
+            let component = (accepting.component)(from);
             for (to, set) in self.steps(from)? {
-                let is_inside = (self.accepting.component)(&to) == component;
+                let is_inside = (accepting.component)(&to) == component;
                 if set.contains(process) && is_inside && members.has(&to)? {
                     let (from, process) = (from.to_vec(), process as u32);
                     return Ok(Some(Witness { layer, from, to, process }));
@@ -58,16 +53,16 @@ impl Walking<'_> {
         if let Some(found) = leaving(None, self.target, &mut members)? {
             return Ok(Some(found));
         }
-        let (mut decoder, mut states) = (Decoder::new(self.model.width()), Vec::new());
+        let (mut decoder, mut states) = (Decoder::new(keys.whole()), Vec::new());
         for (number, layer) in self.layers.iter().enumerate() {
-            for segment in region::open(layer, self.disk, self.model.width())? {
+            for segment in self.region.layer(layer)? {
                 for block in 0..segment.blocks() {
-                    if self.control.should_stop() {
+                    if control.should_stop() {
                         return Ok(None);
                     }
                     segment.decode(block, &mut decoder, &mut states)?;
                     segment.release(block..block + 1);
-                    for state in states.chunks_exact(self.model.width()) {
+                    for state in states.chunks_exact(keys.whole()) {
                         let found = leaving(Some(number as u32), state, &mut members)?;
                         if found.is_some() {
                             return Ok(found);
@@ -81,30 +76,25 @@ impl Walking<'_> {
 
     /// The steps out of a state, each with the processes that it is fair to.
     fn steps(&self, state: &[u8]) -> Result<Vec<(Vec<u8>, ProcessSet)>> {
-        let (width, mut records) = (self.model.width(), Vec::new());
-        let run = |out: &mut Expansion| self.fair.expand_fair(state, out);
-        let _ = Expansion::collect(width + ProcessSet::BYTES, &mut records, run)?;
-        Ok(fair_records(&records, width).map(|(to, set)| (to.to_vec(), set)).collect())
+        let mut records = Vec::new();
+        let _ = collect_fair(self.fair, state, &mut records)?;
+        Ok(fair_records(&records, state.len()).map(|(to, set)| (to.to_vec(), set)).collect())
     }
 
     /// Adds the way to the step that a loop takes next, the step, and the way back from there; false if told to stop.
     pub(super) fn go_round(&self, walk: &mut Walk, finder: &Finder) -> Result<bool> {
         let Some(witness) = &walk.witness else { return Ok(true) };
-        let open = |layers: &[Vec<FileSegment>]| {
-            let layers = layers.iter();
-            let open = layers.map(|it| region::open(it, self.disk, self.model.width()));
-            open.collect::<Result<Vec<_>>>()
-        };
         let mut way = vec![self.target.to_vec()];
         if let Some(layer) = witness.layer {
-            let before = open(&self.layers[..layer as usize])?;
+            let before = self.region.layers(&self.layers[..layer as usize])?;
             let Some(there) = finder.way_through(&before, &witness.from)? else { return Ok(false) };
             way.extend(there);
             way.push(witness.from.clone());
         }
         if witness.to != self.target {
             // In the last layer is the beginning again.
-            let back = open(&walk.layers[..walk.layers.len().saturating_sub(1)])?;
+            let back = &walk.layers[..walk.layers.len().saturating_sub(1)];
+            let back = self.region.layers(back)?;
             let Some(back) = finder.way_through(&back, self.target)? else { return Ok(false) };
             way.push(witness.to.clone());
             way.extend(back);
@@ -126,42 +116,40 @@ impl Walking<'_> {
 
 /// Looks up which states are in a set.
 struct Members<'a> {
-    shards: &'a [Segment],
+    region: &'a Region<'a>,
     marks: Vec<MarksIndex>,
     decoder: Decoder,
     /// The shard and the block in hand, the keys and the numbers there.
     at: Option<(usize, usize)>,
     held: Vec<u8>,
     codes: Vec<u8>,
-    /// How states are keys there, and room for one.
-    keys: &'a Keys,
+    /// Room for a key.
     key: Vec<u8>,
 }
 
 impl<'a> Members<'a> {
     fn new(walking: &Walking<'a>) -> Result<Members<'a>> {
-        let shards = walking.shards;
-        let marks = shards.iter().zip(walking.marks).map(|(segment, marks)| {
+        let region = walking.region;
+        let marks = region.shards.iter().zip(walking.marks).map(|(segment, marks)| {
             let blocks = (0..segment.blocks()).map(|block| segment.keys_in(block));
-            MarksIndex::new(marks.read(walking.disk)?, blocks)
+            MarksIndex::new(marks.read(&*region.disk)?, blocks)
         });
-        let (marks, keys) = (marks.collect::<Result<_>>()?, walking.keys);
-        let decoder = Decoder::new(keys.width());
+        let (marks, decoder) = (marks.collect::<Result<_>>()?, Decoder::new(region.keys.width()));
         let (held, codes, key) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Members { shards, marks, decoder, at: None, held, codes, keys, key })
+        Ok(Members { region, marks, decoder, at: None, held, codes, key })
     }
 
     fn has(&mut self, state: &[u8]) -> Result<bool> {
         let mut key = std::mem::take(&mut self.key);
-        let found = self.keys.project(state, &mut key).and_then(|()| self.has_key(&key));
+        let found = self.region.keys.project(state, &mut key).and_then(|()| self.has_key(&key));
         self.key = key;
         found
     }
 
     fn has_key(&mut self, key: &[u8]) -> Result<bool> {
-        let after = self.shards.partition_point(|it| &*it.first_key(0) <= key);
+        let after = self.region.shards.partition_point(|it| &*it.first_key(0) <= key);
         let Some(shard) = after.checked_sub(1) else { return Ok(false) };
-        let segment = &self.shards[shard];
+        let segment = &self.region.shards[shard];
         let block = segment.find(key);
         if self.at != Some((shard, block)) {
             self.at = None;
