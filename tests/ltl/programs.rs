@@ -1,5 +1,6 @@
 //! Random programs with random formulas and random Büchi automata, on disk against all of the product in memory and its
-//! components: in buffers of a few states, stopped in each stage and gone on with, and on disks that fail in each.
+//! components: all runs and those that are weakly fair, in buffers of a few states, stopped in each stage and gone on with, and
+//! on disks that fail in each.
 //!
 //! `SPILLWAY_LARGE` tries as many as take minutes.
 
@@ -12,16 +13,18 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spill::fault::Faults;
 use spill::{Disk, FaultDisk};
-use spillway::exec::{Expansion, Interp, Model};
+use spillway::exec::{
+    Exec, Executor, Expansion, FairSteps, Interp, Model, Movers, ProcessSet, StepOutcome,
+};
 use spillway::front::{Demand, Observed, Proposition};
 use spillway::ir::components::components;
-use spillway::ir::{Claim, Entity as _, Program};
+use spillway::ir::{Arena, Claim, Entity as _, Program};
 use spillway::ltl::{Automaton, Cube, Edge, Formula, State, translate};
-use spillway::reduce::claim::{ClaimProduct, EndedRuns, NeverClaim};
+use spillway::reduce::claim::{ClaimProduct, EndedRuns, FairProduct, NeverClaim};
 use spillway::search::checkpoint::Saved;
 use spillway::search::cycles::SavedCycles;
-use spillway::search::lasso::Probed;
-use spillway::session::{AcceptingParts, replay};
+use spillway::search::lasso::{Lasso, Probed};
+use spillway::session::{AcceptingParts, Fairness, replay};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -94,44 +97,68 @@ struct Answer {
     has_cycle: bool,
 }
 
-/// Of all states of a product, if these are not too many: whether some component has a cycle and an accepting state.
-fn answer(product: &ClaimProduct<'_>) -> Option<Answer> {
-    let width = product.width();
-    let (mut numbers, mut states) = (HashMap::new(), Vec::new());
-    let (mut edges, mut transitions, mut next) = (Vec::new(), 0, 0);
-    let mut buffer = Vec::new();
-    let _ = Expansion::collect(width, &mut buffer, |out| product.initial(out)).unwrap();
-    let number = |state: &[u8], states: &mut Vec<Vec<u8>>, numbers: &mut HashMap<_, _>| {
-        *numbers.entry(state.to_vec()).or_insert_with(|| {
-            states.push(state.to_vec());
-            states.len() - 1
-        })
-    };
-    buffer.chunks_exact(width).for_each(|it| {
-        number(it, &mut states, &mut numbers);
-    });
-    while next < states.len() {
-        buffer.clear();
-        let state = states[next].clone();
-        let collected =
-            Expansion::collect(width, &mut buffer, |out| product.expand(&state, out)).unwrap();
-        transitions += collected.transitions;
-        for successor in buffer.chunks_exact(width) {
-            edges.push((next, number(successor, &mut states, &mut numbers)));
+/// A product, all of it.
+struct Explored {
+    states: Vec<Vec<u8>>,
+    transitions: u64,
+    /// Where from, where to, and to whom that is fair; to nobody where that is not asked.
+    edges: Vec<(usize, usize, ProcessSet)>,
+}
+
+impl Explored {
+    /// All states of a product, if these are not too many.
+    fn of(product: &ClaimProduct<'_>, fair: Option<&FairProduct<'_>>) -> Option<Explored> {
+        let (mut numbers, mut states): (HashMap<Vec<u8>, usize>, Vec<Vec<u8>>) = Default::default();
+        let mut number = |state: &[u8], states: &mut Vec<Vec<u8>>| {
+            *numbers.entry(state.to_vec()).or_insert_with(|| {
+                states.push(state.to_vec());
+                states.len() - 1
+            })
+        };
+        let (width, mut buffer) = (product.width(), Vec::new());
+        let _ = Expansion::collect(width, &mut buffer, |out| product.initial(out)).unwrap();
+        buffer.chunks_exact(width).for_each(|it| {
+            number(it, &mut states);
+        });
+        let (mut edges, mut transitions, mut next) = (Vec::new(), 0, 0);
+        while next < states.len() {
+            buffer.clear();
+            let state = states[next].clone();
+            let collected =
+                Expansion::collect(width, &mut buffer, |out| product.expand(&state, out));
+            transitions += collected.unwrap().transitions;
+            let steps = fair.map_or(Vec::new(), |it| it.steps(&state));
+            let fair_steps = steps.into_iter().map(|(step, set)| match step.outcome {
+                StepOutcome::Successor(to) => (to, set),
+                StepOutcome::Fault(_) => unreachable!("such steps lead to states"),
+            });
+            let all_steps = buffer.chunks_exact(width).map(|to| (to.to_vec(), ProcessSet::NONE));
+            let all_steps = all_steps.filter(|_| fair.is_none());
+            for (to, set) in all_steps.chain(fair_steps) {
+                edges.push((next, number(&to, &mut states), set));
+            }
+            if states.len() > STATES_MAX || edges.len() > 20 * STATES_MAX {
+                return None;
+            }
+            next += 1;
         }
-        if states.len() > STATES_MAX || edges.len() > 20 * STATES_MAX {
-            return None;
-        }
-        next += 1;
+        Some(Explored { states, transitions, edges })
     }
-    let of = components(states.len(), &edges);
-    let mut turns = vec![false; states.len()];
-    edges
-        .iter()
-        .filter(|&&(from, to)| of[from] == of[to])
-        .for_each(|&(at, _)| turns[of[at]] = true);
-    let has_cycle = (0..states.len()).any(|at| turns[of[at]] && product.is_accepting(&states[at]));
-    Some(Answer { states: states.len() as u64, transitions, has_cycle })
+
+    /// Whether some component has a cycle, an accepting state, and for each of so many processes a step that is fair to it.
+    fn has_cycle(&self, accepts: &dyn Fn(&[u8]) -> bool, processes: usize) -> bool {
+        let edges: Vec<(usize, usize)> =
+            self.edges.iter().map(|&(from, to, _)| (from, to)).collect();
+        let of = components(self.states.len(), &edges);
+        // Of a component without a step, nothing.
+        let mut left_out = vec![None; self.states.len()];
+        for &(from, _, set) in self.edges.iter().filter(|&&(from, to, _)| of[from] == of[to]) {
+            let left = left_out[of[from]].get_or_insert(ProcessSet::first(processes));
+            *left = left.without(set);
+        }
+        let is_fair = |at: usize| left_out[of[at]].is_some_and(|left: ProcessSet| left.is_empty());
+        (0..self.states.len()).any(|at| is_fair(at) && accepts(&self.states[at]))
+    }
 }
 
 /// Whether no cycle of the components that have accepting cycles is without an accepting location.
@@ -171,6 +198,8 @@ impl Census {
 /// A product, what is accepting in it, and the plain answer.
 struct Trial<'a> {
     product: &'a ClaimProduct<'a>,
+    /// Where runs are to be fair.
+    fair: Option<&'a FairProduct<'a>>,
     subject: Subject<'a>,
     answer: Answer,
     census: &'a Census,
@@ -191,6 +220,7 @@ impl Trial<'_> {
             prop_assert_eq!(replay(self.product, lasso).unwrap().len(), lasso.states.len() + 1);
             let mut round = lasso.states[lasso.back..].iter();
             prop_assert!(round.any(|it| self.product.is_accepting(it)));
+            self.fair.map_or(Ok(()), |fair| is_fair(fair, lasso))?;
         }
         Ok(())
     }
@@ -207,9 +237,10 @@ impl Trial<'_> {
             (_, true) => "weak",
             (_, false) => "strong",
         };
-        self.census.add("tried", true);
-        self.census.add(sort, true);
-        self.census.add("violated", self.answer.has_cycle);
+        let of_fair = self.fair.map_or("", |_| "fair ");
+        for (what, counts) in [("tried", true), (sort, true), ("violated", self.answer.has_cycle)] {
+            self.census.add(format!("{of_fair}{what}"), counts);
+        }
         self.census.add("swept often", expected.1 > 8);
         let means = Means {
             threads: 1 + chance.below(2),
@@ -224,7 +255,7 @@ impl Trial<'_> {
         let found = self.subject.search(&disk, means, &mut tell).unwrap();
         self.is_right(&*disk, &found.0)?;
         prop_assert_eq!(&found, &expected);
-        prop_assert!(!(grows && self.subject.is_weak), "to trim is enough");
+        prop_assert!(!(grows && self.subject.is_weak && self.fair.is_none()), "to trim is enough");
         Ok(expected)
     }
 
@@ -270,23 +301,72 @@ impl Trial<'_> {
     }
 }
 
+/// That the loop of a run is fair to all, by the steps that the reference semantics has.
+fn is_fair(fair: &FairProduct<'_>, lasso: &Lasso) -> Tried<()> {
+    let mut left_out = ProcessSet::first(fair.processes());
+    let round = lasso.states[lasso.back..].iter().chain([&lasso.states[lasso.back]]);
+    let round: Vec<&Vec<u8>> = round.collect();
+    prop_assert_eq!(round.len(), lasso.fair_to.len() + 1);
+    for (pair, &said) in round.windows(2).zip(&lasso.fair_to) {
+        let to = StepOutcome::Successor(pair[1].clone());
+        prop_assert!(
+            fair.steps(pair[0]).iter().any(|(step, set)| step.outcome == to && *set == said)
+        );
+        left_out = left_out.without(said);
+    }
+    prop_assert!(left_out.is_empty());
+    Ok(())
+}
+
 fn is_judged_right(program: Program, seed: u64, census: &Census) -> Tried<()> {
+    let of_processes = Program { actions: Arena::new(), ..program.clone() };
+    let actions = program.actions.values().filter(|it| it.edge.is_some());
+    let of_processes = actions.fold(of_processes, |mut program, action| {
+        program.actions.push(action.clone());
+        program
+    });
+    is_judged_so(program, Fairness::None, seed, census)?;
+    is_judged_so(of_processes, Fairness::Weak, seed, census)
+}
+
+/// All runs of a program, or those that are fair: where all move at once, or there is no process, nothing is said of these.
+fn is_judged_so(program: Program, fairness: Fairness, seed: u64, census: &Census) -> Tried<()> {
     let Some((program, ended)) = watched(program, seed) else { return Ok(()) };
     let Ok(interp) = Interp::new(program) else { return Ok(()) };
-    let product = NeverClaim::of(&interp).unwrap().of_runs(ended).with(&interp);
-    let Some(answer) = answer(&product) else { return Ok(()) };
+    let product = &NeverClaim::of(&interp).unwrap().of_runs(ended).with(&interp);
+    let executor = Executor::new(&interp, Exec::Interp);
+    let fair = match fairness {
+        Fairness::None => None,
+        Fairness::Weak => match Movers::new(&interp, &executor) {
+            Ok(movers) => Some(FairProduct::new(product, movers)),
+            Err(_) => return Ok(()),
+        },
+    };
+    let fair = fair.as_ref();
+    let processes = fair.map_or(0, |it| it.processes());
+    if fair.is_some() && processes == 0 {
+        return Ok(());
+    }
+    let Some(explored) = Explored::of(product, fair) else { return Ok(()) };
     let parts = AcceptingParts::of(product.claim());
     prop_assert_eq!(parts.are_weak(), is_weak(product.claim()));
     let component = |state: &[u8]| parts.component(product.location(state));
     let accepts = |state: &[u8]| product.is_accepting(state);
+    let answer = Answer {
+        states: explored.states.len() as u64,
+        transitions: explored.transitions,
+        has_cycle: explored.has_cycle(&accepts, processes),
+    };
+    let is_unfair = !answer.has_cycle && explored.has_cycle(&accepts, 0);
+    census.add("violated, but not by fair runs", is_unfair);
     let subject = Subject {
-        model: &product,
+        model: product,
         component: &component,
         accepts: &accepts,
         is_weak: parts.are_weak(),
-        fair: None,
+        fair: fair.map(|it| it as &dyn FairSteps),
     };
-    let trial = Trial { product: &product, subject, answer, census };
+    let trial = Trial { product, fair, subject, answer, census };
     let mut chance = Chance(seed ^ 1 << 40);
     let expected = trial.is_the_same_in_sittings(&mut chance)?;
     // Most searches are alike in this; those with more sweeps have more stages.
@@ -303,9 +383,16 @@ fn random_programs_are_judged_on_disk_as_in_memory() {
         is_judged_right(program, seed.into(), &census)
     });
     println!("{:?}", census.0.borrow());
-    for (what, least) in
-        [("tried", 150), ("violated", 30), ("weak", 15), ("strong", 6), ("swept often", 3)]
-    {
+    for (what, least) in [
+        ("tried", 150),
+        ("violated", 30),
+        ("weak", 15),
+        ("strong", 6),
+        ("swept often", 3),
+        ("fair tried", 100),
+        ("fair violated", 20),
+        ("violated, but not by fair runs", 2),
+    ] {
         assert!(census.of(what) >= least, "{what}: {}", census.of(what));
     }
     let stages = STAGES.iter().take(5);
