@@ -3,6 +3,7 @@
 // expect: verdict=verified states=14 transitions=20 levels=8 deadlocks=0
 // runs: verdict=verified states=20 transitions=30 | --acceptance
 // runs: LIMIT=0 verdict=violated | --acceptance
+// runs: LIMIT=0 verdict=violated | --fair weak --acceptance
 
 #ifndef LIMIT
 #define LIMIT 3

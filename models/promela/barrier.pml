@@ -4,7 +4,9 @@
 // expect: verdict=verified states=134 transitions=301 levels=22 deadlocks=0
 // runs: verdict=verified states=233 transitions=500 | --non-progress
 // runs: BUSY=1 verdict=violated | --non-progress
+// runs: BUSY=1 verdict=verified states=233 transitions=713 | --fair weak --non-progress
 // runs: BUSY=1 N=2 verdict=violated | --ltl []<> (arrived == 0)
+// runs: BUSY=1 N=2 verdict=verified states=50 transitions=123 | --fair weak --ltl []<> (arrived == 0)
 
 #ifndef N
 #define N 3

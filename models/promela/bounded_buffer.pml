@@ -2,6 +2,7 @@
 //
 // expect: verdict=verified states=428 transitions=744 levels=51 deadlocks=0
 // runs: verdict=violated | --ltl [] (items > 0 -> <> (items == 0))
+// runs: verdict=violated | --fair weak --ltl [] (items > 0 -> <> (items == 0))
 
 #define SIZE 2
 byte buffer[SIZE], in_at, out_at, waiting;

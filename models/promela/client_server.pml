@@ -4,6 +4,7 @@
 // expect: verdict=verified states=99 transitions=176 levels=15 deadlocks=0
 // expect: CLIENTS=3 verdict=verified states=1146 transitions=2891 levels=22 deadlocks=0
 // runs: verdict=verified states=197 transitions=704 | --ltl <>[] (_nr_pr == 1)
+// runs: verdict=verified states=197 transitions=704 | --fair weak --ltl <>[] (_nr_pr == 1)
 
 #ifndef CLIENTS
 #define CLIENTS 2

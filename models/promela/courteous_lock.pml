@@ -6,6 +6,7 @@
 // expect: POLITE=0 verdict=violated kind=claim depth=8 states=36 transitions=53 levels=10 deadlocks=0
 // runs: verdict=verified states=33 transitions=48 | --ltl never_0
 // runs: POLITE=0 verdict=violated | --ltl never_0
+// runs: POLITE=0 verdict=violated | --fair weak --ltl never_0
 
 #define POLITE 1
 

@@ -3,7 +3,9 @@
 //
 // runs: verdict=verified states=150 transitions=478 | --ltl served
 // runs: STAY=1 verdict=violated | --ltl served
+// runs: STAY=1 verdict=violated | --fair weak --ltl served
 // runs: verdict=violated | --ltl rests
+// runs: verdict=violated | --fair weak --ltl rests
 // runs: verdict=verified states=124 transitions=276 | --ltl closed
 
 #ifndef STAY

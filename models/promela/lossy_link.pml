@@ -4,8 +4,10 @@
 // expect: verdict=verified states=48 transitions=54 levels=18 deadlocks=0
 // runs: verdict=verified states=93 transitions=144 | --non-progress
 // runs: LOSSES=-1 verdict=violated | --non-progress
+// runs: LOSSES=-1 verdict=violated | --fair weak --non-progress
 // runs: verdict=verified states=89 transitions=142 | --ltl []<> (len(back) == 1)
 // runs: LOSSES=-1 verdict=violated | --ltl []<> (len(back) == 1)
+// runs: LOSSES=-1 verdict=violated | --fair weak --ltl []<> (len(back) == 1)
 
 #ifndef LOSSES
 #define LOSSES 2

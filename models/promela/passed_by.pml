@@ -3,6 +3,7 @@
 //
 // runs: verdict=verified states=18 transitions=29 | --ltl passed_by
 // runs: ORDER=0 verdict=violated | --ltl passed_by
+// runs: ORDER=0 verdict=violated | --fair weak --ltl passed_by
 
 #ifndef ORDER
 #define ORDER 1

@@ -3,6 +3,7 @@
 // expect: verdict=verified states=38 transitions=64 levels=10 deadlocks=0
 // runs: verdict=verified states=68 transitions=152 | --ltl [] (wants[0] -> <> !wants[0])
 // runs: verdict=verified states=68 transitions=148 | --ltl []<> (inside == 1)
+// runs: verdict=verified states=68 transitions=148 | --fair weak --ltl []<> (inside == 1)
 
 bool wants[2];
 byte turn, inside;

@@ -3,8 +3,10 @@
 //
 // runs: verdict=verified states=6 transitions=6 | --ltl dropped
 // runs: CLUMSY=1 verdict=violated | --ltl dropped
+// runs: CLUMSY=1 verdict=violated | --fair weak --ltl dropped
 // runs: verdict=verified states=8 transitions=9 | --ltl held
 // runs: TIRED=1 verdict=violated | --ltl held
+// runs: TIRED=1 verdict=violated | --fair weak --ltl held
 
 #ifndef CLUMSY
 #define CLUMSY 0

@@ -3,6 +3,7 @@
 // expect: verdict=verified states=16 transitions=22 levels=9 deadlocks=0
 // runs: verdict=verified states=24 transitions=37 | --ltl [] (north == green -> <> east == green)
 // runs: verdict=violated | --ltl <>[] (north == red)
+// runs: verdict=violated | --fair weak --ltl <>[] (north == red)
 
 mtype:light = { red, amber, green };
 mtype:light north = green, east = red;

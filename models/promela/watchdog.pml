@@ -3,6 +3,7 @@
 // expect: verdict=verified states=40 transitions=53 levels=23 deadlocks=0
 // runs: verdict=verified states=37 transitions=49 | --ltl <> (received == 3)
 // runs: verdict=verified states=61 transitions=102 | --ltl [] (waiting -> <> !waiting)
+// runs: verdict=verified states=61 transitions=102 | --fair weak --ltl [] (waiting -> <> !waiting)
 
 mtype = { message };
 chan wire = [1] of { mtype };

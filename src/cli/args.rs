@@ -285,6 +285,11 @@ impl RunArgs {
         let RunArgs { memory, threads, exec, .. } = *self;
         Budget { memory, threads, exec: exec.into(), goes_on }
     }
+
+    /// The states and the bytes in which a shorter run is looked for.
+    pub(super) fn room(&self) -> (Option<u64>, u64) {
+        (self.max_states, self.memory)
+    }
 }
 
 /// `spillway check`.

@@ -1,6 +1,6 @@
-//! `check --ltl` and `check --automaton`, and `resume` and `status` of such a search: whether all runs have a property.
+//! `check --ltl` and `check --automaton`, and `resume`, `status` and `trace` of such a search: whether all runs have a property.
 
-use super::args::{CheckArgs, KeyOrderArg, ResumeArgs, RunArgs, StatusArgs, StoreArg};
+use super::args::{CheckArgs, KeyOrderArg, ResumeArgs, RunArgs, StatusArgs, StoreArg, TraceArgs};
 use super::failure::{self, Failure};
 use super::progress::Display;
 use super::signals::Signals;
@@ -12,10 +12,11 @@ use crate::report::{self, Missed, Run, Shortened, count};
 use crate::search::checkpoint::Saved;
 use crate::search::lasso::{Probe, ProbeLimits, Probed};
 use crate::search::shortest::Shorter;
+use crate::search::trace::Finder;
 use crate::search::{Control, MemoryPlan, Outcome, Storage};
 use crate::session::{
     Budget, Directory, Error, Fairness, Job, Judged, Pursued, Pursuit, Reduce, Searched, Swept,
-    TextModel, Wanted, Watched, verdict,
+    TextModel, Wanted, Watched, threads_to_trace, verdict,
 };
 use serde_json::json;
 use spill::RealDisk;
@@ -85,10 +86,14 @@ impl Told {
 
     /// The same with a shortest run instead of the one found, if one is wanted. Where looking for it does not come to its end,
     /// what was found stands.
-    fn shortened(self, judged: &Judged<'_, '_>, args: &RunArgs, control: &Control) -> Told {
+    fn shortened(
+        self,
+        judged: &Judged<'_, '_>,
+        (states, memory): (Option<u64>, u64),
+        control: &Control,
+    ) -> Told {
         let Probed::Found(found) = &self.found else { return self };
-        let states = args.max_states.unwrap_or(u64::MAX);
-        let limits = ProbeLimits { states, bytes: args.memory / 4 };
+        let limits = ProbeLimits { states: states.unwrap_or(u64::MAX), bytes: memory / 4 };
         let shown = Display::of_wait("looking for a shorter run".into());
         let shorter = judged.shorter(found, limits, control);
         drop(shown);
@@ -172,6 +177,10 @@ fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
     reduce::useless(args, &searched).iter().for_each(|it| say(format!("warning: {it}")));
     let judged = Judged::new(&watched, (&product, &searched), &executor, fairness)?;
     let judged = judged.for_shortest(all_steps);
+    let (storage, limits) = (Storage::default(), Watched::limits(args.run.max_states));
+    let job = Job::of_runs(&watched, fairness, &limits, &storage).for_shortest(args.shortest);
+    // Also where no directory comes to be needed.
+    args.dir.as_deref().map_or(Ok(()), |dir| Directory::refuse_if_used(dir, &job))?;
     let states = args.run.max_states.map_or(STATES_MAX, |most| most.min(STATES_MAX));
     let limits = ProbeLimits { states, bytes: args.run.memory / 4 };
     let shown = Display::of_wait("looking for a run that violates it".into());
@@ -182,13 +191,11 @@ fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
     let probe = probe.map_err(|error| Failure::wrong(error.to_string()))?;
     if probe.found != Probed::Open {
         signals.end_with(code(&probe.found), &control);
-        let told = Told::of_probe(probe).shortened(&judged, &args.run, &control);
+        let told = Told::of_probe(probe).shortened(&judged, args.run.room(), &control);
         return tell((&watched, &judged, trail), &told, args.run.json);
     }
     drop(probe);
-    let (plan, storage) = planned(&watched, &searched, budget)?;
-    let limits = Watched::limits(args.run.max_states);
-    let job = Job::of_runs(&watched, fairness, &limits, &storage).for_shortest(args.shortest);
+    let plan = planned(&watched, &searched, (budget, &storage))?;
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
     let pursuit = Pursuit::new(&judged, plan, args.run.max_states, directory);
     let of = (&watched, &judged, trail);
@@ -202,21 +209,31 @@ pub(super) fn resume(
     job: &Job,
     saved: Option<Saved>,
 ) -> Ending {
+    let budget = args.run.budget(true);
+    with_kept(job, budget, |watched, judged| {
+        let plan = planned(watched, judged.searched, (budget, &Storage::default()))?;
+        let pursuit = Pursuit::new(judged, plan, args.run.max_states, directory);
+        let control = run::control(&args.run);
+        let signals = Signals::stop(&control);
+        pursue((watched, judged, None), pursuit, saved, (&args.run, control, signals))
+    })
+}
+
+/// Does something with what the search in a directory is about.
+fn with_kept(
+    job: &Job,
+    budget: Budget,
+    and_then: impl FnOnce(&Watched, &Judged<'_, '_>) -> Ending,
+) -> Ending {
     let (Some(watched), Some((_, ended, fairness))) = (job.watched()?, job.runs()) else {
         unreachable!("such a job asks about runs")
     };
-    let budget = args.run.budget(true);
     let product = watched.product(&watched.model.interp, ended);
     let product = product.ok_or(Error::Understood)?;
     let ready = Ready::of(&watched, budget, job.wants_shortest());
     let Ready { searched, executor, all_steps } = ready;
     let judged = Judged::new(&watched, (&product, &searched), &executor, fairness)?;
-    let judged = judged.for_shortest(all_steps);
-    let (plan, _) = planned(&watched, &searched, budget)?;
-    let pursuit = Pursuit::new(&judged, plan, args.run.max_states, directory);
-    let control = run::control(&args.run);
-    let signals = Signals::stop(&control);
-    pursue((&watched, &judged, None), pursuit, saved, (&args.run, control, signals))
+    and_then(&watched, &judged.for_shortest(all_steps))
 }
 
 /// A product ready to be searched.
@@ -238,14 +255,13 @@ impl Ready<'_> {
     }
 }
 
-/// The memory of a search on disk, and how it stores states.
+/// The memory of a search on disk that stores states so.
 fn planned(
     watched: &Watched,
     searched: &Searched<'_>,
-    budget: Budget,
-) -> Result<(MemoryPlan, Storage), Failure> {
-    let storage = Storage::default();
-    Ok((budget.plan(&watched.model, storage.stored_width(searched.model()))?, storage))
+    (budget, storage): (Budget, &Storage),
+) -> Result<MemoryPlan, Failure> {
+    Ok(budget.plan(&watched.model, storage.stored_width(searched.model()))?)
 }
 
 /// One sitting of a search on disk.
@@ -261,7 +277,7 @@ fn pursue(
     let Pursued { found, outcome, swept, .. } = pursued?;
     let told = Told::on_disk(found, &outcome, swept);
     signals.end_with(code(&told.found), &control);
-    let told = told.shortened(of.1, args, &control);
+    let told = told.shortened(of.1, args.room(), &control);
     let ended = tell(of, &told, args.json);
     let dir = pursuit.directory.path.display().to_string();
     if told.found == Probed::Open {
@@ -275,6 +291,36 @@ fn pursue(
         say(format!("the result is kept: `spillway resume {dir}` shows it"));
     }
     ended
+}
+
+/// The run that a search in a directory found.
+pub(super) fn trace(args: &TraceArgs, job: &Job, saved: Option<&Saved>) -> Ending {
+    let Some(saved) = saved else {
+        print("no checkpoint yet, so no counterexample\n");
+        return Ok(failure::VERIFIED);
+    };
+    let budget = trace::budget(args, saved);
+    let opened = RealDisk::open(&args.dir);
+    let disk = opened.map_err(|error| Failure::opening(&args.dir, error))?;
+    with_kept(job, budget, |watched, judged| {
+        let trail = args.spin_trail.as_deref();
+        trail.map_or(Ok(()), |_| trace::trail_of(&watched.model).map(drop))?;
+        let control = Arc::new(Control::default());
+        let mut signals = Signals::stop(&control);
+        let model = judged.searched.model();
+        let threads = threads_to_trace(budget.memory, model.width());
+        let finder =
+            Finder { model, disk: &disk, threads, control: &control, folder: Some(&args.dir) };
+        let pursued = Pursued::in_directory(judged, finder, (&args.dir, saved))?;
+        let told = Told::on_disk(pursued.found, &pursued.outcome, pursued.swept);
+        signals.end_with(code(&told.found), &control);
+        let told = told.shortened(judged, (None, budget.memory), &control);
+        match tell((watched, judged, trail), &told, args.json)? {
+            // It was looked for, and the search has not found one yet.
+            failure::STOPPED if !control.should_stop() => Ok(failure::VERIFIED),
+            code => Ok(code),
+        }
+    })
 }
 
 /// How far a search in a directory is.

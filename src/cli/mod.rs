@@ -19,8 +19,8 @@ mod trace;
 
 pub use allocation::Allocator;
 
-use crate::session::Directory;
-use args::{CheckArgs, Cli, Command, ResumeArgs};
+use crate::session::{Contents, Directory, traced_in};
+use args::{CheckArgs, Cli, Command, ResumeArgs, TraceArgs};
 use clap::Parser;
 use failure::Failure;
 use output::{print, say};
@@ -49,7 +49,7 @@ pub fn run() -> ExitCode {
         Command::Check(args) => check(&args),
         Command::Resume(args) => resume(&args),
         Command::Status(args) => status::status(&args),
-        Command::Trace(args) => trace::trace(&args),
+        Command::Trace(args) => traced(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Simulate(args) => simulate::simulate(&args),
     };
@@ -77,6 +77,16 @@ fn resume(args: &ResumeArgs) -> Ending {
     match job.runs() {
         None => run::resume(args, directory, &job, saved),
         Some(_) => liveness::resume(args, directory, &job, saved),
+    }
+}
+
+/// `spillway trace`.
+fn traced(args: &TraceArgs) -> Ending {
+    let dir = traced_in(&args.dir)?;
+    let Contents { job, saved, .. } = Contents::read(&dir)?;
+    match job.runs() {
+        None => trace::trace(args, (&dir, &job), saved),
+        Some(_) => liveness::trace(args, &job, saved.as_ref()),
     }
 }
 

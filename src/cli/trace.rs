@@ -8,10 +8,9 @@ use crate::exec::{Exec, Step, Violation};
 use crate::front::{EachStep, MakeTrail, TrailEnd};
 use crate::report::{self, Scope};
 use crate::search::Control;
+use crate::search::checkpoint::Saved;
 use crate::search::trace::{Counterexample, Finder};
-use crate::session::{
-    Budget, Contents, Error, Evidence, Job, TextModel, shortened_in, threads_to_trace, traced_in,
-};
+use crate::session::{Budget, Error, Evidence, Job, TextModel, shortened_in, threads_to_trace};
 use spill::RealDisk;
 use std::fs::File;
 use std::io::BufWriter;
@@ -21,23 +20,8 @@ use std::sync::Arc;
 /// Searches of fewer states than this are looked through by the interpreter: compiling takes longer.
 const COMPILED_MIN: u64 = 100_000;
 
-/// Refuses a search that asks about whole runs.
-fn refuse_runs(job: &Job, dir: &Path) -> Result<(), Failure> {
-    if job.runs().is_none() {
-        return Ok(());
-    }
-    let dir = dir.display();
-    Err(Failure::wrong(format!(
-        "{dir} has a search that asks about whole runs\n  help: `spillway resume {dir}` goes on with it, and shows \
-         the run that it found"
-    )))
-}
-
-/// `spillway trace`.
-pub(super) fn trace(args: &TraceArgs) -> Ending {
-    let dir = &*traced_in(&args.dir)?;
-    let Contents { job, saved, .. } = Contents::read(dir)?;
-    refuse_runs(&job, dir)?;
+/// `spillway trace`, of the search in a directory with its job and its last checkpoint.
+pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<Saved>) -> Ending {
     let model = job.model(dir)?;
     let limits = job.limits(None);
     let opened = RealDisk::open(dir);
@@ -47,10 +31,8 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
         print(&format!("no checkpoint yet, so no counterexample\n{scope}"));
         return Ok(failure::VERIFIED);
     };
-    let states: u64 = saved.store.levels.each_keys().sum();
-    let exec = if states < COMPILED_MIN { Exec::Interp } else { Exec::Jit };
-    let memory = args.memory.unwrap_or(saved.plan.budget);
-    let budget = Budget { memory, threads: None, exec, goes_on: true };
+    let budget = budget(args, &saved);
+    let memory = budget.memory;
     let runs = model.runnable(model.wished.rewritings, |it| run::executor(it, budget));
     let searched = model.searched_by(runs);
     let sources = &model.sources;
@@ -91,6 +73,14 @@ pub(super) fn trace(args: &TraceArgs) -> Ending {
     }
     shown.end(found.is_empty());
     Ok(if found.is_empty() { failure::VERIFIED } else { failure::VIOLATED })
+}
+
+/// What there is to trace the ways of a search in.
+pub(super) fn budget(args: &TraceArgs, saved: &Saved) -> Budget {
+    let states: u64 = saved.store.levels.each_keys().sum();
+    let exec = if states < COMPILED_MIN { Exec::Interp } else { Exec::Jit };
+    let memory = args.memory.unwrap_or(saved.plan.budget);
+    Budget { memory, threads: None, exec, goes_on: true }
 }
 
 /// What is printed around the counterexamples.

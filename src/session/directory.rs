@@ -396,6 +396,11 @@ impl Directory {
         Ok(directory)
     }
 
+    /// Refuses a place where a new directory for `job` cannot be made, as something else is there.
+    pub fn refuse_if_used(path: &Path, job: &Job) -> Result<(), Error> {
+        if path.exists() { refuse_if_used(path, job) } else { Ok(()) }
+    }
+
     /// A directory that a search has begun in, its job and its last checkpoint, if it made one.
     pub fn open(
         path: &Path,

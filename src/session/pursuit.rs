@@ -13,6 +13,7 @@ use crate::search::lasso::Probed;
 use crate::search::trace::Finder;
 use crate::search::visited::Visited;
 use crate::search::{Control, MemoryPlan, Outcome, Search, Storage, Verdict};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A search of a product on disk for an accepting cycle, in a directory: all its states are reached, then those are left
@@ -40,6 +41,36 @@ pub struct Pursued {
     pub swept: Option<Swept>,
     /// Seconds, those of earlier sittings included.
     pub seconds: f64,
+}
+
+impl Pursued {
+    /// What the search of a product in a directory came to, by its last checkpoint. Nothing there is changed. The run is open
+    /// as long as the search is, and where the finder is told to stop.
+    pub fn in_directory(
+        judged: &Judged<'_, '_>,
+        finder: Finder<'_>,
+        (dir, saved): (&Path, &Saved),
+    ) -> Result<Pursued, Error> {
+        let read = || -> spill::Result<Pursued> {
+            saved.check_model(finder.model)?;
+            let (outcome, mut seconds) = (saved.outcome()?, saved.seconds);
+            if SavedCycles::is_in(finder.disk)? {
+                let cycles = SavedCycles::load(finder.disk)?;
+                let found = cycles.found(&Reached::of(saved)?, &finder)?;
+                seconds += cycles.seconds;
+                return Ok(Pursued { found, outcome, swept: Some(Swept::of(&cycles)), seconds });
+            }
+            let accepts = |state: &[u8]| judged.product.is_accepting(state);
+            let early = Early::new(finder, &accepts, judged.product.check());
+            let lasso = match judged.fair_steps() {
+                None => early.lasso(&outcome.findings, saved)?,
+                Some(_) => None,
+            };
+            let found = lasso.map_or(Probed::Open, Probed::Found);
+            Ok(Pursued { found, outcome, swept: None, seconds })
+        };
+        read().map_err(Error::open(dir))
+    }
 }
 
 /// How far the sweeps over the states are.
@@ -134,7 +165,7 @@ impl<'m> Pursuit<'m> {
             folder: None,
         };
         let early = Early::new(finder, accepting.accepts, self.product.check());
-        // A run that violates need not be fair.
+        // A run on need not be fair.
         let is_decided = |findings: &Findings| match self.fair {
             None => early.is_decided(findings),
             Some(_) => Ok(false),

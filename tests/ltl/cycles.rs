@@ -292,11 +292,11 @@ fn properties_are_decided_on_disk_as_in_memory() {
             );
             let told = bench.json(&["status", &dir], 0);
             assert_eq!(told["verdict"], "incomplete", "{formula}");
-            let err = bench.run(&["trace", &dir]).err;
-            assert!(err.contains("`spillway resume"), "{err}");
+            let traced = bench.json(&["trace", &dir], 0);
+            assert_eq!(traced, told, "{formula}");
             let Told { code: found, err, .. } = bench.run(&stopped);
             assert!(found == 2 && err.contains("goes on with it"), "{err}");
-            let other = ["check", model, "--ltl", "X X X (0 == 1)", "--max-states", "1"];
+            let other = ["check", model, "--ltl", "X X X (0 == 1)"];
             let Told { code: found, err, .. } = bench.run(&[&other[..], &["--dir", &dir]].concat());
             assert!(found == 2 && err.contains("a search of this model for other things"), "{err}");
             let told = bench.json(&["resume", &dir], code);
@@ -305,6 +305,7 @@ fn properties_are_decided_on_disk_as_in_memory() {
                 assert_eq!(told[key], in_memory[key], "{formula}: {key}");
             }
             assert_eq!(told["counterexample"], again["counterexample"]);
+            assert_eq!(bench.json(&["trace", &dir], code), again, "{formula}");
             // Of these only that automaton comes to where it accepts whatever follows.
             let is_early = formula == "[] (P.b -> X P.b)";
             assert_eq!(told["stage"], if is_early { "reaching states" } else { "done" });
@@ -316,6 +317,29 @@ fn properties_are_decided_on_disk_as_in_memory() {
             }
         }
     }
+}
+
+/// What was found on disk is written as a trail by whoever shows it again.
+#[test]
+fn the_run_of_a_search_on_disk_is_traced_for_spin() {
+    let bench = Bench::of_each_language();
+    let begin = |model, formula, dir| {
+        let asked = ["check", model, "--ltl", formula, "--max-states", "1", "--dir", dir];
+        assert_eq!(bench.run(&asked).code, 3);
+    };
+    begin("m.pml", "reaches", "p");
+    let trace = |dir| bench.run(&["trace", dir, "--spin-trail", "trail"]);
+    let told = trace("p");
+    assert!(told.code == 0 && told.out.contains("not decided yet"), "{}{}", told.out, told.err);
+    assert!(!bench.0.path().join("trail").exists());
+    let resumed = bench.run(&["resume", "p"]);
+    let told = trace("p");
+    assert_eq!((told.code, &told.out), (1, &resumed.out), "{}", told.err);
+    let lines = std::fs::read_to_string(bench.0.path().join("trail")).unwrap();
+    assert_eq!(lines.matches("-1:-1:-1\n").count(), 1, "{lines}");
+    begin("stays.dve", "[]<> x == 0", "d");
+    let told = trace("d");
+    assert!(told.code == 2 && told.err.contains("models can be replayed by SPIN"), "{}", told.err);
 }
 
 /// An automaton is kept with its text: its file is not needed any more.

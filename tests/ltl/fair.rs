@@ -399,6 +399,7 @@ fn weakly_fair_runs_are_judged_on_disk_as_in_memory() {
         // What was found is shown again, and seen to be fair again.
         let again = json(&["resume", &dir, "--threads", "1", "--exec", "interp"], code);
         assert_eq!(told["counterexample"], again["counterexample"], "{formula}");
+        assert_eq!(json(&["trace", &dir], code), again, "{formula}");
         let in_memory = json(&["check", model, "--ltl", formula, "--fair", "weak"], code);
         if code == 0 {
             assert_eq!(told["states"], in_memory["states"], "{formula}");

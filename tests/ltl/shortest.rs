@@ -307,7 +307,7 @@ fn a_shortest_run_takes_steps_that_partial_order_puts_off_and_where_the_model_is
 }
 
 #[test]
-fn a_shortest_run_of_a_search_on_disk_is_shown_again_by_resume() {
+fn a_shortest_run_of_a_search_on_disk_is_shown_again() {
     let bench = bench();
     let begin = ["check", "m.pml", "--ltl", ENDS, "--max-states", "1", "--dir"];
     for (dir, flags) in [("plain", &[][..]), ("shortest", &["--shortest"])] {
@@ -315,8 +315,8 @@ fn a_shortest_run_of_a_search_on_disk_is_shown_again_by_resume() {
     }
     let (first, none) = told(&bench.run(&["resume", "plain", "--json"]));
     assert!(first.unwrap()[1] > 10 && none.is_null(), "{first:?}");
-    for _ in 0..2 {
-        let ran = bench.run(&["resume", "shortest", "--json"]);
+    for command in ["resume", "resume", "trace"] {
+        let ran = bench.run(&[command, "shortest", "--json"]);
         let (shortest, shortened) = told(&ran);
         assert!(ran.code == 1 && shortest == Some([3, 4]), "{shortest:?}{}", ran.err);
         assert_eq!(shortened["below"], first.unwrap().iter().sum::<u64>());

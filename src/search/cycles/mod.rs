@@ -30,6 +30,7 @@
 //! What is known of states is a small number for each, in files that each sweep reads and writes from the front to the back
 //! (`marks.rs`); all that is in memory are successors that are being sorted. The end of each sweep is a place to stop at.
 
+mod found;
 mod keys;
 mod marks;
 mod pick;
@@ -44,10 +45,10 @@ pub use sweep::Turn;
 use super::checkpoint::Saved;
 use super::control::Progress;
 use super::expand::{Owed, RANK};
-use super::lasso::{Lasso, Probed};
+use super::lasso::Probed;
 use super::trace::Finder;
 use super::{Control, MemoryPlan};
-use crate::exec::{FairSteps, Model, ProcessSet};
+use crate::exec::{FairSteps, Model};
 use keys::Keys;
 use marks::{Counts, ShardMarks};
 use pick::Picking;
@@ -235,8 +236,9 @@ impl<'a> CycleSearch<'a> {
         let found = loop {
             self.show_progress();
             let goes_on = match self.saved.next {
-                Next::None => break Probed::None,
-                Next::Found => break self.lasso()?.map_or(Probed::Open, Probed::Found),
+                Next::None | Next::Found => {
+                    break self.saved.found(&self.reached, &self.finder())?;
+                }
                 _ if self.sweeps_max.is_some_and(|max| self.saved.sweeps >= max) => false,
                 Next::Pick => self.pick()?,
                 Next::Walk => self.walk()?,
@@ -466,28 +468,6 @@ impl<'a> CycleSearch<'a> {
             control: self.region.control,
             folder: None,
         }
-    }
-
-    /// The run that leads to the state the round began with, and round; nothing if told to stop.
-    fn lasso(&self) -> Result<Option<Lasso>> {
-        let Some(target) = &self.saved.target else {
-            return Err(contradiction("a round has no beginning"));
-        };
-        let finder = self.finder();
-        let Reached { levels, codec, .. } = &self.reached;
-        let prefix = finder.way_to((levels, codec), target.level, &target.state)?;
-        let Some(mut states) = prefix else { return Ok(None) };
-        let back = states.len() - 1;
-        if let Some(walk) = &self.saved.walk {
-            states.extend(walk.states.iter().skip(1).cloned());
-            let fair_to = walk.fair_to.iter().map(|it| ProcessSet::from_bytes(it)).collect();
-            return Ok(Some(Lasso { states, back, fair_to }));
-        }
-        // In the last layer is the beginning again.
-        let layers = self.region.layers(&self.saved.layers[..self.saved.layers.len() - 1])?;
-        let Some(round) = finder.way_through(&layers, &target.state)? else { return Ok(None) };
-        states.extend(round);
-        Ok(Some(Lasso { states, back, fair_to: Vec::new() }))
     }
 
     /// Removes a file, at once or when the manifest no longer names it.
