@@ -7,7 +7,7 @@ use super::failure::fault;
 use super::frames::Locals;
 use super::{Failure, Interp};
 use crate::exec::{Fault, FaultKind};
-use crate::ir::{Claim, LocationId, StmtKind, Turn};
+use crate::ir::{Claim, Entity as _, LocationId, StmtKind, Turn};
 
 /// The most moves of a claim that belong together.
 const MOVES_MAX: usize = 1000;
@@ -44,6 +44,25 @@ impl Interp {
         let mut locals = Locals::default();
         locals.timeout = timeout;
         ways((claim, from), at, &InState { interp: self, claim, state, locals })
+    }
+
+    /// Where a claim, whose moves from each location are `from`, comes to by one move from a location where nothing asserts or
+    /// asks for `timeout`; false if a guard fails.
+    pub(crate) fn claim_moves(
+        &self,
+        (claim, from): (&Claim, &[Vec<u32>]),
+        at: LocationId,
+        state: &[u8],
+        visit: &mut dyn FnMut(LocationId),
+    ) -> bool {
+        let conditions = InState { interp: self, claim, state, locals: Locals::default() };
+        let mut works = true;
+        let mut visit = |number: u32, taken: Result<(), Failure>| match taken {
+            Ok(()) => visit(claim.moves[number as usize].to),
+            Err(_) => works = false,
+        };
+        each_taken(claim, &from[at.index()], &conditions, &mut visit);
+        works
     }
 }
 
@@ -98,6 +117,29 @@ impl Conditions for InState<'_> {
     }
 }
 
+/// Visits those of some moves from a location that can be taken, or whose guard fails.
+fn each_taken<C: Conditions + ?Sized>(
+    claim: &Claim,
+    moves: &[u32],
+    conditions: &C,
+    visit: &mut dyn FnMut(u32, Result<(), Failure>),
+) {
+    let (mut any, mut tier) = (false, 0);
+    for &number in moves {
+        let control = claim.moves[number as usize].action.control;
+        if (tier != 0 && tier != control.tier) || (control.otherwise && any) {
+            continue;
+        }
+        let came = match conditions.can_take(number) {
+            Ok(false) => continue,
+            Ok(true) => Ok(()),
+            Err(failure) => Err(failure),
+        };
+        (any, tier) = (true, control.tier);
+        visit(number, came);
+    }
+}
+
 struct ClaimWalk<'a> {
     claim: &'a Claim,
     from: &'a [Vec<u32>],
@@ -107,26 +149,15 @@ struct ClaimWalk<'a> {
 impl ClaimWalk<'_> {
     /// Adds every way on from a location, come to by the moves in `taken`.
     fn go_on(&self, at: LocationId, taken: &mut Vec<u32>, ways: &mut Ways) {
-        let (mut any, mut tier) = (false, 0);
-        for &number in &self.from[at.0 as usize] {
-            let control = self.claim.moves[number as usize].action.control;
-            if (tier != 0 && tier != control.tier) || (control.otherwise && any) {
-                continue;
-            }
+        let mut visit = |number: u32, came: Result<(), Failure>| {
             taken.push(number);
-            match self.conditions.can_take(number) {
-                Ok(false) => {}
-                Ok(true) => {
-                    (any, tier) = (true, control.tier);
-                    self.take(number, taken, ways);
-                }
-                Err(failure) => {
-                    (any, tier) = (true, control.tier);
-                    ways.faults.push((taken.clone(), *failure));
-                }
+            match came {
+                Ok(()) => self.take(number, taken, ways),
+                Err(failure) => ways.faults.push((taken.clone(), *failure)),
             }
             taken.pop();
-        }
+        };
+        each_taken(self.claim, &self.from[at.index()], self.conditions, &mut visit);
     }
 
     /// Takes a move, the last in `taken`. An assertion that fails does not keep it from going on.

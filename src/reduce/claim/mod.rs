@@ -25,7 +25,7 @@ use crate::exec::{
     Collected, Expansion, Explain, Interp, Lift, Model, Movers, Postpones, ProcessSet, Tally,
     Violation, stop,
 };
-use crate::ir::{Claim, Entity as _, LocationId, PropertyKind};
+use crate::ir::{Claim, ClaimMove, Entity as _, LocationId, PropertyKind, Turn};
 pub use fair::FairProduct;
 use opening::Opening;
 pub(in crate::reduce) use stuttering::Follows;
@@ -40,6 +40,10 @@ pub struct NeverClaim<'m> {
     property: (u32, &'m str),
     /// The moves from each location.
     from: Vec<Vec<u32>>,
+    /// Of each location whether each move from there is one by itself that asserts nothing and does not lead to the end.
+    is_plain: Vec<bool>,
+    /// Whether `timeout` means anything to it: to SPIN it does only where a process asks, too.
+    knows_timeout: bool,
     /// The number, as an action, of its first move: they come after actions and starts.
     first_move: u32,
     /// The bytes of where it is.
@@ -78,6 +82,8 @@ struct At {
 struct Room {
     successors: Vec<u8>,
     key: Vec<u8>,
+    /// Where the claim comes to.
+    to: Vec<At>,
 }
 
 impl<'m> NeverClaim<'m> {
@@ -98,7 +104,25 @@ impl<'m> NeverClaim<'m> {
         let first_move = (program.actions.len() + program.starts.len()) as u32;
         let property = (id.0, property.name.as_str());
         let (ended, accepts_all) = (None, vec![false; claim.locations.len()]);
-        Some(NeverClaim { interp, claim, property, from, first_move, bytes, ended, accepts_all })
+        let knows_timeout = claim.asks_for_timeout() && interp.asks_for_timeout();
+        let is_plain = |&number: &u32| {
+            let ClaimMove { action, to, .. } = &claim.moves[number as usize];
+            action.body.is_empty() && action.control.turn == Turn::Open && !claim.is_end(*to)
+        };
+        let is_plain =
+            from.iter().map(|moves| !knows_timeout && moves.iter().all(is_plain)).collect();
+        Some(NeverClaim {
+            interp,
+            claim,
+            property,
+            from,
+            is_plain,
+            knows_timeout,
+            first_move,
+            bytes,
+            ended,
+            accepts_all,
+        })
     }
 
     /// The same, looked at for whole runs if it is said what becomes of those that end.
@@ -238,29 +262,36 @@ impl<'m> ClaimProduct<'m> {
         if self.never.claim.is_end(at.location) {
             out.finding(self.check(), state);
         }
-        let mut opening = self.opening(system, at);
-        if !opening.ways.is_empty() {
-            let Room { successors, key } = room;
-            let (ways, width) = (opening.ways.len(), self.model.width());
-            let Some(moved) = self.expand_system((system, state), ways, movers, successors, out)
+        let Room { successors, key, to } = room;
+        let mut opening = None;
+        if !self.arrive(system, at, to) {
+            let opening = opening.insert(self.opening(system, at));
+            let ways = opening.ways.iter().map(|way| At { location: way.to, stutters: false });
+            to.clear();
+            to.extend(ways);
+        }
+        if !to.is_empty() {
+            let Some(moved) =
+                self.expand_system((system, state), to.len(), movers, successors, out)
             else {
                 return;
             };
             if moved {
-                let to = opening.ways.iter().map(|way| At { location: way.to, stutters: false });
-                self.join_all(successors, width + to_all.len(), to, key, out);
+                self.join_all(successors, to_all.len(), to, key, out);
             } else {
-                for (_, to) in self.stutter(system, at, &mut opening) {
+                let opening = opening.get_or_insert_with(|| self.opening(system, at));
+                for (_, to) in self.stutter(system, at, opening) {
                     self.join(system, to, key);
                     key.extend_from_slice(to_all);
                     out.candidate(key);
                 }
             }
         }
+        let Some(opening) = opening else { return };
         for (_, to) in self.ended(&opening) {
-            self.join(system, to, &mut room.key);
-            room.key.extend_from_slice(to_all);
-            out.candidate(&room.key);
+            self.join(system, to, key);
+            key.extend_from_slice(to_all);
+            out.candidate(key);
         }
         if self.never.ended.is_none() {
             opening.ends.iter().for_each(|_| out.finding(self.check(), state));
@@ -271,18 +302,19 @@ impl<'m> ClaimProduct<'m> {
         }
     }
 
-    /// The candidates of each successor of the system, in records of so many bytes, and each place the claim comes to.
+    /// The candidates of each successor of the system, in records with so many bytes behind it, and each place the claim comes to.
     fn join_all(
         &self,
         successors: &[u8],
-        record: usize,
-        to: impl Iterator<Item = At>,
+        behind: usize,
+        to: &[At],
         key: &mut Vec<u8>,
         out: &mut Expansion,
     ) {
-        for at in to {
-            for successor in successors.chunks_exact(record) {
-                let (successor, set) = successor.split_at(self.model.width());
+        let width = self.model.width();
+        for &at in to {
+            for successor in successors.chunks_exact(width + behind) {
+                let (successor, set) = successor.split_at(width);
                 self.join(successor, at, key);
                 key.extend_from_slice(set);
                 out.candidate(key);

@@ -3,7 +3,7 @@
 use super::{At, ClaimProduct, EndedRuns};
 use crate::exec::Fault;
 use crate::exec::interp::{Way, Ways};
-use crate::ir::LocationId;
+use crate::ir::{Entity as _, LocationId};
 use std::collections::BTreeSet;
 
 /// How a claim goes on while the system stands still: where it comes by one move from a location,
@@ -32,21 +32,26 @@ impl ClaimProduct<'_> {
         self.never.interp.claim_ways((self.never.claim, &self.never.from), at, system, timeout)
     }
 
-    /// Whether `timeout` means anything to the claim: to SPIN it does only where a process asks, too.
-    fn knows_timeout(&self) -> bool {
-        self.never.claim.asks_for_timeout() && self.never.interp.asks_for_timeout()
+    /// Makes `to` where the claim comes to by the ways that the system's steps follow, if that is all that there is to tell of its
+    /// first move; else it is false.
+    pub(super) fn arrive(&self, system: &[u8], at: At, to: &mut Vec<At>) -> bool {
+        to.clear();
+        let mut visit = |location| to.push(At { location, stutters: false });
+        let moves = (self.never.claim, &self.never.from[..]);
+        self.never.is_plain[at.location.index()]
+            && self.never.interp.claim_moves(moves, at.location, system, &mut visit)
     }
 
     /// Whether `timeout` holds once the claim has been found able to move.
     fn is_timeout(&self, system: &[u8]) -> bool {
-        self.knows_timeout() && !self.never.interp.can_move_at_once(system)
+        self.never.knows_timeout && !self.never.interp.can_move_at_once(system)
     }
 
     /// The first move of the claim from a state.
     pub(super) fn opening(&self, system: &[u8], at: At) -> Opening {
         let mut ways = self.ways(system, at.location, false);
         // It is asked again where it can do nothing without `timeout`, as well as where the system can.
-        if (ways.all.is_empty() && self.knows_timeout()) || self.is_timeout(system) {
+        if (ways.all.is_empty() && self.never.knows_timeout) || self.is_timeout(system) {
             ways = self.ways(system, at.location, true);
         }
         let Ways { mut all, mut ends, faults } = ways;
