@@ -158,10 +158,32 @@ impl Chunk<'_> {
             codes.resize(self.states, value);
             return;
         }
-        let each = 8 / bits;
-        let mask = u8::MAX >> (8 - bits);
-        codes.extend((0..self.states).map(|at| packed[at / each] >> (at % each * bits) & mask));
+        codes.resize(self.states, OUT);
+        match bits {
+            1 => unpack::<1>(packed, codes),
+            2 => unpack::<2>(packed, codes),
+            4 => unpack::<4>(packed, codes),
+            _ => codes.copy_from_slice(packed),
+        }
     }
+}
+
+/// Takes numbers of so many bits out of bytes, lowest bits first.
+fn unpack<const BITS: usize>(packed: &[u8], codes: &mut [u8]) {
+    let mask = u8::MAX >> (8 - BITS);
+    for (byte, codes) in packed.iter().zip(codes.chunks_mut(8 / BITS)) {
+        let numbered = codes.iter_mut().enumerate();
+        numbered.for_each(|(at, code)| *code = byte >> (at * BITS) & mask);
+    }
+}
+
+/// Puts them behind `chunk`.
+fn pack<const BITS: usize>(codes: &[u8], chunk: &mut Vec<u8>) {
+    let pack = |codes: &[u8]| {
+        let numbered = codes.iter().enumerate();
+        numbered.fold(0, |packed, (at, code)| packed | code << (at * BITS))
+    };
+    chunk.extend(codes.chunks(8 / BITS).map(pack));
 }
 
 fn number(bytes: &[u8], at: usize) -> u32 {
@@ -214,12 +236,12 @@ impl MarksWriter {
         chunk.extend([0; 4]);
         sorts.iter().for_each(|it| chunk.extend(it.to_le_bytes()));
         chunk.extend([bits, if bits == 0 { first } else { 0 }]);
-        if bits > 0 {
-            let pack = |codes: &[u8]| {
-                let numbered = codes.iter().enumerate();
-                numbered.fold(0, |packed, (at, code)| packed | code << (at * usize::from(bits)))
-            };
-            chunk.extend(codes.chunks(8 / usize::from(bits)).map(pack));
+        match bits {
+            0 => {}
+            1 => pack::<1>(codes, chunk),
+            2 => pack::<2>(codes, chunk),
+            4 => pack::<4>(codes, chunk),
+            _ => chunk.extend_from_slice(codes),
         }
         let sum = checksum(&chunk[4..]).to_le_bytes();
         chunk[..4].copy_from_slice(&sum);

@@ -36,7 +36,7 @@ impl Region<'_> {
 }
 
 /// The fewest states of a shard, where there is more than one.
-const SHARD_MIN: u64 = 64 << 10;
+const SHARD_MIN: u64 = 256 << 10;
 
 /// About the most shards.
 const SHARDS: u64 = 32;

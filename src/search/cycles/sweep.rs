@@ -419,6 +419,15 @@ impl Sweep<'_> {
         layer: &mut Layer,
     ) -> Result<()> {
         let width = self.width();
+        if matches!(self.turn, Turn::Count | Turn::Drop) {
+            let mut works = true;
+            for (code, &hits) in codes.iter_mut().zip(hits) {
+                let next = self.turn.next(*code, hits, &mut || false);
+                works &= next.is_some();
+                *code = next.unwrap_or(OUT);
+            }
+            return if works { Ok(()) } else { Err(other_successors()) };
+        }
         for (at, (code, &hits)) in codes.iter_mut().zip(hits).enumerate() {
             let key = || &keys[at * width..][..width];
             let next = self.turn.next(*code, hits, &mut || self.is_whole_seed(key(), state));
@@ -471,9 +480,7 @@ impl<'a> Arrivals<'a> {
             if end.is_some_and(|end| arrival >= end) {
                 break;
             }
-            while at < hits.len() && keys[at * width..][..width] < *arrival {
-                at += 1;
-            }
+            at = first_from(keys, width, at, arrival);
             if at < hits.len() && keys[at * width..][..width] == *arrival {
                 hits[at] += 1;
             }
@@ -481,6 +488,26 @@ impl<'a> Arrivals<'a> {
         }
         Ok(())
     }
+}
+
+/// The number of the first of ascending `keys`, from `at` on, that is not less than `wanted`. It is mostly near.
+fn first_from(keys: &[u8], width: usize, at: usize, wanted: &[u8]) -> usize {
+    let count = keys.len() / width;
+    let is_less = |at: usize| keys[at * width..][..width] < *wanted;
+    let (mut low, mut step) = (at, 1);
+    while low + step <= count && is_less(low + step - 1) {
+        (low, step) = (low + step, 2 * step);
+    }
+    let mut high = (low + step - 1).min(count);
+    while low < high {
+        let middle = low.midpoint(high);
+        if is_less(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }
 
 /// The states of a shard that a sweep of a round comes to, in ascending order.
