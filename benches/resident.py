@@ -73,7 +73,7 @@ def bytes_of(size):
 
 
 def least(args, model, store, folder):
-    _, _, err, _ = run([args.spillway, "check", "--memory", "0", "--store", store, model], folder)
+    _, _, err, _ = run([args.spillway, "check", "--memory", "0B", "--store", store, model], folder)
     found = re.search(r"minimum for this model is (\d+)MiB", err)
     return int(found[1]) * MIB if found else None
 
@@ -82,7 +82,7 @@ def measure(args, model, budget, store, folder):
     """The peaks of the phases, in bytes, each with the one that was reported."""
     peaks = {}
     with tempfile.TemporaryDirectory(dir=args.scratch) as scratch:
-        place, given = str(pathlib.Path(scratch) / "d"), ["--memory", str(budget), "--json"]
+        place, given = str(pathlib.Path(scratch) / "d"), ["--memory", f"{budget}B", "--json"]
         given += ["--max-time", f"{args.time}s"]
         given += ["--threads", args.threads] if args.threads else []
         begin = [args.spillway, "check", model, "--dir", place, "--keep-going", "--store", store]

@@ -291,7 +291,20 @@ fn a_wrong_command_line_is_refused() {
         &["check", "model.dve", "--define", "N"],
         &["check", "model.dve", "--only", "everything"],
     ] {
-        bench.run(args).refused(2, &[]);
+        let ran = bench.run(args);
+        ran.refused(2, &[]);
+        assert!(!ran.err.contains("is a flag of"), "{}", ran.err);
+    }
+    for (args, said) in [
+        (&["check", "model.dve", "--memory", "64"][..], "64MiB"),
+        (&["check", "model.dve", "-a"], "--acceptance"),
+        (&["check", "model.dve", "-m10000"], "--memory SIZE"),
+        (&["-search", "-ltl", "p", "model.dve"], "`spillway check MODEL`"),
+        (&["check", "-ndl", "model.dve"], "--no-deadlock"),
+        (&["check", "model.dve", "-n", "-l"], "--non-progress"),
+        (&["model.dve"], "`spillway check model.dve`"),
+    ] {
+        bench.run(args).refused(2, &[said]);
     }
     bench.run(&["check", "model.dve", "--define", "N=3"]).refused(2, &["`N`"]);
     assert_eq!(bench.run(&["--help"]).code, 0);
@@ -954,7 +967,7 @@ fn a_counterexample_that_need_not_be_shortest_says_so_and_a_shorter_one_is_looke
     }
     // What takes more than there is leaves the first.
     let first = bench.check(&model, &[&reduced[..], &["--json"]].concat()).json();
-    let enough = (first["disk_bytes_peak"].as_u64().unwrap() + 2000).to_string();
+    let enough = format!("{}B", first["disk_bytes_peak"].as_u64().unwrap() + 2000);
     let flags = [&reduced[..], &["--shortest", "--disk-limit", &enough, "--dir", "d"]].concat();
     let ran = bench.check(&model, &flags);
     assert!(
@@ -968,7 +981,8 @@ fn a_counterexample_that_need_not_be_shortest_says_so_and_a_shorter_one_is_looke
         "{}",
         ran.err
     );
-    assert_eq!(steps(&bench.run(&["resume", "d"]).out), 151);
+    bench.run(&["resume", "d"]).refused(3, &["with a larger --disk-limit"]);
+    assert_eq!(steps(&bench.run(&["resume", "d", "--disk-limit", "10MB"]).out), 151);
     bench
         .check(&model, &["--shortest", "--keep-going"])
         .refused(2, &["--shortest", "--keep-going"]);
@@ -1137,10 +1151,54 @@ fn a_full_disk_stops_the_search_and_more_room_lets_it_end() {
     let bench = Bench::new();
     let whole = bench.check(GRID, &["--json", "--reduce", "none"]).json();
     bench
-        .check(GRID, &["--dir", "d", "--disk-limit", "30000", "--reduce", "none"])
+        .check(GRID, &["--dir", "d", "--disk-limit", "30000B", "--reduce", "none"])
         .refused(3, &["disk limit of 30000 bytes", "spillway resume d", "--disk-limit"]);
-    let ran = bench.run(&["resume", "d", "--json"]);
+    // The limit is the search's, until another is given.
+    bench.run(&["resume", "d"]).refused(3, &["disk limit of 30000 bytes", "--disk-limit"]);
+    let ran = bench.run(&["resume", "d", "--json", "--disk-limit", "10MB"]);
     assert_eq!((ran.code, &ran.json()["states"]), (0, &whole["states"]), "{}", ran.err);
+}
+
+#[test]
+fn a_search_goes_on_with_what_it_took_before_unless_told_otherwise() {
+    let bench = Bench::new();
+    let begin = ["--dir", "d", "--max-states", "20000", "--reduce", "none"];
+    let means = ["--memory", "40MiB", "--threads", "1", "--exec", "interp"];
+    assert_eq!(bench.check(GRID, &[&begin[..], &means].concat()).code, 3);
+    let exec = |args: &[&str]| {
+        let json = bench.run(&[&["resume", "d", "--json"], args].concat()).json();
+        json["exec"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(exec(&["--max-states", "25000"]), "interp");
+    assert_eq!(exec(&["--max-states", "26000", "--exec", "jit"]), "jit");
+    assert_eq!(exec(&["--max-states", "27000"]), "jit");
+    let (_, peak) = bench.run_watched(&["resume", "d"]);
+    assert!(peak <= 40 << 20, "{peak}");
+}
+
+#[test]
+fn strict_searches_fail_where_something_that_the_model_asks_for_was_not_checked() {
+    let bench = Bench::new();
+    bench.write(
+        "asks.pml",
+        "byte x; ltl p { [] (x < 9) } ltl q { <> (x == 3) }
+        active proctype P() { do :: x < 3 -> x++ :: else -> break od }",
+    );
+    for (flags, lax, strict) in [
+        (&["--no-claim"][..], 0, 1),
+        (&["--ltl", "p"], 0, 1),
+        (&["--ltl", "[] (x < 3)"], 1, 1),
+        (&["--no-claim", "--max-states", "1"], 3, 3),
+    ] {
+        let args = [&["check", "asks.pml"], flags].concat();
+        assert_eq!(bench.run(&args).code, lax, "{flags:?}");
+        let ran = bench.run(&[&args[..], &["--strict"]].concat());
+        assert_eq!(ran.code, strict, "{flags:?}: {}", ran.out);
+        assert_eq!(ran.err.contains("with --strict"), lax != strict, "{}", ran.err);
+    }
+    bench.write("model.dve", COUNTER);
+    let counts = bench.run(&["check", "model.dve"]).code;
+    assert_eq!(bench.run(&["check", "model.dve", "--strict"]).code, counts);
 }
 
 #[test]

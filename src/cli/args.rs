@@ -1,21 +1,22 @@
 //! Commands and flags.
 
 mod property;
+mod resources;
 
 pub use property::{FormatArg, RunsArgs, ShownPropertyArgs};
+pub use resources::RunArgs;
 
 use super::languages;
-use crate::exec::Exec;
 use crate::front::{ClaimChoice, Language};
 use crate::ir::{EndRule, Overflow};
 use crate::reduce::partial_order::{Method, Proviso};
 use crate::reduce::symmetry::Effort;
 use crate::search::comback::{CacheKind, CacheSize};
 use crate::search::{Checks, Limits};
-use crate::session::{Budget, KeyOrder};
+use crate::session::KeyOrder;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use resources::size;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Exact, disk-backed model checking in a fixed memory budget.
 #[derive(Debug, Parser)]
@@ -229,67 +230,6 @@ pub enum HashBits {
     /// For more
     #[value(name = "64")]
     Bits64,
-}
-
-/// How the model is run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ExecArg {
-    /// As machine code, where there is a back end for this machine
-    #[default]
-    Jit,
-    /// By the interpreter, many times slower: the reference
-    Interp,
-}
-
-impl From<ExecArg> for Exec {
-    fn from(arg: ExecArg) -> Exec {
-        match arg {
-            ExecArg::Jit => Exec::Jit,
-            ExecArg::Interp => Exec::Interp,
-        }
-    }
-}
-
-/// Resources of one sitting of a search.
-#[derive(Args, Clone, Debug)]
-pub struct RunArgs {
-    /// The most memory the process may hold resident, such as 64MiB or 4GiB
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
-    pub memory: u64,
-    /// Threads to search with [default: all cores, or as many as the memory is enough for]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub threads: Option<u16>,
-    /// The most bytes the search directory may take
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub disk_limit: Option<u64>,
-    /// The longest time between two checkpoints, such as 30s or 10min
-    #[arg(long, value_name = "TIME", default_value = "10min", value_parser = duration)]
-    pub checkpoint_every: Duration,
-    /// Stop, resumably, at the end of the level that reaches this many states
-    #[arg(long, value_name = "N")]
-    pub max_states: Option<u64>,
-    /// Stop, resumably, after this time
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub max_time: Option<Duration>,
-    /// How the model is run; the counts do not depend on it
-    #[arg(long, value_enum, default_value_t)]
-    pub exec: ExecArg,
-    /// Print the result as one JSON object
-    #[arg(long)]
-    pub json: bool,
-}
-
-impl RunArgs {
-    /// What a search may take that begins, or goes on.
-    pub(super) fn budget(&self, goes_on: bool) -> Budget {
-        let RunArgs { memory, threads, exec, .. } = *self;
-        Budget { memory, threads, exec: exec.into(), goes_on }
-    }
-
-    /// The states and the bytes in which a shorter run is looked for.
-    pub(super) fn room(&self) -> (Option<u64>, u64) {
-        (self.max_states, self.memory)
-    }
 }
 
 /// `spillway check`.
@@ -596,76 +536,9 @@ fn cache(text: &str) -> Result<(CacheKind, CacheSize), String> {
     Ok((kind, size))
 }
 
-/// A number of bytes: `4096`, `64MiB`, `1.5GiB`, `200GB`.
-fn size(text: &str) -> Result<u64, String> {
-    let units: [(&str, f64); 10] = [
-        ("", 1.0),
-        ("B", 1.0),
-        ("K", 1024.0),
-        ("KiB", 1024.0),
-        ("MiB", 1048576.0),
-        ("GiB", 1073741824.0),
-        ("TiB", 1099511627776.0),
-        ("MB", 1e6),
-        ("GB", 1e9),
-        ("TB", 1e12),
-    ];
-    let (number, unit) = split_unit(text);
-    let (_, scale) = units
-        .iter()
-        .find(|(name, _)| name.eq_ignore_ascii_case(unit))
-        .ok_or("expected a size such as 64MiB or 4GiB")?;
-    let number: f64 =
-        number.parse().map_err(|_| "expected a size such as 64MiB or 4GiB".to_string())?;
-    Ok((number * scale) as u64)
-}
-
-/// A time: `30s`, `10min`, `1.5h`, `2d`; without a unit, seconds.
-fn duration(text: &str) -> Result<Duration, String> {
-    let units: [(&str, f64); 8] = [
-        ("", 1.0),
-        ("ms", 0.001),
-        ("s", 1.0),
-        ("m", 60.0),
-        ("min", 60.0),
-        ("h", 3600.0),
-        ("d", 86400.0),
-        ("sec", 1.0),
-    ];
-    let expected = "expected a time such as 30s, 10min or 2h";
-    let (number, unit) = split_unit(text);
-    let (_, scale) = units.iter().find(|(name, _)| *name == unit).ok_or(expected)?;
-    let number: f64 = number.parse().map_err(|_| expected.to_string())?;
-    Duration::try_from_secs_f64(number * scale).map_err(|_| expected.to_string())
-}
-
-fn split_unit(text: &str) -> (&str, &str) {
-    let text = text.trim();
-    let digits = |c: char| c.is_ascii_digit() || c == '.' || c == '_';
-    let end = text.find(|c| !digits(c)).unwrap_or(text.len());
-    (text[..end].trim(), text[end..].trim())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_have_units() {
-        assert_eq!(size("4096"), Ok(4096));
-        assert_eq!(size("64MiB"), Ok(64 << 20));
-        assert_eq!(size("1.5 gib"), Ok(3 << 29));
-        assert_eq!(size("2GB"), Ok(2_000_000_000));
-        assert!(size("lots").is_err() && size("1Q").is_err() && size("").is_err());
-    }
-
-    #[test]
-    fn times_have_units() {
-        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("10min"), Ok(Duration::from_secs(600)));
-        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
-        assert!(duration("soon").is_err() && duration("-1s").is_err());
-    }
 
     #[test]
     fn caches_have_a_kind_and_perhaps_a_size() {

@@ -182,7 +182,7 @@ fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
     // Also where no directory comes to be needed.
     args.dir.as_deref().map_or(Ok(()), |dir| Directory::refuse_if_used(dir, &job))?;
     let states = args.run.max_states.map_or(STATES_MAX, |most| most.min(STATES_MAX));
-    let limits = ProbeLimits { states, bytes: args.run.memory / 4 };
+    let limits = ProbeLimits { states, bytes: budget.memory / 4 };
     let shown = Display::of_wait("looking for a run that violates it".into());
     let control = run::control(&args.run);
     let mut signals = Signals::stop(&control);
@@ -192,11 +192,13 @@ fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
     if probe.found != Probed::Open {
         signals.end_with(code(&probe.found), &control);
         let told = Told::of_probe(probe).shortened(&judged, args.run.room(), &control);
-        return tell((&watched, &judged, trail), &told, args.run.json);
+        let code = tell((&watched, &judged, trail), &told, args.run.json)?;
+        return Ok(run::judge(&args.run, code, &missed(&watched)));
     }
     drop(probe);
     let plan = planned(&watched, &searched, (budget, &storage))?;
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
+    directory.keep_means(&args.run.means())?;
     let pursuit = Pursuit::new(&judged, plan, args.run.max_states, directory);
     let of = (&watched, &judged, trail);
     pursue(of, pursuit, None, (&args.run, control, signals))
@@ -278,7 +280,7 @@ fn pursue(
     let told = Told::on_disk(found, &outcome, swept);
     signals.end_with(code(&told.found), &control);
     let told = told.shortened(of.1, args.room(), &control);
-    let ended = tell(of, &told, args.json);
+    let ended = tell(of, &told, args.json).map(|code| run::judge(args, code, &missed(of.0)));
     let dir = pursuit.directory.path.display().to_string();
     if told.found == Probed::Open {
         pursuit.directory.keep();
@@ -427,7 +429,7 @@ fn vacuous(args: &CheckArgs, watched: &Watched, fairness: Fairness) -> u8 {
             format!("{told:#}\n")
         }
     });
-    failure::VERIFIED
+    run::judge(&args.run, failure::VERIFIED, &missed)
 }
 
 /// What the product was reduced by, in words.

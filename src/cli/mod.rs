@@ -4,6 +4,7 @@ mod allocation;
 mod args;
 mod explain;
 mod failure;
+mod foreign;
 mod languages;
 mod liveness;
 mod model;
@@ -38,6 +39,9 @@ pub fn run() -> ExitCode {
         Err(error) => {
             if error.use_stderr() {
                 let _ = error.print();
+                let args: Vec<String> =
+                    std::env::args_os().map(|it| it.to_string_lossy().into_owned()).collect();
+                foreign::help(&error, &args).iter().for_each(say);
                 return ExitCode::from(failure::WRONG);
             }
             // Help and version requests are no errors.
@@ -74,9 +78,13 @@ fn check(args: &CheckArgs) -> Ending {
 /// `spillway resume`.
 fn resume(args: &ResumeArgs) -> Ending {
     let (directory, job, saved) = Directory::open(&args.dir, args.run.disk_limit)?;
+    let args = ResumeArgs { run: args.run.after(directory.kept), ..args.clone() };
+    if directory.kept != Some(args.run.means()) {
+        directory.keep_means(&args.run.means())?;
+    }
     match job.runs() {
-        None => run::resume(args, directory, &job, saved),
-        Some(_) => liveness::resume(args, directory, &job, saved),
+        None => run::resume(&args, directory, &job, saved),
+        Some(_) => liveness::resume(&args, directory, &job, saved),
     }
 }
 

@@ -7,7 +7,7 @@ use super::signals::Signals;
 use super::{Ending, output, print, reduce, say, storage};
 use crate::exec::{Executor, Interp};
 use crate::reduce::Refused;
-use crate::report::{self, ViolationReport};
+use crate::report::{self, Missed, ViolationReport};
 use crate::search::checkpoint::Saved;
 use crate::search::trace::Counterexample;
 use crate::search::{Control, Verdict};
@@ -77,6 +77,7 @@ fn begin(args: &CheckArgs, model: TextModel, may_lack_slots: bool) -> Result<End
     let wished = searched.wished();
     let unreduced = again.map(|runs| model.unreduced(runs, wished, (&limits, &storage)));
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
+    directory.keep_means(&args.run.means())?;
     let session = Session::new(searched, about, limits, (storage, plan), directory);
     let sitting = Sitting { model: &model, session, args: &args.run, control, unreduced };
     sitting.run(None, may_lack_slots)
@@ -85,7 +86,7 @@ fn begin(args: &CheckArgs, model: TextModel, may_lack_slots: bool) -> Result<End
 /// What a sitting is told, from now on.
 pub(super) fn control(args: &RunArgs) -> Arc<Control> {
     let deadline = args.max_time.and_then(|time| Instant::now().checked_add(time));
-    let control = Arc::new(Control::new(args.checkpoint_every, deadline));
+    let control = Arc::new(Control::new(args.means().checkpoint_every, deadline));
     stop_after(args.max_time, &control);
     control
 }
@@ -171,7 +172,8 @@ impl Sitting<'_> {
         let told = self.tell(outcome.verdict, &control);
         self.say_what_is_kept(stopped, outcome.levels.is_empty());
         told?;
-        Ok(Ended::With(code))
+        let missed = Missed::all(self.model.interp.program(), &self.model.sources);
+        Ok(Ended::With(judge(self.args, code, &missed)))
     }
 
     /// Searches for a shorter counterexample, if that is wanted. Where that does not come to its end, what was
@@ -247,6 +249,15 @@ impl Sitting<'_> {
             false => print(&report::print_result(&report)),
         }
     }
+}
+
+/// The exit code of a search that ends with `code` and did not check `missed`, which is told where it counts.
+pub(super) fn judge(args: &RunArgs, code: u8, missed: &[Missed]) -> u8 {
+    if !args.strict || code != failure::VERIFIED || missed.is_empty() {
+        return code;
+    }
+    say("with --strict what is NOT checked counts as violated");
+    failure::VIOLATED
 }
 
 /// Asks for a stop when the time is up, wherever the search then is.

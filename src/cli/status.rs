@@ -12,7 +12,7 @@ use crate::session::{Contents, Evidence, shortened_in};
 
 /// `spillway status`.
 pub(super) fn status(args: &StatusArgs) -> Ending {
-    let Contents { job, saved, bytes, running } = Contents::read(&args.dir)?;
+    let Contents { job, saved, bytes, running, .. } = Contents::read(&args.dir)?;
     if job.runs().is_some() {
         return liveness::status(args, &job, (saved.as_ref(), running));
     }

@@ -29,6 +29,34 @@ pub struct Language {
     pub(super) load: Load,
     /// Makes what writes counterexamples as trails that SPIN replays, if it reads the language.
     pub spin_trail: Option<MakeTrail>,
+    /// Flags that its other checkers have, and ours has not.
+    pub habits: &'static [Habit],
+}
+
+/// A flag of another checker of a language, and what does here what it does there.
+#[derive(Clone, Copy, Debug)]
+pub struct Habit {
+    /// As it is typed; one that ends in `#` may have a number behind it.
+    flag: &'static str,
+    /// What to do here.
+    pub here: &'static str,
+}
+
+impl Habit {
+    pub(super) const fn of(flag: &'static str, here: &'static str) -> Habit {
+        Habit { flag, here }
+    }
+
+    /// Whether it is what was typed.
+    pub fn is(&self, typed: &str) -> bool {
+        match self.flag.strip_suffix('#') {
+            None => typed == self.flag,
+            Some(flag) => {
+                let number = typed.strip_prefix(flag);
+                number.is_some_and(|it| it.chars().all(|digit| digit.is_ascii_digit()))
+            }
+        }
+    }
 }
 
 /// Reads the model in file 0 of the sources, and what is asked of it.

@@ -4,6 +4,7 @@
 //! that decide what is searched for, so that it can be resumed anywhere by itself.
 
 use super::error::{Error, Taken};
+use super::means::{MEANS, Means};
 use super::reduce::{Reduce, Steps};
 use super::searched::Decided;
 use super::watched::{Fairness, Kept, Watched};
@@ -45,6 +46,8 @@ pub struct Directory {
     pub path: PathBuf,
     /// Its files, counted.
     pub disk: Arc<Metered>,
+    /// What the sitting before took, if there was one that told.
+    pub kept: Option<Means>,
     /// Removes it when dropped.
     temporary: Option<tempfile::TempDir>,
 }
@@ -401,16 +404,18 @@ impl Directory {
         if path.exists() { refuse_if_used(path, job) } else { Ok(()) }
     }
 
-    /// A directory that a search has begun in, its job and its last checkpoint, if it made one.
+    /// A directory that a search has begun in, its job and its last checkpoint, if it made one. It may take what it might
+    /// before, if nothing else is said.
     pub fn open(
         path: &Path,
         disk_limit: Option<u64>,
     ) -> Result<(Directory, Job, Option<Saved>), Error> {
-        Contents::read(path)?;
+        let before = Contents::read(path)?.means;
+        let disk_limit = disk_limit.or(before.and_then(|it| it.disk_limit));
         let directory = Directory::lock(path.to_path_buf(), None, disk_limit)?;
         // Read again: another process may have ended its search just before the lock was taken.
-        let Contents { job, saved, .. } = Contents::read(path)?;
-        Ok((directory, job, saved))
+        let Contents { job, saved, means: kept, .. } = Contents::read(path)?;
+        Ok((Directory { kept, ..directory }, job, saved))
     }
 
     /// Whether a search has begun in a directory.
@@ -452,6 +457,11 @@ impl Directory {
         job.commit(&*self.disk).map_err(|error| Error::Begin(self.path.clone(), error))
     }
 
+    /// Keeps what this sitting takes for the next one.
+    pub fn keep_means(&self, means: &Means) -> Result<(), Error> {
+        means.commit(&*self.disk).map_err(|error| Error::Begin(self.path.clone(), error))
+    }
+
     fn lock(
         path: PathBuf,
         temporary: Option<tempfile::TempDir>,
@@ -463,7 +473,7 @@ impl Directory {
             Metered::new(Arc::new(real), disk_limit)
         };
         let disk = open().map_err(|error| Error::Open(path.clone(), error))?;
-        Ok(Directory { path, disk: Arc::new(disk), temporary })
+        Ok(Directory { path, disk: Arc::new(disk), kept: None, temporary })
     }
 
     /// Keeps the directory even if it is a temporary one.
@@ -475,7 +485,7 @@ impl Directory {
 
     /// Leaves nothing of a search that is to be made again.
     pub fn discard(self) {
-        let Directory { path, disk, temporary } = self;
+        let Directory { path, disk, temporary, .. } = self;
         drop(disk);
         if temporary.is_none() {
             // What cannot be removed is found, and told, when the directory is to be used again.
@@ -496,6 +506,8 @@ pub struct Contents {
     pub job: Job,
     /// The last checkpoint.
     pub saved: Option<Saved>,
+    /// What the last sitting takes, if it told.
+    pub means: Option<Means>,
     /// The bytes of all files.
     pub bytes: u64,
     /// Whether a search is running in it.
@@ -512,12 +524,10 @@ impl Contents {
             return Err(Error::NoSearch(path.to_path_buf()));
         }
         let job = Job::load(&disk).map_err(|error| Error::Open(path.to_path_buf(), error))?;
-        let saved = match has(MANIFEST) {
-            true => {
-                Some(Saved::load(&disk).map_err(|error| Error::Open(path.to_path_buf(), error))?)
-            }
-            false => None,
-        };
+        let saved = has(MANIFEST).then(|| Saved::load(&disk)).transpose();
+        let saved = saved.map_err(|error| Error::Open(path.to_path_buf(), error))?;
+        let means = has(MEANS).then(|| Means::load(&disk)).transpose();
+        let means = means.map_err(|error| Error::Open(path.to_path_buf(), error))?;
         // One without a level is of no use, and may be from before it was decided how to reduce.
         let is_begun = |saved: &Saved| !saved.store.levels.is_empty();
         let saved = saved.filter(|saved| saved.digest == job.digest || is_begun(saved));
@@ -529,7 +539,7 @@ impl Contents {
         }
         let bytes = files.iter().map(|(_, length)| length).sum();
         let running = matches!(disk.lock(), Err(spill::Error::Locked { .. }));
-        Ok(Contents { job, saved, bytes, running })
+        Ok(Contents { job, saved, means, bytes, running })
     }
 }
 

@@ -29,6 +29,7 @@
 //! `cover` and `liveness` are read and checked for their types; they are not verified yet.
 
 pub mod ast;
+mod habits;
 mod lex;
 mod lower;
 pub mod parse;
@@ -51,6 +52,7 @@ pub static LANGUAGE: Language = Language {
     options: OwnOptions { deadlock: true, ..OwnOptions::NONE },
     load: |sources, options, asked| load(sources, options, asked),
     spin_trail: None,
+    habits: habits::HABITS,
 };
 
 /// How formulas are spelled, beside SPIN's signs.

@@ -3,6 +3,7 @@
 pub mod ast;
 mod condition;
 pub mod graph;
+mod habits;
 pub mod lex;
 mod lower;
 pub mod parse;
@@ -30,6 +31,7 @@ pub static LANGUAGE: Language = Language {
     },
     load,
     spin_trail: Some(trail::writer),
+    habits: habits::HABITS,
 };
 
 /// What expressions are computed in, known ones and others. The conditions of `#if` are the

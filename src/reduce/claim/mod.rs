@@ -287,9 +287,21 @@ impl<'m> ClaimProduct<'m> {
                 }
             }
         }
-        let Some(opening) = opening else { return };
-        for (_, to) in self.ended(&opening) {
-            self.join(system, to, key);
+        if let Some(opening) = opening {
+            self.tell_opening((state, &opening), to_all, key, out);
+        }
+    }
+
+    /// What is to be told of the claim's first move from a state, beside where the system's steps lead.
+    fn tell_opening(
+        &self,
+        (state, opening): (&[u8], &Opening),
+        to_all: &[u8],
+        key: &mut Vec<u8>,
+        out: &mut Expansion,
+    ) {
+        for (_, to) in self.ended(opening) {
+            self.join(self.split(state).0, to, key);
             key.extend_from_slice(to_all);
             out.candidate(key);
         }

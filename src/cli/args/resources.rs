@@ -1,0 +1,192 @@
+//! What a sitting of a search may take, and how sizes and times are written.
+
+use crate::exec::Exec;
+use crate::session::{Budget, Means};
+use clap::{Args, ValueEnum};
+use std::time::Duration;
+
+/// How the model is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ExecArg {
+    /// As machine code, where there is a back end for this machine
+    #[default]
+    Jit,
+    /// By the interpreter, many times slower: the reference
+    Interp,
+}
+
+impl From<Exec> for ExecArg {
+    fn from(exec: Exec) -> ExecArg {
+        match exec {
+            Exec::Jit => ExecArg::Jit,
+            Exec::Interp => ExecArg::Interp,
+        }
+    }
+}
+
+impl From<ExecArg> for Exec {
+    fn from(arg: ExecArg) -> Exec {
+        match arg {
+            ExecArg::Jit => Exec::Jit,
+            ExecArg::Interp => Exec::Interp,
+        }
+    }
+}
+
+/// Resources of one sitting of a search. What is not said is as it was in the sitting before.
+#[derive(Args, Clone, Debug)]
+pub struct RunArgs {
+    /// The most memory the process may hold resident, such as 64MiB or 4GiB [default: 1GiB]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
+    /// Threads to search with [default: all cores, or as many as the memory is enough for]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub threads: Option<u16>,
+    /// The most bytes the search directory may take
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub disk_limit: Option<u64>,
+    /// The longest time between two checkpoints, such as 30s or 10min [default: 10min]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub checkpoint_every: Option<Duration>,
+    /// Stop, resumably, at the end of the level that reaches this many states
+    #[arg(long, value_name = "N")]
+    pub max_states: Option<u64>,
+    /// Stop, resumably, after this time
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub max_time: Option<Duration>,
+    /// How the model is run; the counts do not depend on it [default: jit]
+    #[arg(long, value_enum)]
+    pub exec: Option<ExecArg>,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// End with exit code 1 where the model asks for something that was not checked, too
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// The memory budget where none is given, in bytes.
+const MEMORY: u64 = 1 << 30;
+
+/// The longest time between two checkpoints where none is given.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(600);
+
+impl RunArgs {
+    /// The same in a sitting after one that took this.
+    pub(in crate::cli) fn after(&self, kept: Option<Means>) -> RunArgs {
+        let Some(Means { memory, threads, disk_limit, checkpoint_every, exec }) = kept else {
+            return self.clone();
+        };
+        RunArgs {
+            memory: self.memory.or(Some(memory)),
+            threads: self.threads.or(threads),
+            disk_limit: self.disk_limit.or(disk_limit),
+            checkpoint_every: self.checkpoint_every.or(Some(checkpoint_every)),
+            exec: self.exec.or(Some(exec.into())),
+            ..self.clone()
+        }
+    }
+
+    /// What the sitting takes.
+    pub(in crate::cli) fn means(&self) -> Means {
+        let RunArgs { memory, threads, disk_limit, checkpoint_every, exec, .. } = *self;
+        Means {
+            memory: memory.unwrap_or(MEMORY),
+            threads,
+            disk_limit,
+            checkpoint_every: checkpoint_every.unwrap_or(CHECKPOINT_EVERY),
+            exec: exec.unwrap_or_default().into(),
+        }
+    }
+
+    /// What a search may take that begins, or goes on.
+    pub(in crate::cli) fn budget(&self, goes_on: bool) -> Budget {
+        let Means { memory, threads, exec, .. } = self.means();
+        Budget { memory, threads, exec, goes_on }
+    }
+
+    /// The states and the bytes in which a shorter run is looked for.
+    pub(in crate::cli) fn room(&self) -> (Option<u64>, u64) {
+        (self.max_states, self.means().memory)
+    }
+}
+
+/// What a size is to look like.
+const SIZE: &str = "expected a size such as 64MiB or 4G";
+
+/// A size: `64MiB`, `64M`, `2GB`, `4096B`. Without a unit it is none: people who write 64 have 64 MiB in mind.
+pub(super) fn size(text: &str) -> Result<u64, String> {
+    let units: [(&str, f64); 13] = [
+        ("B", 1.0),
+        ("K", 1024.0),
+        ("KiB", 1024.0),
+        ("KB", 1e3),
+        ("M", 1048576.0),
+        ("MiB", 1048576.0),
+        ("MB", 1e6),
+        ("G", 1073741824.0),
+        ("GiB", 1073741824.0),
+        ("GB", 1e9),
+        ("T", 1099511627776.0),
+        ("TiB", 1099511627776.0),
+        ("TB", 1e12),
+    ];
+    let (number, unit) = split_unit(text);
+    let number: f64 = number.parse().map_err(|_| SIZE)?;
+    if unit.is_empty() {
+        let number = text.trim();
+        return Err(format!("a size has a unit: {number}MiB, {number}GiB, or {number}B for bytes"));
+    }
+    let (_, scale) = units.iter().find(|it| it.0.eq_ignore_ascii_case(unit)).ok_or(SIZE)?;
+    Ok((number * scale) as u64)
+}
+
+/// A time: `30s`, `10min`, `1.5h`, `2d`; without a unit, seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let units: [(&str, f64); 8] = [
+        ("", 1.0),
+        ("ms", 0.001),
+        ("s", 1.0),
+        ("m", 60.0),
+        ("min", 60.0),
+        ("h", 3600.0),
+        ("d", 86400.0),
+        ("sec", 1.0),
+    ];
+    let expected = "expected a time such as 30s, 10min or 2h";
+    let (number, unit) = split_unit(text);
+    let (_, scale) = units.iter().find(|(name, _)| *name == unit).ok_or(expected)?;
+    let number: f64 = number.parse().map_err(|_| expected.to_string())?;
+    Duration::try_from_secs_f64(number * scale).map_err(|_| expected.to_string())
+}
+
+fn split_unit(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let digits = |c: char| c.is_ascii_digit() || c == '.' || c == '_';
+    let end = text.find(|c| !digits(c)).unwrap_or(text.len());
+    (text[..end].trim(), text[end..].trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(size("4096B"), Ok(4096));
+        assert_eq!(size("64MiB"), Ok(64 << 20));
+        assert_eq!((size("64M"), size("4G")), (Ok(64 << 20), Ok(4 << 30)));
+        assert_eq!(size("1.5 gib"), Ok(3 << 29));
+        assert_eq!(size("2GB"), Ok(2_000_000_000));
+        assert!(size("lots").is_err() && size("1Q").is_err() && size("").is_err());
+        assert!(size("64").is_err_and(|why| why.contains("64MiB") && why.contains("64B")));
+    }
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("10min"), Ok(Duration::from_secs(600)));
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert!(duration("soon").is_err() && duration("-1s").is_err());
+    }
+}

@@ -1,0 +1,77 @@
+//! What a sitting of a search takes, kept with it: whoever goes on with it takes the same, unless told otherwise.
+
+use crate::exec::Exec;
+use crate::search::checkpoint::FORMAT;
+use rkyv::{Archive, Deserialize, Serialize};
+use spill::{Disk, Result};
+use std::time::Duration;
+
+/// The name of the file.
+pub(super) const MEANS: &str = "means";
+
+/// What a sitting of a search takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Means {
+    /// The most bytes that the process may hold resident.
+    pub memory: u64,
+    /// The number of threads, if that is said.
+    pub threads: Option<u16>,
+    /// The most bytes that the directory may take.
+    pub disk_limit: Option<u64>,
+    /// The longest time between two checkpoints.
+    pub checkpoint_every: Duration,
+    /// How a model is run that can be compiled.
+    pub exec: Exec,
+}
+
+/// The same on disk.
+#[derive(Archive, Serialize, Deserialize)]
+struct SavedMeans {
+    memory: u64,
+    threads: Option<u16>,
+    disk_limit: Option<u64>,
+    checkpoint_seconds: f64,
+    is_interpreted: bool,
+}
+
+impl Means {
+    pub(super) fn commit(&self, disk: &dyn Disk) -> Result<()> {
+        let Means { memory, threads, disk_limit, checkpoint_every, exec } = *self;
+        let checkpoint_seconds = checkpoint_every.as_secs_f64();
+        let is_interpreted = exec == Exec::Interp;
+        let saved = SavedMeans { memory, threads, disk_limit, checkpoint_seconds, is_interpreted };
+        spill::commit_value(disk, MEANS, FORMAT, &saved)
+    }
+
+    pub(super) fn load(disk: &dyn Disk) -> Result<Means> {
+        let saved: SavedMeans = spill::load_value(disk, MEANS, FORMAT)?;
+        let SavedMeans { memory, threads, disk_limit, checkpoint_seconds, is_interpreted } = saved;
+        let checkpoint_every = Duration::try_from_secs_f64(checkpoint_seconds);
+        let checkpoint_every = checkpoint_every.unwrap_or(Duration::MAX);
+        let exec = if is_interpreted { Exec::Interp } else { Exec::Jit };
+        Ok(Means { memory, threads, disk_limit, checkpoint_every, exec })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use spill::FaultDisk;
+
+    proptest! {
+        #[test]
+        fn they_come_back(
+            (memory, threads, disk_limit) in any::<(u64, Option<u16>, Option<u64>)>(),
+            milliseconds in 0..u64::from(u32::MAX),
+            is_interpreted in any::<bool>(),
+        ) {
+            let exec = if is_interpreted { Exec::Interp } else { Exec::Jit };
+            let checkpoint_every = Duration::from_secs_f64(milliseconds as f64 / 1000.0);
+            let means = Means { memory, threads, disk_limit, checkpoint_every, exec };
+            let disk = FaultDisk::new();
+            means.commit(&disk).unwrap();
+            prop_assert_eq!(Means::load(&disk).unwrap(), means);
+        }
+    }
+}
