@@ -307,6 +307,29 @@ fn a_wrong_command_line_is_refused() {
         bench.run(args).refused(2, &[said]);
     }
     bench.run(&["check", "model.dve", "--define", "N=3"]).refused(2, &["`N`"]);
+    bench.write(
+        "m.pml",
+        "#define SIZE 2\n#ifdef EXTRA\nbyte y;\n#endif\nbyte x; init { x < SIZE; x++ }",
+    );
+    bench.write(
+        "m.m",
+        "const size: 2; var x: 0..size; startstate x := 0; end; rule x < size ==> x := x + 1; end;",
+    );
+    for (model, define, said) in [
+        ("m.pml", "SIEZ=3", "did you mean `SIZE`?"),
+        ("m.pml", "SAFETY=1", "is nowhere in the model"),
+        ("m.m", "siz=3", "did you mean `size`?"),
+        ("m.m", "many=3", "its constants are `size`"),
+    ] {
+        bench.run(&["check", model, "--define", define]).refused(2, &[said]);
+    }
+    for (model, define) in [("m.pml", "EXTRA=1"), ("m.pml", "SIZE=3"), ("m.m", "size=3")] {
+        let ran = bench.run(&["check", model, "--no-deadlock", "--define", define]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+    }
+    // What stands in the formula alone is defined for that.
+    let asked = ["check", "m.pml", "--define", "MOST=3", "--ltl", "[] (x < MOST)"];
+    assert_eq!(bench.run(&asked).code, 0);
     assert_eq!(bench.run(&["--help"]).code, 0);
     assert_eq!(bench.run(&["--version"]).code, 0);
 }

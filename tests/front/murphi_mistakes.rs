@@ -66,6 +66,7 @@ const BODIES: &[(&str, &str, &str, &str)] = &[
     ("x := undefined + 1;", "2:20", "cannot be computed with", "isundefined"),
     ("while b x := 1; end;", "2:23", "expected `do`", "begins with `do`"),
     ("error x;", "2:21", "expected a string", ""),
+    ("x := trues;", "2:20", "`trues` is not declared", "did you mean `true`?"),
     ("multisetadd(x, y);", "2:30", "no multiset", ""),
 ];
 

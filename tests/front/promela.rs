@@ -584,6 +584,17 @@ fn a_rendezvous_channel_has_no_message_to_ask_about() {
 }
 
 #[test]
+fn names_that_are_nearly_right_are_told() {
+    let found = |model: &str| load(model).err().unwrap();
+    let near = found("byte count;\ninit { cuont = 1 }");
+    assert!(near.contains("did you mean `count`?"), "{near}");
+    let near = found("mtype = { request }; mtype m;\ninit { m = reqest }");
+    assert!(near.contains("did you mean `request`?"), "{near}");
+    let far = found("byte count;\ninit { other = 1 }");
+    assert!(!far.contains("did you mean"), "{far}");
+}
+
+#[test]
 fn what_a_macro_makes_is_reported_where_it_is_used() {
     let found = load("#define BAD nothing + 1\nbyte x;\ninit { x = BAD }").err().unwrap();
     assert!(found.starts_with("model.pml:3:12: error: there is no variable nothing"), "{found}");

@@ -9,6 +9,7 @@ use super::ast::{ChannelUse, Expr, ExprKind, Name, ProcessUse, Reference};
 use super::scope::{Meaning, Member, Members, Scope};
 use crate::diag::Diagnostic;
 pub(super) use crate::front::diagnostics::Diagnostics;
+use crate::front::nearest;
 use crate::front::quote::{quote, shorten};
 use crate::ir::{
     ChannelId, Entity, ExprKind as Known, LocationId, Place, ProcessId, Selector, VarId,
@@ -57,11 +58,10 @@ impl<'w, 'a> Scope<'w, 'a> {
                 None
             }
             None => {
-                let near =
-                    super::scope::nearest(name.text, member.table.names(is_value).into_iter());
+                let help = nearest::meant(name.text, member.table.names(is_value).into_iter());
                 let of =
                     format!("process {} has no variable {}", quote(&member.name), quote(name.text));
-                self.unknown(name.span, of, near);
+                self.unknown(name.span, of, help);
                 None
             }
         }
@@ -184,11 +184,10 @@ impl<'w, 'a> Scope<'w, 'a> {
                 None
             }
             None => {
-                let near =
-                    super::scope::nearest(name.text, member.table.names(is_state).into_iter());
+                let help = nearest::meant(name.text, member.table.names(is_state).into_iter());
                 let process = quote(&member.name);
                 let error = format!("process {process} has no state {}", quote(name.text));
-                self.unknown(name.span, error, near);
+                self.unknown(name.span, error, help);
                 None
             }
         }
@@ -279,7 +278,7 @@ impl<'w, 'a> Scope<'w, 'a> {
             }
             None => {
                 let error = format!("no {what} is called {}", quote(name.text));
-                self.unknown(name.span, error, self.nearest(name.text, wanted));
+                self.unknown(name.span, error, self.meant(name.text, wanted));
                 None
             }
         }
@@ -297,8 +296,7 @@ impl<'w, 'a> Scope<'w, 'a> {
         self.report.add(Diagnostic { help, ..Diagnostic::error(name.span, message) });
     }
 
-    fn unknown(&self, span: Span, message: String, near: Option<&str>) {
-        let help = near.map(|near| format!("did you mean {}?", quote(near)));
+    fn unknown(&self, span: Span, message: String, help: Option<String>) {
         self.report.add(Diagnostic { help, ..Diagnostic::error(span, message) });
     }
 }

@@ -9,9 +9,10 @@
 
 use super::ast::*;
 use super::check::Diagnostics;
-use super::scope::{ChannelInfo, Meaning, Member, Members, Scope, World, nearest};
+use super::scope::{ChannelInfo, Meaning, Member, Members, Scope, World};
 use crate::diag::Diagnostic;
 use crate::front::Options;
+use crate::front::nearest;
 use crate::front::quote::{quote, shorten};
 use crate::ir::{
     self, Domain, Entity, Overflow, Owner, Program, Scalar, Type, TypeId,
@@ -28,9 +29,6 @@ const CAPACITY_MAX: i64 = 1 << 12;
 const MEMBERS_MAX: i64 = 1 << 16;
 /// The most integers in a state.
 const SCALARS_MAX: u64 = 1 << 20;
-
-/// How many names a message lists.
-const NAMES_LISTED: usize = 20;
 
 /// What a value passed through an untyped channel may be: anything an expression gives.
 const ANY_VALUE: Domain = Domain::Range { low: i32::MIN as i64, high: i32::MAX as i64 };
@@ -465,22 +463,10 @@ impl<'a> Declarations<'_, 'a> {
             }
             let error =
                 format!("no global constant is called {}, so it cannot be defined", quote(name));
-            let near = nearest(name, constants.iter().copied());
-            let help = match (near, constants.as_slice()) {
-                (Some(near), _) => format!("did you mean {}?", quote(near)),
-                (None, []) => "the model has no global constants".to_owned(),
-                (None, _) => format!("its global constants are {}", listed(&constants)),
-            };
+            let help = nearest::help(name, &constants, "global constants");
             self.report.error_with(Span::default(), error, help);
         }
     }
-}
-
-/// The first names of a list.
-fn listed(names: &[&str]) -> String {
-    let shown: Vec<String> = names.iter().take(NAMES_LISTED).map(|name| quote(name)).collect();
-    let more = if names.len() > NAMES_LISTED { " and others" } else { "" };
-    format!("{}{more}", shown.join(", "))
 }
 
 impl<'a> Scope<'_, 'a> {

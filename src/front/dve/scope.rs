@@ -7,6 +7,7 @@
 
 use super::ast::Name;
 use super::check::Diagnostics;
+use crate::front::nearest::meant;
 use crate::ir::{ChannelId, LocationId, ProcessId, VarId};
 use crate::source::Span;
 use std::borrow::Cow;
@@ -157,59 +158,9 @@ impl<'a> Scope<'_, 'a> {
         own.or_else(|| self.world.globals.get(name))
     }
 
-    /// The name most like `name` among those visible here whose meaning is wanted.
-    pub(super) fn nearest(&self, name: &str, wanted: impl Fn(Meaning) -> bool) -> Option<&str> {
+    /// The advice to take the name most like `name` among those visible here whose meaning is wanted.
+    pub(super) fn meant(&self, name: &str, wanted: impl Fn(Meaning) -> bool) -> Option<String> {
         let own = self.member.map(|member| member.table.names(&wanted)).unwrap_or_default();
-        nearest(name, own.into_iter().chain(self.world.globals.names(&wanted)))
-    }
-}
-
-/// Names longer than this are compared with no other.
-const LENGTH_COMPARED: usize = 64;
-
-/// The candidate most like `name`, if it is like it at all.
-pub(super) fn nearest<'n>(
-    name: &str,
-    candidates: impl Iterator<Item = &'n str>,
-) -> Option<&'n str> {
-    let limit = name.len().div_ceil(3);
-    candidates
-        .filter(|other| name.len().max(other.len()) <= LENGTH_COMPARED)
-        .filter(|other| name.len().abs_diff(other.len()) <= limit)
-        .map(|other| (distance(name.as_bytes(), other.as_bytes()), other))
-        .filter(|&(distance, _)| distance <= limit)
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, other)| other)
-}
-
-/// The least number of characters to insert, remove or replace (Levenshtein, 1966).
-fn distance(from: &[u8], to: &[u8]) -> usize {
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[to.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distance_counts_edits() {
-        assert_eq!(distance(b"kitten", b"sitting"), 3);
-        assert_eq!(distance(b"", b"abc"), 3);
-        assert_eq!(distance(b"abc", b"abc"), 0);
-    }
-
-    #[test]
-    fn only_like_names_are_suggested() {
-        assert_eq!(nearest("conter", ["count", "counter"].into_iter()), Some("counter"));
-        assert_eq!(nearest("x", ["longer"].into_iter()), None);
+        meant(name, own.into_iter().chain(self.world.globals.names(&wanted)))
     }
 }

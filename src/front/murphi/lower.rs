@@ -28,7 +28,7 @@ mod types;
 
 use super::Diagnostics;
 use super::ast::{Declaration, Expr, Model};
-use crate::front::Options;
+use crate::front::{Options, nearest};
 use crate::ir::validate::SCALARS_MAX;
 use crate::ir::{self, Domain, LocalId, Program, Stmt, StmtKind, Type, TypeId};
 use crate::source::Span;
@@ -62,7 +62,7 @@ pub(super) fn lower<'a>(
     for declaration in &model.declarations {
         lowerer.declaration(declaration);
     }
-    lowerer.unknown_defines();
+    lowerer.unknown_defines(&model.declarations);
     lowerer.all_rules(&model.rules);
     lowerer.body = Body::default();
     let conditions = propositions.iter().filter_map(|it| lowerer.condition(it)).collect();
@@ -175,10 +175,16 @@ impl<'a> Lowerer<'a, '_> {
         }
     }
 
-    fn unknown_defines(&self) {
+    fn unknown_defines(&self, declarations: &[Declaration<'a>]) {
+        let constants = declarations.iter().filter_map(|it| match it {
+            Declaration::Constant(name, _) => Some(name.text),
+            _ => None,
+        });
+        let constants: Vec<&str> = constants.collect();
         for (name, _) in self.defines.iter().filter(|(name, _)| !self.defined.contains(&**name)) {
             let message = format!("the model has no constant `{name}` to define");
-            self.error(Span::default(), message);
+            let help = nearest::help(name, &constants, "constants");
+            self.error_with(Span::default(), message, help);
         }
     }
 }

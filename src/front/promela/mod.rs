@@ -69,7 +69,9 @@ fn read(
         Some(Asked::Formula(file)) => std::slice::from_ref(file),
         Some(Asked::Propositions(files)) => files,
     };
-    let (model, others) = preprocess::preprocess(sources, &options.defines, files)?;
+    let preprocessed = preprocess::preprocess(sources, &options.defines, files)?;
+    let preprocess::Preprocessed { model, others, unknown } = preprocessed;
+    unknown.map_or(Ok(()), Err)?;
     let asked = asked.map(|asked| match asked {
         Asked::Formula(_) => parse::AskedTokens::Formula(others.concat()),
         Asked::Propositions(_) => parse::AskedTokens::Propositions(others),

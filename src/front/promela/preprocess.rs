@@ -9,8 +9,10 @@ use super::condition;
 use super::lex::lex;
 use super::token::{Kind, Token};
 use crate::diag::Diagnostic;
+use crate::front::nearest;
+use crate::front::quote::quote;
 use crate::source::{self, Sources, Span};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -25,17 +27,28 @@ const BRACKETS_MAX: usize = 1000;
 /// The most tokens of an expanded model.
 const TOKENS_MAX: usize = 4 << 20;
 
+/// A model without directives and macros.
+pub struct Preprocessed {
+    /// All of its tokens.
+    pub model: Vec<Token>,
+    /// Those of other files, with the same macros.
+    pub others: Vec<Vec<Token>>,
+    /// That something is defined whose name is nowhere, if it is.
+    pub unknown: Option<Diagnostic>,
+}
+
 /// All tokens of the model in file 0, with its includes read and its macros expanded; and, with the same macros, those of
 /// each of some other files.
 pub fn preprocess(
     sources: &mut Sources,
     defines: &[(String, i64)],
     others: &[u16],
-) -> Result<(Vec<Token>, Vec<Vec<Token>>), Diagnostic> {
+) -> Result<Preprocessed, Diagnostic> {
     let mut preprocessor = Preprocessor {
         sources,
         macros: HashMap::new(),
         fixed: Vec::new(),
+        met: HashSet::new(),
         files: Vec::new(),
         ready: VecDeque::new(),
         conditions: Vec::new(),
@@ -47,7 +60,8 @@ pub fn preprocess(
     let model = preprocessor.whole(0)?;
     let others = others.iter().map(|&file| preprocessor.whole(file));
     let others: Result<Vec<_>, Diagnostic> = others.collect();
-    Ok((model, others?))
+    let others = others?;
+    Ok(Preprocessed { model, others, unknown: preprocessor.unknown_define() })
 }
 
 /// The macros a token came from.
@@ -82,6 +96,8 @@ struct Preprocessor<'a> {
     macros: HashMap<Rc<str>, Macro>,
     /// Names given on the command line, which the model does not replace.
     fixed: Vec<Rc<str>>,
+    /// Those of them that are in some file.
+    met: HashSet<Rc<str>>,
     files: Vec<File>,
     /// What comes before the rest of the files.
     ready: VecDeque<(Token, Hidden)>,
@@ -108,9 +124,22 @@ impl Preprocessor<'_> {
     }
 
     fn open(&mut self, number: u16) -> Result<(), Diagnostic> {
-        let tokens = lex(number, &self.sources.file(number).text)?.into_iter();
-        self.files.push(File { number, tokens });
+        let tokens = lex(number, &self.sources.file(number).text)?;
+        let named = tokens.iter().filter_map(Token::name);
+        self.met.extend(named.filter(|it| self.fixed.contains(it)).cloned());
+        self.files.push(File { number, tokens: tokens.into_iter() });
         Ok(())
+    }
+
+    /// The error that a name given on the command line is nowhere in the model, if one is not.
+    fn unknown_define(&self) -> Option<Diagnostic> {
+        let name = self.fixed.iter().find(|name| !self.met.contains(*name))?;
+        let is_own = |it: &&Rc<str>| !self.fixed.contains(it);
+        let macros: BTreeSet<&str> = self.macros.keys().filter(is_own).map(|it| &**it).collect();
+        let macros: Vec<&str> = macros.into_iter().collect();
+        let message = format!("{} is defined, and is nowhere in the model", quote(name));
+        let help = nearest::help(name, &macros, "macros");
+        Some(Diagnostic::error(Span::default(), message).help(help))
     }
 
     /// All tokens of a file and what it includes, the end last.

@@ -3,9 +3,10 @@
 use super::super::ast::Name;
 use super::Lowerer;
 use super::sorts::Sort;
+use crate::front::nearest;
 use crate::front::quote::quote;
 use crate::ir::{Expr, Place, TypeId};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// What a name means.
 #[derive(Clone, Debug)]
@@ -69,6 +70,12 @@ impl<'a> Scopes<'a> {
         self.open.iter().rev().find_map(|names| names.get(name))
     }
 
+    /// The advice to take a known name like this one.
+    fn meant(&self, name: &str) -> Option<String> {
+        let known = self.open.iter().flat_map(|names| names.keys().copied());
+        nearest::meant(name, known.collect::<BTreeSet<&str>>().into_iter())
+    }
+
     /// A known name that differs only in case.
     fn similar(&self, name: &str) -> Option<&'a str> {
         let known = self.open.iter().rev().flat_map(|names| names.keys());
@@ -102,13 +109,17 @@ impl<'a> Lowerer<'a, '_> {
             }
             None => {
                 let is_declared = self.later.contains(name.text);
-                let help = match (is_declared, name.text) {
-                    (true, _) => "it is declared further down: what is used comes first",
-                    (_, "not") => "`not` is written `!`",
-                    (_, "and") => "`and` is written `&`",
-                    (_, "or") => "`or` is written `|`",
-                    _ => "declare it before, as a `const`, `type`, `var`, `function` or parameter",
+                let known = match (is_declared, name.text) {
+                    (true, _) => Some("it is declared further down: what is used comes first"),
+                    (_, "not") => Some("`not` is written `!`"),
+                    (_, "and") => Some("`and` is written `&`"),
+                    (_, "or") => Some("`or` is written `|`"),
+                    _ => None,
                 };
+                let declare =
+                    "declare it before, as a `const`, `type`, `var`, `function` or parameter";
+                let meant = || self.scopes.meant(name.text).unwrap_or_else(|| declare.to_owned());
+                let help = known.map_or_else(meant, str::to_owned);
                 self.error_with(name.span, message, help);
             }
         }

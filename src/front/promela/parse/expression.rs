@@ -373,7 +373,7 @@ impl Parser {
         let start = self.span();
         let (name, index) = self.part()?;
         let Some(symbol) = self.look_up(&name.text) else {
-            return self.error(name.span, format!("there is no variable {}", name.text));
+            return self.no_variable(name.span, &name.text);
         };
         let mut fields = Vec::new();
         while self.accept(".") {

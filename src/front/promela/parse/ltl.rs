@@ -143,8 +143,7 @@ impl Reader<'_> {
             || self.parser.look_up(name).is_some()
             || model.symbols.constants.contains_key(name);
         if !known {
-            let error = format!("there is no variable {name}");
-            return Err(Diagnostic::error(token.span, error));
+            return self.parser.no_variable(token.span, name);
         }
         loop {
             if self.accept("(") {

@@ -16,9 +16,10 @@ use super::ast::{Expr, Name, Process, Role};
 use super::symbols::{SymbolId, Symbols};
 use super::token::{Kind, Token};
 use crate::diag::Diagnostic;
+use crate::front::nearest::meant;
 use crate::front::quote::shorten;
 use crate::source::Span;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 /// A whole model.
@@ -283,6 +284,15 @@ impl Parser {
     /// The variable of this name, if there is one in sight.
     fn look_up(&self, name: &str) -> Option<SymbolId> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name).copied())
+    }
+
+    /// The error that nothing is called so, with what may be meant.
+    fn no_variable<T>(&self, span: Span, name: &str) -> Parsed<T> {
+        let variables = self.scopes.iter().flat_map(HashMap::keys);
+        let known: BTreeSet<&str> =
+            variables.chain(self.model.symbols.constants.keys()).map(|it| &**it).collect();
+        let error = Diagnostic::error(span, format!("there is no variable {name}"));
+        Err(Diagnostic { help: meant(name, known.into_iter()), ..error })
     }
 
     fn separators(&mut self) -> bool {
