@@ -1195,8 +1195,14 @@ fn a_search_goes_on_with_what_it_took_before_unless_told_otherwise() {
     assert_eq!(exec(&["--max-states", "25000"]), "interp");
     assert_eq!(exec(&["--max-states", "26000", "--exec", "jit"]), "jit");
     assert_eq!(exec(&["--max-states", "27000"]), "jit");
-    let (_, peak) = bench.run_watched(&["resume", "d"]);
+    let (ran, peak) = bench.run_watched(&["resume", "d"]);
     assert!(peak <= 40 << 20, "{peak}");
+    assert!(!ran.err.contains("note: "), "{}", ran.err);
+    bench.write("model.dve", format!("{GRID}\n"));
+    let ran = bench.run(&["resume", "d"]);
+    for note in ["model.dve has changed since", "has come to its end before"] {
+        assert!(ran.err.contains(note), "{}", ran.err);
+    }
 }
 
 #[test]

@@ -213,6 +213,11 @@ pub(super) fn resume(
 ) -> Ending {
     let budget = args.run.budget(true);
     with_kept(job, budget, |watched, judged| {
+        let swept = Swept::in_directory(&*directory.disk);
+        let swept = swept.map_err(|error| Error::Open(args.dir.clone(), error))?;
+        if swept.is_some_and(Swept::is_done) && !job.wants_shortest() {
+            run::say_ended();
+        }
         let plan = planned(watched, judged.searched, (budget, &Storage::default()))?;
         let pursuit = Pursuit::new(judged, plan, args.run.max_states, directory);
         let control = run::control(&args.run);

@@ -82,6 +82,11 @@ fn resume(args: &ResumeArgs) -> Ending {
     if directory.kept != Some(args.run.means()) {
         directory.keep_means(&args.run.means())?;
     }
+    for name in job.changed() {
+        say(format!(
+            "note: {name} has changed since; the search goes on with the text that it began with"
+        ));
+    }
     match job.runs() {
         None => run::resume(&args, directory, &job, saved),
         Some(_) => liveness::resume(&args, directory, &job, saved),

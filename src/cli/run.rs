@@ -116,6 +116,9 @@ pub(super) fn resume(
     };
     // Before it was decided nothing was searched.
     let saved = saved.filter(|_| job.undecided().is_none());
+    if saved.as_ref().is_some_and(|it| it.verdict != 0) && !job.wants_shortest() {
+        say_ended();
+    }
     let plan = budget.plan(&model, storage.stored_width(searched.model()))?;
     let wished = searched.wished();
     let unreduced = again.map(|runs| model.unreduced(runs, wished, (&limits, &storage)));
@@ -125,6 +128,11 @@ pub(super) fn resume(
         Ended::With(code) => Ok(code),
         Ended::OutOfSlots => unreachable!("such a search reports that there are too few slots"),
     }
+}
+
+/// Says that there is nothing left to search.
+pub(super) fn say_ended() {
+    say("note: this search has come to its end before; this is what it found");
 }
 
 /// The model ready to run, in what of a budget is free before a search begins.

@@ -227,6 +227,14 @@ impl Job {
         self.files.first().map_or("", |(name, _)| name)
     }
 
+    /// The model's files that have another text now than when the search began.
+    pub fn changed(&self) -> impl Iterator<Item = &str> {
+        let is_other = |(name, text): &&(String, String)| {
+            std::fs::read(name).is_ok_and(|now| now != text.as_bytes())
+        };
+        self.files.iter().filter(is_other).map(|(name, _)| name.as_str())
+    }
+
     /// The model's language.
     pub fn language(&self) -> &str {
         &self.language

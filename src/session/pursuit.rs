@@ -7,7 +7,7 @@ use super::{Error, Judged, Watched};
 use crate::exec::{FairSteps, Findings, Model};
 use crate::reduce::claim::ClaimProduct;
 use crate::search::checkpoint::Saved;
-use crate::search::cycles::{Accepting, CycleSearch, Reached, SavedCycles};
+use crate::search::cycles::{Accepting, CycleSearch, Reached, STAGES, SavedCycles};
 use crate::search::early::Early;
 use crate::search::lasso::Probed;
 use crate::search::trace::Finder;
@@ -87,6 +87,11 @@ pub struct Swept {
 impl Swept {
     fn of(saved: &SavedCycles) -> Swept {
         Swept { stage: saved.stage_name(), sweeps: saved.sweeps.into(), set: saved.members() }
+    }
+
+    /// Whether there are no more to be made.
+    pub fn is_done(self) -> bool {
+        Some(&self.stage) == STAGES.last()
     }
 
     /// How far those of the search in a directory are, at the last checkpoint, once all states are reached.

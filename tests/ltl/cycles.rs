@@ -333,6 +333,9 @@ fn the_run_of_a_search_on_disk_is_traced_for_spin() {
     assert!(told.code == 0 && told.out.contains("not decided yet"), "{}{}", told.out, told.err);
     assert!(!bench.0.path().join("trail").exists());
     let resumed = bench.run(&["resume", "p"]);
+    assert!(!resumed.err.contains("note: "), "{}", resumed.err);
+    let again = bench.run(&["resume", "p"]);
+    assert!(again.err.contains("has come to its end before"), "{}", again.err);
     let told = trace("p");
     assert_eq!((told.code, &told.out), (1, &resumed.out), "{}", told.err);
     let lines = std::fs::read_to_string(bench.0.path().join("trail")).unwrap();
