@@ -5,7 +5,7 @@ use super::memory::Budget;
 use super::reduce::{Reduce, Steps};
 use super::searched::{About, Decided, Searched};
 use super::{
-    Directory, Error, Found, Job, Runnable, Session, TextModel, check_room, refuse_nothing,
+    Directory, Error, Found, Job, Means, Runnable, Session, TextModel, check_room, refuse_nothing,
 };
 use crate::exec::{Exec, Model};
 use crate::reduce::rewriting::Rewritings;
@@ -18,12 +18,6 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// The memory budget where none is given, in bytes.
-const MEMORY: u64 = 1 << 30;
-
-/// The longest time between two checkpoints where none is given.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(600);
 
 /// A search to be made: exact, on disk, in a fixed memory budget.
 ///
@@ -74,16 +68,17 @@ impl<'m> Check<'m> {
     }
 
     fn of(subject: Subject<'m>) -> Check<'m> {
+        let Means { memory, threads, disk_limit, checkpoint_every, exec } = Means::default();
         Check {
             subject,
-            budget: Budget { memory: MEMORY, threads: None, exec: Exec::default(), goes_on: false },
+            budget: Budget { memory, threads, exec, goes_on: false },
             limits: Limits::default(),
             storage: Storage::default(),
             reduce: None,
             shortest: false,
             dir: None,
-            disk_limit: None,
-            checkpoint_every: CHECKPOINT_EVERY,
+            disk_limit,
+            checkpoint_every,
             max_time: None,
             control: None,
         }
@@ -215,6 +210,10 @@ impl<'m> Check<'m> {
             Some(path) if goes_on => Directory::go_on(&path, &job, disk_limit)?,
             path => (Directory::create(path.as_deref(), &job, disk_limit)?, None),
         };
+        let Budget { memory, threads, exec, .. } = budget;
+        let disk_limit = disk_limit.or(directory.kept.and_then(|it| it.disk_limit));
+        let means = Means { memory, threads, disk_limit, checkpoint_every: every, exec };
+        directory.keep_means(&means)?;
         let mut session = Session::new(searched, about, limits, (storage, plan), directory);
         let outcome = session.run(saved, &control)?;
         let shortened = unreduced.map(|it| session.shorten(it, disk_limit, &control));

@@ -24,6 +24,14 @@ pub struct Means {
     pub exec: Exec,
 }
 
+impl Default for Means {
+    fn default() -> Means {
+        let (memory, checkpoint_every) = (1 << 30, Duration::from_secs(600));
+        let exec = Exec::default();
+        Means { memory, threads: None, disk_limit: None, checkpoint_every, exec }
+    }
+}
+
 /// The same on disk.
 #[derive(Archive, Serialize, Deserialize)]
 struct SavedMeans {

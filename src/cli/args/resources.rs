@@ -6,10 +6,9 @@ use clap::{Args, ValueEnum};
 use std::time::Duration;
 
 /// How the model is run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExecArg {
     /// As machine code, where there is a back end for this machine
-    #[default]
     Jit,
     /// By the interpreter, many times slower: the reference
     Interp,
@@ -36,7 +35,7 @@ impl From<ExecArg> for Exec {
 /// Resources of one sitting of a search. What is not said is as it was in the sitting before.
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
-    /// The most memory the process may hold resident, such as 64MiB or 4GiB [default: 1GiB]
+    /// The most memory the process may hold resident, such as 64MiB or 4GiB [default: 1GiB, or what the search had]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
     /// Threads to search with [default: all cores, or as many as the memory is enough for]
@@ -45,7 +44,7 @@ pub struct RunArgs {
     /// The most bytes the search directory may take
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub disk_limit: Option<u64>,
-    /// The longest time between two checkpoints, such as 30s or 10min [default: 10min]
+    /// The longest time between two checkpoints, such as 30s or 10min [default: 10min, or what the search had]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub checkpoint_every: Option<Duration>,
     /// Stop, resumably, at the end of the level that reaches this many states
@@ -54,7 +53,7 @@ pub struct RunArgs {
     /// Stop, resumably, after this time
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub max_time: Option<Duration>,
-    /// How the model is run; the counts do not depend on it [default: jit]
+    /// How the model is run; the counts do not depend on it [default: jit, or as the search was]
     #[arg(long, value_enum)]
     pub exec: Option<ExecArg>,
     /// Print the result as one JSON object
@@ -64,12 +63,6 @@ pub struct RunArgs {
     #[arg(long)]
     pub strict: bool,
 }
-
-/// The memory budget where none is given, in bytes.
-const MEMORY: u64 = 1 << 30;
-
-/// The longest time between two checkpoints where none is given.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(600);
 
 impl RunArgs {
     /// The same in a sitting after one that took this.
@@ -90,12 +83,13 @@ impl RunArgs {
     /// What the sitting takes.
     pub(in crate::cli) fn means(&self) -> Means {
         let RunArgs { memory, threads, disk_limit, checkpoint_every, exec, .. } = *self;
+        let usual = Means::default();
         Means {
-            memory: memory.unwrap_or(MEMORY),
+            memory: memory.unwrap_or(usual.memory),
             threads,
             disk_limit,
-            checkpoint_every: checkpoint_every.unwrap_or(CHECKPOINT_EVERY),
-            exec: exec.unwrap_or_default().into(),
+            checkpoint_every: checkpoint_every.unwrap_or(usual.checkpoint_every),
+            exec: exec.map_or(usual.exec, Exec::from),
         }
     }
 
