@@ -3,13 +3,13 @@
 use crate::front::{Habit, LANGUAGES, Language};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// What helps with a command line that is not understood, if it is known from elsewhere.
-pub(super) fn help(error: &clap::Error, args: &[String]) -> Option<String> {
+/// What helps with this process's command line, which is not understood, if it is known from elsewhere.
+pub(super) fn help(error: &clap::Error) -> Option<String> {
     match error.kind() {
-        ErrorKind::UnknownArgument => {
-            let (typed, meant) = args.iter().find_map(|it| Some((it, meant(it)?)))?;
-            Some(format!("help: {typed} is a flag of {meant}"))
-        }
+        ErrorKind::UnknownArgument => std::env::args_os().find_map(|typed| {
+            let typed = typed.to_string_lossy();
+            Some(format!("help: {typed} is a flag of {}", meant(&typed)?))
+        }),
         ErrorKind::InvalidSubcommand => {
             let ContextValue::String(file) = error.get(ContextKind::InvalidSubcommand)? else {
                 return None;

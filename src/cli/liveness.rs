@@ -12,11 +12,10 @@ use crate::report::{self, Missed, Run, Shortened, count};
 use crate::search::checkpoint::Saved;
 use crate::search::lasso::{Probe, ProbeLimits, Probed};
 use crate::search::shortest::Shorter;
-use crate::search::trace::Finder;
 use crate::search::{Control, MemoryPlan, Outcome, Storage};
 use crate::session::{
     Budget, Directory, Error, Fairness, Job, Judged, Pursued, Pursuit, Reduce, Searched, Swept,
-    TextModel, Wanted, Watched, threads_to_trace, verdict,
+    TextModel, Wanted, Watched, verdict,
 };
 use serde_json::json;
 use spill::RealDisk;
@@ -193,7 +192,7 @@ fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
         signals.end_with(code(&probe.found), &control);
         let told = Told::of_probe(probe).shortened(&judged, args.run.room(), &control);
         let code = tell((&watched, &judged, trail), &told, args.run.json)?;
-        return Ok(run::judge(&args.run, code, &missed(&watched)));
+        return Ok(run::judge(&args.run, code, &watched.model));
     }
     drop(probe);
     let plan = planned(&watched, &searched, (budget, &storage))?;
@@ -285,7 +284,7 @@ fn pursue(
     let told = Told::on_disk(found, &outcome, swept);
     signals.end_with(code(&told.found), &control);
     let told = told.shortened(of.1, args.room(), &control);
-    let ended = tell(of, &told, args.json).map(|code| run::judge(args, code, &missed(of.0)));
+    let ended = tell(of, &told, args.json).map(|code| run::judge(args, code, &of.0.model));
     let dir = pursuit.directory.path.display().to_string();
     if told.found == Probed::Open {
         pursuit.directory.keep();
@@ -314,10 +313,8 @@ pub(super) fn trace(args: &TraceArgs, job: &Job, saved: Option<&Saved>) -> Endin
         trail.map_or(Ok(()), |_| trace::trail_of(&watched.model).map(drop))?;
         let control = Arc::new(Control::default());
         let mut signals = Signals::stop(&control);
-        let model = judged.searched.model();
-        let threads = threads_to_trace(budget.memory, model.width());
-        let finder =
-            Finder { model, disk: &disk, threads, control: &control, folder: Some(&args.dir) };
+        let place = (&*args.dir, &disk);
+        let finder = trace::finder(judged.searched.model(), budget.memory, place, &control);
         let pursued = Pursued::in_directory(judged, finder, (&args.dir, saved))?;
         let told = Told::on_disk(pursued.found, &pursued.outcome, pursued.swept);
         signals.end_with(code(&told.found), &control);
@@ -434,7 +431,7 @@ fn vacuous(args: &CheckArgs, watched: &Watched, fairness: Fairness) -> u8 {
             format!("{told:#}\n")
         }
     });
-    run::judge(&args.run, failure::VERIFIED, &missed)
+    run::judge(&args.run, failure::VERIFIED, &watched.model)
 }
 
 /// What the product was reduced by, in words.

@@ -39,9 +39,7 @@ pub fn run() -> ExitCode {
         Err(error) => {
             if error.use_stderr() {
                 let _ = error.print();
-                let args: Vec<String> =
-                    std::env::args_os().map(|it| it.to_string_lossy().into_owned()).collect();
-                foreign::help(&error, &args).iter().for_each(say);
+                foreign::help(&error).iter().for_each(say);
                 return ExitCode::from(failure::WRONG);
             }
             // Help and version requests are no errors.

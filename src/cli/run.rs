@@ -7,7 +7,7 @@ use super::signals::Signals;
 use super::{Ending, output, print, reduce, say, storage};
 use crate::exec::{Executor, Interp};
 use crate::reduce::Refused;
-use crate::report::{self, Missed, ViolationReport};
+use crate::report::{self, ViolationReport};
 use crate::search::checkpoint::Saved;
 use crate::search::trace::Counterexample;
 use crate::search::{Control, Verdict};
@@ -180,8 +180,7 @@ impl Sitting<'_> {
         let told = self.tell(outcome.verdict, &control);
         self.say_what_is_kept(stopped, outcome.levels.is_empty());
         told?;
-        let missed = Missed::all(self.model.interp.program(), &self.model.sources);
-        Ok(Ended::With(judge(self.args, code, &missed)))
+        Ok(Ended::With(judge(self.args, code, self.model)))
     }
 
     /// Searches for a shorter counterexample, if that is wanted. Where that does not come to its end, what was
@@ -189,7 +188,7 @@ impl Sitting<'_> {
     fn shorten(&mut self, control: &Arc<Control>) {
         let Some(unreduced) = self.unreduced.take() else { return };
         let display = Display::of_search(control, &self.session.directory.disk, self.args.json);
-        let shortened = self.session.shorten(unreduced, self.args.disk_limit, control);
+        let shortened = self.session.shorten(unreduced, control);
         drop(display);
         if let Err(error) = &shortened {
             say(format!("warning: the search for a shorter counterexample failed: {error}"));
@@ -259,9 +258,10 @@ impl Sitting<'_> {
     }
 }
 
-/// The exit code of a search that ends with `code` and did not check `missed`, which is told where it counts.
-pub(super) fn judge(args: &RunArgs, code: u8, missed: &[Missed]) -> u8 {
-    if !args.strict || code != failure::VERIFIED || missed.is_empty() {
+/// The exit code of a search of a model that ends with `code`; what it did not check is told where it counts.
+pub(super) fn judge(args: &RunArgs, code: u8, model: &TextModel) -> u8 {
+    let is_whole = model.interp.program().unchecked.is_empty();
+    if !args.strict || code != failure::VERIFIED || is_whole {
         return code;
     }
     say("with --strict what is NOT checked counts as violated");

@@ -4,7 +4,7 @@ use super::args::TraceArgs;
 use super::failure::{self, Failure};
 use super::signals::Signals;
 use super::{Ending, languages, print, run};
-use crate::exec::{Exec, Step, Violation};
+use crate::exec::{Exec, Model, Step, Violation};
 use crate::front::{EachStep, MakeTrail, TrailEnd};
 use crate::report::{self, Scope};
 use crate::search::Control;
@@ -43,13 +43,7 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
     }
     let control = Arc::new(Control::default());
     Signals::stop(&control);
-    let finder = Finder {
-        model: searched.model(),
-        disk: &disk,
-        threads: threads_to_trace(memory, searched.model().width()),
-        control: &control,
-        folder: Some(dir),
-    };
+    let finder = finder(searched.model(), memory, (dir, &disk), &control);
     let scope = model.scope(&limits.checks);
     let shown = Shown { json: args.json, scope: &scope };
     shown.begin();
@@ -81,6 +75,17 @@ pub(super) fn budget(args: &TraceArgs, saved: &Saved) -> Budget {
     let exec = if states < COMPILED_MIN { Exec::Interp } else { Exec::Jit };
     let memory = args.memory.unwrap_or(saved.plan.budget);
     Budget { memory, threads: None, exec, goes_on: true }
+}
+
+/// What ways are looked for with in the search in a directory.
+pub(super) fn finder<'a>(
+    model: &'a dyn Model,
+    memory: u64,
+    (dir, disk): (&'a Path, &'a RealDisk),
+    control: &'a Control,
+) -> Finder<'a> {
+    let threads = threads_to_trace(memory, model.width());
+    Finder { model, disk, threads, control, folder: Some(dir) }
 }
 
 /// What is printed around the counterexamples.

@@ -6,11 +6,12 @@ use super::Jit;
 use super::jit::CompileLimits;
 use super::{Compiled, Interp, Model, Selective};
 use crate::analysis::instances::NotNumbered;
+use rkyv::{Archive, Deserialize, Serialize};
 #[cfg(feature = "jit")]
 use std::sync::Arc;
 
 /// How a program is run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub enum Exec {
     /// As machine code, where that can be made.
     #[default]

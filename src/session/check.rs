@@ -211,12 +211,12 @@ impl<'m> Check<'m> {
             path => (Directory::create(path.as_deref(), &job, disk_limit)?, None),
         };
         let Budget { memory, threads, exec, .. } = budget;
-        let disk_limit = disk_limit.or(directory.kept.and_then(|it| it.disk_limit));
+        let disk_limit = directory.disk.limit();
         let means = Means { memory, threads, disk_limit, checkpoint_every: every, exec };
         directory.keep_means(&means)?;
         let mut session = Session::new(searched, about, limits, (storage, plan), directory);
         let outcome = session.run(saved, &control)?;
-        let shortened = unreduced.map(|it| session.shorten(it, disk_limit, &control));
+        let shortened = unreduced.map(|it| session.shorten(it, &control));
         let failed = shortened.and_then(Result::err);
         Ok(Found::new(session, control, outcome, failed))
     }

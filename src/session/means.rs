@@ -10,7 +10,7 @@ use std::time::Duration;
 pub(super) const MEANS: &str = "means";
 
 /// What a sitting of a search takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct Means {
     /// The most bytes that the process may hold resident.
     pub memory: u64,
@@ -32,32 +32,13 @@ impl Default for Means {
     }
 }
 
-/// The same on disk.
-#[derive(Archive, Serialize, Deserialize)]
-struct SavedMeans {
-    memory: u64,
-    threads: Option<u16>,
-    disk_limit: Option<u64>,
-    checkpoint_seconds: f64,
-    is_interpreted: bool,
-}
-
 impl Means {
     pub(super) fn commit(&self, disk: &dyn Disk) -> Result<()> {
-        let Means { memory, threads, disk_limit, checkpoint_every, exec } = *self;
-        let checkpoint_seconds = checkpoint_every.as_secs_f64();
-        let is_interpreted = exec == Exec::Interp;
-        let saved = SavedMeans { memory, threads, disk_limit, checkpoint_seconds, is_interpreted };
-        spill::commit_value(disk, MEANS, FORMAT, &saved)
+        spill::commit_value(disk, MEANS, FORMAT, self)
     }
 
     pub(super) fn load(disk: &dyn Disk) -> Result<Means> {
-        let saved: SavedMeans = spill::load_value(disk, MEANS, FORMAT)?;
-        let SavedMeans { memory, threads, disk_limit, checkpoint_seconds, is_interpreted } = saved;
-        let checkpoint_every = Duration::try_from_secs_f64(checkpoint_seconds);
-        let checkpoint_every = checkpoint_every.unwrap_or(Duration::MAX);
-        let exec = if is_interpreted { Exec::Interp } else { Exec::Jit };
-        Ok(Means { memory, threads, disk_limit, checkpoint_every, exec })
+        spill::load_value(disk, MEANS, FORMAT)
     }
 }
 

@@ -151,12 +151,7 @@ impl<'m> Session<'m> {
     /// Searches for a shorter counterexample than that of what was found, if there may be one: without
     /// putting steps off, in the levels above. It goes on with such a search, if one was stopped. What was
     /// found stands, whatever comes of it.
-    pub fn shorten(
-        &mut self,
-        unreduced: Unreduced<'m>,
-        disk_limit: Option<u64>,
-        control: &Control,
-    ) -> Result<(), Error> {
+    pub fn shorten(&mut self, unreduced: Unreduced<'m>, control: &Control) -> Result<(), Error> {
         // Levels of such a model tell nothing of how deep it is.
         if !keeps_depth(self.searched.model()) {
             return Ok(());
@@ -164,7 +159,8 @@ impl<'m> Session<'m> {
         let found = self.report().map(|report| report.violations()).unwrap_or_default();
         let Some(below) = shorter::bound(&found) else { return Ok(()) };
         let path = shorter::place(&self.directory.path);
-        let left = disk_limit.map(|it| it.saturating_sub(self.directory.disk.usage().live));
+        let disk = &self.directory.disk;
+        let left = disk.limit().map(|it| it.saturating_sub(disk.usage().live));
         let Unreduced { searched, about, job } = unreduced;
         let (directory, saved) = match Directory::has_search(&path) {
             true => Directory::go_on(&path, &job, left)?,

@@ -73,6 +73,11 @@ impl Metered {
         Ok(Metered { inner, meter, files: Mutex::new(files) })
     }
 
+    /// What the bytes of all files are not to exceed.
+    pub fn limit(&self) -> Option<u64> {
+        self.meter.limit
+    }
+
     /// What has been counted up to now.
     pub fn usage(&self) -> Usage {
         let Meter { live, peak, written, read, syncs, .. } = &*self.meter;

@@ -1,11 +1,12 @@
 //! What a search for accepting cycles found, read from what it saved.
 
+use super::region::open_layers;
 use super::saved::Next;
 use super::{Reached, SavedCycles, contradiction};
 use crate::exec::ProcessSet;
 use crate::search::lasso::{Lasso, Probed};
 use crate::search::trace::Finder;
-use spill::{FileSegment, Result, Segment};
+use spill::Result;
 
 impl SavedCycles {
     /// What was found among the states that were reached. Nothing on the disk is changed; the run is open as long as the search
@@ -34,10 +35,8 @@ impl SavedCycles {
             return Ok(Some(Lasso { states, back, fair_to }));
         }
         // In the last layer is the beginning again.
-        let between = self.layers[..self.layers.len() - 1].iter();
-        let open =
-            |layer: &Vec<FileSegment>| super::region::open(layer, finder.disk, target.state.len());
-        let layers: Vec<Vec<Segment>> = between.map(open).collect::<Result<_>>()?;
+        let between = &self.layers[..self.layers.len() - 1];
+        let layers = open_layers(between, finder.disk, target.state.len())?;
         let Some(round) = finder.way_through(&layers, &target.state)? else { return Ok(None) };
         states.extend(round);
         Ok(Some(Lasso { states, back, fair_to: Vec::new() }))

@@ -52,3 +52,30 @@ impl Keys {
         }
     }
 }
+
+/// The place of one among ascending `keys`, if it is there.
+pub(super) fn place(keys: &[u8], wanted: &[u8]) -> Option<usize> {
+    let (width, at) = (wanted.len(), first_from(keys, 0, wanted));
+    (keys.get(at * width..)?.get(..width)? == wanted).then_some(at)
+}
+
+/// The number of the first of ascending `keys`, from `at` on, that is not less than `wanted`. It is mostly near.
+pub(super) fn first_from(keys: &[u8], at: usize, wanted: &[u8]) -> usize {
+    let width = wanted.len();
+    let count = keys.len() / width;
+    let is_less = |at: usize| keys[at * width..][..width] < *wanted;
+    let (mut low, mut step) = (at, 1);
+    while low + step <= count && is_less(low + step - 1) {
+        (low, step) = (low + step, 2 * step);
+    }
+    let mut high = (low + step - 1).min(count);
+    while low < high {
+        let middle = low.midpoint(high);
+        if is_less(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}

@@ -1,5 +1,6 @@
 //! Which accepting state of a set comes first: that of the lowest level.
 
+use super::keys::place;
 use super::marks::{OUT, ShardMarks};
 use super::region::Region;
 use super::saved::Target;
@@ -107,19 +108,4 @@ impl Found<'_> {
         }
         Ok(place(&self.states, state).is_some())
     }
-}
-
-/// The place of a state among ascending ones.
-pub(super) fn place(states: &[u8], state: &[u8]) -> Option<usize> {
-    let width = state.len();
-    let (mut low, mut high) = (0, states.len() / width);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        match states[middle * width..][..width].cmp(state) {
-            std::cmp::Ordering::Less => low = middle + 1,
-            std::cmp::Ordering::Equal => return Some(middle),
-            std::cmp::Ordering::Greater => high = middle,
-        }
-    }
-    None
 }

@@ -31,7 +31,7 @@ impl Region<'_> {
 
     /// Several.
     pub(super) fn layers(&self, layers: &[Vec<FileSegment>]) -> Result<Vec<Vec<Segment>>> {
-        layers.iter().map(|layer| self.layer(layer)).collect()
+        open_layers(layers, &*self.disk, self.keys.whole())
     }
 }
 
@@ -87,6 +87,15 @@ pub(super) fn build(
     }
     file.flush()?;
     Ok(Some(pieces))
+}
+
+/// Layers of a round, of states of so many bytes, open.
+pub(super) fn open_layers(
+    layers: &[Vec<FileSegment>],
+    disk: &dyn Disk,
+    width: usize,
+) -> Result<Vec<Vec<Segment>>> {
+    layers.iter().map(|layer| open(layer, disk, width)).collect()
 }
 
 /// Pieces with keys of so many bytes, open.

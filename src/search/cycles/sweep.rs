@@ -4,7 +4,7 @@
 //! that repeats of one state count once. As successors ascend and the region does, what is known of its states is read
 //! and written from the front to the back, a shard at a time, each by a thread.
 
-use super::keys::Keys;
+use super::keys::{Keys, first_from};
 use super::marks::{Counts, IN, MANY, MarksWriter, OUT, ShardMarks};
 use super::other_successors;
 use super::region::Region;
@@ -419,15 +419,6 @@ impl Sweep<'_> {
         layer: &mut Layer,
     ) -> Result<()> {
         let width = self.width();
-        if matches!(self.turn, Turn::Count | Turn::Drop) {
-            let mut works = true;
-            for (code, &hits) in codes.iter_mut().zip(hits) {
-                let next = self.turn.next(*code, hits, &mut || false);
-                works &= next.is_some();
-                *code = next.unwrap_or(OUT);
-            }
-            return if works { Ok(()) } else { Err(other_successors()) };
-        }
         for (at, (code, &hits)) in codes.iter_mut().zip(hits).enumerate() {
             let key = || &keys[at * width..][..width];
             let next = self.turn.next(*code, hits, &mut || self.is_whole_seed(key(), state));
@@ -480,7 +471,7 @@ impl<'a> Arrivals<'a> {
             if end.is_some_and(|end| arrival >= end) {
                 break;
             }
-            at = first_from(keys, width, at, arrival);
+            at = first_from(keys, at, arrival);
             if at < hits.len() && keys[at * width..][..width] == *arrival {
                 hits[at] += 1;
             }
@@ -488,26 +479,6 @@ impl<'a> Arrivals<'a> {
         }
         Ok(())
     }
-}
-
-/// The number of the first of ascending `keys`, from `at` on, that is not less than `wanted`. It is mostly near.
-fn first_from(keys: &[u8], width: usize, at: usize, wanted: &[u8]) -> usize {
-    let count = keys.len() / width;
-    let is_less = |at: usize| keys[at * width..][..width] < *wanted;
-    let (mut low, mut step) = (at, 1);
-    while low + step <= count && is_less(low + step - 1) {
-        (low, step) = (low + step, 2 * step);
-    }
-    let mut high = (low + step - 1).min(count);
-    while low < high {
-        let middle = low.midpoint(high);
-        if is_less(middle) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low
 }
 
 /// The states of a shard that a sweep of a round comes to, in ascending order.

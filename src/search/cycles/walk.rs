@@ -4,8 +4,8 @@
 //! step that is fair to a process, the nearest one in the set, and the way back is that of another round, from behind the step. What
 //! each way brings beside that, ways after it need not bring.
 
+use super::keys::place;
 use super::marks::{MarksIndex, OUT, ShardMarks};
-use super::pick::place;
 use super::region::Region;
 use super::saved::{Walk, Witness};
 use super::{Finder, contradiction};
