@@ -362,7 +362,7 @@ fn tell((watched, judged, trail): Asked<'_, '_>, told: &Told, json: bool) -> End
             let shown = shown.map_err(|error| Failure::wrong(error.to_string()))?;
             if !shown.closes {
                 say(
-                    "of the loop one round is shown; the next ones differ from it in what nobody reads",
+                    "of the loop one round is shown; the next ones go through states that are alike, and come back after many",
                 );
             }
             // A round that is shown more than once makes a longer run than was found.

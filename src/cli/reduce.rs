@@ -82,17 +82,16 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
 
 /// A flag that is given and asks for a reduction that does not keep what is asked of whole runs.
 pub(super) fn loses_runs(args: &ReduceArgs) -> Option<String> {
-    use ReduceArg::{Auto, Dead, None as Nothing, Por, States, Values};
-    let keeps = |it: &&ReduceArg| matches!(it, Nothing | Auto | Por | Dead | Values | States);
+    use ReduceArg::{Auto, Dead, None as Nothing, Por, States, Symmetry, Values};
+    let keeps =
+        |it: &&ReduceArg| matches!(it, Nothing | Auto | Por | Dead | Values | States | Symmetry);
     let reduce =
         args.reduce.iter().find(|it| !keeps(it)).map(|it| format!("--reduce {}", it.name()));
     let reversible = args.reversible.is_some() || args.check_reversible;
-    let symmetry = args.symmetry.filter(|it| *it != SymmetryArg::Off);
     let por = args.por.map(Method::from).filter(|it| it.sleeps());
     let proviso = args.por_proviso.map(Proviso::from).filter(|it| *it != Proviso::Static);
     reduce
         .or(reversible.then(|| "--reversible".to_owned()))
-        .or(symmetry.map(|it| format!("--symmetry {}", it.name())))
         .or(por.map(|it| format!("--por {}", it.name())))
         .or(proviso.map(|it| format!("--por-proviso {}", it.name())))
 }
@@ -104,11 +103,17 @@ pub(super) fn wanted_of_runs(args: &ReduceArgs) -> Result<Reduce, Failure> {
         [] => Rewritings::NONE,
         _ => wanted.rewritings,
     };
+    let symmetry = match (args.symmetry, &args.reduce[..]) {
+        (None, []) => None,
+        _ => wanted.symmetry,
+    };
     let steps = match wanted.steps {
         Steps::Auto => Steps::All,
         steps => steps,
     };
-    Ok(Reduce { rewritings, steps, ..Reduce::NONE })
+    let processes =
+        args.reduce.contains(&ReduceArg::Symmetry) || symmetry.is_some() && args.symmetry.is_some();
+    Ok(Reduce { rewritings, symmetry, processes, steps, ..Reduce::NONE })
 }
 
 /// Which rules are to be undone.

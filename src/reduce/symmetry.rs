@@ -202,11 +202,11 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
         }
         let claims = before.names(&[Kind::Product]);
         let claim = claims.first()?;
-        let sees = match &*self.orbits {
-            Orbits::Elements(_) => claims::may_tell_apart(self.program),
-            Orbits::Processes { .. } => true,
+        let why = match &*self.orbits {
+            Orbits::Elements(_) => claims::tells_apart(self.program, self.layout)?,
+            Orbits::Processes { .. } => "may tell processes apart".into(),
         };
-        sees.then(|| format!("the {claim} may tell apart what is symmetric"))
+        Some(format!("the {claim} {why}"))
     }
 
     fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {

@@ -206,8 +206,8 @@ impl Watched {
     /// The same, where this is said of runs that end, and the product is reduced so: by passes over the program, and by
     /// partial order, unless the automaton may see what that leaves out.
     pub fn reduced(mut self, reduce: &Reduce, ended: EndedRuns) -> Watched {
-        let Reduce { rewritings, steps, .. } = *reduce;
-        let only = Reduce { rewritings, steps, ..Reduce::NONE };
+        let Reduce { rewritings, symmetry, processes, steps, .. } = *reduce;
+        let only = Reduce { rewritings, symmetry, processes, steps, ..Reduce::NONE };
         let wished = Wished { runs: Some(ended), ..only.wished(Self::limits(None).checks) };
         self.model.wished = match (wished.partial_order, self.counts_steps) {
             (Some((way, _)), Some(why)) => {

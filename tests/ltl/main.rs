@@ -22,4 +22,5 @@ mod programs;
 mod reduced;
 mod shortest;
 mod swept;
+mod symmetric;
 mod words;

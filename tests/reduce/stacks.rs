@@ -5,7 +5,9 @@ use spillway::exec::{
     Expansion, Explain, Interp, Lift, Model, Postpones, StepOutcome, Tally, any_bits,
 };
 use spillway::front::{Options, murphi};
-use spillway::ir::{Arena, Claim, ClaimMove, Location, LocationId, Program, PropertyKind};
+use spillway::ir::{
+    Arena, Claim, ClaimMove, Expr, ExprKind, Location, LocationId, Program, PropertyKind, Selector,
+};
 use spillway::reduce::rewriting::ProgramForm;
 use spillway::reduce::symmetry::{Effort, Symmetry};
 use spillway::reduce::{Kept, Kind, Preserved, Reduction, Stack, Wished};
@@ -30,9 +32,14 @@ fn program(text: &str) -> Program {
     murphi::LANGUAGE.load(&mut sources, &Options::default()).unwrap().program
 }
 
-/// The program with its one invariant made a claim: that what it says ever comes true.
+/// The program with one invariant, made a claim: that what it says ever comes true.
 fn claimed(condition: &str) -> Interp {
-    let mut program = program(&format!("{RING} invariant \"p\" {condition};"));
+    claimed_of(&format!("{RING} invariant \"p\" {condition};"))
+}
+
+/// The same of another program.
+fn claimed_of(text: &str) -> Interp {
+    let mut program = program(text);
     let property = program.properties.iter().next().unwrap().0;
     let PropertyKind::Invariant(condition) = program.properties[property].kind.clone() else {
         panic!("the model has an invariant");
@@ -267,7 +274,15 @@ fn explored(model: &dyn Model) -> spillway::search::Outcome {
 
 #[test]
 fn symmetry_stacks_on_a_claim_that_tells_nothing_apart() {
-    for (condition, violated) in [("done = 2", true), ("done > 3", false)] {
+    for (condition, violated) in [
+        ("done = 2", true),
+        ("done > 3", false),
+        ("exists p: P do at[p] = 2 end", true),
+        ("forall p: P do at[p] = 2 end", true),
+        ("exists p: P do at[p] = 0 & done = 3 end", false),
+        ("exists p: P do exists q: P do p != q & at[p] = 1 & at[q] = 3 end end", true),
+        ("forall p: P do forall q: P do p = q -> at[p] != at[q] end end", false),
+    ] {
         let interp = claimed(condition);
         let plain = stacked(&interp, None);
         let whole = explored(&*plain.over(Box::new(&interp)));
@@ -288,15 +303,75 @@ fn symmetry_stacks_on_a_claim_that_tells_nothing_apart() {
     }
 }
 
+/// A model with a union of a scalarset and an enumeration.
+const HOMES: &str = "
+    type P: scalarset(3); E: enum { home, nowhere }; U: union { E, P };
+    var at: array [P] of U; seen: array [U] of boolean; last: P;
+        bag: multiset [2] of record who: P; end;
+    startstate
+      for p: P do at[p] := home; end;
+      for u: U do seen[u] := false; end;
+      undefine last;
+    end;
+    ruleset p: P do
+      rule \"own\" at[p] = home ==> at[p] := p; seen[p] := true; last := p; end;
+      rule \"give\" at[p] = p ==> at[p] := nowhere; seen[nowhere] := true; end;
+    end;
+    function owns(p: P): boolean; begin return at[p] = p; end;";
+
 #[test]
 fn symmetry_is_left_out_by_name_where_a_claim_may_tell_apart() {
-    for condition in ["exists p: P do at[p] = 2 end", "forall p: P do at[p] = 2 end"] {
-        let interp = claimed(condition);
+    let apart = "the never claim p may tell apart what is symmetric";
+    let fails = "the never claim p may end in an error when it is judged";
+    for (condition, why) in [
+        ("exists p: P do at[p] = p end", None),
+        ("exists p: P do at[p] = nowhere & !seen[p] end", None),
+        ("exists p: P do !isundefined(last) & last = p & seen[p] end", None),
+        ("seen[nowhere] & !seen[home]", None),
+        // Of the last one alone, and that may be undefined; but there is only one.
+        ("at[last] = home", None),
+        // Of one after the other.
+        ("exists p: P do at[p] = home | at[last] = p end", Some(fails)),
+        ("exists p: P do owns(p) end", Some(apart)),
+        ("multisetcount(i: bag, !isundefined(bag[i].who)) = 1", Some(apart)),
+    ] {
+        let interp = claimed_of(&format!("{HOMES} invariant \"p\" {condition};"));
         let stack = stacked(&interp, Some(Effort::Exact));
-        assert_eq!(stack.names(&KINDS), ["never claim p"]);
-        let [refused] = stack.refused() else { panic!("{condition}: symmetry is used") };
-        assert_eq!(refused.name, "symmetry exact");
-        assert!(refused.why.contains("never claim p may tell apart"), "{}", refused.why);
+        let refused: Vec<_> = stack.refused().iter().map(|it| (&*it.name, &*it.why)).collect();
+        let expected = why.map(|why| ("symmetry exact", why));
+        assert_eq!(refused, Vec::from_iter(expected), "{condition}");
+    }
+}
+
+/// No language lets one write such a condition.
+#[test]
+fn symmetry_is_left_out_where_a_claim_gives_elements_numbers() {
+    let is_refused = |condition: &str, by: fn(&mut Expr) -> &mut i64, number: i64| {
+        let claimed = claimed_of(&format!("{HOMES} invariant \"p\" {condition};"));
+        let mut program = claimed.program().clone();
+        let [property] = program.properties.keys().collect::<Vec<_>>()[..] else { panic!("two") };
+        let PropertyKind::Claim(claim) = &mut program.properties[property].kind else {
+            panic!("no claim")
+        };
+        *by(claim.moves[1].action.guard.as_mut().unwrap()) = number;
+        let interp = Interp::new(program).unwrap();
+        !stacked(&interp, Some(Effort::Exact)).refused().is_empty()
+    };
+    fn value(expr: &mut Expr) -> &mut i64 {
+        match &mut expr.kind {
+            ExprKind::Constant(value) => value,
+            ExprKind::Same(_, other) => value(other),
+            ExprKind::Read(place) => match &mut place.path[..] {
+                [Selector::Index(index)] => value(index),
+                _ => panic!("one index is expected"),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+    // The two values of the enumeration come before the three elements.
+    for (number, refused) in [(0, false), (1, false), (2, true), (4, true)] {
+        assert_eq!(is_refused("at[last] = nowhere", value, number), refused, "{number}");
+        assert_eq!(is_refused("seen[nowhere]", value, number), refused, "{number}");
     }
 }
 

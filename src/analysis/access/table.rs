@@ -186,6 +186,14 @@ impl<'p> Table<'p> {
         collector.take()
     }
 
+    /// The errors that somebody meets who takes an action without a part in the program, as claims do.
+    pub fn failures_of(&self, action: &Action) -> Failures {
+        let mut judge = Judge::new(Collector::new(self.known(), Mover::nobody()));
+        action.guard.iter().for_each(|it| judge.condition(it));
+        judge.whole_body(&action.body);
+        judge.take()
+    }
+
     /// For the code of one side: its parameters stand for their values.
     fn collector(&self, side: Side) -> Collector<'_> {
         let action = &self.program.actions[side.action];

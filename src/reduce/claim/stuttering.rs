@@ -109,11 +109,10 @@ impl NeverClaim<'_> {
     /// Why its conditions may be more than questions about a state that always have an answer, if they may.
     pub(in crate::reduce) fn judges_states(&self, table: &Table) -> Result<(), String> {
         for it in &self.claim.moves {
-            let access = table.observation(&it.action);
-            if access.reads_anything {
+            if table.observation(&it.action).reads_anything {
                 return Err(format!("{} asks what can move", self.name()));
             }
-            if access.failures.any() {
+            if table.failures_of(&it.action).any() {
                 return Err(format!("judging {} may end in an error", self.name()));
             }
         }

@@ -1,83 +1,190 @@
 //! Whether a claim sees what permutations change.
 
-use crate::ir::walk::{self, Access, Visitor};
+use crate::analysis::access::Table;
 use crate::ir::{
-    Communication, Domain, Expr, ExprKind, Place, Program, PropertyKind, Root, Stmt, StmtKind,
-    Type, TypeId,
+    Action, Binary, Domain, Expr, ExprKind, Layout, LocalId, Place, Program, PropertyKind, Root,
+    Selector, StmtKind, Type,
 };
+use std::slice;
 
-/// Whether a claim of a program may tell a state from its permutations. It does not if it looks at
-/// nothing but variables in which there is nothing of a scalarset, and there are no multisets.
-pub(super) fn may_tell_apart(program: &Program) -> bool {
-    program.properties.values().any(|property| {
-        let PropertyKind::Claim(claim) = &property.kind else { return false };
-        let mut looks = Looks { program, found: false };
-        claim.moves.iter().for_each(|it| walk::action(&mut looks, &it.action));
-        looks.found
-    })
+/// Why the claim of a program may tell a state from a permuted one, if it may.
+///
+/// It does not if it asks what an invariant may: elements are taken from variables and by quantifiers, are compared with each
+/// other, and index what is indexed by them. In a permuted state that comes to the same. But a quantifier asks of one element
+/// after the other until it knows, so that one of the two states may end in an error, and the other not. So where there are
+/// any, judging the claim must not fail.
+pub(super) fn tells_apart(program: &Program, layout: &Layout) -> Option<String> {
+    let claims = program.properties.values().filter_map(|property| match &property.kind {
+        PropertyKind::Claim(claim) => Some(claim),
+        _ => None,
+    });
+    let actions: Vec<&Action> = claims.flat_map(|it| &it.moves).map(|it| &it.action).collect();
+    let mut looks = Looks { program, bound: Vec::new(), has_quantifiers: false };
+    if actions.iter().any(|it| looks.action(it).is_none()) {
+        return Some("may tell apart what is symmetric".into());
+    }
+    if !looks.has_quantifiers {
+        return None;
+    }
+    match Table::new(program, layout) {
+        Ok(table) => actions
+            .iter()
+            .any(|it| table.failures_of(it).any())
+            .then(|| "may end in an error when it is judged".into()),
+        Err(unknown) => Some(format!("may tell apart what is symmetric: {}", unknown.reason)),
+    }
 }
 
+/// What permutations do to a value.
+#[derive(Clone, Copy, Debug)]
+enum Value<'a> {
+    /// Nothing.
+    Plain,
+    /// Nothing, and it is known; nothing if it is undefined.
+    Known(Option<i64>),
+    /// It is permuted, as one of these domains, which are numbered one after the other.
+    Permuted(&'a [Domain]),
+}
+
+/// A look through claims. It says nothing of what may depend on names.
 struct Looks<'a> {
     program: &'a Program,
-    found: bool,
+    /// What is bound by the quantifiers around.
+    bound: Vec<(LocalId, Value<'a>)>,
+    /// Whether any was over elements.
+    has_quantifiers: bool,
 }
 
-impl Looks<'_> {
-    fn is_symmetric(&self, ty: TypeId) -> bool {
-        match &self.program.types[ty] {
-            Type::Scalar(scalar) => has_scalarset(&scalar.domain),
-            Type::Array { symmetric, element, .. } => {
-                symmetric.is_some() || self.is_symmetric(*element)
+impl<'a> Looks<'a> {
+    /// Whether nothing in an action depends on names.
+    fn action(&mut self, action: &'a Action) -> Option<()> {
+        if action.communication.is_some() {
+            return None;
+        }
+        action.guard.iter().try_for_each(|it| self.plain(it))?;
+        action.body.iter().try_for_each(|it| match &it.kind {
+            StmtKind::Assert { condition, .. } => self.plain(condition),
+            _ => None,
+        })
+    }
+
+    fn plain(&mut self, expr: &'a Expr) -> Option<()> {
+        match self.value(expr)? {
+            Value::Plain | Value::Known(Some(_)) => Some(()),
+            Value::Known(None) | Value::Permuted(_) => None,
+        }
+    }
+
+    fn value(&mut self, expr: &'a Expr) -> Option<Value<'a>> {
+        match &expr.kind {
+            ExprKind::Constant(value) => return Some(Value::Known(Some(*value))),
+            ExprKind::Undefined => return Some(Value::Known(None)),
+            ExprKind::Read(place) => return self.place(place),
+            ExprKind::Local(local) => {
+                let bound = self.bound.iter().rev().find(|(name, _)| name == local);
+                return bound.map(|(_, value)| *value);
             }
-            Type::Record { fields, .. } => fields.iter().any(|(_, ty)| self.is_symmetric(*ty)),
-            Type::Multiset { .. } => true,
+            ExprKind::Convert(convert) => {
+                return match self.value(&convert.operand)? {
+                    // Of the elements that it may be none has a name.
+                    Value::Permuted(_) => Some(Value::Permuted(&[])),
+                    Value::Plain | Value::Known(_) => None,
+                };
+            }
+            ExprKind::Conditional(condition, then, otherwise) => {
+                self.plain(condition)?;
+                return match (self.value(then)?, self.value(otherwise)?) {
+                    (Value::Permuted(_), Value::Permuted(_)) => Some(Value::Permuted(&[])),
+                    (Value::Permuted(_), _) | (_, Value::Permuted(_)) => None,
+                    _ => Some(Value::Plain),
+                };
+            }
+            ExprKind::Unary(_, operand) => self.plain(operand)?,
+            ExprKind::Binary(Binary::Equal | Binary::NotEqual, left, right)
+            | ExprKind::Same(left, right) => self.compared((left, right))?,
+            ExprKind::Binary(_, left, right) => {
+                self.plain(left)?;
+                self.plain(right)?;
+            }
+            ExprKind::IsUndefined(place) => {
+                self.place(place)?;
+            }
+            ExprKind::Quantified { local, over, body, .. } => {
+                let Type::Scalar(scalar) = &self.program.types[*over] else { return None };
+                let value = of_domain(&scalar.domain);
+                self.has_quantifiers |= matches!(value, Value::Permuted(_));
+                self.bound.push((*local, value));
+                let found = self.plain(body);
+                self.bound.pop();
+                found?;
+            }
+            _ => return None,
+        }
+        Some(Value::Plain)
+    }
+
+    fn compared(&mut self, (left, right): (&'a Expr, &'a Expr)) -> Option<()> {
+        let (left, right) = (self.value(left)?, self.value(right)?);
+        self.are_comparable(left, right).then_some(())
+    }
+
+    /// Whether comparing two values comes to the same when both are permuted.
+    fn are_comparable(&self, left: Value<'_>, right: Value<'_>) -> bool {
+        match (left, right) {
+            (Value::Permuted(by), Value::Known(value))
+            | (Value::Known(value), Value::Permuted(by)) => {
+                value.is_none_or(|it| self.has_name(by, it))
+            }
+            (Value::Permuted(_), Value::Permuted(_)) => true,
+            (Value::Permuted(_), Value::Plain) | (Value::Plain, Value::Permuted(_)) => false,
+            (Value::Plain | Value::Known(_), Value::Plain | Value::Known(_)) => true,
+        }
+    }
+
+    /// Whether a value is one that no permutation changes.
+    fn has_name(&self, of: &[Domain], value: i64) -> bool {
+        let mut next = 0;
+        for domain in of {
+            let (low, high) = self.program.bounds(domain);
+            next += high - low + 1;
+            if value < next {
+                return matches!(domain, Domain::Enum(_));
+            }
+        }
+        false
+    }
+
+    fn place(&mut self, place: &'a Place) -> Option<Value<'a>> {
+        let (Root::Variable(variable), None) = (place.root, &place.slot) else { return None };
+        let mut ty = self.program.variables[variable].ty;
+        for selector in &place.path {
+            ty = match (&self.program.types[ty], selector) {
+                (Type::Array { symmetric, element, .. }, Selector::Index(index)) => {
+                    let by = symmetric.as_ref().map_or(Value::Plain, of_domain);
+                    let index = self.value(index)?;
+                    if !self.are_comparable(by, index) {
+                        return None;
+                    }
+                    *element
+                }
+                (Type::Record { fields, .. }, Selector::Field(at)) => fields[*at as usize].1,
+                _ => return None,
+            };
+        }
+        match &self.program.types[ty] {
+            Type::Scalar(scalar) => Some(of_domain(&scalar.domain)),
+            _ => None,
         }
     }
 }
 
-fn has_scalarset(domain: &Domain) -> bool {
-    match domain {
-        Domain::Scalarset(_) => true,
-        Domain::Union(parts) => parts.iter().any(has_scalarset),
-        _ => false,
-    }
-}
-
-impl Visitor for Looks<'_> {
-    /// Only assertions and conditions over variables are known to be harmless.
-    fn expr(&mut self, expr: &Expr) {
-        self.found |= !matches!(
-            expr.kind,
-            ExprKind::Constant(_)
-                | ExprKind::Undefined
-                | ExprKind::Read(_)
-                | ExprKind::Unary(..)
-                | ExprKind::Binary(..)
-                | ExprKind::Conditional(..)
-                | ExprKind::IsUndefined(_)
-                | ExprKind::Same(..)
-        );
-        walk::expr(self, expr);
-    }
-
-    fn stmt(&mut self, stmt: &Stmt) {
-        self.found |= !matches!(stmt.kind, StmtKind::Assert { .. });
-        walk::stmt(self, stmt);
-    }
-
-    fn place(&mut self, place: &Place, access: Access) {
-        self.found |= match place.root {
-            Root::Variable(id) => {
-                place.slot.is_some() || self.is_symmetric(self.program.variables[id].ty)
-            }
-            Root::Local(_) => true,
-        };
-        let _ = access;
-        walk::place(self, place);
-    }
-
-    fn communication(&mut self, communication: &Communication) {
-        self.found = true;
-        walk::communication(self, communication);
+fn of_domain(domain: &Domain) -> Value<'_> {
+    let parts = match domain {
+        Domain::Union(parts) => parts,
+        _ => slice::from_ref(domain),
+    };
+    match parts.iter().any(|it| matches!(it, Domain::Scalarset(_))) {
+        true => Value::Permuted(parts),
+        false => Value::Plain,
     }
 }

@@ -1,0 +1,230 @@
+//! Symmetry of scalarsets beside what is asked of whole runs: the verdict of the unreduced product, in memory and on disk, on
+//! random Murphi models; what is shown is a run of the unreduced product.
+
+use super::bench::Bench;
+use super::digraph::Dice;
+use super::reduced::{load_as, plain, reduced};
+use serde_json::Value;
+use spillway::reduce::claim::EndedRuns;
+use spillway::reduce::rewriting::Rewritings;
+use spillway::reduce::symmetry::Effort;
+use spillway::session::Reduce;
+
+/// How many elements the scalarset of random models has.
+const ELEMENTS: usize = 3;
+
+/// What is tried on each model.
+const REDUCTIONS: [Reduce; 3] = [
+    Reduce { symmetry: Some(Effort::Exact), ..Reduce::NONE },
+    Reduce { symmetry: Some(Effort::Fast), ..Reduce::NONE },
+    Reduce { symmetry: Some(Effort::Exact), rewritings: Rewritings::ALIKE, ..Reduce::NONE },
+];
+
+/// What an element `p` may be asked.
+fn local(dice: &mut Dice) -> String {
+    match dice.below(6) {
+        0..3 => format!("at[p] = {}", dice.below(3)),
+        3 => "mine[p]".to_owned(),
+        4 => "!isundefined(owner) & owner = p".to_owned(),
+        _ => "!isundefined(link[p]) & link[p] = p".to_owned(),
+    }
+}
+
+/// What may be asked of all of the state.
+fn global(dice: &mut Dice) -> String {
+    match dice.below(4) {
+        0 => "isundefined(owner)".to_owned(),
+        1 => "!isundefined(owner) & !isundefined(link[owner]) & link[owner] != owner".to_owned(),
+        _ => format!("g = {}", dice.below(3)),
+    }
+}
+
+fn question(dice: &mut Dice) -> String {
+    match dice.below(5) {
+        0 | 1 => format!("exists p: P do {} end", local(dice)),
+        2 => format!("forall p: P do !({}) end", local(dice)),
+        3 => format!("exists p: P do {} & {} end", local(dice), local(dice)),
+        _ => global(dice),
+    }
+}
+
+fn effect(dice: &mut Dice) -> String {
+    match dice.below(9) {
+        0..3 => format!("at[p] := {};", dice.below(3)),
+        3 => format!("g := {};", dice.below(3)),
+        4 => "owner := p;".to_owned(),
+        5 => "undefine owner;".to_owned(),
+        6 => "mine[p] := !mine[p];".to_owned(),
+        7 => "link[p] := owner;".to_owned(),
+        _ => "for q: P do mine[q] := q = p; end;".to_owned(),
+    }
+}
+
+/// A model whose rules are those of elements, some of them of pairs.
+fn model(dice: &mut Dice) -> String {
+    let mut text = format!(
+        "type P: scalarset({ELEMENTS}); S: 0..2;
+        var at: array [P] of S; mine: array [P] of boolean; link: array [P] of P; g: S; owner: P;
+        startstate for p: P do at[p] := 0; mine[p] := false; undefine link[p]; end; g := 0; undefine owner; end;\n"
+    );
+    if dice.below(3) == 0 {
+        text += "ruleset p: P do startstate for q: P do at[q] := 1; mine[q] := false; undefine link[q]; end;
+            at[p] := 0; g := 1; owner := p; end; end;\n";
+    }
+    for number in 0..3 + dice.below(4) {
+        let guard = match dice.below(6) {
+            _ if number == 0 => "at[p] = 0".to_owned(),
+            0 => local(dice),
+            1 => format!("({}) & ({})", local(dice), global(dice)),
+            _ => format!("at[p] = {}", dice.below(3)),
+        };
+        let effects: String = (0..1 + dice.below(3)).map(|_| effect(dice)).collect();
+        text += &match dice.below(4) {
+            0 => format!(
+                "ruleset p: P; q: P do rule \"pair {number}\" p != q & ({guard}) ==> at[q] := {}; link[p] := q; {effects} end; end;\n",
+                dice.below(3)
+            ),
+            _ => format!("ruleset p: P do rule \"one {number}\" {guard} ==> {effects} end; end;\n"),
+        };
+    }
+    text
+}
+
+/// A formula, also of the next state.
+fn formula(dice: &mut Dice, depth: usize) -> String {
+    if depth == 0 {
+        return format!("({})", question(dice));
+    }
+    let [one, other] = [formula(dice, depth - 1), formula(dice, depth - 1)];
+    match dice.below(9) {
+        0 => format!("(! {one})"),
+        1 | 2 => format!("([] {one})"),
+        3 | 4 => format!("(<> {one})"),
+        5 => format!("({one} && X {other})"),
+        6 => format!("({one} || {other})"),
+        7 => format!("({one} U {other})"),
+        _ => format!("({one} -> {other})"),
+    }
+}
+
+/// What random models came to.
+#[derive(Debug, Default)]
+struct Census {
+    asked: u32,
+    violated: u32,
+    fewer: [u32; REDUCTIONS.len()],
+    /// Where judging the formula may fail.
+    refused: u32,
+    on_disk: u32,
+}
+
+/// Whether each reduction has the verdict that there is without.
+fn keep_the_verdict(text: &str, asked: &str, disk: bool, census: &mut Census) {
+    let ended = [EndedRuns::Stutter, EndedRuns::Ignored][usize::from(census.asked % 3 == 2)];
+    let load = || load_as("murphi", text, asked);
+    let Some(whole) = plain(&load(), ended) else { return };
+    census.asked += 1;
+    census.violated += u32::from(whole.is_violated);
+    for (number, reduce) in REDUCTIONS.iter().enumerate() {
+        let watched = load().reduced(reduce, ended);
+        let refused = watched.model.searched().stack().refused().len() as u32;
+        census.refused += refused;
+        for on_disk in [false, true].into_iter().take(1 + usize::from(disk)) {
+            let found = reduced(&watched, ended, on_disk);
+            let told = || format!("{asked} {ended:?} {reduce:?} on disk: {on_disk}\n{text}");
+            assert_eq!(found.is_violated, whole.is_violated, "{}", told());
+            // A loop may come back to a state that is only alike.
+            assert!(found.least <= whole.least, "{:?} {:?}: {}", found.least, whole.least, told());
+            if !whole.is_violated {
+                assert!(found.states <= whole.states, "{}", told());
+                census.fewer[number] += u32::from(found.states < whole.states);
+            }
+            census.on_disk += u32::from(on_disk);
+        }
+    }
+}
+
+#[test]
+fn random_models_keep_what_formulas_say_of_them() {
+    let mut census = Census::default();
+    for seed in 0..200 {
+        let mut dice = Dice(seed);
+        let text = model(&mut dice);
+        for number in 0..4 {
+            let asked = formula(&mut dice, 1 + number % 2);
+            keep_the_verdict(&text, &asked, seed % 20 == 0, &mut census);
+        }
+    }
+    println!("{census:?}");
+    let Census { asked, violated, fewer, refused, on_disk } = census;
+    assert!(asked >= 400 && violated >= 200 && asked - violated >= 200 && on_disk >= 50);
+    assert!(refused < asked && fewer.iter().all(|&it| it > 0), "{refused} {fewer:?}");
+}
+
+/// A token goes round, and nobody ever has it for good.
+const RING: &str = "type P: scalarset(5); var at: array [P] of 0..2; after: array [P] of P; token: P;
+startstate for p: P do at[p] := 0; undefine after[p]; end; undefine token; end;
+ruleset p: P do rule \"first\" isundefined(token) ==> token := p; after[p] := p; end; end;
+ruleset p: P; q: P do
+    rule \"join\" !isundefined(token) & token = p & isundefined(after[q]) ==> after[q] := after[p]; after[p] := q; end;
+    rule \"pass\" after[p] = q & at[p] = 2 & token = p ==> at[p] := 0; token := q; end;
+end;
+ruleset p: P do
+    rule \"work\" !isundefined(token) & token = p & at[p] < 2 ==> at[p] := at[p] + 1; end;
+end;
+";
+
+/// What is asked of it, and whether it holds.
+const ASKED: [(&str, bool); 6] = [
+    (
+        "[] (forall p: P do at[p] = 0 end | exists p: P do at[p] != 0 & !isundefined(token) & token = p end)",
+        true,
+    ),
+    ("[] (exists p: P do at[p] = 2 end -> <> forall p: P do at[p] = 0 end)", true),
+    ("[] (forall p: P do !isundefined(after[p]) end -> []<> (exists p: P do at[p] = 1 end))", true),
+    ("<> forall p: P do !isundefined(after[p]) end", false),
+    ("[] !(forall p: P do !isundefined(after[p]) & after[p] != p end)", false),
+    ("X exists p: P do !isundefined(token) & token = p end", true),
+];
+
+#[test]
+fn a_loop_among_states_that_are_alike_is_shown_as_it_comes_back() {
+    let bench = Bench::of([("ring.m", RING)]);
+    for (formula, holds) in ASKED {
+        let ask = |command: &[&str]| {
+            let told = bench.run(command);
+            assert_eq!((told.code, &*told.err), (i32::from(!holds), ""), "{formula} {command:?}");
+            serde_json::from_str::<Value>(&told.out).unwrap()
+        };
+        let check =
+            |more: &[&str]| ask(&[&["check", "ring.m", "--ltl", formula, "--json"], more].concat());
+        let states = |of: &Value| of["states"].as_u64().unwrap();
+        let whole = check(&["--reduce", "none"]);
+        for (name, more) in [
+            ("symmetry exact", &["--reduce", "symmetry"]),
+            ("symmetry fast", &["--symmetry", "fast"]),
+            ("symmetry exact", &["--reduce", "auto"]),
+        ] {
+            let fewer = check(more);
+            let names = fewer["reductions"].as_array().unwrap();
+            assert!(names.contains(&name.into()), "{names:?}");
+            assert!(!holds || states(&fewer) < states(&whole), "{formula} {more:?}");
+        }
+        let by = ["--reduce", "symmetry,dead", "--max-states", "1", "--dir", "d"];
+        let begun = bench.run(&[&["check", "ring.m", "--ltl", formula], &by[..]].concat());
+        assert_eq!(begun.code, 3, "{}", begun.err);
+        let stored = ask(&["resume", "d", "--json"]);
+        assert_eq!(stored["counterexample"].is_null(), holds, "{formula}");
+        std::fs::remove_dir_all(bench.0.path().join("d")).unwrap();
+    }
+}
+
+#[test]
+fn a_loop_is_gone_round_until_it_comes_back_with_the_names_that_it_began_with() {
+    let bench = Bench::of([("ring.m", RING)]);
+    let formula = "[] !(forall p: P do !isundefined(after[p]) & after[p] != p end)";
+    let told = bench.run(&["check", "ring.m", "--ltl", formula, "--reduce", "symmetry"]);
+    assert_eq!((told.code, &*told.err), (1, ""));
+    // Three steps for each of the five who have the token.
+    assert!(told.out.contains(": 6 steps, then 15 steps again and again"), "{}", told.out);
+}
