@@ -377,7 +377,7 @@ fn processes_that_come_and_go_are_told() {
     let ran = bench.run(&["simulate", "q.pml", "--steps", "20"]);
     assert_eq!(ran.code, 1, "{}", ran.err);
     let ran = bench.run(&["check", "q.pml"]);
-    for line in ["Q[1] = at0", "Q[1].own = 5", "Q[1].own: 5, gone", "x: 0 -> 1"] {
+    for line in ["Q[1] = line 2:44", "Q[1].own = 5", "Q[1].own: 5, gone", "x: 0 -> 1"] {
         assert!(ran.out.contains(line), "{line}: {}", ran.out);
     }
     let ran = bench.run(&["check", "q.pml", "--json", "--dir", "q"]);
@@ -387,7 +387,7 @@ fn processes_that_come_and_go_are_told() {
     let changes = |name: &str| -> Vec<Value> {
         steps.iter().map(|it| it["changes"][name].clone()).filter(|it| !it.is_null()).collect()
     };
-    assert_eq!(changes("Q[1].own"), [json!([null, "5"]), json!(["5", null]), json!([null, "5"])]);
+    assert_eq!(changes("Q[1].own"), [json!([null, 5]), json!([5, null]), json!([null, 5])]);
     let code = bench.run(&["explain", "q.pml", "--asm", "0"]);
     assert!(code.code == 0 && code.out.contains("action 0"), "{}", code.err);
 }
@@ -1243,7 +1243,7 @@ fn traces_are_told_again_as_text_and_json() {
         trace["steps"].as_array().unwrap().len() as u64,
         trace["depth"].as_u64().unwrap() + 1
     );
-    assert_eq!(trace["last_state"]["x"], "100");
+    assert_eq!(trace["last_state"]["x"], 100);
     bench.check(COUNTER, &["--dir", "e"]);
     assert_eq!(bench.run(&["trace", "e"]).code, 0);
 }
@@ -1564,20 +1564,24 @@ fn counterexamples_are_told_in_real_steps_also_of_kept_searches() {
     let model = bench.write("race.m", RACE);
     let checked = bench.run(&["check", &model, "--dir", "d", "--only", "invariant"]);
     assert_eq!(checked.code, 1, "{}", checked.err);
-    let counts = ["n: [0, 0, 0] -> ", "1  count", "2  count", "reduced by symmetry exact"];
+    let counts = ["n = [P_1: 0, P_2: 0, P_3: 0]", "n[P_1]: 0 -> 1", "n[P_1]: 1 -> 2"];
+    counts.into_iter().for_each(|piece| assert!(checked.out.contains(piece), "{}", checked.out));
+    let counts = ["1  count (p: P_1)    ", "2  count (p: P_1)    ", "reduced by symmetry exact"];
     counts.into_iter().for_each(|piece| assert!(checked.out.contains(piece), "{}", checked.out));
     // One element alone counts: representatives, sorted anew at each step, could not show that.
     let trace: Value = serde_json::from_str(&bench.run(&["trace", "d", "--json"]).out).unwrap();
     let steps = trace["counterexamples"][0]["steps"].as_array().unwrap();
-    let changed = |step: usize, side: usize| {
-        let text = steps[step]["changes"]["n"][side].as_str().unwrap();
-        text.trim_matches(['[', ']']).split(", ").map(str::to_owned).collect::<Vec<_>>()
+    let changed = |step: usize| {
+        let changes = steps[step]["changes"].as_object().unwrap();
+        assert_eq!(changes.len(), 1, "step {step}");
+        let (name, values) = changes.iter().next().unwrap();
+        (name.clone(), steps[step]["parameters"]["p"].clone(), values.clone())
     };
-    for step in [1, 2] {
-        let pairs = changed(step, 0).into_iter().zip(changed(step, 1));
-        assert_eq!(pairs.filter(|(before, after)| before != after).count(), 1, "step {step}");
-    }
-    assert_eq!(changed(1, 1), changed(2, 0));
+    let named = |number: u64| (format!("n[P_{number}]"), json!(format!("P_{number}")));
+    let (name, who, values) = changed(1);
+    let mine = (1..=3).map(named).find(|it| *it == (name.clone(), who.clone()));
+    assert!(mine.is_some() && values == json!([0, 1]), "{name} {who} {values}");
+    assert_eq!(changed(2), (name, who, json!([1, 2])));
 }
 
 #[test]
@@ -1693,7 +1697,7 @@ fn a_counterexample_as_json_is_whole_and_each_step_says_what_it_changed() {
     assert_eq!(ran.out, format!("{told:#}\n"), "written in pieces as it would be at once");
     let steps = told["counterexamples"][0]["steps"].as_array().unwrap();
     assert_eq!(steps.len(), 102);
-    assert_eq!(steps[100]["changes"], serde_json::json!({ "x": ["99", "100"] }));
+    assert_eq!(steps[100]["changes"], serde_json::json!({ "x": [99, 100] }));
     assert!(steps[101]["error"].is_string(), "{}", steps[101]);
-    assert_eq!(told["counterexamples"][0]["last_state"]["x"], "100");
+    assert_eq!(told["counterexamples"][0]["last_state"]["x"], 100);
 }

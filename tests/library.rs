@@ -237,7 +237,7 @@ impl Explain for Liar {
         }
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::Value)> {
         self.graph.describe(state)
     }
 }

@@ -4,7 +4,7 @@ use super::args::SimulateArgs;
 use super::failure::{VERIFIED, VIOLATED};
 use super::model;
 use super::{Ending, print};
-use crate::exec::{Explain, Step, StepOutcome, Violation};
+use crate::exec::{Explain, Step, StepOutcome, Value, Violation};
 use crate::random::Random;
 use crate::report;
 use crate::session::TextModel;
@@ -20,12 +20,12 @@ pub(super) fn simulate(args: &SimulateArgs) -> Ending {
     let searched = model.searched();
     let walked = searched.model().explained();
     let mut options = walked.starts();
-    let mut before: Option<Vec<(String, String)>> = None;
+    let mut before: Option<Vec<(String, Value)>> = None;
     for number in 0..=args.steps {
         let Some(step) = chooser.choose(&model, &options) else { return Ok(VERIFIED) };
-        let Step { name, outcome, .. } = &options[step];
-        print(&format!("{number:>5}  {name}\n"));
-        let state = match outcome {
+        let taken = &options[step];
+        print(&format!("{number:>5}  {}\n", taken.title()));
+        let state = match &taken.outcome {
             StepOutcome::Successor(state) => state.clone(),
             StepOutcome::Fault(fault) => {
                 let place = model.sources.locate(fault.span).unwrap_or_default();
@@ -50,7 +50,7 @@ pub(super) fn simulate(args: &SimulateArgs) -> Ending {
 }
 
 /// Prints a whole state, or what changed in it.
-fn show(before: Option<&[(String, String)]>, after: &[(String, String)]) {
+fn show(before: Option<&[(String, Value)]>, after: &[(String, Value)]) {
     for line in report::print_changes(before.unwrap_or_default(), after) {
         print(&format!("       {line}\n"));
     }
@@ -95,7 +95,7 @@ fn ask(model: &TextModel, options: &[Step]) -> Option<usize> {
     for (number, step) in options.iter().enumerate() {
         let place = step.spans.first().and_then(|&span| model.sources.locate(span));
         let place = place.unwrap_or_default();
-        print(&format!("       [{number}] {}    {place}\n", step.name));
+        print(&format!("       [{number}] {}    {place}\n", step.title()));
     }
     let mut lines = std::io::stdin().lock().lines();
     loop {

@@ -1,6 +1,6 @@
 //! What people are told of a model: its steps, with what they are called and where they stand.
 
-use super::{FaultKind, Model, Violation};
+use super::{FaultKind, Model, Value, Violation};
 use crate::ir::Instance;
 use crate::source::Span;
 use std::ops::ControlFlow;
@@ -34,8 +34,8 @@ pub trait Explain: Model {
     /// What is violated in `state` itself: deadlock and properties, not faulty steps.
     fn violations(&self, state: &[u8]) -> Vec<Violation>;
 
-    /// The state as the user's variables, in order, each as a name and a printed value.
-    fn describe(&self, state: &[u8]) -> Vec<(String, String)>;
+    /// The state as the user's variables, in order, each with its name.
+    fn describe(&self, state: &[u8]) -> Vec<(String, Value)>;
 }
 
 /// The first start that is wanted, by its number or what it does, with its number.
@@ -75,6 +75,8 @@ pub struct Step {
     pub action: u32,
     /// What the user calls it.
     pub name: String,
+    /// The values of its parameters (of both sides, in a rendezvous), with the user's names for them.
+    pub parameters: Vec<(String, Value)>,
     /// Where the action, or both sides of a rendezvous, stand in the source.
     pub spans: Vec<Span>,
     /// Every action of the step, in order, where processes have pids; else nothing.
@@ -83,6 +85,17 @@ pub struct Step {
     pub movers: Vec<Instance>,
     /// What came of it.
     pub outcome: StepOutcome,
+}
+
+impl Step {
+    /// What the user calls it, with the values of its parameters: `ask to own (n: node_2)`.
+    pub fn title(&self) -> String {
+        if self.parameters.is_empty() {
+            return self.name.clone();
+        }
+        let values = self.parameters.iter().map(|(name, value)| format!("{name}: {value}"));
+        format!("{} ({})", self.name, values.collect::<Vec<_>>().join(", "))
+    }
 }
 
 /// An action and who takes it.

@@ -26,6 +26,7 @@ mod selective;
 mod sleep;
 pub mod stop;
 pub mod synthetic;
+mod value;
 
 pub use checks::Checks;
 pub use compiled::Compiled;
@@ -42,6 +43,7 @@ pub use lift::{Lift, keeps_depth, lowest, one_step};
 pub use postpone::{Obligations, Postpones, Tally};
 pub use selective::{LABEL_BYTES, Labelled, Selective, apart, labelled};
 pub use sleep::Sleeps;
+pub use value::Value;
 
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@
 //! The bytes of the key are spread evenly over its width.
 
 use super::{
-    Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome, Violation,
+    Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome, Value, Violation,
     any_bits,
 };
 use crate::random::scrambled as mix;
@@ -276,9 +276,9 @@ impl Explain for Synthetic {
         Vec::new()
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, Value)> {
         let (level, index) = self.read(state);
-        vec![("level".into(), level.to_string()), ("index".into(), index.to_string())]
+        vec![("level".into(), (level as i64).into()), ("index".into(), (index as i64).into())]
     }
 }
 
@@ -290,6 +290,7 @@ impl Synthetic {
         Step {
             action,
             name,
+            parameters: Vec::new(),
             spans: Vec::new(),
             actions: Vec::new(),
             movers: Vec::new(),

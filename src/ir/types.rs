@@ -18,8 +18,9 @@ pub enum Type {
         low: i64,
         /// The number of elements.
         length: u32,
-        /// The scalarset that indexes the array, or the union with scalarsets in it, if one does.
-        symmetric: Option<Domain>,
+        /// What its elements are called by, where that has names: a scalarset, an enumeration, a union of such, truth
+        /// values.
+        by: Option<Domain>,
         /// The type of each element.
         element: TypeId,
     },
@@ -79,6 +80,21 @@ pub enum Domain {
     Channel,
     /// A process slot number (Promela pids).
     Process,
+}
+
+impl Domain {
+    /// Whether some of its values are interchangeable.
+    pub fn is_permuted(&self) -> bool {
+        match self {
+            Domain::Scalarset(_) => true,
+            Domain::Union(parts) => parts.iter().any(Domain::is_permuted),
+            Domain::Bool
+            | Domain::Range { .. }
+            | Domain::Enum(_)
+            | Domain::Channel
+            | Domain::Process => false,
+        }
+    }
 }
 
 /// An enumeration: a name for each value from 0.

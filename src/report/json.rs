@@ -1,7 +1,8 @@
 //! Reports as JSON, one object each.
 
-use super::{Missed, Report, Scope, Shortened, Values, ViolationReport, changes};
-use crate::exec::{Step, StepOutcome};
+use super::changes::{Change, changes};
+use super::{Missed, Report, Scope, Shortened, Values, ViolationReport};
+use crate::exec::{self, Step, StepOutcome};
 use crate::reduce::{Refused, Told};
 use crate::search::comback::Rebuilt;
 use crate::search::parts::StorePart;
@@ -154,15 +155,16 @@ pub(super) fn step(
 ) -> Value {
     let places: Vec<_> = step.spans.iter().filter_map(|&span| sources.locate(span)).collect();
     let mut object = json!({ "step": number, "action": step.name, "places": places });
+    if !step.parameters.is_empty() {
+        object["parameters"] = pairs(&step.parameters);
+    }
     match &step.outcome {
         StepOutcome::Fault(fault) => object["error"] = json!(fault.message),
         StepOutcome::Successor(_) if number == 0 => object["state"] = pairs(after),
         StepOutcome::Successor(_) => {
-            object["changes"] = changes(before, after)
-                .into_iter()
-                .map(|(name, old, new)| (name.to_owned(), json!([old, new])))
-                .collect::<Map<_, _>>()
-                .into();
+            let told = |Change { name, old, new }| (name, json!([old.map(value), new.map(value)]));
+            let changes = changes(before, after).into_iter().map(told);
+            object["changes"] = changes.collect::<Map<_, _>>().into();
         }
     }
     object
@@ -173,6 +175,20 @@ fn indented(value: &Value, indent: &str) -> String {
     format!("{value:#}").replace('\n', &format!("\n{indent}"))
 }
 
-fn pairs(state: &[(String, String)]) -> Value {
-    state.iter().map(|(name, value)| (name.clone(), json!(value))).collect::<Map<_, _>>().into()
+fn pairs(named: &[(String, exec::Value)]) -> Value {
+    named.iter().map(|(name, it)| (name.clone(), value(it))).collect::<Map<_, _>>().into()
+}
+
+/// A value of a state: numbers and truth values as they are, null for what is undefined, names as text, arrays,
+/// channels, messages and multisets as arrays, and as objects what has names for its parts.
+fn value(told: &exec::Value) -> Value {
+    use exec::Value::{Array, Bag, Message, Name, Number, Queue, Record, Table, Truth, Undefined};
+    match told {
+        Number(number) => json!(number),
+        Truth(truth) => json!(truth),
+        Name(text) => json!(text),
+        Undefined => Value::Null,
+        Array(_, all) | Queue(all) | Message(all) | Bag(all) => all.iter().map(value).collect(),
+        Table(parts) | Record(parts) => pairs(parts),
+    }
 }

@@ -1,10 +1,12 @@
 //! Telling what a search found: as text for people, as JSON for programs.
 
+mod changes;
 mod json;
 mod lasso;
 mod scope;
 mod text;
 
+pub use changes::print_changes;
 pub use json::{
     result, scope as scope_as_json, shortened, unchecked, write_trace as write_json_trace,
 };
@@ -14,7 +16,7 @@ pub use text::{
     count, print_compiled, print_result, print_scope, print_shortened, print_unchecked, write_trace,
 };
 
-use crate::exec::{Compiled, Explain, Model, Step, StepOutcome, Violation, keeps_depth};
+use crate::exec::{Compiled, Explain, Model, Step, StepOutcome, Value, Violation, keeps_depth};
 use crate::reduce::{Kept, Preserved, Refused, Told};
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::Rebuilt;
@@ -22,7 +24,9 @@ use crate::search::parts::StorePart;
 use crate::search::trace::{Counterexample, faulty};
 use crate::search::{Limits, Outcome};
 use crate::source::Sources;
-use std::collections::HashMap;
+
+/// A state as the user's variables, each with its name.
+type Values = [(String, Value)];
 
 /// A search and all that is told about it.
 pub struct Report<'a> {
@@ -191,50 +195,4 @@ pub fn violations(
         .collect();
     all.sort_by_key(|violation| (violation.depth, violation.check));
     all
-}
-
-/// A state as the user's variables: name and value.
-type Values = [(String, String)];
-
-/// What changed from one state to the next: name, value before, value after. Where processes come and
-/// go a variable may have no value before, or none after.
-fn changes<'v>(
-    before: &'v Values,
-    after: &'v Values,
-) -> Vec<(&'v str, Option<&'v str>, Option<&'v str>)> {
-    // Nearly always all of them stand where they stood.
-    let same = before.iter().zip(after).take_while(|(old, new)| old.0 == new.0).count();
-    let ((before, gone), (after, come)) = (before.split_at(same), after.split_at(same));
-    let stayed = before
-        .iter()
-        .zip(after)
-        .map(|((name, old), (_, new))| (name.as_str(), Some(old.as_str()), Some(new.as_str())));
-    let (gone, come) = (told_apart(gone), told_apart(come));
-    let [old, new]: [HashMap<_, _>; 2] = [&gone, &come].map(|it| it.iter().copied().collect());
-    let gone = gone.iter().filter(|(name, _)| !new.contains_key(name));
-    let others = come.iter().chain(gone).map(|(name, _)| name);
-    let others = others.map(|name| (name.0, old.get(name).copied(), new.get(name).copied()));
-    stayed.chain(others).filter(|(_, old, new)| old != new).collect()
-}
-
-/// Variables with their values. Of one name there may be several, in blocks of their own: each has
-/// its number.
-fn told_apart<'v>(values: &'v Values) -> Vec<((&'v str, u32), &'v str)> {
-    let mut met: HashMap<&'v str, u32> = HashMap::new();
-    let tell = |(name, value): &'v (String, String)| {
-        let number = met.entry(name).or_default();
-        *number += 1;
-        ((name.as_str(), *number), value.as_str())
-    };
-    values.iter().map(tell).collect()
-}
-
-/// The same in lines.
-pub fn print_changes(before: &[(String, String)], after: &[(String, String)]) -> Vec<String> {
-    let line = |(name, old, new): (&str, Option<&str>, Option<&str>)| match (old, new) {
-        (Some(old), Some(new)) => format!("{name}: {old} -> {new}"),
-        (None, new) => format!("{name} = {}", new.unwrap_or_default()),
-        (Some(old), None) => format!("{name}: {old}, gone"),
-    };
-    changes(before, after).into_iter().map(line).collect()
 }

@@ -264,7 +264,7 @@ pub(super) fn print_step(
 ) -> String {
     let mut out = String::new();
     let places: Vec<_> = step.spans.iter().filter_map(|&span| sources.locate(span)).collect();
-    let title = if number == 0 { "initial state" } else { &step.name };
+    let title = if number == 0 { "initial state".to_owned() } else { step.title() };
     let places = match places.join(" + ") {
         places if number == 0 || places.is_empty() => String::new(),
         places => format!("    {places}"),

@@ -22,7 +22,9 @@ use way::Way;
 
 use super::Control;
 use super::awake::Awake;
-use crate::exec::{Expansion, Explain, Model, Step, StepOutcome, Violation, find_start, lowest};
+use crate::exec::{
+    Expansion, Explain, Model, Step, StepOutcome, Value, Violation, find_start, lowest,
+};
 use spill::{Codec, Decoder, Disk, Error, Result, SavedLevels, Segment};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -321,7 +323,7 @@ impl<'a> Counterexample<'a> {
     }
 
     /// One of its states as the user's variables.
-    pub fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+    pub fn describe(&self, state: &[u8]) -> Vec<(String, Value)> {
         self.model.describe(state)
     }
 

@@ -353,8 +353,8 @@ impl TextModel {
 fn scalarsets(program: &Program, ty: TypeId, found: &mut BTreeSet<ScalarsetId>) {
     match &program.types[ty] {
         Type::Scalar(scalar) => of_domain(&scalar.domain, found),
-        Type::Array { symmetric, element, .. } => {
-            symmetric.iter().for_each(|it| of_domain(it, found));
+        Type::Array { by, element, .. } => {
+            by.iter().for_each(|it| of_domain(it, found));
             scalarsets(program, *element, found);
         }
         Type::Record { fields, .. } => {

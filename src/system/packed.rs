@@ -3,7 +3,7 @@
 use super::{Invariant, Pack, Steps, TransitionSystem};
 use crate::exec::{
     Expansion, Explain, Fault, FaultKind, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome,
-    Violation, any_bits, stop,
+    Value, Violation, any_bits, stop,
 };
 use crate::source::Span;
 use std::fmt::Display;
@@ -80,7 +80,7 @@ impl<'s, T: TransitionSystem> Packed<'s, T> {
             }
         };
         let (spans, actions, movers) = (Vec::new(), Vec::new(), Vec::new());
-        Step { action: STEP, name, spans, actions, movers, outcome }
+        Step { action: STEP, name, parameters: Vec::new(), spans, actions, movers, outcome }
     }
 
     fn expand_one(&self, bytes: &[u8], key: &mut [u8], out: &mut Expansion) {
@@ -180,10 +180,13 @@ impl<T: TransitionSystem> Explain for Packed<'_, T> {
         stuck.then_some(Violation::Deadlock).into_iter().chain(self.violated(&state)).collect()
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, Value)> {
         match self.unpack(state) {
-            Some(state) => self.system.describe(&state),
-            None => vec![("no state".into(), format!("{state:02x?}"))],
+            Some(state) => {
+                let told = self.system.describe(&state).into_iter();
+                told.map(|(name, value)| (name, value.into())).collect()
+            }
+            None => vec![("no state".into(), format!("{state:02x?}").into())],
         }
     }
 }

@@ -154,7 +154,7 @@ fn seen(name: &str, text: &str, variable: &str, expected: &[(&str, &[&str])]) {
         let selective = executor.selective().unwrap();
         let value = |state: &Vec<u8>| {
             let shown = interp.describe(state);
-            shown.into_iter().find(|(name, _)| name == variable).unwrap().1
+            shown.into_iter().find(|(name, _)| name == variable).unwrap().1.to_string()
         };
         let found: Vec<(String, Vec<String>)> = first_steps(&interp, &*selective)
             .into_iter()

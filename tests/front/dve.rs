@@ -208,7 +208,7 @@ fn variables_have_types_owners_and_first_values() {
     assert_eq!(domain(&program, variable(&program, "x").ty), (0, 255));
     assert_eq!(domain(&program, variable(&program, "a1").ty), (-32768, 32767));
     let array = &program.types[variable(&program, "a1").ty];
-    assert!(matches!(array, Type::Array { low: 0, length: 3, symmetric: None, .. }));
+    assert!(matches!(array, Type::Array { low: 0, length: 3, by: None, .. }));
 }
 
 #[test]

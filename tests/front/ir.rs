@@ -239,8 +239,7 @@ fn declare(m: &mut Model) {
     let fields = vec![("kind".into(), phase), ("from".into(), m.node)];
     let message = m.program.types.push(Type::Record { name: "Msg".into(), fields });
     let (low, length) = (0, 3);
-    let nodes =
-        Type::Array { low, length, symmetric: Some(Domain::Scalarset(set)), element: message };
+    let nodes = Type::Array { low, length, by: Some(Domain::Scalarset(set)), element: message };
     let nodes = m.program.types.push(nodes);
     let bag = m.program.types.push(Type::Multiset { capacity: 2, element: message });
     let number = m.program.types.push(scalar(Domain::Channel));
@@ -251,7 +250,7 @@ fn declare(m: &mut Model) {
     m.bag = m.variable("bag", bag, [Some(0), Some(0), None].repeat(2));
     m.who = m.variable("who", either, vec![Some(4)]);
     m.variable("link", number, vec![Some(1)]);
-    let row = Type::Array { low: -1, length: 4, symmetric: None, element: m.byte };
+    let row = Type::Array { low: -1, length: 4, by: None, element: m.byte };
     let row = m.program.types.push(row);
     m.variable("row", row, vec![Some(0), Some(0), Some(0), Some(1)]);
     m.meet = m.channel("meet", Owner::Program, 0, &[m.byte, m.truth]);
@@ -644,13 +643,12 @@ const BREACHES: &[(Rule, Change)] = &[
         m.program.types.push(scalar(Domain::Union(vec![Domain::Bool])));
     }),
     (Rule::Aggregates, |m| {
-        let (low, length, symmetric, element) = (0, 0, None, m.byte);
-        m.program.types.push(Type::Array { low, length, symmetric, element });
+        let (low, length, by, element) = (0, 0, None, m.byte);
+        m.program.types.push(Type::Array { low, length, by, element });
     }),
     (Rule::Aggregates, |m| {
-        let (low, length, symmetric, element) =
-            (1, 3, Some(Domain::Scalarset(ScalarsetId(0))), m.byte);
-        m.program.types.push(Type::Array { low, length, symmetric, element });
+        let (low, length, by, element) = (1, 3, Some(Domain::Scalarset(ScalarsetId(0))), m.byte);
+        m.program.types.push(Type::Array { low, length, by, element });
     }),
     (Rule::Aggregates, |m| {
         m.program.types.push(Type::Multiset { capacity: 0, element: m.byte });
@@ -1070,6 +1068,6 @@ fn places_begin_at_references_and_local_variables() {
     let StepOutcome::Successor(state) = &model.starts()[0].outcome else {
         panic!("the start fails")
     };
-    let swapped = [("x", "2"), ("y", "1")].map(|(name, value)| (name.into(), value.into()));
+    let swapped = [("x", 2), ("y", 1)].map(|(name, value)| (name.into(), value.into()));
     assert_eq!(model.describe(state), swapped);
 }

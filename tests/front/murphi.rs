@@ -40,7 +40,11 @@ fn values_of_x(text: &str) -> Vec<String> {
         }
     }
     let x = |state: &Vec<u8>| {
-        model.describe(state).into_iter().find(|(name, _)| name == "x").map(|(_, value)| value)
+        model
+            .describe(state)
+            .into_iter()
+            .find(|(name, _)| name == "x")
+            .map(|(_, value)| value.to_string())
     };
     let mut values: Vec<String> = seen.iter().filter_map(x).collect();
     values.dedup();

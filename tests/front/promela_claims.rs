@@ -380,7 +380,7 @@ fn the_product_knows_its_claim_from_others_and_tells_where_it_is() {
     let interp = load(TWO, ClaimChoice::First);
     let model = ClaimProduct::new(&interp, &interp).unwrap();
     let StepOutcome::Successor(state) = &model.starts()[0].outcome else { panic!("it starts") };
-    assert_eq!(model.describe(state)[0], ("claim never_0".into(), "4:13".into()));
+    assert_eq!(model.describe(state)[0], ("claim never_0".into(), "line 4:13".into()));
     let trace = replay(&model, Violation::Deadlock, vec![state.clone()]);
     assert!(trace.is_none(), "the initial state is no deadlock");
 }

@@ -46,7 +46,7 @@ impl Digraph {
 
 /// The node that a state of a graph's model is.
 pub fn node(model: &dyn Model, state: &[u8]) -> usize {
-    model.explained().describe(state)[0].1.parse().unwrap()
+    model.explained().describe(state)[0].1.to_string().parse().unwrap()
 }
 
 impl TransitionSystem for Digraph {

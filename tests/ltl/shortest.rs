@@ -177,7 +177,8 @@ impl TransitionSystem for Burdens {
 fn what_makes_a_run_short_in_the_first_search_keeps_to_the_room_there_is() {
     let system = Burdens(AtomicU64::new(0));
     let model = Packed::new(&system);
-    let accepts = |state: &[u8]| model.explained().describe(state)[0].1.starts_with("(50,");
+    let accepts =
+        |state: &[u8]| model.explained().describe(state)[0].1.to_string().starts_with("(50,");
     let limits = ProbeLimits { states: 1000, bytes: 1 << 30 };
     let found = probe(&model, &accepts, limits, &Control::default()).unwrap().found;
     let Probed::Found(lasso) = found else { panic!("{found:?}") };

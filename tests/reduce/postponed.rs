@@ -347,6 +347,7 @@ impl Explain for Circle {
         let step = |state: &[u8]| Step {
             action: 0,
             name: String::new(),
+            parameters: Vec::new(),
             spans: Vec::new(),
             actions: Vec::new(),
             movers: Vec::new(),
@@ -361,6 +362,7 @@ impl Explain for Circle {
         let _ = visit(Step {
             action: 0,
             name: String::new(),
+            parameters: vec![],
             spans,
             actions,
             movers: Vec::new(),
@@ -384,7 +386,7 @@ impl Explain for Circle {
         if state[1] == self.end { vec![Violation::Property(0)] } else { Vec::new() }
     }
 
-    fn describe(&self, _: &[u8]) -> Vec<(String, String)> {
+    fn describe(&self, _: &[u8]) -> Vec<(String, spillway::exec::Value)> {
         Vec::new()
     }
 }

@@ -248,7 +248,7 @@ impl Explain for Retold<'_> {
         self.retold(self.in_steps, state).1
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::Value)> {
         self.model.describe(state)
     }
 }

@@ -189,6 +189,7 @@ impl<M: Model + Explain> Explain for Lazy<M> {
             steps.push(Step {
                 action: 77,
                 name: "fail".into(),
+                parameters: Vec::new(),
                 spans,
                 actions,
                 movers: vec![],
@@ -214,7 +215,7 @@ impl<M: Model + Explain> Explain for Lazy<M> {
         self.model.violations(state)
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::Value)> {
         self.model.describe(state)
     }
 }

@@ -133,6 +133,7 @@ impl Explain for Graph {
         let step = |(edge, successor): (usize, u64)| Step {
             action: edge as u32,
             name: format!("edge {edge}"),
+            parameters: Vec::new(),
             spans: vec![],
             actions: vec![],
             movers: vec![],
@@ -146,6 +147,7 @@ impl Explain for Graph {
         let _ = visit(Step {
             action: 0,
             name,
+            parameters: Vec::new(),
             spans: vec![],
             actions: vec![],
             movers: vec![],
@@ -174,8 +176,8 @@ impl Explain for Graph {
         found
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
-        vec![("node".into(), self.node(state).to_string())]
+    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::Value)> {
+        vec![("node".into(), (self.node(state) as i64).into())]
     }
 }
 
@@ -247,7 +249,15 @@ impl Explain for Started {
     fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
         let step = |outcome| {
             let name = "start".into();
-            Step { action: 0, name, spans: vec![], actions: vec![], movers: vec![], outcome }
+            Step {
+                action: 0,
+                name,
+                parameters: vec![],
+                spans: vec![],
+                actions: vec![],
+                movers: vec![],
+                outcome,
+            }
         };
         for state in self.starting() {
             if visit(step(StepOutcome::Successor(state))).is_break() {
@@ -270,7 +280,7 @@ impl Explain for Started {
         self.graph.violations(state)
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::Value)> {
         self.graph.describe(state)
     }
 }

@@ -2,12 +2,14 @@
 
 use super::Interp;
 use super::channels::ChannelAt;
+use super::steps::Taken;
+use crate::exec::Value;
 use crate::ir::layout::CellId;
 use crate::ir::{Domain, Owner, ProcessId, Program, Scalar, Type, TypeId};
 
 impl Interp {
     /// Every variable, location and buffered channel with its printed value, in declaration order.
-    pub(super) fn describe_state(&self, state: &[u8]) -> Vec<(String, String)> {
+    pub(super) fn describe_state(&self, state: &[u8]) -> Vec<(String, Value)> {
         let mut lines = Vec::new();
         self.describe_owned(Owner::Program, 0, "", state, &mut lines);
         for (id, process) in self.program.processes.iter() {
@@ -15,7 +17,7 @@ impl Interp {
                 continue;
             }
             let at = self.location(state, id);
-            lines.push((process.name.clone(), process.locations[at].name.clone()));
+            lines.push((process.name.clone(), process.locations[at].name.as_str().into()));
             let prefix = format!("{}.", process.name);
             self.describe_owned(Owner::Process(id), 0, &prefix, state, &mut lines);
         }
@@ -26,13 +28,13 @@ impl Interp {
     }
 
     /// The processes that are there, with their pids.
-    fn describe_instances(&self, state: &[u8], lines: &mut Vec<(String, String)>) {
+    fn describe_instances(&self, state: &[u8], lines: &mut Vec<(String, Value)>) {
         for (pid, at) in self.instances(state).into_iter().enumerate() {
             let process = &self.program.processes[at.process];
             let name = format!("{}[{pid}]", process.name);
             if let Some(location) = self.location_in(state, at) {
                 let location = &process.locations[location];
-                lines.push((name.clone(), location.name.clone()));
+                lines.push((name.clone(), location.name.as_str().into()));
             }
             self.describe_owned(
                 Owner::Process(at.process),
@@ -50,97 +52,125 @@ impl Interp {
         slot: u32,
         prefix: &str,
         state: &[u8],
-        lines: &mut Vec<(String, String)>,
+        lines: &mut Vec<(String, Value)>,
     ) {
         for (id, variable) in self.program.variables.iter() {
             if variable.owner == owner {
                 let mut cell = self.own_cell(id, slot);
-                let value = self.print_value(variable.ty, &mut cell, state);
+                let value = self.value_of(variable.ty, &mut cell, state);
                 lines.push((format!("{prefix}{}", variable.name), value));
             }
         }
         for (id, channel) in self.program.channels.iter() {
             if channel.owner == owner && channel.capacity > 0 {
-                let printed = self.print_channel(ChannelAt { id, slot }, state);
-                lines.push((format!("{prefix}{}", channel.name), printed));
+                let held = self.messages_in(ChannelAt { id, slot }, state);
+                lines.push((format!("{prefix}{}", channel.name), held));
             }
         }
     }
 
-    fn print_channel(&self, channel: ChannelAt, state: &[u8]) -> String {
+    fn messages_in(&self, channel: ChannelAt, state: &[u8]) -> Value {
         let fields = &self.program.channels[channel.id].fields;
-        let messages = (0..self.length(channel, state)).map(|position| {
-            let values: Vec<String> = fields
-                .iter()
-                .enumerate()
-                .map(|(field, &ty)| {
-                    let mut cell = self.message_cell(channel, position, field);
-                    self.print_value(ty, &mut cell, state)
-                })
-                .collect();
-            match values.as_slice() {
-                [value] => value.clone(),
-                values => format!("{{{}}}", values.join(", ")),
+        let message = |position| {
+            let value = |(field, &ty): (usize, &TypeId)| {
+                self.value_of(ty, &mut self.message_cell(channel, position, field), state)
+            };
+            let mut values: Vec<Value> = fields.iter().enumerate().map(value).collect();
+            match values.len() {
+                1 => values.remove(0),
+                _ => Value::Message(values),
             }
-        });
-        format!("<{}>", messages.collect::<Vec<_>>().join(", "))
+        };
+        Value::Queue((0..self.length(channel, state)).map(message).collect())
     }
 
-    /// Prints the value that starts at `cell`, and moves `cell` behind it.
-    fn print_value(&self, ty: TypeId, cell: &mut CellId, state: &[u8]) -> String {
+    /// The value that starts at `cell`, which is moved behind it.
+    fn value_of(&self, ty: TypeId, cell: &mut CellId, state: &[u8]) -> Value {
         match &self.program.types[ty] {
             Type::Scalar(Scalar { domain, .. }) => {
                 let value = self.layout.get(state, *cell);
                 cell.0 += 1;
-                value.map_or("undefined".into(), |value| print_scalar(&self.program, domain, value))
+                value.map_or(Value::Undefined, |value| scalar(&self.program, domain, value))
             }
-            Type::Array { length, element, .. } => {
-                let values: Vec<_> =
-                    (0..*length).map(|_| self.print_value(*element, cell, state)).collect();
-                format!("[{}]", values.join(", "))
+            Type::Array { low, length, by, element } => {
+                let mut next = || self.value_of(*element, cell, state);
+                match by {
+                    None => Value::Array(*low, (0..*length).map(|_| next()).collect()),
+                    Some(by) => {
+                        let index = |at| scalar(&self.program, by, low + i64::from(at)).to_string();
+                        Value::Table((0..*length).map(|at| (index(at), next())).collect())
+                    }
+                }
             }
             Type::Record { fields, .. } => {
-                let values: Vec<_> = fields
-                    .iter()
-                    .map(|(name, ty)| format!("{name}: {}", self.print_value(*ty, cell, state)))
-                    .collect();
-                format!("{{{}}}", values.join(", "))
+                let mut field =
+                    |(name, ty): &(String, TypeId)| (name.clone(), self.value_of(*ty, cell, state));
+                Value::Record(fields.iter().map(&mut field).collect())
             }
             Type::Multiset { capacity, element } => {
                 let mut values = Vec::new();
                 for _ in 0..*capacity {
                     let there = self.layout.get(state, *cell) == Some(1);
                     cell.0 += 1;
-                    let value = self.print_value(*element, cell, state);
+                    let value = self.value_of(*element, cell, state);
                     values.extend(there.then_some(value));
                 }
-                format!("{{{}}}", values.join(", "))
+                Value::Bag(values)
             }
         }
+    }
+
+    /// The values of an action's parameters, with the users' names for these.
+    pub(super) fn parameters_of(&self, taken: &Taken) -> Vec<(String, Value)> {
+        let parameters = &self.program.actions[taken.action].parameters;
+        let domains: Option<Vec<&Domain>> = (parameters.iter())
+            .map(|it| match &self.program.types[it.over] {
+                Type::Scalar(scalar) => Some(&scalar.domain),
+                _ => None,
+            })
+            .collect();
+        let Some(domains) = domains else { return Vec::new() };
+        let bounds: Vec<(i64, i64)> = domains.iter().map(|it| self.program.bounds(it)).collect();
+        let counts = bounds.iter().map(|&(low, high)| i128::from(high) - i128::from(low) + 1);
+        let counts: Vec<i128> = counts.collect();
+        // With more, combinations are not numbered.
+        let all = counts.iter().try_fold(1, |all: i128, &it| all.checked_mul(it));
+        if all.is_none_or(|it| it > i128::from(u32::MAX)) {
+            return Vec::new();
+        }
+        let mut rest = i128::from(taken.combination);
+        let mut found = Vec::new();
+        for (at, parameter) in parameters.iter().enumerate().rev() {
+            let value = bounds[at].0 + (rest % counts[at]) as i64;
+            rest /= counts[at];
+            found.push((parameter.name.clone(), scalar(&self.program, domains[at], value)));
+        }
+        found.reverse();
+        found
     }
 }
 
 /// A value as the user writes it.
-fn print_scalar(program: &Program, domain: &Domain, value: i64) -> String {
+fn scalar(program: &Program, domain: &Domain, value: i64) -> Value {
     match domain {
-        Domain::Bool => (value != 0).to_string(),
-        Domain::Enum(id) => program.enums[*id].values[value as usize].clone(),
-        Domain::Scalarset(id) => format!("{}_{}", program.scalarsets[*id].name, value + 1),
+        Domain::Bool => Value::Truth(value != 0),
+        Domain::Enum(id) => program.enums[*id].values[value as usize].as_str().into(),
+        Domain::Scalarset(id) => format!("{}_{}", program.scalarsets[*id].name, value + 1).into(),
         Domain::Union(parts) => {
             let mut rest = value;
             for part in parts {
                 let (low, high) = program.bounds(part);
                 if rest <= high - low {
-                    return print_scalar(program, part, rest + low);
+                    return scalar(program, part, rest + low);
                 }
                 rest -= high - low + 1;
             }
-            value.to_string()
+            value.into()
         }
         Domain::Process => program
             .processes
             .get(ProcessId(value as u32))
-            .map_or(value.to_string(), |process| process.name.clone()),
-        Domain::Range { .. } | Domain::Channel => value.to_string(),
+            .map_or(value.into(), |process| process.name.as_str().into()),
+        Domain::Range { .. } | Domain::Channel => value.into(),
     }
 }

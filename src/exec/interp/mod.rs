@@ -43,7 +43,7 @@ pub use selective::Selector;
 
 use super::{
     Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome, TakenAction,
-    Violation, stop,
+    Value, Violation, stop,
 };
 use crate::analysis::instances::ActionInstance;
 use crate::analysis::ranges::ranges;
@@ -356,6 +356,7 @@ impl Interp {
         Step {
             action: action.0,
             name: actions.iter().map(|action| action.name.as_str()).collect::<Vec<_>>().join(" + "),
+            parameters: taken.iter().flat_map(|it| self.parameters_of(it)).collect(),
             spans: actions.iter().map(|action| action.span).collect(),
             actions: with_pids.iter().filter_map(pid).collect(),
             movers,
@@ -481,6 +482,7 @@ impl Explain for Interp {
             steps.push(Step {
                 action,
                 name: property.name.clone(),
+                parameters: Vec::new(),
                 spans: vec![property.span],
                 actions: Vec::new(),
                 movers: Vec::new(),
@@ -499,7 +501,15 @@ impl Explain for Interp {
             };
             let (name, spans) = (start.name.clone(), vec![start.span]);
             let (action, actions) = (self.start_number(number), Vec::new());
-            visit(Step { action, name, spans, actions, movers: Vec::new(), outcome })
+            visit(Step {
+                action,
+                name,
+                parameters: Vec::new(),
+                spans,
+                actions,
+                movers: Vec::new(),
+                outcome,
+            })
         });
     }
 
@@ -548,10 +558,10 @@ impl Explain for Interp {
         found
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, Value)> {
         match self.codes.hold(state) {
             true => self.describe_state(state),
-            false => vec![("no state".into(), format!("{state:02x?}"))],
+            false => vec![("no state".into(), format!("{state:02x?}").into())],
         }
     }
 }

@@ -149,7 +149,7 @@ impl<'a> Declarations<'_, 'a> {
         self.count(values.len() as u64, variable.name.span);
         let element = self.scalar(variable.basic.domain());
         let ty = match length {
-            Some(length) => self.type_id(Type::Array { low: 0, length, symmetric: None, element }),
+            Some(length) => self.type_id(Type::Array { low: 0, length, by: None, element }),
             None => element,
         };
         self.program.variables.push(ir::Variable {

@@ -138,12 +138,13 @@ impl<'a> Emitter<'a> {
             }
             Some(Type::Scalar(scalar)) => self.scalar(scalar),
             Some(Type::Record { .. }) => self.put(self.names.record(id).unwrap_or("?record")),
-            Some(Type::Array { low, length, symmetric, element }) => {
+            Some(Type::Array { low, length, by, element }) => {
                 self.put("array [");
                 self.number(low);
                 self.put("..");
                 self.number(i128::from(*low) + i128::from(*length) - 1);
-                if let Some(by) = symmetric {
+                // What else its elements are called by makes no other program.
+                if let Some(by) = by.as_ref().filter(|it| it.is_permuted()) {
                     self.put(" by ");
                     self.domain(by);
                 }

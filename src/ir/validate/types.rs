@@ -128,14 +128,16 @@ impl Checker<'_> {
 
     /// Rule 6.
     fn index(&mut self, id: TypeId, array: &Type) {
-        let Type::Array { low, length, symmetric, .. } = array else { return };
+        let Type::Array { low, length, by, .. } = array else { return };
         let fits = low.checked_add(i64::from(*length)).is_some();
         self.require(fits, Rule::Aggregates, NOWHERE, || {
             format!("the indices of {id:?} from {low} do not fit 64 bits")
         });
-        let Some(by) = symmetric else { return };
-        if !matches!(by, Domain::Scalarset(_) | Domain::Union(_)) {
-            let message = format!("{id:?} is indexed by {by:?}, as if that were symmetric");
+        let Some(by) = by else { return };
+        let has_names =
+            matches!(by, Domain::Scalarset(_) | Domain::Enum(_) | Domain::Union(_) | Domain::Bool);
+        if !has_names {
+            let message = format!("{id:?} is indexed by {by:?}, as if that had names");
             return self.problem(Rule::Aggregates, NOWHERE, message);
         }
         if let Some(size) = self.domain(id, by) {
@@ -143,7 +145,7 @@ impl Checker<'_> {
                 *low == 0 && i128::from(*length) == size,
                 Rule::Aggregates,
                 NOWHERE,
-                || format!("{id:?} has {length} elements from {low}, its scalarset {size} from 0"),
+                || format!("{id:?} has {length} elements from {low}, its index {size} from 0"),
             );
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{At, ClaimProduct, Opening};
 use crate::exec::interp::Way;
-use crate::exec::{Explain, Fault, PropertyInfo, Step, StepOutcome, TakenAction, Violation};
+use crate::exec::{Explain, Fault, PropertyInfo, Step, StepOutcome, TakenAction, Value, Violation};
 use crate::ir::Entity as _;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -81,9 +81,9 @@ impl Explain for ClaimProduct<'_> {
         found.into_iter().collect()
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, String)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, Value)> {
         if !self.is_state(state) {
-            return vec![("no state".into(), format!("{state:02x?}"))];
+            return vec![("no state".into(), format!("{state:02x?}").into())];
         }
         let (system, at) = self.split(state);
         let mut place = self.never.claim.locations[at.location].name.clone();
@@ -91,7 +91,7 @@ impl Explain for ClaimProduct<'_> {
             place += ", the system stands still";
         }
         // First, where its line keeps its number as processes come and go.
-        let own = (format!("claim {}", self.never.name()), place);
+        let own = (format!("claim {}", self.never.name()), place.into());
         [own].into_iter().chain(self.never.interp.describe(system)).collect()
     }
 }
@@ -135,6 +135,7 @@ impl ClaimProduct<'_> {
         Step {
             action: self.number(last),
             name: names.join(" + "),
+            parameters: Vec::new(),
             spans: moves.iter().map(span).collect(),
             actions: self.taken(moves),
             movers: Vec::new(),

@@ -159,8 +159,8 @@ impl<'a> Looks<'a> {
         let mut ty = self.program.variables[variable].ty;
         for selector in &place.path {
             ty = match (&self.program.types[ty], selector) {
-                (Type::Array { symmetric, element, .. }, Selector::Index(index)) => {
-                    let by = symmetric.as_ref().map_or(Value::Plain, of_domain);
+                (Type::Array { by, element, .. }, Selector::Index(index)) => {
+                    let by = by.as_ref().map_or(Value::Plain, of_domain);
                     let index = self.value(index)?;
                     if !self.are_comparable(by, index) {
                         return None;

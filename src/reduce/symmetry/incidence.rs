@@ -206,8 +206,8 @@ impl Survey<'_> {
                     slot += self.slots(*field);
                 }
             }
-            Type::Array { length, symmetric, element, .. } => {
-                self.array(*length, symmetric.as_ref(), *element, first, slot);
+            Type::Array { length, by, element, .. } => {
+                self.array(*length, by.as_ref(), *element, first, slot);
             }
             Type::Multiset { capacity, element } => {
                 self.multiset(*capacity, *element, first, slot);
@@ -235,14 +235,14 @@ impl Survey<'_> {
     fn array(
         &mut self,
         length: u32,
-        symmetric: Option<&Domain>,
+        by: Option<&Domain>,
         element: TypeId,
         first: u32,
         mut slot: u64,
     ) {
         let stride = self.layout.sizes[element];
         let mut cell = first;
-        for Stretch { count, set } in self.stretches(length, symmetric) {
+        for Stretch { count, set } in self.stretches(length, by) {
             for at in 0..count {
                 if let Some(set) = set {
                     let vertex = set.first + at;
@@ -347,8 +347,8 @@ impl Survey<'_> {
             Type::Scalar(_) => 1,
             Type::Record { fields, .. } => fields.iter().map(|(_, ty)| self.slots(*ty)).sum(),
             Type::Multiset { element, .. } => 1 + self.slots(*element),
-            Type::Array { length, symmetric, element, .. } => {
-                let stretches = self.stretches(*length, symmetric.as_ref()).into_iter();
+            Type::Array { length, by, element, .. } => {
+                let stretches = self.stretches(*length, by.as_ref()).into_iter();
                 let each = self.slots(*element);
                 stretches
                     .map(|it| if it.set.is_some() { each } else { each * u64::from(it.count) })

@@ -31,12 +31,12 @@ impl Builder<'_> {
 
     fn array_type(&mut self, depth: u32) -> TypeId {
         let element = self.type_of_depth(depth + 1);
-        let symmetric = self.choices.chance(20).then_some(Domain::Scalarset(ScalarsetId(0)));
-        let (low, length) = match symmetric {
+        let by = self.choices.chance(20).then_some(Domain::Scalarset(ScalarsetId(0)));
+        let (low, length) = match by {
             Some(_) => (0, self.program.scalarsets[ScalarsetId(0)].size),
             None => (self.choices.between(-2, 2), self.choices.between(1, 4) as u32),
         };
-        self.program.types.push(Type::Array { low, length, symmetric, element })
+        self.program.types.push(Type::Array { low, length, by, element })
     }
 
     /// Longer than any machine word.
@@ -44,7 +44,7 @@ impl Builder<'_> {
         let element = self.scalar_type();
         let low = self.choices.pick(&[0, 1, -7, 100]);
         let length = self.choices.between(8, 70) as u32;
-        self.program.types.push(Type::Array { low, length, symmetric: None, element })
+        self.program.types.push(Type::Array { low, length, by: None, element })
     }
 
     fn record_type(&mut self, depth: u32) -> TypeId {

@@ -182,17 +182,8 @@ impl<'a> Lowerer<'a, '_> {
             self.error(index.span, "an array's last index is at most 2^63 - 2");
             return None;
         }
-        let symmetric = self.is_symmetric(&domain).then(|| domain.clone());
-        Some(self.intern(Type::Array { low, length, symmetric, element }, Some(domain)))
-    }
-
-    /// Whether some of the values are interchangeable.
-    fn is_symmetric(&self, domain: &Domain) -> bool {
-        match domain {
-            Domain::Scalarset(_) => true,
-            Domain::Union(parts) => parts.iter().any(|part| self.is_symmetric(part)),
-            _ => false,
-        }
+        let by = (!matches!(domain, Domain::Range { .. })).then(|| domain.clone());
+        Some(self.intern(Type::Array { low, length, by, element }, Some(domain)))
     }
 
     fn union(&mut self, members: &[TypeExpr<'a>], span: Span) -> Option<TypeId> {

@@ -103,12 +103,10 @@ impl<'m> Lowering<'m, '_> {
             self.warnings.push(Diagnostic::warning(claim.name.span, text).help(help));
         }
         let mut locations: Arena<LocationId, Location> = Arena::default();
+        let mut names = self.place_names(control).into_iter();
         for place in &control.places {
             locations.push(Location {
-                name: match place.labels.first() {
-                    Some(label) => label.to_string(),
-                    None => self.place_name(place.span),
-                },
+                name: names.next().unwrap_or_default(),
                 urgency: ir::Urgency::Free,
                 valid_end: place.marks.end,
                 progress: place.marks.progress,
@@ -132,16 +130,6 @@ impl<'m> Lowering<'m, '_> {
             span: claim.name.span,
         });
         Ok(())
-    }
-
-    /// Line and column, for a location without a label.
-    fn place_name(&self, span: Span) -> String {
-        let place = self.sources.locate(span).unwrap_or_default();
-        let mut parts = place.rsplitn(3, ':');
-        match (parts.next(), parts.next()) {
-            (Some(column), Some(line)) => format!("{line}:{column}"),
-            _ => "start".to_owned(),
-        }
     }
 
     fn has_no_variables(&self, claim: &Process) -> Result<()> {

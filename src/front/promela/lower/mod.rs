@@ -12,6 +12,7 @@ mod actions;
 mod claim;
 mod expressions;
 mod loops;
+mod places;
 mod types;
 mod unchecked;
 
@@ -209,11 +210,9 @@ impl<'m, 'b> Lowering<'m, 'b> {
                 return Err(Diagnostic::error(process.name.span, error)
                     .help("let fewer be `active`, and `run` others when those have ended"));
             }
-            let locations = control.places.iter().enumerate().map(|(at, place)| Location {
-                name: match place.labels.first() {
-                    Some(label) => label.to_string(),
-                    None => format!("at{at}"),
-                },
+            let names = self.place_names(control);
+            let locations = control.places.iter().zip(names).map(|(place, name)| Location {
+                name,
                 urgency: ir::Urgency::Free,
                 valid_end: place.marks.end,
                 progress: place.marks.progress,

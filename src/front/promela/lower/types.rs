@@ -81,7 +81,7 @@ impl Lowering<'_, '_> {
             Basic::Bit | Basic::Bool => Basic::Byte,
             other => other,
         })?;
-        Ok(self.intern(Type::Array { low: 0, length, symmetric: None, element }))
+        Ok(self.intern(Type::Array { low: 0, length, by: None, element }))
     }
 
     /// A value as a scalar of this type, or of the elements of an array of this type, holds it.

@@ -63,10 +63,10 @@ impl Permuter<'_> {
                 let value = value.map(|value| moved(program, self.to, &scalar.domain, value));
                 layout.set(self.result, CellId(into), value);
             }
-            Type::Array { low, length, symmetric, element } => {
+            Type::Array { low, length, by, element } => {
                 let stride = layout.sizes[*element];
                 for at in 0..*length {
-                    let there = match symmetric {
+                    let there = match by {
                         None => at,
                         Some(by) => {
                             let index = low + i64::from(at);

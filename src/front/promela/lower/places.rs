@@ -1,0 +1,46 @@
+//! How the places of processes are called.
+
+use super::Lowering;
+use crate::front::promela::graph::Control;
+use crate::source::Span;
+use std::collections::HashMap;
+
+impl Lowering<'_, '_> {
+    /// The names of the places of a process: their labels, or their lines (`line 12`, `parts.pml:3`), with the column
+    /// where a line has several, and a number for what is written once and stands in several places.
+    pub(super) fn place_names(&self, control: &Control<'_>) -> Vec<String> {
+        let located: Vec<(String, String)> =
+            control.places.iter().map(|place| self.line_of(place.span)).collect();
+        let mut in_line: HashMap<&str, u32> = HashMap::new();
+        for (line, _) in &located {
+            *in_line.entry(line).or_default() += 1;
+        }
+        let mut met: HashMap<(&str, &str), u32> = HashMap::new();
+        let mut names = Vec::new();
+        for (place, (line, column)) in control.places.iter().zip(&located) {
+            let again = met.entry((line, column)).or_default();
+            *again += 1;
+            names.push(match (place.labels.first(), in_line[line.as_str()], *again) {
+                (Some(label), ..) => label.to_string(),
+                (None, 1, _) => line.clone(),
+                (None, _, 1) => format!("{line}:{column}"),
+                (None, _, again) => format!("{line}:{column} #{again}"),
+            });
+        }
+        names
+    }
+
+    /// The line that something stands in, and its column; the line has its file where that is not the model's own.
+    fn line_of(&self, span: Span) -> (String, String) {
+        let place = self.sources.locate(span).unwrap_or_default();
+        let mut parts = place.rsplitn(3, ':');
+        let (column, line, file) = (parts.next(), parts.next(), parts.next());
+        let own = self.sources.iter().next().map(|file| &*file.name);
+        let line = match (line, file) {
+            (None, _) => "start".to_owned(),
+            (Some(line), file) if file == own => format!("line {line}"),
+            (Some(line), file) => format!("{}:{line}", file.unwrap_or_default()),
+        };
+        (line, column.unwrap_or_default().to_owned())
+    }
+}
