@@ -1,5 +1,6 @@
 //! The command as its users meet it: exit codes, messages, bad input.
 
+mod running;
 mod surroundings;
 
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use super::args::{CheckArgs, KeyOrderArg, ResumeArgs, RunArgs, StatusArgs, StoreArg, TraceArgs};
 use super::failure::{self, Failure};
-use super::progress::Display;
+use super::progress::{self, Display};
 use super::signals::Signals;
 use super::{Ending, model, output, print, reduce, run, say, trace};
 use crate::exec::{Executor, Step, Tally, Violation};
@@ -277,7 +277,8 @@ fn pursue(
     saved: Option<Saved>,
     (args, control, mut signals): (&RunArgs, Arc<Control>, Signals),
 ) -> Ending {
-    let display = Display::of_search(&control, &pursuit.directory.disk, args.json);
+    let note = progress::note(&pursuit.directory);
+    let display = Display::of_search(&control, &pursuit.directory, args, note);
     let pursued = pursuit.run(saved, &control);
     drop(display);
     let Pursued { found, outcome, swept, .. } = pursued?;

@@ -4,6 +4,7 @@ mod allocation;
 mod args;
 mod explain;
 mod failure;
+mod figures;
 mod foreign;
 mod languages;
 mod liveness;

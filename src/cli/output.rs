@@ -5,9 +5,12 @@
 //! went away (`spillway ... | head`) is none: it has seen what it wanted to see.
 
 use std::fmt::Display;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+/// Columns of a terminal that does not say how many it has.
+const COLUMNS: usize = 80;
 
 /// Why standard output takes no more, once it does not.
 static BROKEN: Mutex<Option<io::Error>> = Mutex::new(None);
@@ -33,6 +36,27 @@ pub(super) fn print(text: &str) {
 pub(super) fn lost() -> Option<String> {
     let broken = BROKEN.lock().unwrap_or_else(PoisonError::into_inner);
     broken.as_ref().filter(|error| error.kind() != ErrorKind::BrokenPipe).map(io::Error::to_string)
+}
+
+/// How many columns standard error has, if it is a terminal on which a line can be drawn again.
+pub(super) fn columns() -> Option<usize> {
+    let is_dumb = std::env::var_os("TERM").is_some_and(|it| it == "dumb");
+    if is_dumb || !io::stderr().is_terminal() {
+        return None;
+    }
+    // SAFETY: it is numbers, of which zero is one.
+    let mut size: libc::winsize = unsafe { std::mem::zeroed() };
+    // SAFETY: it is written to where it may be, by a request that writes nothing else.
+    let asked = unsafe { libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &mut size) };
+    // A terminal that nobody told its size has none.
+    let known = asked == 0 && size.ws_col > 0;
+    Some(if known { usize::from(size.ws_col) } else { COLUMNS })
+}
+
+/// Draws on a terminal that is standard error.
+pub(super) fn draw(text: &str) {
+    let mut err = io::stderr().lock();
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
 /// Says a line on standard error.

@@ -1,15 +1,18 @@
 //! What is shown while a search runs: a line that is redrawn on a terminal, plain lines elsewhere.
 //! Before it begins, a terminal shows what it waits for where that takes longer than a second.
+//!
+//! On a terminal the cursor rests at the beginning of the line, and the line ends at its last character: where the terminal
+//! is made narrower and wraps it, all of it lies behind the cursor, and is taken away with the next redrawing.
 
-use super::say;
+use super::args::RunArgs;
+use super::{figures, output, say};
+use crate::report::{count, grouped};
+use crate::search::control::Phase;
 use crate::search::cycles::STAGES;
-use crate::search::plan::Bytes;
 use crate::search::{Control, MemoryPlan};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use spill::Metered;
-use std::io::IsTerminal;
+use crate::session::Directory;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -23,6 +26,12 @@ const PLAIN: Duration = Duration::from_secs(10);
 /// What takes no longer than this before a search begins is not shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// Characters of a plain line, at most.
+const COLUMNS: usize = 80;
+
+/// Takes the terminal's line away, wherever it was wrapped.
+const CLEAR: &str = "\r\x1b[J";
+
 /// Shows how something goes on, on standard error, until it is dropped; then the terminal's line is
 /// cleared.
 pub(super) struct Display {
@@ -31,52 +40,99 @@ pub(super) struct Display {
     thread: Option<JoinHandle<()>>,
 }
 
+/// What is shown, and where.
+struct Shown<L> {
+    /// Nothing is shown if it is over before that.
+    patience: Duration,
+    /// Whether lines are shown on a terminal alone.
+    is_quiet: bool,
+    /// Said once, if it goes on for some time.
+    note: Option<String>,
+    /// The line for so many columns.
+    line: L,
+}
+
 impl Display {
-    /// Shows what `control` tells; `quiet` off a terminal.
-    pub(super) fn of_search(control: &Arc<Control>, disk: &Arc<Metered>, quiet: bool) -> Display {
-        let (control, disk) = (Arc::clone(control), Arc::downgrade(disk));
-        let begun = Instant::now();
-        Display::show(Duration::ZERO, quiet, move || line(&control, &disk, begun))
+    /// Shows what `control` tells of a search; off a terminal, if the result is JSON, only the note.
+    pub(super) fn of_search(
+        control: &Arc<Control>,
+        directory: &Directory,
+        args: &RunArgs,
+        note: Option<String>,
+    ) -> Display {
+        let (control, disk) = (Arc::clone(control), Arc::downgrade(&directory.disk));
+        let budget = args.means().memory;
+        let is_drawn = output::columns().is_some();
+        let mut last = None;
+        let line = move |columns| {
+            let disk = Weak::upgrade(&disk).map_or(0, |disk| disk.usage().live);
+            let (mut figures, stay) = Figures::of(&control, budget, disk);
+            // What is over within a redrawing would only flicker.
+            let is_lasting = last.replace(stay) == Some(stay);
+            if is_drawn && !is_lasting {
+                figures.phase = figures.usual_phase();
+            }
+            figures.line(columns)
+        };
+        Display::show(Shown { patience: Duration::ZERO, is_quiet: args.json, note, line })
     }
 
     /// Shows on a terminal that something is still at work which says nothing itself.
     pub(super) fn of_wait(what: String) -> Display {
         let begun = Instant::now();
-        Display::show(PATIENCE, true, move || format!("{what}, {} s", begun.elapsed().as_secs()))
+        let line = move |columns| cut(&format!("{what}, {} s", begun.elapsed().as_secs()), columns);
+        Display::show(Shown { patience: PATIENCE, is_quiet: true, note: None, line })
     }
 
-    /// Shows `line` again and again, but nothing if it is over before `patience` is.
-    fn show(
-        patience: Duration,
-        quiet: bool,
-        line: impl Fn() -> String + Send + 'static,
-    ) -> Display {
+    fn show(shown: Shown<impl FnMut(usize) -> String + Send + 'static>) -> Display {
         let (done, ended) = channel::<()>();
-        let terminal = std::io::stderr().is_terminal();
-        let shown = terminal || !quiet;
+        let is_drawn = output::columns().is_some();
+        let is_seen = is_drawn || !shown.is_quiet || shown.note.is_some();
+        let run = move || match is_drawn {
+            true => shown.draw(&ended),
+            false => shown.say(&ended),
+        };
         // Where there is no thread to be had, nothing is shown.
-        let thread = shown.then(std::thread::Builder::new).and_then(|thread| {
-            let goes_on = move |wait| ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
-            let spawned = thread.spawn(move || {
-                if !goes_on(patience) {
-                    return;
-                }
-                let bar = terminal.then(bar);
-                let interval = if terminal { REDRAW } else { PLAIN };
-                while goes_on(interval) {
-                    match &bar {
-                        Some(bar) => bar.set_message(line()),
-                        None => say(line()),
-                    }
-                }
-                if let Some(bar) = bar {
-                    bar.finish_and_clear();
-                }
-            });
-            spawned.ok()
-        });
+        let thread = is_seen.then(std::thread::Builder::new).and_then(|it| it.spawn(run).ok());
         Display { done: Some(done), thread }
     }
+}
+
+impl<L: FnMut(usize) -> String> Shown<L> {
+    /// Draws the line again and again.
+    fn draw(mut self, ended: &Receiver<()>) {
+        if !goes_on(ended, self.patience) {
+            return;
+        }
+        let begun = Instant::now();
+        while goes_on(ended, REDRAW) {
+            if begun.elapsed() >= PATIENCE
+                && let Some(note) = self.note.take()
+            {
+                output::draw(CLEAR);
+                say(note);
+            }
+            let line = (self.line)(output::columns().unwrap_or(COLUMNS));
+            output::draw(&format!("{CLEAR}{line}\r"));
+        }
+        output::draw(CLEAR);
+    }
+
+    /// Says a line now and then.
+    fn say(mut self, ended: &Receiver<()>) {
+        while goes_on(ended, PLAIN) {
+            self.note.take().into_iter().for_each(say);
+            match self.is_quiet {
+                true => return,
+                false => say((self.line)(COLUMNS)),
+            }
+        }
+    }
+}
+
+/// Waits; false if that is over before.
+fn goes_on(ended: &Receiver<()>, wait: Duration) -> bool {
+    ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout)
 }
 
 impl Drop for Display {
@@ -88,38 +144,240 @@ impl Drop for Display {
     }
 }
 
-fn bar() -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{spinner} {wide_msg}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-    bar.enable_steady_tick(REDRAW);
-    bar
+/// Where a temporary directory is, for somebody who finds the search gone.
+pub(super) fn note(directory: &Directory) -> Option<String> {
+    let dir = directory.path.display();
+    directory.is_temporary().then(|| {
+        format!("note: the search is kept in {dir}; after a crash `spillway resume {dir}` goes on")
+    })
 }
 
-fn line(control: &Control, disk: &Weak<Metered>, begun: Instant) -> String {
-    let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    let progress = &control.progress;
-    let states = get(&progress.states);
-    let frontier = get(&progress.frontier);
-    let expanded = get(&progress.expanded).min(frontier);
-    let rate = states as f64 / begun.elapsed().as_secs_f64();
-    let live = disk.upgrade().map_or(0, |disk| disk.usage().live);
-    if get(&progress.sweep) > 0 {
+/// How far a search is.
+#[derive(Clone, Debug)]
+struct Figures {
+    elapsed: Duration,
+    phase: Phase,
+    level: u64,
+    states: u64,
+    rate: Option<f64>,
+    frontier: u64,
+    expanded: u64,
+    /// What is swept for, the number of the sweep, and states left.
+    sweep: Option<(&'static str, u64, u64)>,
+    /// Bytes resident, and the most that may be.
+    memory: (u64, u64),
+    /// Bytes of the directory.
+    disk: u64,
+}
+
+impl Figures {
+    /// Those of a search now, and the number of its stay in the phase that it is in.
+    fn of(control: &Control, budget: u64, disk: u64) -> (Figures, u64) {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let progress = &control.progress;
+        let (phase, stay) = progress.phase();
         let stage = STAGES.get(get(&progress.stage) as usize).copied().unwrap_or_default();
-        return format!(
-            "{stage}, sweep {}, {} states of {states} left, {} of memory, {} of disk",
-            get(&progress.sweep),
-            get(&progress.set),
-            Bytes(MemoryPlan::resident()),
-            Bytes(live),
-        );
+        let sweep = (stage, get(&progress.sweep), get(&progress.set));
+        let figures = Figures {
+            elapsed: control.elapsed(),
+            phase,
+            level: get(&progress.level),
+            states: get(&progress.states),
+            rate: control.rate(),
+            frontier: get(&progress.frontier),
+            expanded: get(&progress.expanded),
+            sweep: Some(sweep).filter(|(_, number, _)| *number > 0),
+            memory: (MemoryPlan::resident(), budget),
+            disk,
+        };
+        (figures, stay)
     }
-    format!(
-        "level {}, {states} states, {rate:.0} states/s, frontier {frontier} ({}% done), {} of \
-         memory, {} of disk",
-        get(&progress.level),
-        expanded * 100 / frontier.max(1),
-        Bytes(MemoryPlan::resident()),
-        Bytes(live),
-    )
+
+    /// What a search is at most of the time.
+    fn usual_phase(&self) -> Phase {
+        match self.sweep {
+            _ if self.states == 0 => self.phase,
+            Some(_) => Phase::Sweeping,
+            None => Phase::Expanding,
+        }
+    }
+
+    /// All that there is to say, in the order in which it is shown, each with its rank: where there is not room for
+    /// all, the greatest is left out first.
+    fn pieces(&self) -> Vec<(u8, String)> {
+        let mut pieces = vec![(0, figures::clock(self.elapsed))];
+        let doing = (1, self.phase.name().to_owned());
+        let usual = self.usual_phase();
+        let Figures { states, frontier, .. } = *self;
+        match self.sweep {
+            _ if states == 0 => pieces.push(doing),
+            Some((stage, number, left)) => {
+                // There is no room to say from where.
+                let stage = stage.strip_suffix(" from accepting states").unwrap_or(stage);
+                let stage = if self.phase == usual { (1, stage.to_owned()) } else { doing };
+                let left = format!("{} left", states_in_words(left));
+                pieces.extend([stage, (3, format!("sweep {}", grouped(number))), (2, left)]);
+                pieces.push((6, format!("{} reached", grouped(states))));
+            }
+            None => {
+                pieces.push((3, format!("level {}", grouped(self.level))));
+                pieces.push((2, states_in_words(states)));
+                pieces.extend(self.rate.map(|rate| (5, figures::rate(rate))));
+                pieces.push((6, format!("frontier {}", grouped(frontier))));
+                match self.phase == usual {
+                    true => {
+                        let share = self.expanded.min(frontier) * 100 / frontier.max(1);
+                        pieces.push((7, format!("{share}% expanded")));
+                    }
+                    false => pieces.push(doing),
+                }
+            }
+        }
+        pieces.push((4, figures::share(self.memory.0, self.memory.1)));
+        pieces.push((8, format!("disk {}", figures::size(self.disk))));
+        pieces
+    }
+
+    /// As much of it as there is room for in so many columns.
+    fn line(&self, columns: usize) -> String {
+        let mut pieces = self.pieces();
+        loop {
+            let texts: Vec<&str> = pieces.iter().map(|(_, text)| text.as_str()).collect();
+            let line = texts.join("  ");
+            let last = (0..pieces.len()).max_by_key(|&at| pieces[at].0);
+            match last.filter(|_| line.len() > columns && pieces.len() > 1) {
+                Some(last) => drop(pieces.remove(last)),
+                None => return cut(&line, columns),
+            }
+        }
+    }
+}
+
+fn states_in_words(states: u64) -> String {
+    match states {
+        1 => count(1, "state"),
+        states => format!("{} states", grouped(states)),
+    }
+}
+
+/// As much of a text as fits into so many columns. What is not ASCII may take two; what is no text at all is not shown.
+fn cut(text: &str, columns: usize) -> String {
+    let mut room = columns;
+    let fits = |it: &char| {
+        let left = room.checked_sub(if it.is_ascii() { 1 } else { 2 });
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    let printed = |it: char| if it.is_control() { '?' } else { it };
+    text.chars().map(printed).take_while(fits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures() -> Figures {
+        Figures {
+            elapsed: Duration::from_secs(134),
+            phase: Phase::Expanding,
+            level: 117,
+            states: 26_997_501,
+            rate: Some(1_310_000.0),
+            frontier: 547_650,
+            expanded: 202_631,
+            sweep: None,
+            memory: (82 << 20, 128 << 20),
+            disk: 1288490189,
+        }
+    }
+
+    #[test]
+    fn the_line_says_as_much_as_there_is_room_for() {
+        let whole = "0:02:14  level 117  26,997,501 states  1.3 M/s  frontier 547,650  37% expanded  82/128 MiB  disk 1.2 GiB";
+        for (columns, line) in [
+            (200, whole),
+            (whole.len(), whole),
+            (80, "0:02:14  level 117  26,997,501 states  1.3 M/s  frontier 547,650  82/128 MiB"),
+            (75, "0:02:14  level 117  26,997,501 states  1.3 M/s  82/128 MiB"),
+            (50, "0:02:14  level 117  26,997,501 states  82/128 MiB"),
+            (40, "0:02:14  level 117  26,997,501 states"),
+            (30, "0:02:14  26,997,501 states"),
+            (10, "0:02:14"),
+            (4, "0:02"),
+            (0, ""),
+        ] {
+            assert_eq!(figures().line(columns), line, "{columns}");
+        }
+    }
+
+    #[test]
+    fn what_the_search_is_at_is_named() {
+        let at = |phase, columns| Figures { phase, ..figures() }.line(columns);
+        assert_eq!(
+            at(Phase::Settling, 80),
+            "0:02:14  level 117  26,997,501 states  1.3 M/s  settling  82/128 MiB"
+        );
+        assert_eq!(
+            at(Phase::Settling, 90),
+            "0:02:14  level 117  26,997,501 states  1.3 M/s  frontier 547,650  settling  82/128 MiB"
+        );
+        assert_eq!(
+            at(Phase::Saving, 80),
+            "0:02:14  level 117  26,997,501 states  1.3 M/s  writing a checkpoint  82/128 MiB"
+        );
+        assert_eq!(at(Phase::Saving, 30), "0:02:14  writing a checkpoint");
+        let nothing = Figures { phase: Phase::Beginning, states: 0, rate: None, ..figures() };
+        assert_eq!(nothing.line(50), "0:02:14  making initial states  82/128 MiB");
+        assert_eq!(nothing.usual_phase(), Phase::Beginning);
+    }
+
+    #[test]
+    fn sweeps_are_told_with_what_is_left() {
+        let sweep = Some((STAGES[0], 12, 1_234_567));
+        let swept = Figures { phase: Phase::Sweeping, sweep, ..figures() };
+        assert_eq!(
+            swept.line(80),
+            "0:02:14  trimming  sweep 12  1,234,567 states left  82/128 MiB"
+        );
+        assert_eq!(
+            swept.line(100),
+            "0:02:14  trimming  sweep 12  1,234,567 states left  26,997,501 reached  82/128 MiB  disk 1.2 GiB"
+        );
+        let reaching = Figures { sweep: Some((STAGES[1], 345, 1)), ..swept.clone() };
+        let line = "0:02:14  reaching  sweep 345  1 state left  82/128 MiB";
+        assert_eq!(reaching.line(60), line);
+        let saving = Figures { phase: Phase::Saving, ..swept };
+        assert!(saving.line(80).starts_with("0:02:14  writing a checkpoint  sweep 12  "));
+        assert_eq!(saving.usual_phase(), Phase::Sweeping);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_its_columns() {
+        let huge = Figures {
+            elapsed: Duration::from_secs(u64::MAX),
+            level: u64::MAX,
+            states: u64::MAX,
+            rate: Some(f64::MAX),
+            frontier: u64::MAX,
+            expanded: u64::MAX / 100,
+            memory: (u64::MAX, u64::MAX),
+            disk: u64::MAX,
+            ..figures()
+        };
+        let sweep = Some((STAGES[2], u64::MAX, u64::MAX));
+        let swept = Figures { phase: Phase::Sweeping, sweep, ..huge.clone() };
+        for columns in 0..300 {
+            for figures in [&figures(), &huge, &swept] {
+                assert!(figures.line(columns).len() <= columns, "{columns}: {figures:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn texts_are_cut_where_they_may_not_fit() {
+        assert_eq!(cut("reading a\nb.dve", 11), "reading a?b");
+        assert_eq!(cut("模型.dve", 5), "模型.");
+        assert_eq!(cut("模型.dve", 3), "模");
+        assert_eq!(cut("ab模", 3), "ab");
+    }
 }

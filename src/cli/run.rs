@@ -2,7 +2,7 @@
 
 use super::args::{CheckArgs, ResumeArgs, RunArgs};
 use super::failure::{self, Failure};
-use super::progress::Display;
+use super::progress::{self, Display};
 use super::signals::Signals;
 use super::{Ending, output, print, reduce, say, storage};
 use crate::exec::{Executor, Interp};
@@ -156,7 +156,9 @@ impl Sitting<'_> {
     fn run(mut self, saved: Option<Saved>, may_lack_slots: bool) -> Result<Ended, Failure> {
         let control = self.control.clone();
         let mut signals = Signals::stop(&control);
-        let display = Display::of_search(&control, &self.session.directory.disk, self.args.json);
+        let directory = &self.session.directory;
+        let note = progress::note(directory);
+        let display = Display::of_search(&control, directory, self.args, note);
         let searched = self.session.run(saved, &control);
         drop(display);
         let outcome = searched?;
@@ -187,7 +189,7 @@ impl Sitting<'_> {
     /// found stands.
     fn shorten(&mut self, control: &Arc<Control>) {
         let Some(unreduced) = self.unreduced.take() else { return };
-        let display = Display::of_search(control, &self.session.directory.disk, self.args.json);
+        let display = Display::of_search(control, &self.session.directory, self.args, None);
         let shortened = self.session.shorten(unreduced, control);
         drop(display);
         if let Err(error) = &shortened {
@@ -222,7 +224,10 @@ impl Sitting<'_> {
     fn tell(&mut self, verdict: Verdict, control: &Control) -> Result<(), Failure> {
         let violated = verdict == Verdict::Violated && !self.args.json;
         let shown = match violated {
-            true => self.session.counterexample(control)?,
+            true => {
+                let _shown = Display::of_wait("looking for the counterexample".into());
+                self.session.counterexample(control)?
+            }
             false => None,
         };
         self.report();

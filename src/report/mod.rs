@@ -13,7 +13,8 @@ pub use json::{
 pub use lasso::Run;
 pub use scope::{Missed, Scope};
 pub use text::{
-    count, print_compiled, print_result, print_scope, print_shortened, print_unchecked, write_trace,
+    count, grouped, print_compiled, print_result, print_scope, print_shortened, print_unchecked,
+    write_trace,
 };
 
 use crate::exec::{Compiled, Explain, Model, Step, StepOutcome, Value, Violation, keeps_depth};

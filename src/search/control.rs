@@ -8,15 +8,77 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+/// Sooner than this after the search began it is not told how fast it is.
+const RATE_AFTER: Duration = Duration::from_millis(100);
+
 /// Requests to a search, and its progress.
 #[derive(Debug)]
 pub struct Control {
     stop: Stop,
     deadline: Option<Instant>,
+    /// When the sitting began.
+    begun: Instant,
     /// The longest time between checkpoints while a level is expanded.
     pub checkpoint_every: Duration,
     /// How far the search is.
     pub progress: Progress,
+}
+
+/// What a search is at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// It has not begun.
+    #[default]
+    Preparing,
+    /// It reads where it goes on from.
+    Restoring,
+    /// The model makes its initial states.
+    Beginning,
+    /// A level is expanded.
+    Expanding,
+    /// Which states are expanded again is found out.
+    Joining,
+    /// The next level is made of the candidates.
+    Settling,
+    /// A checkpoint is written.
+    Saving,
+    /// The states that can lie on accepting cycles are gathered.
+    Gathering,
+    /// These are swept over.
+    Sweeping,
+    /// The run that was found is read from what was written.
+    Tracing,
+}
+
+impl Phase {
+    const ALL: [Phase; 10] = [
+        Phase::Preparing,
+        Phase::Restoring,
+        Phase::Beginning,
+        Phase::Expanding,
+        Phase::Joining,
+        Phase::Settling,
+        Phase::Saving,
+        Phase::Gathering,
+        Phase::Sweeping,
+        Phase::Tracing,
+    ];
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Preparing => "preparing",
+            Phase::Restoring => "reading the last checkpoint",
+            Phase::Beginning => "making initial states",
+            Phase::Expanding => "expanding",
+            Phase::Joining => "joining obligations",
+            Phase::Settling => "settling",
+            Phase::Saving => "writing a checkpoint",
+            Phase::Gathering => "gathering states",
+            Phase::Sweeping => "sweeping",
+            Phase::Tracing => "tracing the run",
+        }
+    }
 }
 
 /// Numbers that a display may read at any time.
@@ -40,13 +102,46 @@ pub struct Progress {
     pub set: AtomicU64,
     /// What the sweep is for, by its number in [`STAGES`](super::cycles::STAGES).
     pub stage: AtomicU64,
+    /// How many phases have begun, and in the lowest byte which is the last.
+    phase: AtomicU64,
+    /// States expanded when the search began, in earlier sittings.
+    before: AtomicU64,
+    /// Milliseconds of the sitting before the search began.
+    waited: AtomicU64,
 }
 
 impl Control {
     /// A search that runs until `deadline`, if there is one, or until it is told to stop. Deadlines are
     /// looked at between states; work on one state is only broken off by a request.
     pub fn new(checkpoint_every: Duration, deadline: Option<Instant>) -> Self {
-        Self { stop: Stop::default(), deadline, checkpoint_every, progress: Progress::default() }
+        let (stop, progress) = (Stop::default(), Progress::default());
+        Self { stop, deadline, begun: Instant::now(), checkpoint_every, progress }
+    }
+
+    /// How long the sitting has been going on.
+    pub fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    /// States expanded a second since the search began, those of earlier sittings left out; nothing before there is
+    /// something to tell.
+    pub fn rate(&self) -> Option<f64> {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let Progress { before, waited, .. } = &self.progress;
+        let seconds = self.elapsed().saturating_sub(Duration::from_millis(get(waited)));
+        let expanded = self.progress.all_expanded().saturating_sub(get(before));
+        let is_told = expanded > 0 && seconds >= RATE_AFTER;
+        is_told.then(|| expanded as f64 / seconds.as_secs_f64())
+    }
+
+    /// A search begins, or goes on from where all of `states` but those left of the last level were expanded.
+    pub(super) fn begin(&self, states: u64, (frontier, expanded): (u64, u64)) {
+        let progress = &self.progress;
+        Progress::set(&progress.states, states);
+        Progress::set(&progress.frontier, frontier);
+        Progress::set(&progress.expanded, expanded);
+        Progress::set(&progress.before, progress.all_expanded());
+        Progress::set(&progress.waited, self.elapsed().as_millis() as u64);
     }
 
     /// Asks the search to stop, leaving a checkpoint.
@@ -87,11 +182,70 @@ impl Default for Control {
 }
 
 impl Progress {
+    /// States expanded, of all levels.
+    fn all_expanded(&self) -> u64 {
+        let [states, frontier, expanded] = [&self.states, &self.frontier, &self.expanded]
+            .map(|counter| counter.load(Ordering::Relaxed));
+        states.saturating_sub(frontier) + expanded.min(frontier)
+    }
+
+    /// What the search is at, and a number that is another whenever it was at something else in between.
+    pub fn phase(&self) -> (Phase, u64) {
+        let both = self.phase.load(Ordering::Relaxed);
+        (Phase::ALL.get((both & 0xff) as usize).copied().unwrap_or_default(), both)
+    }
+
+    /// From now on the search is at something else; what it was at.
+    pub(super) fn enter(&self, phase: Phase) -> Phase {
+        let (left, both) = self.phase();
+        if left != phase {
+            Self::set(&self.phase, (both & !0xff) + 0x100 + phase as u64);
+        }
+        left
+    }
+
     pub(super) fn set(counter: &AtomicU64, value: u64) {
         counter.store(value, Ordering::Relaxed);
     }
 
     pub(super) fn add(counter: &AtomicU64, value: u64) {
         counter.fetch_add(value, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phase_is_known_again_and_a_stay_in_it_has_a_number() {
+        let progress = Progress::default();
+        let mut numbers = vec![progress.phase().1];
+        for phase in Phase::ALL.into_iter().chain(Phase::ALL).skip(1) {
+            let left = progress.phase().0;
+            assert_eq!(progress.enter(phase), left);
+            assert_eq!(progress.phase().0, phase);
+            let number = progress.phase().1;
+            assert_eq!((progress.enter(phase), progress.phase().1), (phase, number));
+            numbers.push(number);
+        }
+        assert!(numbers.is_sorted_by(|one, other| one < other), "{numbers:?}");
+    }
+
+    #[test]
+    fn states_of_earlier_sittings_are_not_in_the_rate() {
+        let control = Control::default();
+        let since = Instant::now().checked_sub(Duration::from_secs(1000));
+        let control = Control { begun: since.unwrap_or(control.begun), ..control };
+        control.begin(1_000_000_000, (400, 100));
+        assert_eq!(control.progress.all_expanded(), 999_999_700);
+        Progress::set(&control.progress.waited, 0);
+        assert_eq!(control.rate(), None);
+        Progress::add(&control.progress.expanded, 300);
+        // Of a machine that has been up for a thousand seconds.
+        if since.is_some() {
+            let rate = control.rate().unwrap();
+            assert!(rate > 0.0 && rate <= 0.3, "{rate}");
+        }
     }
 }

@@ -21,7 +21,7 @@ mod saving;
 use super::awake::Awake;
 use super::checkpoint::DiskFigures;
 use super::comback::Tagged;
-use super::control::Progress;
+use super::control::{Phase, Progress};
 use super::expand::{PartlyExpanded, RANK, Steps, Worker, expand};
 use super::project;
 use super::visited::Visited;
@@ -129,6 +129,7 @@ impl<'a> Search<'a> {
         storage: Storage,
     ) -> Result<Self> {
         sweep(&*disk, None)?;
+        control.begin(0, (0, 0));
         Ok(Self::new(model, disk, plan, limits, control, storage))
     }
 
@@ -290,6 +291,7 @@ impl<'a> Search<'a> {
     /// Has one worker collect the initial states, and chooses the codec for what they are; false if
     /// told to stop.
     fn collect_initial(&mut self) -> Result<bool> {
+        self.enter(Phase::Beginning);
         let (width, level) = (self.width(), self.level_number());
         let mut differing = project::Differing::new(width, self.values.clone());
         let all = self.plan.buffer as usize * 2 * (self.workers.len() - 1);
@@ -368,6 +370,7 @@ impl<'a> Search<'a> {
         })?;
         let codec = self.store.frontier_codec().clone();
         let states = frontier.keys(codec.key_width(self.width()));
+        self.enter(Phase::Expanding);
         if !self.expand_again()? {
             return Ok(false);
         }
@@ -405,6 +408,7 @@ impl<'a> Search<'a> {
     }
 
     fn settle_level(&mut self) -> Result<Settled> {
+        self.enter(Phase::Settling);
         let threads = self.plan.threads;
         let (width, codec) = (self.width(), self.store.codec().clone());
         let mut segments = Vec::new();
@@ -487,6 +491,11 @@ impl<'a> Search<'a> {
     fn last_level_states(&self) -> u64 {
         let levels = self.store.levels();
         levels.len().checked_sub(1).map_or(0, |last| levels.keys(last))
+    }
+
+    /// Shows what it is at from now on; gives what it was at.
+    fn enter(&self, phase: Phase) -> Phase {
+        self.control.progress.enter(phase)
     }
 
     fn show_progress(&self) {

@@ -43,7 +43,7 @@ pub use saved::{STAGES, SavedCycles};
 pub use sweep::Turn;
 
 use super::checkpoint::Saved;
-use super::control::Progress;
+use super::control::{Phase, Progress};
 use super::expand::{Owed, RANK};
 use super::lasso::Probed;
 use super::trace::Finder;
@@ -80,6 +80,8 @@ pub struct Accepting<'a> {
 /// Where the states that were reached lie.
 pub struct Reached {
     levels: SavedLevels,
+    /// How many there are.
+    states: u64,
     codec: Codec,
     files: BTreeSet<FileName>,
 }
@@ -88,7 +90,8 @@ impl Reached {
     /// Those that a search reached, from its last checkpoint.
     pub fn of(saved: &Saved) -> Result<Reached> {
         let (levels, codec) = (saved.store.levels.clone(), saved.codec()?);
-        Ok(Reached { levels, codec, files: saved.files().collect() })
+        let states = levels.each_keys().sum();
+        Ok(Reached { levels, states, codec, files: saved.files().collect() })
     }
 }
 
@@ -126,6 +129,7 @@ impl<'a> CycleSearch<'a> {
         control: &Control,
         shard_states: Option<u64>,
     ) -> Result<Option<SavedCycles>> {
+        control.progress.enter(Phase::Gathering);
         let levels = store.levels();
         let states = levels.saved().each_keys().sum();
         let shard_states = shard_states.unwrap_or_else(|| region::shard_states(states));
@@ -237,6 +241,7 @@ impl<'a> CycleSearch<'a> {
             self.show_progress();
             let goes_on = match self.saved.next {
                 Next::None | Next::Found => {
+                    self.region.control.progress.enter(Phase::Tracing);
                     break self.saved.found(&self.reached, &self.finder())?;
                 }
                 _ if self.sweeps_max.is_some_and(|max| self.saved.sweeps >= max) => false,
@@ -482,6 +487,7 @@ impl<'a> CycleSearch<'a> {
 
     /// Makes all that was done durable.
     fn checkpoint(&mut self) -> Result<()> {
+        let before = self.region.control.progress.enter(Phase::Saving);
         for file in self.fresh.drain(..) {
             make_durable(&*self.region.disk, file)?;
         }
@@ -491,6 +497,7 @@ impl<'a> CycleSearch<'a> {
         self.stale.drain(..).try_for_each(|file| self.region.disk.remove(&file.to_string()))?;
         self.last_checkpoint = Instant::now();
         Progress::add(&self.region.control.progress.checkpoints, 1);
+        self.region.control.progress.enter(before);
         Ok(())
     }
 
@@ -501,6 +508,8 @@ impl<'a> CycleSearch<'a> {
 
     fn show_progress(&self) {
         let progress = &self.region.control.progress;
+        progress.enter(Phase::Sweeping);
+        Progress::set(&progress.states, self.reached.states);
         Progress::set(&progress.sweep, u64::from(self.saved.sweeps) + 1);
         Progress::set(&progress.set, self.saved.members());
         Progress::set(&progress.stage, self.saved.stage());

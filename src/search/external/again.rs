@@ -14,6 +14,7 @@
 use super::{Search, Worker};
 use crate::search::carry::Join;
 use crate::search::checkpoint::SavedPostponed;
+use crate::search::control::Phase;
 use crate::search::expand::{Owed, PartlyExpanded, RANK, Steps};
 use crate::search::visited::Visited;
 use spill::{
@@ -115,6 +116,7 @@ impl Search<'_> {
         if !self.postponed.due {
             return Ok(true);
         }
+        self.enter(Phase::Joining);
         let level = self.postponed.level;
         self.postponed.carried = match self.join()? {
             Joined::Stopped => return Ok(false),

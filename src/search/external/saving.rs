@@ -8,7 +8,7 @@
 use super::{Search, levels_keys};
 use crate::exec::Model;
 use crate::search::checkpoint::{Saved, SavedLevel, restore_findings, save_findings};
-use crate::search::control::Progress;
+use crate::search::control::{Phase, Progress};
 use crate::search::visited::Visited;
 use crate::search::{Control, Limits, MemoryPlan, Verdict};
 use spill::{Disk, Error, FileName, FileSegment, Metered, Result};
@@ -33,6 +33,7 @@ impl<'a> Search<'a> {
         control: &'a Control,
     ) -> Result<Self> {
         saved.check_model(model)?;
+        control.progress.enter(Phase::Restoring);
         let storage = saved.storage()?;
         sweep(&*disk, Some(&saved))?;
         let mut search = Search::new(model, disk.clone(), plan, limits, control, storage);
@@ -49,6 +50,7 @@ impl<'a> Search<'a> {
         search.workers.iter_mut().try_for_each(|worker| worker.change_codec(&codec, level))?;
         search.reopen(saved.open)?;
         search.reopen_postponed(&saved.postponed)?;
+        control.begin(search.states, (search.last_level_states(), search.open.expanded));
         Ok(search)
     }
 
@@ -94,6 +96,7 @@ impl<'a> Search<'a> {
     /// Makes all that was done durable.
     pub(super) fn checkpoint(&mut self) -> Result<()> {
         let begun = Instant::now();
+        let before = self.enter(Phase::Saving);
         let level = self.level_number();
         for worker in &mut self.workers {
             worker.save(level)?;
@@ -108,6 +111,7 @@ impl<'a> Search<'a> {
         self.stale.drain(..).try_for_each(|file| self.disk.remove(&file.to_string()))?;
         self.clock.last = Instant::now();
         self.clock.cost = begun.elapsed();
+        self.enter(before);
         Progress::add(&self.control.progress.checkpoints, 1);
         Ok(())
     }
