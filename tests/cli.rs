@@ -616,9 +616,12 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
         "unchecked",
         "dir",
     ];
-    for json in [ran.json(), bench.run(&["status", "d", "--json"]).json()] {
+    for (json, more) in
+        [(ran.json(), 0), (bench.run(&["status", "d", "--json"]).json(), running::GOING.len())]
+    {
         let object = json.as_object().unwrap();
-        assert_eq!(object.len(), keys.len());
+        assert_eq!(object.len(), keys.len() + more);
+        assert!(running::GOING.iter().all(|key| object.contains_key(*key) == (more > 0)), "{json}");
         assert!(keys.iter().all(|key| object.contains_key(*key)), "{json}");
         assert_eq!((&json["states"], &json["verdict"]), (&101.into(), &"verified".into()));
         assert!(json["violations"].is_array() && json["seconds"].is_f64());

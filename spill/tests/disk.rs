@@ -157,6 +157,7 @@ mod real {
         first.lock().unwrap();
         first.lock().unwrap();
         assert!(matches!(second.lock(), Err(Error::Locked { file }) if file == RealDisk::LOCK));
+        assert!(second.is_locked());
         drop(first);
         second.lock().unwrap();
     }

@@ -435,7 +435,14 @@ pub struct ResumeArgs {
 #[derive(Args, Clone, Debug)]
 pub struct StatusArgs {
     /// The search directory
-    pub dir: PathBuf,
+    #[arg(required_unless_present = "all")]
+    pub dir: Option<PathBuf>,
+    /// List the searches that were begun without --dir, in temporary directories
+    #[arg(long, conflicts_with = "dir")]
+    pub all: bool,
+    /// Remove those of them that are not running
+    #[arg(long, requires = "all", conflicts_with = "dir")]
+    pub remove_stale: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
 
 /// From so many bytes on, a budget is shown in GiB.
 const GIB_FROM: u64 = 4 << 30;
@@ -13,6 +14,16 @@ const GIB_FROM: u64 = 4 << 30;
 pub(super) fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     format!("{}:{:02}:{:02}", seconds / HOUR, seconds % HOUR / MINUTE, seconds % MINUTE)
+}
+
+/// About how long, in one unit: `12 s`, `14 min`, `5 h`, `3 days`.
+pub(super) fn about(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..MINUTE => format!("{seconds} s"),
+        seconds @ MINUTE..HOUR => format!("{} min", seconds / MINUTE),
+        seconds if seconds < 2 * DAY => format!("{} h", seconds / HOUR),
+        seconds => format!("{} days", seconds / DAY),
+    }
 }
 
 /// How many a second: `950/s`, `8.1 k/s`, `1.3 M/s`.
@@ -56,6 +67,23 @@ mod tests {
         assert_eq!(told(0), "0:00:00");
         assert_eq!(told(134), "0:02:14");
         assert_eq!(told(100 * HOUR + 59 * MINUTE + 59), "100:59:59");
+    }
+
+    #[test]
+    fn how_long_ago_is_told_in_one_unit() {
+        let told = |seconds| about(Duration::from_secs(seconds));
+        for (seconds, words) in [
+            (0, "0 s"),
+            (59, "59 s"),
+            (60, "1 min"),
+            (HOUR - 1, "59 min"),
+            (HOUR, "1 h"),
+            (2 * DAY - 1, "47 h"),
+            (2 * DAY, "2 days"),
+            (400 * DAY, "400 days"),
+        ] {
+            assert_eq!(told(seconds), words);
+        }
     }
 
     #[test]

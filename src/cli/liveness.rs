@@ -1,7 +1,8 @@
 //! `check --ltl` and `check --automaton`, and `resume`, `status` and `trace` of such a search: whether all runs have a property.
 
-use super::args::{CheckArgs, KeyOrderArg, ResumeArgs, RunArgs, StatusArgs, StoreArg, TraceArgs};
+use super::args::{CheckArgs, KeyOrderArg, ResumeArgs, RunArgs, StoreArg, TraceArgs};
 use super::failure::{self, Failure};
+use super::going::{heading, with_going};
 use super::progress::{self, Display};
 use super::signals::Signals;
 use super::{Ending, model, output, print, reduce, run, say, trace};
@@ -14,10 +15,10 @@ use crate::search::lasso::{Probe, ProbeLimits, Probed};
 use crate::search::shortest::Shorter;
 use crate::search::{Control, MemoryPlan, Outcome, Storage};
 use crate::session::{
-    Budget, Directory, Error, Fairness, Job, Judged, Pursued, Pursuit, Reduce, Searched, Swept,
-    TextModel, Wanted, Watched, verdict,
+    Budget, Contents, Directory, Error, Fairness, Going, Job, Judged, Pursued, Pursuit, Reduce,
+    Searched, Swept, TextModel, Wanted, Watched, verdict,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use spill::RealDisk;
 use std::path::Path;
 use std::sync::Arc;
@@ -329,28 +330,22 @@ pub(super) fn trace(args: &TraceArgs, job: &Job, saved: Option<&Saved>) -> Endin
 }
 
 /// How far a search in a directory is.
-pub(super) fn status(
-    args: &StatusArgs,
-    job: &Job,
-    (saved, running): (Option<&Saved>, bool),
-) -> Ending {
+pub(super) fn status(dir: &Path, contents: &Contents, going: &Going, json: bool) -> Ending {
+    let Contents { job, saved, .. } = contents;
     let watched = job.watched()?;
     let watched = watched.unwrap_or_else(|| unreachable!("such a job asks about runs"));
-    let open = |error| Error::Open(args.dir.clone(), error);
-    let disk = RealDisk::open(&args.dir).map_err(open)?;
+    let open = |error| Error::Open(dir.to_path_buf(), error);
+    let disk = RealDisk::open(dir).map_err(open)?;
     let swept = Swept::in_directory(&disk).map_err(open)?;
-    let outcome = saved.map(Saved::outcome).transpose().map_err(open)?.unwrap_or_default();
+    let outcome = saved.as_ref().map(Saved::outcome).transpose().map_err(open)?.unwrap_or_default();
     let told = Told::on_disk(Probed::Open, &outcome, swept);
     let searched = watched.model.searched();
     let fairness = job.runs().map_or(Fairness::None, |(.., fairness)| fairness);
     let of = (&watched, &searched, fairness);
-    match args.json {
-        true => print(&as_json(of, &told, None)),
-        false => {
-            let state = if running { "running" } else { "not running" };
-            print(&format!("{state}; at the last checkpoint:\n{}", as_text(of, &told, None)));
-        }
-    }
+    print(&match json {
+        true => format!("{:#}\n", with_going(as_json(of, &told, None), going)),
+        false => heading(going, swept.is_none()) + &as_text(of, &told, None),
+    });
     Ok(failure::VERIFIED)
 }
 
@@ -382,7 +377,7 @@ fn tell((watched, judged, trail): Asked<'_, '_>, told: &Told, json: bool) -> End
     }
     let of = (watched, judged.searched, judged.fairness());
     match json {
-        true => print(&as_json(of, told, run.as_ref())),
+        true => print(&format!("{:#}\n", as_json(of, told, run.as_ref()))),
         false => print(&as_text(of, told, run.as_ref())),
     }
     Ok(code(&told.found))
@@ -505,11 +500,11 @@ fn as_json(
     (watched, searched, fairness): (&Watched, &Searched<'_>, Fairness),
     told: &Told,
     run: Option<&Run<'_>>,
-) -> String {
+) -> Value {
     let swept = told.stage.swept();
     let unused = searched.stack().unused();
     let unused = unused.iter().map(|it| json!({ "name": it.name, "why": it.why }));
-    let object = json!({
+    json!({
         "model": watched.model.name(),
         "language": watched.model.language.name,
         "property": watched.name,
@@ -527,6 +522,5 @@ fn as_json(
         "states_left": swept.map(|it| it.set),
         "shortened": told.shortened.map(report::shortened),
         "counterexample": run.map(|run| run.json(&watched.model.sources)),
-    });
-    format!("{object:#}\n")
+    })
 }

@@ -6,6 +6,7 @@ mod explain;
 mod failure;
 mod figures;
 mod foreign;
+mod going;
 mod languages;
 mod liveness;
 mod model;
@@ -17,6 +18,7 @@ mod signals;
 mod simulate;
 mod status;
 mod storage;
+mod temporary;
 mod trace;
 
 pub use allocation::Allocator;

@@ -1,27 +1,38 @@
-//! `status`: how far a search is, or was at its last checkpoint.
+//! `status`: whether a search is running, for how long, and how far it was at its last checkpoint.
 
 use super::args::StatusArgs;
-use super::failure;
-use super::{Ending, liveness, print};
+use super::going::{heading, with_going};
+use super::{Ending, failure, liveness, print, temporary};
 use crate::report::{self, Report};
 use crate::search::Outcome;
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::Rebuilt;
 use crate::search::storage::SavedStorage;
-use crate::session::{Contents, Evidence, shortened_in};
+use crate::session::{Contents, Evidence, Going, shortened_in};
+use std::path::Path;
 
 /// `spillway status`.
 pub(super) fn status(args: &StatusArgs) -> Ending {
-    let Contents { job, saved, bytes, running, .. } = Contents::read(&args.dir)?;
-    if job.runs().is_some() {
-        return liveness::status(args, &job, (saved.as_ref(), running));
+    match &args.dir {
+        None => temporary::list(args.remove_stale, args.json),
+        Some(dir) => status_of(dir, args.json),
     }
-    let model = job.model(&args.dir)?;
+}
+
+/// How the search in a directory goes.
+fn status_of(dir: &Path, as_json: bool) -> Ending {
+    let contents = Contents::read(dir)?;
+    let going = Going::of(dir, &contents);
+    if contents.job.runs().is_some() {
+        return liveness::status(dir, &contents, &going, as_json);
+    }
+    let Contents { job, saved, bytes, .. } = contents;
+    let model = job.model(dir)?;
     let limits = job.limits(None);
     let (reduced, about) = (model.searched(), model.about(&limits));
     let outcome = match &saved {
         Some(saved) => {
-            let (dir, limits, sources) = (&*args.dir, &limits, &model.sources);
+            let (limits, sources) = (&limits, &model.sources);
             Evidence { saved, dir, limits, sources }.outcome(reduced.model())?
         }
         None => Outcome::default(),
@@ -49,16 +60,15 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
         outcome: &outcome,
         seconds: saved.as_ref().map_or(0.0, |saved| saved.seconds),
         peak_rss_bytes: saved.as_ref().map_or(0, |saved| saved.peak_rss_bytes),
-        shortened: shortened_in(&args.dir, &found)?,
+        shortened: shortened_in(dir, &found)?,
         disk: DiskFigures { peak: disk.peak.max(bytes), ..disk },
         store_bytes: bytes,
-        dir: Some(args.dir.display().to_string()),
+        dir: Some(dir.display().to_string()),
     };
-    match args.json {
-        true => print(&format!("{:#}\n", report::result(&report))),
+    match as_json {
+        true => print(&format!("{:#}\n", with_going(report::result(&report), &going))),
         false => {
-            let state = if running { "running" } else { "not running" };
-            print(&format!("{state}; at the last checkpoint:\n{}", report::print_result(&report)));
+            print(&(heading(&going, true) + &report::print_result(&report)));
             saved.iter().for_each(|saved| print(&format!("{}\n", saved.plan)));
         }
     }

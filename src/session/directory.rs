@@ -7,6 +7,7 @@ use super::error::{Error, Taken};
 use super::means::{MEANS, Means};
 use super::reduce::{Reduce, Steps};
 use super::searched::Decided;
+use super::sitting::{SITTING, Sitting};
 use super::watched::{Fairness, Kept, Watched};
 use super::{Searched, TextModel};
 use crate::exec::Model;
@@ -29,7 +30,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The name of the job's file.
-const JOB: &str = "job";
+pub(super) const JOB: &str = "job";
+
+/// Names of temporary search directories begin with this.
+pub(super) const PREFIX: &str = "spillway-";
 
 /// What is in the place of a language where the model is a Rust type.
 pub(super) const RUST: &str = "rust";
@@ -390,7 +394,7 @@ impl Directory {
         let (path, temporary) = match path {
             Some(path) => (path.to_path_buf(), None),
             None => {
-                let made = tempfile::Builder::new().prefix("spillway-").tempdir();
+                let made = tempfile::Builder::new().prefix(PREFIX).tempdir();
                 let made = made.map_err(|error| Error::Temporary(std::env::temp_dir(), error))?;
                 (made.path().to_path_buf(), Some(made))
             }
@@ -516,6 +520,8 @@ pub struct Contents {
     pub saved: Option<Saved>,
     /// What the last sitting takes, if it told.
     pub means: Option<Means>,
+    /// How the last sitting began, if it told: only to be shown.
+    pub sitting: Option<Sitting>,
     /// The bytes of all files.
     pub bytes: u64,
     /// Whether a search is running in it.
@@ -546,8 +552,8 @@ impl Contents {
             return Err(Error::Open(path.to_path_buf(), error));
         }
         let bytes = files.iter().map(|(_, length)| length).sum();
-        let running = matches!(disk.lock(), Err(spill::Error::Locked { .. }));
-        Ok(Contents { job, saved, means, bytes, running })
+        let sitting = has(SITTING).then(|| Sitting::load(&disk)).flatten();
+        Ok(Contents { job, saved, means, sitting, bytes, running: disk.is_locked() })
     }
 }
 

@@ -10,6 +10,7 @@ mod directory;
 mod error;
 mod evidence;
 mod found;
+mod going;
 mod judged;
 mod liveness;
 mod means;
@@ -19,7 +20,9 @@ mod reduce;
 mod runnable;
 mod searched;
 mod shorter;
+mod sitting;
 mod slots;
+mod temporary;
 mod text;
 mod watched;
 
@@ -29,6 +32,7 @@ pub use directory::{Contents, Directory, Job};
 pub use error::{Error, Taken};
 pub use evidence::Evidence;
 pub use found::Found;
+pub use going::{Going, Reached};
 pub use judged::Judged;
 pub use liveness::{AcceptingParts, Shown, probe_product, probe_reduced, replay, verdict};
 pub use means::Means;
@@ -38,7 +42,9 @@ pub use reduce::{Reduce, Steps};
 pub use runnable::Runnable;
 pub use searched::{About, Searched};
 pub use shorter::{Unreduced, shortened_in, traced_in};
+pub use sitting::Sitting;
 pub use slots::{exceeded, fewer};
+pub use temporary::{JobFound, Removal, Temporary, temporary_in};
 pub use text::{TextModel, read_text};
 pub use watched::{Fairness, Kept, Wanted, Watched};
 
@@ -121,6 +127,7 @@ impl<'m> Session<'m> {
 
     /// Searches to the end, or until `control` says to stop: from a checkpoint, if there is one.
     pub fn run(&mut self, saved: Option<Saved>, control: &Control) -> Result<Outcome, Error> {
+        Sitting::after(saved.as_ref()).keep(&*self.directory.disk);
         let came_to = self.search(saved, control);
         let came_to = came_to.map_err(|error| {
             self.directory.keep();

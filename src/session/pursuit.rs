@@ -3,6 +3,7 @@
 
 use super::directory::Directory;
 use super::liveness::AcceptingParts;
+use super::sitting::Sitting;
 use super::{Error, Judged, Watched};
 use crate::exec::{FairSteps, Findings, Model};
 use crate::reduce::claim::ClaimProduct;
@@ -120,6 +121,7 @@ impl<'m> Pursuit<'m> {
 
     /// Searches to the end, or until `control` says to stop: from a checkpoint, if there is one.
     pub fn run(&mut self, saved: Option<Saved>, control: &Control) -> Result<Pursued, Error> {
+        Sitting::after(saved.as_ref()).keep(&*self.directory.disk);
         self.pursue(saved, control).map_err(|error| {
             self.directory.keep();
             Error::Run(self.directory.path.clone(), error)

@@ -14,7 +14,7 @@ use crate::search::{Limits, Storage};
 use std::path::{Path, PathBuf};
 
 /// The folder's name.
-const FOLDER: &str = "shorter";
+pub(super) const FOLDER: &str = "shorter";
 
 /// A model as it is searched without putting steps off, what there is to tell of it, and what to keep.
 pub struct Unreduced<'m> {

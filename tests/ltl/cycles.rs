@@ -292,8 +292,12 @@ fn properties_are_decided_on_disk_as_in_memory() {
             );
             let told = bench.json(&["status", &dir], 0);
             assert_eq!(told["verdict"], "incomplete", "{formula}");
+            // How the search goes is told by `status` besides.
             let traced = bench.json(&["trace", &dir], 0);
-            assert_eq!(traced, told, "{formula}");
+            for (key, value) in traced.as_object().unwrap() {
+                assert_eq!(told.get(key), Some(value), "{formula}: {key}");
+            }
+            assert!(told["running"] == false && traced.get("running").is_none(), "{told}");
             let Told { code: found, err, .. } = bench.run(&stopped);
             assert!(found == 2 && err.contains("goes on with it"), "{err}");
             let other = ["check", model, "--ltl", "X X X (0 == 1)"];

@@ -1,9 +1,12 @@
-//! Searches that somebody looks at while they run: on a terminal, in a log.
+//! Searches that somebody looks at while they run, on a terminal, in a log, by `status`; and what is left of those that were
+//! killed.
 
-use super::{Bench, Ran};
-use std::fs::File;
+use super::{Bench, GRID, Ran};
+use serde_json::Value;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -133,4 +136,230 @@ fn a_log_gets_plain_lines_and_the_name_of_a_temporary_directory() {
         let ran = Ran::from(child.wait_with_output().unwrap());
         assert_eq!(ran.code, 3);
     }
+}
+
+/// Waits until something is so.
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+impl Bench {
+    /// Begins a search that does not end.
+    fn begun(&self, flags: &[&str]) -> Child {
+        let model = self.write("m.dve", ENDLESS);
+        let means = ["--memory", "64MiB", "--threads", "1"];
+        let mut command = self.command(&[&["check", &model], &means[..], flags].concat());
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    fn status(&self, dir: &str) -> Value {
+        let ran = self.run(&["status", dir, "--json"]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        ran.json()
+    }
+}
+
+fn killed(mut child: Child) {
+    signal(&child, "-KILL");
+    assert_eq!(child.wait().unwrap().code(), None);
+}
+
+/// What `status` tells beside the result.
+pub const GOING: [&str; 7] = [
+    "running",
+    "running_seconds",
+    "checkpoint_seconds_ago",
+    "level",
+    "frontier",
+    "frontier_expanded",
+    "sitting_states_per_second",
+];
+
+#[test]
+fn status_tells_of_a_running_search_for_how_long_how_far_and_how_fast() {
+    let bench = Bench::new();
+    let child = bench.begun(&["--dir", "d"]);
+    wait_until("a checkpoint", || bench.path("d/manifest").exists());
+    let mut json = Value::Null;
+    wait_until("a rate", || {
+        json = bench.status("d");
+        json["sitting_states_per_second"].is_f64()
+    });
+    assert_eq!(json["running"], true);
+    for key in GOING.into_iter().skip(1) {
+        assert!(json[key].as_f64().is_some_and(|it| it >= 0.0), "{key}: {json}");
+    }
+    // Each level has one state.
+    assert_eq!(json["level"].as_u64().unwrap() + 1, json["states"].as_u64().unwrap());
+    assert_eq!(json["frontier"], 1);
+    let text = bench.run(&["status", "d"]).out;
+    let mut lines = text.lines();
+    let (first, second) = (lines.next().unwrap(), lines.next().unwrap());
+    assert!(first.starts_with("running for 0:0") && first.ends_with(" ago:"), "{text}");
+    assert!(first.contains("; last checkpoint "), "{text}");
+    for words in ["  level ", " states, ", "/s, ", "frontier 1, "] {
+        assert!(second.contains(words), "{text}");
+    }
+    killed(child);
+    let json = bench.status("d");
+    assert_eq!((&json["running"], &json["running_seconds"]), (&false.into(), &Value::Null));
+    assert!(json["sitting_states_per_second"].is_f64() && json["level"].is_u64());
+    assert!(bench.run(&["status", "d"]).out.starts_with("not running; last checkpoint "));
+    // What was searched before is not this sitting's.
+    assert_eq!(bench.run(&["resume", "d", "--max-time", "0s"]).code, 3);
+    let after = bench.status("d");
+    assert_eq!(after["sitting_states_per_second"], Value::Null);
+    assert!(after["states"].as_u64() >= json["states"].as_u64(), "{after}");
+}
+
+#[test]
+fn a_search_goes_on_where_nothing_is_known_of_the_sitting_before() {
+    let bench = Bench::new();
+    let child = bench.begun(&["--dir", "d"]);
+    wait_until("a checkpoint", || bench.path("d/manifest").exists());
+    fs::write(bench.path("d/sitting"), "nonsense").unwrap();
+    let json = bench.status("d");
+    assert_eq!((&json["running"], &json["running_seconds"]), (&true.into(), &Value::Null));
+    assert!(bench.run(&["status", "d"]).out.starts_with("running; last checkpoint "));
+    killed(child);
+    assert_eq!(bench.run(&["resume", "d", "--max-time", "0s"]).code, 3);
+    assert_eq!(bench.status("d")["running"], false);
+}
+
+#[test]
+fn status_tells_of_a_search_about_runs_that_it_is_running() {
+    let bench = Bench::new();
+    let child = bench.begun(&["--dir", "d", "--ltl", "[] (x == 0 -> <> y == 30001)"]);
+    wait_until("a checkpoint", || bench.path("d/manifest").exists());
+    let json = bench.status("d");
+    assert_eq!((&json["running"], &json["stage"]), (&true.into(), &"reaching states".into()));
+    assert!(GOING.iter().all(|key| !json[key].is_null() || key.starts_with("sitting")), "{json}");
+    let text = bench.run(&["status", "d"]).out;
+    assert!(text.starts_with("running for 0:0") && text.contains("\n  level "), "{text}");
+    killed(child);
+    assert_eq!(bench.status("d")["running"], false);
+}
+
+/// A copy of a directory without folders.
+fn copied(from: &Path, to: PathBuf) -> PathBuf {
+    fs::create_dir(&to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+    to
+}
+
+fn told<'j>(all: &'j Value, dir: &Path) -> Option<&'j Value> {
+    let searches = all["searches"].as_array().unwrap();
+    searches.iter().find(|it| it["dir"] == dir.to_str().unwrap())
+}
+
+#[test]
+fn searches_in_temporary_directories_are_listed_and_stale_ones_removed_on_request() {
+    let bench = Bench::new();
+    let all = |flags: &[&str]| bench.run(&[&["status", "--all"], flags].concat());
+    assert_eq!(bench.check(GRID, &["--max-states", "1000", "--reduce", "none"]).code, 3);
+    let tmp = bench.path("tmp");
+    let stale = tmp.join(&bench.files("tmp")[0]);
+    let child = bench.begun(&[]);
+    let mut running = PathBuf::new();
+    wait_until("a second search", || {
+        let mut made = bench.files("tmp").into_iter().map(|name| tmp.join(name));
+        running = made.find(|it| *it != stale).unwrap_or_default();
+        running.join("manifest").exists()
+    });
+    // With a search for something shorter in it, and what a kill may leave.
+    let deep = copied(&stale, tmp.join("spillway-deep"));
+    copied(&stale, deep.join("shorter"));
+    fs::write(deep.join("manifest.new"), "").unwrap();
+    let other_version = copied(&stale, tmp.join("spillway-other"));
+    let format = spillway::search::checkpoint::FORMAT;
+    let newer = spill::Format { version: format.version + 1, ..format };
+    let disk = spill::RealDisk::open(&other_version).unwrap();
+    spill::commit(&disk, "job", newer, b"whatever").unwrap();
+    let damaged = copied(&stale, tmp.join("spillway-damaged"));
+    fs::write(damaged.join("job"), "dear reader").unwrap();
+    let foreign = copied(&stale, tmp.join("spillway-foreign"));
+    fs::write(foreign.join("letter.txt"), "dear reader").unwrap();
+    // None of these is a search, or where one is made.
+    let elsewhere = copied(&stale, tmp.join("elsewhere"));
+    let linked = tmp.join("spillway-linked");
+    std::os::unix::fs::symlink(&elsewhere, &linked).unwrap();
+    fs::create_dir(tmp.join("spillway-empty")).unwrap();
+    fs::write(tmp.join("spillway-file"), "").unwrap();
+
+    let listed = all(&["--json"]).json();
+    assert_eq!(listed["folder"], tmp.to_str().unwrap());
+    assert_eq!(listed["searches"].as_array().unwrap().len(), 6, "{listed}");
+    for (dir, is_running, model) in [
+        (&stale, false, Value::from("model.dve")),
+        (&running, true, Value::from("m.dve")),
+        (&deep, false, Value::from("model.dve")),
+        (&other_version, false, Value::Null),
+        (&damaged, false, Value::Null),
+        (&foreign, false, Value::from("model.dve")),
+    ] {
+        let search = told(&listed, dir).unwrap();
+        assert_eq!((&search["running"], &search["model"]), (&is_running.into(), &model));
+        assert_eq!(search["problem"].is_string(), model.is_null(), "{search}");
+        assert!(search["bytes"].as_u64().unwrap() > 0 && search["removed"] == false, "{search}");
+        assert!(search["age_seconds"].is_f64() && search["checkpoint_seconds_ago"].is_f64());
+    }
+    let bytes = |dir| told(&listed, dir).unwrap()["bytes"].as_u64().unwrap();
+    assert_eq!(bytes(&deep), 2 * bytes(&stale));
+    let text = all(&[]);
+    assert_eq!((text.code, text.err.as_str()), (0, ""));
+    let line = |dir: &Path| {
+        let line = text.out.lines().find(|line| line.contains(dir.to_str().unwrap()));
+        line.unwrap_or_else(|| panic!("{}", text.out))
+    };
+    assert!(line(&stale).starts_with("not running") && line(&stale).ends_with("  model.dve"));
+    assert!(line(&running).starts_with("running") && line(&running).ends_with("  m.dve"));
+    assert!(line(&damaged).starts_with("damaged"), "{}", text.out);
+    assert!(text.out.ends_with("removes all that are not running\n"), "{}", text.out);
+
+    let removed = all(&["--remove-stale"]);
+    assert_eq!(removed.code, 0, "{}", removed.err);
+    assert!(removed.out.contains("\n3 searches removed, "), "{}", removed.out);
+    for (dir, why) in [(&damaged, "its job is damaged"), (&foreign, "letter.txt in it")] {
+        let note = format!("note: {} is left: {why}", dir.display());
+        assert!(removed.err.contains(&note), "{}", removed.err);
+    }
+    for gone in [&stale, &deep, &other_version] {
+        assert!(!gone.exists(), "{}", gone.display());
+    }
+    let left = [&running, &damaged, &foreign, &elsewhere, &linked];
+    assert!(left.iter().all(|dir| dir.join("manifest").exists() && dir.join("job").exists()));
+    assert!(foreign.join("letter.txt").exists() && tmp.join("spillway-empty").exists());
+
+    // Once it is killed it is stale, too.
+    fs::remove_file(foreign.join("letter.txt")).unwrap();
+    killed(child);
+    let removed = all(&["--remove-stale", "--json"]).json();
+    assert_eq!(told(&removed, &running).unwrap()["removed"], true);
+    assert_eq!(told(&removed, &foreign).unwrap()["removed"], true);
+    assert_eq!(told(&removed, &damaged).unwrap()["removed"], false);
+    assert!(!running.exists() && !foreign.exists() && damaged.exists());
+}
+
+#[test]
+fn a_search_that_cannot_be_removed_is_told_and_wrong_flags_are_refused() {
+    let bench = Bench::new();
+    let none = bench.run(&["status", "--all"]);
+    let said = format!("no searches in {}\n", bench.path("tmp").display());
+    assert_eq!((none.code, none.out), (0, said));
+    let empty = bench.run(&["status", "--all", "--json"]).json();
+    assert_eq!(empty["searches"], Value::Array(Vec::new()));
+    bench.run(&["status"]).refused(2, &["<DIR"]);
+    bench.run(&["status", "d", "--all"]).refused(2, &["cannot be used with"]);
+    bench.run(&["status", "d", "--remove-stale"]).refused(2, &["cannot be used with"]);
+    bench.run(&["status", "--remove-stale"]).refused(2, &["--all"]);
+    let mut command = bench.command(&["status", "--all"]);
+    let nowhere = Ran::from(command.env("TMPDIR", bench.path("nowhere")).output().unwrap());
+    nowhere.refused(2, &["nowhere", "No such file"]);
 }

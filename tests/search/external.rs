@@ -76,6 +76,25 @@ proptest! {
     }
 }
 
+#[test]
+fn states_of_earlier_sittings_are_not_in_the_rate_of_this_one() {
+    let shape = Graph { nodes: 5_000, degree: 4, spread: 50, width: 8, broken: 0, dense: u64::MAX };
+    let states: u64 = memory::search(&shape, &Limits::default()).unwrap().states();
+    let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+    let plan = tiny_plan(1, shape.width, 1_000, 1_000);
+    let limits = Limits { max_states: Some(states / 2), ..Limits::default() };
+    let control = Control::default();
+    begin_or_resume(&shape, &disk, plan, &limits, &control).unwrap().run().unwrap();
+    let found = control.progress.states.load(Ordering::Relaxed);
+    assert!((1..states).contains(&found), "{found} of {states}");
+    let control = Control::default();
+    let _search = begin_or_resume(&shape, &disk, plan, &Limits::default(), &control).unwrap();
+    assert_eq!(control.progress.states.load(Ordering::Relaxed), found);
+    // A rate is told only when some time has gone by.
+    std::thread::sleep(Duration::from_millis(150));
+    assert_eq!(control.rate(), None);
+}
+
 /// A model at work when it is time to stop: it leaves early, after some of the states and successors.
 struct Interrupted<'a> {
     graph: &'a Graph,

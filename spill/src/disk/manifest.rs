@@ -86,12 +86,35 @@ pub fn commit_value<T>(disk: &dyn Disk, name: &str, format: Format, value: &T) -
 where
     T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, rancor::Error>>,
 {
-    let bytes = rkyv::to_bytes::<rancor::Error>(value)
-        .map_err(|error| Error::corrupt(name, 0, format!("cannot encode: {error}")))?;
-    commit(disk, name, format, &bytes)
+    commit(disk, name, format, &encoded(name, value)?)
 }
 
-/// The value that [`commit_value`] made the payload of `name`, every part of it checked.
+/// Replaces the value of `name`, atomically for whoever reads it meanwhile, but not durably: after a loss of power it may be
+/// the old one, damaged or gone. For what is only shown, and no search rests on.
+pub fn put_value<T>(disk: &dyn Disk, name: &str, format: Format, value: &T) -> Result<()>
+where
+    T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, rancor::Error>>,
+{
+    let new = format!("{name}.new");
+    let bytes = encoded(name, value)?;
+    let mut file = disk.create(&new)?;
+    file.write(&header(format, &bytes))?;
+    file.write(&bytes)?;
+    file.flush()?;
+    drop(file);
+    disk.rename(&new, name)
+}
+
+/// The archived form of a value.
+fn encoded<T>(name: &str, value: &T) -> Result<AlignedVec>
+where
+    T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, rancor::Error>>,
+{
+    rkyv::to_bytes::<rancor::Error>(value)
+        .map_err(|error| Error::corrupt(name, 0, format!("cannot encode: {error}")))
+}
+
+/// The value that [`commit_value`] or [`put_value`] made the payload of `name`, every part of it checked.
 pub fn load_value<T>(disk: &dyn Disk, name: &str, format: Format) -> Result<T>
 where
     T: Archive,

@@ -26,7 +26,7 @@ mod real;
 pub use checksum::checksum;
 pub use error::{Error, Result};
 pub use fault::FaultDisk;
-pub use manifest::{Format, commit, commit_value, load, load_value};
+pub use manifest::{Format, commit, commit_value, load, load_value, put_value};
 pub use map::Mapped;
 pub use metered::{Metered, Usage};
 pub use real::RealDisk;

@@ -75,6 +75,16 @@ impl RealDisk {
         Ok(())
     }
 
+    /// Whether another `RealDisk`, of this process or another, holds the lock. Nothing is made or written to find out, and
+    /// any number may ask at a time.
+    pub fn is_locked(&self) -> bool {
+        let open = || {
+            self.check_regular(Self::LOCK)?;
+            File::open(self.at(Self::LOCK))
+        };
+        open().is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
     fn at(&self, name: &str) -> PathBuf {
         let mut components = Path::new(name).components();
         let first = components.next();

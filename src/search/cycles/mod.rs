@@ -39,7 +39,7 @@ mod saved;
 mod sweep;
 mod walk;
 
-pub use saved::{STAGES, SavedCycles};
+pub use saved::{CYCLES, STAGES, SavedCycles};
 pub use sweep::Turn;
 
 use super::checkpoint::Saved;

@@ -1,0 +1,143 @@
+//! `status --all`: searches in temporary directories, and the end of those that nobody searches in.
+
+use super::failure::{self, Failure};
+use super::{Ending, figures, print, say};
+use crate::session::{JobFound, Removal, Temporary, temporary_in};
+use serde_json::{Value, json};
+
+/// Lists the searches in temporary directories, and removes the stale ones if that is wanted.
+pub(super) fn list(remove_stale: bool, as_json: bool) -> Ending {
+    let folder = std::env::temp_dir();
+    let all = temporary_in(&folder)?;
+    let (mut ends, mut failed) = (Vec::new(), Vec::new());
+    for search in &all {
+        let is_to_go = remove_stale && !search.running;
+        match is_to_go.then(|| search.remove()).transpose() {
+            Ok(end) => {
+                end.iter().filter_map(|end| why_left(search, end)).for_each(say);
+                ends.push(end);
+            }
+            Err(error) => {
+                failed.push(error.to_string());
+                ends.push(None);
+            }
+        }
+    }
+    let both = || all.iter().zip(&ends);
+    let folder = folder.display().to_string();
+    match as_json {
+        true => {
+            let searches: Vec<Value> = both().map(|(it, end)| to_json(it, end.as_ref())).collect();
+            print(&format!("{:#}\n", json!({ "folder": folder, "searches": searches })));
+        }
+        false if all.is_empty() => print(&format!("no searches in {folder}\n")),
+        false => {
+            print(&table(both()));
+            print(&summary(both(), remove_stale));
+        }
+    }
+    match failed.is_empty() {
+        true => Ok(failure::VERIFIED),
+        false => Err(Failure::wrong(failed.join("\nerror: "))),
+    }
+}
+
+/// Why a directory that was to go is still there.
+fn why_left(search: &Temporary, end: &Removal) -> Option<String> {
+    let why = match end {
+        Removal::Removed => return None,
+        Removal::Running => "a search is running in it".to_owned(),
+        Removal::Foreign(name) => format!("{name} in it is no search's"),
+        Removal::Damaged => "its job is damaged, so that it may be no search's".to_owned(),
+    };
+    Some(format!("note: {} is left: {why}", search.path.display()))
+}
+
+/// What a search is now.
+fn state(search: &Temporary, end: Option<&Removal>) -> &'static str {
+    match (end, &search.found) {
+        (Some(Removal::Removed), _) => "removed",
+        _ if search.running => "running",
+        (_, JobFound::Damaged(_)) => "damaged",
+        _ => "not running",
+    }
+}
+
+fn model(search: &Temporary) -> Option<&str> {
+    match &search.found {
+        JobFound::Search { model, .. } => Some(model),
+        JobFound::OtherVersion(_) | JobFound::Damaged(_) => None,
+    }
+}
+
+/// What keeps a search from being gone on with.
+fn problem(search: &Temporary) -> Option<String> {
+    match &search.found {
+        JobFound::Search { .. } => None,
+        JobFound::OtherVersion(error) | JobFound::Damaged(error) => Some(error.to_string()),
+    }
+}
+
+/// A line for each search.
+fn table<'a>(all: impl Iterator<Item = (&'a Temporary, &'a Option<Removal>)>) -> String {
+    let mut rows = vec![["STATE", "BEGUN", "SIZE", "DIRECTORY", "MODEL"].map(str::to_owned)];
+    for (search, end) in all {
+        let named = model(search).map(str::to_owned).or_else(|| problem(search));
+        rows.push([
+            state(search, end.as_ref()).to_owned(),
+            format!("{} ago", figures::about(search.age)),
+            figures::size(search.bytes),
+            search.path.display().to_string(),
+            named.unwrap_or_default(),
+        ]);
+    }
+    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 5] = std::array::from_fn(width);
+    let line = |[state, begun, size, dir, model]: &[String; 5]| {
+        let [first, second, third, fourth, _] = widths;
+        format!("{state:first$}  {begun:>second$}  {size:>third$}  {dir:fourth$}  {model}\n")
+    };
+    rows.iter().map(line).collect()
+}
+
+/// What there is to do now.
+fn summary<'a>(
+    all: impl Iterator<Item = (&'a Temporary, &'a Option<Removal>)>,
+    remove_stale: bool,
+) -> String {
+    let (mut stale, mut removed, mut bytes) = (0, 0, 0);
+    for (search, end) in all {
+        stale += u64::from(!search.running);
+        if *end == Some(Removal::Removed) {
+            (removed, bytes) = (removed + 1, bytes + search.bytes);
+        }
+    }
+    match remove_stale {
+        true => {
+            let searches = if removed == 1 { "search" } else { "searches" };
+            format!("{removed} {searches} removed, {}\n", figures::size(bytes))
+        }
+        false if stale == 0 => String::new(),
+        false => "`spillway resume DIRECTORY` goes on with one that is not running,\n\
+                  `spillway status --all --remove-stale` removes all that are not running\n"
+            .to_owned(),
+    }
+}
+
+fn to_json(search: &Temporary, end: Option<&Removal>) -> Value {
+    let language = match &search.found {
+        JobFound::Search { language, .. } => Some(language),
+        JobFound::OtherVersion(_) | JobFound::Damaged(_) => None,
+    };
+    json!({
+        "dir": search.path.display().to_string(),
+        "model": model(search),
+        "language": language,
+        "running": search.running,
+        "age_seconds": search.age.as_secs_f64(),
+        "checkpoint_seconds_ago": search.checkpoint_ago.map(|it| it.as_secs_f64()),
+        "bytes": search.bytes,
+        "removed": end == Some(&Removal::Removed),
+        "problem": problem(search),
+    })
+}

@@ -1,0 +1,74 @@
+//! How a search goes that may be running now: what its directory tells whoever looks on.
+
+use super::Contents;
+use super::sitting::{Sitting, all_expanded, last_level};
+use crate::search::checkpoint::{MANIFEST, Saved};
+use crate::search::cycles::CYCLES;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How the search in a directory goes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Going {
+    /// Whether it is running now.
+    pub is_running: bool,
+    /// For how long, if it is and is known.
+    pub running_for: Option<Duration>,
+    /// How long ago the last checkpoint was made, by the clock of its file, if there is one.
+    pub checkpoint_ago: Option<Duration>,
+    /// Where it was then.
+    pub at: Option<Reached>,
+    /// States that were expanded a second in the last sitting, up to that checkpoint.
+    pub rate: Option<f64>,
+}
+
+/// Where a search was at a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// The number of the last level, from 0.
+    pub level: u64,
+    /// States found.
+    pub states: u64,
+    /// States of the last level.
+    pub frontier: u64,
+    /// How many of these were expanded.
+    pub expanded: u64,
+}
+
+impl Reached {
+    fn of(saved: &Saved) -> Reached {
+        let levels = &saved.store.levels;
+        let frontier = last_level(saved);
+        Reached {
+            level: levels.len().saturating_sub(1) as u64,
+            states: levels.each_keys().sum(),
+            frontier,
+            expanded: if saved.verdict == 0 { saved.open.expanded } else { frontier },
+        }
+    }
+}
+
+impl Going {
+    /// How the search in `dir`, which has these contents, goes.
+    pub fn of(dir: &Path, contents: &Contents) -> Going {
+        let Contents { saved, sitting, running, .. } = contents;
+        let ago = |then: SystemTime| SystemTime::now().duration_since(then).unwrap_or_default();
+        let begun = sitting.map(|it| UNIX_EPOCH + Duration::from_millis(it.begun));
+        let changed = |name: &&str| std::fs::metadata(dir.join(name)).and_then(|it| it.modified());
+        let last = [MANIFEST, CYCLES].iter().filter_map(|name| changed(name).ok()).max();
+        Going {
+            is_running: *running,
+            running_for: begun.filter(|_| *running).map(ago),
+            checkpoint_ago: last.filter(|_| saved.is_some()).map(ago),
+            at: saved.as_ref().map(Reached::of),
+            rate: saved.as_ref().zip(*sitting).and_then(|(saved, begun)| rate(saved, begun)),
+        }
+    }
+}
+
+/// States expanded a second between the beginning of a sitting and a checkpoint; nothing if that is of an earlier one.
+fn rate(saved: &Saved, begun: Sitting) -> Option<f64> {
+    let seconds = saved.seconds - begun.seconds;
+    let expanded = all_expanded(saved).checked_sub(begun.expanded)?;
+    (expanded > 0 && seconds > 0.0).then(|| expanded as f64 / seconds)
+}
