@@ -48,7 +48,7 @@ struct Shown<L> {
     is_quiet: bool,
     /// Said once, if it goes on for some time.
     note: Option<String>,
-    /// The line for so many columns.
+    /// The line for so many columns; none once the search was told to stop.
     line: L,
 }
 
@@ -65,6 +65,9 @@ impl Display {
         let is_drawn = output::columns().is_some();
         let mut last = None;
         let line = move |columns| {
+            if control.is_stopped() {
+                return None;
+            }
             let disk = Weak::upgrade(&disk).map_or(0, |disk| disk.usage().live);
             let (mut figures, stay) = Figures::of(&control, budget, disk);
             // What is over within a redrawing would only flicker.
@@ -72,7 +75,7 @@ impl Display {
             if is_drawn && !is_lasting {
                 figures.phase = figures.usual_phase();
             }
-            figures.line(columns)
+            Some(figures.line(columns))
         };
         Display::show(Shown { patience: Duration::ZERO, is_quiet: args.json, note, line })
     }
@@ -80,11 +83,12 @@ impl Display {
     /// Shows on a terminal that something is still at work which says nothing itself.
     pub(super) fn of_wait(what: String) -> Display {
         let begun = Instant::now();
-        let line = move |columns| cut(&format!("{what}, {} s", begun.elapsed().as_secs()), columns);
+        let line =
+            move |columns| Some(cut(&format!("{what}, {} s", begun.elapsed().as_secs()), columns));
         Display::show(Shown { patience: PATIENCE, is_quiet: true, note: None, line })
     }
 
-    fn show(shown: Shown<impl FnMut(usize) -> String + Send + 'static>) -> Display {
+    fn show(shown: Shown<impl FnMut(usize) -> Option<String> + Send + 'static>) -> Display {
         let (done, ended) = channel::<()>();
         let is_drawn = output::columns().is_some();
         let is_seen = is_drawn || !shown.is_quiet || shown.note.is_some();
@@ -98,7 +102,7 @@ impl Display {
     }
 }
 
-impl<L: FnMut(usize) -> String> Shown<L> {
+impl<L: FnMut(usize) -> Option<String>> Shown<L> {
     /// Draws the line again and again.
     fn draw(mut self, ended: &Receiver<()>) {
         if !goes_on(ended, self.patience) {
@@ -112,7 +116,13 @@ impl<L: FnMut(usize) -> String> Shown<L> {
                 output::draw(CLEAR);
                 say(note);
             }
-            let line = (self.line)(output::columns().unwrap_or(COLUMNS));
+            let Some(line) = (self.line)(output::columns().unwrap_or(COLUMNS)) else {
+                // A second signal ends the process at once: then no line is to be left.
+                output::draw(CLEAR);
+                say("stopping at a checkpoint");
+                let _ = ended.recv();
+                return;
+            };
             output::draw(&format!("{CLEAR}{line}\r"));
         }
         output::draw(CLEAR);
@@ -124,7 +134,7 @@ impl<L: FnMut(usize) -> String> Shown<L> {
             self.note.take().into_iter().for_each(say);
             match self.is_quiet {
                 true => return,
-                false => say((self.line)(COLUMNS)),
+                false => (self.line)(COLUMNS).into_iter().for_each(say),
             }
         }
     }
