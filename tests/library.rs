@@ -63,7 +63,8 @@ fn a_rust_type_is_searched_to_a_verdict_or_a_shortest_counterexample() {
     let way = found.counterexample().unwrap().unwrap();
     assert_eq!((found.verdict(), way.depth()), (Verdict::Violated, 12));
     let shown = found.to_string();
-    assert!(shown.contains("invariant: they never meet there (1 found, the first after 12 steps)"));
+    assert!(shown.contains("VIOLATED: invariant: they never meet there\n"), "{shown}");
+    assert!(shown.contains("\n  after    12 steps (shortest)\n"), "{shown}");
     assert!(shown.contains("   12  token ") && shown.contains("-> [3, 3, 3, 3]"), "{shown}");
 }
 

@@ -5,7 +5,7 @@ use super::failure::{self, Failure};
 use super::going::{heading, with_going};
 use super::progress::{self, Display};
 use super::signals::Signals;
-use super::{Ending, model, output, print, reduce, run, say, trace};
+use super::{Ending, model, output, print, reduce, run, say, trace, trail};
 use crate::exec::{Executor, Step, Tally, Violation};
 use crate::front::{ClaimChoice, TrailEnd};
 use crate::reduce::Refused;
@@ -26,8 +26,8 @@ use std::sync::Arc;
 /// The most states that are visited in memory.
 const STATES_MAX: u64 = 1_000_000;
 
-/// What is asked, the product whose runs are judged, and where a trail of what is found goes.
-type Asked<'a, 'm> = (&'a Watched, &'a Judged<'a, 'm>, Option<&'a Path>);
+/// What is asked, and the product whose runs are judged.
+type Asked<'a, 'm> = (&'a Watched, &'a Judged<'a, 'm>);
 
 /// What there is to tell of a search.
 struct Told {
@@ -148,10 +148,7 @@ pub(super) fn check_own(args: &CheckArgs, name: &str) -> Ending {
 
 fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
     let fairness = args.runs.fairness()?;
-    let trail = args.runs.spin_trail.as_deref();
-    if trail.is_some() {
-        trace::trail_of(&watched.model)?;
-    }
+    trail::refuse(args.run.spin_trail.as_deref(), &watched.model)?;
     let reduce = reduce::wanted_of_runs(&args.reductions)?;
     let ended = args.runs.ended(wanted);
     let apart = [
@@ -192,7 +189,7 @@ fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
     if probe.found != Probed::Open {
         signals.end_with(code(&probe.found), &control);
         let told = Told::of_probe(probe).shortened(&judged, args.run.room(), &control);
-        let code = tell((&watched, &judged, trail), &told, args.run.json)?;
+        let code = tell((&watched, &judged), &told, Tell::of(&args.run))?;
         return Ok(run::judge(&args.run, code, &watched.model));
     }
     drop(probe);
@@ -200,7 +197,7 @@ fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
     directory.keep_means(&args.run.means())?;
     let pursuit = Pursuit::new(&judged, plan, args.run.max_states, directory);
-    let of = (&watched, &judged, trail);
+    let of = (&watched, &judged);
     pursue(of, pursuit, None, (&args.run, control, signals))
 }
 
@@ -213,6 +210,7 @@ pub(super) fn resume(
 ) -> Ending {
     let budget = args.run.budget(true);
     with_kept(job, budget, |watched, judged| {
+        trail::refuse(args.run.spin_trail.as_deref(), &watched.model)?;
         let swept = Swept::in_directory(&*directory.disk);
         let swept = swept.map_err(|error| Error::Open(args.dir.clone(), error))?;
         if swept.is_some_and(Swept::is_done) && !job.wants_shortest() {
@@ -222,7 +220,7 @@ pub(super) fn resume(
         let pursuit = Pursuit::new(judged, plan, args.run.max_states, directory);
         let control = run::control(&args.run);
         let signals = Signals::stop(&control);
-        pursue((watched, judged, None), pursuit, saved, (&args.run, control, signals))
+        pursue((watched, judged), pursuit, saved, (&args.run, control, signals))
     })
 }
 
@@ -286,7 +284,7 @@ fn pursue(
     let told = Told::on_disk(found, &outcome, swept);
     signals.end_with(code(&told.found), &control);
     let told = told.shortened(of.1, args.room(), &control);
-    let ended = tell(of, &told, args.json).map(|code| run::judge(args, code, &of.0.model));
+    let ended = tell(of, &told, Tell::of(args)).map(|code| run::judge(args, code, &of.0.model));
     let dir = pursuit.directory.path.display().to_string();
     if told.found == Probed::Open {
         pursuit.directory.keep();
@@ -310,9 +308,9 @@ pub(super) fn trace(args: &TraceArgs, job: &Job, saved: Option<&Saved>) -> Endin
     let budget = trace::budget(args, saved);
     let opened = RealDisk::open(&args.dir);
     let disk = opened.map_err(|error| Failure::opening(&args.dir, error))?;
+    let how = Tell { json: args.json, trace: true, trail: args.spin_trail.as_deref() };
     with_kept(job, budget, |watched, judged| {
-        let trail = args.spin_trail.as_deref();
-        trail.map_or(Ok(()), |_| trace::trail_of(&watched.model).map(drop))?;
+        trail::refuse(how.trail, &watched.model)?;
         let control = Arc::new(Control::default());
         let mut signals = Signals::stop(&control);
         let place = (&*args.dir, &disk);
@@ -321,7 +319,9 @@ pub(super) fn trace(args: &TraceArgs, job: &Job, saved: Option<&Saved>) -> Endin
         let told = Told::on_disk(pursued.found, &pursued.outcome, pursued.swept);
         signals.end_with(code(&told.found), &control);
         let told = told.shortened(judged, (None, budget.memory), &control);
-        match tell((watched, judged, trail), &told, args.json)? {
+        match tell((watched, judged), &told, how)? {
+            // Whoever asks for a trail asks for a file, which is there.
+            failure::VIOLATED if how.trail.is_some() => Ok(failure::VERIFIED),
             // It was looked for, and the search has not found one yet.
             failure::STOPPED if !control.should_stop() => Ok(failure::VERIFIED),
             code => Ok(code),
@@ -349,10 +349,28 @@ pub(super) fn status(dir: &Path, contents: &Contents, going: &Going, json: bool)
     Ok(failure::VERIFIED)
 }
 
+/// How something is printed.
+#[derive(Clone, Copy)]
+struct Tell<'a> {
+    json: bool,
+    /// With the run that was found.
+    trace: bool,
+    /// Where a trail of that goes.
+    trail: Option<&'a Path>,
+}
+
+impl Tell<'_> {
+    fn of(args: &RunArgs) -> Tell<'_> {
+        let RunArgs { json, no_trace, spin_trail, .. } = args;
+        Tell { json: *json, trace: !no_trace, trail: spin_trail.as_deref() }
+    }
+}
+
 /// Prints what came of a search, and the run that was found.
-fn tell((watched, judged, trail): Asked<'_, '_>, told: &Told, json: bool) -> Ending {
+fn tell((watched, judged): Asked<'_, '_>, told: &Told, how: Tell<'_>) -> Ending {
     let model = judged.searched.model().explained();
     let run = match &told.found {
+        Probed::Found(_) if !how.trace && how.trail.is_none() => None,
         Probed::Found(lasso) => {
             let shown = judged.replay(lasso);
             let shown = shown.map_err(|error| Failure::wrong(error.to_string()))?;
@@ -368,15 +386,16 @@ fn tell((watched, judged, trail): Asked<'_, '_>, told: &Told, json: bool) -> End
         }
         Probed::None | Probed::Open => None,
     };
-    if let (Some(path), Some(run)) = (trail, &run) {
+    if let (Some(path), Some(run)) = (how.trail, &run) {
         let mut each_step = |visit: &mut dyn FnMut(&Step)| {
             run.steps.iter().for_each(visit);
         };
         let end = TrailEnd::LoopBehind(run.back);
-        trace::write_trail(path, &watched.model, &mut each_step, end)?;
+        trail::write(path, &watched.model, &mut each_step, end)?;
     }
     let of = (watched, judged.searched, judged.fairness());
-    match json {
+    let run = run.filter(|_| how.trace);
+    match how.json {
         true => print(&format!("{:#}\n", as_json(of, told, run.as_ref()))),
         false => print(&as_text(of, told, run.as_ref())),
     }
@@ -459,40 +478,45 @@ fn as_text(
             format!("every {of_a_sort} that meets no run-time error satisfies {name}")
         }
         Probed::None => format!("verified: every {of_a_sort} satisfies {name}"),
-        Probed::Found(_) => format!("violated: a {of_a_sort} does not satisfy {name}"),
+        Probed::Found(_) => format!("VIOLATED: a {of_a_sort} does not satisfy {name}"),
         Probed::Open => {
             format!("not decided yet: no {of_a_sort} that violates {name} was found so far")
         }
     };
     let (states, transitions) =
         (count(told.states, "state"), count(told.transitions, "transition"));
-    let mut out =
-        format!("{model}: {says}\n  {states}, {transitions} of the model and the automaton\n");
-    let how = reductions(searched);
-    out += &match told.stage {
-        Stage::Memory => format!("  searched in memory, {how}\n"),
-        Stage::Reaching => format!("  searched on disk, {how}: reaching states\n"),
-        Stage::Sweeping(Swept { stage, sweeps, set }) => {
-            let (sweeps, set) = (count(sweeps, "sweep"), count(set, "state"));
-            format!("  searched on disk, {how}: {stage}, {sweeps}, {set} left\n")
-        }
-    };
-    for Refused { name, why } in searched.stack().unused() {
-        out += &format!("  not reduced by {name}: {why}\n");
+    let mut out = report::wrapped("", &format!("{model}: {says}"));
+    if let Some(run) = run {
+        out += &report::row("after", &run.length());
     }
     if let Some(shortened) = told.shortened {
         let says = report::print_shortened("looked for a shorter run", shortened);
-        out += &format!("  {says}\n");
+        out += &report::row("shortest", &says);
+    }
+    let found = format!("{states}, {transitions} of the model and the automaton");
+    out += &report::row("found", &found);
+    let how = reductions(searched);
+    let searched_so = match told.stage {
+        Stage::Memory => format!("in memory, {how}"),
+        Stage::Reaching => format!("on disk, {how}: reaching states"),
+        Stage::Sweeping(Swept { stage, sweeps, set }) => {
+            let (sweeps, set) = (count(sweeps, "sweep"), count(set, "state"));
+            format!("on disk, {how}: {stage}, {sweeps}, {set} left")
+        }
+    };
+    out += &report::row("searched", &searched_so);
+    for Refused { name, why } in searched.stack().unused() {
+        out += &report::row("not reduced", &format!("by {name}: {why}"));
     }
     out += &report::print_unchecked(&missed(watched));
-    out += "  not looked for: deadlocks, assertions, invariants, run-time errors\n";
+    out += &report::row("not looked for", "deadlocks, assertions, invariants, run-time errors");
     if told.faults > 0 {
         let steps = count(told.faults, "step");
-        out += &format!("  {steps} ended in errors that were not looked for\n");
+        out += &report::row("", &format!("{steps} ended in errors that were not looked for"));
     }
     match run {
         None => out,
-        Some(run) => out + "\n" + &run.text(&watched.model.sources, name),
+        Some(run) => run.text(&watched.model.sources, name) + "\n" + &out,
     }
 }
 

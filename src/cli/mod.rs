@@ -20,6 +20,7 @@ mod status;
 mod storage;
 mod temporary;
 mod trace;
+mod trail;
 
 pub use allocation::Allocator;
 

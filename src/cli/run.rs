@@ -4,7 +4,7 @@ use super::args::{CheckArgs, ResumeArgs, RunArgs};
 use super::failure::{self, Failure};
 use super::progress::{self, Display};
 use super::signals::Signals;
-use super::{Ending, output, print, reduce, say, storage};
+use super::{Ending, output, print, reduce, say, storage, trail};
 use crate::exec::{Executor, Interp};
 use crate::reduce::Refused;
 use crate::report::{self, ViolationReport};
@@ -60,6 +60,7 @@ fn begin(args: &CheckArgs, model: TextModel, may_lack_slots: bool) -> Result<End
     let limits = args.limits();
     let about = model.about(&limits);
     refuse_nothing(&about)?;
+    trail::refuse(args.run.spin_trail.as_deref(), &model)?;
     let budget = args.run.budget(false);
     let by = wanted.rewritings.looking_for(limits.checks);
     let runs = model.runnable(by, |it| executor(it, budget));
@@ -99,6 +100,7 @@ pub(super) fn resume(
     saved: Option<Saved>,
 ) -> Ending {
     let model = job.model(&args.dir)?;
+    trail::refuse(args.run.spin_trail.as_deref(), &model)?;
     let limits = job.limits(args.run.max_states);
     let (budget, control) = (args.run.budget(true), control(&args.run));
     let about = model.about(&limits);
@@ -219,21 +221,23 @@ impl Sitting<'_> {
         }
     }
 
-    /// Prints the result and, if there is one, the counterexample. That is found first, so that the
-    /// result tells of the memory it took.
+    /// Prints the counterexample, if there is one, and then the result, which is what stays on the screen.
     fn tell(&mut self, verdict: Verdict, control: &Control) -> Result<(), Failure> {
-        let violated = verdict == Verdict::Violated && !self.args.json;
+        let RunArgs { json, no_trace, ref spin_trail, .. } = *self.args;
+        let violated = verdict == Verdict::Violated && (!no_trace || spin_trail.is_some());
         let shown = match violated {
-            true => {
-                let _shown = Display::of_wait("looking for the counterexample".into());
-                self.session.counterexample(control)?
-            }
+            true => self.session.counterexample(control)?,
             false => None,
         };
-        self.report();
+        if let (Some(path), Some((_, way))) = (spin_trail, &shown) {
+            trail::write_of_way(path, self.model, way)?;
+        }
+        let ending = shown.as_ref().filter(|_| !no_trace && !json);
+        let ending = ending.map(|(violation, way)| self.show(violation, way));
         let is_missed = violated && shown.is_none();
-        if let Some((violation, way)) = &shown {
-            self.show(violation, way);
+        match json {
+            true => self.report_as_json(shown.as_ref().filter(|_| !no_trace)),
+            false => self.report(ending.as_ref()),
         }
         drop(shown);
         if is_missed {
@@ -246,20 +250,24 @@ impl Sitting<'_> {
         Ok(())
     }
 
-    fn show(&self, violation: &ViolationReport, way: &Counterexample) {
+    /// Prints the counterexample.
+    fn show(&self, violation: &ViolationReport, way: &Counterexample) -> report::Ending {
+        let sources = &self.model.sources;
+        report::write_trace(sources, violation, way, &mut |it| print(it));
         print("\n");
-        report::write_trace(&self.model.sources, violation, way, &mut |it| {
-            print(it);
-        });
+        report::Ending::of(violation, way, sources)
     }
 
-    /// Prints the result.
-    fn report(&self) {
+    /// Prints the result, behind the counterexample that ends so, if one is shown.
+    fn report(&self, ending: Option<&report::Ending>) {
         let Some(report) = self.session.report() else { return };
-        match self.args.json {
-            true => print(&format!("{:#}\n", report::result(&report))),
-            false => print(&report::print_result(&report)),
-        }
+        print(&report::print_result(&report, ending, self.args.verbose));
+    }
+
+    /// Prints the result as an object, with the counterexample.
+    fn report_as_json(&self, shown: Option<&(ViolationReport, Counterexample)>) {
+        let Some(report) = self.session.report() else { return };
+        report::write_json_result(&report, shown, &mut |it| print(it));
     }
 }
 

@@ -68,7 +68,7 @@ fn status_of(dir: &Path, as_json: bool) -> Ending {
     match as_json {
         true => print(&format!("{:#}\n", with_going(report::result(&report), &going))),
         false => {
-            print(&(heading(&going, true) + &report::print_result(&report)));
+            print(&(heading(&going, true) + &report::print_result(&report, None, true)));
             saved.iter().for_each(|saved| print(&format!("{}\n", saved.plan)));
         }
     }

@@ -3,17 +3,14 @@
 use super::args::TraceArgs;
 use super::failure::{self, Failure};
 use super::signals::Signals;
-use super::{Ending, languages, print, run};
-use crate::exec::{Exec, Model, Step, Violation};
-use crate::front::{EachStep, MakeTrail, TrailEnd};
+use super::{Ending, print, run, trail};
+use crate::exec::{Exec, Model};
 use crate::report::{self, Scope};
 use crate::search::Control;
 use crate::search::checkpoint::Saved;
-use crate::search::trace::{Counterexample, Finder};
-use crate::session::{Budget, Error, Evidence, Job, TextModel, shortened_in, threads_to_trace};
+use crate::search::trace::Finder;
+use crate::session::{Budget, Evidence, Job, shortened_in, threads_to_trace};
 use spill::RealDisk;
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -55,18 +52,21 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
             });
         };
         if let Some(path) = args.spin_trail.as_deref().filter(|_| number == 0) {
-            write_spin_trail(path, &model, &way)?;
+            trail::write_of_way(path, &model, &way)?;
         }
         if args.json {
             print(if number == 0 { "\n    " } else { ",\n    " });
             report::write_json_trace(sources, violation, &way, "    ", &mut |it| print(it));
         } else {
             report::write_trace(sources, violation, &way, &mut |it| print(it));
+            print(&report::Ending::of(violation, &way, sources).rows());
             print("\n");
         }
     }
     shown.end(found.is_empty());
-    Ok(if found.is_empty() { failure::VERIFIED } else { failure::VIOLATED })
+    // Whoever asks for a trail asks for a file, which is there.
+    let is_clean = found.is_empty() || args.spin_trail.is_some();
+    Ok(if is_clean { failure::VERIFIED } else { failure::VIOLATED })
 }
 
 /// What there is to trace the ways of a search in.
@@ -124,44 +124,4 @@ impl Shown<'_> {
 /// A member of the object that is printed, on lines of its own.
 fn member((key, value): &(&str, serde_json::Value)) -> String {
     format!("  \"{key}\": {}", format!("{value:#}").replace('\n', "\n  "))
-}
-
-/// Writes a counterexample as SPIN would have.
-fn write_spin_trail(path: &Path, model: &TextModel, way: &Counterexample) -> Result<(), Failure> {
-    // The claim's moves to its end come after the last state.
-    let last = way.last().filter(|_| matches!(way.check(), Violation::Property(_)));
-    let product = model.claim().map(|claim| claim.with(&model.interp));
-    let last = product.zip(last).and_then(|(product, state)| product.last_moves(state));
-    let last = last.unwrap_or_default();
-    let mut each_step = |visit: &mut dyn FnMut(&Step)| {
-        way.each_step(&mut |step, _| visit(step));
-    };
-    write_trail(path, model, &mut each_step, TrailEnd::LastMoves(&last))
-}
-
-/// Writes steps of a model as SPIN would have.
-pub(super) fn write_trail(
-    path: &Path,
-    model: &TextModel,
-    each_step: &mut EachStep<'_>,
-    end: TrailEnd<'_>,
-) -> Result<(), Failure> {
-    let make = trail_of(model)?;
-    let mut sources = model.sources.clone();
-    let writer = make(&mut sources, &model.options)
-        .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
-    let mut write = || writer.write(each_step, end, &mut BufWriter::new(File::create(path)?));
-    write().map_err(|error| {
-        Failure::wrong(format!("cannot write the trail {}: {error}", path.display()))
-    })
-}
-
-/// What makes trails of a model, if SPIN reads its language.
-pub(super) fn trail_of(model: &TextModel) -> Result<MakeTrail, Failure> {
-    model.language.spin_trail.ok_or_else(|| {
-        Failure::wrong(format!(
-            "only counterexamples of {} models can be replayed by SPIN",
-            languages::titles(|language| language.spin_trail.is_some())
-        ))
-    })
 }

@@ -34,6 +34,16 @@ pub trait Explain: Model {
     /// What is violated in `state` itself: deadlock and properties, not faulty steps.
     fn violations(&self, state: &[u8]) -> Vec<Violation>;
 
+    /// What decided that a property of states does not hold in one: what it reads there, with the names of that.
+    fn operands(&self, _state: &[u8], _property: u32) -> Vec<(String, Value)> {
+        Vec::new()
+    }
+
+    /// Where the processes are in a state, if the model has any.
+    fn standing(&self, _state: &[u8]) -> Vec<Standing> {
+        Vec::new()
+    }
+
     /// The state as the user's variables, in order, each with its name.
     fn describe(&self, state: &[u8]) -> Vec<(String, Value)>;
 }
@@ -66,6 +76,20 @@ pub struct PropertyInfo {
     pub name: String,
     /// Where it stands.
     pub span: Span,
+}
+
+/// Where a process is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// What the user calls it.
+    pub process: String,
+    /// What its location is called.
+    pub location: String,
+    /// Where that stands in the source.
+    pub span: Span,
+    /// The actions that lead on from there, possible or not, each with where its guard stands if it has one; none if
+    /// it has come to its end.
+    pub ways: Vec<(String, Option<Span>)>,
 }
 
 /// One step of the model, as users see it.
@@ -125,4 +149,6 @@ pub struct Fault {
     pub message: String,
     /// Where in the source.
     pub span: Span,
+    /// What decided that an assertion does not hold: what it reads, with the names of that.
+    pub operands: Vec<(String, Value)>,
 }

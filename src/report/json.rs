@@ -1,8 +1,9 @@
 //! Reports as JSON, one object each.
 
 use super::changes::{Change, changes};
-use super::{Missed, Report, Scope, Shortened, Values, ViolationReport};
-use crate::exec::{self, Step, StepOutcome};
+use super::values::{pairs, value};
+use super::{Ending, Missed, Report, Scope, Shortened, Values, ViolationReport};
+use crate::exec::{Step, StepOutcome};
 use crate::reduce::{Refused, Told};
 use crate::search::comback::Rebuilt;
 use crate::search::parts::StorePart;
@@ -55,6 +56,22 @@ pub fn result(report: &Report) -> Value {
         object[key] = value;
     }
     object
+}
+
+/// Writes the result of a search with the counterexample as its member of that name; null if there is none.
+pub fn write_result(
+    report: &Report,
+    shown: Option<&(ViolationReport, Counterexample)>,
+    write: &mut dyn FnMut(&str),
+) {
+    let whole = format!("{:#}", result(report));
+    write(whole.strip_suffix("\n}").unwrap_or(&whole));
+    write(",\n  \"counterexample\": ");
+    match shown {
+        None => write("null"),
+        Some((violation, way)) => write_trace(report.sources, violation, way, "  ", write),
+    }
+    write("\n}\n");
 }
 
 fn reduced(told: &Told) -> Value {
@@ -120,13 +137,17 @@ pub fn write_trace(
     indent: &str,
     write: &mut dyn FnMut(&str),
 ) {
-    let violation = violation.at_end_of(trace, sources);
+    let ending = Ending::of(violation, trace, sources);
+    let Ending { violation, .. } = &ending;
     let last = trace.last().map(|state| pairs(&trace.describe(state)));
+    let [operands, ends_at] = ending.members();
     let fields = [
         ("depth", json!(trace.depth())),
+        ends_at,
         ("kind", json!(violation.kind)),
         ("last_state", json!(last)),
         ("name", json!(violation.name)),
+        operands,
         ("place", json!(violation.place)),
     ];
     write("{\n");
@@ -173,22 +194,4 @@ pub(super) fn step(
 /// A value in lines of which all but the first begin with `indent`.
 fn indented(value: &Value, indent: &str) -> String {
     format!("{value:#}").replace('\n', &format!("\n{indent}"))
-}
-
-fn pairs(named: &[(String, exec::Value)]) -> Value {
-    named.iter().map(|(name, it)| (name.clone(), value(it))).collect::<Map<_, _>>().into()
-}
-
-/// A value of a state: numbers and truth values as they are, null for what is undefined, names as text, arrays,
-/// channels, messages and multisets as arrays, and as objects what has names for its parts.
-fn value(told: &exec::Value) -> Value {
-    use exec::Value::{Array, Bag, Message, Name, Number, Queue, Record, Table, Truth, Undefined};
-    match told {
-        Number(number) => json!(number),
-        Truth(truth) => json!(truth),
-        Name(text) => json!(text),
-        Undefined => Value::Null,
-        Array(_, all) | Queue(all) | Message(all) | Bag(all) => all.iter().map(value).collect(),
-        Table(parts) | Record(parts) => pairs(parts),
-    }
 }

@@ -1,6 +1,7 @@
 //! Runs that go on for ever, as text and as JSON: a way to where it begins to repeat, and what is repeated.
 
-use super::text::{count, print_step};
+use super::numbers::count;
+use super::text::print_step;
 use super::{Values, json};
 use crate::exec::{Explain, Step, StepOutcome};
 use crate::source::Sources;
@@ -35,13 +36,17 @@ impl Run<'_> {
         }
     }
 
-    /// As text.
-    pub fn text(&self, sources: &Sources, name: &str) -> String {
+    /// How long it is.
+    pub fn length(&self) -> String {
         let round = count((self.steps.len() - 1 - self.back) as u64, "step");
         let before = count(self.back as u64, "step");
         let perhaps = if self.is_shortest { "" } else { "; there may be a shorter one" };
-        let mut out =
-            format!("counterexample: {name}: {before}, then {round} again and again{perhaps}\n");
+        format!("{before}, then {round} again and again{perhaps}")
+    }
+
+    /// As text.
+    pub fn text(&self, sources: &Sources, name: &str) -> String {
+        let mut out = format!("counterexample: {name}: {}\n", self.length());
         self.each(&mut |number, step, values| {
             out += &print_step(sources, number as u64, step, values);
             if number == self.back {

@@ -1,20 +1,27 @@
 //! Telling what a search found: as text for people, as JSON for programs.
 
 mod changes;
+mod ending;
 mod json;
 mod lasso;
+mod numbers;
+mod rows;
 mod scope;
 mod text;
+mod values;
 
 pub use changes::print_changes;
+pub use ending::Ending;
 pub use json::{
-    result, scope as scope_as_json, shortened, unchecked, write_trace as write_json_trace,
+    result, scope as scope_as_json, shortened, unchecked, write_result as write_json_result,
+    write_trace as write_json_trace,
 };
 pub use lasso::Run;
+pub use numbers::{count, grouped};
+pub use rows::{row, wrapped};
 pub use scope::{Missed, Scope};
 pub use text::{
-    count, grouped, print_compiled, print_result, print_scope, print_shortened, print_unchecked,
-    write_trace,
+    print_compiled, print_result, print_scope, print_shortened, print_unchecked, write_trace,
 };
 
 use crate::exec::{Compiled, Explain, Model, Step, StepOutcome, Value, Violation, keeps_depth};

@@ -1,6 +1,8 @@
 //! Reports as text.
 
-use super::{Missed, Report, Scope, Shortened, Values, ViolationReport, print_changes};
+use super::numbers::{count, grouped};
+use super::rows::{row, wrapped};
+use super::{Ending, Missed, Report, Scope, Shortened, Values, ViolationReport, print_changes};
 use crate::exec::{Compiled, Step, StepOutcome, Violation};
 use crate::reduce::{Refused, Told};
 use crate::search::Verdict;
@@ -10,58 +12,73 @@ use crate::search::trace::Counterexample;
 use crate::source::Sources;
 use std::fmt::Write;
 
-/// The result of a search, ending in a line break.
-pub fn print_result(report: &Report) -> String {
+/// The result of a search, ending in a line break; `ending` is the end of the counterexample, if one is shown. What
+/// the search took is told in full if that is asked for.
+pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> String {
     let Report { outcome, .. } = report;
     let found = report.violations();
-    let mut out = String::new();
-    let verdict = match outcome.verdict {
-        Verdict::Verified => verified(report),
-        Verdict::Violated => format!("VIOLATED: {}", count(found.len() as u64, "violation")),
-        Verdict::Incomplete => "incomplete: stopped before the end".to_string(),
+    let first = ending.map(|it| &it.violation).or(found.first());
+    let verdict = match (outcome.verdict, first) {
+        (Verdict::Verified, _) => verified(report),
+        (Verdict::Violated, Some(first)) => format!("VIOLATED: {}", headline(first)),
+        (Verdict::Violated, None) => "VIOLATED".to_owned(),
+        (Verdict::Incomplete, _) => "incomplete: the search has not come to its end".to_owned(),
     };
-    // Writing to a string does not fail.
-    let _ = writeln!(out, "{}: {verdict}", report.model_name);
-    if outcome.verdict != Verdict::Verified {
-        let _ = writeln!(out, "  checked: {}", report.scope.checked());
+    let mut out = wrapped("", &format!("{}: {verdict}", report.model_name));
+    let shown = ending.map(|ending| {
+        out += &ending.rows();
+        ending.stands_for
+    });
+    if let Some(shortened) = report.shortened {
+        out += &row("shortest", &print_shortened("searched with all steps", shortened));
     }
-    out += &print_scope(report.scope);
-    out += &print_errors(report);
-    let _ = writeln!(
-        out,
-        "  {}, {}, {}, {}",
+    for violation in found.iter().filter(|it| shown.is_none() || Some(it.check) != shown) {
+        out += &row(if shown.is_some() { "also" } else { "" }, &print_violation(violation));
+    }
+    let violations = match found.is_empty() {
+        true => String::new(),
+        false => format!("{} in ", count(found.len() as u64, "violation")),
+    };
+    let counts = [
         count(outcome.states(), "state"),
         count(outcome.transitions, "transition"),
         count(outcome.levels.len() as u64, "level"),
         count(outcome.deadlocks(), "deadlock"),
-    );
-    out += &print_reductions(report);
+    ];
+    let memory = Bytes(report.peak_rss_bytes);
+    let took = format!("{:.1} s, {memory} of memory", report.seconds);
+    out += &row("found", &format!("{violations}{}; {took}", counts.join(", ")));
+    out += &row("checked", &report.scope.checked());
+    out += &print_scope(report.scope);
+    out += &print_errors(report);
+    out += &print_reductions(report, verbose);
     if let Some(claim) = report.claim {
-        let _ = writeln!(out, "  with the claim {claim}, which leaves deadlocks out");
+        out += &row("claim", &format!("{claim}, which leaves deadlocks out"));
     }
-    out += &print_costs(report);
-    for violation in &found {
-        let _ = writeln!(out, "  {}", print_violation(violation));
-    }
-    if let Some(shortened) = report.shortened {
-        let _ = writeln!(out, "  {}", print_shortened("searched with all steps", shortened));
+    if verbose {
+        out += &print_costs(report);
+    } else if let Some(compiled @ Err(_)) = report.compiled {
+        out += &row("run", &print_compiled(compiled));
     }
     if let Some(dir) = &report.dir {
-        let _ = writeln!(out, "  search directory: {dir}");
+        out += &row("kept in", dir);
+        if outcome.verdict == Verdict::Violated {
+            out += &row("next", &format!("spillway trace {dir}"));
+        }
     }
     out
 }
 
-/// What the state space was reduced by, and what it was not.
-fn print_reductions(report: &Report) -> String {
+/// What the state space was reduced by, and, where more is asked for, what it was not.
+fn print_reductions(report: &Report, verbose: bool) -> String {
     let mut out = String::new();
     for Told { name, preserves, did, proviso } in &report.reductions {
         let did = did.as_ref().map_or(String::new(), |did| format!(": {did}"));
         let proviso = proviso.map_or(String::new(), |proviso| format!("; proviso: {proviso}"));
-        let _ = writeln!(out, "  reduced by {name}, which preserves {preserves}{did}{proviso}");
+        out += &row("reduced", &format!("by {name}, which preserves {preserves}{did}{proviso}"));
     }
-    for Refused { name, why } in &report.unused {
-        let _ = writeln!(out, "  not reduced by {name}: {why}");
+    for Refused { name, why } in report.unused.iter().filter(|_| verbose) {
+        out += &row("not reduced", &format!("by {name}: {why}"));
     }
     out
 }
@@ -71,39 +88,34 @@ fn print_costs(report: &Report) -> String {
     let Report { model, outcome, seconds, .. } = report;
     let rate = outcome.states() as f64 / seconds.max(1e-9);
     let mut out = String::new();
-    let _ = writeln!(
-        out,
-        "  {seconds:.1} s, {rate:.0} states/s, {} bits a state; at most {} of memory and {} of disk",
-        model.bits(),
-        Bytes(report.peak_rss_bytes),
-        Bytes(report.disk.peak),
-    );
+    let memory = Bytes(report.peak_rss_bytes);
+    out += &row("took", &format!("{seconds:.1} s, {} states/s; {memory}", grouped(rate as u64)));
     let each = |bytes: u64, count: u64| bytes as f64 / count.max(1) as f64;
-    let _ = writeln!(
-        out,
-        "  {:.2} bytes written a state, {} read a level",
-        each(report.disk.written, outcome.states()),
-        Bytes(each(report.disk.read, outcome.levels.len() as u64) as u64),
+    let written = each(report.disk.written, outcome.states());
+    let read = Bytes(each(report.disk.read, outcome.levels.len() as u64) as u64);
+    let disk = Bytes(report.disk.peak);
+    out += &row(
+        "disk",
+        &format!("at most {disk}; {written:.2} bytes written a state, {read} read a level"),
     );
+    out += &row("state", &format!("{} bits", model.bits()));
     if !report.parts.is_empty() {
         let part = |part: &StorePart| {
             let [memory, disk] = [part.memory, part.disk].map(|it| each(it, outcome.states()));
             format!("{} {memory:.2} + {disk:.2}", part.kind.name())
         };
         let parts: Vec<_> = report.parts.iter().map(part).collect();
-        let _ = writeln!(out, "  bytes a state in memory + on disk: {}", parts.join(", "));
+        out += &row("store", &format!("bytes a state in memory + on disk: {}", parts.join(", ")));
     }
     if let Some(rebuilt) = report.rebuilt {
-        let _ = writeln!(
-            out,
-            "  {} rebuilt for {}, {:.2} actions each",
-            count(rebuilt.states, "state"),
-            count(rebuilt.suspects, "suspect"),
-            each(rebuilt.actions, rebuilt.states),
-        );
+        let states = count(rebuilt.states, "state");
+        let suspects = count(rebuilt.suspects, "suspect");
+        let actions = each(rebuilt.actions, rebuilt.states);
+        let told = format!("{states} rebuilt for {suspects}, {actions:.2} actions each");
+        out += &row("", &told);
     }
     if let Some(compiled) = report.compiled {
-        let _ = writeln!(out, "  {}", print_compiled(compiled));
+        out += &row("run", &print_compiled(compiled));
     }
     out
 }
@@ -112,7 +124,7 @@ fn print_costs(report: &Report) -> String {
 /// where the model asks for more.
 fn verified(report: &Report) -> String {
     let Report { scope, outcome, .. } = report;
-    let clean = format!("no violation of what was checked: {}", scope.checked());
+    let clean = "no violation of what was checked";
     let all_asked = scope.unchecked.is_empty() && scope.unjudged(outcome) == 0;
     let visited = match report.reductions.iter().any(|it| it.proviso.is_some()) {
         false => "every reachable state was visited",
@@ -121,7 +133,7 @@ fn verified(report: &Report) -> String {
     match (scope.cut_off(outcome), all_asked) {
         (0, true) => format!("verified: {visited}, {clean}"),
         (0, false) => format!("{visited}, {clean}"),
-        _ => clean,
+        _ => clean.to_owned(),
     }
 }
 
@@ -133,11 +145,11 @@ fn print_errors(report: &Report) -> String {
     if steps > 0 {
         let steps = count(steps, "step");
         let what = "ended in errors that were not looked for; what lies behind was not visited";
-        let _ = writeln!(out, "  {steps} {what}");
+        out += &row("", &format!("{steps} {what}"));
     }
     if states > 0 {
         let states = count(states, "state");
-        let _ = writeln!(out, "  in {states} a property met an error that was not looked for");
+        out += &row("", &format!("in {states} a property met an error that was not looked for"));
     }
     out
 }
@@ -146,7 +158,7 @@ fn print_errors(report: &Report) -> String {
 pub fn print_scope(scope: &Scope) -> String {
     let mut out = print_unchecked(&scope.unchecked);
     if !scope.left_out.is_empty() {
-        let _ = writeln!(out, "  not looked for: {}", scope.left_out.join(", "));
+        out += &row("not looked for", &scope.left_out.join(", "));
     }
     out
 }
@@ -156,13 +168,13 @@ pub fn print_unchecked(unchecked: &[Missed]) -> String {
     if unchecked.is_empty() {
         return String::new();
     }
-    let mut out = format!("  NOT checked: {}\n", missed(unchecked));
+    let mut out = row("NOT checked", &missed(unchecked));
     let mut flags: Vec<&str> = unchecked.iter().filter_map(|it| it.flag.as_deref()).collect();
     flags.dedup();
     if !flags.is_empty() {
         let named = flags.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
         let more = if flags.len() > NAMED { ", ..." } else { "" };
-        let _ = writeln!(out, "    looked for by: {named}{more}");
+        out += &row("", &format!("looked for by {named}{more}"));
     }
     out
 }
@@ -205,16 +217,23 @@ pub fn print_compiled(compiled: Result<Compiled, &str>) -> String {
     }
 }
 
-fn print_violation(violation: &ViolationReport) -> String {
-    let ViolationReport { kind, name, depth, shortest, in_levels, count, place, .. } = violation;
+/// What is violated, and where.
+fn headline(violation: &ViolationReport) -> String {
+    let ViolationReport { kind, name, place, .. } = violation;
     let place = place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
+    format!("{kind}: {name}{place}")
+}
+
+fn print_violation(violation: &ViolationReport) -> String {
+    let ViolationReport { depth, shortest, in_levels, count, .. } = violation;
     let first = self::count(*depth, "step");
     let after = match (in_levels, shortest) {
         (true, _) => "on a way of at least",
         (false, true) => "after",
         (false, false) => "after at most",
     };
-    format!("{kind}: {name}{place} ({count} found, the first {after} {first})")
+    let (headline, count) = (headline(violation), grouped(*count));
+    format!("{headline} ({count} found, the first {after} {first})")
 }
 
 /// What came of searching so for a shorter counterexample.
@@ -245,14 +264,15 @@ pub fn write_trace(
     let violation = &violation.at_end_of(trace, sources);
     let steps = count(trace.depth() as u64, "step");
     let perhaps = if violation.shortest { "" } else { "; there may be a shorter one" };
-    write(&format!("counterexample: {}: {}, {steps}{perhaps}\n", violation.kind, violation.name));
+    let title = format!("counterexample: {}: {}, {steps}{perhaps}", violation.kind, violation.name);
+    write(&format!("{title}\n"));
     let (mut number, mut before) = (0, Vec::new());
     trace.each_step(&mut |step, state| {
         let after = state.map_or_else(Vec::new, |state| trace.describe(state));
         write(&print_step(sources, number, step, (&before, &after)));
         (number, before) = (number + 1, after);
     });
-    write(&print_ending(violation));
+    write(&print_end(violation));
 }
 
 /// A step, the start if it is number 0, and what it changed of the state before.
@@ -291,7 +311,7 @@ pub(super) fn print_step(
 }
 
 /// What is wrong at the end of a counterexample.
-fn print_ending(violation: &ViolationReport) -> String {
+fn print_end(violation: &ViolationReport) -> String {
     let ending = match violation.kind {
         "deadlock" => "no step can be taken here".to_string(),
         _ if matches!(violation.check, Violation::Fault(..)) => String::new(),
@@ -305,34 +325,4 @@ fn print_ending(violation: &ViolationReport) -> String {
         }
     };
     if ending.is_empty() { String::new() } else { format!("       {ending}\n") }
-}
-
-/// A number with its thousands apart: `26,997,501`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (at, digit) in digits.char_indices() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-/// `1 step`, `2 steps`.
-pub fn count(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::grouped;
-
-    #[test]
-    fn thousands_are_apart() {
-        let numbers = [0, 7, 999, 1000, 26_997_501, u64::MAX].map(grouped);
-        let expected = ["0", "7", "999", "1,000", "26,997,501", "18,446,744,073,709,551,615"];
-        assert_eq!(numbers, expected);
-    }
 }

@@ -1,13 +1,14 @@
 //! What came of a search.
 
 use super::{Error, Session};
-use crate::report::{self, Shortened, ViolationReport};
+use crate::report::{self, Ending, Shortened, ViolationReport};
 use crate::search::trace::Counterexample;
 use crate::search::{Control, Outcome, Verdict};
 use std::fmt;
 use std::sync::Arc;
 
-/// What came of a search. Shown, it is the report and the counterexample that the command line prints.
+/// What came of a search. Shown, it is the counterexample and the report that the command line prints;
+/// with `{:#}` what `--verbose` adds, too.
 pub struct Found<'m> {
     session: Session<'m>,
     control: Arc<Control>,
@@ -77,17 +78,21 @@ impl<'m> Found<'m> {
 impl fmt::Display for Found<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(report) = self.session.report() else { return Ok(()) };
-        f.write_str(&report::print_result(&report))?;
         match self.session.counterexample(&self.control) {
-            Ok(None) => Ok(()),
+            Ok(None) => f.write_str(&report::print_result(&report, None, f.alternate())),
             Ok(Some((violation, way))) => {
-                let mut written = f.write_str("\n");
+                let mut written = Ok(());
                 report::write_trace(report.sources, &violation, &way, &mut |text| {
                     written = written.and_then(|()| f.write_str(text));
                 });
-                written
+                written?;
+                let ending = Ending::of(&violation, &way, report.sources);
+                write!(f, "\n{}", report::print_result(&report, Some(&ending), f.alternate()))
             }
-            Err(error) => write!(f, "\nthe counterexample was not found: {error}\n"),
+            Err(error) => {
+                f.write_str(&report::print_result(&report, None, f.alternate()))?;
+                write!(f, "\nthe counterexample was not found: {error}\n")
+            }
         }
     }
 }

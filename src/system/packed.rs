@@ -75,9 +75,12 @@ impl<'s, T: TransitionSystem> Packed<'s, T> {
     fn step(&self, name: String, to: Result<T::State, String>) -> Step {
         let outcome = match to {
             Ok(state) => StepOutcome::Successor(self.pack(&state)),
-            Err(message) => {
-                StepOutcome::Fault(Fault { kind: FaultKind::Error, message, span: Span::default() })
-            }
+            Err(message) => StepOutcome::Fault(Fault {
+                kind: FaultKind::Error,
+                message,
+                span: Span::default(),
+                operands: Vec::new(),
+            }),
         };
         let (spans, actions, movers) = (Vec::new(), Vec::new(), Vec::new());
         Step { action: STEP, name, parameters: Vec::new(), spans, actions, movers, outcome }

@@ -25,7 +25,13 @@ fn replayed(model: &Path) -> Option<(String, String)> {
     assert_eq!(code, 1, "{said}");
     let (code, said) =
         run(Command::new(spillway).arg("trace").arg(&search).arg("--spin-trail").arg(&trail));
+    assert_eq!(code, 0, "{said}");
+    // `check` writes the same.
+    let of_check = folder.path().join("of_check");
+    let (code, said) =
+        run(Command::new(spillway).arg("check").arg(model).arg("--spin-trail").arg(&of_check));
     assert_eq!(code, 1, "{said}");
+    assert_eq!(std::fs::read(&of_check).unwrap(), std::fs::read(&trail).unwrap());
     let lines = std::fs::read_to_string(&trail).unwrap();
     let (_, said) = run(Command::new("spin")
         .args(["-t", "-p", "-k"])

@@ -32,6 +32,13 @@ pub struct Told {
     pub err: String,
 }
 
+impl Told {
+    /// What was printed, where lines that belong together are one.
+    pub fn flat(&self) -> String {
+        self.out.replace("\n           ", " ")
+    }
+}
+
 impl Bench {
     /// With these files.
     pub fn of<'t>(files: impl IntoIterator<Item = (&'t str, &'t str)>) -> Bench {

@@ -114,7 +114,7 @@ fn a_run_that_violates_is_shown_as_what_leads_to_a_loop_and_the_loop() {
     let bench = Bench::of_each_language();
     let (code, out, err) = bench.check(&["stays.dve", "--ltl", "[]<> x == 0"]);
     assert_eq!(code, 1, "{err}");
-    assert!(out.starts_with("stays.dve: violated: a run does not satisfy []<> x == 0\n"), "{out}");
+    assert!(out.contains("\nstays.dve: VIOLATED: a run does not satisfy []<> x == 0\n"), "{out}");
     assert!(out.contains("P.b -> b"), "{out}");
     let (_, out, _) = bench.check(&["stays.dve", "--ltl", "[]<> x == 0", "--json"]);
     let told: Value = serde_json::from_str(&out).unwrap();

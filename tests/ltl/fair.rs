@@ -431,7 +431,7 @@ fn fairness_is_asked_of_processes_and_is_weak() {
     assert!(code == 0 && out.contains("whatever the model does"), "{out}");
     let Told { code, out, .. } =
         bench.run(&["check", "given.pml", "--ltl", "[]<> (y == 1)", "--fair", "weak"]);
-    assert!(code == 1 && out.contains("violated: a weakly fair run does not satisfy"), "{out}");
+    assert!(code == 1 && out.contains("VIOLATED: a weakly fair run does not satisfy"), "{out}");
 }
 
 /// A pseudo-random Promela model of processes that change bytes and use channels with room, each of which `enabled` and

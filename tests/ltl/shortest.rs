@@ -279,7 +279,7 @@ fn a_shortest_run_is_told_whatever_is_asked_of_whole_runs() {
         let ran = check(&["--shortest"]);
         assert!(ran.out.contains(" steps again and again\n"), "{}", ran.out);
         assert!(
-            ran.out.contains("  looked for a shorter run as well: the least is "),
+            ran.flat().contains("  shortest looked for a shorter run as well: the least is "),
             "{}",
             ran.out
         );
@@ -337,8 +337,8 @@ fn where_there_is_no_room_to_look_for_a_shorter_run_that_is_told() {
     assert_eq!((run, &shortened["done"]), (first, &false.into()), "{}", ran.out);
     let states = shortened["states"].as_u64().unwrap();
     assert!(shortened["depth"].is_null() && states > 10_000, "{shortened}");
-    let out = check(&["--shortest"]).out;
-    assert!(out.contains("  looked for a shorter run as well, stopped at "), "{out}");
+    let out = check(&["--shortest"]).flat();
+    assert!(out.contains("  shortest looked for a shorter run as well, stopped at "), "{out}");
     assert!(out.contains(" states: there may be a shorter counterexample\n"), "{out}");
     assert!(out.contains("again and again; there may be a shorter one\n"), "{out}");
 }

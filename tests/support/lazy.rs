@@ -184,7 +184,12 @@ impl<M: Model + Explain> Explain for Lazy<M> {
         let mut steps = self.model.steps(state);
         if self.choice(state).fails {
             let (kind, message) = (FaultKind::Assertion, String::new());
-            let outcome = StepOutcome::Fault(Fault { kind, message, span: Span::default() });
+            let outcome = StepOutcome::Fault(Fault {
+                kind,
+                message,
+                span: Span::default(),
+                operands: Vec::new(),
+            });
             let (spans, actions) = (Vec::new(), Vec::new());
             steps.push(Step {
                 action: 77,

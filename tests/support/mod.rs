@@ -265,7 +265,12 @@ impl Explain for Started {
             }
         }
         let (kind, message) = (FaultKind::Index, String::new());
-        let _ = visit(step(StepOutcome::Fault(Fault { kind, message, span: Span::default() })));
+        let _ = visit(step(StepOutcome::Fault(Fault {
+            kind,
+            message,
+            span: Span::default(),
+            operands: Vec::new(),
+        })));
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {

@@ -49,9 +49,6 @@ pub struct RunsArgs {
     /// Which runs are judged, where runs are asked about [default: all of them]
     #[arg(long, value_enum)]
     pub fair: Option<FairArg>,
-    /// Write the run that violates it to this file as a trail, which SPIN replays: `spin -t -p -k FILE MODEL`
-    #[arg(long, value_name = "FILE")]
-    pub spin_trail: Option<PathBuf>,
 }
 
 impl RunsArgs {
@@ -59,7 +56,7 @@ impl RunsArgs {
     pub(in crate::cli) fn given(&self) -> Option<&'static str> {
         let ended = self.deadlock_runs.map(|_| "--deadlock-runs");
         let fair = self.fair.map(|_| "--fair");
-        ended.or(fair).or(self.spin_trail.as_ref().map(|_| "--spin-trail"))
+        ended.or(fair)
     }
 
     /// What is said of runs that end, where this is asked.

@@ -3,6 +3,7 @@
 use crate::exec::Exec;
 use crate::session::{Budget, Means};
 use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// How the model is run.
@@ -56,9 +57,18 @@ pub struct RunArgs {
     /// How the model is run; the counts do not depend on it [default: jit, or as the search was]
     #[arg(long, value_enum)]
     pub exec: Option<ExecArg>,
-    /// Print the result as one JSON object
+    /// Print the result as one JSON object, the counterexample in it
     #[arg(long)]
     pub json: bool,
+    /// Leave the counterexample out
+    #[arg(long)]
+    pub no_trace: bool,
+    /// Tell what the search took, too: of time, memory, disk and store, and which reductions did not pay
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// Write the counterexample to this file as a trail, which SPIN replays: `spin -t -p -k FILE MODEL`
+    #[arg(long, value_name = "FILE")]
+    pub spin_trail: Option<PathBuf>,
     /// End with exit code 1 where the model asks for something that was not checked, too
     #[arg(long)]
     pub strict: bool,

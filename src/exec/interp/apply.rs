@@ -135,7 +135,7 @@ impl Interp {
             StmtKind::Undefine(place) => self.fill(place, true, state, locals),
             StmtKind::Clear(place) => self.fill(place, false, state, locals),
             StmtKind::Assert { condition, message } => match self.eval(condition, state, locals)? {
-                0 => Err(fault(FaultKind::Assertion, stmt.span, message.clone())),
+                0 => Err(self.assertion(message, stmt.span, condition, state, locals)),
                 _ => Ok(()),
             },
             StmtKind::Error(message) => Err(fault(FaultKind::Error, stmt.span, message.clone())),

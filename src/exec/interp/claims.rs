@@ -107,7 +107,8 @@ impl Conditions for InState<'_> {
             let StmtKind::Assert { condition, message } = &stmt.kind else { continue };
             match self.interp.eval(condition, self.state, &self.locals) {
                 Ok(0) => {
-                    failures.push(fault(FaultKind::Assertion, stmt.span, message.clone()));
+                    let (interp, state, locals) = (self.interp, self.state, &self.locals);
+                    failures.push(interp.assertion(message, stmt.span, condition, state, locals));
                 }
                 Ok(_) => {}
                 Err(failure) => failures.push(failure),

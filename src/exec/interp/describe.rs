@@ -3,9 +3,9 @@
 use super::Interp;
 use super::channels::ChannelAt;
 use super::steps::Taken;
-use crate::exec::Value;
+use crate::exec::{Standing, Value};
 use crate::ir::layout::CellId;
-use crate::ir::{Domain, Owner, ProcessId, Program, Scalar, Type, TypeId};
+use crate::ir::{Action, Domain, Instance, Owner, ProcessId, Program, Scalar, Type, TypeId};
 
 impl Interp {
     /// Every variable, location and buffered channel with its printed value, in declaration order.
@@ -85,7 +85,7 @@ impl Interp {
     }
 
     /// The value that starts at `cell`, which is moved behind it.
-    fn value_of(&self, ty: TypeId, cell: &mut CellId, state: &[u8]) -> Value {
+    pub(super) fn value_of(&self, ty: TypeId, cell: &mut CellId, state: &[u8]) -> Value {
         match &self.program.types[ty] {
             Type::Scalar(Scalar { domain, .. }) => {
                 let value = self.layout.get(state, *cell);
@@ -97,7 +97,7 @@ impl Interp {
                 match by {
                     None => Value::Array(*low, (0..*length).map(|_| next()).collect()),
                     Some(by) => {
-                        let index = |at| scalar(&self.program, by, low + i64::from(at)).to_string();
+                        let index = |at| self.index_name(Some(by), low + i64::from(at));
                         Value::Table((0..*length).map(|at| (index(at), next())).collect())
                     }
                 }
@@ -118,6 +118,45 @@ impl Interp {
                 Value::Bag(values)
             }
         }
+    }
+
+    /// How an index of an array is called whose indices have such names, or none.
+    pub(super) fn index_name(&self, by: Option<&Domain>, index: i64) -> String {
+        by.map_or(index.to_string(), |by| scalar(&self.program, by, index).to_string())
+    }
+
+    /// Where the processes are that are there.
+    pub(super) fn standing_in(&self, state: &[u8]) -> Vec<Standing> {
+        let named = |(process, slot, name): (ProcessId, u32, String)| {
+            let at = self.location_in(state, Instance { process, slot })?;
+            let location = &self.program.processes[process].locations[at];
+            let leads_on = |action: &&Action| {
+                action.edge.is_some_and(|it| it.process == process && it.from == at)
+            };
+            let own = &self.program.processes[process].name;
+            let way = |action: &Action| {
+                let name = action.name.strip_prefix(own).unwrap_or(&action.name);
+                let name = name.trim_start_matches([':', '.', ' ']).to_owned();
+                (name, action.guard.as_ref().map(|it| it.span))
+            };
+            Some(Standing {
+                process: name,
+                location: location.name.clone(),
+                span: location.span,
+                ways: self.program.actions.values().filter(leads_on).map(way).collect(),
+            })
+        };
+        let fixed = self.program.processes.iter().filter(|(_, it)| !it.has_slots());
+        let fixed = fixed.map(|(id, it)| (id, 0, it.name.clone()));
+        let live = if self.has_slots { self.instances(state) } else { Vec::new() };
+        let live = live
+            .into_iter()
+            .enumerate()
+            .filter(|(_, it)| self.program.processes[it.process].has_slots());
+        let live = live.map(|(pid, it)| {
+            (it.process, it.slot, format!("{}[{pid}]", self.program.processes[it.process].name))
+        });
+        fixed.chain(live).filter_map(named).collect()
     }
 
     /// The values of an action's parameters, with the users' names for these.

@@ -217,8 +217,7 @@ impl Interp {
 
     fn read(&self, place: &Place, state: &[u8], locals: &Locals) -> Result<i64, Failure> {
         let (cell, _) = self.cell(place, state, locals)?;
-        self.value_in(state, cell)
-            .ok_or_else(|| fault(FaultKind::Undefined, place.span, "an undefined value is read"))
+        self.value_in(state, cell).ok_or_else(|| self.undefined(place, state, locals))
     }
 
     /// The first cell of a place and the place's type.

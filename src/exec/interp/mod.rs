@@ -29,6 +29,7 @@ mod frames;
 mod masks;
 mod movers;
 mod multisets;
+mod operands;
 mod recorder;
 mod selective;
 mod slots;
@@ -42,8 +43,8 @@ pub(crate) use recorder::{Came, Recorder};
 pub use selective::Selector;
 
 use super::{
-    Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome, TakenAction,
-    Value, Violation, stop,
+    Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Standing, Step, StepOutcome,
+    TakenAction, Value, Violation, stop,
 };
 use crate::analysis::instances::ActionInstance;
 use crate::analysis::ranges::ranges;
@@ -556,6 +557,14 @@ impl Explain for Interp {
             found.extend(fault.is_none().then_some(Violation::Property(number)));
         });
         found
+    }
+
+    fn operands(&self, state: &[u8], property: u32) -> Vec<(String, Value)> {
+        self.operands_of(state, property)
+    }
+
+    fn standing(&self, state: &[u8]) -> Vec<Standing> {
+        self.standing_in(state)
     }
 
     fn describe(&self, state: &[u8]) -> Vec<(String, Value)> {

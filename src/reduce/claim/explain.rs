@@ -2,7 +2,9 @@
 
 use super::{At, ClaimProduct, Opening};
 use crate::exec::interp::Way;
-use crate::exec::{Explain, Fault, PropertyInfo, Step, StepOutcome, TakenAction, Value, Violation};
+use crate::exec::{
+    Explain, Fault, PropertyInfo, Standing, Step, StepOutcome, TakenAction, Value, Violation,
+};
 use crate::ir::Entity as _;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -79,6 +81,14 @@ impl Explain for ClaimProduct<'_> {
             found.insert(self.check());
         }
         found.into_iter().collect()
+    }
+
+    fn operands(&self, state: &[u8], property: u32) -> Vec<(String, Value)> {
+        self.never.interp.operands(self.split(state).0, property)
+    }
+
+    fn standing(&self, state: &[u8]) -> Vec<Standing> {
+        self.never.interp.standing(self.split(state).0)
     }
 
     fn describe(&self, state: &[u8]) -> Vec<(String, Value)> {

@@ -1,0 +1,63 @@
+//! Counterexamples as files that SPIN replays.
+
+use super::failure::Failure;
+use super::{languages, say};
+use crate::exec::{Step, Violation};
+use crate::front::{EachStep, MakeTrail, TrailEnd};
+use crate::search::trace::Counterexample;
+use crate::session::{Error, TextModel};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+
+/// Writes a counterexample as SPIN would have.
+pub(super) fn write_of_way(
+    path: &Path,
+    model: &TextModel,
+    way: &Counterexample,
+) -> Result<(), Failure> {
+    // The claim's moves to its end come after the last state.
+    let last = way.last().filter(|_| matches!(way.check(), Violation::Property(_)));
+    let product = model.claim().map(|claim| claim.with(&model.interp));
+    let last = product.zip(last).and_then(|(product, state)| product.last_moves(state));
+    let last = last.unwrap_or_default();
+    let mut each_step = |visit: &mut dyn FnMut(&Step)| {
+        way.each_step(&mut |step, _| visit(step));
+    };
+    write(path, model, &mut each_step, TrailEnd::LastMoves(&last))
+}
+
+/// Writes steps of a model as SPIN would have.
+pub(super) fn write(
+    path: &Path,
+    model: &TextModel,
+    each_step: &mut EachStep<'_>,
+    end: TrailEnd<'_>,
+) -> Result<(), Failure> {
+    let make = trail_of(model)?;
+    let mut sources = model.sources.clone();
+    let writer = make(&mut sources, &model.options)
+        .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
+    let mut write = || writer.write(each_step, end, &mut BufWriter::new(File::create(path)?));
+    write().map_err(|error| {
+        Failure::wrong(format!("cannot write the trail {}: {error}", path.display()))
+    })?;
+    let (path, name) = (path.display(), model.name());
+    say(format!("wrote {path}; `spin -t -p -k {path} {name}` replays it"));
+    Ok(())
+}
+
+/// Refuses a trail of a model whose language SPIN does not read, if one is wanted.
+pub(super) fn refuse(wanted: Option<&Path>, model: &TextModel) -> Result<(), Failure> {
+    wanted.map_or(Ok(()), |_| trail_of(model).map(drop))
+}
+
+/// What makes trails of a model, if SPIN reads its language.
+fn trail_of(model: &TextModel) -> Result<MakeTrail, Failure> {
+    model.language.spin_trail.ok_or_else(|| {
+        Failure::wrong(format!(
+            "only counterexamples of {} models can be replayed by SPIN",
+            languages::titles(|language| language.spin_trail.is_some())
+        ))
+    })
+}

@@ -1,0 +1,197 @@
+//! What decided a condition: the values it reads, for people.
+
+use super::failure::fault;
+use super::frames::{Bound, Locals};
+use super::{Failure, Interp};
+use crate::exec::{FaultKind, Value};
+use crate::ir::{
+    Binary, ChannelRef, Expr, ExprKind, Owner, Place, PropertyId, PropertyKind, Quantifier, Root,
+    Selector, Type, Unary,
+};
+use crate::source::Span;
+
+/// No more operands are told of one condition.
+const OPERANDS_MAX: usize = 20;
+
+impl Interp {
+    /// That an assertion does not hold.
+    #[cold]
+    pub(super) fn assertion(
+        &self,
+        message: &str,
+        span: Span,
+        condition: &Expr,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Failure {
+        let mut failure = fault(FaultKind::Assertion, span, message);
+        failure.operands = self.deciding(condition, state, locals);
+        failure
+    }
+
+    /// That what is read at a place is undefined.
+    #[cold]
+    pub(super) fn undefined(&self, place: &Place, state: &[u8], locals: &Locals) -> Failure {
+        let looked = Looked { interp: self, state, locals, found: Vec::new() };
+        let name = looked.name(place).map_or(String::new(), |name| format!(": {name}"));
+        fault(FaultKind::Undefined, place.span, format!("an undefined value is read{name}"))
+    }
+
+    /// What decided that a property of states does not hold in one.
+    pub(super) fn operands_of(&self, state: &[u8], property: u32) -> Vec<(String, Value)> {
+        match &self.program.properties[PropertyId(property)].kind {
+            PropertyKind::Invariant(condition) | PropertyKind::AssertionAt { condition, .. } => {
+                self.deciding(condition, state, &Locals::default())
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn deciding(&self, condition: &Expr, state: &[u8], locals: &Locals) -> Vec<(String, Value)> {
+        let mut looked = Looked { interp: self, state, locals, found: Vec::new() };
+        looked.condition(condition);
+        looked.found
+    }
+}
+
+/// A look at the operands of a condition that has a value.
+struct Looked<'a> {
+    interp: &'a Interp,
+    state: &'a [u8],
+    locals: &'a Locals<'a>,
+    found: Vec<(String, Value)>,
+}
+
+impl Looked<'_> {
+    /// Whether a condition holds; nothing if that cannot be said.
+    fn holds(&self, condition: &Expr) -> Option<bool> {
+        self.interp.eval(condition, self.state, self.locals).ok().map(|value| value != 0)
+    }
+
+    /// Looks at those parts of a condition that decided whether it holds.
+    fn condition(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Unary(Unary::Not, operand) => self.condition(operand),
+            ExprKind::Binary(
+                operator @ (Binary::And | Binary::Or | Binary::Implies),
+                left,
+                right,
+            ) => {
+                // Where the left side decides, the right one is not asked.
+                if self.holds(left) == Some(*operator == Binary::Or) {
+                    return self.condition(left);
+                }
+                if self.holds(expr) == Some(*operator == Binary::And) {
+                    self.condition(left);
+                }
+                self.condition(right);
+            }
+            ExprKind::Conditional(condition, then, otherwise) => {
+                self.condition(condition);
+                match self.holds(condition) {
+                    Some(true) => self.condition(then),
+                    Some(false) => self.condition(otherwise),
+                    None => {}
+                }
+            }
+            ExprKind::Quantified { quantifier, local, over, body } => {
+                let decides = *quantifier == Quantifier::Some;
+                let (low, high) = self.interp.scalar_bounds(*over);
+                let found = (low..=high).find(|&value| {
+                    self.locals.set(*local, Bound::Value(value));
+                    self.holds(body) == Some(decides)
+                });
+                // Where all are alike none is told of.
+                if found.is_some() {
+                    self.condition(body);
+                }
+            }
+            _ => self.reads(expr),
+        }
+    }
+
+    /// Notes what an expression reads.
+    fn reads(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Read(place) | ExprKind::IsUndefined(place) => {
+                if let Some((name, value)) = self.name(place).zip(self.value(place)) {
+                    self.note(name, value);
+                }
+            }
+            ExprKind::Unary(_, operand) => self.reads(operand),
+            ExprKind::Binary(_, left, right) | ExprKind::Same(left, right) => {
+                self.reads(left);
+                self.reads(right);
+            }
+            ExprKind::Conditional(..) | ExprKind::Quantified { .. } => self.condition(expr),
+            ExprKind::Convert(convert) => self.reads(&convert.operand),
+            ExprKind::At { process, slot: None, .. } => {
+                let process = &self.interp.program.processes[*process];
+                let standing = self.interp.standing_in(self.state);
+                let at = standing.into_iter().find(|it| it.process == process.name);
+                at.into_iter().for_each(|it| self.note(it.process, it.location.into()));
+            }
+            ExprKind::Length(channel)
+            | ExprKind::IsEmpty(channel)
+            | ExprKind::IsFull(channel)
+            | ExprKind::CanReceive(channel, ..) => {
+                if let ChannelRef::Named(id) = channel {
+                    let name = self.interp.program.channels[*id].name.clone();
+                    let all = self.interp.describe_state(self.state);
+                    let held = all.into_iter().find(|(other, _)| *other == name);
+                    held.into_iter().for_each(|(name, value)| self.note(name, value));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn note(&mut self, name: String, value: Value) {
+        let is_new = self.found.iter().all(|(other, _)| *other != name);
+        if is_new && self.found.len() < OPERANDS_MAX {
+            self.found.push((name, value));
+        }
+    }
+
+    fn value(&self, place: &Place) -> Option<Value> {
+        let (mut cell, ty) = self.interp.cell(place, self.state, self.locals).ok()?;
+        Some(self.interp.value_of(ty, &mut cell, self.state))
+    }
+
+    /// How a place of the state is called, with its indices as they are now; nothing for what lives only as long as
+    /// a call.
+    fn name(&self, place: &Place) -> Option<String> {
+        let Root::Variable(variable) = place.root else { return None };
+        let about = &self.interp.program.variables[variable];
+        let mut name = match (about.owner, self.locals.mover) {
+            (Owner::Program, _) => about.name.clone(),
+            (Owner::Process(owner), Some(mover)) if owner == mover.process => about.name.clone(),
+            (Owner::Process(owner), _) => {
+                format!("{}.{}", self.interp.program.processes[owner].name, about.name)
+            }
+        };
+        let mut ty = about.ty;
+        for selector in &place.path {
+            match (selector, &self.interp.program.types[ty]) {
+                (Selector::Index(index), Type::Array { by, element, .. }) => {
+                    let value = self.interp.eval(index, self.state, self.locals).ok()?;
+                    let index = self.interp.index_name(by.as_ref(), value);
+                    name += &format!("[{index}]");
+                    ty = *element;
+                }
+                (Selector::Index(index), Type::Multiset { element, .. }) => {
+                    let value = self.interp.eval(index, self.state, self.locals).ok()?;
+                    name += &format!("[{value}]");
+                    ty = *element;
+                }
+                (Selector::Field(at), Type::Record { fields, .. }) => {
+                    let (field, of) = &fields[*at as usize];
+                    name += &format!(".{field}");
+                    ty = *of;
+                }
+                _ => return None,
+            }
+        }
+        Some(name)
+    }
+}

@@ -1,0 +1,112 @@
+//! Rows of a report: a label and a text, in as many lines as it takes, within the width of a terminal.
+
+/// The width of a terminal that nobody has made wider, in characters.
+const WIDTH: usize = 80;
+
+/// Where the text of a row begins.
+const TEXT: usize = 11;
+
+/// A line that is shorter does not end behind a comma.
+const SHORT: usize = 50;
+
+/// A row. A label that is longer than others has the text behind it.
+pub fn row(label: &str, text: &str) -> String {
+    let first = match label.chars().count() + 2 < TEXT {
+        true => format!("  {label:<0$}", TEXT - 2),
+        false => format!("  {label}  "),
+    };
+    wrapped(&first, text)
+}
+
+/// A text behind a beginning, in as many lines as it takes; the further ones stand where texts of rows do. Where it
+/// can be, a line ends behind a comma or the like.
+pub fn wrapped(first: &str, text: &str) -> String {
+    let mut lines = Lines { out: first.to_owned(), used: first.chars().count(), is_begun: false };
+    for part in pieces(text) {
+        // What fits no line is broken between words wherever it stands.
+        let is_long = TEXT + part.chars().count() > WIDTH;
+        match lines.holds(part) || is_long || lines.used < SHORT {
+            true => part.split(' ').for_each(|word| lines.add(word)),
+            false => {
+                lines.end();
+                lines.add(part);
+            }
+        }
+    }
+    lines.out.push('\n');
+    lines.out
+}
+
+/// A text in pieces that end with a comma or the like.
+fn pieces(text: &str) -> Vec<&str> {
+    let (mut pieces, mut rest) = (Vec::new(), text);
+    while let Some(at) = [", ", "; "].iter().filter_map(|it| rest.find(it)).min() {
+        pieces.push(&rest[..=at]);
+        rest = &rest[at + 2..];
+    }
+    pieces.push(rest);
+    pieces
+}
+
+/// Lines that are being filled.
+struct Lines {
+    out: String,
+    /// Characters of the last one.
+    used: usize,
+    /// Whether there is any text in it.
+    is_begun: bool,
+}
+
+impl Lines {
+    /// Whether there is room for a piece in the last line.
+    fn holds(&self, piece: &str) -> bool {
+        self.used + usize::from(self.is_begun) + piece.chars().count() <= WIDTH
+    }
+
+    fn end(&mut self) {
+        if self.is_begun {
+            self.out += &format!("\n{:1$}", "", TEXT);
+            (self.used, self.is_begun) = (TEXT, false);
+        }
+    }
+
+    fn add(&mut self, piece: &str) {
+        if !self.holds(piece) {
+            self.end();
+        }
+        if self.is_begun {
+            self.out.push(' ');
+            self.used += 1;
+        }
+        self.out += piece;
+        self.used += piece.chars().count();
+        self.is_begun = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_broken_between_words() {
+        assert_eq!(row("found", "1 state"), "  found    1 state\n");
+        assert_eq!(row("NOT checked", "ltl p"), "  NOT checked  ltl p\n");
+        let words = vec!["seventy-one"; 14].join(" ");
+        let told = row("checked", &words);
+        let expected = [5, 5, 4].map(|count| vec!["seventy-one"; count].join(" "));
+        let [one, two, three] = expected.map(|it| it);
+        let indent = " ".repeat(TEXT);
+        assert_eq!(told, format!("  checked  {one}\n{indent}{two}\n{indent}{three}\n"));
+        // Behind a comma, rather than between any words.
+        let told = row("found", &format!("{}, {}", "x y ".repeat(15).trim(), "one two three"));
+        assert_eq!(
+            told,
+            format!("  found    {},\n{indent}one two three\n", "x y ".repeat(15).trim())
+        );
+        assert_eq!(row("found", "3,072 states, 1"), "  found    3,072 states, 1\n");
+        // A word is never cut.
+        let long = "x".repeat(100);
+        assert_eq!(row("at", &long), format!("  at       {long}\n"));
+    }
+}

@@ -1,0 +1,23 @@
+//! Values of states as JSON.
+
+use crate::exec;
+use serde_json::{Map, Value, json};
+
+/// Names with their values, as an object.
+pub(super) fn pairs(named: &[(String, exec::Value)]) -> Value {
+    named.iter().map(|(name, it)| (name.clone(), value(it))).collect::<Map<_, _>>().into()
+}
+
+/// A value of a state: numbers and truth values as they are, null for what is undefined, names as text, arrays,
+/// channels, messages and multisets as arrays, and as objects what has names for its parts.
+pub(super) fn value(told: &exec::Value) -> Value {
+    use exec::Value::{Array, Bag, Message, Name, Number, Queue, Record, Table, Truth, Undefined};
+    match told {
+        Number(number) => json!(number),
+        Truth(truth) => json!(truth),
+        Name(text) => json!(text),
+        Undefined => Value::Null,
+        Array(_, all) | Queue(all) | Message(all) | Bag(all) => all.iter().map(value).collect(),
+        Table(parts) | Record(parts) => pairs(parts),
+    }
+}

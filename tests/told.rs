@@ -1,0 +1,293 @@
+//! All that is printed of a search that finds something, or nothing, line by line.
+
+use std::process::Command;
+
+const LOCK: &str = "const N: 3;
+type Node: scalarset(N); State: enum { I, S, E };
+var st: array [Node] of State; owner: Node; sharers: 0..N;
+startstate for n: Node do st[n] := I; end; undefine owner; sharers := 0; end;
+ruleset n: Node do
+  rule \"ask to share\" st[n] = I ==> st[n] := S; sharers := sharers + 1; end;
+  rule \"ask to own\" st[n] = I & isundefined(owner) ==> st[n] := E; owner := n; end;
+end;
+invariant \"one writer\" forall n: Node do st[n] = E -> sharers = 0 end;
+";
+
+const STUCK: &str = "byte free = 1;
+process P { byte turns; state idle, waits, works; init idle;
+trans idle -> waits { guard turns < 2; effect turns = turns + 1; },
+      waits -> works { guard free == 1; effect free = 0; },
+      works -> idle { guard turns == 1; effect free = 1; }; }
+process Q { state idle, works; init idle;
+trans idle -> works { guard free == 1; effect free = 0; }; }
+system async;
+";
+
+const CHANNEL: &str = "mtype = { DATA, ACK };
+chan m2s = [1] of { mtype, bit };
+byte sent;
+active proctype Sender() {
+  bit ab;
+  do
+  :: m2s!DATA(ab) -> sent++; assert(sent < 3)
+  od
+}
+active proctype Receiver() {
+  bit b;
+  do
+  :: m2s?DATA(b)
+  od
+}
+";
+
+/// Messages go in and come out of an unordered net; one is read that nobody has written.
+const NET: &str =
+    "type Node: scalarset(2); Message: record from: Node; kind: enum { req, ack }; end;
+var net: multiset [2] of Message; done: array [boolean] of 0..3; seen: array [Node] of 0..3;
+startstate undefine net; done[false] := 0; done[true] := 0; end;
+ruleset n: Node do
+  rule \"send\" multisetcount(i: net, true) < 2 & done[true] < 2 ==> var m: Message;
+    begin m.from := n; m.kind := req; multisetadd(m, net); done[true] := done[true] + 1; end;
+end;
+choose i: net do
+  rule \"take\" multisetcount(j: net, true) > 0 & done[true] = 2 ==>
+    begin seen[net[i].from] := seen[net[i].from] + 1; multisetremove(i, net); end;
+end;
+";
+
+/// What a command prints on standard output in a folder with a model, without times and sizes; and its exit code.
+fn told(name: &str, text: &str, args: &[&str]) -> (i32, String) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(name), text).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
+    let ran = command.current_dir(folder.path()).args(["check", name]).args(args).output().unwrap();
+    let out = String::from_utf8(ran.stdout).unwrap();
+    (ran.status.code().unwrap(), masked(&out))
+}
+
+/// With a star for the time and the memory that a search took, in one line.
+fn masked(out: &str) -> String {
+    let (mut lines, mut is_found): (Vec<String>, _) = (Vec::new(), false);
+    for line in out.lines() {
+        match line.strip_prefix("           ").filter(|_| is_found) {
+            Some(rest) => *lines.last_mut().unwrap() += &format!(" {rest}"),
+            None => lines.push(line.to_owned()),
+        }
+        is_found = lines.last().unwrap().starts_with("  found    ");
+    }
+    for line in lines.iter_mut().filter(|it| it.starts_with("  found    ")) {
+        let (counts, _) = line.rsplit_once("; ").unwrap();
+        *line = format!("{counts}; *");
+    }
+    lines.join("\n") + "\n"
+}
+
+#[track_caller]
+fn prints(name: &str, text: &str, args: &[&str], (code, expected): (i32, &str)) {
+    let (ended, out) = told(name, text, args);
+    assert_eq!(out, expected, "{out}");
+    assert_eq!(ended, code);
+}
+
+#[test]
+fn a_violated_invariant_is_told_with_its_parameters_and_values() {
+    let expected = "\
+counterexample: invariant: one writer, 2 steps
+    0  initial state
+         st = [Node_1: I, Node_2: I, Node_3: I]
+         owner = undefined
+         sharers = 0
+    1  ask to share (n: Node_1)    lock.m:6:3
+         st[Node_1]: I -> S
+         sharers: 0 -> 1
+    2  ask to own (n: Node_2)    lock.m:7:3
+         st[Node_2]: I -> E
+         owner: undefined -> Node_2
+       here the invariant `one writer` of lock.m:9:1 does not hold
+
+lock.m: VIOLATED: invariant: one writer at lock.m:9:1
+  after    2 steps (shortest)
+  with     st[Node_2] = E, sharers = 1
+  found    1 violation in 5 states, 15 transitions, 3 levels, 0 deadlocks; *
+  checked  deadlocks, invariants, run-time errors
+  reduced  by symmetry exact, which preserves everything: a state stands for up
+           to 6
+";
+    prints("lock.m", LOCK, &[], (1, expected));
+}
+
+#[test]
+fn a_deadlock_is_told_with_what_each_process_waits_for() {
+    let expected = "\
+counterexample: deadlock: no successor, 2 steps
+    0  initial state
+         free = 1
+         P = idle
+         P.turns = 0
+         Q = idle
+    1  Q.idle -> works    stuck.dve:7:7
+         free: 1 -> 0
+         Q: idle -> works
+    2  P.idle -> waits    stuck.dve:3:7
+         P: idle -> waits
+         P.turns: 0 -> 1
+       no step can be taken here
+
+stuck.dve: VIOLATED: deadlock: no successor
+  after    2 steps (shortest)
+  ends at  P  waits (line 2), waits for free == 1 (waits -> works)
+           Q  works (line 6), has ended
+  found    1 violation in 5 states, 6 transitions, 3 levels, 1 deadlock; *
+  checked  deadlocks, run-time errors
+";
+    prints("stuck.dve", STUCK, &[], (1, expected));
+}
+
+#[test]
+fn a_failed_assertion_is_told_with_its_operands() {
+    let expected = "\
+counterexample: assert: assertion failed in Sender: assert(sent < 3), 11 steps
+    0  initial state
+         sent = 0
+         m2s = <>
+         Sender[0] = line 6
+         Sender[0].ab = 0
+         Receiver[1] = line 12
+         Receiver[1].b = 0
+    1  Sender: m2s!DATA(ab)    channel.pml:7:6
+         m2s: <> -> <{DATA, 0}>
+         Sender[0]: line 6 -> line 7:22
+    2  Receiver: m2s?DATA(b)    channel.pml:13:6
+         m2s: <{DATA, 0}> -> <>
+    3  Sender: sent++    channel.pml:7:22
+         sent: 0 -> 1
+         Sender[0]: line 7:22 -> line 7:30
+    4  Sender: assert(sent < 3)    channel.pml:7:30
+         Sender[0]: line 7:30 -> line 6
+    5  Sender: m2s!DATA(ab)    channel.pml:7:6
+         m2s: <> -> <{DATA, 0}>
+         Sender[0]: line 6 -> line 7:22
+    6  Receiver: m2s?DATA(b)    channel.pml:13:6
+         m2s: <{DATA, 0}> -> <>
+    7  Sender: sent++    channel.pml:7:22
+         sent: 1 -> 2
+         Sender[0]: line 7:22 -> line 7:30
+    8  Sender: assert(sent < 3)    channel.pml:7:30
+         Sender[0]: line 7:30 -> line 6
+    9  Sender: m2s!DATA(ab)    channel.pml:7:6
+         m2s: <> -> <{DATA, 0}>
+         Sender[0]: line 6 -> line 7:22
+   10  Sender: sent++    channel.pml:7:22
+         sent: 2 -> 3
+         Sender[0]: line 7:22 -> line 7:30
+   11  Sender: assert(sent < 3)    channel.pml:7:30
+         assert: (sent < 3) (channel.pml:7:30)
+
+channel.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 3) at
+           channel.pml:7:30
+  after    11 steps (shortest)
+  with     sent = 3
+  ends at  Sender[0]    line 7:30
+           Receiver[1]  line 12
+  found    1 violation in 16 states, 22 transitions, 11 levels, 0 deadlocks; *
+  checked  deadlocks, assertions, run-time errors
+  reduced  by dead variables, which preserves everything: 1 variable reset in 1
+           place
+";
+    prints("channel.pml", CHANNEL, &[], (1, expected));
+}
+
+#[test]
+fn what_is_undefined_is_named_and_messages_come_and_go() {
+    let expected = "\
+counterexample: error: undefined value in take, 3 steps
+    0  initial state
+         net = {}
+         done = [false: 0, true: 0]
+         seen = [Node_1: undefined, Node_2: undefined]
+    1  send (n: Node_1)    net.m:5:3
+         net: {from: Node_1, kind: req} put in
+         done[true]: 0 -> 1
+    2  send (n: Node_1)    net.m:5:3
+         net: {from: Node_1, kind: req} put in
+         done[true]: 1 -> 2
+    3  take (i: 0)    net.m:9:3
+         error: an undefined value is read: seen[Node_1] (net.m:10:32)
+
+net.m: VIOLATED: error: undefined value in take at net.m:10:32
+  after    3 steps (shortest); 4 found
+  found    1 violation in 4 states, 4 transitions, 3 levels, 0 deadlocks; *
+  checked  deadlocks, run-time errors
+  reduced  by symmetry exact, which preserves everything: a state stands for up
+           to 2
+";
+    prints("net.m", NET, &[], (1, expected));
+}
+
+#[test]
+fn where_all_is_searched_all_that_was_found_is_counted() {
+    let expected = "\
+counterexample: deadlock: no successor, 3 steps
+    0  initial state
+         st = [Node_1: I, Node_2: I, Node_3: I]
+         owner = undefined
+         sharers = 0
+    1  ask to share (n: Node_1)    lock.m:6:3
+         st[Node_1]: I -> S
+         sharers: 0 -> 1
+    2  ask to share (n: Node_2)    lock.m:6:3
+         st[Node_2]: I -> S
+         sharers: 1 -> 2
+    3  ask to share (n: Node_3)    lock.m:6:3
+         st[Node_3]: I -> S
+         sharers: 2 -> 3
+       no step can be taken here
+
+lock.m: VIOLATED: deadlock: no successor
+  after    3 steps (shortest); 2 found
+  found    1 violation in 7 states, 15 transitions, 4 levels, 2 deadlocks; *
+  checked  deadlocks
+  not looked for  invariants, run-time errors
+  reduced  by symmetry exact, which preserves everything: a state stands for up
+           to 6
+";
+    prints("lock.m", LOCK, &["--keep-going", "--only", "deadlock"], (1, expected));
+}
+
+#[test]
+fn what_holds_is_told_in_a_few_lines() {
+    let expected = "\
+channel.pml: verified: every reachable state was visited,
+           no violation of what was checked
+  found    1,536 states, 2,048 transitions, 1,024 levels, 0 deadlocks; *
+  checked  deadlocks
+  not looked for  assertions, run-time errors
+  reduced  by dead variables, which preserves everything: 1 variable reset in 1
+           place
+";
+    prints("channel.pml", CHANNEL, &["--only", "deadlock"], (0, expected));
+}
+
+#[test]
+fn every_line_fits_eighty_columns() {
+    for (name, text) in
+        [("lock.m", LOCK), ("stuck.dve", STUCK), ("channel.pml", CHANNEL), ("net.m", NET)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(name), text).unwrap();
+        for more in [&[][..], &["--verbose"], &["--keep-going"]] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
+            let ran = command
+                .current_dir(folder.path())
+                .args(["check", name])
+                .args(more)
+                .output()
+                .unwrap();
+            let out = String::from_utf8(ran.stdout).unwrap();
+            let summary = out.split("\n\n").last().unwrap();
+            for line in summary.lines() {
+                assert!(line.chars().count() <= 80, "{line}");
+            }
+        }
+    }
+}
