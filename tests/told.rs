@@ -268,6 +268,76 @@ channel.pml: verified: every reachable state was visited,
     prints("channel.pml", CHANNEL, &["--only", "deadlock"], (0, expected));
 }
 
+/// Two who meet, a message on its way, and one who is in between.
+const MEET: &str = "chan c = [0] of { byte }; chan back = [1] of { byte };
+active proctype Left() { byte x; c!1; back?x; c!2; assert(x == 0) }
+active proctype Middle() { skip; skip }
+active proctype Right() { byte y; c?y; back!y; c?y }
+";
+
+/// What `trace` prints of a search of a model, but for the last lines, which `check` prints, too.
+fn traced(text: &str, args: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("meet.pml"), text).unwrap();
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
+        let ran = command.current_dir(folder.path()).args(args).output().unwrap();
+        assert_eq!(ran.status.code(), Some(1), "{}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    run(&["check", "meet.pml", "--dir", "d", "--no-trace"]);
+    let out = run(&[&["trace", "d"], args].concat());
+    out.split("  after ").next().unwrap().to_owned()
+}
+
+#[test]
+fn a_chart_has_a_column_for_each_process_and_an_arrow_for_each_message() {
+    let expected = "\
+counterexample: assert: assertion failed in Left: assert(x == 0), 5 steps
+ step  Left[0]         Right[2]
+    1  c!1 ----------> c?y
+    2  |               back!y
+    3  back?x <--(2)---|
+    4  c!2 ----------> c?y
+    5  assert(x == 0)  |
+";
+    assert_eq!(traced(MEET, &["--msc"]), expected);
+    let last = expected.lines().enumerate().filter(|(at, _)| !(2..5).contains(at));
+    let last: String = last.map(|(_, line)| format!("{line}\n")).collect();
+    assert_eq!(traced(MEET, &["--msc", "--last", "2"]), last);
+}
+
+#[test]
+fn the_last_steps_and_some_variables_can_be_asked_for() {
+    let title = "counterexample: assert: assertion failed in Left: assert(x == 0), 5 steps\n";
+    let last = traced(MEET, &["--last", "2"]);
+    assert!(
+        last.starts_with(&format!("{title}       3 steps left out\n    3  Left: back?x    ")),
+        "{last}"
+    );
+    assert!(
+        last.contains("\n         back = <>\n") && last.contains("\n         Left[0].x = 1\n"),
+        "{last}"
+    );
+    let only = traced(MEET, &["--only", "back,Right[2].y,nobody"]);
+    let expected = "    0  initial state
+         back = <>
+         Right[2].y = 0
+    1  Left: c!1 + Right: c?y    meet.pml:2:34 + meet.pml:4:35
+         Right[2].y: 0 -> 1
+    2  Right: back!y    meet.pml:4:40
+         back: <> -> <1>
+    3  Left: back?x    meet.pml:2:39
+         back: <1> -> <>
+    4  Left: c!2 + Right: c?y    meet.pml:2:47 + meet.pml:4:48
+         Right[2].y: 1 -> 2
+    5  Left: assert(x == 0)    meet.pml:2:52
+         assert: (x == 0) (meet.pml:2:52)
+       there is no variable nobody
+";
+    assert_eq!(only, format!("{title}{expected}"));
+}
+
 #[test]
 fn every_line_fits_eighty_columns() {
     for (name, text) in

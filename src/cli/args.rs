@@ -11,6 +11,7 @@ use crate::front::{ClaimChoice, Language};
 use crate::ir::{EndRule, Overflow};
 use crate::reduce::partial_order::{Method, Proviso};
 use crate::reduce::symmetry::Effort;
+use crate::report::View;
 use crate::search::comback::{CacheKind, CacheSize};
 use crate::search::{Checks, Limits};
 use crate::session::KeyOrder;
@@ -462,6 +463,28 @@ pub struct TraceArgs {
     /// Write the first counterexample as a trail that SPIN replays: `spin -t -p -k FILE MODEL`
     #[arg(long, value_name = "FILE")]
     pub spin_trail: Option<PathBuf>,
+    #[command(flatten)]
+    pub view: ViewArgs,
+}
+
+/// What is shown of counterexamples.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ViewArgs {
+    /// Show the last N steps, behind the whole state that they begin in
+    #[arg(long, value_name = "N", conflicts_with = "json")]
+    last: Option<u64>,
+    /// Show only these variables, or parts of some, and the steps that change them
+    #[arg(long, value_name = "VARIABLE,...", value_delimiter = ',', conflicts_with = "json")]
+    only: Vec<String>,
+    /// Show a message sequence chart: a column for each process, and an arrow for each message
+    #[arg(long, conflicts_with_all = ["json", "only"])]
+    msc: bool,
+}
+
+impl ViewArgs {
+    pub(super) fn view(&self) -> View {
+        View { last: self.last, only: self.only.clone(), chart: self.msc }
+    }
 }
 
 /// `spillway explain`.

@@ -9,7 +9,7 @@ use super::{Ending, model, output, print, reduce, run, say, trace, trail};
 use crate::exec::{Executor, Step, Tally, Violation};
 use crate::front::{ClaimChoice, TrailEnd};
 use crate::reduce::Refused;
-use crate::report::{self, Missed, Run, Shortened, count};
+use crate::report::{self, Missed, Run, Shortened, View, count};
 use crate::search::checkpoint::Saved;
 use crate::search::lasso::{Probe, ProbeLimits, Probed};
 use crate::search::shortest::Shorter;
@@ -308,9 +308,10 @@ pub(super) fn trace(args: &TraceArgs, job: &Job, saved: Option<&Saved>) -> Endin
     let budget = trace::budget(args, saved);
     let opened = RealDisk::open(&args.dir);
     let disk = opened.map_err(|error| Failure::opening(&args.dir, error))?;
-    let how = Tell { json: args.json, trace: true, trail: args.spin_trail.as_deref() };
+    let (trail, view) = (args.spin_trail.as_deref(), args.view.view());
+    let how = Tell { json: args.json, trace: true, trail, view };
     with_kept(job, budget, |watched, judged| {
-        trail::refuse(how.trail, &watched.model)?;
+        trail::refuse(trail, &watched.model)?;
         let control = Arc::new(Control::default());
         let mut signals = Signals::stop(&control);
         let place = (&*args.dir, &disk);
@@ -321,7 +322,7 @@ pub(super) fn trace(args: &TraceArgs, job: &Job, saved: Option<&Saved>) -> Endin
         let told = told.shortened(judged, (None, budget.memory), &control);
         match tell((watched, judged), &told, how)? {
             // Whoever asks for a trail asks for a file, which is there.
-            failure::VIOLATED if how.trail.is_some() => Ok(failure::VERIFIED),
+            failure::VIOLATED if trail.is_some() => Ok(failure::VERIFIED),
             // It was looked for, and the search has not found one yet.
             failure::STOPPED if !control.should_stop() => Ok(failure::VERIFIED),
             code => Ok(code),
@@ -350,19 +351,20 @@ pub(super) fn status(dir: &Path, contents: &Contents, going: &Going, json: bool)
 }
 
 /// How something is printed.
-#[derive(Clone, Copy)]
 struct Tell<'a> {
     json: bool,
     /// With the run that was found.
     trace: bool,
     /// Where a trail of that goes.
     trail: Option<&'a Path>,
+    /// What is shown of it.
+    view: View,
 }
 
 impl Tell<'_> {
     fn of(args: &RunArgs) -> Tell<'_> {
         let RunArgs { json, no_trace, spin_trail, .. } = args;
-        Tell { json: *json, trace: !no_trace, trail: spin_trail.as_deref() }
+        Tell { json: *json, trace: !no_trace, trail: spin_trail.as_deref(), view: View::default() }
     }
 }
 
@@ -397,7 +399,7 @@ fn tell((watched, judged): Asked<'_, '_>, told: &Told, how: Tell<'_>) -> Ending 
     let run = run.filter(|_| how.trace);
     match how.json {
         true => print(&format!("{:#}\n", as_json(of, told, run.as_ref()))),
-        false => print(&as_text(of, told, run.as_ref())),
+        false => print(&as_text(of, told, run.as_ref().map(|it| (it, &how.view)))),
     }
     Ok(code(&told.found))
 }
@@ -466,7 +468,7 @@ fn reduced_by(searched: &Searched<'_>) -> Vec<String> {
 fn as_text(
     (watched, searched, fairness): (&Watched, &Searched<'_>, Fairness),
     told: &Told,
-    run: Option<&Run<'_>>,
+    run: Option<(&Run<'_>, &View)>,
 ) -> String {
     let (model, name) = (watched.model.name(), &watched.name);
     let of_a_sort = match fairness {
@@ -486,7 +488,7 @@ fn as_text(
     let (states, transitions) =
         (count(told.states, "state"), count(told.transitions, "transition"));
     let mut out = report::wrapped("", &format!("{model}: {says}"));
-    if let Some(run) = run {
+    if let Some((run, _)) = run {
         out += &report::row("after", &run.length());
     }
     if let Some(shortened) = told.shortened {
@@ -516,7 +518,7 @@ fn as_text(
     }
     match run {
         None => out,
-        Some(run) => run.text(&watched.model.sources, name) + "\n" + &out,
+        Some((run, view)) => run.text((&watched.model.sources, view), name) + "\n" + &out,
     }
 }
 

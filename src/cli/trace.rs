@@ -42,7 +42,7 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
     Signals::stop(&control);
     let finder = finder(searched.model(), memory, (dir, &disk), &control);
     let scope = model.scope(&limits.checks);
-    let shown = Shown { json: args.json, scope: &scope };
+    let (shown, view) = (Shown { json: args.json, scope: &scope }, args.view.view());
     shown.begin();
     for (number, violation) in found.iter().enumerate() {
         let Some(way) = evidence.find(&finder, violation.check)? else {
@@ -58,7 +58,7 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
             print(if number == 0 { "\n    " } else { ",\n    " });
             report::write_json_trace(sources, violation, &way, "    ", &mut |it| print(it));
         } else {
-            report::write_trace(sources, violation, &way, &mut |it| print(it));
+            report::write_trace((sources, &view), violation, &way, &mut |it| print(it));
             print(&report::Ending::of(violation, &way, sources).rows());
             print("\n");
         }

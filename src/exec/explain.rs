@@ -101,6 +101,8 @@ pub struct Step {
     pub name: String,
     /// The values of its parameters (of both sides, in a rendezvous), with the user's names for them.
     pub parameters: Vec<(String, Value)>,
+    /// Who takes each of its actions; nobody for actions of no process.
+    pub by: Vec<Option<Actor>>,
     /// Where the action, or both sides of a rendezvous, stand in the source.
     pub spans: Vec<Span>,
     /// Every action of the step, in order, where processes have pids; else nothing.
@@ -120,6 +122,15 @@ impl Step {
         let values = self.parameters.iter().map(|(name, value)| format!("{name}: {value}"));
         format!("{} ({})", self.name, values.collect::<Vec<_>>().join(", "))
     }
+}
+
+/// Who takes an action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Actor {
+    /// The process, as states call it: `Sender[0]`.
+    pub process: String,
+    /// Whether it sends.
+    pub sends: bool,
 }
 
 /// An action and who takes it.

@@ -33,7 +33,7 @@ pub use compiled::Compiled;
 pub use executor::{Exec, Executor};
 pub use expansion::{Collected, Expansion, FaultKind, Finding, Findings, Violation};
 pub use explain::{
-    Explain, Fault, PropertyInfo, Standing, Step, StepOutcome, TakenAction, find_start,
+    Actor, Explain, Fault, PropertyInfo, Standing, Step, StepOutcome, TakenAction, find_start,
 };
 pub use fair::{
     FairSteps, Movers, PROCESSES_MAX, ProcessSet, Processes, collect_fair, fair_records,

@@ -291,6 +291,7 @@ impl Synthetic {
             action,
             name,
             parameters: Vec::new(),
+            by: Vec::new(),
             spans: Vec::new(),
             actions: Vec::new(),
             movers: Vec::new(),

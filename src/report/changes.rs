@@ -72,7 +72,8 @@ pub fn print_changes(before: &Values, after: &Values) -> Vec<String> {
     changes(before, after).iter().flat_map(lines).collect()
 }
 
-fn lines(change: &Change<'_>) -> Vec<String> {
+/// One in lines.
+pub(super) fn lines(change: &Change<'_>) -> Vec<String> {
     let Change { name, old, new } = change;
     match (old, new) {
         (Some(Value::Bag(old)), Some(Value::Bag(new))) => {

@@ -1,7 +1,7 @@
 //! Runs that go on for ever, as text and as JSON: a way to where it begins to repeat, and what is repeated.
 
 use super::numbers::count;
-use super::text::print_step;
+use super::steps::{Steps, View};
 use super::{Values, json};
 use crate::exec::{Explain, Step, StepOutcome};
 use crate::source::Sources;
@@ -45,14 +45,16 @@ impl Run<'_> {
     }
 
     /// As text.
-    pub fn text(&self, sources: &Sources, name: &str) -> String {
+    pub fn text(&self, (sources, view): (&Sources, &View), name: &str) -> String {
         let mut out = format!("counterexample: {name}: {}\n", self.length());
+        let mut steps = Steps::new(view, sources, self.steps.len() as u64 - 1);
         self.each(&mut |number, step, values| {
-            out += &print_step(sources, number as u64, step, values);
-            if number == self.back {
+            out += &steps.next(step, values);
+            if number == self.back && !view.chart {
                 out += "       <<<the loop starts here>>>\n";
             }
         });
+        out += &steps.end();
         out + &format!("       from here it goes on as after step {}\n", self.back)
     }
 

@@ -1,12 +1,14 @@
 //! Telling what a search found: as text for people, as JSON for programs.
 
 mod changes;
+mod chart;
 mod ending;
 mod json;
 mod lasso;
 mod numbers;
 mod rows;
 mod scope;
+mod steps;
 mod text;
 mod values;
 
@@ -20,6 +22,7 @@ pub use lasso::Run;
 pub use numbers::{count, grouped};
 pub use rows::{row, wrapped};
 pub use scope::{Missed, Scope};
+pub use steps::View;
 pub use text::{
     print_compiled, print_result, print_scope, print_shortened, print_unchecked, write_trace,
 };

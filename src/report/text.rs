@@ -2,15 +2,15 @@
 
 use super::numbers::{count, grouped};
 use super::rows::{row, wrapped};
-use super::{Ending, Missed, Report, Scope, Shortened, Values, ViolationReport, print_changes};
-use crate::exec::{Compiled, Step, StepOutcome, Violation};
+use super::steps::{Steps, View};
+use super::{Ending, Missed, Report, Scope, Shortened, ViolationReport};
+use crate::exec::{Compiled, Violation};
 use crate::reduce::{Refused, Told};
 use crate::search::Verdict;
 use crate::search::parts::StorePart;
 use crate::search::plan::Bytes;
 use crate::search::trace::Counterexample;
 use crate::source::Sources;
-use std::fmt::Write;
 
 /// The result of a search, ending in a line break; `ending` is the end of the counterexample, if one is shown. What
 /// the search took is told in full if that is asked for.
@@ -25,15 +25,18 @@ pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> 
         (Verdict::Incomplete, _) => "incomplete: the search has not come to its end".to_owned(),
     };
     let mut out = wrapped("", &format!("{}: {verdict}", report.model_name));
-    let shown = ending.map(|ending| {
-        out += &ending.rows();
-        ending.stands_for
-    });
+    match (ending, first) {
+        (Some(ending), _) => out += &ending.rows(),
+        (None, Some(first)) => out += &row("after", &length(first)),
+        (None, None) => {}
+    }
+    let told = ending.map(|it| it.stands_for).or(first.map(|it| it.check));
     if let Some(shortened) = report.shortened {
         out += &row("shortest", &print_shortened("searched with all steps", shortened));
     }
-    for violation in found.iter().filter(|it| shown.is_none() || Some(it.check) != shown) {
-        out += &row(if shown.is_some() { "also" } else { "" }, &print_violation(violation));
+    for violation in found.iter().filter(|it| Some(it.check) != told) {
+        let length = length(violation);
+        out += &row("also", &format!("{}, after {length}", headline(violation)));
     }
     let violations = match found.is_empty() {
         true => String::new(),
@@ -224,16 +227,19 @@ fn headline(violation: &ViolationReport) -> String {
     format!("{kind}: {name}{place}")
 }
 
-fn print_violation(violation: &ViolationReport) -> String {
+/// How long the way to it is, as far as that is known where it is not looked for, and how often it was found.
+fn length(violation: &ViolationReport) -> String {
     let ViolationReport { depth, shortest, in_levels, count, .. } = violation;
-    let first = self::count(*depth, "step");
-    let after = match (in_levels, shortest) {
-        (true, _) => "on a way of at least",
-        (false, true) => "after",
-        (false, false) => "after at most",
+    let depth = self::count(*depth, "step");
+    let depth = match (in_levels, shortest) {
+        (true, _) => format!("{depth} at least"),
+        (false, true) => format!("{depth} (shortest)"),
+        (false, false) => format!("{depth} at most"),
     };
-    let (headline, count) = (headline(violation), grouped(*count));
-    format!("{headline} ({count} found, the first {after} {first})")
+    match count {
+        1 => depth,
+        all => format!("{depth}; {} found", grouped(*all)),
+    }
 }
 
 /// What came of searching so for a shorter counterexample.
@@ -256,7 +262,7 @@ pub fn print_shortened(how: &str, told: Shortened) -> String {
 /// Writes a counterexample: the initial state, then each step with what it changed. Each piece of text
 /// is handed on as it is made: the whole may be more than there is memory for.
 pub fn write_trace(
-    sources: &Sources,
+    (sources, view): (&Sources, &View),
     violation: &ViolationReport,
     trace: &Counterexample,
     write: &mut dyn FnMut(&str),
@@ -266,48 +272,15 @@ pub fn write_trace(
     let perhaps = if violation.shortest { "" } else { "; there may be a shorter one" };
     let title = format!("counterexample: {}: {}, {steps}{perhaps}", violation.kind, violation.name);
     write(&format!("{title}\n"));
-    let (mut number, mut before) = (0, Vec::new());
+    let mut steps = Steps::new(view, sources, trace.depth() as u64);
+    let mut before = Vec::new();
     trace.each_step(&mut |step, state| {
         let after = state.map_or_else(Vec::new, |state| trace.describe(state));
-        write(&print_step(sources, number, step, (&before, &after)));
-        (number, before) = (number + 1, after);
+        write(&steps.next(step, (&before, &after)));
+        before = after;
     });
+    write(&steps.end());
     write(&print_end(violation));
-}
-
-/// A step, the start if it is number 0, and what it changed of the state before.
-pub(super) fn print_step(
-    sources: &Sources,
-    number: u64,
-    step: &Step,
-    (before, after): (&Values, &Values),
-) -> String {
-    let mut out = String::new();
-    let places: Vec<_> = step.spans.iter().filter_map(|&span| sources.locate(span)).collect();
-    let title = if number == 0 { "initial state".to_owned() } else { step.title() };
-    let places = match places.join(" + ") {
-        places if number == 0 || places.is_empty() => String::new(),
-        places => format!("    {places}"),
-    };
-    let _ = writeln!(out, "{number:>5}  {title}{places}");
-    match &step.outcome {
-        StepOutcome::Fault(fault) => {
-            let place = sources.locate(fault.span).unwrap_or_default();
-            let kind = fault.kind.violation();
-            let _ = writeln!(out, "         {kind}: {} ({place})", fault.message);
-        }
-        StepOutcome::Successor(_) if number == 0 => {
-            for (name, value) in after {
-                let _ = writeln!(out, "         {name} = {value}");
-            }
-        }
-        StepOutcome::Successor(_) => {
-            for line in print_changes(before, after) {
-                let _ = writeln!(out, "         {line}");
-            }
-        }
-    }
-    out
 }
 
 /// What is wrong at the end of a counterexample.

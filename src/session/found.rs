@@ -1,7 +1,7 @@
 //! What came of a search.
 
 use super::{Error, Session};
-use crate::report::{self, Ending, Shortened, ViolationReport};
+use crate::report::{self, Ending, Shortened, View, ViolationReport};
 use crate::search::trace::Counterexample;
 use crate::search::{Control, Outcome, Verdict};
 use std::fmt;
@@ -82,7 +82,8 @@ impl fmt::Display for Found<'_> {
             Ok(None) => f.write_str(&report::print_result(&report, None, f.alternate())),
             Ok(Some((violation, way))) => {
                 let mut written = Ok(());
-                report::write_trace(report.sources, &violation, &way, &mut |text| {
+                let how = (report.sources, &View::default());
+                report::write_trace(how, &violation, &way, &mut |text| {
                     written = written.and_then(|()| f.write_str(text));
                 });
                 written?;

@@ -83,7 +83,16 @@ impl<'s, T: TransitionSystem> Packed<'s, T> {
             }),
         };
         let (spans, actions, movers) = (Vec::new(), Vec::new(), Vec::new());
-        Step { action: STEP, name, parameters: Vec::new(), spans, actions, movers, outcome }
+        Step {
+            action: STEP,
+            name,
+            parameters: Vec::new(),
+            by: Vec::new(),
+            spans,
+            actions,
+            movers,
+            outcome,
+        }
     }
 
     fn expand_one(&self, bytes: &[u8], key: &mut [u8], out: &mut Expansion) {

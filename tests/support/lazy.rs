@@ -195,6 +195,7 @@ impl<M: Model + Explain> Explain for Lazy<M> {
                 action: 77,
                 name: "fail".into(),
                 parameters: Vec::new(),
+                by: Vec::new(),
                 spans,
                 actions,
                 movers: vec![],

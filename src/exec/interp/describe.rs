@@ -3,9 +3,11 @@
 use super::Interp;
 use super::channels::ChannelAt;
 use super::steps::Taken;
-use crate::exec::{Standing, Value};
+use crate::exec::{Actor, Standing, Value};
 use crate::ir::layout::CellId;
-use crate::ir::{Action, Domain, Instance, Owner, ProcessId, Program, Scalar, Type, TypeId};
+use crate::ir::{
+    Action, Communication, Domain, Instance, Owner, ProcessId, Program, Scalar, Type, TypeId,
+};
 
 impl Interp {
     /// Every variable, location and buffered channel with its printed value, in declaration order.
@@ -157,6 +159,23 @@ impl Interp {
             (it.process, it.slot, format!("{}[{pid}]", self.program.processes[it.process].name))
         });
         fixed.chain(live).filter_map(named).collect()
+    }
+
+    /// Who takes an action in a state.
+    pub(super) fn actor(&self, state: &[u8], taken: &Taken) -> Option<Actor> {
+        let action = &self.program.actions[taken.action];
+        let of = action.edge?.process;
+        let about = &self.program.processes[of];
+        let pid = || {
+            let mover = Instance { process: of, slot: taken.slot };
+            self.instances(state).iter().position(|it| *it == mover)
+        };
+        let process = match about.has_slots().then(pid).flatten() {
+            None => about.name.clone(),
+            Some(pid) => format!("{}[{pid}]", about.name),
+        };
+        let sends = matches!(action.communication, Some(Communication::Send { .. }));
+        Some(Actor { process, sends })
     }
 
     /// The values of an action's parameters, with the users' names for these.

@@ -146,6 +146,7 @@ impl ClaimProduct<'_> {
             action: self.number(last),
             name: names.join(" + "),
             parameters: Vec::new(),
+            by: Vec::new(),
             spans: moves.iter().map(span).collect(),
             actions: self.taken(moves),
             movers: Vec::new(),
