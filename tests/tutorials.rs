@@ -210,6 +210,11 @@ fn the_tutorial_for_users_of_spin_does_what_it_says() {
     follow("spin");
 }
 
+#[test]
+fn the_tutorial_for_users_of_murphi_does_what_it_says() {
+    follow("murphi");
+}
+
 /// The flags that a text names, with two dashes.
 fn flags(text: &str) -> BTreeSet<&str> {
     let is_flag = |it: &char| it.is_ascii_lowercase() || *it == '-';
@@ -230,9 +235,16 @@ fn flags_that_the_tutorials_name_are_there() {
     assert!(there.contains("--memory") && !there.contains("--search"), "{there:?}");
     // Cargo's, to build it.
     there.insert("--release");
-    for name in ["spin"] {
+    for name in ["spin", "murphi"] {
         let page = read(name);
-        let named = flags(&page);
+        // What others' commands are called stands in the first column of a table.
+        let ours = page.lines().map(|line| match line.strip_prefix("| ") {
+            Some(row) => row.split_once(" | ").map_or(row, |(_, ours)| ours),
+            None => line,
+        });
+        let ours: Vec<&str> = ours.collect();
+        let ours = ours.join("\n");
+        let named = flags(&ours);
         assert!(named.contains("--dir"), "{name}: {named:?}");
         let unknown: Vec<_> = named.difference(&there).collect();
         assert!(unknown.is_empty(), "{name}: no command has {unknown:?}");
