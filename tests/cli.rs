@@ -196,6 +196,25 @@ fn a_violated_model_gives_1_and_a_counterexample() {
 }
 
 #[test]
+fn where_an_object_is_expected_a_failure_is_one() {
+    let bench = Bench::new();
+    bench.write("model.dve", "byte x = y;");
+    for args in [
+        &["check", "absent.dve", "--json"][..],
+        &["check", "model.dve", "--json"],
+        &["resume", "absent", "--json"],
+        &["status", "absent", "--json"],
+        &["trace", "absent", "--json"],
+    ] {
+        let ran = bench.run(args);
+        let told = ran.json();
+        assert_eq!((ran.code, &told["exit_code"]), (2, &json!(2)), "{args:?}");
+        assert_eq!(told["error"].as_str().unwrap().trim_end(), ran.err.trim_end(), "{args:?}");
+    }
+    assert_eq!(bench.run(&["check", "absent.dve"]).out, "");
+}
+
+#[test]
 fn what_is_not_a_model_is_refused() {
     let bench = Bench::new();
     bench.run(&["check", "absent.dve"]).refused(2, &["absent.dve", "No such file"]);

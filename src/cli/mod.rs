@@ -48,8 +48,15 @@ pub fn run() -> ExitCode {
             }
             // Help and version requests are no errors.
             print(&error.render().to_string());
-            return ended(Ok(failure::VERIFIED));
+            return ended(Ok(failure::VERIFIED), false);
         }
+    };
+    let as_json = match &cli.command {
+        Command::Check(args) => args.run.json,
+        Command::Resume(args) => args.run.json,
+        Command::Status(args) => args.json,
+        Command::Trace(args) => args.json,
+        Command::Explain(_) | Command::Simulate(_) => false,
     };
     let ending = match cli.command {
         Command::Check(args) => check(&args),
@@ -59,7 +66,7 @@ pub fn run() -> ExitCode {
         Command::Explain(args) => explain::explain(&args),
         Command::Simulate(args) => simulate::simulate(&args),
     };
-    ended(ending)
+    ended(ending, as_json)
 }
 
 /// `spillway check`: of what is asked of runs, or of the property that the model brings with it, or else of what is to be
@@ -105,8 +112,9 @@ fn traced(args: &TraceArgs) -> Ending {
     }
 }
 
-/// Says what went wrong, a result that could not be written included.
-fn ended(ending: Ending) -> ExitCode {
+/// Says what went wrong, a result that could not be written included; where an object is expected and none was printed, that
+/// says it, too.
+fn ended(ending: Ending, as_json: bool) -> ExitCode {
     let ending = match (ending, output::lost()) {
         (Ok(_), Some(why)) => {
             Err(Failure::wrong(format!("cannot write to standard output: {why}")))
@@ -117,6 +125,11 @@ fn ended(ending: Ending) -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             say(&failure);
+            if as_json && !output::is_begun() {
+                let Failure { code, message } = &failure;
+                let told = serde_json::json!({ "error": message, "exit_code": code });
+                print(&format!("{told:#}\n"));
+            }
             ExitCode::from(failure.code)
         }
     }

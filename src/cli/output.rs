@@ -18,8 +18,17 @@ static BROKEN: Mutex<Option<io::Error>> = Mutex::new(None);
 /// Whether the process was started without a standard output.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
+/// Whether anything was printed.
+static IS_BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// Whether anything was printed to standard output, or was to be.
+pub(super) fn is_begun() -> bool {
+    IS_BEGUN.load(Ordering::Relaxed)
+}
+
 /// Prints to standard output.
 pub(super) fn print(text: &str) {
+    IS_BEGUN.store(true, Ordering::Relaxed);
     let mut broken = BROKEN.lock().unwrap_or_else(PoisonError::into_inner);
     if broken.is_some() {
         return;

@@ -137,6 +137,21 @@ const PARTS: &[(&str, &str, &str, &str)] = &[
     ("byte z; process P { }", "2:6", "expected `:`, found `z`", "name: type"),
 ];
 
+/// What is declared wrongly is told there, and not again wherever it is used.
+#[test]
+fn a_wrong_declaration_is_one_error() {
+    for text in [
+        "var x: 0..z; y: 1..4; startstate x := 0; y := 1; end; rule x < y ==> x := x + 1; end;",
+        "const N: M; type T: 0..N; var x: T; startstate x := 0; end; rule x < N ==> x := N; end;",
+        "var y: 0..1; startstate y := 0; end; rule y = 0 ==> var x: 0..z; begin x := 1; y := x; end;",
+        "var y: 0..1; function f(a: Q): boolean; begin return a = 1; end;
+         startstate y := 0; end; rule f(y) ==> y := 1; end;",
+    ] {
+        let Err(errors) = load(text) else { panic!("it is taken: {text}") };
+        assert_eq!(errors.len(), 1, "{errors:?}\n{text}");
+    }
+}
+
 #[test]
 fn classic_mistakes_are_told_once_with_their_place() {
     let bodies = BODIES.iter().map(|&(body, place, message, help)| {

@@ -173,6 +173,7 @@ impl<'a> Lowerer<'a, '_> {
             Declaration::Variables(names, ty) => self.variables(names, ty),
             Declaration::Function(function) => self.function(function),
         }
+        declaration.names().into_iter().for_each(|it| self.scopes.give_up(it));
     }
 
     fn unknown_defines(&self, declarations: &[Declaration<'a>]) {

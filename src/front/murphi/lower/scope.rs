@@ -21,6 +21,8 @@ pub(super) enum Meaning {
     Value(Expr, Sort),
     /// A function, by its place in the list.
     Function(usize),
+    /// Nothing that could be told: its declaration is wrong, which was said there.
+    Unknown,
 }
 
 impl Meaning {
@@ -31,6 +33,7 @@ impl Meaning {
             Meaning::Place(..) => "a variable",
             Meaning::Value(..) => "a value",
             Meaning::Function(_) => "a function",
+            Meaning::Unknown => "unknown",
         }
     }
 }
@@ -66,6 +69,13 @@ impl<'a> Scopes<'a> {
         innermost.is_some_and(|names| names.insert(name, meaning).is_none())
     }
 
+    /// Lets it be known in the innermost scope that a name was declared, if it is not known there what it means.
+    pub(super) fn give_up(&mut self, name: &'a str) {
+        if let Some(names) = self.open.last_mut() {
+            names.entry(name).or_insert(Meaning::Unknown);
+        }
+    }
+
     pub(super) fn find(&self, name: &str) -> Option<&Meaning> {
         self.open.iter().rev().find_map(|names| names.get(name))
     }
@@ -92,10 +102,12 @@ impl<'a> Lowerer<'a, '_> {
         }
     }
 
-    /// What a name means; an error if nothing.
+    /// What a name means; an error if nothing, and none if that was said where it is declared.
     pub(super) fn meaning(&self, name: Name<'a>) -> Option<Meaning> {
-        if let Some(meaning) = self.scopes.find(name.text) {
-            return Some(meaning.clone());
+        match self.scopes.find(name.text) {
+            Some(Meaning::Unknown) => return None,
+            Some(meaning) => return Some(meaning.clone()),
+            None => {}
         }
         let message = format!("{} is not declared", quote(name.text));
         match self.scopes.similar(name.text) {

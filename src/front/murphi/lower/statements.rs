@@ -29,7 +29,10 @@ impl<'a> Lowerer<'a, '_> {
         for declaration in &block.declarations {
             match declaration {
                 Declaration::Variables(names, ty) => {
-                    let Some(ty) = self.ty(ty) else { continue };
+                    let Some(ty) = self.ty(ty) else {
+                        names.iter().for_each(|it| self.scopes.give_up(it.text));
+                        continue;
+                    };
                     for &name in names {
                         let local = self.fresh();
                         self.keep_local(ty, name.span);

@@ -51,9 +51,14 @@ fn unknown(model: &Model, name: &str) -> Diagnostic {
     }
     let claims = model.processes.iter().filter(|process| process.role == Role::Never);
     let names: Vec<&str> = claims.map(|claim| &*claim.name.text).collect();
-    let help = match names.is_empty() {
+    let claims = match names.is_empty() {
         true => "the model has no never claim".to_owned(),
         false => format!("the model has: {}", names.join(", ")),
+    };
+    let formulas: Vec<&str> = model.formulas.iter().map(|it| &*it.name.text).collect();
+    let help = match formulas.is_empty() {
+        true => claims,
+        false => format!("{claims}; its formulas are asked with --ltl: {}", formulas.join(", ")),
     };
     Diagnostic::error(Span::default(), format!("there is no never claim `{name}`")).help(help)
 }
