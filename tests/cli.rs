@@ -1449,11 +1449,21 @@ fn simulations_are_repeatable_and_can_be_led_by_hand() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"1\nx\n7\n0\n").unwrap();
+    let answers = b"b\n1\nx\n7\ns\nh\nb\n1\n0\nl\n";
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), answers).unwrap();
     let out = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
-    for words in ["y: 0 -> 1", "x: 0 -> 1", "there is no step `x`", "there is no step `7`"] {
+    for words in [
+        "x: 0 -> 1",
+        "there is no step `x`",
+        "there is no step `7`",
+        "       y = 1\n",
+        "b goes back to the last choice",
+        "back behind step 0\n       x = 0\n       y = 0\n",
+    ] {
         assert!(out.contains(words), "{words}: {out}");
     }
+    // It was taken, taken back, and taken again.
+    assert_eq!(out.matches("y: 0 -> 1").count(), 2, "{out}");
 }
 
 #[test]
