@@ -268,6 +268,21 @@ channel.pml: verified: every reachable state was visited,
     prints("channel.pml", CHANNEL, &["--only", "deadlock"], (0, expected));
 }
 
+#[test]
+fn what_was_found_before_a_stop_is_told_and_is_no_verdict() {
+    let args = ["--keep-going", "--only", "deadlock", "--max-states", "7", "--reduce", "none"];
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("d").display().to_string();
+    let (code, out) = told("stuck.dve", STUCK, &[&args[..], &["--dir", &dir]].concat());
+    assert_eq!(code, 3);
+    let expected = "stuck.dve: incomplete: the search has not come to its end
+  violated deadlock: no successor, after 2 steps (shortest)
+  found    1 violation in 8 states, 8 transitions, 5 levels, 1 deadlock; *
+  checked  deadlocks
+";
+    assert!(out.starts_with(expected), "{out}");
+}
+
 /// Two who meet, a message on its way, and one who is in between.
 const MEET: &str = "chan c = [0] of { byte }; chan back = [1] of { byte };
 active proctype Left() { byte x; c!1; back?x; c!2; assert(x == 0) }

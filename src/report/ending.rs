@@ -56,9 +56,11 @@ impl At {
     fn text(&self, width: usize) -> String {
         let mut told = format!("{:<width$}  {}", self.process, self.location);
         // A location that has no name is called by its line.
-        if let Some((_, line)) = self.line.as_ref().and_then(|it| it.rsplit_once(':'))
-            && !self.location.contains(line)
-        {
+        let line = self
+            .line
+            .as_deref()
+            .filter(|it| !self.location.starts_with("line ") && !self.location.starts_with(it));
+        if let Some((_, line)) = line.and_then(|it| it.rsplit_once(':')) {
             told += &format!(" (line {line})");
         }
         match self.waits_for.as_deref() {

@@ -17,7 +17,9 @@ use crate::source::Sources;
 pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> String {
     let Report { outcome, .. } = report;
     let found = report.violations();
-    let first = ending.map(|it| &it.violation).or(found.first());
+    let is_violated = outcome.verdict == Verdict::Violated;
+    let first = found.first().filter(|_| is_violated);
+    let first = ending.map(|it| &it.violation).or(first);
     let verdict = match (outcome.verdict, first) {
         (Verdict::Verified, _) => verified(report),
         (Verdict::Violated, Some(first)) => format!("VIOLATED: {}", headline(first)),
@@ -36,7 +38,8 @@ pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> 
     }
     for violation in found.iter().filter(|it| Some(it.check) != told) {
         let length = length(violation);
-        out += &row("also", &format!("{}, after {length}", headline(violation)));
+        let label = if is_violated { "also" } else { "violated" };
+        out += &row(label, &format!("{}, after {length}", headline(violation)));
     }
     let violations = match found.is_empty() {
         true => String::new(),
@@ -65,7 +68,7 @@ pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> 
     }
     if let Some(dir) = &report.dir {
         out += &row("kept in", dir);
-        if outcome.verdict == Verdict::Violated {
+        if is_violated {
             out += &row("next", &format!("spillway trace {dir}"));
         }
     }
