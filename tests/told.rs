@@ -1,5 +1,9 @@
 //! All that is printed of a search that finds something, or nothing, line by line.
 
+#[path = "support/masked.rs"]
+mod masked;
+
+use masked::masked;
 use std::process::Command;
 
 const LOCK: &str = "const N: 3;
@@ -62,24 +66,7 @@ fn told(name: &str, text: &str, args: &[&str]) -> (i32, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
     let ran = command.current_dir(folder.path()).args(["check", name]).args(args).output().unwrap();
     let out = String::from_utf8(ran.stdout).unwrap();
-    (ran.status.code().unwrap(), masked(&out))
-}
-
-/// With a star for the time and the memory that a search took, in one line.
-fn masked(out: &str) -> String {
-    let (mut lines, mut is_found): (Vec<String>, _) = (Vec::new(), false);
-    for line in out.lines() {
-        match line.strip_prefix("           ").filter(|_| is_found) {
-            Some(rest) => *lines.last_mut().unwrap() += &format!(" {rest}"),
-            None => lines.push(line.to_owned()),
-        }
-        is_found = lines.last().unwrap().starts_with("  found    ");
-    }
-    for line in lines.iter_mut().filter(|it| it.starts_with("  found    ")) {
-        let (counts, _) = line.rsplit_once("; ").unwrap();
-        *line = format!("{counts}; *");
-    }
-    lines.join("\n") + "\n"
+    (ran.status.code().unwrap(), masked(&out) + "\n")
 }
 
 #[track_caller]

@@ -13,6 +13,10 @@
 //! One thing is not compared ([`masked`]): the row `found` of a report ends in the time and the memory that a search took, and
 //! the row `test result` of Cargo in the time; what stands behind its last `; ` may differ.
 
+#[path = "support/masked.rs"]
+mod masked;
+
+use masked::masked;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -167,26 +171,6 @@ impl Walk {
         self.code = ran.status.code().unwrap_or(-1);
         String::from_utf8(ran.stdout).unwrap()
     }
-}
-
-/// With a star for the time and the memory that a search took, and the row that has them in one line.
-fn masked(out: &str) -> String {
-    let (mut lines, mut is_found): (Vec<String>, _) = (Vec::new(), false);
-    for line in out.lines() {
-        match line.strip_prefix("           ").filter(|_| is_found) {
-            Some(rest) => *lines.last_mut().unwrap() += &format!(" {rest}"),
-            None => lines.push(line.to_owned()),
-        }
-        is_found = lines.last().unwrap().starts_with("  found    ");
-    }
-    let ends_in_time =
-        |it: &&mut String| it.starts_with("  found    ") || it.starts_with("test result: ");
-    for line in lines.iter_mut().filter(ends_in_time) {
-        if let Some((counts, _)) = line.rsplit_once("; ") {
-            *line = format!("{counts}; *");
-        }
-    }
-    lines.join("\n")
 }
 
 /// Walks through a page; how many commands it has, or what differs.
