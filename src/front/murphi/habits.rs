@@ -12,7 +12,7 @@ pub(super) const HABITS: &[Habit] = &[
     Habit::of("-vbfs", "the search is always breadth-first"),
     Habit::of("-vdfs", "the search is always breadth-first"),
     Habit::of("-s", "`spillway simulate MODEL`"),
-    Habit::of("-ta", "`--keep-going` counts all violations, and shows the first"),
+    Habit::of("-ta", "states are not written out: `spillway simulate MODEL` shows some"),
     Habit::of("-d", "`--dir DIR`"),
     Habit::of("-m#", "`--memory SIZE` is all that the process may take"),
 ];
