@@ -196,3 +196,19 @@ fn a_search_that_goes_on_resets_as_it_did() {
     let reduce = Reduce { rewritings: Rewritings::DEAD, ..Reduce::NONE };
     goes_on_as_it_began(&load("dve", text), reduce, Reduce::NONE, 1);
 }
+
+/// Whoever writes a local of another does not know where that one is, so it cannot be reset there: a state with the
+/// first value would be one more.
+#[test]
+fn a_local_that_somebody_else_writes_is_left_alone() {
+    let text = "process P { byte v; state a, b; init a; trans a -> b { guard v == 5; }, b -> b { effect v = 5; }; }
+system async;";
+    let mut program = load("dve", text).interp.program().clone();
+    let set = program.actions.keys().last().unwrap();
+    program.actions[set].edge = None;
+    let interp = Interp::new(program).unwrap();
+    assert!(Rewritten::of(&interp, Rewritings::DEAD).is_none());
+    assert!(
+        follow(&interp, Rewritings::DEAD, 300).unwrap().is_none_or(|(whole, fewer)| fewer <= whole)
+    );
+}

@@ -403,13 +403,10 @@ fn matters(
         let mut reading = program.processes.keys().filter(reads);
         match (reading.next(), reading.next(), owner(scalar)) {
             (None, ..) => Matter::Nobodys,
-            (Some(one), None, Owner::Process(own)) if own == one => Matter::Of(one),
             // Where somebody else writes it, he would have to know where that one is.
-            (Some(one), None, Owner::Program)
-                if program.slots(one) == 1 && !is_foreign(scalar, one) =>
-            {
-                Matter::Of(one)
-            }
+            (Some(one), None, _) if is_foreign(scalar, one) => Matter::Everybodys,
+            (Some(one), None, Owner::Process(own)) if own == one => Matter::Of(one),
+            (Some(one), None, Owner::Program) if program.slots(one) == 1 => Matter::Of(one),
             _ => Matter::Everybodys,
         }
     };
