@@ -225,13 +225,13 @@ impl Figures {
                 // There is no room to say from where.
                 let stage = stage.strip_suffix(" from accepting states").unwrap_or(stage);
                 let stage = if self.phase == usual { (1, stage.to_owned()) } else { doing };
-                let left = format!("{} left", states_in_words(left));
+                let left = format!("{} left", count(left, "state"));
                 pieces.extend([stage, (3, format!("sweep {}", grouped(number))), (2, left)]);
                 pieces.push((6, format!("{} reached", grouped(states))));
             }
             None => {
                 pieces.push((3, format!("level {}", grouped(self.level))));
-                pieces.push((2, states_in_words(states)));
+                pieces.push((2, count(states, "state")));
                 pieces.extend(self.rate.map(|rate| (5, figures::rate(rate))));
                 pieces.push((6, format!("frontier {}", grouped(frontier))));
                 match self.phase == usual {
@@ -260,13 +260,6 @@ impl Figures {
                 None => return cut(&line, columns),
             }
         }
-    }
-}
-
-fn states_in_words(states: u64) -> String {
-    match states {
-        1 => count(1, "state"),
-        states => format!("{} states", grouped(states)),
     }
 }
 

@@ -253,10 +253,11 @@ impl Sitting<'_> {
     /// Prints the counterexample.
     fn show(&self, violation: &ViolationReport, way: &Counterexample) -> report::Ending {
         let sources = &self.model.sources;
-        let how = (sources, &View::default());
-        report::write_trace(how, violation, way, &mut |it| print(it));
+        let (how, ending) =
+            ((sources, &View::default()), report::Ending::of(violation, way, sources));
+        report::write_trace(how, &ending, way, &mut |it| print(it));
         print("\n");
-        report::Ending::of(violation, way, sources)
+        ending
     }
 
     /// Prints the result, behind the counterexample that ends so, if one is shown.

@@ -58,8 +58,9 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
             print(if number == 0 { "\n    " } else { ",\n    " });
             report::write_json_trace(sources, violation, &way, "    ", &mut |it| print(it));
         } else {
-            report::write_trace((sources, &view), violation, &way, &mut |it| print(it));
-            print(&report::Ending::of(violation, &way, sources).rows());
+            let ending = report::Ending::of(violation, &way, sources);
+            report::write_trace((sources, &view), &ending, &way, &mut |it| print(it));
+            print(&ending.rows());
             print("\n");
         }
     }

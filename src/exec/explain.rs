@@ -124,6 +124,12 @@ impl Step {
     }
 }
 
+/// An action's name without the process that is named at its beginning.
+pub fn without_process<'n>(action: &'n str, process: &str) -> &'n str {
+    let rest = action.strip_prefix(process);
+    rest.map_or(action, |it| it.trim_start_matches([':', '.', ' ']))
+}
+
 /// Who takes an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Actor {

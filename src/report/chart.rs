@@ -4,7 +4,7 @@
 //! what leaves it goes to the one that takes that step. Without buffer both sides take one step.
 
 use super::Values;
-use crate::exec::{Actor, Step, StepOutcome, Value};
+use crate::exec::{Actor, Step, StepOutcome, Value, without_process};
 use std::collections::HashMap;
 
 /// Columns are as wide as what stands in them, within these bounds.
@@ -41,8 +41,9 @@ impl Chart {
         for (at, who) in step.by.iter().enumerate() {
             let Some(Actor { process, sends }) = who else { continue };
             let column = self.column(process);
-            let action = told(parts.get(at).copied().unwrap_or(&step.name), process);
-            actions.push((column, action));
+            let kind = process.split('[').next().unwrap_or(process);
+            let action = parts.get(at).copied().unwrap_or(&step.name);
+            actions.push((column, without_process(action, kind).to_owned()));
             send.push(*sends);
         }
         if actions.is_empty() {
@@ -163,13 +164,6 @@ fn shaft(between: usize, used: usize, label: &str) -> String {
     let room = between.saturating_sub(used + 2);
     let dashes = room.saturating_sub(label.chars().count());
     format!("{}{label}{}", "-".repeat(dashes / 2), "-".repeat(dashes - dashes / 2))
-}
-
-/// What an action is called in the column of who takes it.
-fn told(action: &str, who: &str) -> String {
-    let process = who.split('[').next().unwrap_or(who);
-    let rest = action.strip_prefix(who).or_else(|| action.strip_prefix(process));
-    rest.map_or(action, |it| it.trim_start_matches([':', '.', ' '])).to_owned()
 }
 
 /// Texts that begin at some columns, or behind the one before if that is longer.

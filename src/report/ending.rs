@@ -1,7 +1,7 @@
 //! What is wrong at the end of a counterexample, and what it looks like there.
 
 use super::ViolationReport;
-use super::numbers::{count, grouped};
+use super::numbers::count;
 use super::rows::row;
 use super::values::pairs;
 use crate::exec::{Standing, StepOutcome, Value, Violation};
@@ -18,7 +18,7 @@ pub struct Ending {
     /// What the counterexample was looked for to: the same, or what that comes to in another process of those that are alike.
     pub stands_for: Violation,
     /// The steps of the counterexample, a faulty one included.
-    depth: u64,
+    pub depth: u64,
     /// What decided that something does not hold: what it reads, with the names of that.
     operands: Vec<(String, Value)>,
     /// Where the processes are.
@@ -102,11 +102,7 @@ impl Ending {
     pub fn rows(&self) -> String {
         let perhaps =
             if self.violation.shortest { " (shortest)" } else { "; there may be a shorter one" };
-        let depth = count(self.depth, "step");
-        let all = match self.violation.count {
-            1 => String::new(),
-            all => format!("; {} found", grouped(all)),
-        };
+        let (depth, all) = (count(self.depth, "step"), self.violation.all());
         let mut out = row("after", &format!("{depth}{perhaps}{all}"));
         if !self.operands.is_empty() {
             let told = self.operands.iter().map(|(name, value)| format!("{name} = {value}"));

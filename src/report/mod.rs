@@ -131,6 +131,14 @@ pub struct ViolationReport {
 }
 
 impl ViolationReport {
+    /// How often it was found, if that is more than once, behind what is told of one.
+    fn all(&self) -> String {
+        match self.count {
+            1 => String::new(),
+            all => format!("; {} found", grouped(all)),
+        }
+    }
+
     /// The same as it is at the end of a way there: of processes that are exchanged it may be another's than
     /// was found.
     fn at_end_of(&self, way: &Counterexample, sources: &Sources) -> ViolationReport {

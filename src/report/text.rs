@@ -232,17 +232,14 @@ fn headline(violation: &ViolationReport) -> String {
 
 /// How long the way to it is, as far as that is known where it is not looked for, and how often it was found.
 fn length(violation: &ViolationReport) -> String {
-    let ViolationReport { depth, shortest, in_levels, count, .. } = violation;
-    let depth = self::count(*depth, "step");
+    let ViolationReport { depth, shortest, in_levels, .. } = violation;
+    let depth = count(*depth, "step");
     let depth = match (in_levels, shortest) {
         (true, _) => format!("{depth} at least"),
         (false, true) => format!("{depth} (shortest)"),
         (false, false) => format!("{depth} at most"),
     };
-    match count {
-        1 => depth,
-        all => format!("{depth}; {} found", grouped(*all)),
-    }
+    depth + &violation.all()
 }
 
 /// What came of searching so for a shorter counterexample.
@@ -266,16 +263,16 @@ pub fn print_shortened(how: &str, told: Shortened) -> String {
 /// is handed on as it is made: the whole may be more than there is memory for.
 pub fn write_trace(
     (sources, view): (&Sources, &View),
-    violation: &ViolationReport,
+    ending: &Ending,
     trace: &Counterexample,
     write: &mut dyn FnMut(&str),
 ) {
-    let violation = &violation.at_end_of(trace, sources);
-    let steps = count(trace.depth() as u64, "step");
+    let violation = &ending.violation;
+    let steps = count(ending.depth, "step");
     let perhaps = if violation.shortest { "" } else { "; there may be a shorter one" };
     let title = format!("counterexample: {}: {}, {steps}{perhaps}", violation.kind, violation.name);
     write(&format!("{title}\n"));
-    let mut steps = Steps::new(view, sources, trace.depth() as u64);
+    let mut steps = Steps::new(view, sources, ending.depth);
     let mut before = Vec::new();
     trace.each_step(&mut |step, state| {
         let after = state.map_or_else(Vec::new, |state| trace.describe(state));

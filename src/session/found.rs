@@ -83,11 +83,11 @@ impl fmt::Display for Found<'_> {
             Ok(Some((violation, way))) => {
                 let mut written = Ok(());
                 let how = (report.sources, &View::default());
-                report::write_trace(how, &violation, &way, &mut |text| {
+                let ending = Ending::of(&violation, &way, report.sources);
+                report::write_trace(how, &ending, &way, &mut |text| {
                     written = written.and_then(|()| f.write_str(text));
                 });
                 written?;
-                let ending = Ending::of(&violation, &way, report.sources);
                 write!(f, "\n{}", report::print_result(&report, Some(&ending), f.alternate()))
             }
             Err(error) => {

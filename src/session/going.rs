@@ -54,16 +54,25 @@ impl Going {
         let Contents { saved, sitting, running, .. } = contents;
         let ago = |then: SystemTime| SystemTime::now().duration_since(then).unwrap_or_default();
         let begun = sitting.map(|it| UNIX_EPOCH + Duration::from_millis(it.begun));
-        let changed = |name: &&str| std::fs::metadata(dir.join(name)).and_then(|it| it.modified());
-        let last = [MANIFEST, CYCLES].iter().filter_map(|name| changed(name).ok()).max();
         Going {
             is_running: *running,
             running_for: begun.filter(|_| *running).map(ago),
-            checkpoint_ago: last.filter(|_| saved.is_some()).map(ago),
+            checkpoint_ago: checkpoint_ago(dir).filter(|_| saved.is_some()),
             at: saved.as_ref().map(Reached::of),
             rate: saved.as_ref().zip(*sitting).and_then(|(saved, begun)| rate(saved, begun)),
         }
     }
+}
+
+/// How long ago a file was written, by its clock; nothing if there is none.
+pub(super) fn written_ago(file: &Path) -> Option<Duration> {
+    let written = std::fs::symlink_metadata(file).ok()?.modified().ok()?;
+    Some(SystemTime::now().duration_since(written).unwrap_or_default())
+}
+
+/// How long ago the last checkpoint in a directory was made, if there is one.
+pub(super) fn checkpoint_ago(dir: &Path) -> Option<Duration> {
+    [MANIFEST, CYCLES].into_iter().filter_map(|name| written_ago(&dir.join(name))).min()
 }
 
 /// States expanded a second between the beginning of a sitting and a checkpoint; nothing if that is of an earlier one.

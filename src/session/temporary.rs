@@ -5,6 +5,7 @@
 
 use super::Error;
 use super::directory::{JOB, Job, PREFIX};
+use super::going::{checkpoint_ago, written_ago};
 use super::means::MEANS;
 use super::shorter::FOLDER;
 use super::sitting::SITTING;
@@ -15,7 +16,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// Files of a search directory, but for those of keys.
 const FILES: [&str; 6] = [JOB, MEANS, SITTING, MANIFEST, CYCLES, RealDisk::LOCK];
@@ -97,12 +98,8 @@ impl Temporary {
     /// What is at a place, if that is a search directory.
     fn at(path: PathBuf) -> Option<Temporary> {
         let disk = RealDisk::open(&path).ok()?;
-        let ago = |name: &str| {
-            let changed = fs::symlink_metadata(path.join(name)).ok()?.modified().ok()?;
-            Some(SystemTime::now().duration_since(changed).unwrap_or_default())
-        };
-        let age = ago(JOB)?;
-        let checkpoint_ago = [MANIFEST, CYCLES].into_iter().filter_map(ago).min();
+        let age = written_ago(&path.join(JOB))?;
+        let checkpoint_ago = checkpoint_ago(&path);
         let found = match Job::load(&disk) {
             Ok(job) => {
                 let (model, language) = (job.model_name().to_owned(), job.language().to_owned());

@@ -3,7 +3,7 @@
 use super::Interp;
 use super::channels::ChannelAt;
 use super::steps::Taken;
-use crate::exec::{Actor, Standing, Value};
+use crate::exec::{Actor, Standing, Value, without_process};
 use crate::ir::layout::CellId;
 use crate::ir::{
     Action, Communication, Domain, Instance, Owner, ProcessId, Program, Scalar, Type, TypeId,
@@ -127,53 +127,45 @@ impl Interp {
         by.map_or(index.to_string(), |by| scalar(&self.program, by, index).to_string())
     }
 
+    /// The processes that are there, as descriptions of a state call them.
+    fn named_instances(&self, state: &[u8]) -> Vec<(Instance, String)> {
+        let all = self.program.processes.iter();
+        let fixed = all.filter(|(_, it)| !it.has_slots());
+        let fixed = fixed.map(|(id, it)| (Instance { process: id, slot: 0 }, it.name.clone()));
+        let live = if self.has_slots { self.instances(state) } else { Vec::new() };
+        let named = live.into_iter().enumerate().filter_map(|(pid, it)| {
+            let about = &self.program.processes[it.process];
+            about.has_slots().then(|| (it, format!("{}[{pid}]", about.name)))
+        });
+        fixed.chain(named).collect()
+    }
+
     /// Where the processes are that are there.
     pub(super) fn standing_in(&self, state: &[u8]) -> Vec<Standing> {
-        let named = |(process, slot, name): (ProcessId, u32, String)| {
-            let at = self.location_in(state, Instance { process, slot })?;
-            let location = &self.program.processes[process].locations[at];
+        let standing = |(instance, process): (Instance, String)| {
+            let at = self.location_in(state, instance)?;
+            let about = &self.program.processes[instance.process];
+            let location = &about.locations[at];
             let leads_on = |action: &&Action| {
-                action.edge.is_some_and(|it| it.process == process && it.from == at)
+                action.edge.is_some_and(|it| it.process == instance.process && it.from == at)
             };
-            let own = &self.program.processes[process].name;
             let way = |action: &Action| {
-                let name = action.name.strip_prefix(own).unwrap_or(&action.name);
-                let name = name.trim_start_matches([':', '.', ' ']).to_owned();
+                let name = without_process(&action.name, &about.name).to_owned();
                 (name, action.guard.as_ref().map(|it| it.span))
             };
-            Some(Standing {
-                process: name,
-                location: location.name.clone(),
-                span: location.span,
-                ways: self.program.actions.values().filter(leads_on).map(way).collect(),
-            })
+            let ways = self.program.actions.values().filter(leads_on).map(way).collect();
+            Some(Standing { process, location: location.name.clone(), span: location.span, ways })
         };
-        let fixed = self.program.processes.iter().filter(|(_, it)| !it.has_slots());
-        let fixed = fixed.map(|(id, it)| (id, 0, it.name.clone()));
-        let live = if self.has_slots { self.instances(state) } else { Vec::new() };
-        let live = live
-            .into_iter()
-            .enumerate()
-            .filter(|(_, it)| self.program.processes[it.process].has_slots());
-        let live = live.map(|(pid, it)| {
-            (it.process, it.slot, format!("{}[{pid}]", self.program.processes[it.process].name))
-        });
-        fixed.chain(live).filter_map(named).collect()
+        self.named_instances(state).into_iter().filter_map(standing).collect()
     }
 
     /// Who takes an action in a state.
     pub(super) fn actor(&self, state: &[u8], taken: &Taken) -> Option<Actor> {
         let action = &self.program.actions[taken.action];
-        let of = action.edge?.process;
-        let about = &self.program.processes[of];
-        let pid = || {
-            let mover = Instance { process: of, slot: taken.slot };
-            self.instances(state).iter().position(|it| *it == mover)
-        };
-        let process = match about.has_slots().then(pid).flatten() {
-            None => about.name.clone(),
-            Some(pid) => format!("{}[{pid}]", about.name),
-        };
+        let mover = Instance { process: action.edge?.process, slot: taken.slot };
+        let named = self.named_instances(state).into_iter().find(|(it, _)| *it == mover);
+        let own = || self.program.processes[mover.process].name.clone();
+        let process = named.map_or_else(own, |(_, name)| name);
         let sends = matches!(action.communication, Some(Communication::Send { .. }));
         Some(Actor { process, sends })
     }

@@ -179,12 +179,9 @@ impl<'a> Looks<'a> {
 }
 
 fn of_domain(domain: &Domain) -> Value<'_> {
-    let parts = match domain {
-        Domain::Union(parts) => parts,
-        _ => slice::from_ref(domain),
-    };
-    match parts.iter().any(|it| matches!(it, Domain::Scalarset(_))) {
-        true => Value::Permuted(parts),
-        false => Value::Plain,
+    match domain {
+        _ if !domain.is_permuted() => Value::Plain,
+        Domain::Union(parts) => Value::Permuted(parts),
+        _ => Value::Permuted(slice::from_ref(domain)),
     }
 }
