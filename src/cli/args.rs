@@ -479,11 +479,14 @@ pub struct ViewArgs {
     /// Show a message sequence chart: a column for each process, and an arrow for each message
     #[arg(long, conflicts_with_all = ["json", "only"])]
     msc: bool,
+    /// Show each step, also where some come again and again
+    #[arg(long, conflicts_with_all = ["json", "msc"])]
+    unfolded: bool,
 }
 
 impl ViewArgs {
     pub(super) fn view(&self) -> View {
-        View { last: self.last, only: self.only.clone(), chart: self.msc }
+        View { last: self.last, only: self.only.clone(), chart: self.msc, unfolded: self.unfolded }
     }
 }
 

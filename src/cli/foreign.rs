@@ -1,33 +1,45 @@
 //! What people type who come from other checkers: they are told what is meant here.
 
-use crate::front::{Habit, LANGUAGES, Language};
+use crate::front::{LANGUAGES, Language};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// What helps with this process's command line, which is not understood, if it is known from elsewhere.
-pub(super) fn help(error: &clap::Error) -> Option<String> {
-    match error.kind() {
-        ErrorKind::UnknownArgument => std::env::args_os().find_map(|typed| {
-            let typed = typed.to_string_lossy();
-            Some(format!("help: {typed} is a flag of {}", meant(&typed)?))
+/// A command line that is not understood, and what helps with it, if it is known from elsewhere.
+pub(super) fn told(mut error: clap::Error) -> (clap::Error, Option<String>) {
+    let help = match error.kind() {
+        ErrorKind::UnknownArgument => flag().map(|(typed, meant)| {
+            // What was typed is no cluster of flags of one letter each, nor meant as a value.
+            error.remove(ContextKind::Suggested);
+            error.remove(ContextKind::SuggestedArg);
+            error.insert(ContextKind::InvalidArg, ContextValue::String(typed.clone()));
+            format!("help: {typed} is a flag of {meant}")
         }),
-        ErrorKind::InvalidSubcommand => {
-            let ContextValue::String(file) = error.get(ContextKind::InvalidSubcommand)? else {
-                return None;
-            };
-            Language::of_file(file)?;
-            Some(format!("help: `spillway check {file}` searches the model"))
-        }
+        ErrorKind::InvalidSubcommand => match error.get(ContextKind::InvalidSubcommand) {
+            Some(ContextValue::String(file)) => Language::of_file(file)
+                .map(|_| format!("help: `spillway check {file}` searches the model")),
+            _ => None,
+        },
         _ => None,
-    }
+    };
+    (error, help)
 }
 
-/// Whose flag that is, and what does here what it does there.
-fn meant(typed: &str) -> Option<String> {
-    let told = |(language, habit): (&Language, &Habit)| {
-        format!("other checkers of {}; here: {}", language.title, habit.here)
+/// The first flag of another checker that was typed, and what is meant by it.
+fn flag() -> Option<(String, String)> {
+    let all: Vec<String> =
+        std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
+    let language = all.iter().find_map(|it| Language::of_file(it));
+    all.into_iter().find_map(|typed| Some((typed.clone(), meant(&typed, language)?)))
+}
+
+/// Whose flag that is, and what does here what it does there; of a language only, if its checkers have it.
+fn meant(typed: &str, own: Option<&Language>) -> Option<String> {
+    let told = |language: &&Language| {
+        let habit = language.habits.iter().find(|it| it.is(typed))?;
+        Some(format!("other checkers of {}; here: {}", language.title, habit.here))
     };
-    let all =
-        LANGUAGES.iter().flat_map(|language| language.habits.iter().map(move |it| (*language, it)));
-    let told: Vec<String> = all.filter(|(_, habit)| habit.is(typed)).map(told).collect();
-    (!told.is_empty()).then(|| told.join(", or of "))
+    let own = own.and_then(|own| told(&own));
+    own.or_else(|| {
+        let all: Vec<String> = LANGUAGES.iter().filter_map(told).collect();
+        (!all.is_empty()).then(|| all.join(", or of "))
+    })
 }

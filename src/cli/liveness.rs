@@ -364,7 +364,7 @@ struct Tell<'a> {
 impl Tell<'_> {
     fn of(args: &RunArgs) -> Tell<'_> {
         let RunArgs { json, no_trace, spin_trail, .. } = args;
-        Tell { json: *json, trace: !no_trace, trail: spin_trail.as_deref(), view: View::default() }
+        Tell { json: *json, trace: !no_trace, trail: spin_trail.as_deref(), view: args.view() }
     }
 }
 
@@ -511,7 +511,8 @@ fn as_text(
         out += &report::row("not reduced", &format!("by {name}: {why}"));
     }
     out += &report::print_unchecked(&missed(watched));
-    out += &report::row("not looked for", "deadlocks, assertions, invariants, run-time errors");
+    let beside = watched.model.scope(&Watched::limits(None).checks).left_out;
+    out += &report::row("not looked for", &beside.join(", "));
     if told.faults > 0 {
         let steps = count(told.faults, "step");
         out += &report::row("", &format!("{steps} ended in errors that were not looked for"));

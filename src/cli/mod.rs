@@ -42,9 +42,7 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             if error.use_stderr() {
-                let _ = error.print();
-                foreign::help(&error).iter().for_each(say);
-                return ExitCode::from(failure::WRONG);
+                return misunderstood(error);
             }
             // Help and version requests are no errors.
             print(&error.render().to_string());
@@ -67,6 +65,25 @@ pub fn run() -> ExitCode {
         Command::Simulate(args) => simulate::simulate(&args),
     };
     ended(ending, as_json)
+}
+
+/// Says what is wrong with the command line; where an object is expected, that says it, too.
+fn misunderstood(error: clap::Error) -> ExitCode {
+    let (error, help) = foreign::told(error);
+    let _ = error.print();
+    help.iter().for_each(say);
+    if std::env::args_os().any(|it| it == "--json") {
+        let told = error.render().to_string();
+        let help = help.map_or(String::new(), |it| format!("\n{it}"));
+        print_failure(&format!("{}{help}", told.trim_end()), failure::WRONG);
+    }
+    ExitCode::from(failure::WRONG)
+}
+
+/// Prints a failure as an object.
+fn print_failure(message: &str, code: u8) {
+    let told = serde_json::json!({ "error": message, "exit_code": code });
+    print(&format!("{told:#}\n"));
 }
 
 /// `spillway check`: of what is asked of runs, or of the property that the model brings with it, or else of what is to be
@@ -126,9 +143,7 @@ fn ended(ending: Ending, as_json: bool) -> ExitCode {
         Err(failure) => {
             say(&failure);
             if as_json && !output::is_begun() {
-                let Failure { code, message } = &failure;
-                let told = serde_json::json!({ "error": message, "exit_code": code });
-                print(&format!("{told:#}\n"));
+                print_failure(&failure.message, failure.code);
             }
             ExitCode::from(failure.code)
         }

@@ -7,7 +7,7 @@ use super::signals::Signals;
 use super::{Ending, output, print, reduce, say, storage, trail};
 use crate::exec::{Executor, Interp};
 use crate::reduce::Refused;
-use crate::report::{self, View, ViolationReport};
+use crate::report::{self, ViolationReport};
 use crate::search::checkpoint::Saved;
 use crate::search::trace::Counterexample;
 use crate::search::{Control, Verdict};
@@ -253,9 +253,8 @@ impl Sitting<'_> {
     /// Prints the counterexample.
     fn show(&self, violation: &ViolationReport, way: &Counterexample) -> report::Ending {
         let sources = &self.model.sources;
-        let (how, ending) =
-            ((sources, &View::default()), report::Ending::of(violation, way, sources));
-        report::write_trace(how, &ending, way, &mut |it| print(it));
+        let (view, ending) = (self.args.view(), report::Ending::of(violation, way, sources));
+        report::write_trace((sources, &view), &ending, way, &mut |it| print(it));
         print("\n");
         ending
     }

@@ -3,7 +3,7 @@
 use super::args::StatusArgs;
 use super::going::{heading, with_going};
 use super::{Ending, failure, liveness, print, temporary};
-use crate::report::{self, Report};
+use crate::report::{self, Report, Shortened};
 use crate::search::Outcome;
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::Rebuilt;
@@ -42,7 +42,7 @@ fn status_of(dir: &Path, as_json: bool) -> Ending {
         report::violations(searched, &model.sources, &limits, &outcome)
     };
     let disk = saved.as_ref().map_or(DiskFigures::default(), |saved| saved.disk);
-    let report = Report {
+    let mut report = Report {
         model_name: job.model_name(),
         language: job.language(),
         key_order: about.key_order,
@@ -68,11 +68,21 @@ fn status_of(dir: &Path, as_json: bool) -> Ending {
     match as_json {
         true => print(&format!("{:#}\n", with_going(report::result(&report), &going))),
         false => {
-            print(&(heading(&going, true) + &report::print_result(&report, None, true)));
+            let is_decided = saved.as_ref().is_some_and(|saved| saved.verdict != 0);
+            let is_open = |it: &Shortened| going.is_running && !it.is_done;
+            let looking = report.shortened.take_if(|it| is_open(it)).map(looking);
+            let opening = heading(&going, !is_decided) + &looking.unwrap_or_default();
+            print(&(opening + &report::print_result(&report, None, true)));
             saved.iter().for_each(|saved| print(&format!("{}\n", saved.plan)));
         }
     }
     Ok(failure::VERIFIED)
+}
+
+/// A search for a shorter counterexample that is running.
+fn looking(so_far: Shortened) -> String {
+    let states = report::count(so_far.states, "state");
+    format!("  looking for a shorter counterexample: {states} so far\n")
 }
 
 /// What was done to rebuild states up to a checkpoint, if states are rebuilt.

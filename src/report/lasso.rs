@@ -1,8 +1,9 @@
 //! Runs that go on for ever, as text and as JSON: a way to where it begins to repeat, and what is repeated.
 
+use super::json;
 use super::numbers::count;
-use super::steps::{Steps, View};
-use super::{Values, json};
+use super::rows::wrapped;
+use super::steps::{Course, View, Visit, write_steps};
 use crate::exec::{Explain, Step, StepOutcome};
 use crate::source::Sources;
 use serde_json::Value;
@@ -19,19 +20,16 @@ pub struct Run<'m> {
     pub is_shortest: bool,
 }
 
-/// Is shown a step with its number, and what the state before and what that after it are.
-type VisitStep<'v> = dyn FnMut(usize, &Step, (&Values, &Values)) + 'v;
-
 impl Run<'_> {
     /// Shows each step.
-    fn each(&self, visit: &mut VisitStep<'_>) {
+    fn each(&self, visit: &mut Visit<'_>) {
         let mut before = Vec::new();
-        for (number, step) in self.steps.iter().enumerate() {
+        for step in &self.steps {
             let after = match &step.outcome {
                 StepOutcome::Successor(state) => self.model.describe(state),
                 StepOutcome::Fault(_) => Vec::new(),
             };
-            visit(number, step, (&before, &after));
+            visit(step, (&before, &after));
             before = after;
         }
     }
@@ -46,23 +44,21 @@ impl Run<'_> {
 
     /// As text.
     pub fn text(&self, (sources, view): (&Sources, &View), name: &str) -> String {
-        let mut out = format!("counterexample: {name}: {}\n", self.length());
-        let mut steps = Steps::new(view, sources, self.steps.len() as u64 - 1);
-        self.each(&mut |number, step, values| {
-            out += &steps.next(step, values);
-            if number == self.back && !view.chart {
-                out += "       <<<the loop starts here>>>\n";
-            }
-        });
-        out += &steps.end();
+        let mut out = wrapped("", &format!("counterexample: {name}: {}", self.length()));
+        let course = Course {
+            last: self.steps.len() as u64 - 1,
+            loop_start: Some(self.back as u64),
+            each: &|visit| self.each(visit),
+        };
+        write_steps((sources, view), &course, &mut |text| out += text);
         out + &format!("       from here it goes on as after step {}\n", self.back)
     }
 
     /// As JSON.
     pub fn json(&self, sources: &Sources) -> Value {
         let mut steps = Vec::new();
-        self.each(&mut |number, step, values| {
-            steps.push(json::step(sources, number as u64, step, values));
+        self.each(&mut |step, values| {
+            steps.push(json::step(sources, steps.len() as u64, step, values));
         });
         serde_json::json!({ "loop_start": self.back, "steps": steps })
     }

@@ -3,6 +3,7 @@
 mod changes;
 mod chart;
 mod ending;
+mod folds;
 mod json;
 mod lasso;
 mod numbers;

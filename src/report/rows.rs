@@ -37,12 +37,25 @@ pub fn wrapped(first: &str, text: &str) -> String {
     lines.out
 }
 
+/// A title with the places that it is about: behind it, or below it where there is no room for both in a line.
+pub(super) fn places_behind(title: &str, places: &str) -> String {
+    let (shown, margin) = (title.trim_start(), title.len() - title.trim_start().len());
+    let used = |text: &str| text.chars().count();
+    match places {
+        "" => wrapped(&title[..margin], shown),
+        _ if used(title) + used(places) + 4 <= WIDTH => format!("{title}    {places}\n"),
+        _ => wrapped(&title[..margin], shown) + &wrapped(&" ".repeat(TEXT), places),
+    }
+}
+
 /// A text in pieces that end with a comma or the like.
 fn pieces(text: &str) -> Vec<&str> {
     let (mut pieces, mut rest) = (Vec::new(), text);
-    while let Some(at) = [", ", "; "].iter().filter_map(|it| rest.find(it)).min() {
-        pieces.push(&rest[..=at]);
-        rest = &rest[at + 2..];
+    let ends = [", ", "; ", " + "];
+    let end = |rest: &str| ends.iter().filter_map(|it| Some(rest.find(it)? + it.len())).min();
+    while let Some(end) = end(rest) {
+        pieces.push(&rest[..end - 1]);
+        rest = &rest[end..];
     }
     pieces.push(rest);
     pieces

@@ -3,9 +3,12 @@
 use super::Values;
 use super::changes::{changes, lines};
 use super::chart::Chart;
+use super::folds::folds;
 use super::numbers::count;
+use super::rows::{places_behind, wrapped};
 use crate::exec::{Step, StepOutcome, Value};
 use crate::source::Sources;
+use std::collections::{HashMap, VecDeque};
 
 /// Which steps of a counterexample are shown, and what of them.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +19,8 @@ pub struct View {
     pub only: Vec<String>,
     /// As a message sequence chart.
     pub chart: bool,
+    /// Each step, also where some come again and again.
+    pub unfolded: bool,
 }
 
 impl View {
@@ -36,13 +41,53 @@ fn concerns(part: &str, value: Option<&Value>, name: &str) -> bool {
     is_of(part, name) || is_of(name, part) && has_parts()
 }
 
+/// Is shown a step, the start at first, with the values before and after it.
+pub(super) type Visit<'v> = dyn FnMut(&Step, (&Values, &Values)) + 'v;
+
+/// The steps of a counterexample.
+pub(super) struct Course<'c> {
+    /// The number of the last one; the start is 0.
+    pub last: u64,
+    /// The number of the step behind which a loop begins, if it ends in one.
+    pub loop_start: Option<u64>,
+    /// Shows all of them, the same each time.
+    pub each: &'c dyn Fn(&mut Visit<'_>),
+}
+
+/// Writes the steps of a counterexample, each with what it changed, or what is wanted of that.
+pub(super) fn write_steps(
+    (sources, view): (&Sources, &View),
+    course: &Course<'_>,
+    write: &mut dyn FnMut(&str),
+) {
+    let mut steps = Steps::new(view, sources, course);
+    steps.fold();
+    (course.each)(&mut |step, values| write(&steps.next(step, values)));
+    write(&steps.end());
+}
+
+/// Steps that come again and again.
+struct Folded {
+    /// The numbers of the first and the last of those that are shown.
+    shown: (u64, u64),
+    /// That of the last that is left out.
+    until: u64,
+    /// How often they come again.
+    again: u64,
+}
+
 /// Tells steps one after the other.
-pub(super) struct Steps<'v> {
+struct Steps<'v> {
     view: &'v View,
     sources: &'v Sources,
-    /// The number of the next one, and that of the last.
+    course: &'v Course<'v>,
+    /// The number of the next one, and that of the first that is shown.
     next: u64,
-    last: u64,
+    first: u64,
+    /// What is left out from the next one on.
+    folded: VecDeque<Folded>,
+    /// The values before what is left out.
+    kept: Vec<(String, Value)>,
     /// What is to be shown and was in no state.
     missing: Vec<&'v str>,
     /// Where a chart is wanted.
@@ -50,14 +95,47 @@ pub(super) struct Steps<'v> {
 }
 
 impl<'v> Steps<'v> {
-    /// Of a counterexample with so many.
-    pub fn new(view: &'v View, sources: &'v Sources, last: u64) -> Self {
+    fn new(view: &'v View, sources: &'v Sources, course: &'v Course<'v>) -> Self {
         let missing = view.only.iter().map(String::as_str).collect();
-        Steps { view, sources, next: 0, last, missing, chart: Chart::default() }
+        let first = course.last - view.last.unwrap_or(course.last).min(course.last);
+        let (folded, kept, chart) = (VecDeque::new(), Vec::new(), Chart::default());
+        Steps { view, sources, course, next: 0, first, folded, kept, missing, chart }
+    }
+
+    /// Finds which steps come again and again, as far as they are shown: those with the same title. The last one is
+    /// always shown, and what is left out is all before a loop begins, or all in it.
+    fn fold(&mut self) {
+        if self.view.unfolded || self.view.chart {
+            return;
+        }
+        let (mut number, mut list) = (0, Vec::new());
+        let mut titles: HashMap<(String, String), u32> = HashMap::new();
+        (self.course.each)(&mut |step, values| {
+            if (self.first + 1..self.course.last).contains(&number)
+                && (self.view.only.is_empty() || self.told(number, step, values).is_some())
+            {
+                let new = titles.len() as u32;
+                list.push((number, *titles.entry(self.title(number, step)).or_insert(new)));
+            }
+            number += 1;
+        });
+        let way = self
+            .course
+            .loop_start
+            .map_or(list.len(), |start| list.partition_point(|(number, _)| *number <= start));
+        let (way, round) = list.split_at(way);
+        for part in [way, round] {
+            let titles: Vec<u32> = part.iter().map(|it| it.1).collect();
+            self.folded.extend(folds(&titles).into_iter().map(|fold| Folded {
+                shown: (part[fold.at].0, part[fold.shown().end - 1].0),
+                until: part[fold.left_out().end - 1].0,
+                again: fold.times as u64 - 1,
+            }));
+        }
     }
 
     /// The next step, the start at first, with what it changed of the state before; nothing if it is not shown.
-    pub fn next(&mut self, step: &Step, (before, after): (&Values, &Values)) -> String {
+    fn next(&mut self, step: &Step, (before, after): (&Values, &Values)) -> String {
         let number = self.next;
         self.next += 1;
         if self.view.chart {
@@ -66,52 +144,97 @@ impl<'v> Steps<'v> {
         }
         let has = |it: &str| after.iter().any(|(name, value)| concerns(name, Some(value), it));
         self.missing.retain(|it| !has(it));
-        let first = self.last - self.view.last.unwrap_or(self.last).min(self.last);
-        if number < first {
-            return String::new();
+        let mut out = match self.folded.front() {
+            Some(it) if number > it.shown.1 => self.left_out(number, after),
+            folded => {
+                if folded.is_some_and(|it| number == it.shown.1) {
+                    self.kept = after.to_vec();
+                }
+                self.shown(number, step, (before, after))
+            }
+        };
+        if self.course.loop_start == Some(number) {
+            out += "       <<<the loop starts here>>>\n";
         }
-        let is_begun = number > first || number == 0;
+        out
+    }
+
+    /// A step, with what it changed; nothing if it is not shown.
+    fn shown(&self, number: u64, step: &Step, values: (&Values, &Values)) -> String {
+        let Some(told) = self.told(number, step, values) else { return String::new() };
+        let mut out = match number == self.first && number > 0 {
+            true => format!("       {} left out\n", count(number, "step")),
+            false => String::new(),
+        };
+        let (title, places) = self.title(number, step);
+        out += &places_behind(&format!("{number:>5}  {title}"), &places);
+        told.iter().for_each(|it| out += &wrapped("         ", it));
+        out
+    }
+
+    /// One of the steps that are left out, the last of which tells what they changed together.
+    fn left_out(&mut self, number: u64, after: &Values) -> String {
+        let Some(Folded { shown: (from, to), again, until }) =
+            self.folded.pop_front_if(|it| number == it.until)
+        else {
+            return String::new();
+        };
+        let steps = match from == to {
+            true => format!("step {from}"),
+            false => format!("steps {from}-{to}"),
+        };
+        let again = count(again, "time");
+        let mut out = format!("  ...  {steps} again {again}, to step {until}\n");
+        for change in self.changed(&self.kept, after) {
+            out += &wrapped("         ", &change);
+        }
+        out
+    }
+
+    /// What is told of a step; nothing if it is not shown.
+    fn told(
+        &self,
+        number: u64,
+        step: &Step,
+        (before, after): (&Values, &Values),
+    ) -> Option<Vec<String>> {
+        if number < self.first {
+            return None;
+        }
         let told = match &step.outcome {
             StepOutcome::Fault(fault) => {
                 let place = self.sources.locate(fault.span).unwrap_or_default();
                 vec![format!("{}: {} ({place})", fault.kind.violation(), fault.message)]
             }
-            StepOutcome::Successor(_) if number == first => {
+            StepOutcome::Successor(_) if number == self.first => {
                 let shown = after.iter().filter(|(name, value)| self.view.shows(name, Some(value)));
                 shown.map(|(name, value)| format!("{name} = {value}")).collect()
             }
-            StepOutcome::Successor(_) => {
-                let changes = changes(before, after).into_iter();
-                let shown = changes.filter(|it| self.view.shows(&it.name, it.new.or(it.old)));
-                shown.flat_map(|it| lines(&it)).collect()
-            }
+            StepOutcome::Successor(_) => self.changed(before, after),
         };
         // Steps that change nothing that is shown are of no interest, but for the ends.
-        if !self.view.only.is_empty() && told.is_empty() && number > first && number < self.last {
-            return String::new();
-        }
-        let mut out = match is_begun {
-            true => String::new(),
-            false => format!("       {} left out\n", count(number, "step")),
-        };
-        out += &format!("{number:>5}  {}\n", self.title(number, step));
-        told.iter().for_each(|line| out += &format!("         {line}\n"));
-        out
+        let is_end = number == self.first || number == self.course.last;
+        (self.view.only.is_empty() || !told.is_empty() || is_end).then_some(told)
     }
 
-    fn title(&self, number: u64, step: &Step) -> String {
+    /// What changed of what is shown.
+    fn changed(&self, before: &Values, after: &Values) -> Vec<String> {
+        let changes = changes(before, after).into_iter();
+        let shown = changes.filter(|it| self.view.shows(&it.name, it.new.or(it.old)));
+        shown.flat_map(|it| lines(&it)).collect()
+    }
+
+    /// What a step is called, and where it stands.
+    fn title(&self, number: u64, step: &Step) -> (String, String) {
         if number == 0 {
-            return "initial state".to_owned();
+            return ("initial state".to_owned(), String::new());
         }
         let places = step.spans.iter().filter_map(|&span| self.sources.locate(span));
-        match places.collect::<Vec<_>>().join(" + ") {
-            places if places.is_empty() => step.title(),
-            places => format!("{}    {places}", step.title()),
-        }
+        (step.title(), places.collect::<Vec<_>>().join(" + "))
     }
 
     /// What comes behind the last one: the chart, or what was to be shown and never there.
-    pub fn end(&self) -> String {
+    fn end(&self) -> String {
         match self.missing[..] {
             _ if self.view.chart => self.chart.text(self.view.last),
             [] => String::new(),

@@ -2,7 +2,7 @@
 
 use super::numbers::{count, grouped};
 use super::rows::{row, wrapped};
-use super::steps::{Steps, View};
+use super::steps::{Course, View, Visit, write_steps};
 use super::{Ending, Missed, Report, Scope, Shortened, ViolationReport};
 use crate::exec::{Compiled, Violation};
 use crate::reduce::{Refused, Told};
@@ -271,15 +271,20 @@ pub fn write_trace(
     let steps = count(ending.depth, "step");
     let perhaps = if violation.shortest { "" } else { "; there may be a shorter one" };
     let title = format!("counterexample: {}: {}, {steps}{perhaps}", violation.kind, violation.name);
-    write(&format!("{title}\n"));
-    let mut steps = Steps::new(view, sources, ending.depth);
-    let mut before = Vec::new();
-    trace.each_step(&mut |step, state| {
-        let after = state.map_or_else(Vec::new, |state| trace.describe(state));
-        write(&steps.next(step, (&before, &after)));
-        before = after;
-    });
-    write(&steps.end());
+    write(&wrapped("", &title));
+    let each = |visit: &mut Visit<'_>| {
+        let mut before = Vec::new();
+        trace.each_step(&mut |step, state| {
+            let after = state.map_or_else(Vec::new, |state| trace.describe(state));
+            visit(step, (&before, &after));
+            before = after;
+        });
+    };
+    write_steps(
+        (sources, view),
+        &Course { last: ending.depth, loop_start: None, each: &each },
+        write,
+    );
     write(&print_end(violation));
 }
 
@@ -297,5 +302,5 @@ fn print_end(violation: &ViolationReport) -> String {
             format!("here the {kind} `{}` of {place} does not hold", violation.name)
         }
     };
-    if ending.is_empty() { String::new() } else { format!("       {ending}\n") }
+    if ending.is_empty() { String::new() } else { wrapped("       ", &ending) }
 }

@@ -1,6 +1,7 @@
 //! What a sitting of a search may take, and how sizes and times are written.
 
 use crate::exec::Exec;
+use crate::report::View;
 use crate::session::{Budget, Means};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -63,6 +64,9 @@ pub struct RunArgs {
     /// Leave the counterexample out
     #[arg(long)]
     pub no_trace: bool,
+    /// Show each step of the counterexample, also where some come again and again
+    #[arg(long, conflicts_with = "json")]
+    pub unfolded: bool,
     /// Tell what the search took, too: of time, memory, disk and store, and which reductions did not pay
     #[arg(long, short)]
     pub verbose: bool,
@@ -107,6 +111,11 @@ impl RunArgs {
     pub(in crate::cli) fn budget(&self, goes_on: bool) -> Budget {
         let Means { memory, threads, exec, .. } = self.means();
         Budget { memory, threads, exec, goes_on }
+    }
+
+    /// What is shown of a counterexample.
+    pub(in crate::cli) fn view(&self) -> View {
+        View { unfolded: self.unfolded, ..View::default() }
     }
 
     /// The states and the bytes in which a shorter run is looked for.

@@ -9,6 +9,12 @@ use crate::ir::Entity as _;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+/// A step of a whole run that has ended.
+const AT_REST: &str = "nothing can move any more";
+
+/// A step of a whole run that is violated by then.
+const DECIDED: &str = "whatever comes now, the run is violated";
+
 impl Explain for ClaimProduct<'_> {
     fn steps(&self, state: &[u8]) -> Vec<Step> {
         if !self.is_state(state) {
@@ -18,7 +24,8 @@ impl Explain for ClaimProduct<'_> {
         if self.has_ended(at) {
             let round = self.never.from[at.location.index()].last().copied();
             let outcome = StepOutcome::Successor(state.to_vec());
-            return vec![self.alone(round.as_slice(), outcome)];
+            let step = self.alone(round.as_slice(), outcome);
+            return vec![Step { name: DECIDED.to_owned(), spans: Vec::new(), ..step }];
         }
         let mut opening = self.opening(system, at);
         let mut all: Vec<Step> = Vec::new();
@@ -36,7 +43,11 @@ impl Explain for ClaimProduct<'_> {
             for (way, to) in self.stutter(system, at, &mut opening) {
                 let mut key = Vec::new();
                 self.join(system, to, &mut key);
-                all.push(self.alone(&way.moves, StepOutcome::Successor(key)));
+                let step = self.alone(&way.moves, StepOutcome::Successor(key));
+                all.push(match self.never.ended {
+                    None => step,
+                    Some(_) => Step { name: AT_REST.to_owned(), spans: Vec::new(), ..step },
+                });
             }
         }
         for way in &opening.ways {

@@ -1,0 +1,171 @@
+//! Where a list repeats itself, so that what is repeated need be shown only once.
+
+/// The most elements of what is repeated.
+const PERIOD_MAX: usize = 12;
+
+/// What is there less often is shown each time.
+const TIMES_MIN: usize = 3;
+
+/// Where fewer would be left out, all are shown: with what they change they take half a screen of 24 lines at most, and
+/// short counterexamples are best read as they are.
+const LEFT_OUT_MIN: usize = 6;
+
+/// A stretch of a list in which some elements come again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fold {
+    /// The first of them.
+    pub at: usize,
+    /// How many they are.
+    pub period: usize,
+    /// How often they are there.
+    pub times: usize,
+}
+
+impl Fold {
+    /// The elements that are shown.
+    pub fn shown(self) -> std::ops::Range<usize> {
+        self.at..self.at + self.period
+    }
+
+    /// Those that are not: they are as those shown, round after round.
+    pub fn left_out(self) -> std::ops::Range<usize> {
+        self.at + self.period..self.at + self.period * self.times
+    }
+}
+
+/// How often so many elements have to be there, to be shown once.
+fn times_min(period: usize) -> usize {
+    TIMES_MIN.max(LEFT_OUT_MIN.div_ceil(period) + 1)
+}
+
+/// The stretches by which a list takes the fewest lines, if each element takes one and what is left out of a
+/// stretch another; from the first on, and none in another.
+pub(super) fn folds<T: PartialEq>(list: &[T]) -> Vec<Fold> {
+    // From the end on: how many lines the rest takes at least, and the stretch that it then begins with.
+    let mut lines = vec![0; list.len() + 1];
+    let mut first: Vec<Option<Fold>> = vec![None; list.len()];
+    // How many elements from here on are like those so many further on.
+    let mut alike = [0; PERIOD_MAX];
+    for at in (0..list.len()).rev() {
+        lines[at] = lines[at + 1] + 1;
+        for (period, alike) in (1..).zip(&mut alike) {
+            let is_alike = list.get(at + period) == Some(&list[at]);
+            *alike = if is_alike { *alike + 1 } else { 0 };
+            let most = *alike / period + 1;
+            // What comes next may begin in the last rounds; two repetitions have no more than both their periods in
+            // common (Fine and Wilf 1965).
+            let least = most.saturating_sub(PERIOD_MAX / period + 1).max(times_min(period));
+            for times in (least..=most).rev() {
+                let fold = Fold { at, period, times };
+                let folded = period + 1 + lines[fold.left_out().end];
+                // Of equal ones, that which begins first, is shortest and comes most often.
+                if folded < lines[at] || folded == lines[at] && first[at].is_none() {
+                    (lines[at], first[at]) = (folded, Some(fold));
+                }
+            }
+        }
+    }
+    let (mut folds, mut at) = (Vec::new(), 0);
+    while at < list.len() {
+        folds.extend(first[at]);
+        at = first[at].map_or(at + 1, |it| it.left_out().end);
+    }
+    folds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What stands for a list: its elements, and of stretches how many of the last ones come again how often.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Line {
+        Element(u8),
+        Again(usize, usize),
+    }
+
+    fn folded(list: &[u8]) -> Vec<Line> {
+        let (mut lines, mut at) = (Vec::new(), 0);
+        let elements = |some: &[u8]| some.iter().map(|&it| Line::Element(it)).collect::<Vec<_>>();
+        for fold in folds(list) {
+            lines.extend(elements(&list[at..fold.shown().end]));
+            lines.push(Line::Again(fold.period, fold.times - 1));
+            at = fold.left_out().end;
+        }
+        lines.extend(elements(&list[at..]));
+        lines
+    }
+
+    fn expanded(lines: &[Line]) -> Vec<u8> {
+        let mut list: Vec<u8> = Vec::new();
+        for line in lines {
+            match *line {
+                Line::Element(it) => list.push(it),
+                Line::Again(period, times) => {
+                    let round = list[list.len() - period..].to_vec();
+                    (0..times).for_each(|_| list.extend(&round));
+                }
+            }
+        }
+        list
+    }
+
+    fn shown(list: &str) -> String {
+        let told = folded(list.as_bytes()).into_iter().map(|it| match it {
+            Line::Element(it) => char::from(it).to_string(),
+            Line::Again(period, times) => format!("({period} again {times})"),
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn what_comes_again_and_again_is_folded() {
+        for (list, expected) in [
+            ("", ""),
+            // Of these too little would be left out.
+            ("aaaaaa", "aaaaaa"),
+            ("ababab", "ababab"),
+            ("abcabc", "abcabc"),
+            ("aaaaaaa", "a(1 again 6)"),
+            ("abababab", "ab(2 again 3)"),
+            ("xabababababy", "xab(2 again 4)y"),
+            ("abcabcabcab", "abc(3 again 2)ab"),
+            // Twice is not again and again.
+            ("abcdefghabcdefgh", "abcdefghabcdefgh"),
+            // What is longer is folded rather than what is within it.
+            ("aaabaaabaaab", "aaab(4 again 2)"),
+            ("aaaaaaaabcabcabc", "a(1 again 6)abc(3 again 2)"),
+            ("aaaaaaaabbbbbbbb", "a(1 again 7)b(1 again 7)"),
+            ("abcdefghijklabcdefghijklabcdefghijkl", "abcdefghijkl(12 again 2)"),
+            ("abcdefghijklmabcdefghijklmabcdefghijklm", "abcdefghijklmabcdefghijklmabcdefghijklm"),
+        ] {
+            assert_eq!(shown(list), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_folded_can_be_expanded_again(
+            parts in prop::collection::vec((prop::collection::vec(0..3u8, 1..14), 1..9usize), 0..8),
+        ) {
+            let list: Vec<u8> = parts.iter().flat_map(|(part, times)| part.repeat(*times)).collect();
+            let lines = folded(&list);
+            prop_assert_eq!(&expanded(&lines), &list);
+            prop_assert!(lines.len() <= list.len());
+            // Between what is folded nothing is left that could be.
+            let is_fold = |some: &[u8], period: usize| {
+                some.iter().zip(&some[period..]).all(|(one, other)| one == other)
+            };
+            let ends = folds(&list).into_iter().map(|it| (it.at, it.left_out().end));
+            let mut end = 0;
+            for (at, next) in ends.chain([(list.len(), list.len())]) {
+                for period in 1..=PERIOD_MAX {
+                    let mut all = list[end..at].windows(period * times_min(period));
+                    prop_assert!(!all.any(|some| is_fold(some, period)));
+                }
+                end = next;
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Steps of counterexamples that come again and again.
+
+use super::Folder;
+
+const COUNTS: &str = "chan m2s = [1] of { byte };
+byte sent;
+active proctype Sender() { do :: m2s!1 -> sent++; assert(sent < 9) od }
+active proctype Receiver() { byte b; do :: m2s?b od }
+";
+
+const LOOPS: &str = "byte n;
+active proctype P() {
+  do
+  :: n < 20 -> n++
+  :: n >= 20 && n < 30 -> n++
+  :: n == 30 -> n = 20
+  od
+}
+ltl low { <> (n == 40) }
+";
+
+/// Rounds within rounds.
+const ROUNDS: &str = "byte i; byte j;
+process P { state a, b, c; init a;
+trans a -> a { guard i < 40 and i % 3 < 2; effect i = i + 1; },
+  a -> b { guard i < 40 and i % 3 == 2; effect i = i + 1; },
+  b -> a { guard j % 2 == 0; effect j = j + 1; },
+  b -> c { guard j % 2 == 1; effect j = j + 1; },
+  c -> a { }; }
+system async;
+";
+
+#[test]
+fn rounds_are_shown_once_with_what_they_changed_in_all() {
+    let expected = "\
+counterexample: assert: assertion failed in Sender: assert(sent < 9), 35 steps
+    0  initial state
+         sent = 0
+         m2s = <>
+         Sender[0] = line 3:28
+         Receiver[1] = line 4
+         Receiver[1].b = 0
+    1  Sender: m2s!1    counts.pml:3:34
+         m2s: <> -> <1>
+         Sender[0]: line 3:28 -> line 3:43
+    2  Receiver: m2s?b    counts.pml:4:44
+         m2s: <1> -> <>
+         Receiver[1].b: 0 -> 1
+    3  Sender: sent++    counts.pml:3:43
+         sent: 0 -> 1
+         Sender[0]: line 3:43 -> line 3:51
+    4  Sender: assert(sent < 9)    counts.pml:3:51
+         Sender[0]: line 3:51 -> line 3:28
+  ...  steps 1-4 again 7 times, to step 32
+         sent: 1 -> 8
+   33  Sender: m2s!1    counts.pml:3:34
+         m2s: <> -> <1>
+         Sender[0]: line 3:28 -> line 3:43
+   34  Sender: sent++    counts.pml:3:43
+         sent: 8 -> 9
+         Sender[0]: line 3:43 -> line 3:51
+   35  Sender: assert(sent < 9)    counts.pml:3:51
+         assert: (sent < 9) (counts.pml:3:51)
+
+counts.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 9) at
+           counts.pml:3:51
+  after    35 steps (shortest)
+  with     sent = 9
+  ends at  Sender[0]    line 3:51
+           Receiver[1]  line 4
+  found    1 violation in 52 states, 70 transitions, 35 levels, 0 deadlocks; *
+  checked  deadlocks, assertions, run-time errors
+  reduced  by dead variables, which preserves everything: 1 variable reset in 1
+           place
+  kept in  d
+  next     spillway trace d
+";
+    let folder = Folder::with("counts.pml", COUNTS);
+    folder.prints(&["check", "counts.pml", "--dir", "d"], 1, expected);
+    // What is shown of some variables is folded by what is shown.
+    let expected = "\
+counterexample: assert: assertion failed in Sender: assert(sent < 9), 35 steps
+    0  initial state
+         sent = 0
+    3  Sender: sent++    counts.pml:3:43
+         sent: 0 -> 1
+  ...  step 3 again 8 times, to step 34
+         sent: 1 -> 9
+   35  Sender: assert(sent < 9)    counts.pml:3:51
+         assert: (sent < 9) (counts.pml:3:51)
+  after    35 steps (shortest)
+  with     sent = 9
+  ends at  Sender[0]    line 3:51
+           Receiver[1]  line 4
+
+";
+    folder.prints(&["trace", "d", "--only", "sent"], 1, expected);
+}
+
+#[test]
+fn what_is_folded_is_on_the_way_to_a_loop_or_in_it() {
+    let expected = "\
+counterexample: low: 40 steps, then 22 steps again and again
+    0  initial state
+         claim low = state 0
+         n = 0
+         P[0] = line 3
+    1  P: n < 20    loops.pml:4:6
+         P[0]: line 3 -> line 4
+    2  P: n++    loops.pml:4:16
+         n: 0 -> 1
+         P[0]: line 4 -> line 3
+  ...  steps 1-2 again 19 times, to step 40
+         n: 1 -> 20
+       <<<the loop starts here>>>
+   41  P: n >= 20 && n < 30    loops.pml:5:6
+         P[0]: line 3 -> line 5
+   42  P: n++    loops.pml:5:27
+         n: 20 -> 21
+         P[0]: line 5 -> line 3
+  ...  steps 41-42 again 9 times, to step 60
+         n: 21 -> 30
+   61  P: n == 30    loops.pml:6:6
+         P[0]: line 3 -> line 6
+   62  P: n = 20    loops.pml:6:17
+         n: 30 -> 20
+         P[0]: line 6 -> line 3
+       from here it goes on as after step 40
+
+loops.pml: VIOLATED: a run does not satisfy low
+  after    40 steps, then 22 steps again and again
+  shortest looked for a shorter run as well: none takes less than 62 steps (61
+           states)
+  found    62 states, 62 transitions of the model and the automaton
+  searched in memory, without reductions
+  not looked for  deadlocks, run-time errors
+";
+    Folder::with("loops.pml", LOOPS).prints(&["check", "loops.pml", "--shortest"], 1, expected);
+}
+
+/// The titles of the steps that are shown, those that come again as often as it says; and how many were left out.
+fn expanded(out: &str) -> (Vec<String>, usize) {
+    let (mut titles, mut left_out) = (Vec::<String>::new(), 0);
+    for line in out.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["...", _, which, "again", times, _, "to", "step", until] => {
+                let (from, to) = which.split_once('-').unwrap_or((which, which));
+                let [from, to, times, until] =
+                    [from, to, times, until].map(|it| it.parse::<usize>().unwrap());
+                let round = titles[from..=to].to_vec();
+                (0..times).for_each(|_| titles.extend(round.iter().cloned()));
+                assert_eq!(titles.len(), until + 1, "{line}");
+                left_out += times * round.len();
+            }
+            [number, ..] if line.get(5..7) == Some("  ") && number.parse() == Ok(titles.len()) => {
+                titles.push(line[7..].to_owned());
+            }
+            _ => {}
+        }
+    }
+    (titles, left_out)
+}
+
+#[test]
+fn what_is_folded_stands_for_every_step() {
+    for (name, text, least) in
+        [("counts.pml", COUNTS, 28), ("loops.pml", LOOPS, 56), ("rounds.dve", ROUNDS, 36)]
+    {
+        let folder = Folder::with(name, text);
+        let [folded, whole] =
+            [&["check", name][..], &["check", name, "--unfolded"]].map(|args| folder.run(args).out);
+        let ((titles, left_out), (all, none)) = (expanded(&folded), expanded(&whole));
+        assert!(left_out >= least && none == 0, "{name}: {left_out}\n{folded}");
+        assert_eq!(titles, all, "{name}");
+    }
+}

@@ -1,0 +1,47 @@
+//! All that is printed, word for word: what `tests/told.rs` and the tutorials do not come to.
+
+mod folded;
+
+use std::process::Command;
+use tempfile::TempDir;
+
+#[path = "../support/masked.rs"]
+mod masked;
+
+/// A folder to run commands in.
+struct Folder(TempDir);
+
+/// What a command came to.
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Folder {
+    /// With one file in it.
+    fn with(name: &str, text: &str) -> Folder {
+        let folder = Folder(tempfile::tempdir().unwrap());
+        folder.write(name, text);
+        folder
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.0.path().join(name), text).unwrap();
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
+        let ran = command.current_dir(&self.0).args(args).output().unwrap();
+        let [out, err] = [ran.stdout, ran.stderr].map(|it| String::from_utf8(it).unwrap());
+        Ran { code: ran.status.code().unwrap(), out, err }
+    }
+
+    /// That a command ends so, and prints this, but for times and sizes, and nothing else.
+    #[track_caller]
+    fn prints(&self, args: &[&str], code: i32, expected: &str) {
+        let ran = self.run(args);
+        assert_eq!(masked::masked(&ran.out) + "\n", expected, "{}", ran.out);
+        assert_eq!((ran.err.as_str(), ran.code), ("", code));
+    }
+}
