@@ -95,6 +95,29 @@ pub struct Position {
     pub column: usize,
 }
 
+/// A place in a file as people are told of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The name that the file was opened by.
+    pub file: String,
+    /// Where in it.
+    pub position: Position,
+}
+
+impl Place {
+    /// `file:line`, where a column is more than a reader needs.
+    pub fn line(&self) -> String {
+        format!("{}:{}", self.file, self.position.line)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Position { line, column } = self.position;
+        write!(f, "{}:{line}:{column}", self.file)
+    }
+}
+
 impl SourceFile {
     fn new(name: String, text: String) -> Self {
         let mut line_starts = vec![0];
@@ -142,14 +165,18 @@ impl Sources {
         self.files.iter()
     }
 
-    /// `file:line:column` of the span's start, or nothing for a span that is nowhere.
-    pub fn locate(&self, span: Span) -> Option<String> {
+    /// Where the span starts, or nothing for a span that is nowhere.
+    pub fn place(&self, span: Span) -> Option<Place> {
         if span == Span::default() {
             return None;
         }
         let file = self.files.get(usize::from(span.file))?;
-        let Position { line, column } = file.position(span.start);
-        Some(format!("{}:{line}:{column}", file.name))
+        Some(Place { file: file.name.clone(), position: file.position(span.start) })
+    }
+
+    /// `file:line:column` of the span's start, or nothing for a span that is nowhere.
+    pub fn locate(&self, span: Span) -> Option<String> {
+        self.place(span).map(|it| it.to_string())
     }
 
     /// The source text of a span.

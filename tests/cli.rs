@@ -642,6 +642,7 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
         "checked",
         "left_out",
         "unchecked",
+        "warnings",
         "dir",
     ];
     let more = [&["counterexample"][..], &running::GOING];
@@ -1748,6 +1749,8 @@ fn a_counterexample_as_json_is_whole_and_each_step_says_what_it_changed() {
     let steps = told["counterexamples"][0]["steps"].as_array().unwrap();
     assert_eq!(steps.len(), 102);
     assert_eq!(steps[100]["changes"], serde_json::json!({ "x": [99, 100] }));
-    assert!(steps[101]["error"].is_string(), "{}", steps[101]);
+    let error = &steps[101]["error"];
+    assert_eq!((&error["file"], &error["line"]), (&json!("model.dve"), &json!(3)), "{error}");
+    assert!(error["message"].is_string() && error["column"].is_u64(), "{error}");
     assert_eq!(told["counterexamples"][0]["last_state"]["x"], 100);
 }

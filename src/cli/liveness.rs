@@ -5,7 +5,7 @@ use super::failure::{self, Failure};
 use super::going::{heading, with_going};
 use super::progress::{self, Display};
 use super::signals::Signals;
-use super::{Ending, model, output, print, reduce, run, say, trace, trail};
+use super::{Ending, model, output, print, reduce, run, say, trace, trail, warn, warnings};
 use crate::exec::{Executor, Step, Tally, Violation};
 use crate::front::{ClaimChoice, TrailEnd};
 use crate::reduce::Refused;
@@ -67,6 +67,16 @@ impl Stage {
 }
 
 impl Told {
+    /// Where nothing had to be searched.
+    const NOTHING: Told = Told {
+        found: Probed::None,
+        states: 0,
+        transitions: 0,
+        faults: 0,
+        stage: Stage::Memory,
+        shortened: None,
+    };
+
     fn of_probe(Probe { found, states, transitions, faults }: Probe) -> Told {
         Told { found, states, transitions, faults, stage: Stage::Memory, shortened: None }
     }
@@ -101,7 +111,7 @@ impl Told {
             Ok(Some(shorter)) => shorter,
             Ok(None) => return self,
             Err(error) => {
-                say(format!("warning: the search for a shorter counterexample failed: {error}"));
+                warn(format!("warning: the search for a shorter counterexample failed: {error}"));
                 return self;
             }
         };
@@ -169,9 +179,9 @@ fn search(args: &CheckArgs, watched: Watched, wanted: Wanted<'_>) -> Ending {
     };
     let Ready { searched, executor, all_steps } = Ready::of(&watched, budget, args.shortest);
     for Refused { name, why } in searched.stack().unused() {
-        say(format!("warning: {name} is left out: {why}"));
+        warn(format!("warning: {name} is left out: {why}"));
     }
-    reduce::useless(args, &searched).iter().for_each(|it| say(format!("warning: {it}")));
+    reduce::useless(args, &searched).iter().for_each(|it| warn(format!("warning: {it}")));
     let judged = Judged::new(&watched, (&product, &searched), &executor, fairness)?;
     let judged = judged.for_shortest(all_steps);
     let (storage, limits) = (Storage::default(), Watched::limits(args.run.max_states));
@@ -302,8 +312,7 @@ fn pursue(
 /// The run that a search in a directory found.
 pub(super) fn trace(args: &TraceArgs, job: &Job, saved: Option<&Saved>) -> Ending {
     let Some(saved) = saved else {
-        print("no checkpoint yet, so no counterexample\n");
-        return Ok(failure::VERIFIED);
+        return trace_of_nothing(args, job);
     };
     let budget = trace::budget(args, saved);
     let opened = RealDisk::open(&args.dir);
@@ -330,22 +339,47 @@ pub(super) fn trace(args: &TraceArgs, job: &Job, saved: Option<&Saved>) -> Endin
     })
 }
 
+/// The same before there is a checkpoint.
+fn trace_of_nothing(args: &TraceArgs, job: &Job) -> Ending {
+    print(&match args.json {
+        false => "no checkpoint yet, so no counterexample\n".to_owned(),
+        true => {
+            let (watched, fairness) = asked_by(job)?;
+            let told = Told { found: Probed::Open, stage: Stage::Reaching, ..Told::NOTHING };
+            let searched = watched.model.searched();
+            format!("{:#}\n", as_json((&watched, Some(&searched), fairness), &told, None))
+        }
+    });
+    Ok(failure::VERIFIED)
+}
+
+/// What the search in a directory is about, and which runs are judged.
+fn asked_by(job: &Job) -> Result<(Watched, Fairness), Failure> {
+    match (job.watched()?, job.runs()) {
+        (Some(watched), Some((.., fairness))) => Ok((watched, fairness)),
+        _ => unreachable!("such a job asks about runs"),
+    }
+}
+
 /// How far a search in a directory is.
 pub(super) fn status(dir: &Path, contents: &Contents, going: &Going, json: bool) -> Ending {
     let Contents { job, saved, .. } = contents;
-    let watched = job.watched()?;
-    let watched = watched.unwrap_or_else(|| unreachable!("such a job asks about runs"));
+    let (watched, fairness) = asked_by(job)?;
     let open = |error| Error::Open(dir.to_path_buf(), error);
     let disk = RealDisk::open(dir).map_err(open)?;
     let swept = Swept::in_directory(&disk).map_err(open)?;
     let outcome = saved.as_ref().map(Saved::outcome).transpose().map_err(open)?.unwrap_or_default();
     let told = Told::on_disk(Probed::Open, &outcome, swept);
     let searched = watched.model.searched();
-    let fairness = job.runs().map_or(Fairness::None, |(.., fairness)| fairness);
-    let of = (&watched, &searched, fairness);
     print(&match json {
-        true => format!("{:#}\n", with_going(as_json(of, &told, None), going)),
-        false => heading(going, swept.is_none()) + &as_text(of, &told, None),
+        true => {
+            let told = as_json((&watched, Some(&searched), fairness), &told, None);
+            format!("{:#}\n", with_going(told, going))
+        }
+        false => {
+            let told = as_text((&watched, &searched, fairness), &told, None);
+            heading(going, swept.is_none()) + &told
+        }
     });
     Ok(failure::VERIFIED)
 }
@@ -395,12 +429,15 @@ fn tell((watched, judged): Asked<'_, '_>, told: &Told, how: Tell<'_>) -> Ending 
         let end = TrailEnd::LoopBehind(run.back);
         trail::write(path, &watched.model, &mut each_step, end)?;
     }
-    let of = (watched, judged.searched, judged.fairness());
+    let (searched, fairness) = (judged.searched, judged.fairness());
     let run = run.filter(|_| how.trace);
-    match how.json {
-        true => print(&format!("{:#}\n", as_json(of, told, run.as_ref()))),
-        false => print(&as_text(of, told, run.as_ref().map(|it| (it, &how.view)))),
-    }
+    print(&match how.json {
+        true => format!("{:#}\n", as_json((watched, Some(searched), fairness), told, run.as_ref())),
+        false => {
+            let run = run.as_ref().map(|it| (it, &how.view));
+            as_text((watched, searched, fairness), told, run)
+        }
+    });
     Ok(code(&told.found))
 }
 
@@ -430,22 +467,22 @@ fn missed(watched: &Watched) -> Vec<Missed> {
     Missed::all(watched.model.interp.program(), &watched.model.sources)
 }
 
+/// What is to be seen in states and steps of the model, where only runs are judged.
+fn not_looked_for(watched: &Watched) -> Vec<String> {
+    watched.model.scope(&Watched::limits(None).checks).left_out
+}
+
 /// Tells that no run can violate the property.
 fn vacuous(args: &CheckArgs, watched: &Watched, fairness: Fairness) -> u8 {
     let (model, name, missed) = (watched.model.name(), &watched.name, missed(watched));
     print(&match args.run.json {
         false => {
             let says =
-                format!("{model}: verified: no run violates {name}, whatever the model does\n");
-            says + &report::print_unchecked(&missed)
+                format!("{model}: verified: no run violates {name}, whatever the model does");
+            report::wrapped("", &says) + &report::print_unchecked(&missed)
         }
         true => {
-            let told = json!({
-                "model": model, "property": name, "verdict": "verified", "vacuous": true,
-                "fairness": fairness.name(), "states": 0, "transitions": 0,
-                "unchecked": report::unchecked(&missed),
-            });
-            format!("{told:#}\n")
+            format!("{:#}\n", as_json((watched, None, fairness), &Told::NOTHING, None))
         }
     });
     run::judge(&args.run, failure::VERIFIED, &watched.model)
@@ -511,8 +548,7 @@ fn as_text(
         out += &report::row("not reduced", &format!("by {name}: {why}"));
     }
     out += &report::print_unchecked(&missed(watched));
-    let beside = watched.model.scope(&Watched::limits(None).checks).left_out;
-    out += &report::row("not looked for", &beside.join(", "));
+    out += &report::row("not looked for", &not_looked_for(watched).join(", "));
     if told.faults > 0 {
         let steps = count(told.faults, "step");
         out += &report::row("", &format!("{steps} ended in errors that were not looked for"));
@@ -523,27 +559,30 @@ fn as_text(
     }
 }
 
+/// As JSON; if nothing was searched, that is so since no run can violate the property.
 fn as_json(
-    (watched, searched, fairness): (&Watched, &Searched<'_>, Fairness),
+    (watched, searched, fairness): (&Watched, Option<&Searched<'_>>, Fairness),
     told: &Told,
     run: Option<&Run<'_>>,
 ) -> Value {
     let swept = told.stage.swept();
-    let unused = searched.stack().unused();
-    let unused = unused.iter().map(|it| json!({ "name": it.name, "why": it.why }));
+    let unused = searched.into_iter().flat_map(|it| it.stack().unused());
+    let unused = unused.map(|it| json!({ "name": it.name, "why": it.why }));
     json!({
         "model": watched.model.name(),
         "language": watched.model.language.name,
         "property": watched.name,
         "verdict": verdict(&told.found),
-        "vacuous": false,
+        "vacuous": searched.is_none(),
         "fairness": fairness.name(),
         "states": told.states,
         "transitions": told.transitions,
-        "reductions": reduced_by(searched),
+        "reductions": searched.map_or(Vec::new(), reduced_by),
         "not_reduced": unused.collect::<Vec<_>>(),
         "steps_cut_off": told.faults,
+        "left_out": not_looked_for(watched),
         "unchecked": report::unchecked(&missed(watched)),
+        "warnings": warnings(),
         "stage": told.stage.name(),
         "sweeps": swept.map_or(0, |it| it.sweeps),
         "states_left": swept.map(|it| it.set),

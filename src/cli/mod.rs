@@ -28,7 +28,7 @@ use crate::session::{Contents, Directory, traced_in};
 use args::{CheckArgs, Cli, Command, ResumeArgs, TraceArgs};
 use clap::Parser;
 use failure::Failure;
-use output::{print, say};
+use output::{print, say, warn, warnings};
 use std::process::ExitCode;
 
 /// What a command ends with.
@@ -82,7 +82,9 @@ fn misunderstood(error: clap::Error) -> ExitCode {
 
 /// Prints a failure as an object.
 fn print_failure(message: &str, code: u8) {
-    let told = serde_json::json!({ "error": message, "exit_code": code });
+    let told = serde_json::json!({
+        "error": message, "exit_code": code, "warnings": warnings(),
+    });
     print(&format!("{told:#}\n"));
 }
 
@@ -92,12 +94,12 @@ fn check(args: &CheckArgs) -> Ending {
     if let Some(wanted) = args.runs.property.wanted() {
         return liveness::check(args, wanted);
     }
-    let (model, warnings) = model::open_quietly(&args.model)?;
+    let (model, warned) = model::open_quietly(&args.model)?;
     if let Some(name) = liveness::own(args, &model) {
         drop(model);
         return liveness::check_own(args, &name);
     }
-    warnings.iter().for_each(say);
+    warned.iter().for_each(warn);
     run::check(args, model)
 }
 

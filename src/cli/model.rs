@@ -3,7 +3,7 @@
 use super::args::ModelArgs;
 use super::failure::Failure;
 use super::progress::Display;
-use super::{languages, say};
+use super::{languages, warn};
 use crate::front::{Language, Options, OwnOptions};
 use crate::ir::{EndRule, Overflow};
 use crate::session::{Error, TextModel, Wanted, Watched, read_text};
@@ -12,7 +12,7 @@ use crate::source::Sources;
 /// Reads the model that the command line names. Warnings go to standard error.
 pub(super) fn open(args: &ModelArgs) -> Result<TextModel, Failure> {
     let (model, warnings) = read(args, TextModel::load)?;
-    warnings.iter().for_each(say);
+    warnings.iter().for_each(warn);
     Ok(model)
 }
 
@@ -25,7 +25,7 @@ pub(super) fn open_quietly(args: &ModelArgs) -> Result<(TextModel, Vec<String>),
 pub(super) fn open_watched(args: &ModelArgs, wanted: Wanted<'_>) -> Result<Watched, Failure> {
     let load = |language, sources, options| Watched::load(language, sources, options, wanted);
     let (watched, warnings) = read(args, load)?;
-    warnings.iter().for_each(say);
+    warnings.iter().for_each(warn);
     Ok(watched)
 }
 

@@ -73,6 +73,21 @@ pub fn say(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
+/// What was warned of.
+static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Says a warning on standard error, which objects on standard output repeat.
+pub(super) fn warn(warning: impl Display) {
+    let warning = warning.to_string();
+    say(&warning);
+    WARNINGS.lock().unwrap_or_else(PoisonError::into_inner).push(warning);
+}
+
+/// What was warned of so far.
+pub(super) fn warnings() -> Vec<String> {
+    WARNINGS.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
 /// Looks whether there is a standard output before anything else runs: what is closed at the start of
 /// `main` has been replaced by `/dev/null`, which takes and loses everything.
 #[cfg(target_os = "linux")]

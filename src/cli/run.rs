@@ -4,7 +4,7 @@ use super::args::{CheckArgs, ResumeArgs, RunArgs};
 use super::failure::{self, Failure};
 use super::progress::{self, Display};
 use super::signals::Signals;
-use super::{Ending, output, print, reduce, say, storage, trail};
+use super::{Ending, output, print, reduce, say, storage, trail, warn, warnings};
 use crate::exec::{Executor, Interp};
 use crate::reduce::Refused;
 use crate::report::{self, ViolationReport};
@@ -68,9 +68,9 @@ fn begin(args: &CheckArgs, model: TextModel, may_lack_slots: bool) -> Result<End
     let searched = model.reduced(runs, wanted, (&limits, &storage::untrained(args)), &control);
     reduce::refuse_store(args, &searched)?;
     for Refused { name, why } in searched.stack().refused() {
-        say(format!("warning: {name} is left out: {why}"));
+        warn(format!("warning: {name} is left out: {why}"));
     }
-    reduce::useless(args, &searched).iter().for_each(|it| say(format!("warning: {it}")));
+    reduce::useless(args, &searched).iter().for_each(|it| warn(format!("warning: {it}")));
     let (storage, width) = (storage::wanted(args, searched.model())?, searched.model().width());
     let plan = budget.plan(&model, storage.stored_width(searched.model()))?;
     check_room(&storage, &plan, width)?;
@@ -195,7 +195,7 @@ impl Sitting<'_> {
         let shortened = self.session.shorten(unreduced, control);
         drop(display);
         if let Err(error) = &shortened {
-            say(format!("warning: the search for a shorter counterexample failed: {error}"));
+            warn(format!("warning: the search for a shorter counterexample failed: {error}"));
         }
         let report = self.session.report();
         let is_left = report.and_then(|it| it.shortened).is_some_and(|it| !it.is_done);
@@ -268,7 +268,7 @@ impl Sitting<'_> {
     /// Prints the result as an object, with the counterexample.
     fn report_as_json(&self, shown: Option<&(ViolationReport, Counterexample)>) {
         let Some(report) = self.session.report() else { return };
-        report::write_json_result(&report, shown, &mut |it| print(it));
+        report::write_json_result((&report, &warnings()), shown, &mut |it| print(it));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::args::StatusArgs;
 use super::going::{heading, with_going};
-use super::{Ending, failure, liveness, print, temporary};
+use super::{Ending, failure, liveness, print, temporary, warnings};
 use crate::report::{self, Report, Shortened};
 use crate::search::Outcome;
 use crate::search::checkpoint::{DiskFigures, Saved};
@@ -66,7 +66,7 @@ fn status_of(dir: &Path, as_json: bool) -> Ending {
         dir: Some(dir.display().to_string()),
     };
     match as_json {
-        true => print(&format!("{:#}\n", with_going(report::result(&report), &going))),
+        true => print(&format!("{:#}\n", with_going(report::result(&report, &warnings()), &going))),
         false => {
             let is_decided = saved.as_ref().is_some_and(|saved| saved.verdict != 0);
             let is_open = |it: &Shortened| going.is_running && !it.is_done;

@@ -3,7 +3,7 @@
 use super::args::TraceArgs;
 use super::failure::{self, Failure};
 use super::signals::Signals;
-use super::{Ending, print, run, trail};
+use super::{Ending, print, run, trail, warnings};
 use crate::exec::{Exec, Model};
 use crate::report::{self, Scope};
 use crate::search::Control;
@@ -23,9 +23,10 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
     let limits = job.limits(None);
     let opened = RealDisk::open(dir);
     let disk = opened.map_err(|error| Failure::opening(dir, error))?;
+    let scope = model.scope(&limits.checks);
+    let (shown, view) = (Shown { json: args.json, scope: &scope }, args.view.view());
     let Some(saved) = saved else {
-        let scope = report::print_scope(&model.scope(&limits.checks));
-        print(&format!("no checkpoint yet, so no counterexample\n{scope}"));
+        shown.nothing_yet();
         return Ok(failure::VERIFIED);
     };
     let budget = budget(args, &saved);
@@ -41,8 +42,6 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
     let control = Arc::new(Control::default());
     Signals::stop(&control);
     let finder = finder(searched.model(), memory, (dir, &disk), &control);
-    let scope = model.scope(&limits.checks);
-    let (shown, view) = (Shown { json: args.json, scope: &scope }, args.view.view());
     shown.begin();
     for (number, violation) in found.iter().enumerate() {
         let Some(way) = evidence.find(&finder, violation.check)? else {
@@ -103,12 +102,27 @@ impl Shown<'_> {
         }
     }
 
+    /// Instead of them, before there is a checkpoint.
+    fn nothing_yet(&self) {
+        match self.json {
+            true => {
+                self.begin();
+                self.end(true);
+            }
+            false => {
+                let scope = report::print_scope(self.scope);
+                print(&format!("no checkpoint yet, so no counterexample\n{scope}"));
+            }
+        }
+    }
+
     /// After the last of them, or where there is none.
     fn end(&self, is_none: bool) {
         match (self.json, is_none) {
             (true, none) => {
                 let [_, rest @ ..] = report::scope_as_json(self.scope);
-                let rest: Vec<_> = rest.iter().map(member).collect();
+                let warned = ("warnings", warnings().into());
+                let rest: Vec<_> = rest.iter().chain([&warned]).map(member).collect();
                 let end = if none { "]" } else { "\n  ]" };
                 print(&format!("{end},\n{}\n}}\n", rest.join(",\n")));
             }

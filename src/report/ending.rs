@@ -3,10 +3,10 @@
 use super::ViolationReport;
 use super::numbers::count;
 use super::rows::row;
-use super::values::pairs;
+use super::values::{pairs, placed};
 use crate::exec::{Standing, StepOutcome, Value, Violation};
 use crate::search::trace::Counterexample;
-use crate::source::{Sources, Span};
+use crate::source::{Place, Sources, Span};
 
 /// No more processes are shown where they are.
 const SHOWN_MAX: usize = 20;
@@ -29,8 +29,8 @@ pub struct Ending {
 struct At {
     process: String,
     location: String,
-    /// File and line of that.
-    line: Option<String>,
+    /// Where that stands.
+    place: Option<Place>,
     /// What it waits for, where it does.
     waits_for: Option<Vec<String>>,
 }
@@ -38,8 +38,7 @@ struct At {
 impl At {
     fn new(standing: Standing, waits: bool, sources: &Sources) -> At {
         let Standing { process, location, span, ways } = standing;
-        let place = sources.locate(span);
-        let line = place.and_then(|it| it.rsplit_once(':').map(|(line, _)| line.to_owned()));
+        let place = sources.place(span);
         let told = |(name, guard): (String, Option<Span>)| {
             let guard = guard.map_or("", |it| sources.text(it));
             match guard.is_empty() || name.contains(guard) {
@@ -49,19 +48,18 @@ impl At {
         };
         let mut ways: Vec<String> = ways.into_iter().map(told).collect();
         ways.dedup();
-        At { process, location, line, waits_for: waits.then_some(ways) }
+        At { process, location, place, waits_for: waits.then_some(ways) }
     }
 
     /// In words.
     fn text(&self, width: usize) -> String {
         let mut told = format!("{:<width$}  {}", self.process, self.location);
         // A location that has no name is called by its line.
-        let line = self
-            .line
-            .as_deref()
-            .filter(|it| !self.location.starts_with("line ") && !self.location.starts_with(it));
-        if let Some((_, line)) = line.and_then(|it| it.rsplit_once(':')) {
-            told += &format!(" (line {line})");
+        let is_called_by_it = |place: &Place| {
+            self.location.starts_with("line ") || self.location.starts_with(&place.line())
+        };
+        if let Some(place) = self.place.as_ref().filter(|it| !is_called_by_it(it)) {
+            told += &format!(" (line {})", place.position.line);
         }
         match self.waits_for.as_deref() {
             None => {}
@@ -120,13 +118,14 @@ impl Ending {
     }
 
     /// As JSON: the members `operands` and `ends_at` of a counterexample.
-    pub fn members(&self) -> [(&'static str, serde_json::Value); 2] {
+    pub fn members(&self) -> [serde_json::Value; 2] {
         let at = self.standing.iter().map(|it| {
-            let At { process, location, line, waits_for } = it;
-            serde_json::json!({
-                "process": process, "location": location, "place": line, "waits_for": waits_for,
-            })
+            let At { process, location, place, waits_for } = it;
+            let at = serde_json::json!({
+                "process": process, "location": location, "waits_for": waits_for,
+            });
+            placed(at, place.as_ref())
         });
-        [("operands", pairs(&self.operands)), ("ends_at", at.collect())]
+        [pairs(&self.operands), at.collect()]
     }
 }

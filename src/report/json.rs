@@ -1,7 +1,7 @@
 //! Reports as JSON, one object each.
 
 use super::changes::{Change, changes};
-use super::values::{pairs, value};
+use super::values::{pairs, placed, value};
 use super::{Ending, Missed, Report, Scope, Shortened, Values, ViolationReport};
 use crate::exec::{Step, StepOutcome};
 use crate::reduce::{Refused, Told};
@@ -11,8 +11,8 @@ use crate::search::trace::Counterexample;
 use crate::source::Sources;
 use serde_json::{Map, Value, json};
 
-/// The result of a search.
-pub fn result(report: &Report) -> Value {
+/// The result of a search, with what was warned of.
+pub fn result(report: &Report, warnings: &[String]) -> Value {
     let Report { model, outcome, seconds, .. } = report;
     let found = report.violations();
     let code = report.compiled.and_then(Result::ok);
@@ -50,6 +50,7 @@ pub fn result(report: &Report) -> Value {
         "claim": report.claim,
         "steps_cut_off": report.scope.cut_off(outcome),
         "states_unjudged": report.scope.unjudged(outcome),
+        "warnings": warnings,
         "dir": report.dir,
     });
     for (key, value) in scope(report.scope) {
@@ -60,11 +61,11 @@ pub fn result(report: &Report) -> Value {
 
 /// Writes the result of a search with the counterexample as its member of that name; null if there is none.
 pub fn write_result(
-    report: &Report,
+    (report, warnings): (&Report, &[String]),
     shown: Option<&(ViolationReport, Counterexample)>,
     write: &mut dyn FnMut(&str),
 ) {
-    let whole = format!("{:#}", result(report));
+    let whole = format!("{:#}", result(report, warnings));
     write(whole.strip_suffix("\n}").unwrap_or(&whole));
     write(",\n  \"counterexample\": ");
     match shown {
@@ -99,7 +100,10 @@ pub fn scope(scope: &Scope) -> [(&'static str, Value); 3] {
 
 /// What a model asks for and was not looked for.
 pub fn unchecked(all: &[Missed]) -> Value {
-    let one = |it: &Missed| json!({ "what": it.what, "name": it.name, "place": it.place, "flag": it.flag });
+    let one = |it: &Missed| {
+        let missed = json!({ "what": it.what, "name": it.name, "flag": it.flag });
+        placed(missed, it.place.as_ref())
+    };
     all.iter().map(one).collect()
 }
 
@@ -118,13 +122,9 @@ fn rebuilt(rebuilt: Rebuilt) -> Value {
 }
 
 fn violation(violation: &ViolationReport) -> Value {
-    json!({
-        "kind": violation.kind,
-        "name": violation.name,
-        "depth": violation.depth,
-        "count": violation.count,
-        "place": violation.place,
-    })
+    let ViolationReport { kind, name, depth, count, place, .. } = violation;
+    let told = json!({ "kind": kind, "name": name, "depth": depth, "count": count });
+    placed(told, place.as_ref())
 }
 
 /// Writes a counterexample: the initial state, then each step with what it changed; an object, whose
@@ -141,18 +141,14 @@ pub fn write_trace(
     let Ending { violation, .. } = &ending;
     let last = trace.last().map(|state| pairs(&trace.describe(state)));
     let [operands, ends_at] = ending.members();
-    let fields = [
-        ("depth", json!(trace.depth())),
-        ends_at,
-        ("kind", json!(violation.kind)),
-        ("last_state", json!(last)),
-        ("name", json!(violation.name)),
-        operands,
-        ("place", json!(violation.place)),
-    ];
+    let told = json!({
+        "kind": violation.kind, "name": violation.name, "depth": trace.depth(), "last_state": last,
+        "operands": operands, "ends_at": ends_at,
+    });
+    let told = placed(told, violation.place.as_ref());
     write("{\n");
-    for (name, value) in fields {
-        write(&format!("{indent}  \"{name}\": {},\n", indented(&value, &format!("{indent}  "))));
+    for (name, value) in told.as_object().into_iter().flatten() {
+        write(&format!("{indent}  \"{name}\": {},\n", indented(value, &format!("{indent}  "))));
     }
     write(&format!("{indent}  \"steps\": ["));
     let (mut number, mut before) = (0, Vec::new());
@@ -174,13 +170,17 @@ pub(super) fn step(
     step: &Step,
     (before, after): (&Values, &Values),
 ) -> Value {
-    let places: Vec<_> = step.spans.iter().filter_map(|&span| sources.locate(span)).collect();
+    let places = step.spans.iter().filter_map(|&span| sources.place(span));
+    let places: Value = places.map(|it| placed(json!({}), Some(&it))).collect();
     let mut object = json!({ "step": number, "action": step.name, "places": places });
     if !step.parameters.is_empty() {
         object["parameters"] = pairs(&step.parameters);
     }
     match &step.outcome {
-        StepOutcome::Fault(fault) => object["error"] = json!(fault.message),
+        StepOutcome::Fault(fault) => {
+            object["error"] =
+                placed(json!({ "message": fault.message }), sources.place(fault.span).as_ref());
+        }
         StepOutcome::Successor(_) if number == 0 => object["state"] = pairs(after),
         StepOutcome::Successor(_) => {
             let told = |Change { name, old, new }| (name, json!([old.map(value), new.map(value)]));

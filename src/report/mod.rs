@@ -35,7 +35,7 @@ use crate::search::comback::Rebuilt;
 use crate::search::parts::StorePart;
 use crate::search::trace::{Counterexample, faulty};
 use crate::search::{Limits, Outcome};
-use crate::source::Sources;
+use crate::source::{Place, Sources};
 
 /// A state as the user's variables, each with its name.
 type Values = [(String, Value)];
@@ -128,7 +128,7 @@ pub struct ViolationReport {
     /// How many states, or faulty steps, were found.
     pub count: u64,
     /// Where it stands in the source, if it stands anywhere.
-    pub place: Option<String>,
+    pub place: Option<Place>,
 }
 
 impl ViolationReport {
@@ -156,7 +156,7 @@ impl ViolationReport {
 struct Named {
     kind: &'static str,
     name: String,
-    place: Option<String>,
+    place: Option<Place>,
 }
 
 impl Named {
@@ -168,12 +168,12 @@ impl Named {
             }
             Violation::Property(number) => {
                 let info = &model.properties()[number as usize];
-                let place = sources.locate(info.span);
+                let place = sources.place(info.span);
                 Named { kind: info.kind, name: info.name.clone(), place }
             }
             Violation::Fault(kind, action) => {
                 let place = step.and_then(|step| match step.outcome {
-                    StepOutcome::Fault(fault) => sources.locate(fault.span),
+                    StepOutcome::Fault(fault) => sources.place(fault.span),
                     StepOutcome::Successor(_) => None,
                 });
                 let name = format!("{} in {}", kind.name(), model.action_name(action));

@@ -7,7 +7,7 @@ use crate::exec::{Explain, FaultKind, Violation};
 use crate::ir::walk;
 use crate::ir::{Assertions, Program, PropertyKind, Stmt, StmtKind};
 use crate::search::{Checks, Outcome};
-use crate::source::Sources;
+use crate::source::{Place, Sources};
 
 /// What was looked for, and what not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,8 +33,8 @@ pub struct Missed {
     pub what: &'static str,
     /// The user's name for it.
     pub name: String,
-    /// File, line and column.
-    pub place: Option<String>,
+    /// Where it stands in the source, if it stands anywhere.
+    pub place: Option<Place>,
     /// The flag by which it is looked for, if there is one.
     pub flag: Option<String>,
 }
@@ -45,7 +45,7 @@ impl Missed {
         let missed = program.unchecked.iter().map(|it| Missed {
             what: it.kind.name(),
             name: it.name.clone(),
-            place: sources.locate(it.span),
+            place: sources.place(it.span),
             flag: it.kind.flag(&it.name),
         });
         missed.collect()

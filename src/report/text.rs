@@ -10,7 +10,7 @@ use crate::search::Verdict;
 use crate::search::parts::StorePart;
 use crate::search::plan::Bytes;
 use crate::search::trace::Counterexample;
-use crate::source::Sources;
+use crate::source::{Place, Sources};
 
 /// The result of a search, ending in a line break; `ending` is the end of the counterexample, if one is shown. What
 /// the search took is told in full if that is asked for.
@@ -193,10 +193,8 @@ fn missed(all: &[Missed]) -> String {
     let mut words = Vec::new();
     for sort in all.chunk_by(|one, other| one.what == other.what) {
         for Missed { what, name, place, .. } in sort.iter().take(NAMED) {
-            // A column is more than a reader needs.
-            let line = place.as_deref().and_then(|place| place.rsplit_once(':')).map(|it| it.0);
-            words.push(match line {
-                Some(line) => format!("{what} {name} ({line})"),
+            words.push(match place {
+                Some(place) => format!("{what} {name} ({})", place.line()),
                 None => format!("{what} {name}"),
             });
         }
@@ -290,15 +288,14 @@ pub fn write_trace(
 
 /// What is wrong at the end of a counterexample.
 fn print_end(violation: &ViolationReport) -> String {
+    let place = violation.place.as_ref().map_or("the model".to_owned(), Place::to_string);
     let ending = match violation.kind {
         "deadlock" => "no step can be taken here".to_string(),
         _ if matches!(violation.check, Violation::Fault(..)) => String::new(),
         "claim" => {
-            let place = violation.place.as_deref().unwrap_or("the model");
             format!("here the claim `{}` of {place} comes to its end", violation.name)
         }
         kind => {
-            let place = violation.place.as_deref().unwrap_or("the model");
             format!("here the {kind} `{}` of {place} does not hold", violation.name)
         }
     };

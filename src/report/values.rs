@@ -1,7 +1,17 @@
-//! Values of states as JSON.
+//! Values of states, and places, as JSON.
 
 use crate::exec;
+use crate::source::Place;
 use serde_json::{Map, Value, json};
+
+/// An object with the members that say where it stands, each null if it stands nowhere.
+pub(super) fn placed(mut object: Value, place: Option<&Place>) -> Value {
+    object["place"] = json!(place.map(Place::to_string));
+    object["file"] = json!(place.map(|it| &it.file));
+    object["line"] = json!(place.map(|it| it.position.line));
+    object["column"] = json!(place.map(|it| it.position.column));
+    object
+}
 
 /// Names with their values, as an object.
 pub(super) fn pairs(named: &[(String, exec::Value)]) -> Value {

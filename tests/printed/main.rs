@@ -1,7 +1,9 @@
 //! All that is printed, word for word: what `tests/told.rs` and the tutorials do not come to.
 
 mod folded;
+mod schema;
 
+use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
 
@@ -22,17 +24,27 @@ impl Folder {
     /// With one file in it.
     fn with(name: &str, text: &str) -> Folder {
         let folder = Folder(tempfile::tempdir().unwrap());
+        std::fs::create_dir(folder.path("tmp")).unwrap();
         folder.write(name, text);
         folder
     }
 
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
     fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.0.path().join(name), text).unwrap();
+        std::fs::write(self.path(name), text).unwrap();
     }
 
     fn run(&self, args: &[&str]) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
-        let ran = command.current_dir(&self.0).args(args).output().unwrap();
+        let ran = command
+            .current_dir(&self.0)
+            .env("TMPDIR", self.path("tmp"))
+            .args(args)
+            .output()
+            .unwrap();
         let [out, err] = [ran.stdout, ran.stderr].map(|it| String::from_utf8(it).unwrap());
         Ran { code: ran.status.code().unwrap(), out, err }
     }

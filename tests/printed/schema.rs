@@ -1,0 +1,286 @@
+//! What is printed with `--json` is what `docs/schema/output.json` says, and the schema says no more than is printed.
+
+use super::{Folder, Ran};
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Two are never there at once; nobody looks at the clock. What it asks for besides is not checked.
+const ABP: &str = "mtype = { DATA, ACK };
+chan m2s = [2] of { mtype, bit };
+byte clock;
+active proctype Sender() { byte n; do :: n < 3 -> m2s!DATA(n % 2); n++ :: n == 3 -> break od; progress: skip }
+active proctype Receiver() { bit b; do :: m2s?DATA(b) -> assert(b < 1) od }
+active proctype Clock() { do :: clock < 9 -> clock++ od }
+ltl ends { <> (clock == 9) }
+ltl never_ends { [] (clock < 9) }
+never quiet { do :: clock > 200 -> break :: else od }
+";
+
+const LOCK: &str = "const N: 3;
+type Node: scalarset(N); State: enum { I, S, E };
+var st: array [Node] of record at: State; end; owner: Node; net: multiset [2] of State; sharers: 0..N;
+startstate begin for n: Node do st[n].at := I; end; undefine owner; undefine net; sharers := 0; end;
+ruleset n: Node do
+  rule \"ask to share\" st[n].at = I ==> begin st[n].at := S; sharers := sharers + 1; end;
+  rule \"ask to own\" st[n].at = I & isundefined(owner) ==> begin st[n].at := E; owner := n; end;
+end;
+invariant \"one writer\" forall n: Node do st[n].at = E -> sharers = 0 end;
+";
+
+/// One counts to the end and stops; another divides by what is left.
+const COUNT: &str = "byte x = 0; byte y = 1; int room[4];
+process P { state a, b; init a; trans a -> a { guard x < 60; effect x = x + 1, room[x % 4] = x; }, a -> b { guard x == 60; }; }
+process Q { byte z; state a; init a; trans a -> a { guard z < 60; effect z = z + 1; }; }
+system async;
+";
+
+/// The same behind errors.
+fn dividing() -> String {
+    COUNT.replace("x = x + 1", "x = x + 120 / (60 - x), y = 60 / (59 - x)")
+}
+
+/// What commands print, by what the schema calls it.
+struct Printed {
+    schema: Value,
+    any: Validator,
+    /// The names of all members that were printed with a value.
+    named: BTreeSet<String>,
+}
+
+impl Printed {
+    fn new() -> Printed {
+        let text = std::fs::read_to_string(format!("{ROOT}/docs/schema/output.json")).unwrap();
+        let schema: Value = serde_json::from_str(&text).unwrap();
+        assert!(jsonschema::meta::is_valid(&schema));
+        let any = jsonschema::validator_for(&schema).unwrap();
+        Printed { schema, any, named: BTreeSet::new() }
+    }
+
+    /// One of the objects that the schema tells of.
+    fn one(&self, name: &str) -> Validator {
+        let one = json!({
+            "$schema": self.schema["$schema"], "$ref": format!("#/$defs/{name}"), "$defs": self.schema["$defs"],
+        });
+        jsonschema::validator_for(&one).unwrap()
+    }
+
+    /// That a command ends so, and prints an object of this name.
+    #[track_caller]
+    fn prints(&mut self, name: &str, (folder, args): (&Folder, &[&str]), code: i32) -> Value {
+        let Ran { code: ended, out, err } = folder.run(&[args, &["--json"]].concat());
+        assert_eq!(ended, code, "{args:?}: {err}{out:.400}");
+        let told: Value = serde_json::from_str(&out).unwrap();
+        let wrong: Vec<String> = self
+            .one(name)
+            .iter_errors(&told)
+            .map(|it| format!("{}: {it}", it.instance_path()))
+            .collect();
+        assert!(wrong.is_empty(), "{args:?}: {wrong:#?}");
+        assert!(self.any.is_valid(&told), "{args:?}: of several sorts or none\n{told:#}");
+        note(&told, &mut self.named);
+        told
+    }
+}
+
+/// Collects the names of members that have a value.
+fn note(value: &Value, named: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(all) => all.iter().for_each(|it| note(it, named)),
+        Value::Object(members) => {
+            for (name, value) in members.iter().filter(|(_, it)| !it.is_null()) {
+                named.insert(name.clone());
+                note(value, named);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The names of all members of objects that a schema tells of, each with what it says of it.
+fn members<'s>(schema: &'s Value, all: &mut Vec<(&'s str, &'s Value)>) {
+    match schema {
+        Value::Array(parts) => parts.iter().for_each(|it| members(it, all)),
+        Value::Object(parts) => {
+            for (key, part) in parts {
+                if let ("properties", Value::Object(named)) = (key.as_str(), part) {
+                    all.extend(
+                        named
+                            .iter()
+                            .filter(|(_, it)| it.is_object())
+                            .map(|(name, it)| (name.as_str(), it)),
+                    );
+                }
+                members(part, all);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What searches for violations print, in each language.
+fn of_searches(printed: &mut Printed, folder: &Folder) {
+    let pml = ["check", "abp.pml", "--no-claim", "--threads", "1"];
+    let whole = ["--reduce", "none"];
+    let mut check = |args: &[&str], code| printed.prints("check", (folder, args), code);
+    let told = check(&[&pml[..], &["--only", "assert"]].concat(), 1);
+    assert_eq!(told["violations"][0]["line"], 5);
+    assert_eq!(told["violations"][0]["file"], "abp.pml");
+    assert_eq!(told["counterexample"]["operands"], json!({ "b": 1 }));
+    check(&[&pml[..], &["--only", "deadlock", "--shortest", "--reduce", "por"]].concat(), 1);
+    check(&[&pml[..], &["--only", "deadlock", "--no-trace", "--store", "comback"]].concat(), 1);
+    check(&["check", "abp.pml", "--claim", "quiet", "--only", "claim"], 0);
+    check(&["check", "lock.m", "--dir", "d"], 1);
+    check(&["check", "lock.m", "--only", "error", "--reversible"], 0);
+    check(&["check", "count.dve", "--key-order", "sampled", "--store", "huffman"], 1);
+    let told = check(&["check", "dividing.dve"], 1);
+    let steps = told["counterexample"]["steps"].as_array().unwrap();
+    assert_eq!(steps.last().unwrap()["error"]["line"], 2);
+    check(
+        &[&["check", "count.dve", "--dir", "stopped", "--max-states", "400"][..], &whole].concat(),
+        3,
+    );
+    check(&["resume", "stopped", "--max-states", "500"], 3);
+    for (dir, code) in [("d", 1), ("stopped", 0)] {
+        printed.prints("status", (folder, &["status", dir]), 0);
+        printed.prints("trace", (folder, &["trace", dir]), code);
+    }
+    printed.prints("check", (folder, &["resume", "stopped"]), 1);
+    std::fs::remove_file(folder.path("stopped/manifest")).unwrap();
+    printed.prints("status", (folder, &["status", "stopped"]), 0);
+    printed.prints("trace", (folder, &["trace", "stopped"]), 0);
+}
+
+/// What searches about runs print.
+fn of_runs(printed: &mut Printed, folder: &Folder) {
+    let mut check = |args: &[&str], code| printed.prints("check_runs", (folder, args), code);
+    check(&["check", "abp.pml", "--ltl", "ends"], 0);
+    check(&["check", "abp.pml", "--ltl", "ends", "--fair", "weak"], 0);
+    check(&["check", "abp.pml", "--ltl", "never_ends", "--shortest", "--no-trace"], 1);
+    check(&["check", "abp.pml", "--non-progress", "--reduce", "por"], 0);
+    let told = check(&["check", "lock.m", "--ltl", "[] (sharers >= 0 | true)"], 0);
+    assert_eq!(told["vacuous"], true);
+    check(&["check", "count.dve", "--ltl", "[] (x < 30)", "--shortest"], 1);
+    // Too many states for memory, as is said.
+    let on_disk = ["check", "count.dve", "--ltl", "<> (x > 60)", "--dir", "runs"];
+    check(&[&on_disk[..], &["--max-states", "50"]].concat(), 3);
+    printed.prints("status_runs", (folder, &["status", "runs"]), 0);
+    printed.prints("check_runs", (folder, &["trace", "runs"]), 0);
+    printed.prints("check_runs", (folder, &["resume", "runs"]), 1);
+    printed.prints("check_runs", (folder, &["trace", "runs"]), 1);
+    printed.prints("status_runs", (folder, &["status", "runs"]), 0);
+    std::fs::remove_file(folder.path("runs/manifest")).unwrap();
+    std::fs::remove_file(folder.path("runs/cycles")).unwrap();
+    printed.prints("check_runs", (folder, &["trace", "runs"]), 0);
+}
+
+/// What is printed where a command fails.
+fn of_failures(printed: &mut Printed, folder: &Folder) {
+    for args in [
+        &["check", "absent.pml"][..],
+        &["check", "wrong.pml"],
+        &["check", "abp.pml", "--frobnicate"],
+        &["check", "abp.pml", "-m10000"],
+        &["check", "abp.pml", "--ltl", "[] nobody"],
+        &["check", "abp.pml", "--memory", "64"],
+        &["chekc"],
+        &["resume", "absent"],
+        &["status", "absent"],
+        &["trace", "absent"],
+        &["explain", "abp.pml"],
+    ] {
+        let told = printed.prints("failure", (folder, args), 2);
+        assert_eq!(told["exit_code"], 2);
+    }
+    let told = printed.prints("failure", (folder, &["check", "wrong.pml"]), 2);
+    assert!(told["error"].as_str().unwrap().contains("wrong.pml:1:"), "{told}");
+    std::fs::write(folder.path("d/job"), "dear reader").unwrap();
+    printed.prints("failure", (folder, &["status", "d"]), 4);
+}
+
+#[test]
+fn what_is_printed_with_json_is_what_the_schema_says_and_no_more() {
+    let mut printed = Printed::new();
+    let folder = Folder::with("abp.pml", ABP);
+    folder.write("lock.m", LOCK);
+    folder.write("count.dve", COUNT);
+    folder.write("dividing.dve", &dividing());
+    folder.write("wrong.pml", "active proctype P() { x = 1 }");
+    of_searches(&mut printed, &folder);
+    of_runs(&mut printed, &folder);
+    std::fs::create_dir_all(folder.path("tmp/spillway-damaged")).unwrap();
+    folder.write("tmp/spillway-damaged/job", "dear reader");
+    let stopped = ["check", "count.dve", "--max-states", "100"];
+    printed.prints("check", (&folder, &stopped), 3);
+    printed.prints("searches", (&folder, &["status", "--all"]), 0);
+    of_failures(&mut printed, &folder);
+    // What nothing prints has no place in the schema. A search that is running is looked at in tests/running.
+    let elsewhere = ["running_seconds"];
+    let mut said = Vec::new();
+    members(&printed.schema, &mut said);
+    let said: BTreeSet<&str> = said.into_iter().map(|(name, _)| name).collect();
+    let named: BTreeSet<&str> = printed.named.iter().map(String::as_str).chain(elsewhere).collect();
+    let unseen: Vec<_> = said.difference(&named).collect();
+    assert!(unseen.is_empty(), "{unseen:?}");
+}
+
+#[test]
+fn each_member_is_described_and_named_in_the_manual() {
+    let printed = Printed::new();
+    let manual: String = ["usage", "liveness"]
+        .map(|page| std::fs::read_to_string(format!("{ROOT}/docs/{page}.md")).unwrap())
+        .concat();
+    let mut said = Vec::new();
+    members(&printed.schema["$defs"], &mut said);
+    assert!(said.len() > 100);
+    for (name, member) in said {
+        assert!(member["description"].as_str().is_some_and(|it| it.ends_with('.')), "{name}");
+        assert!(manual.contains(&format!("`{name}`")), "{name} is not in the manual");
+    }
+}
+
+/// All objects in a value that have members of fixed names are refused if they have another.
+#[test]
+fn what_the_schema_does_not_say_is_refused() {
+    let printed = Printed::new();
+    let folder = Folder::with("dividing.dve", &dividing());
+    let told: Value =
+        serde_json::from_str(&folder.run(&["check", "dividing.dve", "--json"]).out).unwrap();
+    assert!(printed.any.is_valid(&told));
+    let refuses = |changed: &Value, what: &str| assert!(!printed.any.is_valid(changed), "{what}");
+    for object in [
+        "",
+        "/violations/0",
+        "/counterexample",
+        "/counterexample/steps/1",
+        "/counterexample/steps/1/places/0",
+        "/counterexample/ends_at/0",
+        "/store_parts",
+        "/store_parts/filter",
+    ] {
+        let mut more = told.clone();
+        let at =
+            more.pointer_mut(object).unwrap_or_else(|| panic!("{object}")).as_object_mut().unwrap();
+        at.insert("more".into(), 1.into());
+        refuses(&more, object);
+    }
+    for name in told.as_object().unwrap().keys() {
+        let mut less = told.clone();
+        less.as_object_mut().unwrap().remove(name);
+        refuses(&less, name);
+    }
+    for (place, wrong) in [
+        ("/violations/0/line", json!("2")),
+        ("/violations/0/column", json!(0)),
+        ("/states", json!(-1)),
+        ("/verdict", json!("perhaps")),
+        ("/warnings", json!([1])),
+        ("/counterexample/steps/1/changes/x", json!([1])),
+    ] {
+        let mut other = told.clone();
+        *other.pointer_mut(place).unwrap_or_else(|| panic!("{place}")) = wrong;
+        refuses(&other, place);
+    }
+}
