@@ -530,6 +530,9 @@ pub struct SimulateArgs {
     /// The seed of the random choices; the same seed walks the same way
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Begin behind a step of the first counterexample of the search in a directory [default: the last step]
+    #[arg(long, value_name = "DIR[:STEP]", conflicts_with_all = ["overflow", "deadlock", "slots", "claim", "no_claim"])]
+    pub from: Option<String>,
 }
 
 fn define(text: &str) -> Result<(String, i64), String> {

@@ -6,7 +6,7 @@ use super::going::{heading, with_going};
 use super::progress::{self, Display};
 use super::signals::Signals;
 use super::{Ending, model, output, print, reduce, run, say, trace, trail, warn, warnings};
-use crate::exec::{Executor, Step, Tally, Violation};
+use crate::exec::{Executor, Explain, Step, Tally, Violation};
 use crate::front::{ClaimChoice, TrailEnd};
 use crate::reduce::Refused;
 use crate::report::{self, Missed, Run, Shortened, View, count};
@@ -314,22 +314,11 @@ pub(super) fn trace(args: &TraceArgs, job: &Job, saved: Option<&Saved>) -> Endin
     let Some(saved) = saved else {
         return trace_of_nothing(args, job);
     };
-    let budget = trace::budget(args, saved);
-    let opened = RealDisk::open(&args.dir);
-    let disk = opened.map_err(|error| Failure::opening(&args.dir, error))?;
     let (trail, view) = (args.spin_trail.as_deref(), args.view.view());
     let how = Tell { json: args.json, trace: true, trail, view };
-    with_kept(job, budget, |watched, judged| {
+    with_found((&args.dir, job), saved, args.memory, |(watched, judged), told, control| {
         trail::refuse(trail, &watched.model)?;
-        let control = Arc::new(Control::default());
-        let mut signals = Signals::stop(&control);
-        let place = (&*args.dir, &disk);
-        let finder = trace::finder(judged.searched.model(), budget.memory, place, &control);
-        let pursued = Pursued::in_directory(judged, finder, (&args.dir, saved))?;
-        let told = Told::on_disk(pursued.found, &pursued.outcome, pursued.swept);
-        signals.end_with(code(&told.found), &control);
-        let told = told.shortened(judged, (None, budget.memory), &control);
-        match tell((watched, judged), &told, how)? {
+        match tell((watched, judged), told, how)? {
             // Whoever asks for a trail asks for a file, which is there.
             failure::VIOLATED if trail.is_some() => Ok(failure::VERIFIED),
             // It was looked for, and the search has not found one yet.
@@ -339,7 +328,47 @@ pub(super) fn trace(args: &TraceArgs, job: &Job, saved: Option<&Saved>) -> Endin
     })
 }
 
-/// The same before there is a checkpoint.
+/// Does something with what the search in a directory found.
+fn with_found(
+    (dir, job): (&Path, &Job),
+    saved: &Saved,
+    memory: Option<u64>,
+    and_then: impl FnOnce(Asked<'_, '_>, &Told, &Control) -> Ending,
+) -> Ending {
+    let budget = trace::budget(memory, saved);
+    let disk = RealDisk::open(dir).map_err(|error| Failure::opening(dir, error))?;
+    with_kept(job, budget, |watched, judged| {
+        let control = Arc::new(Control::default());
+        let mut signals = Signals::stop(&control);
+        let finder = trace::finder(judged.searched.model(), budget.memory, (dir, &disk), &control);
+        let pursued = Pursued::in_directory(judged, finder, (dir, saved))?;
+        let told = Told::on_disk(pursued.found, &pursued.outcome, pursued.swept);
+        signals.end_with(code(&told.found), &control);
+        let told = told.shortened(judged, (None, budget.memory), &control);
+        and_then((watched, judged), &told, &control)
+    })
+}
+
+/// Does something with the run that the search in a directory found, if it found one: the model, who explains its
+/// product, what is asked, and the steps.
+pub(super) fn with_run(
+    (dir, job): (&Path, &Job),
+    saved: &Saved,
+    and_then: impl FnOnce((&TextModel, &dyn Explain), &str, Option<&[Step]>) -> Ending,
+) -> Ending {
+    with_found((dir, job), saved, None, |(watched, judged), told, _| {
+        let explained = (&watched.model, judged.searched.model().explained());
+        let shown = match &told.found {
+            Probed::Found(lasso) => Some(judged.replay(lasso)),
+            Probed::None | Probed::Open => None,
+        };
+        let shown = shown.transpose().map_err(|error| Failure::wrong(error.to_string()))?;
+        let steps = shown.as_ref().map(|it| it.steps.as_slice());
+        and_then(explained, &watched.name, steps)
+    })
+}
+
+/// What `trace` prints before there is a checkpoint.
 fn trace_of_nothing(args: &TraceArgs, job: &Job) -> Ending {
     print(&match args.json {
         false => "no checkpoint yet, so no counterexample\n".to_owned(),

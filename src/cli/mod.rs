@@ -6,6 +6,7 @@ mod explain;
 mod failure;
 mod figures;
 mod foreign;
+mod from;
 mod going;
 mod languages;
 mod liveness;

@@ -2,9 +2,9 @@
 
 use super::args::SimulateArgs;
 use super::failure::{VERIFIED, VIOLATED};
-use super::model;
-use super::{Ending, print};
-use crate::exec::{Explain, Step, StepOutcome, Violation};
+use super::from::{Begun, From};
+use super::{Ending, model, print};
+use crate::exec::{Explain, Step, StepOutcome, Value, Violation};
 use crate::random::Random;
 use crate::report;
 use crate::session::TextModel;
@@ -13,25 +13,25 @@ use std::io::BufRead;
 /// `spillway simulate`.
 pub(super) fn simulate(args: &SimulateArgs) -> Ending {
     let model = model::open(&args.model)?;
-    let mut chooser = match args.interactive {
-        true => Chooser::Person,
-        false => Chooser::Random(Random::new(args.seed)),
-    };
-    let searched = model.searched();
-    let mut walk = Walk { model: &model, walked: searched.model().explained(), states: Vec::new() };
-    while walk.states.len() as u64 <= args.steps {
-        let options = walk.options();
-        match chooser.choose(&walk, &options) {
-            Wish::Leave => return Ok(VERIFIED),
-            Wish::Back => walk.go_back(),
-            Wish::Take(number) => {
-                if walk.is_wrong_behind(&options[number]) {
-                    return Ok(VIOLATED);
-                }
-            }
+    match args.from.as_deref().map(From::read) {
+        None => {
+            let searched = model.searched();
+            let walked = searched.model().explained();
+            Walk { model: &model, walked, states: Vec::new() }.go(args)
         }
+        Some(from) => from.walk(&model, |begun| {
+            let Begun { model, walked, states, to } = begun;
+            let walk = Walk { model, walked, states };
+            let at = match walk.states.len() - 1 {
+                0 => "at the start".to_owned(),
+                step => format!("behind step {step}"),
+            };
+            print(&report::wrapped("", &format!("{at} of the counterexample to {to}")));
+            walk.show();
+            walk.wrong_here().iter().for_each(|it| print(it));
+            walk.go(args)
+        }),
     }
-    Ok(VERIFIED)
 }
 
 /// A walk through a model.
@@ -43,6 +43,29 @@ struct Walk<'w> {
 }
 
 impl Walk<'_> {
+    /// Takes steps, until there are as many as are wanted, there are no more, or something is wrong.
+    fn go(mut self, args: &SimulateArgs) -> Ending {
+        let mut chooser = match args.interactive {
+            true => Chooser::Person,
+            false => Chooser::Random(Random::new(args.seed)),
+        };
+        let most = (self.states.len() as u64).saturating_sub(1).saturating_add(args.steps);
+        while self.states.len() as u64 <= most {
+            let options = self.options();
+            match chooser.choose(&self, &options) {
+                Wish::Leave if self.wrong_here().is_some() => return Ok(VIOLATED),
+                Wish::Leave => return Ok(VERIFIED),
+                Wish::Back => self.go_back(),
+                Wish::Take(number) => {
+                    if self.is_wrong_behind(&options[number]) {
+                        return Ok(VIOLATED);
+                    }
+                }
+            }
+        }
+        Ok(VERIFIED)
+    }
+
     /// The steps that are possible.
     fn options(&self) -> Vec<Step> {
         self.states.last().map_or_else(|| self.walked.starts(), |it| self.walked.steps(it))
@@ -56,7 +79,8 @@ impl Walk<'_> {
             StepOutcome::Fault(fault) => {
                 let place = self.model.sources.locate(fault.span).unwrap_or_default();
                 let kind = fault.kind.violation();
-                print(&format!("       {kind}: {} ({place})\n", fault.message));
+                let told = format!("{kind}: {} ({place})", fault.message);
+                print(&(report::wrapped(MARGIN, &told) + &with(&fault.operands)));
                 return true;
             }
         };
@@ -64,10 +88,32 @@ impl Walk<'_> {
         for line in report::print_changes(&before, &self.walked.describe(&state)) {
             print(&format!("       {line}\n"));
         }
-        let wrong = wrong_in(self.model, self.walked, &state);
-        wrong.iter().for_each(|it| print(&format!("       {it}\n")));
+        let wrong = self.wrong_in(&state);
+        wrong.iter().for_each(|it| print(it));
         self.states.push(state);
         wrong.is_some()
+    }
+
+    /// What is violated where the walk has come to.
+    fn wrong_here(&self) -> Option<String> {
+        self.states.last().and_then(|it| self.wrong_in(it))
+    }
+
+    /// What is violated in a state, in words, in lines of their own.
+    fn wrong_in(&self, state: &[u8]) -> Option<String> {
+        let told = match self.walked.violations(state).into_iter().next()? {
+            Violation::Property(number) => {
+                let info = &self.walked.properties()[number as usize];
+                let place = self.model.sources.locate(info.span).unwrap_or_default();
+                let told = match info.kind {
+                    "claim" => format!("the claim `{}` comes to its end here ({place})", info.name),
+                    kind => format!("the {kind} `{}` does not hold here ({place})", info.name),
+                };
+                report::wrapped(MARGIN, &told) + &with(&self.walked.operands(state, number))
+            }
+            _ => format!("{MARGIN}deadlock: no step can be taken here\n"),
+        };
+        Some(told)
     }
 
     /// Goes back to where something was last chosen.
@@ -90,20 +136,14 @@ impl Walk<'_> {
     }
 }
 
-/// What is violated in a state, in words.
-fn wrong_in(model: &TextModel, walked: &dyn Explain, state: &[u8]) -> Option<String> {
-    let check = walked.violations(state).into_iter().next()?;
-    Some(match check {
-        Violation::Property(number) => {
-            let info = &walked.properties()[number as usize];
-            let place = model.sources.locate(info.span).unwrap_or_default();
-            match info.kind {
-                "claim" => format!("the claim `{}` comes to its end here ({place})", info.name),
-                kind => format!("the {kind} `{}` does not hold here ({place})", info.name),
-            }
-        }
-        _ => "deadlock: no step can be taken here".to_string(),
-    })
+/// What the lines below a step begin with.
+const MARGIN: &str = "       ";
+
+/// What decided that something does not hold, if anything did.
+fn with(operands: &[(String, Value)]) -> String {
+    let told = operands.iter().map(|(name, value)| format!("{name} = {value}"));
+    let told = told.collect::<Vec<_>>().join(", ");
+    if told.is_empty() { told } else { report::wrapped(MARGIN, &format!("with {told}")) }
 }
 
 /// Who decides.
@@ -125,30 +165,35 @@ enum Wish {
 impl Chooser {
     fn choose(&mut self, walk: &Walk<'_>, options: &[Step]) -> Wish {
         match self {
-            _ if options.is_empty() => Wish::Leave,
+            Chooser::Random(_) if options.is_empty() => Wish::Leave,
             Chooser::Random(random) => Wish::Take(random.below(options.len())),
-            Chooser::Person if options.len() > 1 => ask(walk, options),
-            Chooser::Person => Wish::Take(0),
+            Chooser::Person if options.len() == 1 => Wish::Take(0),
+            Chooser::Person => ask(walk, options),
         }
     }
 }
 
 /// What can be answered beside a number.
-const ANSWERS: &str = "       a number takes that step, b goes back to the last choice, s shows the \
-                       state, l lists the steps, q ends\n";
+const ANSWERS: &str = "       a number takes that step, b goes back to the last choice,
+       s shows the state, l lists the steps, q ends\n";
 
 fn ask(walk: &Walk<'_>, options: &[Step]) -> Wish {
     let list = || {
         for (number, step) in options.iter().enumerate() {
             let place = step.spans.first().and_then(|&span| walk.model.sources.locate(span));
             let place = place.unwrap_or_default();
-            print(&format!("       [{number}] {}    {place}\n", step.title()));
+            let fails = matches!(step.outcome, StepOutcome::Fault(_));
+            let fails = if fails { ", fails" } else { "" };
+            print(&format!("       [{number}] {}    {place}{fails}\n", step.title()));
         }
     };
     list();
     let mut lines = std::io::stdin().lock().lines();
     loop {
-        print(&format!("step 0 to {}, or b, s, l, h (help), q: ", options.len() - 1));
+        print(&match options.len().checked_sub(1) {
+            Some(last) => format!("step 0 to {last}, or b, s, l, h (help), q: "),
+            None => "no step is left; b, s, h (help), q: ".to_owned(),
+        });
         let Some(Ok(line)) = lines.next() else { return Wish::Leave };
         match line.trim() {
             "q" | "quit" => return Wish::Leave,

@@ -5,11 +5,11 @@ use super::failure::{self, Failure};
 use super::signals::Signals;
 use super::{Ending, print, run, trail, warnings};
 use crate::exec::{Exec, Model};
-use crate::report::{self, Scope};
+use crate::report::{self, Scope, ViolationReport};
 use crate::search::Control;
 use crate::search::checkpoint::Saved;
-use crate::search::trace::Finder;
-use crate::session::{Budget, Evidence, Job, shortened_in, threads_to_trace};
+use crate::search::trace::{Counterexample, Finder};
+use crate::session::{Budget, Evidence, Job, TextModel, shortened_in, threads_to_trace};
 use spill::RealDisk;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,60 +20,84 @@ const COMPILED_MIN: u64 = 100_000;
 /// `spillway trace`, of the search in a directory with its job and its last checkpoint.
 pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<Saved>) -> Ending {
     let model = job.model(dir)?;
-    let limits = job.limits(None);
-    let opened = RealDisk::open(dir);
-    let disk = opened.map_err(|error| Failure::opening(dir, error))?;
-    let scope = model.scope(&limits.checks);
+    let scope = model.scope(&job.limits(None).checks);
     let (shown, view) = (Shown { json: args.json, scope: &scope }, args.view.view());
     let Some(saved) = saved else {
         shown.nothing_yet();
         return Ok(failure::VERIFIED);
     };
-    let budget = budget(args, &saved);
-    let memory = budget.memory;
+    let sources = &model.sources;
+    with_found((dir, job), (&model, &saved), args.memory, |found| {
+        shown.begin();
+        for (number, violation) in found.violations.iter().enumerate() {
+            let way = found.way(violation)?;
+            if let Some(path) = args.spin_trail.as_deref().filter(|_| number == 0) {
+                trail::write_of_way(path, &model, &way)?;
+            }
+            if args.json {
+                print(if number == 0 { "\n    " } else { ",\n    " });
+                report::write_json_trace(sources, violation, &way, "    ", &mut |it| print(it));
+            } else {
+                let ending = report::Ending::of(violation, &way, sources);
+                report::write_trace((sources, &view), &ending, &way, &mut |it| print(it));
+                print(&ending.rows());
+                print("\n");
+            }
+        }
+        shown.end(found.violations.is_empty());
+        // Whoever asks for a trail asks for a file, which is there.
+        let is_clean = found.violations.is_empty() || args.spin_trail.is_some();
+        Ok(if is_clean { failure::VERIFIED } else { failure::VIOLATED })
+    })
+}
+
+/// What a search in a directory found, and what looks for the ways there.
+pub(super) struct Found<'f> {
+    /// What is violated, shallowest first.
+    pub violations: Vec<ViolationReport>,
+    evidence: &'f Evidence<'f>,
+    finder: Finder<'f>,
+}
+
+impl<'f> Found<'f> {
+    /// The counterexample to one of these.
+    pub fn way(&self, violation: &ViolationReport) -> Result<Counterexample<'f>, Failure> {
+        self.evidence.find(&self.finder, violation.check)?.ok_or_else(|| Failure {
+            code: failure::STOPPED,
+            message: "stopped before the counterexample was found".into(),
+        })
+    }
+}
+
+/// Does something with what the search in a directory found.
+pub(super) fn with_found(
+    (dir, job): (&Path, &Job),
+    (model, saved): (&TextModel, &Saved),
+    memory: Option<u64>,
+    and_then: impl FnOnce(&Found<'_>) -> Ending,
+) -> Ending {
+    let limits = job.limits(None);
+    let opened = RealDisk::open(dir);
+    let disk = opened.map_err(|error| Failure::opening(dir, error))?;
+    let budget = budget(memory, saved);
     let runs = model.runnable(model.wished.rewritings, |it| run::executor(it, budget));
     let searched = model.searched_by(runs);
-    let sources = &model.sources;
-    let evidence = Evidence { saved: &saved, dir, limits: &limits, sources };
-    let mut found = evidence.violations(&searched)?;
-    if shortened_in(dir, &found)?.is_some_and(|it| it.is_done) {
-        found.iter_mut().take(1).for_each(|it| it.shortest = true);
+    let evidence = Evidence { saved, dir, limits: &limits, sources: &model.sources };
+    let mut violations = evidence.violations(&searched)?;
+    if shortened_in(dir, &violations)?.is_some_and(|it| it.is_done) {
+        violations.iter_mut().take(1).for_each(|it| it.shortest = true);
     }
     let control = Arc::new(Control::default());
     Signals::stop(&control);
-    let finder = finder(searched.model(), memory, (dir, &disk), &control);
-    shown.begin();
-    for (number, violation) in found.iter().enumerate() {
-        let Some(way) = evidence.find(&finder, violation.check)? else {
-            return Err(Failure {
-                code: failure::STOPPED,
-                message: "stopped before the counterexample was found".into(),
-            });
-        };
-        if let Some(path) = args.spin_trail.as_deref().filter(|_| number == 0) {
-            trail::write_of_way(path, &model, &way)?;
-        }
-        if args.json {
-            print(if number == 0 { "\n    " } else { ",\n    " });
-            report::write_json_trace(sources, violation, &way, "    ", &mut |it| print(it));
-        } else {
-            let ending = report::Ending::of(violation, &way, sources);
-            report::write_trace((sources, &view), &ending, &way, &mut |it| print(it));
-            print(&ending.rows());
-            print("\n");
-        }
-    }
-    shown.end(found.is_empty());
-    // Whoever asks for a trail asks for a file, which is there.
-    let is_clean = found.is_empty() || args.spin_trail.is_some();
-    Ok(if is_clean { failure::VERIFIED } else { failure::VIOLATED })
+    let finder = finder(searched.model(), budget.memory, (dir, &disk), &control);
+    and_then(&Found { violations, evidence: &evidence, finder })
 }
 
 /// What there is to trace the ways of a search in.
-pub(super) fn budget(args: &TraceArgs, saved: &Saved) -> Budget {
+pub(super) fn budget(memory: Option<u64>, saved: &Saved) -> Budget {
     let states: u64 = saved.store.levels.each_keys().sum();
     let exec = if states < COMPILED_MIN { Exec::Interp } else { Exec::Jit };
-    let memory = args.memory.unwrap_or(saved.plan.budget);
+    let memory = memory.unwrap_or(saved.plan.budget);
     Budget { memory, threads: None, exec, goes_on: true }
 }
 

@@ -277,6 +277,15 @@ impl Job {
         of(self) == of(other) && texts(self) == texts(other)
     }
 
+    /// Whether its search is of this model: of the same texts, with the same constants. How it is read otherwise is the
+    /// search's.
+    pub fn is_of(&self, model: &TextModel) -> bool {
+        let texts = self.files.iter().map(|(_, text)| text.as_str());
+        self.language == model.language.name
+            && self.defines == model.options.defines
+            && texts.eq(model.sources.iter().map(|it| it.text.as_str()))
+    }
+
     /// The model's language, its files, and how they are read.
     fn to_read(&self) -> Result<(&'static Language, Sources, Options), Error> {
         if self.language == RUST {

@@ -2,6 +2,7 @@
 
 mod folded;
 mod schema;
+mod walks;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -38,7 +39,15 @@ impl Folder {
     }
 
     fn run(&self, args: &[&str]) -> Ran {
+        self.answered(args, "")
+    }
+
+    /// Runs a command that reads this.
+    fn answered(&self, args: &[&str], answers: &str) -> Ran {
+        self.write("answers", answers);
+        let answers = std::fs::File::open(self.path("answers")).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
+        command.stdin(answers);
         let ran = command
             .current_dir(&self.0)
             .env("TMPDIR", self.path("tmp"))

@@ -1,0 +1,250 @@
+//! Walks through models, at random and by hand, from the start and from kept counterexamples.
+
+use super::Folder;
+
+const COUNTS: &str = "chan m2s = [1] of { byte };
+byte sent;
+active proctype Sender() { do :: m2s!1 -> sent++; assert(sent < 9) od }
+active proctype Receiver() { byte b; do :: m2s?b od }
+";
+
+const STUCK: &str = "byte free = 1;
+process P { byte turns; state idle, waits, works; init idle;
+trans idle -> waits { guard turns < 2; effect turns = turns + 1; },
+      waits -> works { guard free == 1; effect free = 0; },
+      works -> idle { guard turns == 1; effect free = 1; }; }
+process Q { state idle, works; init idle;
+trans idle -> works { guard free == 1; effect free = 0; }; }
+system async;
+";
+
+const LOCK: &str = "const N: 3;
+type Node: scalarset(N); State: enum { I, S, E };
+var st: array [Node] of State; owner: Node; sharers: 0..N;
+startstate for n: Node do st[n] := I; end; undefine owner; sharers := 0; end;
+ruleset n: Node do
+  rule \"ask to share\" st[n] = I ==> st[n] := S; sharers := sharers + 1; end;
+  rule \"ask to own\" st[n] = I & isundefined(owner) ==> st[n] := E; owner := n; end;
+end;
+invariant \"one writer\" forall n: Node do st[n] = E -> sharers = 0 end;
+";
+
+/// Counts so far that its runs are not all looked at in memory, if few states are allowed.
+const COUNT: &str = "byte x;
+process P { state a; init a; trans a -> a { guard x < 60; effect x = x + 1; }; }
+system async;
+";
+
+/// That a command prints this, where it reads these answers.
+#[track_caller]
+fn answers(folder: &Folder, args: &[&str], typed: &str, (code, expected): (i32, &str)) {
+    let ran = folder.answered(args, typed);
+    assert_eq!(ran.out, expected, "{}", ran.out);
+    assert_eq!((ran.err.as_str(), ran.code), ("", code));
+}
+
+/// That a command fails with this message.
+#[track_caller]
+fn fails(folder: &Folder, args: &[&str], expected: &str) {
+    let ran = folder.run(args);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert_eq!(ran.err, expected, "{}", ran.err);
+}
+
+#[test]
+fn a_walk_ends_where_something_is_violated_and_tells_what_decided_that() {
+    let folder = Folder::with("lock.m", LOCK);
+    assert_eq!(folder.run(&["check", "lock.m", "--dir", "d"]).code, 1);
+    let expected = "    0  start state of line 4
+       st = [Node_1: I, Node_2: I, Node_3: I]
+       owner = undefined
+       sharers = 0
+    1  ask to own (n: Node_1)
+       st[Node_1]: I -> E
+       owner: undefined -> Node_1
+    2  ask to share (n: Node_3)
+       st[Node_3]: I -> S
+       sharers: 0 -> 1
+       the invariant `one writer` does not hold here (lock.m:9:1)
+       with st[Node_1] = E, sharers = 1
+";
+    folder.prints(&["simulate", "lock.m", "--seed", "3"], 1, expected);
+    let expected = "\
+behind step 1 of the counterexample to invariant: one writer
+       st = [Node_1: S, Node_2: I, Node_3: I]
+       owner = undefined
+       sharers = 1
+    2  ask to own (n: Node_2)
+       st[Node_2]: I -> E
+       owner: undefined -> Node_2
+       the invariant `one writer` does not hold here (lock.m:9:1)
+       with st[Node_2] = E, sharers = 1
+";
+    folder.prints(&["simulate", "lock.m", "--from", "d:1", "--seed", "2"], 1, expected);
+}
+
+#[test]
+fn a_walk_begins_at_the_end_of_a_counterexample_or_behind_a_step() {
+    let folder = Folder::with("counts.pml", COUNTS);
+    assert_eq!(folder.run(&["check", "counts.pml", "--dir", "d"]).code, 1);
+    let expected = "\
+behind step 34 of the counterexample to assert: assertion failed in Sender:
+           assert(sent < 9)
+       sent = 9
+       m2s = <1>
+       Sender[0] = line 3:51
+       Receiver[1] = line 4
+       Receiver[1].b = 1
+   35  Sender: assert(sent < 9)
+       assert: (sent < 9) (counts.pml:3:51)
+       with sent = 9
+";
+    folder.prints(&["simulate", "counts.pml", "--from", "d", "--seed", "2"], 1, expected);
+    let expected = "\
+at the start of the counterexample to assert: assertion failed in Sender:
+           assert(sent < 9)
+       sent = 0
+       m2s = <>
+       Sender[0] = line 3:28
+       Receiver[1] = line 4
+       Receiver[1].b = 0
+    1  Sender: m2s!1
+       m2s: <> -> <1>
+       Sender[0]: line 3:28 -> line 3:43
+    2  Sender: sent++
+       sent: 0 -> 1
+       Sender[0]: line 3:43 -> line 3:51
+";
+    folder.prints(&["simulate", "counts.pml", "--from", "d:0", "--steps", "2"], 0, expected);
+    let expected = "\
+behind step 34 of the counterexample to assert: assertion failed in Sender:
+           assert(sent < 9)
+       sent = 9
+       m2s = <1>
+       Sender[0] = line 3:51
+       Receiver[1] = line 4
+       Receiver[1].b = 1
+       [0] Receiver: m2s?b    counts.pml:4:44
+       [1] Sender: assert(sent < 9)    counts.pml:3:51, fails
+       [2] Sender: assert(sent < 9)    counts.pml:3:51
+step 0 to 2, or b, s, l, h (help), q:        [0] Receiver: m2s?b    counts.pml:4:44
+       [1] Sender: assert(sent < 9)    counts.pml:3:51, fails
+       [2] Sender: assert(sent < 9)    counts.pml:3:51
+step 0 to 2, or b, s, l, h (help), q:        a number takes that step, b goes back to the last choice,
+       s shows the state, l lists the steps, q ends
+step 0 to 2, or b, s, l, h (help), q:    35  Sender: assert(sent < 9)
+       assert: (sent < 9) (counts.pml:3:51)
+       with sent = 9
+";
+    answers(&folder, &["simulate", "counts.pml", "--from", "d", "-i"], "l\nh\n1\n", (1, expected));
+}
+
+#[test]
+fn one_goes_back_along_a_counterexample() {
+    let folder = Folder::with("stuck.dve", STUCK);
+    assert_eq!(folder.run(&["check", "stuck.dve", "--dir", "d"]).code, 1);
+    let expected = "\
+behind step 2 of the counterexample to deadlock: no successor
+       free = 0
+       P = waits
+       P.turns = 1
+       Q = works
+       deadlock: no step can be taken here
+no step is left; b, s, h (help), q:        free = 0
+       P = waits
+       P.turns = 1
+       Q = works
+no step is left; b, s, h (help), q: there is no step `4`; h tells what there is
+no step is left; b, s, h (help), q: back behind step 0
+       free = 1
+       P = idle
+       P.turns = 0
+       Q = idle
+       [0] P.idle -> waits    stuck.dve:3:7
+       [1] Q.idle -> works    stuck.dve:7:7
+step 0 to 1, or b, s, l, h (help), q: back to the start
+    0  init
+       free = 1
+       P = idle
+       P.turns = 0
+       Q = idle
+       [0] P.idle -> waits    stuck.dve:3:7
+       [1] Q.idle -> works    stuck.dve:7:7
+step 0 to 1, or b, s, l, h (help), q:     1  Q.idle -> works
+       free: 1 -> 0
+       Q: idle -> works
+    2  P.idle -> waits
+       P: idle -> waits
+       P.turns: 0 -> 1
+       deadlock: no step can be taken here
+";
+    let args = ["simulate", "stuck.dve", "--from", "d", "--interactive", "--steps", "1"];
+    answers(&folder, &args, "s\n4\nb\nb\n1\n", (1, expected));
+}
+
+#[test]
+fn a_walk_begins_on_a_run_that_was_found_on_disk() {
+    let folder = Folder::with("count.dve", COUNT);
+    let check = ["check", "count.dve", "--ltl", "<> (x > 60)", "--dir", "d"];
+    assert_eq!(folder.run(&[&check[..], &["--max-states", "50"]].concat()).code, 3);
+    fails(
+        &folder,
+        &["simulate", "count.dve", "--from", "d"],
+        "error: no violation has been found in d, so there is no step to begin at\n",
+    );
+    assert_eq!(folder.run(&["resume", "d"]).code, 1);
+    let expected = "\
+behind step 59 of the counterexample to <> (x > 60)
+       claim <> (x > 60) = state 0
+       x = 59
+       P = a
+   60  P.a -> a
+       x: 59 -> 60
+   61  nothing can move any more
+";
+    folder.prints(&["simulate", "count.dve", "--from", "d:59", "--steps", "2"], 0, expected);
+}
+
+#[test]
+fn there_is_one_message_where_a_walk_cannot_begin() {
+    let folder = Folder::with("stuck.dve", STUCK);
+    folder.write("counts.pml", COUNTS);
+    let check = |model: &str, dir: &str, flags: &[&str], code| {
+        assert_eq!(folder.run(&[&["check", model, "--dir", dir], flags].concat()).code, code);
+    };
+    check("counts.pml", "d", &[], 1);
+    check("stuck.dve", "none", &["--only", "error"], 0);
+    check("stuck.dve", "defined", &[], 1);
+    let from = |model: &str, from: &str, expected: &str| {
+        fails(&folder, &["simulate", model, "--from", from], expected);
+    };
+    from(
+        "stuck.dve",
+        "none",
+        "error: no violation has been found in none, so there is no step to begin at\n",
+    );
+    from(
+        "stuck.dve",
+        "d",
+        "error: d keeps a search of another model than stuck.dve: of counts.pml, as it was when that search \
+         began\n  help: give the same text and the same --define; `spillway explain` shows a model\n",
+    );
+    from(
+        "counts.pml",
+        "d:35",
+        "error: there is no state behind step 35: the counterexample in d has 35 steps, and the last one is at \
+         fault and leads to none\n  help: `--from d:34` begins at its end\n",
+    );
+    from(
+        "stuck.dve",
+        "defined:3",
+        "error: there is no state behind step 3: the counterexample in defined has 2 steps\n  \
+         help: `--from defined:2` begins at its end\n",
+    );
+    let ran = folder.run(&["simulate", "counts.pml", "--from", "d", "--no-claim"]);
+    assert!(ran.code == 2 && ran.err.contains("cannot be used with '--no-claim'"), "{}", ran.err);
+    // What stands in the file now is another model.
+    folder.write("stuck.dve", &STUCK.replace("turns < 2", "turns < 1"));
+    let ran = folder.run(&["simulate", "stuck.dve", "--from", "defined"]);
+    assert!(ran.code == 2 && ran.err.contains("as it was when that search began"), "{}", ran.err);
+}
