@@ -1,37 +1,39 @@
 //! Spillway visits every reachable state of a model, exactly, inside a fixed memory budget.
 //!
-//! A program asks for a search with [`Check`]: of a Rust type that is a [`TransitionSystem`], of a
+//! A program asks for a search with [`check`], or with [`Check`] if it says more: of a Rust type that is a [`TransitionSystem`], of a
 //! [`Model`] that has its states as bytes, or of a model that is a text ([`TextModel`]: Promela, Murphi,
 //! DVE). What comes of it is [`Found`]: a verdict, counts, a counterexample. A search that was
 //! stopped, or killed, goes on where it was if it has a directory.
 //!
 //! ```
-//! use spillway::{Check, Steps, TransitionSystem, Verdict};
+//! use spillway::{TransitionSystem, Verdict};
 //!
 //! /// Two processes that take two locks, each in its own order.
 //! struct Locks;
 //!
 //! impl TransitionSystem for Locks {
+//!     /// How many locks each process has.
 //!     type State = [u8; 2];
+//!     /// The process that goes on.
+//!     type Action = usize;
 //!
 //!     fn initial(&self) -> Vec<[u8; 2]> {
 //!         vec![[0, 0]]
 //!     }
 //!
-//!     fn steps(&self, state: &[u8; 2], steps: &mut Steps<[u8; 2]>) {
-//!         for process in 0..2 {
-//!             let mut next = *state;
-//!             next[process] = (state[process] + 1) % 3;
-//!             // The second lock of one is the first of the other.
-//!             let other = state[1 - process];
-//!             if state[process] == 2 || other < 2 - state[process] {
-//!                 steps.add(format_args!("process {process} goes on"), next);
-//!             }
-//!         }
+//!     fn actions(&self, state: &[u8; 2], actions: &mut Vec<usize>) {
+//!         // The second lock of one is the first of the other.
+//!         actions.extend((0..2).filter(|&it| state[it] == 2 || state[1 - it] < 2 - state[it]));
+//!     }
+//!
+//!     fn next(&self, state: &[u8; 2], &process: &usize) -> Option<[u8; 2]> {
+//!         let mut next = *state;
+//!         next[process] = (state[process] + 1) % 3;
+//!         Some(next)
 //!     }
 //! }
 //!
-//! let found = Check::new(&Locks).memory(64 << 20).run()?;
+//! let found = spillway::check(&Locks)?;
 //! assert_eq!(found.verdict(), Verdict::Violated);
 //! assert!(found.to_string().contains("deadlock"));
 //! # Ok::<(), spillway::Error>(())
@@ -67,8 +69,8 @@ pub mod session;
 pub mod source;
 pub mod system;
 
-pub use exec::{Explain, Model};
+pub use exec::{Explain, Model, Value};
 pub use search::{Checks, Control, Outcome, Storage, Verdict};
-pub use session::{Check, Error, Found, TextModel};
+pub use session::{Check, Error, Found, TextModel, check};
 pub use spill;
-pub use system::{Disagreement, Invariant, Pack, Packed, Steps, TransitionSystem, agree};
+pub use system::{Disagreement, Packed, Property, TransitionSystem, agree};

@@ -1,6 +1,12 @@
 //! Searches that a program asks for itself: of Rust types, of models with states of their own, of texts.
 
 // Apart from others: what is resident counts against the memory of a search.
+#[path = "library/examples.rs"]
+mod examples;
+#[path = "library/properties.rs"]
+mod properties;
+#[path = "library/states.rs"]
+mod states;
 mod support;
 
 use spillway::exec::{
@@ -9,11 +15,12 @@ use spillway::exec::{
 };
 use spillway::session::Taken;
 use spillway::{
-    Check, Checks, Disagreement, Error, Invariant, Packed, Steps, TextModel, TransitionSystem,
-    Verdict, agree,
+    Check, Checks, Disagreement, Error, Packed, Property, TextModel, TransitionSystem, Verdict,
+    agree,
 };
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use support::Graph;
 
 /// Tokens that go round, each at its own pace.
@@ -24,22 +31,29 @@ struct Ring {
 
 impl TransitionSystem for Ring {
     type State = [u8; 4];
+    /// The token that goes on.
+    type Action = usize;
 
     fn initial(&self) -> Vec<[u8; 4]> {
         vec![[0; 4]]
     }
 
-    fn steps(&self, state: &[u8; 4], steps: &mut Steps<[u8; 4]>) {
-        for at in 0..4 {
-            let mut next = *state;
-            next[at] = (next[at] + 1) % self.size;
-            steps.add(format_args!("token {at} goes on"), next);
-        }
+    fn actions(&self, _: &[u8; 4], actions: &mut Vec<usize>) {
+        actions.extend(0..4);
     }
 
-    fn invariants(&self) -> Vec<Invariant<[u8; 4]>> {
-        let forbidden = self.forbidden;
-        vec![Invariant::new("they never meet there", move |state| *state != [forbidden; 4])]
+    fn next(&self, state: &[u8; 4], &at: &usize) -> Option<[u8; 4]> {
+        let mut next = *state;
+        next[at] = (next[at] + 1) % self.size;
+        Some(next)
+    }
+
+    fn properties(&self) -> Vec<Property<'_, [u8; 4]>> {
+        vec![Property::always("they never meet there", |state| *state != [self.forbidden; 4])]
+    }
+
+    fn name(&self, at: &usize) -> String {
+        format!("token {at} goes on")
     }
 
     fn parameters(&self) -> String {
@@ -49,8 +63,15 @@ impl TransitionSystem for Ring {
 
 const MEMORY: u64 = 96 << 20;
 
+/// Held by tests that search: what one holds counts against the memory of the others.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
 fn a_rust_type_is_searched_to_a_verdict_or_a_shortest_counterexample() {
+    let _alone = alone();
     let safe = Ring { size: 5, forbidden: 9 };
     let found = Check::new(&safe).memory(MEMORY).threads(2).run().unwrap();
     assert_eq!((found.verdict(), found.states()), (Verdict::Verified, 625));
@@ -65,11 +86,12 @@ fn a_rust_type_is_searched_to_a_verdict_or_a_shortest_counterexample() {
     let shown = found.to_string();
     assert!(shown.contains("VIOLATED: invariant: they never meet there\n"), "{shown}");
     assert!(shown.contains("\n  after    12 steps (shortest)\n"), "{shown}");
-    assert!(shown.contains("   12  token ") && shown.contains("-> [3, 3, 3, 3]"), "{shown}");
+    assert!(shown.contains("   12  token ") && shown.contains("]: 2 -> 3\n"), "{shown}");
 }
 
 #[test]
 fn a_search_that_was_stopped_goes_on_in_its_directory_and_no_other_does() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("search");
     let ring = Ring { size: 6, forbidden: 9 };
@@ -99,6 +121,7 @@ fn a_search_that_was_stopped_goes_on_in_its_directory_and_no_other_does() {
 
 #[test]
 fn bad_wishes_are_told() {
+    let _alone = alone();
     let ring = Ring { size: 3, forbidden: 9 };
     let error = Check::new(&ring).memory(1 << 20).run().err().unwrap();
     assert!(matches!(error, Error::Memory(_)), "{error}");
@@ -119,6 +142,7 @@ fn bad_wishes_are_told() {
 
 #[test]
 fn a_text_is_searched_as_the_command_line_does() {
+    let _alone = alone();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve/bakery.dve");
     let (model, warnings) = TextModel::open(&file, Default::default()).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
@@ -245,6 +269,7 @@ impl Explain for Liar {
 
 #[test]
 fn a_model_that_contradicts_itself_is_found_out() {
+    let _alone = alone();
     let said = |lie| agree(&Liar::new(lie), 2000, 7);
     assert_eq!(said(Lie::None), Ok(()));
     for (lie, what) in [
@@ -264,6 +289,7 @@ fn a_model_that_contradicts_itself_is_found_out() {
 /// What is wrong with such a model is its own fault, not the disk's.
 #[test]
 fn a_counterexample_that_the_model_does_not_repeat_is_an_error_of_the_model() {
+    let _alone = alone();
     for lie in [Lie::Steps, Lie::Masks] {
         let liar = Liar::new(lie);
         let found = Check::of_model(&liar).memory(MEMORY).run().unwrap();

@@ -139,6 +139,7 @@ impl From<Error> for Failure {
             | Error::Taken(_, Taken::Running(_))
             | Error::NoSearch(_)
             | Error::Language(_)
+            | Error::Misfit(_)
             | Error::RustType(_) => String::new(),
         };
         match help.as_str() {

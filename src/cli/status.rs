@@ -61,6 +61,7 @@ fn status_of(dir: &Path, as_json: bool) -> Ending {
         seconds: saved.as_ref().map_or(0.0, |saved| saved.seconds),
         peak_rss_bytes: saved.as_ref().map_or(0, |saved| saved.peak_rss_bytes),
         shortened: shortened_in(dir, &found)?,
+        promises: Vec::new(),
         disk: DiskFigures { peak: disk.peak.max(bytes), ..disk },
         store_bytes: bytes,
         dir: Some(dir.display().to_string()),

@@ -2,6 +2,12 @@
 
 use super::{FaultKind, Findings, Model, Violation};
 
+/// The kind of properties that should hold in some state; where one does is a finding, and no violation.
+pub const SOMETIMES: &str = "sometimes";
+
+/// The kind of properties that every run comes to; no state tells whether it does.
+pub const EVENTUALLY: &str = "eventually";
+
 /// Which checks count as violations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checks {
@@ -9,7 +15,7 @@ pub struct Checks {
     pub deadlock: bool,
     /// Assertions of the model, in its steps and at its locations.
     pub assertions: bool,
-    /// Invariants of the model.
+    /// Invariants of the model, and what it says to be so sometimes or eventually.
     pub invariants: bool,
     /// Run-time errors; a failed assertion is none.
     pub faults: bool,
@@ -45,12 +51,27 @@ impl Checks {
             Violation::Fault(..) => self.faults,
             Violation::Property(number) => {
                 match model.explained().properties()[number as usize].kind {
+                    // That there is such a state is what is hoped for.
+                    SOMETIMES | EVENTUALLY => false,
                     "invariant" => self.invariants,
                     "claim" => self.claims,
                     _ => self.assertions,
                 }
             }
         }
+    }
+
+    /// The properties that should hold in some state, of which none was found.
+    pub fn missing(&self, model: &dyn Model, findings: &Findings) -> Vec<Violation> {
+        let properties = model.explained().properties().into_iter().zip(0..);
+        let wanted = properties.filter(|(it, _)| self.invariants && it.kind == SOMETIMES);
+        let checks = wanted.map(|(_, number)| Violation::Property(number));
+        checks.filter(|check| findings.count(*check) == 0).collect()
+    }
+
+    /// Whether something is violated, once all states were visited.
+    pub fn are_violated(&self, model: &dyn Model, findings: &Findings) -> bool {
+        self.any_selected(model, findings) || !self.missing(model, findings).is_empty()
     }
 
     /// Whether any finding counts as a violation.

@@ -28,7 +28,7 @@ pub mod stop;
 pub mod synthetic;
 mod value;
 
-pub use checks::Checks;
+pub use checks::{Checks, EVENTUALLY, SOMETIMES};
 pub use compiled::Compiled;
 pub use executor::{Exec, Executor};
 pub use expansion::{Collected, Expansion, FaultKind, Finding, Findings, Violation};

@@ -20,6 +20,11 @@ pub struct Run<'m> {
     pub is_shortest: bool,
 }
 
+/// How long a run is, up to where it repeats and from there.
+pub(super) fn length(before: u64, round: u64) -> String {
+    format!("{}, then {} again and again", count(before, "step"), count(round, "step"))
+}
+
 impl Run<'_> {
     /// Shows each step.
     fn each(&self, visit: &mut Visit<'_>) {
@@ -36,10 +41,9 @@ impl Run<'_> {
 
     /// How long it is.
     pub fn length(&self) -> String {
-        let round = count((self.steps.len() - 1 - self.back) as u64, "step");
-        let before = count(self.back as u64, "step");
         let perhaps = if self.is_shortest { "" } else { "; there may be a shorter one" };
-        format!("{before}, then {round} again and again{perhaps}")
+        let round = (self.steps.len() - 1 - self.back) as u64;
+        length(self.back as u64, round) + perhaps
     }
 
     /// As text.

@@ -28,14 +28,19 @@ pub use text::{
     print_compiled, print_result, print_scope, print_shortened, print_unchecked, write_trace,
 };
 
-use crate::exec::{Compiled, Explain, Model, Step, StepOutcome, Value, Violation, keeps_depth};
+use crate::exec::{
+    Compiled, Explain, Model, SOMETIMES, Step, StepOutcome, Value, Violation, keeps_depth,
+};
 use crate::reduce::{Kept, Preserved, Refused, Told};
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::Rebuilt;
 use crate::search::parts::StorePart;
 use crate::search::trace::{Counterexample, faulty};
-use crate::search::{Limits, Outcome};
+use crate::search::{Limits, Outcome, Verdict};
 use crate::source::{Place, Sources};
+
+/// What is in the place of a language where the model is a Rust type.
+pub const RUST: &str = "rust";
 
 /// A state as the user's variables, each with its name.
 type Values = [(String, Value)];
@@ -78,6 +83,8 @@ pub struct Report<'a> {
     pub peak_rss_bytes: u64,
     /// What came of searching for a shorter counterexample; nothing if that was not done.
     pub shortened: Option<Shortened>,
+    /// What came of what is said to be so eventually.
+    pub promises: Vec<Promise>,
     /// What was asked of the disk.
     pub disk: DiskFigures,
     /// The bytes on disk now.
@@ -87,12 +94,46 @@ pub struct Report<'a> {
 }
 
 impl Report<'_> {
+    /// The answer, with what was said of runs.
+    pub fn verdict(&self) -> Verdict {
+        match self.outcome.verdict {
+            Verdict::Verified if self.promises.iter().any(|it| it.broken.is_some()) => {
+                Verdict::Violated
+            }
+            Verdict::Verified if self.promises.iter().any(|it| it.is_open) => Verdict::Incomplete,
+            verdict => verdict,
+        }
+    }
+
+    /// What is so in some state, as it should, each with the level of the first such state.
+    fn examples(&self) -> Vec<(String, u32)> {
+        let properties = self.model.explained().properties().into_iter().zip(0..);
+        let wanted = properties.filter(|(it, _)| it.kind == SOMETIMES);
+        let found = wanted.filter_map(|(it, number)| {
+            let mut all = self.outcome.findings.iter();
+            let (_, first) = all.find(|(check, _)| *check == Violation::Property(number))?;
+            Some((it.name, first.level as u32))
+        });
+        found.collect()
+    }
+
     /// What counts as a violation, shallowest first.
     pub fn violations(&self) -> Vec<ViolationReport> {
         let preserved = self.reductions.iter().map(|it| it.preserves);
         let preserved = preserved.fold(Preserved::ALL, Preserved::and);
         violations((self.model, preserved), self.sources, self.limits, self.outcome)
     }
+}
+
+/// Something that is said to be so eventually.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Promise {
+    /// What it is called.
+    pub name: String,
+    /// Whether it is not known yet.
+    pub is_open: bool,
+    /// Of a run that never comes to it, if there is one: the steps before it repeats, and those that repeat.
+    pub broken: Option<(u64, u64)>,
 }
 
 /// What came of searching for a shorter counterexample than the one found: with all steps, where it was found with steps put
@@ -132,6 +173,11 @@ pub struct ViolationReport {
 }
 
 impl ViolationReport {
+    /// Whether there is a way to it: none leads to what should be so in some state, and is in none.
+    pub fn has_a_way(&self) -> bool {
+        self.count > 0
+    }
+
     /// How often it was found, if that is more than once, behind what is told of one.
     fn all(&self) -> String {
         match self.count {
@@ -214,5 +260,14 @@ pub fn violations(
         })
         .collect();
     all.sort_by_key(|violation| (violation.depth, violation.check));
+    // A search that ended before has not seen all states.
+    if outcome.verdict == Verdict::Violated && (all.is_empty() || !limits.stop_on_violation) {
+        let missing = limits.checks.missing(model, &outcome.findings).into_iter();
+        all.extend(missing.map(|check| {
+            let Named { kind, name, place } = Named::new(model.explained(), check, None, sources);
+            let (depth, shortest, in_levels, count) = (0, true, false, 0);
+            ViolationReport { check, kind, name, depth, shortest, in_levels, count, place }
+        }));
+    }
     all
 }

@@ -3,7 +3,7 @@
 //! There are three ways for something not to be looked for: the model has it and no search looks for
 //! it, a flag leaves it out, or it lies behind a step that ends in an error that a flag leaves out.
 
-use crate::exec::{Explain, FaultKind, Violation};
+use crate::exec::{EVENTUALLY, Explain, FaultKind, SOMETIMES, Violation};
 use crate::ir::walk;
 use crate::ir::{Assertions, Program, PropertyKind, Stmt, StmtKind};
 use crate::search::{Checks, Outcome};
@@ -96,6 +96,13 @@ impl Scope {
         ] {
             let there = properties.iter().any(|it| it.kind == kind);
             scope.add(wanted, if there { Ok(word) } else { Err(none) });
+        }
+        for (kind, word) in
+            [(SOMETIMES, "what is so sometimes"), (EVENTUALLY, "what is so eventually")]
+        {
+            if properties.iter().any(|it| it.kind == kind) {
+                scope.add(checks.invariants, Ok(word));
+            }
         }
         scope.add(checks.faults, Ok("run-time errors"));
         scope

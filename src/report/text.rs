@@ -1,10 +1,11 @@
 //! Reports as text.
 
+use super::lasso::length as length_of_run;
 use super::numbers::{count, grouped};
 use super::rows::{row, wrapped};
 use super::steps::{Course, View, Visit, write_steps};
-use super::{Ending, Missed, Report, Scope, Shortened, ViolationReport};
-use crate::exec::{Compiled, Violation};
+use super::{Ending, Missed, RUST, Report, Scope, Shortened, ViolationReport};
+use crate::exec::{Compiled, EVENTUALLY, SOMETIMES, Violation};
 use crate::reduce::{Refused, Told};
 use crate::search::Verdict;
 use crate::search::parts::StorePart;
@@ -17,33 +18,33 @@ use crate::source::{Place, Sources};
 pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> String {
     let Report { outcome, .. } = report;
     let found = report.violations();
-    let is_violated = outcome.verdict == Verdict::Violated;
+    let is_violated = report.verdict() == Verdict::Violated;
     let first = found.first().filter(|_| is_violated);
     let first = ending.map(|it| &it.violation).or(first);
-    let verdict = match (outcome.verdict, first) {
-        (Verdict::Verified, _) => verified(report),
-        (Verdict::Violated, Some(first)) => format!("VIOLATED: {}", headline(first)),
-        (Verdict::Violated, None) => "VIOLATED".to_owned(),
-        (Verdict::Incomplete, _) => "incomplete: the search has not come to its end".to_owned(),
+    let broken = report.promises.iter().find_map(|it| Some((&it.name, it.broken?)));
+    let verdict = match (report.verdict(), first, broken) {
+        (Verdict::Verified, ..) => verified(report),
+        (Verdict::Violated, Some(first), _) => format!("VIOLATED: {}", headline(first)),
+        (Verdict::Violated, None, Some((name, _))) => format!("VIOLATED: {EVENTUALLY}: {name}"),
+        (Verdict::Violated, None, None) => "VIOLATED".to_owned(),
+        (Verdict::Incomplete, ..) => "incomplete: the search has not come to its end".to_owned(),
     };
     let mut out = wrapped("", &format!("{}: {verdict}", report.model_name));
-    match (ending, first) {
-        (Some(ending), _) => out += &ending.rows(),
-        (None, Some(first)) => out += &row("after", &length(first)),
-        (None, None) => {}
-    }
+    out += &match (ending, first, broken) {
+        (Some(ending), ..) => ending.rows(),
+        (None, Some(first), _) if first.has_a_way() => row("after", &length(first)),
+        (None, None, Some((_, (before, round)))) => row("after", &length_of_run(before, round)),
+        (None, ..) => String::new(),
+    };
     let told = ending.map(|it| it.stands_for).or(first.map(|it| it.check));
     if let Some(shortened) = report.shortened {
         out += &row("shortest", &print_shortened("searched with all steps", shortened));
     }
-    for violation in found.iter().filter(|it| Some(it.check) != told) {
-        let length = length(violation);
-        let label = if is_violated { "also" } else { "violated" };
-        out += &row(label, &format!("{}, after {length}", headline(violation)));
-    }
-    let violations = match found.is_empty() {
-        true => String::new(),
-        false => format!("{} in ", count(found.len() as u64, "violation")),
+    out += &print_others(report, told, broken.map(|it| it.0));
+    let broken = report.promises.iter().filter(|it| it.broken.is_some());
+    let violations = match found.len() + broken.count() {
+        0 => String::new(),
+        all => format!("{} in ", count(all as u64, "violation")),
     };
     let counts = [
         count(outcome.states(), "state"),
@@ -66,13 +67,7 @@ pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> 
     } else if let Some(compiled @ Err(_)) = report.compiled {
         out += &row("run", &print_compiled(compiled));
     }
-    if let Some(dir) = &report.dir {
-        out += &row("kept in", dir);
-        if is_violated {
-            out += &row("next", &format!("spillway trace {dir}"));
-        }
-    }
-    out
+    out + &print_kept(report)
 }
 
 /// What the state space was reduced by, and, where more is asked for, what it was not.
@@ -225,7 +220,8 @@ pub fn print_compiled(compiled: Result<Compiled, &str>) -> String {
 fn headline(violation: &ViolationReport) -> String {
     let ViolationReport { kind, name, place, .. } = violation;
     let place = place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
-    format!("{kind}: {name}{place}")
+    let nowhere = if violation.has_a_way() { "" } else { ", in no reachable state" };
+    format!("{kind}: {name}{place}{nowhere}")
 }
 
 /// How long the way to it is, as far as that is known where it is not looked for, and how often it was found.
@@ -255,6 +251,39 @@ pub fn print_shortened(how: &str, told: Shortened) -> String {
             )
         }
     }
+}
+
+/// Where the search is kept, and what is to be done there.
+fn print_kept(report: &Report) -> String {
+    let Some(dir) = &report.dir else { return String::new() };
+    let next = match (report.language, report.verdict()) {
+        (RUST, Verdict::Incomplete) => "search again with this directory: that goes on from here",
+        (RUST, _) | (_, Verdict::Verified | Verdict::Incomplete) => return row("kept in", dir),
+        (_, Verdict::Violated) => &format!("spillway trace {dir}"),
+    };
+    row("kept in", dir) + &row("next", next)
+}
+
+/// What was found besides the violation, or the broken promise, that is told already.
+fn print_others(report: &Report, told: Option<Violation>, broken: Option<&String>) -> String {
+    let mut out = String::new();
+    let is_violated = report.verdict() == Verdict::Violated;
+    for violation in report.violations().iter().filter(|it| Some(it.check) != told) {
+        let length = length(violation);
+        let label = if is_violated { "also" } else { "violated" };
+        let after = if violation.has_a_way() { format!(", after {length}") } else { String::new() };
+        out += &row(label, &format!("{}{after}", headline(violation)));
+    }
+    let others = report.promises.iter().filter(|it| Some(&it.name) != broken);
+    for (name, (before, round)) in others.filter_map(|it| Some((&it.name, it.broken?))) {
+        let length = length_of_run(before, round);
+        out += &row("also", &format!("{EVENTUALLY}: {name}, after {length}"));
+    }
+    for (name, level) in report.examples() {
+        let steps = count(level.into(), "step");
+        out += &row(SOMETIMES, &format!("{name}: first after {steps}"));
+    }
+    out
 }
 
 /// Writes a counterexample: the initial state, then each step with what it changed. Each piece of text

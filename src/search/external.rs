@@ -460,7 +460,9 @@ impl<'a> Search<'a> {
             self.open.expanded = 0;
         }
         self.forget_postponed();
-        self.verdict = match self.is_violated() {
+        // It comes here with a violation, or when all states were visited.
+        let missing = self.limits.checks.missing(self.model, &self.findings);
+        self.verdict = match self.is_violated() || !missing.is_empty() {
             true => Verdict::Violated,
             false => Verdict::Verified,
         };

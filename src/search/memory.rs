@@ -44,7 +44,7 @@ pub fn search(model: &dyn Model, limits: &Limits) -> Result<Outcome> {
         outcome.again += again.1.len() as u64;
         frontier = new;
     }
-    outcome.verdict = match limits.checks.any_selected(model, &outcome.findings) {
+    outcome.verdict = match limits.checks.are_violated(model, &outcome.findings) {
         true => Verdict::Violated,
         false => Verdict::Verified,
     };
@@ -81,7 +81,7 @@ fn search_awake(model: &dyn Model, sleeps: &dyn Sleeps, limits: &Limits) -> Resu
             kept.iter_mut().zip(value).for_each(|(kept, other)| *kept &= other);
         }
     }
-    outcome.verdict = match limits.checks.any_selected(model, &outcome.findings) {
+    outcome.verdict = match limits.checks.are_violated(model, &outcome.findings) {
         true => Verdict::Violated,
         false => Verdict::Verified,
     };

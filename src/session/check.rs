@@ -1,19 +1,19 @@
 //! Asking for a search: a model, what to look for, what it may take.
 
-use super::directory::RUST;
 use super::memory::Budget;
 use super::reduce::{Reduce, Steps};
 use super::searched::{About, Decided, Searched};
 use super::{
-    Directory, Error, Found, Job, Means, Runnable, Session, TextModel, check_room, refuse_nothing,
+    Directory, Error, Found, Job, Means, Promised, Runnable, Session, TextModel, check_room,
+    refuse_nothing,
 };
 use crate::exec::{Exec, Model};
 use crate::reduce::rewriting::Rewritings;
 use crate::reduce::{Stack, Wished};
-use crate::report::Scope;
+use crate::report::{RUST, Scope};
 use crate::search::{Checks, Control, Limits, MemoryPlan, Storage};
 use crate::source::Sources;
-use crate::system::{Packed, TransitionSystem};
+use crate::system::{Avoiding, Misfit, Packed, TransitionSystem};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,6 +31,8 @@ use std::time::{Duration, Instant};
 /// ```
 pub struct Check<'m> {
     subject: Subject<'m>,
+    /// Bytes of a state of a Rust type, if that is said.
+    state_bytes: Option<usize>,
     budget: Budget,
     limits: Limits,
     storage: Storage,
@@ -44,22 +46,53 @@ pub struct Check<'m> {
     control: Option<Arc<Control>>,
 }
 
+/// Searches a transition system: to a verdict, in a GiB of memory, in a temporary directory. [`Check`] says
+/// more of what is wanted.
+///
+/// # Errors
+///
+/// Those of [`Check::run`].
+pub fn check<T: TransitionSystem>(system: &T) -> Result<Found<'_>, Error> {
+    Check::new(system).run()
+}
+
 /// What is to be searched.
 enum Subject<'m> {
-    /// A Rust type, and what it is called.
-    Rust(Box<dyn Model + 'm>, String),
+    Rust(RustType<'m>),
     Text(&'m TextModel),
+}
+
+/// A Rust type.
+struct RustType<'m> {
+    name: String,
+    /// Makes a model of it with states of so many bytes, if that is said.
+    model: Box<dyn Fn(Option<usize>) -> Box<dyn Model + 'm> + 'm>,
+    /// What is said to be so eventually, asked of such a model.
+    promised: Box<dyn Fn(usize) -> Vec<Promised<'m>> + 'm>,
 }
 
 impl<'m> Check<'m> {
     /// A search of a transition system.
     pub fn new<T: TransitionSystem>(system: &'m T) -> Check<'m> {
-        Check::of(Subject::Rust(Box::new(Packed::new(system)), type_name::<T>()))
+        let model = |width: Option<usize>| -> Box<dyn Model + 'm> {
+            Box::new(match width {
+                None => Packed::new(system),
+                Some(width) => Packed::with_width(system, width),
+            })
+        };
+        let promised = |width| {
+            let all = Avoiding::each(system, width).into_iter();
+            all.map(|(name, avoiding)| Promised::new(name, Box::new(avoiding))).collect()
+        };
+        let (model, promised) = (Box::new(model), Box::new(promised));
+        Check::of(Subject::Rust(RustType { name: type_name::<T>(), model, promised }))
     }
 
     /// A search of a model.
     pub fn of_model<M: Model>(model: &'m M) -> Check<'m> {
-        Check::of(Subject::Rust(Box::new(model), type_name::<M>()))
+        let name = type_name::<M>();
+        let (model, promised) = (Box::new(move |_| Box::new(model) as _), Box::new(|_| Vec::new()));
+        Check::of(Subject::Rust(RustType { name, model, promised }))
     }
 
     /// A search of a model that came from a text.
@@ -71,6 +104,7 @@ impl<'m> Check<'m> {
         let Means { memory, threads, disk_limit, checkpoint_every, exec } = Means::default();
         Check {
             subject,
+            state_bytes: None,
             budget: Budget { memory, threads, exec, goes_on: false },
             limits: Limits::default(),
             storage: Storage::default(),
@@ -101,6 +135,13 @@ impl<'m> Check<'m> {
     /// which it goes on. By default a temporary one, removed with what was [`Found`].
     pub fn dir(mut self, path: impl Into<PathBuf>) -> Self {
         self.dir = Some(path.into());
+        self
+    }
+
+    /// The most bytes that a state of a [`TransitionSystem`] may take. By default that is told from the first
+    /// states; a search in a temporary directory begins anew with more where a state takes more.
+    pub fn state_bytes(mut self, bytes: usize) -> Self {
+        self.state_bytes = Some(bytes);
         self
     }
 
@@ -182,43 +223,70 @@ impl<'m> Check<'m> {
     /// If the budget is too small, the directory is not this search's, the disk fails or is full, or the
     /// model fails. What was searched up to the last checkpoint is kept.
     pub fn run(self) -> Result<Found<'m>, Error> {
+        let deadline = self.max_time.and_then(|time| Instant::now().checked_add(time));
+        let control = self.control.clone();
+        let control =
+            control.unwrap_or_else(|| Arc::new(Control::new(self.checkpoint_every, deadline)));
+        let mut state_bytes = self.state_bytes;
+        loop {
+            match self.attempt(state_bytes, &control) {
+                Err(Error::Misfit(Misfit::TooLong { takes, .. }))
+                    if self.dir.is_none() && self.state_bytes.is_none() =>
+                {
+                    state_bytes = Some(2 * takes);
+                }
+                found => return found,
+            }
+        }
+    }
+
+    /// Searches with states of a Rust type that have so many bytes, if that is said.
+    fn attempt(
+        &self,
+        state_bytes: Option<usize>,
+        control: &Arc<Control>,
+    ) -> Result<Found<'m>, Error> {
         let Check { subject, limits, storage, dir, disk_limit, .. } = self;
         let goes_on = dir.as_deref().is_some_and(Directory::has_search);
         let budget = Budget { goes_on, ..self.budget };
-        let deadline = self.max_time.and_then(|time| Instant::now().checked_add(time));
-        let every = self.checkpoint_every;
-        let control = self.control.unwrap_or_else(|| Arc::new(Control::new(every, deadline)));
         let mut unreduced = None;
         let (searched, about, plan, job) = match subject {
             Subject::Text(model) => {
                 let decided = dir.as_deref().filter(|_| goes_on).map(Directory::decided);
                 let decided = decided.transpose()?;
-                let how = How::of(self.reduce, decided);
+                let how = How::of(self.reduce.clone(), decided);
                 let by = how.rewritings(model).looking_for(limits.checks);
                 let runs = model.runnable(by, |it| budget.executor(it));
                 let again = self.shortest.then(|| runs.clone());
-                let wanted = (&limits, &storage);
-                let ready = text(model, (runs, budget), wanted, how, &control)?;
+                let wanted = (limits, storage);
+                let ready = text(model, (runs, budget), wanted, how, control)?;
                 unreduced = again.map(|it| model.unreduced(it, ready.0.wished(), wanted));
                 ready
             }
-            Subject::Rust(model, name) => rust(model, name, budget, &limits, &storage)?,
+            Subject::Rust(it) => {
+                rust((it.model)(state_bytes), it.name.clone(), budget, limits, storage)?
+            }
         };
         let job = job.for_shortest(self.shortest);
-        check_room(&storage, &plan, searched.model().width())?;
+        check_room(storage, &plan, searched.model().width())?;
         let (directory, saved) = match dir {
-            Some(path) if goes_on => Directory::go_on(&path, &job, disk_limit)?,
-            path => (Directory::create(path.as_deref(), &job, disk_limit)?, None),
+            Some(path) if goes_on => Directory::go_on(path, &job, *disk_limit)?,
+            path => (Directory::create(path.as_deref(), &job, *disk_limit)?, None),
         };
         let Budget { memory, threads, exec, .. } = budget;
-        let disk_limit = directory.disk.limit();
-        let means = Means { memory, threads, disk_limit, checkpoint_every: every, exec };
+        let (disk_limit, checkpoint_every) = (directory.disk.limit(), self.checkpoint_every);
+        let means = Means { memory, threads, disk_limit, checkpoint_every, exec };
         directory.keep_means(&means)?;
-        let mut session = Session::new(searched, about, limits, (storage, plan), directory);
-        let outcome = session.run(saved, &control)?;
-        let shortened = unreduced.map(|it| session.shorten(it, &control));
+        let stored = (storage.clone(), plan);
+        let mut session = Session::new(searched, about, limits.clone(), stored, directory);
+        let outcome = session.run(saved, control)?;
+        let shortened = unreduced.map(|it| session.shorten(it, control));
         let failed = shortened.and_then(Result::err);
-        Ok(Found::new(session, control, outcome, failed))
+        if let Subject::Rust(it) = subject {
+            let promised = (it.promised)(session.searched().model().width());
+            session.judge(promised, memory, control)?;
+        }
+        Ok(Found::new(session, control.clone(), outcome, failed))
     }
 }
 

@@ -20,6 +20,7 @@ use crate::reduce::reversible::Rules;
 use crate::reduce::rewriting::Rewritings;
 use crate::reduce::symmetry::Effort;
 use crate::reduce::{Refused, Wished};
+use crate::report::RUST;
 use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
 use crate::search::storage::SavedStorage;
 use crate::search::{Checks, Limits, Storage};
@@ -34,9 +35,6 @@ pub(super) const JOB: &str = "job";
 
 /// Names of temporary search directories begin with this.
 pub(super) const PREFIX: &str = "spillway-";
-
-/// What is in the place of a language where the model is a Rust type.
-pub(super) const RUST: &str = "rust";
 
 /// What a job says where it is still to be decided how steps are chosen.
 const UNDECIDED: u8 = 255;

@@ -3,6 +3,7 @@
 use crate::diag::{Diagnostic, Severity};
 use crate::search::plan::TooSmall;
 use crate::source::Sources;
+use crate::system::Misfit;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -60,6 +61,8 @@ pub enum Error {
     Open(PathBuf, spill::Error),
     /// The search failed; its last checkpoint stands.
     Run(PathBuf, spill::Error),
+    /// States of the Rust type that is searched cannot be kept as they are.
+    Misfit(Misfit),
 }
 
 /// What search is in a directory where there should be none.
@@ -81,6 +84,18 @@ impl Error {
         let mistakes = diagnostics.iter().filter(|it| it.severity == Severity::Error);
         let shown: Vec<String> = mistakes.map(|it| it.render(sources).to_string()).collect();
         Error::Text(shown.join("\n"))
+    }
+
+    /// The search in `dir` failed.
+    pub(super) fn run(dir: &Path, error: spill::Error) -> Error {
+        let dir = dir.to_path_buf();
+        match error {
+            spill::Error::Source { reason } => match reason.downcast::<Misfit>() {
+                Ok(misfit) => Error::Misfit(*misfit),
+                Err(reason) => Error::Run(dir, spill::Error::Source { reason }),
+            },
+            other => Error::Run(dir, other),
+        }
     }
 
     /// The disk failed while `dir` was opened or read.
@@ -137,6 +152,7 @@ impl fmt::Display for Error {
                 "this version of spillway understands the model differently from the one that \
                  began the search",
             ),
+            Error::Misfit(misfit) => misfit.fmt(f),
             Error::Begin(dir, error) | Error::Open(dir, error) | Error::Run(dir, error) => {
                 write!(f, "{}: {error}", dir.display())
             }

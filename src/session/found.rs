@@ -1,7 +1,8 @@
 //! What came of a search.
 
-use super::{Error, Session};
-use crate::report::{self, Ending, Shortened, View, ViolationReport};
+use super::{Error, Promised, Session};
+use crate::exec::{EVENTUALLY, PropertyInfo, SOMETIMES};
+use crate::report::{self, Ending, Run, Shortened, View, ViolationReport};
 use crate::search::trace::Counterexample;
 use crate::search::{Control, Outcome, Verdict};
 use std::fmt;
@@ -39,7 +40,7 @@ impl<'m> Found<'m> {
 
     /// The answer.
     pub fn verdict(&self) -> Verdict {
-        self.outcome.verdict
+        self.session.report().map_or(self.outcome.verdict, |it| it.verdict())
     }
 
     /// How many states were visited.
@@ -68,6 +69,32 @@ impl<'m> Found<'m> {
         Ok(found.map(|(_, way)| way))
     }
 
+    /// A shortest way to a state in which something is so that [should be sometimes](crate::Property::sometimes);
+    /// nothing if no such state was found, there is no such property, or the search was told to stop.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails, or the model does not do again what it did.
+    pub fn example(&self, name: &str) -> Result<Option<Counterexample<'_>>, Error> {
+        let properties = self.session.searched().model().explained().properties();
+        let is_wanted = |it: &PropertyInfo| it.kind == SOMETIMES && it.name == name;
+        match properties.iter().position(is_wanted) {
+            Some(number) => self.session.way_to(number as u32, &self.control),
+            None => Ok(None),
+        }
+    }
+
+    /// A run that never comes to something that should be so [eventually](crate::Property::eventually); nothing if none
+    /// was found, if there is no such property, or if the search was told to stop.
+    ///
+    /// # Errors
+    ///
+    /// If the model does not do again what it did.
+    pub fn run_without(&self, name: &str) -> Result<Option<Run<'_>>, Error> {
+        let promised = self.session.promised().iter().find(|it| it.name == name);
+        promised.map_or(Ok(None), Promised::run)
+    }
+
     /// The search directory is kept, even if it is a temporary one.
     pub fn keep(mut self) -> std::path::PathBuf {
         self.session.directory.keep();
@@ -79,7 +106,20 @@ impl fmt::Display for Found<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(report) = self.session.report() else { return Ok(()) };
         match self.session.counterexample(&self.control) {
-            Ok(None) => f.write_str(&report::print_result(&report, None, f.alternate())),
+            Ok(None) => {
+                for promised in self.session.promised() {
+                    let name = format!("{EVENTUALLY}: {}", promised.name);
+                    match promised.run() {
+                        Ok(None) => {}
+                        Ok(Some(run)) => {
+                            let how = (report.sources, &View::default());
+                            writeln!(f, "{}", run.text(how, &name))?;
+                        }
+                        Err(error) => writeln!(f, "the run was not found: {error}\n")?,
+                    }
+                }
+                f.write_str(&report::print_result(&report, None, f.alternate()))
+            }
             Ok(Some((violation, way))) => {
                 let mut written = Ok(());
                 let how = (report.sources, &View::default());

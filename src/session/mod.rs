@@ -15,6 +15,7 @@ mod judged;
 mod liveness;
 mod means;
 mod memory;
+mod promises;
 mod pursuit;
 mod reduce;
 mod runnable;
@@ -27,7 +28,7 @@ mod text;
 mod watched;
 
 pub use applicable::{Applicable, Saving, Subject};
-pub use check::Check;
+pub use check::{Check, check};
 pub use directory::{Contents, Directory, Job};
 pub use error::{Error, Taken};
 pub use evidence::Evidence;
@@ -37,7 +38,8 @@ pub use judged::Judged;
 pub use liveness::{AcceptingParts, Shown, probe_product, probe_reduced, replay, verdict};
 pub use means::Means;
 pub use memory::{Budget, threads_to_trace};
-pub use pursuit::{Pursued, Pursuit, Swept};
+pub use promises::Promised;
+pub use pursuit::{Pursued, Pursuit, Swept, Target};
 pub use reduce::{Reduce, Steps};
 pub use runnable::Runnable;
 pub use searched::{About, Searched};
@@ -48,7 +50,7 @@ pub use temporary::{JobFound, Removal, Temporary, temporary_in};
 pub use text::{TextModel, read_text};
 pub use watched::{Fairness, Kept, Wanted, Watched};
 
-use crate::exec::keeps_depth;
+use crate::exec::{Violation, keeps_depth};
 use crate::report::{Report, Shortened, ViolationReport};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::{CacheSize, Rebuilt, Settings, cache_states_max};
@@ -81,6 +83,7 @@ pub struct Session<'m> {
     /// How many levels are expanded at most.
     levels_max: Option<u64>,
     shorter: Option<Shorter<'m>>,
+    promised: Vec<Promised<'m>>,
 }
 
 /// A search of the levels above what was found, without steps put off, for a shorter counterexample.
@@ -117,6 +120,7 @@ impl<'m> Session<'m> {
             came_to: None,
             levels_max: None,
             shorter: None,
+            promised: Vec::new(),
         }
     }
 
@@ -130,8 +134,12 @@ impl<'m> Session<'m> {
         Sitting::after(saved.as_ref()).keep(&*self.directory.disk);
         let came_to = self.search(saved, control);
         let came_to = came_to.map_err(|error| {
-            self.directory.keep();
-            Error::Run(self.directory.path.clone(), error)
+            let failed = Error::run(&self.directory.path, error);
+            // It cannot be gone on with when states have become others.
+            if !matches!(failed, Error::Misfit(_)) {
+                self.directory.keep();
+            }
+            failed
         })?;
         Ok(self.came_to.insert(came_to).outcome.clone())
     }
@@ -181,6 +189,36 @@ impl<'m> Session<'m> {
         Ok(())
     }
 
+    /// Judges what is said to be so eventually, now that all states were visited; if they were not, it stays open.
+    pub(super) fn judge(
+        &mut self,
+        promised: Vec<Promised<'m>>,
+        memory: u64,
+        control: &Control,
+    ) -> Result<(), Error> {
+        if !self.limits.checks.invariants {
+            return Ok(());
+        }
+        self.promised = promised;
+        if self.outcome().is_none_or(|it| it.verdict != Verdict::Verified) {
+            return Ok(());
+        }
+        let Directory { path, disk, .. } = &self.directory;
+        let disk_left = disk.limit().map(|it| it.saturating_sub(disk.usage().live));
+        let room = promises::Room { probe: memory / 4, plan: self.plan, dir: path, disk_left };
+        let judged = self
+            .promised
+            .iter_mut()
+            .enumerate()
+            .try_for_each(|(number, it)| it.judge(number, &room, control));
+        judged.inspect_err(|_| self.directory.keep())
+    }
+
+    /// What is said to be so eventually, and what came of it.
+    pub fn promised(&self) -> &[Promised<'m>] {
+        &self.promised
+    }
+
     /// What came of that, if it was done.
     fn shortened(&self) -> Option<Shortened> {
         let Shorter { below, session } = self.shorter.as_ref()?;
@@ -192,6 +230,20 @@ impl<'m> Session<'m> {
     /// What it came to; nothing before it has run.
     pub fn outcome(&self) -> Option<&Outcome> {
         self.came_to.as_ref().map(|it| &it.outcome)
+    }
+
+    /// A way to the first state found that a property speaks of; nothing if there is none, or if told to stop.
+    pub fn way_to<'s>(
+        &'s self,
+        property: u32,
+        control: &'s Control,
+    ) -> Result<Option<Counterexample<'s>>, Error> {
+        let check = Violation::Property(property);
+        let is_found = self.outcome().is_some_and(|it| it.findings.count(check) > 0);
+        match is_found {
+            true => self.with_evidence(control, |evidence, finder| evidence.find(finder, check)),
+            false => Ok(None),
+        }
     }
 
     /// The shallowest violation and a way there; nothing if there is none, or if told to stop.
@@ -209,13 +261,27 @@ impl<'m> Session<'m> {
         if !violated {
             return Ok(None);
         }
+        self.with_evidence(control, |evidence, finder| {
+            let found = evidence.violations(&self.searched)?;
+            let Some(mut violation) = found.into_iter().find(ViolationReport::has_a_way) else {
+                return Ok(None);
+            };
+            violation.shortest |= shortened.is_some_and(|it| it.is_done);
+            let way = evidence.find(finder, violation.check)?;
+            Ok(way.map(|way| (violation, way)))
+        })
+    }
+
+    /// What is found in the directory.
+    fn with_evidence<'s, T>(
+        &'s self,
+        control: &'s Control,
+        find: impl FnOnce(&Evidence<'_>, &Finder<'s>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let Directory { path, disk, .. } = &self.directory;
         let saved = Saved::load(&**disk).map_err(Error::open(path))?;
         let (limits, sources) = (&self.limits, &*self.about.sources);
         let evidence = Evidence { saved: &saved, dir: path, limits, sources };
-        let found = evidence.violations(&self.searched)?;
-        let Some(mut violation) = found.into_iter().next() else { return Ok(None) };
-        violation.shortest |= shortened.is_some_and(|it| it.is_done);
         let finder = Finder {
             model: self.searched.model(),
             disk: &**disk,
@@ -223,8 +289,7 @@ impl<'m> Session<'m> {
             control,
             folder: Some(path),
         };
-        let way = evidence.find(&finder, violation.check)?;
-        Ok(way.map(|way| (violation, way)))
+        find(&evidence, &finder)
     }
 
     /// All there is to tell of it; nothing before it has run.
@@ -250,6 +315,7 @@ impl<'m> Session<'m> {
             seconds: *seconds,
             peak_rss_bytes: MemoryPlan::peak_resident(),
             shortened: self.shortened(),
+            promises: self.promised.iter().map(Promised::told).collect(),
             disk: *disk,
             store_bytes: directory.disk.usage().live,
             dir: (!directory.is_temporary()).then(|| directory.path.display().to_string()),

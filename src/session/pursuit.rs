@@ -5,10 +5,9 @@ use super::directory::Directory;
 use super::liveness::AcceptingParts;
 use super::sitting::Sitting;
 use super::{Error, Judged, Watched};
-use crate::exec::{FairSteps, Findings, Model};
-use crate::reduce::claim::ClaimProduct;
+use crate::exec::{FairSteps, Findings, Model, Violation};
 use crate::search::checkpoint::Saved;
-use crate::search::cycles::{Accepting, CycleSearch, Reached, STAGES, SavedCycles};
+use crate::search::cycles::{Accepting, ComponentOf, CycleSearch, Reached, STAGES, SavedCycles};
 use crate::search::early::Early;
 use crate::search::lasso::Probed;
 use crate::search::trace::Finder;
@@ -17,15 +16,60 @@ use crate::search::{Control, MemoryPlan, Outcome, Search, Storage, Verdict};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A search of a product on disk for an accepting cycle, in a directory: all its states are reached, then those are left
-/// out that are on none.
-pub struct Pursuit<'m> {
-    /// What reductions leave of the product.
+/// Whether a state is accepting.
+type IsAccepting<'m> = dyn Fn(&[u8]) -> bool + Sync + 'm;
+
+/// What a search on disk is for: runs of a model that accept.
+pub struct Target<'m> {
     model: &'m dyn Model,
-    product: &'m ClaimProduct<'m>,
+    component: Box<ComponentOf<'m>>,
+    accepts: Box<IsAccepting<'m>>,
+    /// Whether all cycles in components are accepting.
+    is_weak: bool,
+    /// What fails where whatever follows is accepted, if something tells.
+    early: Option<Violation>,
     /// Tells to which processes steps are fair, where runs are to be.
     fair: Option<&'m dyn FairSteps>,
-    parts: AcceptingParts,
+}
+
+impl<'m> Target<'m> {
+    /// The runs of what reductions leave of a product.
+    fn of_product(judged: &'m Judged<'m, '_>) -> Target<'m> {
+        let product = judged.product;
+        let parts = AcceptingParts::of(product.claim());
+        let is_weak = parts.are_weak();
+        Target {
+            model: judged.searched.model(),
+            component: Box::new(move |state| parts.component(product.location(state))),
+            accepts: Box::new(|state| product.is_accepting(state)),
+            is_weak,
+            early: Some(product.check()),
+            fair: judged.fair_steps(),
+        }
+    }
+
+    /// All runs of a model that go on for ever.
+    pub fn all_of(model: &'m dyn Model) -> Target<'m> {
+        Target {
+            model,
+            component: Box::new(|_| Some(0)),
+            accepts: Box::new(|_| true),
+            is_weak: true,
+            early: None,
+            fair: None,
+        }
+    }
+
+    fn accepting(&self) -> Accepting<'_> {
+        let Target { component, accepts, is_weak, .. } = self;
+        Accepting { component, accepts, is_weak: *is_weak }
+    }
+}
+
+/// A search of a model on disk for an accepting cycle, in a directory: all its states are reached, then those are left
+/// out that are on none.
+pub struct Pursuit<'m> {
+    target: Target<'m>,
     plan: MemoryPlan,
     max_states: Option<u64>,
     /// Where it lies.
@@ -113,10 +157,17 @@ impl<'m> Pursuit<'m> {
         max_states: Option<u64>,
         directory: Directory,
     ) -> Pursuit<'m> {
-        let (model, product) = (judged.searched.model(), judged.product);
-        let fair = judged.fair_steps();
-        let parts = AcceptingParts::of(product.claim());
-        Pursuit { model, product, fair, parts, plan, max_states, directory }
+        Pursuit::of(Target::of_product(judged), plan, max_states, directory)
+    }
+
+    /// The same of whatever is searched for.
+    pub fn of(
+        target: Target<'m>,
+        plan: MemoryPlan,
+        max_states: Option<u64>,
+        directory: Directory,
+    ) -> Pursuit<'m> {
+        Pursuit { target, plan, max_states, directory }
     }
 
     /// Searches to the end, or until `control` says to stop: from a checkpoint, if there is one.
@@ -130,15 +181,9 @@ impl<'m> Pursuit<'m> {
 
     fn pursue(&self, saved: Option<Saved>, control: &Control) -> spill::Result<Pursued> {
         let disk = self.directory.disk.clone();
-        let component = |state: &[u8]| self.parts.component(self.product.location(state));
-        let accepts = |state: &[u8]| self.product.is_accepting(state);
-        let accepting = || Accepting {
-            component: &component,
-            accepts: &accepts,
-            is_weak: self.parts.are_weak(),
-        };
+        let Target { model, fair, .. } = self.target;
         if !SavedCycles::is_in(&*disk)?
-            && let Some(ended) = self.reach(saved, &accepting(), control)?
+            && let Some(ended) = self.reach(saved, control)?
         {
             return Ok(ended);
         }
@@ -147,8 +192,8 @@ impl<'m> Pursuit<'m> {
         let both = (Reached::of(&reached)?, saved);
         let shared: Arc<dyn spill::Disk> = disk.clone();
         let mut search =
-            CycleSearch::resume(self.model, accepting(), shared, both, self.plan, control)?;
-        if let Some(fair) = self.fair {
+            CycleSearch::resume(model, self.target.accepting(), shared, both, self.plan, control)?;
+        if let Some(fair) = fair {
             search = search.fair_by(fair);
         }
         let found = search.run()?;
@@ -157,25 +202,17 @@ impl<'m> Pursuit<'m> {
     }
 
     /// Reaches all states, and gathers those that can lie on accepting cycles; what came of it if it ends before.
-    fn reach(
-        &self,
-        saved: Option<Saved>,
-        accepting: &Accepting<'_>,
-        control: &Control,
-    ) -> spill::Result<Option<Pursued>> {
+    fn reach(&self, saved: Option<Saved>, control: &Control) -> spill::Result<Option<Pursued>> {
         let disk = self.directory.disk.clone();
-        let finder = Finder {
-            model: self.model,
-            disk: &*disk,
-            threads: self.plan.threads,
-            control,
-            folder: None,
-        };
-        let early = Early::new(finder, accepting.accepts, self.product.check());
+        let Target { model, fair, .. } = self.target;
+        let finder =
+            Finder { model, disk: &*disk, threads: self.plan.threads, control, folder: None };
         // A run on need not be fair.
-        let is_decided = |findings: &Findings| match self.fair {
-            None => early.is_decided(findings),
-            Some(_) => Ok(false),
+        let early = self.target.early.filter(|_| fair.is_none());
+        let early = early.map(|check| Early::new(finder, &*self.target.accepts, check));
+        let is_decided = |findings: &Findings| match &early {
+            Some(early) => early.is_decided(findings),
+            None => Ok(false),
         };
         let mut search = self.reaching(saved, control)?.ended_if(is_decided);
         let outcome = search.run()?;
@@ -184,7 +221,9 @@ impl<'m> Pursuit<'m> {
         if told.outcome.verdict == Verdict::Incomplete {
             return Ok(Some(told));
         }
-        if is_decided(&told.outcome.findings)? {
+        if is_decided(&told.outcome.findings)?
+            && let Some(early) = &early
+        {
             let lasso = early.lasso(&told.outcome.findings, &Saved::load(&*disk)?)?;
             told.found = lasso.map_or(Probed::Open, Probed::Found);
             return Ok(Some(told));
@@ -192,8 +231,9 @@ impl<'m> Pursuit<'m> {
         let Visited::Sorted(store) = search.store() else {
             unreachable!("it stores states as sorted runs")
         };
+        let accepting = self.target.accepting();
         let is_gathered = !control.should_stop()
-            && CycleSearch::gather(store, self.model, accepting, &*disk, control, None)?.is_some();
+            && CycleSearch::gather(store, model, &accepting, &*disk, control, None)?.is_some();
         told.outcome.verdict = Verdict::Incomplete;
         Ok((!is_gathered).then_some(told))
     }
@@ -204,7 +244,7 @@ impl<'m> Pursuit<'m> {
         saved: Option<Saved>,
         control: &'s Control,
     ) -> spill::Result<Search<'s>> {
-        let (model, disk) = (self.model, self.directory.disk.clone());
+        let (model, disk) = (self.target.model, self.directory.disk.clone());
         let limits = Watched::limits(self.max_states);
         match saved {
             None => {

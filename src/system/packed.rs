@@ -1,13 +1,21 @@
 //! A transition system as a model: its states packed.
 
-use super::{Invariant, Pack, Steps, TransitionSystem};
+use super::packing::{self, Misfit};
+use super::panics::caught;
+use super::property::Expectation;
+use super::{Property, TransitionSystem};
 use crate::exec::{
-    Expansion, Explain, Fault, FaultKind, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome,
-    Value, Violation, any_bits, stop,
+    EVENTUALLY, Expansion, Explain, Fault, FaultKind, Lift, Model, Postpones, PropertyInfo,
+    SOMETIMES, Step, StepOutcome, Value, Violation, any_bits, stop,
 };
 use crate::source::Span;
-use std::fmt::Display;
 use std::ops::ControlFlow;
+
+/// Why something cannot be told of a system.
+pub(super) type Why = Box<dyn std::error::Error + Send + Sync>;
+
+/// States with their bytes.
+type Starting<S> = Vec<(S, Vec<u8>)>;
 
 /// The number that its steps have as actions: their names depend on the state.
 const STEP: u32 = 0;
@@ -15,101 +23,184 @@ const STEP: u32 = 0;
 /// A transition system whose states are bytes.
 pub struct Packed<'s, T: TransitionSystem> {
     system: &'s T,
-    invariants: Vec<Invariant<T::State>>,
+    properties: Vec<Property<'s, T::State>>,
     /// Bytes of a state.
     width: usize,
     digest: [u8; 32],
 }
 
+/// What is seen in a state.
+enum Seen<'a, A, S> {
+    /// An action leads somewhere.
+    Step(Asked<'a, A>, S),
+    /// The system panics when it is asked this.
+    Panic(Asked<'a, A>, String),
+    /// Something is to be told of the state.
+    Finding(Violation),
+}
+
+/// What a system is asked in a state.
+pub(super) enum Asked<'a, A> {
+    Actions,
+    Next(&'a A),
+    MayEnd,
+    Property(usize),
+}
+
 impl<'s, T: TransitionSystem> Packed<'s, T> {
-    /// The model of a system.
+    /// The model of a system, with states as long as its first ones let expect.
     pub fn new(system: &'s T) -> Packed<'s, T> {
-        let (invariants, width) = (system.invariants(), T::State::BYTES.max(1));
-        let mut packed = Packed { system, invariants, width, digest: [0; 32] };
+        Packed::with_width(system, packing::width(system))
+    }
+
+    /// The model of a system whose states take so many bytes at most.
+    pub fn with_width(system: &'s T, width: usize) -> Packed<'s, T> {
+        let (properties, width) = (system.properties(), width.max(1));
+        let mut packed = Packed { system, properties, width, digest: [0; 32] };
         let mut hasher = blake3::Hasher::new();
         hasher.update(std::any::type_name::<T>().as_bytes()).update(&[0]);
         hasher.update(system.parameters().as_bytes()).update(&[0]);
-        for invariant in &packed.invariants {
-            hasher.update(invariant.name.as_bytes()).update(&[0]);
+        for Property { name, expectation, .. } in &packed.properties {
+            hasher.update(name.as_bytes()).update(&[0, *expectation as u8]);
         }
-        system.initial().iter().for_each(|state| {
-            hasher.update(&packed.pack(state));
-        });
+        hasher.update(&(width as u64).to_le_bytes());
+        // What is wrong with them is told by the search.
+        for (_, bytes) in packed.starting().unwrap_or_default() {
+            hasher.update(&bytes);
+        }
         packed.digest = *hasher.finalize().as_bytes();
         packed
     }
 
-    fn pack(&self, state: &T::State) -> Vec<u8> {
+    fn pack(&self, state: &T::State) -> Result<Vec<u8>, Misfit> {
         let mut bytes = vec![0; self.width];
-        state.pack(&mut bytes[..T::State::BYTES]);
-        bytes
+        packing::pack(state, &mut bytes)?;
+        Ok(bytes)
     }
 
-    /// The state that is these bytes, if one is.
-    fn unpack(&self, bytes: &[u8]) -> Option<T::State> {
-        let state = T::State::unpack(bytes.get(..T::State::BYTES)?);
-        (self.pack(&state) == bytes).then_some(state)
+    /// The states that it starts in, with their bytes.
+    pub(super) fn starting(&self) -> Result<Starting<T::State>, Why> {
+        let initial = caught(|| self.system.initial())
+            .map_err(|why| format!("asked for the initial states {why}"))?;
+        let packed = initial.into_iter().map(|state| {
+            let bytes = self.pack(&state)?;
+            Ok((state, bytes))
+        });
+        packed.collect()
     }
 
-    /// The invariants that do not hold in a state.
-    fn violated(&self, state: &T::State) -> impl Iterator<Item = Violation> {
-        let broken = (0..).zip(&self.invariants).filter(|(_, it)| !(it.holds)(state));
-        broken.map(|(number, _)| Violation::Property(number))
-    }
-
-    /// Shows every step out of a state; whether there was one.
-    fn each_step(
+    /// Shows each step out of a state, with what it says if it panics; whether there is one.
+    pub(super) fn each_step(
         &self,
         state: &T::State,
-        mut show: impl FnMut(&dyn Display, Result<T::State, String>),
+        actions: &mut Vec<T::Action>,
+        mut show: impl FnMut(Asked<'_, T::Action>, Result<T::State, String>),
     ) -> bool {
-        let mut any = false;
-        let mut each = |name: &dyn Display, to| {
-            any = true;
-            show(name, to);
-        };
-        self.system.steps(state, &mut Steps::new(&mut each));
-        any
-    }
-
-    fn step(&self, name: String, to: Result<T::State, String>) -> Step {
-        let outcome = match to {
-            Ok(state) => StepOutcome::Successor(self.pack(&state)),
-            Err(message) => StepOutcome::Fault(Fault {
-                kind: FaultKind::Error,
-                message,
-                span: Span::default(),
-                operands: Vec::new(),
-            }),
-        };
-        let (spans, actions, movers) = (Vec::new(), Vec::new(), Vec::new());
-        Step {
-            action: STEP,
-            name,
-            parameters: Vec::new(),
-            by: Vec::new(),
-            spans,
-            actions,
-            movers,
-            outcome,
+        actions.clear();
+        if let Err(why) = caught(|| self.system.actions(state, actions)) {
+            actions.clear();
+            show(Asked::Actions, Err(why));
+            return true;
         }
-    }
-
-    fn expand_one(&self, bytes: &[u8], key: &mut [u8], out: &mut Expansion) {
-        let Some(state) = self.unpack(bytes) else {
-            return out.fail(format!("the bytes {bytes:02x?} are no state"));
-        };
-        let moved = self.each_step(&state, |_, to| match to {
-            Ok(next) => {
-                next.pack(&mut key[..T::State::BYTES]);
-                out.candidate(key);
+        let mut moves = false;
+        for action in &*actions {
+            let next = caught(|| self.system.next(state, action)).transpose();
+            if let Some(next) = next {
+                moves = true;
+                show(Asked::Next(action), next);
             }
-            Err(_) => out.finding(Violation::Fault(FaultKind::Error, STEP), bytes),
-        });
-        if !moved && !self.system.may_end(&state) {
-            out.finding(Violation::Deadlock, bytes);
         }
-        self.violated(&state).for_each(|check| out.finding(check, bytes));
+        moves
+    }
+
+    /// Shows all that is to be seen in a state. Searching and telling both look here, so that they cannot differ.
+    fn look(
+        &self,
+        state: &T::State,
+        actions: &mut Vec<T::Action>,
+        mut see: impl FnMut(Seen<'_, T::Action, T::State>),
+    ) {
+        let moves = self.each_step(state, actions, |asked, next| match next {
+            Ok(next) => see(Seen::Step(asked, next)),
+            Err(why) => see(Seen::Panic(asked, why)),
+        });
+        if !moves {
+            match caught(|| self.system.may_end(state)) {
+                Ok(true) => {}
+                Ok(false) => see(Seen::Finding(Violation::Deadlock)),
+                Err(why) => see(Seen::Panic(Asked::MayEnd, why)),
+            }
+        }
+        for (number, property) in self.properties.iter().enumerate() {
+            let told = match property.expectation {
+                Expectation::Always => false,
+                Expectation::Sometimes => true,
+                // That is for runs to show.
+                Expectation::Eventually => continue,
+            };
+            match caught(|| (property.holds)(state)) {
+                Ok(holds) if holds == told => {
+                    see(Seen::Finding(Violation::Property(number as u32)));
+                }
+                Ok(_) => {}
+                Err(why) => see(Seen::Panic(Asked::Property(number), why)),
+            }
+        }
+    }
+
+    fn title(&self, asked: &Asked<'_, T::Action>) -> String {
+        match asked {
+            Asked::Actions => "asked for the actions".into(),
+            Asked::Next(action) => self.system.name(action),
+            Asked::MayEnd => "asked whether it may end".into(),
+            Asked::Property(number) => format!("asked for `{}`", self.properties[*number].name),
+        }
+    }
+
+    fn expand_one(
+        &self,
+        bytes: &[u8],
+        (key, actions): (&mut [u8], &mut Vec<T::Action>),
+        out: &mut Expansion,
+    ) -> Result<(), Misfit> {
+        let state: T::State = packing::unpack(bytes)?;
+        packing::pack(&state, key)?;
+        if key != bytes {
+            return Err(Misfit::Unsteady { state: format!("{state:?}") });
+        }
+        let mut misfit = None;
+        self.look(&state, actions, |seen| match seen {
+            Seen::Step(_, next) => match packing::pack(&next, key) {
+                Ok(()) => out.candidate(key),
+                Err(why) => misfit = Some(why),
+            },
+            Seen::Panic(..) => out.finding(Violation::Fault(FaultKind::Error, STEP), bytes),
+            Seen::Finding(check) => out.finding(check, bytes),
+        });
+        misfit.map_or(Ok(()), Err)
+    }
+}
+
+/// A step, as reports tell it.
+pub(super) fn step(name: String, to: Result<Vec<u8>, String>) -> Step {
+    let outcome = match to {
+        Ok(state) => StepOutcome::Successor(state),
+        Err(message) => StepOutcome::Fault(Fault {
+            kind: FaultKind::Error,
+            message,
+            span: Span::default(),
+            operands: Vec::new(),
+        }),
+    };
+    Step {
+        action: STEP,
+        name,
+        parameters: Vec::new(),
+        by: Vec::new(),
+        spans: Vec::new(),
+        actions: Vec::new(),
+        movers: Vec::new(),
+        outcome,
     }
 }
 
@@ -123,16 +214,21 @@ impl<T: TransitionSystem> Model for Packed<'_, T> {
     }
 
     fn initial(&self, out: &mut Expansion) {
-        self.system.initial().iter().for_each(|state| out.candidate(&self.pack(state)));
+        match self.starting() {
+            Ok(initial) => initial.iter().for_each(|(_, bytes)| out.candidate(bytes)),
+            Err(why) => out.fail(why),
+        }
     }
 
     fn expand(&self, states: &[u8], out: &mut Expansion) {
-        let mut key = vec![0; self.width];
+        let (mut key, mut actions) = (vec![0; self.width], Vec::new());
         for state in states.chunks_exact(self.width) {
             if stop::is_asked() || out.has_failed() {
                 return;
             }
-            self.expand_one(state, &mut key, out);
+            if let Err(why) = self.expand_one(state, (&mut key, &mut actions), out) {
+                return out.fail(why);
+            }
         }
     }
 
@@ -160,26 +256,37 @@ impl<T: TransitionSystem> Model for Packed<'_, T> {
 impl<T: TransitionSystem> Explain for Packed<'_, T> {
     fn steps(&self, state: &[u8]) -> Vec<Step> {
         let mut steps = Vec::new();
-        if let Some(state) = self.unpack(state) {
-            self.each_step(&state, |name, to| steps.push(self.step(name.to_string(), to)));
+        if let Ok(state) = packing::unpack(state) {
+            self.look(&state, &mut Vec::new(), |seen| match seen {
+                Seen::Step(asked, next) => {
+                    let to = self.pack(&next).map_err(|why| why.to_string());
+                    steps.push(step(self.title(&asked), to));
+                }
+                Seen::Panic(asked, why) => steps.push(step(self.title(&asked), Err(why))),
+                Seen::Finding(_) => {}
+            });
         }
         steps
     }
 
     fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
-        for state in self.system.initial() {
-            if visit(self.step("start".into(), Ok(state))).is_break() {
+        for (_, bytes) in self.starting().unwrap_or_default() {
+            if visit(step("start".into(), Ok(bytes))).is_break() {
                 return;
             }
         }
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {
-        let info = |it: &Invariant<_>| {
-            let (kind, name, span) = ("invariant", it.name.clone(), Span::default());
-            PropertyInfo { kind, name, span }
+        let info = |it: &Property<'_, _>| {
+            let kind = match it.expectation {
+                Expectation::Always => "invariant",
+                Expectation::Sometimes => SOMETIMES,
+                Expectation::Eventually => EVENTUALLY,
+            };
+            PropertyInfo { kind, name: it.name.clone(), span: Span::default() }
         };
-        self.invariants.iter().map(info).collect()
+        self.properties.iter().map(info).collect()
     }
 
     fn action_name(&self, _: u32) -> String {
@@ -187,18 +294,21 @@ impl<T: TransitionSystem> Explain for Packed<'_, T> {
     }
 
     fn violations(&self, state: &[u8]) -> Vec<Violation> {
-        let Some(state) = self.unpack(state) else { return Vec::new() };
-        let stuck = !self.each_step(&state, |_, _| {}) && !self.system.may_end(&state);
-        stuck.then_some(Violation::Deadlock).into_iter().chain(self.violated(&state)).collect()
+        let mut found = Vec::new();
+        if let Ok(state) = packing::unpack(state) {
+            self.look(&state, &mut Vec::new(), |seen| {
+                if let Seen::Finding(check) = seen {
+                    found.push(check);
+                }
+            });
+        }
+        found
     }
 
     fn describe(&self, state: &[u8]) -> Vec<(String, Value)> {
-        match self.unpack(state) {
-            Some(state) => {
-                let told = self.system.describe(&state).into_iter();
-                told.map(|(name, value)| (name, value.into())).collect()
-            }
-            None => vec![("no state".into(), format!("{state:02x?}").into())],
+        match packing::unpack::<T::State>(state) {
+            Ok(state) => self.system.describe(&state),
+            Err(_) => vec![("no state".into(), format!("{state:02x?}").into())],
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Pseudo-random graphs as models.
 
 use spillway::search::lasso::Lasso;
-use spillway::{Model, Steps, TransitionSystem};
+use spillway::{Model, TransitionSystem};
 
 /// Pseudo-random numbers.
 pub struct Dice(pub u64);
@@ -51,18 +51,22 @@ pub fn node(model: &dyn Model, state: &[u8]) -> usize {
 
 impl TransitionSystem for Digraph {
     type State = u16;
+    /// To which node.
+    type Action = u16;
 
     fn initial(&self) -> Vec<u16> {
         vec![0]
     }
 
-    fn steps(&self, state: &u16, steps: &mut Steps<u16>) {
-        for &to in &self.next[usize::from(*state)] {
-            steps.add(format_args!("to {to}"), to);
-        }
+    fn actions(&self, state: &u16, actions: &mut Vec<u16>) {
+        actions.extend(&self.next[usize::from(*state)]);
     }
 
-    fn describe(&self, state: &u16) -> Vec<(String, String)> {
-        vec![("node".into(), state.to_string())]
+    fn next(&self, _: &u16, to: &u16) -> Option<u16> {
+        Some(*to)
+    }
+
+    fn name(&self, to: &u16) -> String {
+        format!("to {to}")
     }
 }

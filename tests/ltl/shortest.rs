@@ -5,7 +5,7 @@ use super::digraph::{Dice, Digraph, node};
 use spillway::search::Control;
 use spillway::search::lasso::{Lasso, ProbeLimits, Probed, probe};
 use spillway::search::shortest::shortest;
-use spillway::{Model as _, Packed, Steps, TransitionSystem};
+use spillway::{Model as _, Packed, TransitionSystem};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -161,24 +161,32 @@ struct Burdens(AtomicU64);
 
 impl TransitionSystem for Burdens {
     type State = (u8, u32);
+    /// Which burden it takes up; none if it goes on.
+    type Action = u32;
 
     fn initial(&self) -> Vec<(u8, u32)> {
         vec![(0, 0)]
     }
 
-    fn steps(&self, &(at, burden): &(u8, u32), steps: &mut Steps<(u8, u32)>) {
+    fn actions(&self, _: &(u8, u32), actions: &mut Vec<u32>) {
         self.0.fetch_add(1, Ordering::Relaxed);
-        steps.add("goes on", ((at + 1).min(50), burden));
-        (1..=3).for_each(|it| steps.add("takes it up", (at, (4 * burden + it) % 2000)));
+        actions.extend(0..=3);
+    }
+
+    fn next(&self, &(at, burden): &(u8, u32), taken: &u32) -> Option<(u8, u32)> {
+        Some(match taken {
+            0 => ((at + 1).min(50), burden),
+            taken => (at, (4 * burden + taken) % 2000),
+        })
     }
 }
 
 #[test]
 fn what_makes_a_run_short_in_the_first_search_keeps_to_the_room_there_is() {
     let system = Burdens(AtomicU64::new(0));
-    let model = Packed::new(&system);
+    let model = Packed::with_width(&system, 3);
     let accepts =
-        |state: &[u8]| model.explained().describe(state)[0].1.to_string().starts_with("(50,");
+        |state: &[u8]| model.explained().describe(state)[0].1.to_string().starts_with("[50,");
     let limits = ProbeLimits { states: 1000, bytes: 1 << 30 };
     let found = probe(&model, &accepts, limits, &Control::default()).unwrap().found;
     let Probed::Found(lasso) = found else { panic!("{found:?}") };

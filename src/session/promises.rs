@@ -1,0 +1,111 @@
+//! Whether every run of a Rust type comes to what is said to be so eventually.
+//!
+//! Once all states were visited, the runs that never have it are looked for: in memory, and if that is not
+//! enough, on disk, in a directory below that of the search.
+
+use super::liveness::Shown;
+use super::pursuit::{Pursuit, Target};
+use super::{Directory, Error, Job};
+use crate::exec::Model;
+use crate::report::{Promise, Run};
+use crate::search::lasso::{Lasso, ProbeLimits, Probed, probe};
+use crate::search::{Control, Limits, MemoryPlan, Storage};
+use std::path::{Path, PathBuf};
+
+/// The folders' names begin with this; their number follows.
+const FOLDER: &str = "eventually-";
+
+/// Something that is said to be so eventually.
+pub struct Promised<'m> {
+    /// What it is called.
+    pub name: String,
+    /// The states in which it is not so, and the steps between these.
+    avoiding: Box<dyn Model + 'm>,
+    found: Probed,
+}
+
+/// What looking for runs may take.
+pub(super) struct Room<'a> {
+    /// Bytes for a search in memory.
+    pub probe: u64,
+    /// Shared out for one on disk.
+    pub plan: MemoryPlan,
+    /// The directory of the search of all states.
+    pub dir: &'a Path,
+    /// The bytes that may yet be written, if there is a limit.
+    pub disk_left: Option<u64>,
+}
+
+impl<'m> Promised<'m> {
+    /// Something of this name that runs of a model, which has only states without it, never come to.
+    pub(super) fn new(name: String, avoiding: Box<dyn Model + 'm>) -> Promised<'m> {
+        Promised { name, avoiding, found: Probed::Open }
+    }
+
+    /// Looks for a run without it, or until told to stop; `number` is its own among all.
+    pub(super) fn judge(
+        &mut self,
+        number: usize,
+        room: &Room<'_>,
+        control: &Control,
+    ) -> Result<(), Error> {
+        let place = place(room.dir, number);
+        let limits = ProbeLimits { states: u64::MAX, bytes: room.probe };
+        // A search on disk that has begun goes on.
+        if !Directory::has_search(&place) {
+            let probed = probe(&self.avoiding, &|_| true, limits, control);
+            self.found = probed.map_err(|error| Error::run(room.dir, error))?.found;
+        }
+        if self.found == Probed::Open && !control.should_stop() {
+            self.found = self.pursue(&place, room, control)?;
+        }
+        Ok(())
+    }
+
+    /// Looks for it on disk.
+    fn pursue(&self, place: &Path, room: &Room<'_>, control: &Control) -> Result<Probed, Error> {
+        let (model, disk_left) = (&*self.avoiding, room.disk_left);
+        let job = Job::of_rust(&self.name, model, &Limits::default(), &Storage::default());
+        let (directory, saved) = match Directory::has_search(place) {
+            true => Directory::go_on(place, &job, disk_left)?,
+            false => (Directory::create(Some(place), &job, disk_left)?, None),
+        };
+        let mut pursuit = Pursuit::of(Target::all_of(model), room.plan, None, directory);
+        Ok(pursuit.run(saved, control)?.found)
+    }
+
+    /// What came of it.
+    pub fn found(&self) -> &Probed {
+        &self.found
+    }
+
+    /// A run that never comes to it, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// If the model does not do again what it did.
+    pub fn run(&self) -> Result<Option<Run<'_>>, Error> {
+        let Probed::Found(lasso) = &self.found else { return Ok(None) };
+        let shown = Shown::of(&self.avoiding, lasso).map_err(Error::Sample)?;
+        let (steps, back) = (shown.steps, shown.back);
+        Ok(Some(Run { model: self.avoiding.explained(), steps, back, is_shortest: false }))
+    }
+
+    /// The same for a report.
+    pub(super) fn told(&self) -> Promise {
+        let length =
+            |Lasso { states, back, .. }: &Lasso| (*back as u64, (states.len() - back) as u64);
+        Promise {
+            name: self.name.clone(),
+            is_open: self.found == Probed::Open,
+            broken: match &self.found {
+                Probed::Found(lasso) => Some(length(lasso)),
+                Probed::None | Probed::Open => None,
+            },
+        }
+    }
+}
+
+fn place(dir: &Path, number: usize) -> PathBuf {
+    dir.join(format!("{FOLDER}{number}"))
+}

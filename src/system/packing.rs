@@ -1,0 +1,182 @@
+//! States as bytes of one length: what serde and postcard make of them, and zeros behind.
+//!
+//! Postcard's form of a type says by itself where it ends, so no form is the beginning of another one of the same type,
+//! and zeros behind it make no two alike.
+
+use super::TransitionSystem;
+use super::panics::caught;
+use crate::random::Random;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeSet, VecDeque};
+use std::fmt::{self, Debug};
+
+/// So many states are looked at for how long they are.
+const LOOKED_AT: usize = 2_000;
+
+/// Why states of a Rust type cannot be searched as bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// A state takes more bytes than there are for each.
+    TooLong {
+        /// As `Debug` has it.
+        state: String,
+        /// Bytes that it takes.
+        takes: usize,
+        /// Bytes that there are.
+        room: usize,
+    },
+    /// A state that was read back is written as other bytes.
+    Unsteady {
+        /// As `Debug` has it.
+        state: String,
+    },
+    /// A state cannot be written.
+    Unwritable {
+        /// As `Debug` has it.
+        state: String,
+        /// What serde says.
+        why: String,
+    },
+    /// Bytes that are no state.
+    Unreadable {
+        /// The bytes.
+        bytes: Vec<u8>,
+        /// What serde says.
+        why: String,
+    },
+}
+
+impl std::error::Error for Misfit {}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Misfit::TooLong { state, takes, room } => write!(
+                f,
+                "a state takes {takes} bytes, where the search has {room} for each: give \
+                 `Check::state_bytes` at least {takes}, and a new directory; the state is {state}"
+            ),
+            Misfit::Unsteady { state } => write!(
+                f,
+                "a state is written as other bytes once it was read back, so that equal states would be visited \
+                 as different ones: use BTreeMap and BTreeSet for HashMap and HashSet; the state is {state}"
+            ),
+            Misfit::Unwritable { state, why } => {
+                write!(f, "a state cannot be written as bytes: {why}; the state is {state}")
+            }
+            Misfit::Unreadable { bytes, why } => write!(
+                f,
+                "what was written of a state cannot be read back: {why}; `Deserialize` must undo `Serialize`, and \
+                 the type be the one that the search began with; the bytes are {bytes:02x?}"
+            ),
+        }
+    }
+}
+
+/// Writes a state to bytes of one length.
+pub(super) fn pack<S: Serialize + Debug>(state: &S, bytes: &mut [u8]) -> Result<(), Misfit> {
+    let room = bytes.len();
+    let told = || format!("{state:?}");
+    match postcard::to_slice(state, bytes) {
+        Ok(written) => {
+            let written = written.len();
+            bytes[written..].fill(0);
+            Ok(())
+        }
+        Err(postcard::Error::SerializeBufferFull) => Err(match length(state) {
+            Ok(takes) => Misfit::TooLong { state: told(), takes, room },
+            Err(why) => why,
+        }),
+        Err(error) => Err(Misfit::Unwritable { state: told(), why: error.to_string() }),
+    }
+}
+
+/// Reads a state back.
+pub(super) fn unpack<S: DeserializeOwned>(bytes: &[u8]) -> Result<S, Misfit> {
+    postcard::from_bytes(bytes)
+        .map_err(|error| Misfit::Unreadable { bytes: bytes.to_vec(), why: error.to_string() })
+}
+
+/// How many bytes a state takes.
+fn length<S: Serialize + Debug>(state: &S) -> Result<usize, Misfit> {
+    let size = postcard::serialize_with_flavor(state, postcard::ser_flavors::Size::default());
+    size.map_err(|error| Misfit::Unwritable { state: format!("{state:?}"), why: error.to_string() })
+}
+
+/// How many bytes states of a system should have: as many as each takes, if all that are looked at take as many;
+/// else more than any of them. They are the first ones, and those of a walk.
+pub(super) fn width<T: TransitionSystem>(system: &T) -> usize {
+    let mut lengths = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    let Ok(initial) = caught(|| system.initial()) else { return 1 };
+    let mut open: VecDeque<T::State> = initial.into();
+    let mut random = Random::new(1);
+    let mut last = None;
+    while let Some(state) = open.pop_front().filter(|_| seen.len() < LOOKED_AT) {
+        let Ok(bytes) = postcard::to_stdvec(&state) else { continue };
+        lengths.insert(bytes.len().max(1));
+        if seen.insert(bytes) {
+            open.extend(successors(system, &state));
+        }
+        last = Some(state);
+    }
+    for _ in 0..LOOKED_AT {
+        let Some(state) = last.take() else { break };
+        lengths.extend(length(&state).map(|it| it.max(1)));
+        let mut next = successors(system, &state);
+        last = (!next.is_empty()).then(|| next.swap_remove(random.below(next.len())));
+    }
+    let longest = lengths.last().copied().unwrap_or(1);
+    match lengths.len() {
+        0 | 1 => longest,
+        _ => longest + longest / 4 + 2,
+    }
+}
+
+fn successors<T: TransitionSystem>(system: &T, state: &T::State) -> Vec<T::State> {
+    let all = caught(|| {
+        let mut actions = Vec::new();
+        system.actions(state, &mut actions);
+        actions
+    });
+    let each = all.unwrap_or_default().into_iter();
+    each.filter_map(|action| caught(|| system.next(state, &action)).ok().flatten()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    type State = (Option<u16>, Vec<(u8, i64)>, BTreeMap<u8, String>, bool);
+
+    proptest! {
+        #[test]
+        fn states_come_back(state in any::<State>(), more in 0..20_usize) {
+            let mut bytes = vec![0xa5; length(&state).unwrap() + more];
+            pack(&state, &mut bytes).unwrap();
+            prop_assert_eq!(&unpack::<State>(&bytes).unwrap(), &state);
+        }
+
+        #[test]
+        fn other_states_have_other_bytes(one in any::<State>(), other in any::<State>()) {
+            let room = length(&one).unwrap().max(length(&other).unwrap());
+            let bytes = |state: &State| {
+                let mut bytes = vec![0xff; room];
+                pack(state, &mut bytes).unwrap();
+                bytes
+            };
+            prop_assert_eq!(one == other, bytes(&one) == bytes(&other));
+        }
+
+        #[test]
+        fn a_state_that_is_too_long_is_told(state in any::<State>(), less in 1..9_usize) {
+            let takes = length(&state).unwrap();
+            let room = takes.saturating_sub(less);
+            let told = Misfit::TooLong { state: format!("{state:?}"), takes, room };
+            prop_assert_eq!(pack(&state, &mut vec![0; room]), Err(told));
+        }
+    }
+}

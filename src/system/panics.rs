@@ -1,0 +1,51 @@
+//! Panics of a model, as errors of it.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+thread_local! {
+    /// Whether this thread runs code of a model now.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+    /// What the last panic of a model said in this thread, and where.
+    static SAID: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// What some code of a model gives; if it panics, what it says and where. Nothing is printed then.
+pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    static HOOKED: Once = Once::new();
+    HOOKED.call_once(|| {
+        let others = take_hook();
+        set_hook(Box::new(move |info| match INSIDE.get() {
+            true => note(info),
+            false => others(info),
+        }));
+    });
+    let before = INSIDE.replace(true);
+    // A model is asked by reference and has nothing to break that is not its own.
+    let result = catch_unwind(AssertUnwindSafe(run));
+    INSIDE.set(before);
+    result.map_err(|_| SAID.take())
+}
+
+fn note(info: &PanicHookInfo<'_>) {
+    let what = info.payload_as_str().unwrap_or("something that is no text");
+    let place = info.location().map_or(String::new(), |at| format!(" ({at})"));
+    SAID.replace(format!("it panics: {what}{place}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::caught;
+
+    #[test]
+    fn a_panic_is_told_with_its_place_and_does_not_outlive_its_call() {
+        let told = caught(|| -> u8 { panic!("no {}", "way") }).unwrap_err();
+        assert!(told.starts_with("it panics: no way (src/system/panics.rs:"), "{told}");
+        assert_eq!(caught(|| 1), Ok(1));
+        let nested = caught(|| caught(|| [1][std::hint::black_box(1)]).unwrap_err());
+        assert!(nested.unwrap().contains("out of bounds"));
+        let text = caught(|| std::panic::panic_any(5_u8)).unwrap_err();
+        assert!(text.contains("something that is no text"), "{text}");
+    }
+}

@@ -1,0 +1,334 @@
+//! What serde makes of a state, as people are told of it.
+
+use crate::exec::Value;
+use serde::ser::{self, Serialize};
+use std::fmt::{Debug, Display};
+
+/// A state as variables: a struct's fields, each by itself; else the state as a whole.
+pub(super) fn variables<S: Serialize + Debug>(state: &S) -> Vec<(String, Value)> {
+    match state.serialize(Teller) {
+        Ok(Value::Record(fields)) => fields,
+        Ok(value) => vec![("state".into(), value)],
+        Err(Untold) => vec![("state".into(), format!("{state:?}").into())],
+    }
+}
+
+/// What a type has no value for.
+#[derive(Debug)]
+struct Untold;
+
+impl std::error::Error for Untold {}
+
+impl Display for Untold {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("there is no word for it")
+    }
+}
+
+impl ser::Error for Untold {
+    fn custom<T: Display>(_: T) -> Self {
+        Untold
+    }
+}
+
+/// Makes a value of whatever is serialized.
+struct Teller;
+
+/// Gathers the elements of something.
+struct Elements {
+    all: Vec<Value>,
+    /// The variant that they belong to, if they belong to one.
+    variant: Option<&'static str>,
+}
+
+/// Gathers what has names.
+struct Named {
+    all: Vec<(String, Value)>,
+    variant: Option<&'static str>,
+}
+
+impl Elements {
+    fn of(variant: Option<&'static str>) -> Result<Elements, Untold> {
+        Ok(Elements { all: Vec::new(), variant })
+    }
+
+    fn add<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Untold> {
+        self.all.push(value.serialize(Teller)?);
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Value, Untold> {
+        Ok(match self.variant {
+            None => Value::Array(0, self.all),
+            Some(variant) => {
+                let all: Vec<String> = self.all.iter().map(Value::to_string).collect();
+                format!("{variant}({})", all.join(", ")).into()
+            }
+        })
+    }
+}
+
+impl Named {
+    fn of(variant: Option<&'static str>) -> Result<Named, Untold> {
+        Ok(Named { all: Vec::new(), variant })
+    }
+
+    fn add<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), Untold> {
+        self.all.push((name.into(), value.serialize(Teller)?));
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Value, Untold> {
+        let record = Value::Record(self.all);
+        Ok(match self.variant {
+            None => record,
+            Some(variant) => format!("{variant} {record}").into(),
+        })
+    }
+}
+
+/// A number as such, if it is one of ours.
+fn number<N: Copy + Display + TryInto<i64>>(number: N) -> Result<Value, Untold> {
+    Ok(number.try_into().map_or_else(|_| number.to_string().into(), Value::Number))
+}
+
+macro_rules! told_by {
+    ($($method:ident($type:ty) $with:expr;)*) => {$(
+        fn $method(self, value: $type) -> Result<Value, Untold> {
+            $with(value)
+        }
+    )*};
+}
+
+impl ser::Serializer for Teller {
+    type Ok = Value;
+    type Error = Untold;
+    type SerializeSeq = Elements;
+    type SerializeTuple = Elements;
+    type SerializeTupleStruct = Elements;
+    type SerializeTupleVariant = Elements;
+    type SerializeMap = Named;
+    type SerializeStruct = Named;
+    type SerializeStructVariant = Named;
+
+    told_by! {
+        serialize_bool(bool) |it| Ok(Value::Truth(it));
+        serialize_i8(i8) number;
+        serialize_i16(i16) number;
+        serialize_i32(i32) number;
+        serialize_i64(i64) number;
+        serialize_i128(i128) number;
+        serialize_u8(u8) number;
+        serialize_u16(u16) number;
+        serialize_u32(u32) number;
+        serialize_u64(u64) number;
+        serialize_u128(u128) number;
+        serialize_f32(f32) |it: f32| Ok(it.to_string().into());
+        serialize_f64(f64) |it: f64| Ok(it.to_string().into());
+        serialize_char(char) |it: char| Ok(it.to_string().into());
+        serialize_str(&str) |it: &str| Ok(it.into());
+        serialize_unit_struct(&'static str) |it: &str| Ok(it.into());
+    }
+
+    fn serialize_bytes(self, bytes: &[u8]) -> Result<Value, Untold> {
+        Ok(Value::Array(0, bytes.iter().map(|it| Value::Number((*it).into())).collect()))
+    }
+
+    fn serialize_none(self) -> Result<Value, Untold> {
+        Ok("None".into())
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Value, Untold> {
+        value.serialize(self)
+    }
+
+    fn serialize_unit(self) -> Result<Value, Untold> {
+        Ok("()".into())
+    }
+
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+    ) -> Result<Value, Untold> {
+        Ok(variant.into())
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<Value, Untold> {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Result<Value, Untold> {
+        let mut one = Elements::of(Some(variant))?;
+        one.add(value)?;
+        one.finish()
+    }
+
+    fn serialize_seq(self, _: Option<usize>) -> Result<Elements, Untold> {
+        Elements::of(None)
+    }
+
+    fn serialize_tuple(self, _: usize) -> Result<Elements, Untold> {
+        Elements::of(None)
+    }
+
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Elements, Untold> {
+        Elements::of(None)
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Elements, Untold> {
+        Elements::of(Some(variant))
+    }
+
+    fn serialize_map(self, _: Option<usize>) -> Result<Named, Untold> {
+        Named::of(None)
+    }
+
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Named, Untold> {
+        Named::of(None)
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Named, Untold> {
+        Named::of(Some(variant))
+    }
+}
+
+macro_rules! gathers {
+    ($($trait:ident $method:ident),*) => {$(
+        impl ser::$trait for Elements {
+            type Ok = Value;
+            type Error = Untold;
+
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Untold> {
+                self.add(value)
+            }
+
+            fn end(self) -> Result<Value, Untold> {
+                self.finish()
+            }
+        }
+    )*};
+}
+
+gathers! {
+    SerializeSeq serialize_element,
+    SerializeTuple serialize_element,
+    SerializeTupleStruct serialize_field,
+    SerializeTupleVariant serialize_field
+}
+
+macro_rules! gathers_named {
+    ($($trait:ident),*) => {$(
+        impl ser::$trait for Named {
+            type Ok = Value;
+            type Error = Untold;
+
+            fn serialize_field<T: Serialize + ?Sized>(
+                &mut self,
+                name: &'static str,
+                value: &T,
+            ) -> Result<(), Untold> {
+                self.add(name, value)
+            }
+
+            fn end(self) -> Result<Value, Untold> {
+                self.finish()
+            }
+        }
+    )*};
+}
+
+gathers_named! { SerializeStruct, SerializeStructVariant }
+
+impl ser::SerializeMap for Named {
+    type Ok = Value;
+    type Error = Untold;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Untold> {
+        self.all.push((key.serialize(Teller)?.to_string(), Value::Undefined));
+        Ok(())
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Untold> {
+        let told = value.serialize(Teller)?;
+        if let Some(last) = self.all.last_mut() {
+            last.1 = told;
+        }
+        Ok(())
+    }
+
+    /// The elements, by key.
+    fn end(self) -> Result<Value, Untold> {
+        Ok(Value::Table(self.all))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    #[derive(Debug, serde::Serialize)]
+    enum Message {
+        Stop,
+        Take(u8),
+        Both(u8, i8),
+        Ack { to: u8, done: bool },
+    }
+
+    #[derive(Debug, serde::Serialize)]
+    struct State {
+        at: u8,
+        far: u128,
+        net: BTreeSet<u8>,
+        sent: Vec<Message>,
+        held: BTreeMap<(u8, char), Option<&'static str>>,
+    }
+
+    #[test]
+    fn a_struct_is_told_field_by_field_and_the_rest_as_one() {
+        use Message::{Ack, Both, Stop, Take};
+        let sent = vec![Stop, Take(4), Both(1, -1), Ack { to: 2, done: true }];
+        let held = BTreeMap::from([((1, 'x'), None), ((2, 'y'), Some("lock"))]);
+        let state = State { at: 3, far: u128::MAX, net: BTreeSet::from([5, 6]), sent, held };
+        let told: Vec<String> = variables(&state)
+            .into_iter()
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        let expected = [
+            "at = 3",
+            "far = 340282366920938463463374607431768211455",
+            "net = [5, 6]",
+            "sent = [Stop, Take(4), Both(1, -1), Ack {to: 2, done: true}]",
+            "held = [[1, x]: None, [2, y]: lock]",
+        ];
+        assert_eq!(told, expected);
+        assert_eq!(
+            variables(&(1, false)),
+            [("state".into(), Value::Array(0, vec![1.into(), false.into()]))]
+        );
+    }
+}

@@ -1,0 +1,40 @@
+//! The examples that are puzzles: few lines, and the answers that are known.
+
+use super::alone;
+use spillway::{TransitionSystem, Verdict, check};
+
+#[expect(dead_code, reason = "its `main`")]
+#[path = "../../examples/eight_puzzle.rs"]
+mod eight_puzzle;
+#[expect(dead_code, reason = "its `main`")]
+#[path = "../../examples/river_crossing.rs"]
+mod river_crossing;
+
+/// A solution has so many steps; up to its level there are so many states.
+fn is_solved<T: TransitionSystem>(puzzle: &T, steps: usize, states: u64) {
+    let found = check(puzzle).unwrap();
+    assert_eq!((found.verdict(), found.states()), (Verdict::Violated, states));
+    assert_eq!(found.counterexample().unwrap().unwrap().depth(), steps);
+}
+
+#[test]
+fn the_farmer_crosses_seven_times() {
+    let _alone = alone();
+    is_solved(&river_crossing::River, 7, 10);
+}
+
+/// Half of all orders of the tiles can be reached, and none is farther away than this one (Reinefeld 1993).
+#[test]
+fn the_farthest_of_all_orders_takes_31_moves() {
+    let _alone = alone();
+    is_solved(&eight_puzzle::Puzzle, 31, 181_440);
+}
+
+#[test]
+fn a_puzzle_takes_at_most_35_lines() {
+    let texts = [
+        include_str!("../../examples/river_crossing.rs"),
+        include_str!("../../examples/eight_puzzle.rs"),
+    ];
+    assert!(texts.iter().all(|it| it.lines().count() <= 35));
+}

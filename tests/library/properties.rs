@@ -1,0 +1,268 @@
+//! What a Rust type asks of its states and runs: always, sometimes, eventually, against a plain walk over random graphs.
+
+use super::{MEMORY, alone};
+use spillway::search::lasso::{ProbeLimits, Probed, probe};
+use spillway::system::Avoiding;
+use spillway::{Check, Checks, Control, Packed, Property, TransitionSystem, Verdict, agree};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A graph: from each node to some others, from node 0 on; some nodes are marked.
+struct Web {
+    next: Vec<Vec<u16>>,
+    marked: Vec<bool>,
+}
+
+impl Web {
+    fn random(seed: u64) -> Web {
+        let mut dice = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut below = |bound: usize| {
+            dice = dice.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            ((dice >> 33) % bound as u64) as usize
+        };
+        let (nodes, back, often) = (1 + below(30), 2 + below(12), 2 + below(4));
+        let mut edge = |from: usize| match below(back) {
+            0 => below(nodes) as u16,
+            _ => (from + 1 + below(4)).min(nodes - 1) as u16,
+        };
+        let to = |from: usize| 2 * usize::from(from + 1 < nodes) + from % 2;
+        let next: Vec<Vec<u16>> =
+            (0..nodes).map(|from| (0..to(from)).map(|_| edge(from)).collect()).collect();
+        let marked = (0..nodes).map(|_| below(often) == 0).collect();
+        Web { next, marked }
+    }
+
+    /// The nodes come to from node 0 by way of nodes that `passes`.
+    fn reached(&self, passes: impl Fn(usize) -> bool) -> BTreeSet<usize> {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![0]);
+        while let Some(at) = open.pop() {
+            if passes(at) && seen.insert(at) {
+                open.extend(self.next[at].iter().map(|&to| usize::from(to)));
+            }
+        }
+        seen
+    }
+
+    /// Whether a run never comes to a marked node: taking out again and again what has no way on, but for ends, leaves
+    /// something.
+    fn has_a_run_without(&self) -> bool {
+        let mut left = self.reached(|at| !self.marked[at]);
+        loop {
+            let goes_on = |&at: &usize| {
+                let next = &self.next[at];
+                next.is_empty() || next.iter().any(|&to| left.contains(&usize::from(to)))
+            };
+            let next: BTreeSet<usize> = left.iter().copied().filter(goes_on).collect();
+            if next.len() == left.len() {
+                return !left.is_empty();
+            }
+            left = next;
+        }
+    }
+}
+
+impl TransitionSystem for Web {
+    type State = u16;
+    type Action = u16;
+
+    fn initial(&self) -> Vec<u16> {
+        vec![0]
+    }
+
+    fn actions(&self, state: &u16, actions: &mut Vec<u16>) {
+        actions.extend(&self.next[usize::from(*state)]);
+    }
+
+    fn next(&self, _: &u16, to: &u16) -> Option<u16> {
+        Some(*to)
+    }
+
+    fn properties(&self) -> Vec<Property<'_, u16>> {
+        let is_marked = |at: &u16| self.marked[usize::from(*at)];
+        vec![
+            Property::sometimes("a mark", is_marked),
+            Property::eventually("a mark is come to", is_marked),
+        ]
+    }
+
+    fn may_end(&self, _: &u16) -> bool {
+        true
+    }
+}
+
+#[test]
+fn sometimes_and_eventually_are_judged_as_by_a_plain_walk() {
+    let _alone = alone();
+    let [mut kept, mut broken, mut missing] = [0; 3];
+    for seed in 0..2000 {
+        let web = Web::random(seed);
+        let has_one = web.reached(|_| true).iter().any(|&at| web.marked[at]);
+        let is_broken = web.has_a_run_without();
+        let (_, avoiding) = Avoiding::each(&web, 2).pop().unwrap();
+        let limits = ProbeLimits { states: 1000, bytes: 1 << 20 };
+        let probed = probe(&avoiding, &|_| true, limits, &Control::default()).unwrap();
+        assert_eq!(matches!(probed.found, Probed::Found(_)), is_broken, "{seed}");
+        assert_eq!(agree(&Packed::new(&web), 50, seed), Ok(()));
+        assert_eq!(agree(&avoiding, 50, seed), Ok(()));
+        if seed % 40 == 0 {
+            is_told(&web, (has_one, is_broken), seed);
+        }
+        match (has_one, is_broken) {
+            (false, _) => missing += 1,
+            (true, true) => broken += 1,
+            (true, false) => kept += 1,
+        }
+    }
+    assert!(kept > 200 && broken > 400 && missing > 200, "{kept} {broken} {missing}");
+}
+
+/// A search tells whether there is a mark, and whether a run never comes to one.
+fn is_told(web: &Web, (has_one, is_broken): (bool, bool), seed: u64) {
+    let found = Check::new(web).memory(MEMORY).threads(1).run().unwrap();
+    assert_eq!(found.states(), web.reached(|_| true).len() as u64, "{seed}");
+    assert_eq!(found.example("a mark").unwrap().is_some(), has_one, "{seed}");
+    let run = found.run_without("a mark is come to").unwrap();
+    // Where a mark is in no state, that is told first; of runs nothing is known.
+    assert_eq!(run.is_some(), has_one && is_broken, "{seed}");
+    assert_eq!(found.verdict() == Verdict::Verified, has_one && !is_broken, "{seed}");
+    run.iter().for_each(|run| is_a_run(web, run, seed));
+    if !has_one {
+        assert_eq!(found.violations()[0].kind, "sometimes");
+        assert!(found.counterexample().unwrap().is_none());
+    }
+}
+
+/// That a run leads from node 0 along edges past no mark, and repeats or stays at an end.
+fn is_a_run(web: &Web, run: &spillway::report::Run<'_>, seed: u64) {
+    use spillway::exec::StepOutcome::Successor;
+    let node =
+        |state: &[u8]| -> usize { run.model.describe(state)[0].1.to_string().parse().unwrap() };
+    let states = run.steps.iter().map(|step| match &step.outcome {
+        Successor(state) => node(state),
+        fault => panic!("{seed}: {fault:?}"),
+    });
+    let states: Vec<usize> = states.collect();
+    assert_eq!((states[0], states.last()), (0, Some(&states[run.back])), "{seed}");
+    assert!(run.back + 1 < states.len() && !states.iter().any(|&at| web.marked[at]), "{seed}");
+    for pair in states.windows(2) {
+        let ends = web.next[pair[0]].is_empty() && pair[0] == pair[1];
+        assert!(ends || web.next[pair[0]].contains(&(pair[1] as u16)), "{seed}");
+    }
+}
+
+/// A tree of numbers, each with two below it; the last one may lead back to one above.
+struct Tree {
+    size: u32,
+    returns: bool,
+}
+
+impl TransitionSystem for Tree {
+    type State = u32;
+    type Action = u32;
+
+    fn initial(&self) -> Vec<u32> {
+        vec![0]
+    }
+
+    fn actions(&self, &at: &u32, actions: &mut Vec<u32>) {
+        match (at + 1 == self.size, self.returns) {
+            (true, true) => actions.push(2),
+            _ => actions.extend([2 * at + 1, 2 * at + 2]),
+        }
+    }
+
+    fn next(&self, _: &u32, &to: &u32) -> Option<u32> {
+        (to < self.size).then_some(to)
+    }
+
+    fn properties(&self) -> Vec<Property<'_, u32>> {
+        let is_end = |&at: &u32| 2 * at + 1 >= self.size && !(self.returns && at + 1 == self.size);
+        vec![Property::eventually("an end", is_end)]
+    }
+
+    fn may_end(&self, _: &u32) -> bool {
+        true
+    }
+
+    fn parameters(&self) -> String {
+        format!("{} {}", self.size, self.returns)
+    }
+}
+
+/// There are more states than are looked at in memory.
+#[test]
+fn runs_among_many_states_are_judged_on_disk_and_a_search_that_is_stopped_goes_on() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    for (returns, expected) in [(false, Verdict::Verified), (true, Verdict::Violated)] {
+        let tree = Tree { size: (1 << 20) - 1, returns };
+        let dir = folder.path().join(format!("{returns}"));
+        let ask = || Check::new(&tree).memory(80 << 20).dir(&dir);
+        let stopped = ask().max_states(1000).run().unwrap();
+        assert_eq!(stopped.verdict(), Verdict::Incomplete);
+        drop(stopped);
+        let found = ask().run().unwrap();
+        assert_eq!((found.verdict(), found.states()), (expected, (1 << 20) - 1));
+        assert!(on_disk(&dir), "it was enough to look in memory");
+        let run = found.run_without("an end").unwrap();
+        assert_eq!(run.map(|it| (it.back, it.steps.len())), returns.then_some((1, 21)));
+        drop(found);
+        assert_eq!(ask().run().unwrap().verdict(), expected);
+    }
+}
+
+fn on_disk(dir: &Path) -> bool {
+    dir.join("eventually-0").is_dir()
+}
+
+#[test]
+fn a_stop_leaves_what_runs_come_to_open() {
+    let _alone = alone();
+    let tree = Tree { size: 500, returns: false };
+    let folder = tempfile::tempdir().unwrap();
+    let ask = || Check::new(&tree).memory(MEMORY).dir(folder.path());
+    assert_eq!(ask().run().unwrap().verdict(), Verdict::Verified);
+    let control = Arc::new(Control::default());
+    control.stop();
+    let found = ask().control(control).run().unwrap();
+    assert_eq!(found.verdict(), Verdict::Incomplete);
+    assert!(found.to_string().contains("incomplete"), "{found}");
+    let without = Checks { invariants: false, ..Checks::default() };
+    let found = Check::new(&tree).memory(MEMORY).checks(without).run().unwrap();
+    assert_eq!(found.verdict(), Verdict::Verified);
+    assert!(found.to_string().contains("not looked for  what is so eventually"), "{found}");
+}
+
+#[test]
+fn what_is_violated_is_told() {
+    let _alone = alone();
+    let marked = vec![false, false, false, true];
+    let web = Web { next: vec![vec![1], vec![2], vec![1], vec![]], marked };
+    let shown = spillway::check(&web).unwrap().to_string();
+    assert!(shown.contains("VIOLATED: sometimes: a mark, in no reachable state\n"), "{shown}");
+    let marked = vec![false, false, false, true];
+    let web = Web { next: vec![vec![1, 3], vec![2], vec![1], vec![]], marked };
+    let found = Check::new(&web).memory(MEMORY).run().unwrap();
+    let shown = found.to_string();
+    let (told, _) = shown.split_once("  found ").unwrap();
+    let expected = "\
+counterexample: eventually: a mark is come to: 1 step,
+           then 2 steps again and again; there may be a shorter one
+    0  initial state
+         state = 0
+    1  1
+         state: 0 -> 1
+       <<<the loop starts here>>>
+    2  2
+         state: 1 -> 2
+    3  1
+         state: 2 -> 1
+       from here it goes on as after step 1
+
+Web: VIOLATED: eventually: a mark is come to
+  after    1 step, then 2 steps again and again
+  sometimes  a mark: first after 1 step
+";
+    assert_eq!(told, expected);
+}
