@@ -2,6 +2,9 @@
 
 mod folded;
 mod schema;
+#[cfg(target_os = "linux")]
+mod screens;
+mod sites;
 mod walks;
 
 use std::path::PathBuf;

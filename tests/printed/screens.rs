@@ -1,0 +1,150 @@
+//! Screens: commands, all that they print on both streams, and how they end, in `tests/printed/screens/`.
+//!
+//! A page is walked from top to bottom in a folder of its own. A block `NAME file` is written to that file; in a block
+//! `console` a line after `$ ` is a command for the shell, in which `spillway` is the one that was built, and what follows up
+//! to the next is what it prints, and `=> CODE` if it does not end with 0. Figures of time, memory and disk are masked, as
+//! [`masked`](super::masked) says and in the rows of `--verbose`, the folder of temporary directories is `TMP`, that of the page
+//! `HERE`, and the random part of names `*`.
+//!
+//! After a change that is wanted, `cargo test --test printed -- --ignored renew` writes what is printed now; read what changed.
+
+use super::Folder;
+use super::masked::masked;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn pages() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/printed/screens");
+    let mut all: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    all.sort();
+    all
+}
+
+/// What a command prints and how it ends, as a page has it.
+fn told(folder: &Folder, command: &str) -> String {
+    let built = Path::new(env!("CARGO_BIN_EXE_spillway")).parent().unwrap().to_path_buf();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let paths = [built].into_iter().chain(std::env::split_paths(&path));
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(format!("exec 2>&1 </dev/null\n{command}")).current_dir(&folder.0);
+    shell.env("PATH", std::env::join_paths(paths).unwrap()).env("TMPDIR", folder.path("tmp"));
+    let ran = shell.output().unwrap();
+    let out = String::from_utf8(ran.stdout).unwrap();
+    let out = out.replace(&folder.path("tmp").display().to_string(), "TMP");
+    let out = out.replace(&folder.0.path().display().to_string(), "HERE");
+    let mut lines: Vec<String> = masked(&out).lines().map(|it| unfigured(&unnamed(it))).collect();
+    if let Some(code @ 1..) = ran.status.code() {
+        lines.push(format!("=> {code}"));
+    }
+    lines.iter().flat_map(|it| [it, "\n"]).collect()
+}
+
+/// A line in which temporary directories have no names of their own.
+fn unnamed(line: &str) -> String {
+    let mut parts = line.split("/spillway-");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out += "/spillway-*";
+        out += part.trim_start_matches(|it: char| it.is_ascii_alphanumeric());
+    }
+    out
+}
+
+/// A row without figures that differ each time.
+fn unfigured(row: &str) -> String {
+    let rows = [
+        "  took ",
+        "  disk ",
+        "  store ",
+        "  run      compiled",
+        "           young runs",
+        "           back-edges",
+        "not running; last checkpoint ",
+        "  program and model ",
+        "  reserve ",
+        "  candidates ",
+        "  young runs ",
+        "  filter ",
+    ];
+    if !rows.iter().any(|it| row.starts_with(it)) {
+        return row.to_owned();
+    }
+    let (mut out, mut rest) = (String::new(), row);
+    while let Some(at) = rest.find(|it: char| it.is_ascii_digit()) {
+        // Where figures stand in columns, their length moves them.
+        let before = &rest[..at];
+        let is_far = before.ends_with("  ");
+        out += if is_far { before.trim_end() } else { before };
+        out += if is_far { "  *" } else { "*" };
+        let figure = |it: char| it.is_ascii_digit() || matches!(it, '.' | ',');
+        let tail = rest[at..].trim_start_matches(figure);
+        let figure = &rest[at..rest.len() - tail.len()];
+        // A comma behind it is the sentence's.
+        rest = &rest[at + figure.trim_end_matches([',', '.']).len()..];
+    }
+    out + rest
+}
+
+/// A page with what its commands print now.
+fn walked(page: &str) -> String {
+    let folder = Folder::with("nothing", "");
+    let mut out = String::new();
+    let mut lines = page.lines().peekable();
+    while let Some(line) = lines.next() {
+        out += &format!("{line}\n");
+        let Some(info) = line.strip_prefix("```") else { continue };
+        match info.strip_suffix(" file") {
+            Some(name) => {
+                let text: String = lines
+                    .by_ref()
+                    .take_while(|it| *it != "```")
+                    .flat_map(|it| [it, "\n"])
+                    .collect();
+                folder.write(name, &text);
+                out += &format!("{text}```\n");
+            }
+            None => {
+                while let Some(line) = lines.next_if(|it| *it != "```") {
+                    if let Some(command) = line.strip_prefix("$ ") {
+                        out += &format!("{line}\n{}", told(&folder, command));
+                    }
+                }
+                lines.next();
+                out += "```\n";
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn screens_are_as_shown() {
+    for path in pages() {
+        let page = fs::read_to_string(&path).unwrap();
+        let now = walked(&page);
+        let differs = page.lines().zip(now.lines()).position(|(one, other)| one != other);
+        if let Some(at) = differs {
+            let from = |text: &str| text.lines().skip(at).take(12).collect::<Vec<_>>().join("\n");
+            panic!(
+                "{}:{}: the page says\n{}\nand now it is\n{}",
+                path.display(),
+                at + 1,
+                from(&page),
+                from(&now)
+            );
+        }
+        assert_eq!(page, now);
+        assert!(page.matches("\n$ ").count() > 4, "{}", path.display());
+    }
+}
+
+#[test]
+#[ignore = "writes the pages"]
+fn renew() {
+    for path in pages() {
+        let now = walked(&fs::read_to_string(&path).unwrap());
+        fs::write(path, now).unwrap();
+    }
+}

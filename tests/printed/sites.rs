@@ -1,0 +1,163 @@
+//! Each text that the command line prints is in some test, word for word.
+//!
+//! The texts are the string literals of `src/cli/` and `src/report/`, between what is put into them, as far as they have two
+//! words or more. They are looked for in the tests, their screens and the tutorials.
+
+use std::fs;
+use std::path::Path;
+
+/// What is in no test word for word, each with why.
+const UNSEEN: [(&str, &str); 30] = [
+    ("resume it with the version of spillway", FORMAT),
+    ("resume it with that version", FORMAT),
+    ("is in use by a running search", RUNNING),
+    ("` shows how far it is", RUNNING),
+    ("a search is running in it", RUNNING),
+    ("looking for a shorter counterexample:", RUNNING),
+    ("the search stopped at its last checkpoint help", DISK),
+    ("once the disk works again", DISK),
+    ("once there is more room", DISK),
+    ("help: name a place with more room", DISK),
+    ("with a higher limit on the size of files", DISK),
+    ("with fewer --threads", SYSTEM),
+    ("with more memory allowed", SYSTEM),
+    ("error: the system gives no more memory", SYSTEM),
+    ("` goes on once the model can", "only a model that fails in its own code, in Rust"),
+    ("a model with such long runs mostly counts", "a search of thousands of millions of levels"),
+    ("check the model again with another --store", "a search of thousands of millions of states"),
+    ("; after a crash `spillway resume", TERMINAL),
+    ("looking for a shorter run", TERMINAL),
+    ("looking for a run that violates it", TERMINAL),
+    ("compiling the model", TERMINAL),
+    ("goes on to look for a shorter counterexample", TIME),
+    ("the search for a shorter counterexample failed", DISK),
+    ("stopped before the counterexample was found", TIME),
+    ("` finds it", TIME),
+    ("found one of", "a search for something shorter that finds it and has no room for all"),
+    ("of the loop one round is shown", "a loop that comes back after more than a thousand states"),
+    (": a sample takes", SAMPLE),
+    ("% of what it takes as declared", SAMPLE),
+    ("left to the interpreter", "a model with much more code than a test should have"),
+];
+
+const SAMPLE: &str = "a model with many states that another order stores in much less";
+const FORMAT: &str =
+    "a directory of another format version: tests/cli.rs and tests/running look for parts of it";
+const RUNNING: &str =
+    "another process has to run meanwhile: tests/cli.rs and tests/running look for parts of it";
+const DISK: &str = "a disk has to fail or to be full: tests/surroundings looks for parts of it";
+const SYSTEM: &str =
+    "the system has to refuse memory or threads: tests/surroundings looks for parts of it";
+const TERMINAL: &str = "on a terminal, after a second: tests/running looks for parts of it";
+const TIME: &str = "a signal or a limit has to come just then";
+
+/// The text of all files below a folder that end so, but this one.
+fn below(folder: &str, ending: &str, out: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap() {
+        let name = format!("{folder}/{}", entry.unwrap().file_name().into_string().unwrap());
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(&name);
+        if path.is_dir() {
+            below(&name, ending, out);
+        } else if name.ends_with(ending) && name != "tests/printed/sites.rs" {
+            out.push((name, fs::read_to_string(path).unwrap()));
+        }
+    }
+}
+
+/// String literals of a source text, but for those of its tests, of comments and of what only a defect would show.
+fn literals(text: &str) -> Vec<String> {
+    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let mut all = Vec::new();
+    let code = text.lines().filter(|it| !it.trim_start().starts_with("//"));
+    let code = code.collect::<Vec<_>>().join("\n");
+    let mut rest = code.as_str();
+    while let Some(at) = rest.find(['"', '\'']) {
+        let (before, quoted) = rest.split_at(at);
+        // A quote as a character opens no string.
+        if let Some(behind) =
+            ["'\"'", "'\\''", "'\\\"'"].iter().find_map(|it| quoted.strip_prefix(it))
+        {
+            rest = behind;
+            continue;
+        }
+        if let Some(behind) = quoted.strip_prefix('\'') {
+            rest = behind;
+            continue;
+        }
+        let (mut literal, mut escaped, mut end) = (String::new(), false, quoted.len());
+        for (place, it) in quoted.char_indices().skip(1) {
+            match it {
+                '"' if !escaped => {
+                    end = place + 1;
+                    break;
+                }
+                '\\' if !escaped => escaped = true,
+                // What is left out where a line is broken is no more than space.
+                '\n' if escaped => (escaped, _) = (false, literal.push(' ')),
+                'n' if escaped => (escaped, _) = (false, literal.push(' ')),
+                _ => (escaped, _) = (false, literal.push(it)),
+            }
+        }
+        if !before.ends_with("unreachable!(") {
+            all.push(literal);
+        }
+        rest = &quoted[end..];
+    }
+    all
+}
+
+/// With one space wherever there is any.
+fn plain(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The texts between what is put into a literal, if they say anything.
+fn fragments(literal: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    for part in literal.split('{') {
+        parts.push(plain(part.split_once('}').map_or(part, |(_, rest)| rest)));
+    }
+    let words = |it: &str| {
+        it.split(' ').filter(|it| it.chars().filter(char::is_ascii_alphabetic).count() > 1).count()
+    };
+    parts.into_iter().filter(|it| words(it) > 1).collect()
+}
+
+/// What tests show, with literals as they are printed.
+fn shown() -> String {
+    let (mut code, mut pages) = (Vec::new(), Vec::new());
+    below("tests", ".rs", &mut code);
+    below("tests/printed/screens", ".md", &mut pages);
+    below("docs/tutorials", ".md", &mut pages);
+    let literals = code.iter().flat_map(|(_, text)| literals(text));
+    let literals: Vec<String> = literals.map(|it| plain(&it)).collect();
+    let pages: Vec<String> = pages.iter().map(|(_, text)| plain(text)).collect();
+    literals.join("\n") + &pages.join("\n")
+}
+
+#[test]
+fn each_text_that_is_printed_is_in_a_test() {
+    let shown = shown();
+    let mut sources = Vec::new();
+    below("src/cli", ".rs", &mut sources);
+    below("src/report", ".rs", &mut sources);
+    let (mut all, mut missing) = (0, Vec::new());
+    for (name, text) in &sources {
+        for fragment in literals(text).iter().flat_map(|it| fragments(it)) {
+            all += 1;
+            let is_unseen = UNSEEN.iter().any(|(text, _)| fragment.contains(text));
+            if shown.contains(&fragment) == is_unseen {
+                missing.push(format!("{name}: {fragment}"));
+            }
+        }
+    }
+    assert!(all > 250, "only {all} texts were found");
+    assert!(missing.is_empty(), "in no test, or in one and called unseen: {missing:#?}");
+}
+
+#[test]
+fn literals_are_found() {
+    let text = "// \"no\"\nlet a = \"one \\\n  two {x} and \\\"three\\\" more\"; unreachable!(\"never so\"); let c = '\"'; f(\"x y\")";
+    assert_eq!(literals(text), ["one    two {x} and \"three\" more", "x y"]);
+    assert_eq!(fragments("one    two {x} and \"three\" more"), ["one two", "and \"three\" more"]);
+}
