@@ -1,6 +1,7 @@
-//! The tutorials do what they say: every command is run, and all that it prints compared.
+//! The tutorials, and the pages of five bugs, do what they say: every command is run, and all that it prints compared.
 //!
-//! A page of `docs/tutorials/` is walked from top to bottom, in a folder of its own that begins empty:
+//! A page of `docs/tutorials/` is walked from top to bottom, in a folder of its own that begins empty; `docs/five-bugs.md` and
+//! those in the folder of that name one after the other, in one:
 //!
 //! - A block `LANGUAGE file=NAME` is written to that file; `LANGUAGE append=NAME` goes to its end. A block
 //!   `diff file=NAME` has lines of a file, those to take out after `-`, those to put in after `+`: what is in the file of
@@ -8,6 +9,9 @@
 //! - In a block `console` a line after `$ ` is a command for the shell, in which `spillway` is the one that was built;
 //!   what follows, up to the next, is all that it prints, on both streams. `cd` holds for the commands that follow, and
 //!   `echo $?` tells how the last one ended. Who ends otherwise than with 0 or 1 must be followed by it.
+//! - In a block `console of=TOOL` it is another checker that prints. A line `…` stands for lines that are left out, and `…` in
+//!   a line for a part of it; spaces at the end of lines are. These commands are run by tests that are else ignored, since the
+//!   tools have to be there: `cargo test --test tutorials -- --ignored`.
 //! - No other block is allowed, so that nothing is shown that nobody looks at.
 //!
 //! One thing is not compared ([`masked`]): the row `found` of a report ends in the time and the memory that a search took, and
@@ -46,7 +50,10 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
 
 /// A page that is being walked through.
 struct Walk {
+    /// The page, by its path below `docs/`, without its ending.
     name: &'static str,
+    /// Whether other tools are run, too.
+    others: bool,
     home: PathBuf,
     /// Where the next command is run.
     folder: PathBuf,
@@ -59,16 +66,17 @@ struct Walk {
 }
 
 impl Walk {
-    fn new(name: &'static str, home: &Path) -> Walk {
+    fn new(name: &'static str, home: &Path, others: bool) -> Walk {
         let (home, folder) = (home.to_path_buf(), home.to_path_buf());
-        Walk { name, home, folder, code: 0, untold: None, commands: 0 }
+        Walk { name, others, home, folder, code: 0, untold: None, commands: 0 }
     }
 
     /// Does what a block says; what differs from the page, if anything does.
     fn block(&mut self, block: &Block) -> Result<(), String> {
         let words: Vec<&str> = block.info.split(' ').collect();
         match words[..] {
-            ["console"] => return self.console(block),
+            ["console"] => return self.console(block, false),
+            ["console", tool] if tool.starts_with("of=") => return self.console(block, true),
             [language, target] => match (language, target.split_once('=')) {
                 ("diff", Some(("file", file))) => return self.edit(block, file),
                 (_, Some(("file", file))) => self.write(file, &block.text),
@@ -84,7 +92,7 @@ impl Walk {
     }
 
     fn at(&self, line: usize, what: &str) -> String {
-        format!("docs/tutorials/{}.md:{line}: {what}", self.name)
+        format!("docs/{}.md:{line}: {what}", self.name)
     }
 
     fn write(&self, file: &str, text: &str) {
@@ -116,7 +124,7 @@ impl Walk {
         Ok(())
     }
 
-    fn console(&mut self, block: &Block) -> Result<(), String> {
+    fn console(&mut self, block: &Block, of_other: bool) -> Result<(), String> {
         let mut lines = block.text.lines().enumerate().peekable();
         while let Some((at, line)) = lines.next() {
             let at = block.line + at + 1;
@@ -128,12 +136,23 @@ impl Walk {
                 told += line;
                 told += "\n";
             }
-            self.command(at, command, &told)?;
+            if !of_other {
+                self.command(at, command, &told, |printed, told| masked(printed) == masked(told))?;
+            } else if self.others {
+                self.command(at, command, &told, fits)?;
+            }
         }
         Ok(())
     }
 
-    fn command(&mut self, at: usize, command: &str, told: &str) -> Result<(), String> {
+    /// Runs a command; what differs from the page, by what is `same`, if anything does.
+    fn command(
+        &mut self,
+        at: usize,
+        command: &str,
+        told: &str,
+        same: fn(&str, &str) -> bool,
+    ) -> Result<(), String> {
         self.commands += 1;
         if command == "echo $?" {
             self.untold = None;
@@ -150,7 +169,7 @@ impl Walk {
         if !matches!(self.code, 0 | 1) {
             self.untold = Some(at);
         }
-        if masked(&printed) == masked(told) {
+        if same(&printed, told) {
             return Ok(());
         }
         let what = format!("`{command}` prints\n{printed}\nand the page says\n{told}");
@@ -167,16 +186,39 @@ impl Walk {
         shell.current_dir(&self.folder).env("PATH", std::env::join_paths(paths).unwrap());
         shell.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("tutorials"));
         shell.env("CARGO_NET_OFFLINE", "true").env("CARGO_TERM_COLOR", "never");
+        shell.env("RUST_BACKTRACE", "0");
         let ran = shell.output().unwrap();
         self.code = ran.status.code().unwrap_or(-1);
         String::from_utf8(ran.stdout).unwrap()
     }
 }
 
-/// Walks through a page; how many commands it has, or what differs.
-fn walk(name: &'static str, page: &str) -> Result<usize, String> {
-    let home = tempfile::tempdir().unwrap();
-    let mut walk = Walk::new(name, home.path());
+/// Whether what was printed is what is told of it, in which `…` stands for what is left out.
+fn fits(printed: &str, told: &str) -> bool {
+    fn lines_fit(printed: &[&str], told: &[&str]) -> bool {
+        match told {
+            [] => printed.is_empty(),
+            ["…", rest @ ..] => (0..=printed.len()).any(|left| lines_fit(&printed[left..], rest)),
+            [line, rest @ ..] => match printed {
+                [] => false,
+                [first, others @ ..] => line_fits(first, line) && lines_fit(others, rest),
+            },
+        }
+    }
+    fn line_fits(printed: &str, told: &str) -> bool {
+        let Some((start, rest)) = told.split_once('…') else { return printed == told };
+        let Some(tail) = printed.strip_prefix(start) else { return false };
+        let mut ends = tail.char_indices().map(|(at, _)| at).chain([tail.len()]);
+        ends.any(|at| line_fits(&tail[at..], rest))
+    }
+    let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
+    let told: Vec<&str> = told.lines().collect();
+    lines_fit(&printed, &told)
+}
+
+/// Walks through a page in a folder; how many commands it has, or what differs.
+fn walk(name: &'static str, page: &str, home: &Path, others: bool) -> Result<usize, String> {
+    let mut walk = Walk::new(name, home, others);
     for block in blocks(page) {
         walk.block(&block)?;
     }
@@ -186,31 +228,56 @@ fn walk(name: &'static str, page: &str) -> Result<usize, String> {
     }
 }
 
+/// A page, by its path below `docs/`, without its ending.
 fn read(name: &str) -> String {
-    let file = format!("{}/docs/tutorials/{name}.md", env!("CARGO_MANIFEST_DIR"));
+    let file = format!("{}/docs/{name}.md", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(file).unwrap()
 }
 
-fn follow(name: &'static str) {
-    match walk(name, &read(name)) {
-        Ok(commands) => assert!(commands > 4, "{name}: only {commands} commands"),
+/// Walks through pages, one after the other, in one folder.
+fn follow(names: &[&'static str], others: bool) {
+    let home = tempfile::tempdir().unwrap();
+    let walked = names.iter().map(|name| walk(name, &read(name), home.path(), others));
+    match walked.sum::<Result<usize, String>>() {
+        Ok(commands) => assert!(commands > 4, "{names:?}: only {commands} commands"),
         Err(message) => panic!("{message}"),
     }
 }
 
 #[test]
 fn the_tutorial_for_users_of_spin_does_what_it_says() {
-    follow("spin");
+    follow(&["tutorials/spin"], false);
 }
 
 #[test]
 fn the_tutorial_for_users_of_murphi_does_what_it_says() {
-    follow("murphi");
+    follow(&["tutorials/murphi"], false);
 }
 
 #[test]
 fn the_tutorial_for_rust_programmers_does_what_it_says() {
-    follow("rust");
+    follow(&["tutorials/rust"], false);
+}
+
+/// A page that says what the others are for, and one for each bug.
+const FIVE_BUGS: [&str; 6] = [
+    "five-bugs",
+    "five-bugs/lost_message",
+    "five-bugs/missing_invalidation",
+    "five-bugs/undefined_read",
+    "five-bugs/deadlock",
+    "five-bugs/failed_assertion",
+];
+
+#[test]
+fn five_bugs_are_told_as_the_pages_say() {
+    follow(&FIVE_BUGS, false);
+}
+
+#[test]
+#[ignore = "needs SPIN 6.5.2, Rumur 2022.08.20 and Stateright 0.31"]
+fn others_tell_the_five_bugs_as_the_pages_say() {
+    follow(&FIVE_BUGS, true);
 }
 
 /// The flags that a text names, with two dashes.
@@ -233,7 +300,7 @@ fn flags_that_the_tutorials_name_are_there() {
     assert!(there.contains("--memory") && !there.contains("--search"), "{there:?}");
     // Cargo's, to build it.
     there.insert("--release");
-    for name in ["spin", "murphi"] {
+    for name in ["tutorials/spin", "tutorials/murphi"] {
         let page = read(name);
         // What others' commands are called stands in the first column of a table.
         let ours = page.lines().map(|line| match line.strip_prefix("| ") {
@@ -266,11 +333,26 @@ fn what_differs_from_a_page_is_found() {
             "```console\n$ echo '  found    1 state; 0.1 s'\n  found    2 states; 0.1 s\n```\n",
         ),
     ]);
+    let walk = |page| walk("planted", page, tempfile::tempdir().unwrap().path(), false);
     for (what, page) in wrong {
-        assert!(walk("planted", page).is_err(), "{what}");
+        assert!(walk(page).is_err(), "{what}");
     }
     let right = "```c file=a\none\ntwo\n```\n```diff file=a\n-one\n+three\n two\n```\n```c append=a\nfour\n```\n\
         ```console\n$ cat a\nthree\ntwo\nfour\n$ (exit 3)\n$ echo $?\n3\n\
         $ echo '  found    1 state; 0.1 s, 2MiB'\n  found    1 state; 0.2 s,\n           3MiB\n```\n";
-    assert_eq!(walk("planted", right), Ok(4));
+    assert_eq!(walk(right), Ok(4));
+}
+
+#[test]
+fn what_others_print_is_compared_but_for_what_is_left_out() {
+    let page = "```console of=else\n$ printf 'one \\ntwo at 7\\nthree\\n'\none\ntwo at …\n…\n```\n";
+    let walk =
+        |page: &str, others| walk("planted", page, tempfile::tempdir().unwrap().path(), others);
+    assert_eq!(walk(page, true), Ok(1));
+    assert_eq!(walk(page, false), Ok(0));
+    for (right, wrong) in [("one\n", "four\n"), ("two at …", "two on …"), ("…\n`", "…\nfour\n`")]
+    {
+        let page = page.replacen(right, wrong, 1);
+        assert!(walk(&page, true).is_err(), "{page}");
+    }
 }
