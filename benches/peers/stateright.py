@@ -55,13 +55,14 @@ RUNS = [
     ("2pc", 7, None),
     ("2pc", 9, None),
     ("increment_lock", 8, None),
-    ("timers", 3, 10),
+    ("timers", 3, 16),
     ("raft", 3, 9),
     ("raft", 3, 11),
 ]
 
 MAIN = """
 fn main() {
+    spillway::search::return_large_blocks();
     let words: Vec<String> = std::env::args().skip(1).collect();
     let number = |at: usize| words.get(at).map(|it| it.parse::<usize>().unwrap());
     let (size, most) = (number(1).unwrap(), number(2));
@@ -75,7 +76,7 @@ fn main() {
         checker.spawn_bfs().join().unique_state_count() as u64
     } else {
         let model = ADAPTED;
-        let mut check = spillway::Check::new(&model).memory(128 << 20).threads(2);
+        let mut check = spillway::Check::new(&model).memory(128 << 20).threads(2).keep_going();
         if let Some(states) = most {
             check = check.max_states(states as u64);
         }

@@ -119,7 +119,8 @@ impl<'m> Check<'m> {
     }
 
     /// The most bytes that the process may hold resident; by default a GiB. What the program holds besides
-    /// counts when the search begins.
+    /// counts when the search begins. Blocks that were freed count, too, and glibc keeps large ones, but for
+    /// programs that begin with [`return_large_blocks`](crate::search::return_large_blocks).
     pub fn memory(mut self, bytes: u64) -> Self {
         self.budget.memory = bytes;
         self
@@ -362,9 +363,24 @@ fn rust<'m>(
     Ok((searched, about, plan, job))
 }
 
-/// A type's name, without the way there.
+/// A type's name, and those of its parameters, without the ways there.
 fn type_name<T: ?Sized>() -> String {
-    let full = std::any::type_name::<T>();
-    let (path, parameters) = full.split_at(full.find('<').unwrap_or(full.len()));
-    format!("{}{parameters}", path.rsplit("::").next().unwrap_or(path))
+    let full = std::any::type_name::<T>().replace("'_, ", "").replace("<'_>", "");
+    let is_between = |it: char| !it.is_alphanumeric() && !matches!(it, '_' | ':');
+    let names = full.split_inclusive(is_between);
+    names.filter_map(|it| it.rsplit("::").next()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::marker::PhantomData;
+
+    struct Of<'a, T, const N: usize>(PhantomData<&'a T>);
+
+    #[test]
+    fn types_are_called_by_their_names() {
+        assert_eq!(type_name::<Check>(), "Check");
+        assert_eq!(type_name::<Of<Option<Limits>, 2>>(), "Of<Option<Limits>, 2>");
+    }
 }
