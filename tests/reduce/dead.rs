@@ -212,3 +212,29 @@ system async;";
         follow(&interp, Rewritings::DEAD, 300).unwrap().is_none_or(|(whole, fewer)| fewer <= whole)
     );
 }
+
+/// What is not reset, though nobody reads it any more, keeps what is stored in it: what that is computed from is not
+/// reset either.
+#[test]
+fn what_goes_into_something_that_is_not_reset_is_left_alone() {
+    let texts = [
+        // `x` is all that changes in a step of `Q`, which would lead nowhere if it was reset.
+        "byte x; byte y = 1; process P { state a, b; init a; trans a -> b { effect y = 0; }; }
+        process Q { state a, b; init a; trans a -> b { effect x = y; }, b -> a { effect x = 0; },
+        b -> b { effect x = 0; }; } system async;",
+        // `P` does not know where `Q` is, for whom `x` is dead at `b`.
+        "byte x; byte y = 1; process P { state a, b; init a; trans a -> b { effect y = 0; },
+        b -> a { effect x = 1; }; } process Q { state a, b, c; init a; trans a -> b { effect x = y; },
+        b -> c { effect x = 0; }, c -> a { guard x < 3; }; } system async;",
+    ];
+    for text in texts {
+        for end in [EndRule::Never, EndRule::NeverStuttering] {
+            let mut program = load("dve", text).interp.program().clone();
+            program.end = end;
+            let interp = Interp::new(program).unwrap();
+            if let Some((whole, fewer)) = follow(&interp, Rewritings::DEAD, 300).unwrap() {
+                assert!(fewer <= whole, "{text}");
+            }
+        }
+    }
+}

@@ -68,17 +68,33 @@ impl Dead {
             return None;
         }
         let none = vec![0; bits::words_of(scalars.count())];
-        let mut pinned = pinned(program, &scalars);
-        let (mut live, free) = live(program, &scalars, &pinned);
-        live.iter_mut().flatten().for_each(|it| scalars.complete(it));
         let written = program.actions.values().map(|it| written(program, &scalars, &none, it));
-        let written: Vec<_> = written.collect();
-        bits::extend(&mut pinned, &free);
-        scalars.complete(&mut pinned);
-        let of = matters(program, &scalars, &live, (&pinned, &written));
-        let mut dead = Dead { scalars, live, of, written };
-        dead.leave_what_is_not_reset(program);
+        let mut pinned = pinned(program, &scalars);
+        let (live, of) = (Vec::new(), Vec::new());
+        let mut dead = Dead { live, of, written: written.collect(), scalars };
+        while dead.look(program, &mut pinned) {}
         Some(dead)
+    }
+
+    /// Finds what is dead where some scalars are live in any case. What is taken to be live besides keeps whatever is
+    /// stored in it, so that what it is computed from is live, too: it is added, and whether any was is told.
+    fn look(&mut self, program: &Program, pinned: &mut [u64]) -> bool {
+        let (mut live, free) = live(program, &self.scalars, pinned);
+        live.iter_mut().flatten().for_each(|it| self.scalars.complete(it));
+        bits::extend(pinned, &free);
+        self.scalars.complete(pinned);
+        self.of = matters(program, &self.scalars, &live, (pinned, &self.written));
+        self.live = live;
+        self.leave_what_is_not_reset(program);
+        let ever_written = union(&self.written, pinned.len());
+        let is_new = |&it: &usize| {
+            self.of[it] == Matter::Everybodys
+                && bits::has(&ever_written, it)
+                && !bits::has(pinned, it)
+        };
+        let new: Vec<usize> = (0..self.scalars.count()).filter(is_new).collect();
+        new.iter().for_each(|&it| bits::insert(pinned, it));
+        !new.is_empty()
     }
 
     /// Takes to be live what cannot be reset where it becomes dead. So in every state of a program that resets
