@@ -321,6 +321,9 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
+    // Inlined into `model`, and optimised as tests are but without incremental compilation, rustc 1.95 makes code of it
+    // by which `c?x` sends. There is nothing unsafe here.
+    #[inline(never)]
     fn sync(&mut self) -> Parsed<Sync<'a>> {
         let channel = self.channel_use()?;
         let sends = match self.kind() {
