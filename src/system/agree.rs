@@ -38,11 +38,13 @@ const WALK: u64 = 200;
 ///
 /// ```
 /// # struct Counter;
-/// # use spillway::{Steps, TransitionSystem, Packed, agree};
+/// # use spillway::{TransitionSystem, Packed, agree};
 /// # impl TransitionSystem for Counter {
 /// #     type State = u8;
+/// #     type Action = ();
 /// #     fn initial(&self) -> Vec<u8> { vec![0] }
-/// #     fn steps(&self, state: &u8, steps: &mut Steps<u8>) { steps.add("count", (state + 1) % 9) }
+/// #     fn actions(&self, _: &u8, actions: &mut Vec<()>) { actions.push(()) }
+/// #     fn next(&self, state: &u8, _: &()) -> Option<u8> { Some((state + 1) % 9) }
 /// # }
 /// agree(&Packed::new(&Counter), 1000, 1)?;
 /// # Ok::<(), spillway::Disagreement>(())
