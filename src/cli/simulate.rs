@@ -141,9 +141,10 @@ const MARGIN: &str = "       ";
 
 /// What decided that something does not hold, if anything did.
 fn with(operands: &[(String, Value)]) -> String {
-    let told = operands.iter().map(|(name, value)| format!("{name} = {value}"));
-    let told = told.collect::<Vec<_>>().join(", ");
-    if told.is_empty() { told } else { report::wrapped(MARGIN, &format!("with {told}")) }
+    match operands {
+        [] => String::new(),
+        _ => report::wrapped(MARGIN, &format!("with {}", report::print_values(operands))),
+    }
 }
 
 /// Who decides.

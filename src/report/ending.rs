@@ -3,7 +3,7 @@
 use super::ViolationReport;
 use super::numbers::count;
 use super::rows::row;
-use super::values::{pairs, placed};
+use super::values::{pairs, placed, print_values};
 use crate::exec::{Standing, StepOutcome, Value, Violation};
 use crate::search::trace::Counterexample;
 use crate::source::{Place, Sources, Span};
@@ -103,8 +103,7 @@ impl Ending {
         let (depth, all) = (count(self.depth, "step"), self.violation.all());
         let mut out = row("after", &format!("{depth}{perhaps}{all}"));
         if !self.operands.is_empty() {
-            let told = self.operands.iter().map(|(name, value)| format!("{name} = {value}"));
-            out += &row("with", &told.collect::<Vec<_>>().join(", "));
+            out += &row("with", &print_values(&self.operands));
         }
         let width = self.standing.iter().map(|it| it.process.chars().count()).max();
         for (number, it) in self.standing.iter().take(SHOWN_MAX).enumerate() {

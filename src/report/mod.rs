@@ -27,6 +27,7 @@ pub use steps::View;
 pub use text::{
     print_compiled, print_result, print_scope, print_shortened, print_unchecked, write_trace,
 };
+pub use values::print_values;
 
 use crate::exec::{
     Compiled, Explain, Model, SOMETIMES, Step, StepOutcome, Value, Violation, keeps_depth,

@@ -40,7 +40,7 @@ pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> 
     if let Some(shortened) = report.shortened {
         out += &row("shortest", &print_shortened("searched with all steps", shortened));
     }
-    out += &print_others(report, told, broken.map(|it| it.0));
+    out += &print_others(report, &found, (told, broken.map(|it| it.0)));
     let broken = report.promises.iter().filter(|it| it.broken.is_some());
     let violations = match found.len() + broken.count() {
         0 => String::new(),
@@ -265,10 +265,14 @@ fn print_kept(report: &Report) -> String {
 }
 
 /// What was found besides the violation, or the broken promise, that is told already.
-fn print_others(report: &Report, told: Option<Violation>, broken: Option<&String>) -> String {
+fn print_others(
+    report: &Report,
+    found: &[ViolationReport],
+    (told, broken): (Option<Violation>, Option<&String>),
+) -> String {
     let mut out = String::new();
     let is_violated = report.verdict() == Verdict::Violated;
-    for violation in report.violations().iter().filter(|it| Some(it.check) != told) {
+    for violation in found.iter().filter(|it| Some(it.check) != told) {
         let length = length(violation);
         let label = if is_violated { "also" } else { "violated" };
         let after = if violation.has_a_way() { format!(", after {length}") } else { String::new() };

@@ -1,4 +1,4 @@
-//! Values of states, and places, as JSON.
+//! Values of states, and places, as JSON; values in a line.
 
 use crate::exec;
 use crate::source::Place;
@@ -11,6 +11,12 @@ pub(super) fn placed(mut object: Value, place: Option<&Place>) -> Value {
     object["line"] = json!(place.map(|it| it.position.line));
     object["column"] = json!(place.map(|it| it.position.column));
     object
+}
+
+/// Names with their values, in a line.
+pub fn print_values(named: &[(String, exec::Value)]) -> String {
+    let told = named.iter().map(|(name, value)| format!("{name} = {value}"));
+    told.collect::<Vec<_>>().join(", ")
 }
 
 /// Names with their values, as an object.

@@ -74,11 +74,6 @@ impl<'m> Promised<'m> {
         Ok(pursuit.run(saved, control)?.found)
     }
 
-    /// What came of it.
-    pub fn found(&self) -> &Probed {
-        &self.found
-    }
-
     /// A run that never comes to it, if there is one.
     ///
     /// # Errors

@@ -221,8 +221,8 @@ impl<'m> Pursuit<'m> {
         if told.outcome.verdict == Verdict::Incomplete {
             return Ok(Some(told));
         }
-        if is_decided(&told.outcome.findings)?
-            && let Some(early) = &early
+        if let Some(early) = &early
+            && early.is_decided(&told.outcome.findings)?
         {
             let lasso = early.lasso(&told.outcome.findings, &Saved::load(&*disk)?)?;
             told.found = lasso.map_or(Probed::Open, Probed::Found);

@@ -6,7 +6,6 @@ use super::panics::caught;
 use super::{Property, TransitionSystem};
 use crate::exec::{
     Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome, Value, Violation,
-    stop,
 };
 use std::ops::ControlFlow;
 
@@ -90,15 +89,7 @@ impl<T: TransitionSystem> Model for Avoiding<'_, T> {
     }
 
     fn expand(&self, states: &[u8], out: &mut Expansion) {
-        let (mut key, mut actions) = (vec![0; self.width()], Vec::new());
-        for state in states.chunks_exact(self.width()) {
-            if stop::is_asked() || out.has_failed() {
-                return;
-            }
-            if let Err(why) = self.expand_one(state, (&mut key, &mut actions), out) {
-                return out.fail(why);
-            }
-        }
+        self.packed.each_state(states, out, |state, room, out| self.expand_one(state, room, out));
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {

@@ -89,6 +89,25 @@ impl<'s, T: TransitionSystem> Packed<'s, T> {
         packed.collect()
     }
 
+    /// Expands states one after the other, each in the same room: for a key, and for actions. Ends where that is asked for,
+    /// or with the first that fails.
+    pub(super) fn each_state(
+        &self,
+        states: &[u8],
+        out: &mut Expansion,
+        expand_one: impl Fn(&[u8], (&mut [u8], &mut Vec<T::Action>), &mut Expansion) -> Result<(), Why>,
+    ) {
+        let (mut key, mut actions) = (vec![0; self.width], Vec::new());
+        for state in states.chunks_exact(self.width) {
+            if stop::is_asked() || out.has_failed() {
+                return;
+            }
+            if let Err(why) = expand_one(state, (&mut key, &mut actions), out) {
+                return out.fail(why);
+            }
+        }
+    }
+
     /// Shows each step out of a state, with what it says if it panics; whether there is one.
     pub(super) fn each_step(
         &self,
@@ -221,15 +240,7 @@ impl<T: TransitionSystem> Model for Packed<'_, T> {
     }
 
     fn expand(&self, states: &[u8], out: &mut Expansion) {
-        let (mut key, mut actions) = (vec![0; self.width], Vec::new());
-        for state in states.chunks_exact(self.width) {
-            if stop::is_asked() || out.has_failed() {
-                return;
-            }
-            if let Err(why) = self.expand_one(state, (&mut key, &mut actions), out) {
-                return out.fail(why);
-            }
-        }
+        self.each_state(states, out, |state, room, out| Ok(self.expand_one(state, room, out)?));
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {

@@ -18,10 +18,18 @@ pub type Actors<'m, A, C = (), H = ()> = Stateright<'m, ActorModel<A, C, H>, Act
 /// serde can write and read.
 pub struct ActorState<A: Actor, H = ()>(ActorModelState<A, H>);
 
-/// What all of them are.
-trait Part: Serialize + DeserializeOwned {}
+/// What serde can write and read.
+pub trait Part: Serialize + DeserializeOwned {}
 
 impl<T: Serialize + DeserializeOwned> Part for T {}
+
+/// An actor whose states, messages, timers, random choices and storages serde can write and read.
+pub trait Written: Actor<State: Part, Msg: Part, Timer: Part, Random: Part, Storage: Part> {}
+
+impl<A> Written for A where
+    A: Actor<State: Part, Msg: Part, Timer: Part, Random: Part, Storage: Part>
+{
+}
 
 /// A message with where it is from and where it goes.
 type Sent<M> = (Id, Id, M);
@@ -101,12 +109,7 @@ impl<M: Clone + Eq + Hash + Serialize> Messages<M> {
 
 impl<A, H> Serialize for ActorState<A, H>
 where
-    A: Actor,
-    A::State: Part,
-    A::Msg: Part,
-    A::Timer: Part,
-    A::Random: Part,
-    A::Storage: Part,
+    A: Written,
     H: Clone + Part,
 {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -129,12 +132,7 @@ where
 
 impl<'de, A, H> Deserialize<'de> for ActorState<A, H>
 where
-    A: Actor,
-    A::State: Part,
-    A::Msg: Part,
-    A::Timer: Part,
-    A::Random: Part,
-    A::Storage: Part,
+    A: Written,
     H: Part,
 {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -171,12 +169,7 @@ impl<A: Actor, H: Debug> Debug for ActorState<A, H> {
 
 impl<A, H> Kept<ActorModelState<A, H>> for ActorState<A, H>
 where
-    A: Actor,
-    A::State: Part,
-    A::Msg: Part,
-    A::Timer: Part,
-    A::Random: Part,
-    A::Storage: Part,
+    A: Written,
     H: Clone + Debug + Part,
 {
     fn of(state: ActorModelState<A, H>) -> Self {

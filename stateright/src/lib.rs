@@ -60,7 +60,7 @@
 mod actors;
 mod kept;
 
-pub use actors::{ActorState, Actors};
+pub use actors::{ActorState, Actors, Part, Written};
 pub use kept::Kept;
 
 use spillway::{Property, TransitionSystem};

@@ -13,6 +13,8 @@ use tempfile::TempDir;
 
 #[path = "../support/masked.rs"]
 mod masked;
+#[path = "../support/mistaken.rs"]
+mod mistaken;
 
 /// A folder to run commands in.
 struct Folder(TempDir);
