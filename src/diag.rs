@@ -53,8 +53,9 @@ struct Rendered<'a> {
     sources: &'a Sources,
 }
 
-/// Longer source lines are cut around the caret.
-const EXCERPT_CHARS: usize = 100;
+/// An excerpt with its line number is no wider: where a terminal breaks lines, carets point elsewhere. Longer source lines are cut
+/// around the caret.
+const WIDTH: usize = 80;
 
 impl fmt::Display for Rendered<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -81,19 +82,42 @@ fn write_excerpt(f: &mut fmt::Formatter<'_>, sources: &Sources, span: Span) -> f
     let file = sources.file(span.file);
     let at = file.position(span.start);
     let line = file.line(at.line);
-    let beyond = line.chars().count().saturating_sub(EXCERPT_CHARS);
-    let skipped = (at.column - 1).saturating_sub(EXCERPT_CHARS / 2).min(beyond);
+    let number = at.line.to_string();
+    let most = WIDTH - number.len() - " ".len() - " | ".len();
+    let beyond = line.chars().count().saturating_sub(most);
+    let skipped = (at.column - 1).saturating_sub(most / 2).min(beyond);
     let shown: String = line
         .chars()
         .skip(skipped)
-        .take(EXCERPT_CHARS)
+        .take(most)
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
     let indent = at.column - 1 - skipped;
     let length = sources.text(span).lines().next().unwrap_or("").chars().count();
     let carets = length.clamp(1, shown.chars().count().saturating_sub(indent).max(1));
-    let number = at.line.to_string();
     let gutter = " ".repeat(number.len());
     write!(f, "\n {gutter} |\n {number} | {shown}\n {gutter} | ")?;
     write!(f, "{}{}", " ".repeat(indent), "^".repeat(carets))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn carets_stay_below_their_text_within_80_columns() {
+        let text = format!("first\n{}here{}\n", "x".repeat(200), "y".repeat(200));
+        let mut sources = Sources::default();
+        let file = sources.add("long.m", &text);
+        for (start, length) in [(6, 4), (100, 4), (206, 4), (380, 30)] {
+            let span = Span { file, start, end: start + length };
+            let shown = Diagnostic::error(span, "wrong").render(&sources).to_string();
+            let lines: Vec<&str> = shown.lines().collect();
+            assert!(lines.iter().all(|line| line.chars().count() <= 80), "{shown}");
+            let caret = lines[3].find('^').unwrap();
+            let meant = &text[start as usize..][..length as usize];
+            assert!(lines[2][caret..].starts_with(meant), "{shown}");
+            assert!(lines[3].ends_with(&"^".repeat(meant.len())), "{shown}");
+        }
+    }
 }

@@ -67,7 +67,7 @@ const BODIES: &[(&str, &str, &str, &str)] = &[
     ("while b x := 1; end;", "2:23", "expected `do`", "begins with `do`"),
     ("error x;", "2:21", "expected a string", ""),
     ("x := trues;", "2:20", "`trues` is not declared", "did you mean `true`?"),
-    ("multisetadd(x, y);", "2:30", "no multiset", ""),
+    ("multisetadd(x, y);", "2:30", "no multiset", "comes last"),
 ];
 
 /// Rules and declarations with a mistake, from line 2 on.
@@ -78,6 +78,7 @@ const PARTS: &[(&str, &str, &str, &str)] = &[
         "`end` or `endrule`, found `rule`",
         "the `rule` of line 2",
     ),
+    ("startstat x := 0; end;", "2:1", "found `startstat`", "did you mean `startstate`?"),
     ("rule x = 0 begin x := 1; end;", "2:12", "`==>` after the guard", "rule guard ==>"),
     ("rule x := 0 ==> x := 1; end;", "2:13", "found `==>`", "compares with `=`"),
     ("rule x == 0 ==> x := 1; end;", "2:8", "found `==`", "compares with `=`"),

@@ -172,7 +172,8 @@ impl<'a> Lowerer<'a, '_> {
         match self.program.types[part.ty] {
             Type::Multiset { element, capacity } => Some((part, element, capacity)),
             _ => {
-                self.error(tree.span, "this is no multiset");
+                let help = "a multiset is declared as `multiset [n] of T`; in `multisetadd(element, set)` it comes last";
+                self.error_with(tree.span, "this is no multiset", help);
                 None
             }
         }

@@ -4,6 +4,7 @@ use super::{Open, Parser};
 use crate::diag::Diagnostic;
 use crate::front::murphi::ast::*;
 use crate::front::murphi::lex::TokenKind;
+use crate::front::nearest;
 use crate::front::token::{Parse, Parsed};
 
 impl<'a> Parser<'a> {
@@ -72,12 +73,21 @@ impl<'a> Parser<'a> {
             TokenKind::Name if self.is_word("cover") => self.property(PropertyKind::Cover),
             TokenKind::Name if self.is_word("liveness") => self.property(PropertyKind::Liveness),
             TokenKind::Name | TokenKind::If | TokenKind::For | TokenKind::Switch => {
-                Err(self.unexpected("a rule, a start state or an invariant").help(
-                    "a statement stands here outside rules: is an `end` before it one too many?",
-                ))
+                Err(self.no_rule())
             }
             _ => Err(self.unexpected("a declaration, a rule, a start state or an invariant")),
         }
+    }
+
+    /// What is wrong with what stands where a rule is wanted: it is nearly the word that begins one, or a statement.
+    fn no_rule(&self) -> Diagnostic {
+        let words = ["rule", "ruleset", "startstate", "invariant", "alias", "choose"];
+        let meant = nearest::meant(&self.text(self.here()).to_lowercase(), words.into_iter());
+        let statement =
+            "a statement stands here outside rules: is an `end` before it one too many?";
+        let error = self.unexpected("a rule, a start state or an invariant");
+        Diagnostic { span: self.here(), ..error }
+            .help(meant.unwrap_or_else(|| statement.to_owned()))
     }
 
     /// Rules up to the end of what encloses them.
