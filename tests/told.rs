@@ -184,7 +184,7 @@ counterexample: error: undefined value in take, 3 steps
          error: an undefined value is read: seen[Node_1] (net.m:10:32)
 
 net.m: VIOLATED: error: undefined value in take at net.m:10:32
-  after    3 steps (shortest); 4 found
+  after    3 steps (shortest); 4 faulty steps found
   found    1 violation in 4 states, 4 transitions, 3 levels, 0 deadlocks; *
   checked  deadlocks, run-time errors
   reduced  by symmetry exact, which preserves everything: a state stands for up
@@ -213,7 +213,7 @@ counterexample: deadlock: no successor, 3 steps
        no step can be taken here
 
 lock.m: VIOLATED: deadlock: no successor
-  after    3 steps (shortest); 2 found
+  after    3 steps (shortest); 2 such states found
   found    1 violation in 7 states, 15 transitions, 4 levels, 2 deadlocks; *
   checked  deadlocks
   not looked for  invariants, run-time errors

@@ -181,9 +181,13 @@ impl ViolationReport {
 
     /// How often it was found, if that is more than once, behind what is told of one.
     fn all(&self) -> String {
+        let what = match self.check {
+            Violation::Fault(..) => "faulty steps",
+            Violation::Deadlock | Violation::Property(_) => "such states",
+        };
         match self.count {
             1 => String::new(),
-            all => format!("; {} found", grouped(all)),
+            all => format!("; {} {what} found", grouped(all)),
         }
     }
 

@@ -40,7 +40,7 @@ pub enum Probed {
 pub struct Probe {
     /// What it found.
     pub found: Probed,
-    /// States visited.
+    /// States visited, up to a cycle.
     pub states: u64,
     /// Steps between them.
     pub transitions: u64,
@@ -137,13 +137,16 @@ pub fn probe_from(
         buffer: Vec::new(),
     };
     search.initial = search.numbered(starts);
-    let found = match search.whole()? {
+    let ending = search.whole()?;
+    // A shorter run may lead through more.
+    let states = search.states.len() as u64;
+    let found = match ending {
         Ending::Through => Probed::None,
         Ending::Over => Probed::Open,
         Ending::Cycle(cycle) => Probed::Found(search.lasso(&cycle)?),
     };
-    let Search { states, transitions, faults, .. } = search;
-    Ok(Probe { found, states: states.len() as u64, transitions, faults })
+    let Search { transitions, faults, .. } = search;
+    Ok(Probe { found, states, transitions, faults })
 }
 
 impl Search<'_> {
