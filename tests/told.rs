@@ -123,33 +123,33 @@ counterexample: assert: assertion failed in Sender: assert(sent < 3), 11 steps
          Sender[0].ab = 0
          Receiver[1] = line 12
          Receiver[1].b = 0
-    1  Sender: m2s!DATA(ab)    channel.pml:7:6
+    1  Sender[0]: m2s!DATA(ab)    channel.pml:7:6
          m2s: <> -> <{DATA, 0}>
          Sender[0]: line 6 -> line 7:22
-    2  Receiver: m2s?DATA(b)    channel.pml:13:6
+    2  Receiver[1]: m2s?DATA(b)    channel.pml:13:6
          m2s: <{DATA, 0}> -> <>
-    3  Sender: sent++    channel.pml:7:22
+    3  Sender[0]: sent++    channel.pml:7:22
          sent: 0 -> 1
          Sender[0]: line 7:22 -> line 7:30
-    4  Sender: assert(sent < 3)    channel.pml:7:30
+    4  Sender[0]: assert(sent < 3)    channel.pml:7:30
          Sender[0]: line 7:30 -> line 6
-    5  Sender: m2s!DATA(ab)    channel.pml:7:6
+    5  Sender[0]: m2s!DATA(ab)    channel.pml:7:6
          m2s: <> -> <{DATA, 0}>
          Sender[0]: line 6 -> line 7:22
-    6  Receiver: m2s?DATA(b)    channel.pml:13:6
+    6  Receiver[1]: m2s?DATA(b)    channel.pml:13:6
          m2s: <{DATA, 0}> -> <>
-    7  Sender: sent++    channel.pml:7:22
+    7  Sender[0]: sent++    channel.pml:7:22
          sent: 1 -> 2
          Sender[0]: line 7:22 -> line 7:30
-    8  Sender: assert(sent < 3)    channel.pml:7:30
+    8  Sender[0]: assert(sent < 3)    channel.pml:7:30
          Sender[0]: line 7:30 -> line 6
-    9  Sender: m2s!DATA(ab)    channel.pml:7:6
+    9  Sender[0]: m2s!DATA(ab)    channel.pml:7:6
          m2s: <> -> <{DATA, 0}>
          Sender[0]: line 6 -> line 7:22
-   10  Sender: sent++    channel.pml:7:22
+   10  Sender[0]: sent++    channel.pml:7:22
          sent: 2 -> 3
          Sender[0]: line 7:22 -> line 7:30
-   11  Sender: assert(sent < 3)    channel.pml:7:30
+   11  Sender[0]: assert(sent < 3)    channel.pml:7:30
          assert: (sent < 3) (channel.pml:7:30)
 
 channel.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 3) at
@@ -292,11 +292,38 @@ counterexample: assert: assertion failed in Left: assert(x == 0), 5 steps
 }
 
 #[test]
+fn a_process_is_named_once_for_what_it_does_in_one_step() {
+    let model = "byte x, y;
+active [2] proctype P() { byte v; atomic { v = y + 1; x = v + 1; y = x }; assert(y < 3) }
+";
+    let wanted = "counterexample: assert: assertion failed in P: assert(y < 3), 3 steps
+ step  P[1]                         P[0]
+    1  v = y + 1; x = v + 1; y = x  |
+    2  |                            v = y + 1; x = v + 1; y = x
+    3  assert(y < 3)                |
+";
+    assert_eq!(traced(model, &["--msc"]), wanted);
+    let steps = traced(model, &[]);
+    let first = "    1  P[1]: v = y + 1; x = v + 1; y = x\n           meet.pml:2:44 + ";
+    assert!(steps.contains(first), "{steps}");
+}
+
+#[test]
+fn who_has_come_to_its_end_waits_for_nothing() {
+    let model = "byte x;
+proctype P() { x == 1 }
+init { run P() }
+";
+    let (_, all) = told("p.pml", model, &[]);
+    assert!(all.contains("  ends at  init[0]  line 3:16, has ended\n           P[1]     line 2:16, waits for x == 1\n"), "{all}");
+}
+
+#[test]
 fn the_last_steps_and_some_variables_can_be_asked_for() {
     let title = "counterexample: assert: assertion failed in Left: assert(x == 0), 5 steps\n";
     let last = traced(MEET, &["--last", "2"]);
     assert!(
-        last.starts_with(&format!("{title}       3 steps left out\n    3  Left: back?x    ")),
+        last.starts_with(&format!("{title}       3 steps left out\n    3  Left[0]: back?x    ")),
         "{last}"
     );
     assert!(
@@ -307,15 +334,15 @@ fn the_last_steps_and_some_variables_can_be_asked_for() {
     let expected = "    0  initial state
          back = <>
          Right[2].y = 0
-    1  Left: c!1 + Right: c?y    meet.pml:2:34 + meet.pml:4:35
+    1  Left[0]: c!1 + Right[2]: c?y    meet.pml:2:34 + meet.pml:4:35
          Right[2].y: 0 -> 1
-    2  Right: back!y    meet.pml:4:40
+    2  Right[2]: back!y    meet.pml:4:40
          back: <> -> <1>
-    3  Left: back?x    meet.pml:2:39
+    3  Left[0]: back?x    meet.pml:2:39
          back: <1> -> <>
-    4  Left: c!2 + Right: c?y    meet.pml:2:47 + meet.pml:4:48
+    4  Left[0]: c!2 + Right[2]: c?y    meet.pml:2:47 + meet.pml:4:48
          Right[2].y: 1 -> 2
-    5  Left: assert(x == 0)    meet.pml:2:52
+    5  Left[0]: assert(x == 0)    meet.pml:2:52
          assert: (x == 0) (meet.pml:2:52)
        there is no variable nobody
 ";

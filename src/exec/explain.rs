@@ -114,14 +114,41 @@ pub struct Step {
 }
 
 impl Step {
-    /// What the user calls it, with the values of its parameters: `ask to own (n: node_2)`.
+    /// What the user calls it, with who takes it, if there are several like that, and the values of its parameters:
+    /// `Sender[1]: out!x`, `ask to own (n: node_2)`.
     pub fn title(&self) -> String {
+        let actors: Option<Vec<&Actor>> = self.by.iter().map(Option::as_ref).collect();
+        let name = match actors {
+            Some(actors) if !actors.is_empty() => told(&actors),
+            _ => self.name.clone(),
+        };
         if self.parameters.is_empty() {
-            return self.name.clone();
+            return name;
         }
         let values = self.parameters.iter().map(|(name, value)| format!("{name}: {value}"));
-        format!("{} ({})", self.name, values.collect::<Vec<_>>().join(", "))
+        format!("{name} ({})", values.collect::<Vec<_>>().join(", "))
     }
+}
+
+/// Actions with who takes them; who takes several in a row is named once, if it is one of several processes of a kind.
+fn told(actors: &[&Actor]) -> String {
+    let (mut text, mut last) = (String::new(), None);
+    for actor in actors {
+        let process = actor.process.as_str();
+        let goes_on = last.replace(process) == Some(process);
+        let is_numbered = process != actor.kind();
+        text += match goes_on && is_numbered {
+            true => "; ",
+            false if text.is_empty() => "",
+            false => " + ",
+        };
+        text += &match (is_numbered, goes_on) {
+            (false, _) => actor.action.clone(),
+            (true, true) => actor.does().to_owned(),
+            (true, false) => format!("{process}: {}", actor.does()),
+        };
+    }
+    text
 }
 
 /// An action's name without the process that is named at its beginning.
@@ -135,8 +162,22 @@ pub fn without_process<'n>(action: &'n str, process: &str) -> &'n str {
 pub struct Actor {
     /// The process, as states call it: `Sender[0]`.
     pub process: String,
+    /// What the user calls the action.
+    pub action: String,
     /// Whether it sends.
     pub sends: bool,
+}
+
+impl Actor {
+    /// What the process is one of: `Sender`.
+    fn kind(&self) -> &str {
+        self.process.split('[').next().unwrap_or(&self.process)
+    }
+
+    /// The action without the process.
+    pub fn does(&self) -> &str {
+        without_process(&self.action, self.kind())
+    }
 }
 
 /// An action and who takes it.

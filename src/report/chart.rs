@@ -4,7 +4,7 @@
 //! what leaves it goes to the one that takes that step. Without buffer both sides take one step.
 
 use super::Values;
-use crate::exec::{Actor, Step, StepOutcome, Value, without_process};
+use crate::exec::{Step, StepOutcome, Value};
 use std::collections::HashMap;
 
 /// Columns are as wide as what stands in them, within these bounds.
@@ -36,15 +36,10 @@ struct Row {
 impl Chart {
     /// The next step, with the values before and after it.
     pub fn add(&mut self, number: u64, step: &Step, (before, after): (&Values, &Values)) {
-        let parts: Vec<&str> = step.name.split(" + ").collect();
         let (mut actions, mut send) = (Vec::new(), Vec::new());
-        for (at, who) in step.by.iter().enumerate() {
-            let Some(Actor { process, sends }) = who else { continue };
-            let column = self.column(process);
-            let kind = process.split('[').next().unwrap_or(process);
-            let action = parts.get(at).copied().unwrap_or(&step.name);
-            actions.push((column, without_process(action, kind).to_owned()));
-            send.push(*sends);
+        for actor in step.by.iter().flatten() {
+            actions.push((self.column(&actor.process), actor.does().to_owned()));
+            send.push(actor.sends);
         }
         if actions.is_empty() {
             return;

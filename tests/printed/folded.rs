@@ -40,26 +40,26 @@ counterexample: assert: assertion failed in Sender: assert(sent < 9), 35 steps
          Sender[0] = line 3:28
          Receiver[1] = line 4
          Receiver[1].b = 0
-    1  Sender: m2s!1    counts.pml:3:34
+    1  Sender[0]: m2s!1    counts.pml:3:34
          m2s: <> -> <1>
          Sender[0]: line 3:28 -> line 3:43
-    2  Receiver: m2s?b    counts.pml:4:44
+    2  Receiver[1]: m2s?b    counts.pml:4:44
          m2s: <1> -> <>
          Receiver[1].b: 0 -> 1
-    3  Sender: sent++    counts.pml:3:43
+    3  Sender[0]: sent++    counts.pml:3:43
          sent: 0 -> 1
          Sender[0]: line 3:43 -> line 3:51
-    4  Sender: assert(sent < 9)    counts.pml:3:51
+    4  Sender[0]: assert(sent < 9)    counts.pml:3:51
          Sender[0]: line 3:51 -> line 3:28
   ...  steps 1-4 again 7 times, to step 32
          sent: 1 -> 8
-   33  Sender: m2s!1    counts.pml:3:34
+   33  Sender[0]: m2s!1    counts.pml:3:34
          m2s: <> -> <1>
          Sender[0]: line 3:28 -> line 3:43
-   34  Sender: sent++    counts.pml:3:43
+   34  Sender[0]: sent++    counts.pml:3:43
          sent: 8 -> 9
          Sender[0]: line 3:43 -> line 3:51
-   35  Sender: assert(sent < 9)    counts.pml:3:51
+   35  Sender[0]: assert(sent < 9)    counts.pml:3:51
          assert: (sent < 9) (counts.pml:3:51)
 
 counts.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 9) at
@@ -82,11 +82,11 @@ counts.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 9) at
 counterexample: assert: assertion failed in Sender: assert(sent < 9), 35 steps
     0  initial state
          sent = 0
-    3  Sender: sent++    counts.pml:3:43
+    3  Sender[0]: sent++    counts.pml:3:43
          sent: 0 -> 1
   ...  step 3 again 8 times, to step 34
          sent: 1 -> 9
-   35  Sender: assert(sent < 9)    counts.pml:3:51
+   35  Sender[0]: assert(sent < 9)    counts.pml:3:51
          assert: (sent < 9) (counts.pml:3:51)
   after    35 steps (shortest)
   with     sent = 9
@@ -105,24 +105,24 @@ counterexample: low: 40 steps, then 22 steps again and again
          claim low = state 0
          n = 0
          P[0] = line 3
-    1  P: n < 20    loops.pml:4:6
+    1  P[0]: n < 20    loops.pml:4:6
          P[0]: line 3 -> line 4
-    2  P: n++    loops.pml:4:16
+    2  P[0]: n++    loops.pml:4:16
          n: 0 -> 1
          P[0]: line 4 -> line 3
   ...  steps 1-2 again 19 times, to step 40
          n: 1 -> 20
        <<<the loop starts here>>>
-   41  P: n >= 20 && n < 30    loops.pml:5:6
+   41  P[0]: n >= 20 && n < 30    loops.pml:5:6
          P[0]: line 3 -> line 5
-   42  P: n++    loops.pml:5:27
+   42  P[0]: n++    loops.pml:5:27
          n: 20 -> 21
          P[0]: line 5 -> line 3
   ...  steps 41-42 again 9 times, to step 60
          n: 21 -> 30
-   61  P: n == 30    loops.pml:6:6
+   61  P[0]: n == 30    loops.pml:6:6
          P[0]: line 3 -> line 6
-   62  P: n = 20    loops.pml:6:17
+   62  P[0]: n = 20    loops.pml:6:17
          n: 30 -> 20
          P[0]: line 6 -> line 3
        from here it goes on as after step 40

@@ -75,7 +75,7 @@ behind step 34 of the counterexample to assert: assertion failed in Sender:
        Sender[0] = line 3:51
        Receiver[1] = line 4
        Receiver[1].b = 1
-   35  Sender: assert(sent < 9)
+   35  Sender[0]: assert(sent < 9)
        assert: (sent < 9) (counts.pml:3:51)
        with sent = 9
 ";
@@ -88,10 +88,10 @@ at the start of the counterexample to assert: assertion failed in Sender:
        Sender[0] = line 3:28
        Receiver[1] = line 4
        Receiver[1].b = 0
-    1  Sender: m2s!1
+    1  Sender[0]: m2s!1
        m2s: <> -> <1>
        Sender[0]: line 3:28 -> line 3:43
-    2  Sender: sent++
+    2  Sender[0]: sent++
        sent: 0 -> 1
        Sender[0]: line 3:43 -> line 3:51
 ";
@@ -104,15 +104,15 @@ behind step 34 of the counterexample to assert: assertion failed in Sender:
        Sender[0] = line 3:51
        Receiver[1] = line 4
        Receiver[1].b = 1
-       [0] Receiver: m2s?b    counts.pml:4:44
-       [1] Sender: assert(sent < 9)    counts.pml:3:51, fails
-       [2] Sender: assert(sent < 9)    counts.pml:3:51
-step 0 to 2, or b, s, l, h (help), q:        [0] Receiver: m2s?b    counts.pml:4:44
-       [1] Sender: assert(sent < 9)    counts.pml:3:51, fails
-       [2] Sender: assert(sent < 9)    counts.pml:3:51
+       [0] Receiver[1]: m2s?b    counts.pml:4:44
+       [1] Sender[0]: assert(sent < 9)    counts.pml:3:51, fails
+       [2] Sender[0]: assert(sent < 9)    counts.pml:3:51
+step 0 to 2, or b, s, l, h (help), q:        [0] Receiver[1]: m2s?b    counts.pml:4:44
+       [1] Sender[0]: assert(sent < 9)    counts.pml:3:51, fails
+       [2] Sender[0]: assert(sent < 9)    counts.pml:3:51
 step 0 to 2, or b, s, l, h (help), q:        a number takes that step, b goes back to the last choice,
        s shows the state, l lists the steps, q ends
-step 0 to 2, or b, s, l, h (help), q:    35  Sender: assert(sent < 9)
+step 0 to 2, or b, s, l, h (help), q:    35  Sender[0]: assert(sent < 9)
        assert: (sent < 9) (counts.pml:3:51)
        with sent = 9
 ";

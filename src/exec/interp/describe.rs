@@ -6,7 +6,8 @@ use super::steps::Taken;
 use crate::exec::{Actor, Standing, Value, without_process};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Action, Communication, Domain, Instance, Owner, ProcessId, Program, Scalar, Type, TypeId,
+    Action, Communication, Domain, Instance, Owner, ProcessId, Program, Scalar, Stmt, StmtKind,
+    Type, TypeId,
 };
 
 impl Interp {
@@ -147,7 +148,10 @@ impl Interp {
             let about = &self.program.processes[instance.process];
             let location = &about.locations[at];
             let leads_on = |action: &&Action| {
-                action.edge.is_some_and(|it| it.process == instance.process && it.from == at)
+                let is_here =
+                    action.edge.is_some_and(|it| it.process == instance.process && it.from == at);
+                // To be gone is all that one can do who has come to its end.
+                is_here && !matches!(action.body[..], [Stmt { kind: StmtKind::Exit, .. }])
             };
             let way = |action: &Action| {
                 let name = without_process(&action.name, &about.name).to_owned();
@@ -167,7 +171,7 @@ impl Interp {
         let own = || self.program.processes[mover.process].name.clone();
         let process = named.map_or_else(own, |(_, name)| name);
         let sends = matches!(action.communication, Some(Communication::Send { .. }));
-        Some(Actor { process, sends })
+        Some(Actor { process, action: action.name.clone(), sends })
     }
 
     /// The values of an action's parameters, with the users' names for these.
