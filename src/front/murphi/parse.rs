@@ -221,8 +221,10 @@ impl<'a> Parser<'a> {
     /// Whether a name comes with what it is declared to be.
     fn begins_declaration(&self) -> bool {
         let mut ahead = self.clone();
-        let is_word_of_a_rule =
-            || ["assume", "cover", "liveness"].iter().any(|it| self.is_word(it));
+        let is_word_of_a_rule = || {
+            ["assume", "cover", "liveness"].iter().any(|it| self.is_word(it))
+                || self.meant_to_begin_a_rule().is_some()
+        };
         self.kind() == TokenKind::Name
             && (!is_word_of_a_rule()
                 || ahead.advance().is_ok()

@@ -81,13 +81,18 @@ impl<'a> Parser<'a> {
 
     /// What is wrong with what stands where a rule is wanted: it is nearly the word that begins one, or a statement.
     fn no_rule(&self) -> Diagnostic {
-        let words = ["rule", "ruleset", "startstate", "invariant", "alias", "choose"];
-        let meant = nearest::meant(&self.text(self.here()).to_lowercase(), words.into_iter());
-        let statement =
-            "a statement stands here outside rules: is an `end` before it one too many?";
+        let statement = || {
+            "a statement stands here outside rules: is an `end` before it one too many?".to_owned()
+        };
         let error = self.unexpected("a rule, a start state or an invariant");
         Diagnostic { span: self.here(), ..error }
-            .help(meant.unwrap_or_else(|| statement.to_owned()))
+            .help(self.meant_to_begin_a_rule().unwrap_or_else(statement))
+    }
+
+    /// The advice to write a word that begins a rule or the like, if what is next is like one.
+    pub(super) fn meant_to_begin_a_rule(&self) -> Option<String> {
+        let words = ["rule", "ruleset", "startstate", "invariant", "alias", "choose"];
+        nearest::meant(&self.text(self.here()).to_lowercase(), words.into_iter())
     }
 
     /// Rules up to the end of what encloses them.
