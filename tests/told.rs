@@ -309,6 +309,23 @@ active [2] proctype P() { byte v; atomic { v = y + 1; x = v + 1; y = x }; assert
 }
 
 #[test]
+fn what_a_process_does_in_one_step_has_as_many_lines_in_a_chart_as_it_takes() {
+    let model = "byte first_of_many, second_of_many;
+active proctype P() {
+  atomic { first_of_many = second_of_many + 1; second_of_many = first_of_many + 1 };
+  assert(false)
+}
+";
+    let wanted = "counterexample: assert: assertion failed in P: assert(false), 2 steps
+ step  P[0]
+    1  first_of_many = second_of_many + 1;
+       second_of_many = first_of_many + 1
+    2  assert(false)
+";
+    assert_eq!(traced(model, &["--msc"]), wanted);
+}
+
+#[test]
 fn who_has_come_to_its_end_waits_for_nothing() {
     let model = "byte x;
 proctype P() { x == 1 }

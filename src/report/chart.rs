@@ -27,8 +27,8 @@ pub(super) struct Chart {
 /// A step.
 struct Row {
     number: u64,
-    /// The columns of those who take part, each with what it does.
-    actions: Vec<(usize, String)>,
+    /// The columns of those who take part, each with what it does, in one line or more.
+    actions: Vec<(usize, Vec<String>)>,
     /// From where the message comes that is received in the first of these, and which step sent it.
     from: Option<(usize, u64)>,
 }
@@ -38,7 +38,7 @@ impl Chart {
     pub fn add(&mut self, number: u64, step: &Step, (before, after): (&Values, &Values)) {
         let (mut actions, mut send) = (Vec::new(), Vec::new());
         for actor in step.by.iter().flatten() {
-            actions.push((self.column(&actor.process), actor.does().to_owned()));
+            actions.push((self.column(&actor.process), vec![actor.does().to_owned()]));
             send.push(actor.sends);
         }
         if actions.is_empty() {
@@ -52,10 +52,10 @@ impl Chart {
         let from = match meets {
             true => Some((actions[1].0, number)),
             false => {
-                let text = actions.iter().map(|(_, it)| it.as_str()).collect::<Vec<_>>().join("; ");
-                actions = vec![(actions[0].0, text)];
+                let column = actions[0].0;
+                actions = vec![(column, sequence(actions.into_iter().flat_map(|it| it.1)))];
                 match step.outcome {
-                    StepOutcome::Successor(_) => self.messages(actions[0].0, number, before, after),
+                    StepOutcome::Successor(_) => self.messages(column, number, before, after),
                     StepOutcome::Fault(_) => None,
                 }
             }
@@ -119,18 +119,36 @@ impl Chart {
         let mut starts = Vec::new();
         for (column, name) in self.columns.iter().enumerate() {
             starts.push(at);
-            let texts = rows.iter().flat_map(|it| &it.actions).filter(|it| it.0 == column);
-            let widest = texts.map(|(_, text)| text.chars().count()).max().unwrap_or(0);
+            let actions = rows.iter().flat_map(|it| &it.actions).filter(|it| it.0 == column);
+            let texts = actions.flat_map(|(_, lines)| lines);
+            let widest = texts.map(|it| it.chars().count()).max().unwrap_or(0);
             at += widest.max(name.chars().count()).clamp(NARROW, WIDE) + 2;
         }
         starts
     }
 
     fn row(&self, row: &Row, starts: &[usize]) -> String {
-        let mut texts = vec!["|".to_owned(); self.columns.len()];
-        for (column, text) in &row.actions {
-            texts[*column].clone_from(text);
+        let most = row.actions.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0);
+        let mut out = self.first_line(row, starts);
+        for further in 1..most {
+            out += &line("", starts, &self.texts(row, further));
         }
+        out
+    }
+
+    /// What stands in each column in a line of a row.
+    fn texts(&self, row: &Row, number: usize) -> Vec<String> {
+        let mut texts = vec!["|".to_owned(); self.columns.len()];
+        for (column, lines) in &row.actions {
+            if let Some(line) = lines.get(number) {
+                texts[*column].clone_from(line);
+            }
+        }
+        texts
+    }
+
+    fn first_line(&self, row: &Row, starts: &[usize]) -> String {
+        let mut texts = self.texts(row, 0);
         let (to, number) = (row.actions[0].0, format!("{:>5}", row.number));
         let Some((from, sent)) = row.from.filter(|it| it.0 != to) else {
             return line(&number, starts, &texts);
@@ -152,6 +170,23 @@ impl Chart {
         }
         line(&number, starts, &texts)
     }
+}
+
+/// What a process does in one step, one after the other, in lines as wide as a column may be.
+fn sequence(actions: impl Iterator<Item = String>) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for action in actions {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + action.chars().count() + 3 <= WIDE => {
+                *line += &format!("; {action}");
+            }
+            last => {
+                last.into_iter().for_each(|line| line.push(';'));
+                lines.push(action);
+            }
+        }
+    }
+    lines
 }
 
 /// What lies between the ends of an arrow, with a label in it.
