@@ -328,7 +328,13 @@ fn a_wrong_command_line_is_refused() {
         (&["check", "model.dve", "-m10000"], "--memory SIZE"),
         (&["-search", "-ltl", "p", "model.dve"], "`spillway check MODEL`"),
         (&["check", "-ndl", "model.dve"], "--no-deadlock"),
-        (&["check", "model.dve", "-n", "-l"], "--non-progress"),
+        (&["check", "-sym3", "model.dve"], "`--symmetry exact` or"),
+        (&["check", "model.dve", "--symmetry-reduction=off"], "--symmetry off"),
+        (&["check", "model.dve", "--max-errors", "3"], "--keep-going"),
+        (&["check", "model.dve", "-o3"], "--reduce LIST"),
+        (&["check", "model.dve", "-n"], "is not listed"),
+        (&["simulate", "model.dve", "-n7"], "--seed N"),
+        (&["check", "model.dve", "-y", "-l"], "--non-progress"),
         (&["model.dve"], "`spillway check model.dve`"),
     ] {
         bench.run(args).refused(2, &[said]);
@@ -345,6 +351,8 @@ fn a_wrong_command_line_is_refused() {
     for (model, define, said) in [
         ("m.pml", "SIEZ=3", "did you mean `SIZE`?"),
         ("m.pml", "SAFETY=1", "is nowhere in the model"),
+        ("m.pml", "NFAIR=3", "`--fair weak`"),
+        ("m.pml", "HC4=1", "states are exact"),
         ("m.m", "siz=3", "did you mean `size`?"),
         ("m.m", "many=3", "its constants are `size`"),
     ] {

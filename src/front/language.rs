@@ -47,8 +47,9 @@ impl Habit {
         Habit { flag, here }
     }
 
-    /// Whether it is what was typed.
+    /// Whether it is what was typed, a value behind `=` aside.
     pub fn is(&self, typed: &str) -> bool {
+        let typed = typed.split('=').next().unwrap_or(typed);
         match self.flag.strip_suffix('#') {
             None => typed == self.flag,
             Some(flag) => {

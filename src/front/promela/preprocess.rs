@@ -6,6 +6,7 @@
 //! stands, for messages, where the macro is used.
 
 use super::condition;
+use super::habits;
 use super::lex::lex;
 use super::token::{Kind, Token};
 use crate::diag::Diagnostic;
@@ -138,7 +139,7 @@ impl Preprocessor<'_> {
         let macros: BTreeSet<&str> = self.macros.keys().filter(is_own).map(|it| &**it).collect();
         let macros: Vec<&str> = macros.into_iter().collect();
         let message = format!("{} is defined, and is nowhere in the model", quote(name));
-        let help = nearest::help(name, &macros, "macros");
+        let help = habits::of_macro(name).unwrap_or_else(|| nearest::help(name, &macros, "macros"));
         Some(Diagnostic::error(Span::default(), message).help(help))
     }
 
