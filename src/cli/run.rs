@@ -1,6 +1,6 @@
 //! `check` and `resume`: one sitting of a search, from the directory to the exit code.
 
-use super::args::{CheckArgs, ResumeArgs, RunArgs};
+use super::args::{CheckArgs, CheckKind, ModelArgs, ResumeArgs, RunArgs, RunsArgs};
 use super::failure::{self, Failure};
 use super::progress::{self, Display};
 use super::signals::Signals;
@@ -24,15 +24,36 @@ pub(super) fn check(args: &CheckArgs, model: TextModel) -> Ending {
         let help = "--ltl, --automaton, --acceptance and --non-progress ask about them";
         return Err(Failure::wrong(format!("{why}\n  help: {help}")));
     }
+    check_but((args, None), model)
+}
+
+/// The same of errors in steps alone, where every run that meets none is known to have the property of this name.
+pub(super) fn check_errors(args: &CheckArgs, known: &str, is_dir_taken: bool) -> Ending {
+    let args = CheckArgs {
+        model: ModelArgs { no_claim: true, ..args.model.clone() },
+        runs: RunsArgs::default(),
+        dir: args.dir.clone().filter(|_| !is_dir_taken),
+        only: vec![CheckKind::Assert, CheckKind::Error],
+        ..args.clone()
+    };
+    // What there is to warn of in it was told before.
+    let (model, _) = super::model::open_quietly(&args.model)?;
+    check_but((&args, Some(known)), model)
+}
+
+/// How a search is begun, and a property of the model that is known to hold.
+type Begun<'a> = (&'a CheckArgs, Option<&'a str>);
+
+fn check_but(how: Begun<'_>, model: TextModel) -> Ending {
     match session::fewer(&model) {
-        None => search_all(args, model),
+        None => search_all(how, model),
         Some(options) => {
             let (fewer, _) = TextModel::load(model.language, model.sources.clone(), options)?;
-            match begin(args, fewer, true)? {
+            match begin(how, fewer, true)? {
                 Ended::With(code) => Ok(code),
                 Ended::OutOfSlots => {
                     say("more processes run than expected; searching with room for more");
-                    search_all(args, model)
+                    search_all(how, model)
                 }
             }
         }
@@ -47,18 +68,23 @@ enum Ended {
     OutOfSlots,
 }
 
-fn search_all(args: &CheckArgs, model: TextModel) -> Ending {
-    match begin(args, model, false)? {
+fn search_all(how: Begun<'_>, model: TextModel) -> Ending {
+    match begin(how, model, false)? {
         Ended::With(code) => Ok(code),
         Ended::OutOfSlots => unreachable!("such a search reports that there are too few slots"),
     }
 }
 
-fn begin(args: &CheckArgs, model: TextModel, may_lack_slots: bool) -> Result<Ended, Failure> {
+fn begin(
+    (args, known): Begun<'_>,
+    model: TextModel,
+    may_lack_slots: bool,
+) -> Result<Ended, Failure> {
     let wanted = reduce::wanted(&args.reductions, args.keep_going)?;
     let (model, _) = model.in_key_order(args.key_order.into())?;
     let limits = args.limits();
-    let about = model.about(&limits);
+    let mut about = model.about(&limits);
+    about.scope.unchecked.retain(|it| Some(it.name.as_str()) != known);
     refuse_nothing(&about)?;
     trail::refuse(args.run.spin_trail.as_deref(), &model)?;
     let budget = args.run.budget(false);
@@ -181,10 +207,11 @@ impl Sitting<'_> {
         if stopped {
             self.session.directory.keep();
         }
+        let is_whole = self.session.scope().unchecked.is_empty();
         let told = self.tell(outcome.verdict, &control);
         self.say_what_is_kept(stopped, outcome.levels.is_empty());
         told?;
-        Ok(Ended::With(judge(self.args, code, self.model)))
+        Ok(Ended::With(judge(self.args.strict, code, is_whole)))
     }
 
     /// Searches for a shorter counterexample, if that is wanted. Where that does not come to its end, what was
@@ -273,9 +300,8 @@ impl Sitting<'_> {
 }
 
 /// The exit code of a search of a model that ends with `code`; what it did not check is told where it counts.
-pub(super) fn judge(args: &RunArgs, code: u8, model: &TextModel) -> u8 {
-    let is_whole = model.interp.program().unchecked.is_empty();
-    if !args.strict || code != failure::VERIFIED || is_whole {
+pub(super) fn judge(strict: bool, code: u8, is_whole: bool) -> u8 {
+    if !strict || code != failure::VERIFIED || is_whole {
         return code;
     }
     say("with --strict what is NOT checked counts as violated");

@@ -8,6 +8,7 @@
 
 use super::{Action, Arena, Control, ExprKind, Location, LocationId, Urgency};
 use crate::source::Span;
+use std::collections::BTreeSet;
 
 /// An automaton of guarded moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +32,16 @@ pub struct ClaimMove {
     pub action: Action,
 }
 
+impl ClaimMove {
+    /// Whether it can be taken whatever is read.
+    fn is_free(&self) -> bool {
+        match &self.action.guard {
+            None => !self.action.control.otherwise && self.action.body.is_empty(),
+            Some(guard) => matches!(guard.kind, ExprKind::Constant(value) if value != 0),
+        }
+    }
+}
+
 impl Claim {
     /// Whether a location is the end of it.
     pub fn is_end(&self, at: LocationId) -> bool {
@@ -39,13 +50,26 @@ impl Claim {
 
     /// Whether it accepts every run that brings it to a location: it may stay there whatever it reads, and accepts.
     pub fn accepts_all(&self, at: LocationId) -> bool {
-        let is_free = |it: &ClaimMove| match &it.action.guard {
-            None => !it.action.control.otherwise && it.action.body.is_empty(),
-            Some(guard) => matches!(guard.kind, ExprKind::Constant(value) if value != 0),
-        };
-        let Location { accepting, urgency, .. } = &self.locations[at];
+        self.locations[at].accepting && self.may_stay(at)
+    }
+
+    /// Whether it can follow every run, whatever it reads: so in its product all states of the system are come to.
+    pub fn follows_all(&self) -> bool {
+        let (mut open, mut known) = (vec![self.start], BTreeSet::from([self.start]));
+        while let Some(at) = open.pop() {
+            if self.may_stay(at) {
+                return true;
+            }
+            let free = self.moves.iter().filter(|it| it.from == at && it.is_free());
+            open.extend(free.map(|it| it.to).filter(|&to| known.insert(to)));
+        }
+        false
+    }
+
+    /// Whether it may stay at a location whatever it reads.
+    fn may_stay(&self, at: LocationId) -> bool {
         let mut stays = self.moves.iter().filter(|it| it.from == at && it.to == at);
-        *accepting && *urgency == Urgency::Free && stays.any(is_free)
+        self.locations[at].urgency == Urgency::Free && stays.any(ClaimMove::is_free)
     }
 
     /// Lets it stay at its end for ever, which is accepting: so it is an automaton about whole runs, and what brings it

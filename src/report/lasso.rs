@@ -1,23 +1,33 @@
-//! Runs that go on for ever, as text and as JSON: a way to where it begins to repeat, and what is repeated.
+//! Runs that violate a property, as text and as JSON: a way to where it begins to repeat, and what is repeated; or a way to
+//! where it is violated whatever follows.
 
-use super::json;
+use super::json::step as step_as_json;
 use super::numbers::count;
-use super::rows::wrapped;
+use super::rows::{row, wrapped};
+use super::scene::Scene;
 use super::steps::{Course, View, Visit, write_steps};
 use crate::exec::{Explain, Step, StepOutcome};
 use crate::source::Sources;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A run of a model, step by step, as its reference semantics take it.
 pub struct Run<'m> {
     /// Describes its states.
     pub model: &'m dyn Explain,
-    /// The start, then each step; the last leads back.
+    /// The start, then each step.
     pub steps: Vec<Step>,
-    /// The number of the step behind which what is repeated begins.
-    pub back: usize,
+    /// What comes behind them.
+    pub end: RunEnd,
     /// Whether it is known that there is no shorter one.
     pub is_shortest: bool,
+}
+
+/// How a run that violates a property goes on behind the steps that are shown.
+pub enum RunEnd {
+    /// As behind the step of this number: the last one leads back there.
+    LoopBehind(usize),
+    /// In whatever way: it is violated by then, where it looks so.
+    Decided(Box<Scene>),
 }
 
 /// How long a run is, up to where it repeats and from there.
@@ -42,28 +52,60 @@ impl Run<'_> {
     /// How long it is.
     pub fn length(&self) -> String {
         let perhaps = if self.is_shortest { "" } else { "; there may be a shorter one" };
-        let round = (self.steps.len() - 1 - self.back) as u64;
-        length(self.back as u64, round) + perhaps
+        let last = self.steps.len() as u64 - 1;
+        let length = match self.end {
+            RunEnd::LoopBehind(back) => length(back as u64, last - back as u64),
+            RunEnd::Decided(_) => format!("{}, whatever follows", count(last, "step")),
+        };
+        length + perhaps
     }
 
     /// As text.
     pub fn text(&self, (sources, view): (&Sources, &View), name: &str) -> String {
         let mut out = wrapped("", &format!("counterexample: {name}: {}", self.length()));
+        let loop_start = self.loop_start();
         let course = Course {
             last: self.steps.len() as u64 - 1,
-            loop_start: Some(self.back as u64),
+            loop_start: loop_start.map(|it| it as u64),
             each: &|visit| self.each(visit),
         };
         write_steps((sources, view), &course, &mut |text| out += text);
-        out + &format!("       from here it goes on as after step {}\n", self.back)
+        out + &match loop_start {
+            Some(back) => format!("       from here it goes on as after step {back}\n"),
+            None => "       whatever follows now, the property is violated\n".to_owned(),
+        }
+    }
+
+    /// In rows: how long it is, and what it looks like where it is violated whatever follows.
+    pub fn rows(&self) -> String {
+        let scene = self.scene().map_or(String::new(), Scene::rows);
+        row("after", &self.length()) + &scene
     }
 
     /// As JSON.
     pub fn json(&self, sources: &Sources) -> Value {
         let mut steps = Vec::new();
         self.each(&mut |step, values| {
-            steps.push(json::step(sources, steps.len() as u64, step, values));
+            steps.push(step_as_json(sources, steps.len() as u64, step, values));
         });
-        serde_json::json!({ "loop_start": self.back, "steps": steps })
+        let [operands, ends_at] = self.scene().map_or([json!({}), json!([])], Scene::members);
+        json!({
+            "loop_start": self.loop_start(), "operands": operands, "ends_at": ends_at, "steps": steps,
+        })
+    }
+
+    /// The number of the step behind which what is repeated begins, if it is not violated before.
+    pub fn loop_start(&self) -> Option<usize> {
+        match self.end {
+            RunEnd::LoopBehind(back) => Some(back),
+            RunEnd::Decided(_) => None,
+        }
+    }
+
+    fn scene(&self) -> Option<&Scene> {
+        match &self.end {
+            RunEnd::LoopBehind(_) => None,
+            RunEnd::Decided(scene) => Some(scene),
+        }
     }
 }

@@ -8,6 +8,7 @@ mod json;
 mod lasso;
 mod numbers;
 mod rows;
+mod scene;
 mod scope;
 mod steps;
 mod text;
@@ -19,9 +20,10 @@ pub use json::{
     result, scope as scope_as_json, shortened, unchecked, write_result as write_json_result,
     write_trace as write_json_trace,
 };
-pub use lasso::Run;
+pub use lasso::{Run, RunEnd};
 pub use numbers::{count, grouped};
 pub use rows::{row, wrapped};
+pub use scene::Scene;
 pub use scope::{Missed, Scope};
 pub use steps::View;
 pub use text::{

@@ -9,6 +9,9 @@ use crate::ir::{Assertions, Program, PropertyKind, Stmt, StmtKind};
 use crate::search::{Checks, Outcome};
 use crate::source::{Place, Sources};
 
+const ASSERTIONS: &str = "assertions";
+const INVARIANTS: &str = "invariants";
+
 /// What was looked for, and what not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
@@ -74,15 +77,33 @@ impl Scope {
         }
         let invariants = has(program, |kind| matches!(kind, PropertyKind::Invariant(_)));
         let given = |there: bool, word, why| if there { Ok(word) } else { Err(why) };
-        let assertions = given(asserts(program), "assertions", "the model has no assertion");
+        let assertions = given(asserts(program), ASSERTIONS, "the model has no assertion");
         scope.add(checks.assertions, assertions);
-        scope.add(checks.invariants, given(invariants, "invariants", "the model has no invariant"));
+        scope.add(checks.invariants, given(invariants, INVARIANTS, "the model has no invariant"));
         scope.add(checks.faults, Ok("run-time errors"));
-        let claim = claim.map(|name| format!("never claim {name}"));
+        let claim = claim_word(program);
         let no_claim = "there is no never claim to search with";
         scope.add(checks.claims, claim.as_deref().ok_or(no_claim));
         scope.unchecked = Missed::all(program, sources);
         scope
+    }
+
+    /// What a search for runs of `program`, with the automaton that is its claim, looks for beside that; errors in steps are, if all
+    /// steps were looked at.
+    pub fn of_runs(program: &Program, errors: bool, sources: &Sources) -> Scope {
+        let of_states = |kind: &PropertyKind| matches!(kind, PropertyKind::AssertionAt { .. });
+        let assertions = errors && !has(program, of_states);
+        let checks = Checks { claims: true, assertions, faults: errors, ..Checks::NONE };
+        let mut scope = Scope::of(program, &checks, sources);
+        // The property itself has a name of its own in such a report.
+        scope.checked.retain(|it| Some(it) != claim_word(program).as_ref());
+        scope.impossible.clear();
+        scope
+    }
+
+    /// Whether what the model asserts, or says of its states, is not looked for.
+    pub fn leaves_out_asked(&self) -> bool {
+        self.left_out.iter().any(|it| [ASSERTIONS, INVARIANTS].contains(&it.as_str()))
     }
 
     /// What a search of a model that came from no text looks for.
@@ -91,8 +112,8 @@ impl Scope {
         scope.add(checks.deadlock, Ok("deadlocks"));
         let properties = model.properties();
         for (wanted, kind, word, none) in [
-            (checks.assertions, "assert", "assertions", "the model has no assertion"),
-            (checks.invariants, "invariant", "invariants", "the model has no invariant"),
+            (checks.assertions, "assert", ASSERTIONS, "the model has no assertion"),
+            (checks.invariants, "invariant", INVARIANTS, "the model has no invariant"),
         ] {
             let there = properties.iter().any(|it| it.kind == kind);
             scope.add(wanted, if there { Ok(word) } else { Err(none) });
@@ -160,6 +181,10 @@ fn claim_of(program: &Program) -> Option<&str> {
     let mut properties = program.properties.values();
     let claim = properties.find(|it| matches!(it.kind, PropertyKind::Claim(_)));
     claim.map(|it| it.name.as_str())
+}
+
+fn claim_word(program: &Program) -> Option<String> {
+    claim_of(program).map(|name| format!("never claim {name}"))
 }
 
 /// Whether a program asserts anything.

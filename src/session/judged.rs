@@ -88,6 +88,18 @@ impl<'p, 'm> Judged<'p, 'm> {
         shortest(all_steps.model(), &accepts, found.clone(), limits, control).map(Some)
     }
 
+    /// Where a run, whose steps these are, is violated whatever follows, if it comes there: the number of the step behind which
+    /// that can be read first, and the state. The automaton of the run may read it later.
+    pub fn decided(&self, steps: &[Step]) -> Option<(usize, Vec<u8>)> {
+        let state = |step: &Step| match &step.outcome {
+            StepOutcome::Successor(state) => Some(state.clone()),
+            StepOutcome::Fault(_) => None,
+        };
+        let states: Vec<Vec<u8>> = steps.iter().map_while(state).collect();
+        let at = states.iter().position(|it| self.product.is_decided(it))?;
+        Some((at, states[at].clone()))
+    }
+
     /// A run as it is shown; where it is to be fair, it is seen that it is.
     pub fn replay(&self, lasso: &Lasso) -> spill::Result<Shown> {
         let fair = self.fair.as_ref().filter(|it| it.processes() > 0);

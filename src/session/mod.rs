@@ -51,7 +51,7 @@ pub use text::{TextModel, read_text};
 pub use watched::{Fairness, Kept, Wanted, Watched};
 
 use crate::exec::{Violation, keeps_depth};
-use crate::report::{Report, Shortened, ViolationReport};
+use crate::report::{Report, Scope, Shortened, ViolationReport};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::{CacheSize, Rebuilt, Settings, cache_states_max};
 use crate::search::parts::StorePart;
@@ -127,6 +127,11 @@ impl<'m> Session<'m> {
     /// The model as it is searched.
     pub fn searched(&self) -> &Searched<'m> {
         &self.searched
+    }
+
+    /// What was looked for, and what not.
+    pub fn scope(&self) -> &Scope {
+        &self.about.scope
     }
 
     /// Searches to the end, or until `control` says to stop: from a checkpoint, if there is one.

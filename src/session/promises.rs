@@ -7,7 +7,7 @@ use super::liveness::Shown;
 use super::pursuit::{Pursuit, Target};
 use super::{Directory, Error, Job};
 use crate::exec::Model;
-use crate::report::{Promise, Run};
+use crate::report::{Promise, Run, RunEnd};
 use crate::search::lasso::{Lasso, ProbeLimits, Probed, probe};
 use crate::search::{Control, Limits, MemoryPlan, Storage};
 use std::path::{Path, PathBuf};
@@ -82,8 +82,9 @@ impl<'m> Promised<'m> {
     pub fn run(&self) -> Result<Option<Run<'_>>, Error> {
         let Probed::Found(lasso) = &self.found else { return Ok(None) };
         let shown = Shown::of(&self.avoiding, lasso).map_err(Error::Sample)?;
-        let (steps, back) = (shown.steps, shown.back);
-        Ok(Some(Run { model: self.avoiding.explained(), steps, back, is_shortest: false }))
+        let end = RunEnd::LoopBehind(shown.back);
+        let (model, steps) = (self.avoiding.explained(), shown.steps);
+        Ok(Some(Run { model, steps, end, is_shortest: false }))
     }
 
     /// The same for a report.

@@ -9,6 +9,7 @@ use crate::ir::{Program, PropertyKind};
 use crate::ltl::{self, Automaton, Formula, hoa};
 use crate::reduce::claim::EndedRuns;
 use crate::reduce::{Refused, Wished};
+use crate::report::Scope;
 use crate::search::Limits;
 use crate::source::Sources;
 use rkyv::{Archive, Deserialize, Serialize};
@@ -76,6 +77,16 @@ impl Kept {
             Wanted::Labels(Label::Accept) => Kept::Accept,
             Wanted::Labels(Label::Progress) => Kept::Progress,
         })
+    }
+
+    /// The flag that asks so.
+    pub fn flag(&self) -> &'static str {
+        match self {
+            Kept::Formula(_) => "--ltl",
+            Kept::Automaton(..) => "--automaton",
+            Kept::Accept => "--acceptance",
+            Kept::Progress => "--non-progress",
+        }
     }
 
     /// What that asks.
@@ -194,6 +205,18 @@ impl Watched {
         let wished = Wished { runs: Some(wanted.ended()), ..Wished::default() };
         let model = TextModel { wished, ..model };
         Ok((Watched { model, name, automaton, kept, counts_steps, asked_in }, warnings))
+    }
+
+    /// What is said of a search: where it came through all states with all their steps, and met no error, that there is none is
+    /// known as well, if the automaton can follow every run.
+    pub fn scope(&self, came_through: bool) -> Scope {
+        let program = self.model.interp.program();
+        let claims = program.properties.values().filter_map(|it| match &it.kind {
+            PropertyKind::Claim(claim) => Some(claim),
+            _ => None,
+        });
+        let is_followed = claims.fold(true, |so_far, it| so_far && it.follows_all());
+        Scope::of_runs(program, came_through && is_followed, &self.model.sources)
     }
 
     /// What of a state space is looked at while its states are reached: nothing but whether the automaton accepts whatever

@@ -33,6 +33,12 @@ pub struct Told {
 }
 
 impl Told {
+    /// Whether a run is shown that violates the property: with its loop, or to where it does not matter what follows.
+    pub fn shows_a_run(&self) -> bool {
+        let has = |it| self.out.contains(it);
+        has("<<<the loop starts here>>>") || has("whatever follows now, the property is violated")
+    }
+
     /// What was printed, where lines that belong together are one.
     pub fn flat(&self) -> String {
         self.out.replace("\n           ", " ")

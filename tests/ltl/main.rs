@@ -12,6 +12,7 @@ mod automata;
 mod bench;
 mod checked;
 mod cycles;
+mod decided;
 mod digraph;
 mod early;
 mod fair;

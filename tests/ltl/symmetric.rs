@@ -222,7 +222,7 @@ fn a_loop_among_states_that_are_alike_is_shown_as_it_comes_back() {
 #[test]
 fn a_loop_is_gone_round_until_it_comes_back_with_the_names_that_it_began_with() {
     let bench = Bench::of([("ring.m", RING)]);
-    let formula = "[] !(forall p: P do !isundefined(after[p]) & after[p] != p end)";
+    let formula = "[]<> !(forall p: P do !isundefined(after[p]) & after[p] != p end)";
     let told = bench.run(&["check", "ring.m", "--ltl", formula, "--reduce", "symmetry"]);
     assert_eq!((told.code, &*told.err), (1, ""));
     // Three steps for each of the five who have the token.

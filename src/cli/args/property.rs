@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// What is asked of runs.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[group(id = "property", multiple = false, conflicts_with_all = ["claim", "no_claim"])]
 pub struct PropertyArgs {
     /// A formula of linear temporal logic over the model's variables and locations, or the name of one of the model's,
@@ -39,7 +39,7 @@ impl PropertyArgs {
 }
 
 /// A property that is checked.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct RunsArgs {
     #[command(flatten)]
     pub(in crate::cli) property: PropertyArgs,

@@ -25,7 +25,7 @@ impl Interp {
         locals: &Locals,
     ) -> Failure {
         let mut failure = fault(FaultKind::Assertion, span, message);
-        failure.operands = self.deciding(condition, state, locals);
+        failure.operands = self.deciding_with(condition, state, locals);
         failure
     }
 
@@ -41,13 +41,23 @@ impl Interp {
     pub(super) fn operands_of(&self, state: &[u8], property: u32) -> Vec<(String, Value)> {
         match &self.program.properties[PropertyId(property)].kind {
             PropertyKind::Invariant(condition) | PropertyKind::AssertionAt { condition, .. } => {
-                self.deciding(condition, state, &Locals::default())
+                self.deciding(condition, state)
             }
             _ => Vec::new(),
         }
     }
 
-    fn deciding(&self, condition: &Expr, state: &[u8], locals: &Locals) -> Vec<(String, Value)> {
+    /// What decided whether a condition, which has no parameters, holds in a state: the values it reads, by name.
+    pub fn deciding(&self, condition: &Expr, state: &[u8]) -> Vec<(String, Value)> {
+        self.deciding_with(condition, state, &Locals::default())
+    }
+
+    fn deciding_with(
+        &self,
+        condition: &Expr,
+        state: &[u8],
+        locals: &Locals,
+    ) -> Vec<(String, Value)> {
         let mut looked = Looked { interp: self, state, locals, found: Vec::new() };
         looked.condition(condition);
         looked.found

@@ -94,8 +94,12 @@ impl Explain for ClaimProduct<'_> {
         found.into_iter().collect()
     }
 
+    /// Of the claim: what it reads where it comes to its end next, or to where it accepts whatever follows.
     fn operands(&self, state: &[u8], property: u32) -> Vec<(String, Value)> {
-        self.never.interp.operands(self.split(state).0, property)
+        match property == self.property() {
+            true => self.decisive(state),
+            false => self.never.interp.operands(self.split(state).0, property),
+        }
     }
 
     fn standing(&self, state: &[u8]) -> Vec<Standing> {
@@ -112,7 +116,13 @@ impl Explain for ClaimProduct<'_> {
             place += ", the system stands still";
         }
         // First, where its line keeps its number as processes come and go.
-        let own = (format!("claim {}", self.never.name()), place.into());
+        let is_word = |it: char| it.is_alphanumeric() || it == '_';
+        let own = match self.never.name() {
+            name if name.chars().all(is_word) => format!("claim {name}"),
+            // A formula is long, and stands above the run.
+            _ => "claim".to_owned(),
+        };
+        let own = (own, place.into());
         [own].into_iter().chain(self.never.interp.describe(system)).collect()
     }
 }
@@ -134,6 +144,39 @@ impl ClaimProduct<'_> {
         }
         let last = opening.ends.first()?;
         Some(last.iter().map(|&number| self.number(number)).collect())
+    }
+
+    /// Whether every run that goes on from a state is accepted, where whole runs are looked at.
+    pub fn is_decided(&self, state: &[u8]) -> bool {
+        self.is_state(state) && self.never.ended.is_some() && {
+            let (system, at) = self.split(state);
+            self.never.accepts_all[at.location.index()]
+                || self.has_ended(at)
+                || self.last_way(&self.opening(system, at)).is_some()
+        }
+    }
+
+    /// The moves that bring the claim to its end, or to where it accepts whatever follows.
+    fn last_way<'o>(&self, opening: &'o Opening) -> Option<&'o [u32]> {
+        let leads = |way: &&Way| self.never.accepts_all[way.to.index()];
+        let way = opening.ways.iter().find(leads).map(|it| &it.moves).or(opening.ends.first());
+        way.map(Vec::as_slice)
+    }
+
+    /// What these moves read in a state.
+    fn decisive(&self, state: &[u8]) -> Vec<(String, Value)> {
+        let (system, at) = self.split(state);
+        let opening = self.opening(system, at);
+        let mut found: Vec<(String, Value)> = Vec::new();
+        for &number in self.last_way(&opening).unwrap_or_default() {
+            let guard = self.never.claim.moves[number as usize].action.guard.iter();
+            for operand in guard.flat_map(|it| self.never.interp.deciding(it, system)) {
+                if !found.contains(&operand) {
+                    found.push(operand);
+                }
+            }
+        }
+        found
     }
 
     /// A step of the system, after a way of the claim.

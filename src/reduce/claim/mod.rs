@@ -212,7 +212,12 @@ impl<'m> ClaimProduct<'m> {
 
     /// What is violated where the claim comes to its end, or, where whole runs are looked at, to where it accepts whatever follows.
     pub fn check(&self) -> Violation {
-        Violation::Property(self.never.property.0)
+        Violation::Property(self.property())
+    }
+
+    /// The number of the claim among the properties of the program.
+    pub fn property(&self) -> u32 {
+        self.never.property.0
     }
 
     /// Whether these bytes are a state of the system and a place of the claim.

@@ -1,0 +1,278 @@
+//! How what a search for runs came to is told.
+
+use super::Asked;
+use super::told::{Stage, Told};
+use crate::cli::args::{CheckArgs, RunArgs};
+use crate::cli::failure::{self, Failure};
+use crate::cli::{Ending, print, run, say, trail, warn, warnings};
+use crate::exec::{Step, Tally};
+use crate::front::TrailEnd;
+use crate::reduce::Refused;
+use crate::report::{self, Run, RunEnd, Scene, Scope, View, count};
+use crate::search::lasso::{Lasso, Probed};
+use crate::session::{Fairness, Searched, Shown, Swept, Watched, verdict};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What is done about steps of a model that end in errors, where the runs without have the property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Errors {
+    /// They are told of.
+    Told,
+    /// They are looked for by a search of their own.
+    LookedForNext,
+}
+
+/// How something is printed.
+pub(super) struct Tell<'a> {
+    pub(super) json: bool,
+    /// Whether what was not looked for counts.
+    pub(super) strict: bool,
+    /// With the run that was found.
+    pub(super) trace: bool,
+    /// Where a trail of that goes.
+    pub(super) trail: Option<&'a Path>,
+    /// What is shown of it.
+    pub(super) view: View,
+    /// What is done about errors.
+    pub(super) errors: Errors,
+}
+
+impl Tell<'_> {
+    pub(super) fn of(args: &RunArgs, errors: Errors) -> Tell<'_> {
+        let RunArgs { json, strict, no_trace, ref spin_trail, .. } = *args;
+        let (trail, view) = (spin_trail.as_deref(), args.view());
+        Tell { json, strict, trace: !no_trace, trail, view, errors }
+    }
+
+    /// Whether what was found has errors looked for next.
+    pub(super) fn errors_next(&self, told: &Told) -> bool {
+        let is_verified = told.found == Probed::None;
+        is_verified && told.faults > 0 && self.errors == Errors::LookedForNext
+    }
+}
+
+/// Prints what came of a search, and the run that was found.
+pub(super) fn tell((watched, judged): Asked<'_, '_>, told: &Told, how: Tell<'_>) -> Ending {
+    let run = match &told.found {
+        Probed::Found(lasso) if how.trace || how.trail.is_some() => {
+            let shown = judged.replay(lasso);
+            let shown = shown.map_err(|error| Failure::wrong(error.to_string()))?;
+            if let Some(path) = how.trail {
+                let mut each_step = |visit: &mut dyn FnMut(&Step)| {
+                    shown.steps.iter().for_each(visit);
+                };
+                let end = TrailEnd::LoopBehind(shown.back);
+                trail::write(path, &watched.model, &mut each_step, end)?;
+            }
+            Some(run_of((watched, judged), told, lasso, shown))
+        }
+        Probed::Found(_) | Probed::None | Probed::Open => None,
+    };
+    let (searched, fairness) = (judged.searched, judged.fairness());
+    let run = run.filter(|_| how.trace);
+    let errors_next = how.errors_next(told);
+    let code = code(&told.found);
+    match how.json {
+        // One object is printed: that of the search for errors.
+        true if errors_next => {
+            let name = &watched.name;
+            warn(format!("warning: every run that meets no run-time error satisfies {name}"));
+        }
+        true => {
+            let told = as_json((watched, Some(searched), fairness), told, run.as_ref());
+            print(&format!("{told:#}\n"));
+        }
+        false => {
+            let run = run.as_ref().map(|it| (it, &how.view));
+            print(&as_text((watched, searched, fairness), (told, errors_next), run));
+        }
+    }
+    let scope = scope(watched, Some(searched), told);
+    Ok(if errors_next { code } else { judge(how.strict, code, &scope) })
+}
+
+/// What is shown of a run that was found: all of it up to where it is violated whatever follows, if it comes there. A shortest
+/// run is one with its loop, so that this is shown where one was looked for.
+fn run_of<'r>(
+    (watched, judged): Asked<'r, '_>,
+    told: &Told,
+    lasso: &Lasso,
+    Shown { mut steps, back, closes }: Shown,
+) -> Run<'r> {
+    let model = judged.searched.model().explained();
+    let decided = judged.decided(&steps).filter(|_| told.shortened.is_none());
+    if let Some((after, state)) = decided {
+        let property = judged.product.property();
+        let (operands, standing) = (model.operands(&state, property), model.standing(&state));
+        let scene = Scene::new(operands, standing, false, &watched.model.sources);
+        steps.truncate(after + 1);
+        return Run { model, steps, end: RunEnd::Decided(Box::new(scene)), is_shortest: false };
+    }
+    if !closes {
+        say(
+            "of the loop one round is shown; the next ones go through states that are alike, and come back after many",
+        );
+    }
+    // A round that is shown more than once makes a longer run than was found.
+    let is_as_found = closes && steps.len() == lasso.states.len() + 1;
+    let is_shortest = is_as_found && told.shortened.is_some_and(|it| it.is_done);
+    Run { model, steps, end: RunEnd::LoopBehind(back), is_shortest }
+}
+
+pub(super) fn code(found: &Probed) -> u8 {
+    match found {
+        Probed::None => failure::VERIFIED,
+        Probed::Found(_) => failure::VIOLATED,
+        Probed::Open => failure::STOPPED,
+    }
+}
+
+/// What was looked for beside the property, and what not. Where a verified property left no step out, errors in steps were.
+fn scope(watched: &Watched, searched: Option<&Searched<'_>>, told: &Told) -> Scope {
+    let is_whole = searched.is_some_and(|it| reduced_by(it).is_empty());
+    watched.scope(is_whole && told.found == Probed::None && told.faults == 0)
+}
+
+/// How what is to be seen in states and steps is looked for.
+fn how_to_look(watched: &Watched) -> String {
+    match watched.model.language.options.own_property {
+        true => "looked for by --no-claim".to_owned(),
+        false => format!("looked for without {}", watched.kept.flag()),
+    }
+}
+
+/// The exit code of a search that ends with `code`; what was not looked for is told where it counts.
+fn judge(strict: bool, code: u8, scope: &Scope) -> u8 {
+    run::judge(strict, code, scope.unchecked.is_empty() && !scope.leaves_out_asked())
+}
+
+/// Tells that no run can violate the property.
+pub(super) fn vacuous(args: &CheckArgs, watched: &Watched, fairness: Fairness) -> u8 {
+    let (model, name) = (watched.model.name(), &watched.name);
+    let scope = scope(watched, None, &Told::NOTHING);
+    print(&match args.run.json {
+        false => {
+            let says =
+                format!("{model}: verified: no run violates {name}, whatever the model does");
+            report::wrapped("", &says) + &report::print_unchecked(&scope.unchecked)
+        }
+        true => {
+            format!("{:#}\n", as_json((watched, None, fairness), &Told::NOTHING, None))
+        }
+    });
+    judge(args.run.strict, failure::VERIFIED, &scope)
+}
+
+/// What the product was reduced by, in words.
+fn reductions(searched: &Searched<'_>) -> String {
+    let names: Vec<String> = reduced_by(searched);
+    match names.is_empty() {
+        true => "without reductions".to_owned(),
+        false => format!("reduced by {}", names.join(", ")),
+    }
+}
+
+/// The names of what the product was reduced by.
+fn reduced_by(searched: &Searched<'_>) -> Vec<String> {
+    searched.stack().told(&Tally::default()).into_iter().map(|it| it.name).collect()
+}
+
+pub(super) fn as_text(
+    (watched, searched, fairness): (&Watched, &Searched<'_>, Fairness),
+    (told, errors_next): (&Told, bool),
+    run: Option<(&Run<'_>, &View)>,
+) -> String {
+    let (model, name) = (watched.model.name(), &watched.name);
+    let of_a_sort = match fairness {
+        Fairness::None => "run",
+        Fairness::Weak => "weakly fair run",
+    };
+    let says = match told.found {
+        Probed::None if told.faults > 0 => {
+            format!("every {of_a_sort} that meets no run-time error satisfies {name}")
+        }
+        Probed::None => format!("verified: every {of_a_sort} satisfies {name}"),
+        Probed::Found(_) => format!("VIOLATED: a {of_a_sort} does not satisfy {name}"),
+        Probed::Open => {
+            format!("not decided yet: no {of_a_sort} that violates {name} was found so far")
+        }
+    };
+    let (states, transitions) =
+        (count(told.states, "state"), count(told.transitions, "transition"));
+    let mut out = report::wrapped("", &format!("{model}: {says}"));
+    if let Some((run, _)) = run {
+        out += &run.rows();
+    }
+    if let Some(shortened) = told.shortened {
+        let says = report::print_shortened("looked for a shorter run", shortened);
+        out += &report::row("shortest", &says);
+    }
+    let found = format!("{states}, {transitions} of the model and the automaton");
+    out += &report::row("found", &found);
+    let how = reductions(searched);
+    let searched_so = match told.stage {
+        Stage::Memory => format!("in memory, {how}"),
+        Stage::Reaching => format!("on disk, {how}: reaching states"),
+        Stage::Sweeping(Swept { stage, sweeps, set }) => {
+            let (sweeps, set) = (count(sweeps, "sweep"), count(set, "state"));
+            format!("on disk, {how}: {stage}, {sweeps}, {set} left")
+        }
+    };
+    out += &report::row("searched", &searched_so);
+    for Refused { name, why } in searched.stack().unused() {
+        out += &report::row("not reduced", &format!("by {name}: {why}"));
+    }
+    let scope = scope(watched, Some(searched), told);
+    if !scope.checked.is_empty() {
+        out += &report::row("checked", &format!("{}, too", scope.checked.join(", ")));
+    }
+    out += &report::print_unchecked(&scope.unchecked);
+    if !scope.left_out.is_empty() {
+        out += &report::row("not looked for", &scope.left_out.join(", "));
+        out += &report::row("", &how_to_look(watched));
+    }
+    if told.faults > 0 {
+        let are = if errors_next { "are looked for next" } else { "were not looked for" };
+        let steps = count(told.faults, "step");
+        out += &report::row("", &format!("{steps} ended in errors that {are}"));
+    }
+    match run {
+        None => out,
+        Some((run, view)) => run.text((&watched.model.sources, view), name) + "\n" + &out,
+    }
+}
+
+/// As JSON; if nothing was searched, that is so since no run can violate the property.
+pub(super) fn as_json(
+    (watched, searched, fairness): (&Watched, Option<&Searched<'_>>, Fairness),
+    told: &Told,
+    run: Option<&Run<'_>>,
+) -> Value {
+    let swept = told.stage.swept();
+    let unused = searched.into_iter().flat_map(|it| it.stack().unused());
+    let unused = unused.map(|it| json!({ "name": it.name, "why": it.why }));
+    let scope = scope(watched, searched, told);
+    json!({
+        "model": watched.model.name(),
+        "language": watched.model.language.name,
+        "property": watched.name,
+        "verdict": verdict(&told.found),
+        "vacuous": searched.is_none(),
+        "fairness": fairness.name(),
+        "states": told.states,
+        "transitions": told.transitions,
+        "reductions": searched.map_or(Vec::new(), reduced_by),
+        "not_reduced": unused.collect::<Vec<_>>(),
+        "steps_cut_off": told.faults,
+        "checked": scope.checked,
+        "left_out": scope.left_out,
+        "unchecked": report::unchecked(&scope.unchecked),
+        "warnings": warnings(),
+        "stage": told.stage.name(),
+        "sweeps": swept.map_or(0, |it| it.sweeps),
+        "states_left": swept.map(|it| it.set),
+        "shortened": told.shortened.map(report::shortened),
+        "counterexample": run.map(|run| run.json(&watched.model.sources)),
+    })
+}

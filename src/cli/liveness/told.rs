@@ -1,0 +1,103 @@
+//! What a search for runs came to.
+
+use crate::cli::progress::Display;
+use crate::cli::warn;
+use crate::exec::Violation;
+use crate::report::Shortened;
+use crate::search::lasso::{Probe, ProbeLimits, Probed};
+use crate::search::shortest::Shorter;
+use crate::search::{Control, Outcome};
+use crate::session::{Judged, Swept};
+
+/// What there is to tell of a search.
+pub(super) struct Told {
+    pub(super) found: Probed,
+    pub(super) states: u64,
+    pub(super) transitions: u64,
+    /// Steps that ended in errors.
+    pub(super) faults: u64,
+    pub(super) stage: Stage,
+    /// What came of looking for a shorter run than the one found first.
+    pub(super) shortened: Option<Shortened>,
+}
+
+/// Where a search is, or was decided.
+#[derive(Clone, Copy)]
+pub(super) enum Stage {
+    Memory,
+    Reaching,
+    Sweeping(Swept),
+}
+
+impl Stage {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Stage::Memory => "in memory",
+            Stage::Reaching => "reaching states",
+            Stage::Sweeping(swept) => swept.stage,
+        }
+    }
+
+    pub(super) fn swept(self) -> Option<Swept> {
+        match self {
+            Stage::Sweeping(swept) => Some(swept),
+            Stage::Memory | Stage::Reaching => None,
+        }
+    }
+}
+
+impl Told {
+    /// Where nothing had to be searched.
+    pub(super) const NOTHING: Told = Told {
+        found: Probed::None,
+        states: 0,
+        transitions: 0,
+        faults: 0,
+        stage: Stage::Memory,
+        shortened: None,
+    };
+
+    pub(super) fn of_probe(Probe { found, states, transitions, faults }: Probe) -> Told {
+        Told { found, states, transitions, faults, stage: Stage::Memory, shortened: None }
+    }
+
+    pub(super) fn on_disk(found: Probed, outcome: &Outcome, swept: Option<Swept>) -> Told {
+        let faults = outcome.findings.iter();
+        let faults = faults.filter(|(check, _)| matches!(check, Violation::Fault(..)));
+        Told {
+            found,
+            states: outcome.states(),
+            transitions: outcome.transitions,
+            faults: faults.map(|(_, finding)| finding.count).sum(),
+            stage: swept.map_or(Stage::Reaching, Stage::Sweeping),
+            shortened: None,
+        }
+    }
+
+    /// The same with a shortest run instead of the one found, if one is wanted. Where looking for it does not come to its end,
+    /// what was found stands.
+    pub(super) fn shortened(
+        self,
+        judged: &Judged<'_, '_>,
+        (states, memory): (Option<u64>, u64),
+        control: &Control,
+    ) -> Told {
+        let Probed::Found(found) = &self.found else { return self };
+        let limits = ProbeLimits { states: states.unwrap_or(u64::MAX), bytes: memory / 4 };
+        let shown = Display::of_wait("looking for a shorter run".into());
+        let shorter = judged.shorter(found, limits, control);
+        drop(shown);
+        let Shorter { lasso, states, is_shortest: is_done } = match shorter {
+            Ok(Some(shorter)) => shorter,
+            Ok(None) => return self,
+            Err(error) => {
+                warn(format!("warning: the search for a shorter counterexample failed: {error}"));
+                return self;
+            }
+        };
+        let [below, depth] = [found, &lasso].map(|it| it.states.len() as u64);
+        let depth = (depth < below).then_some(depth);
+        let shortened = Some(Shortened { below, states, depth, is_done });
+        Told { found: Probed::Found(lasso), shortened, ..self }
+    }
+}

@@ -1,0 +1,104 @@
+//! What it looks like in the state where something is violated.
+
+use super::rows::row;
+use super::values::{pairs, placed, print_values};
+use crate::exec::{Standing, Value};
+use crate::source::{Place, Sources, Span};
+
+/// No more processes are shown where they are.
+const SHOWN_MAX: usize = 20;
+
+/// A state where something is violated.
+pub struct Scene {
+    /// What decided that something does not hold: what it reads, with the names of that.
+    operands: Vec<(String, Value)>,
+    /// Where the processes are.
+    standing: Vec<At>,
+}
+
+/// Where a process is.
+struct At {
+    process: String,
+    location: String,
+    /// Where that stands.
+    place: Option<Place>,
+    /// What it waits for, where it does.
+    waits_for: Option<Vec<String>>,
+}
+
+impl At {
+    fn new(standing: Standing, waits: bool, sources: &Sources) -> At {
+        let Standing { process, location, span, ways } = standing;
+        let place = sources.place(span);
+        let told = |(name, guard): (String, Option<Span>)| {
+            let guard = guard.map_or("", |it| sources.text(it));
+            match guard.is_empty() || name.contains(guard) {
+                true => name,
+                false => format!("{guard} ({name})"),
+            }
+        };
+        let mut ways: Vec<String> = ways.into_iter().map(told).collect();
+        ways.dedup();
+        At { process, location, place, waits_for: waits.then_some(ways) }
+    }
+
+    /// In words.
+    fn text(&self, width: usize) -> String {
+        let mut told = format!("{:<width$}  {}", self.process, self.location);
+        // A location that has no name is called by its line.
+        let is_called_by_it = |place: &Place| {
+            self.location.starts_with("line ") || self.location.starts_with(&place.line())
+        };
+        if let Some(place) = self.place.as_ref().filter(|it| !is_called_by_it(it)) {
+            told += &format!(" (line {})", place.position.line);
+        }
+        match self.waits_for.as_deref() {
+            None => {}
+            Some([]) => told += ", has ended",
+            Some(ways) => told += &format!(", waits for {}", ways.join(" or ")),
+        }
+        told
+    }
+}
+
+impl Scene {
+    /// With what decided, and where the processes are, or what they wait for there.
+    pub fn new(
+        operands: Vec<(String, Value)>,
+        standing: Vec<Standing>,
+        waits: bool,
+        sources: &Sources,
+    ) -> Scene {
+        let standing = standing.into_iter().map(|it| At::new(it, waits, sources));
+        Scene { operands, standing: standing.collect() }
+    }
+
+    /// In rows: with which values, and where the processes are.
+    pub(super) fn rows(&self) -> String {
+        let mut out = String::new();
+        if !self.operands.is_empty() {
+            out += &row("with", &print_values(&self.operands));
+        }
+        let width = self.standing.iter().map(|it| it.process.chars().count()).max();
+        for (number, it) in self.standing.iter().take(SHOWN_MAX).enumerate() {
+            let label = if number == 0 { "ends at" } else { "" };
+            out += &row(label, &it.text(width.unwrap_or(0)));
+        }
+        if let Some(more) = self.standing.len().checked_sub(SHOWN_MAX).filter(|&it| it > 0) {
+            out += &row("", &format!("and {more} more"));
+        }
+        out
+    }
+
+    /// As JSON: the members `operands` and `ends_at` of a counterexample.
+    pub(super) fn members(&self) -> [serde_json::Value; 2] {
+        let at = self.standing.iter().map(|it| {
+            let At { process, location, place, waits_for } = it;
+            let at = serde_json::json!({
+                "process": process, "location": location, "waits_for": waits_for,
+            });
+            placed(at, place.as_ref())
+        });
+        [pairs(&self.operands), at.collect()]
+    }
+}

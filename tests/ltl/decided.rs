@@ -1,0 +1,152 @@
+//! Runs that violate a property whatever follows are shown to where that is so; and what a search for runs comes to know of errors.
+
+use super::bench::{Bench, Told};
+use serde_json::{Value, json};
+
+/// Counts to 5 and back, as `A` likes.
+const COUNTS: &str = "
+byte x, y
+active proctype A() {
+  do
+  :: x < 5 -> x++
+  :: x > 0 -> x--
+  :: x == 5 -> y = 1
+  od
+}
+ltl low { [] (x < 3) }
+";
+
+/// The assertion fails where `x` is 2; no run has `x` at 3.
+const ASSERTS: &str = "
+byte x
+active proctype A() {
+  do
+  :: x < 2 -> x++; assert(x < 2)
+  :: x > 0 -> x--
+  od
+}
+ltl low { [] (x < 3) }
+";
+
+impl Bench {
+    /// The object that `check --json` of a model with a formula prints.
+    fn object(&self, args: &[&str]) -> Value {
+        let Told { out, err, .. } = self.run(&[&["check", "--json"][..], args].concat());
+        serde_json::from_str(&out).unwrap_or_else(|_| panic!("{args:?}\n{out}{err}"))
+    }
+}
+
+#[test]
+fn a_run_is_shown_to_the_state_from_which_nothing_can_mend_it() {
+    let bench = Bench::of([("counts.pml", COUNTS)]);
+    // Each `x++` or `x--` is two steps.
+    let judged = [
+        ("[] (x < 3)", 6, json!({"x": 3})),
+        ("[] !(x == 5 && y == 1)", 12, json!({"x": 5, "y": 1})),
+        ("(x < 4) W (y == 1)", 8, json!({"x": 4, "y": 0})),
+        // What is read in the next state does not hold.
+        ("X (x == 1)", 1, json!({"x": 0})),
+        ("[] (x == 1 -> X (x == 1))", 4, json!({"x": 2})),
+        ("x == 1", 0, json!({"x": 0})),
+    ];
+    for (formula, _, operands) in &judged {
+        for exec in ["jit", "interp"] {
+            let told = bench.object(&["counts.pml", "--ltl", formula, "--exec", exec]);
+            let run = &told["counterexample"];
+            assert_eq!((&told["verdict"], &run["loop_start"]), (&json!("violated"), &Value::Null));
+            assert_eq!(&run["operands"], operands, "{formula}");
+            assert_eq!(run["ends_at"][0]["process"], "A[0]", "{formula}");
+        }
+    }
+    for (formula, steps, _) in judged {
+        // Of each a shortest run is as long; with it the loop is shown, and the automaton reads a state in the step behind it.
+        let told = bench.object(&["counts.pml", "--ltl", formula, "--shortest"]);
+        let run = &told["counterexample"];
+        let back = run["loop_start"].as_u64().unwrap();
+        assert!(back >= steps, "{formula}: {back}");
+        let short = bench.object(&["counts.pml", "--ltl", formula]);
+        let shown = short["counterexample"]["steps"].as_array().unwrap().len() as u64;
+        assert!(shown > steps, "{formula}: {shown}");
+    }
+}
+
+#[test]
+fn the_text_ends_with_the_values_and_the_trail_has_the_loop() {
+    let bench = Bench::of([("counts.pml", COUNTS)]);
+    let Told { code, out, .. } = bench.run(&["check", "counts.pml", "--spin-trail", "t"]);
+    assert_eq!(code, 1);
+    assert!(!out.contains("<<<the loop starts here>>>"), "{out}");
+    for words in
+        ["whatever follows now, the property is violated\n\ncounts.pml", "  with     x = 3\n"]
+    {
+        assert!(out.contains(words), "no `{words}` in\n{out}");
+    }
+    let trail = std::fs::read_to_string(bench.0.path().join("t")).unwrap();
+    // SPIN's mark of where the loop begins.
+    assert!(trail.lines().any(|it| it.starts_with("-1:")), "{trail}");
+}
+
+#[test]
+fn errors_are_looked_for_where_the_runs_that_meet_none_have_the_property() {
+    let bench = Bench::of([("asserts.pml", ASSERTS)]);
+    let Told { code, out, err } = bench.run(&["check", "asserts.pml"]);
+    assert_eq!((code, &*err), (1, ""), "{out}");
+    for words in [
+        "asserts.pml: every run that meets no run-time error satisfies low\n",
+        "ended in errors that are looked for next\n",
+        "\nasserts.pml: VIOLATED: assert: assertion failed in A: assert(x < 2)",
+        "  with     x = 2\n",
+        "  checked  assertions, run-time errors\n",
+    ] {
+        assert!(out.contains(words), "no `{words}` in\n{out}");
+    }
+    assert!(!out.contains("NOT checked"), "it was checked a moment before:\n{out}");
+    let told = bench.object(&["asserts.pml"]);
+    assert_eq!(
+        (&told["verdict"], &told["violations"][0]["kind"]),
+        (&json!("violated"), &json!("assert"))
+    );
+    let warned = "every run that meets no run-time error satisfies low";
+    assert!(told["warnings"][0].as_str().unwrap().ends_with(warned), "{told}");
+    // Who names the formula asks about that alone.
+    let Told { code, out, .. } = bench.run(&["check", "asserts.pml", "--ltl", "low"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("ended in errors that were not looked for\n"), "{out}");
+}
+
+#[test]
+fn errors_are_known_to_be_nowhere_where_all_states_were_come_to() {
+    let safe = ASSERTS.replace("assert(x < 2)", "assert(x < 3)");
+    // Its automaton leaves a run where `x` is 1.
+    let leaves = safe.replace("[] (x < 3)", "<> (x == 1)");
+    let stays = "
+byte x = 0;
+process P { state a, b; init a; assert a: x < 2;
+trans a -> b { effect x = 1; }, b -> a { effect x = 0; }; }
+system async;
+";
+    let bench = Bench::of([("safe.pml", &*safe), ("leaves.pml", &leaves), ("stays.dve", stays)]);
+    let checked = |args: &[&str]| {
+        let told = bench.object(args);
+        assert_eq!(told["verdict"], "verified", "{told}");
+        (told["checked"].clone(), told["left_out"].clone())
+    };
+    let errors = || json!(["assertions", "run-time errors"]);
+    assert_eq!(checked(&["safe.pml"]), (errors(), json!(["deadlocks"])));
+    assert_eq!(checked(&["safe.pml", "--ltl", "<>[] (x < 3)"]), (errors(), json!(["deadlocks"])));
+    let all = || json!(["deadlocks", "assertions", "run-time errors"]);
+    assert_eq!(checked(&["safe.pml", "--ltl", "(x < 3) U (x == 0)"]), (json!([]), all()));
+    assert_eq!(checked(&["safe.pml", "--reduce", "dead"]).0, errors());
+    // What is said of states of a process is not looked for, errors are.
+    let of_states = checked(&["stays.dve", "--ltl", "[] (x < 2)"]);
+    assert_eq!(of_states, (json!(["run-time errors"]), json!(["deadlocks", "assertions"])));
+    for (args, code) in [
+        (&["safe.pml"][..], 0),
+        (&["safe.pml", "--ltl", "(x < 3) U (x == 0)"], 1),
+        (&["stays.dve", "--ltl", "[] (x < 2)"], 1),
+        (&["leaves.pml"], 1),
+    ] {
+        let told = bench.run(&[&["check", "--strict"][..], args].concat());
+        assert_eq!(told.code, code, "{args:?}\n{}{}", told.out, told.err);
+    }
+}
