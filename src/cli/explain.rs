@@ -78,10 +78,10 @@ fn reductions(searched: &Searched) -> String {
     let stack = searched.stack();
     let mut out = String::new();
     for Told { name, preserves, .. } in stack.told(&Tally::default()) {
-        let _ = writeln!(out, "reduced by {name}, which preserves {preserves}");
+        out += &report::wrapped("", &format!("reduced by {name}, which preserves {preserves}"));
     }
     for Refused { name, why } in stack.unused() {
-        let _ = writeln!(out, "not reduced by {name}: {why}");
+        out += &report::wrapped("", &format!("not reduced by {name}: {why}"));
     }
     if out.is_empty() { out } else { out + "\n" }
 }
@@ -94,10 +94,14 @@ fn applicable(found: &[Applicable]) -> String {
             Err(why) => format!("not used: {why}"),
             Ok(Saving { share, states, is_all }) => {
                 let of = if *is_all { "all" } else { "the first" };
-                format!("saves {:.0} % of {of} {states} states", share * 100.0)
+                format!(
+                    "saves {:.0} % of {of} {}",
+                    share * 100.0,
+                    report::count(*states as u64, "state")
+                )
             }
         };
-        let _ = writeln!(out, "{name:<12}{saves}");
+        out += &report::wrapped(&format!("{name:<12}"), &saves);
         for Subject { name, place, about } in subjects {
             let place = place.as_deref().map_or(String::new(), |place| format!(" ({place})"));
             let _ = writeln!(out, "  {name}{place}: {about}");

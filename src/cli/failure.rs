@@ -32,9 +32,21 @@ impl Failure {
     }
 
     /// The disk failed while `dir` was opened or read.
-    pub fn opening(dir: &Path, error: spill::Error) -> Self {
-        let dir = dir.display();
+    pub fn opening(path: &Path, error: spill::Error) -> Self {
+        let dir = path.display();
         match error {
+            _ if path.is_file() => Self::wrong(format!(
+                "{dir} is a file, and a search directory is asked for\n  help: `spillway check MODEL \
+                 --dir DIR` keeps a search in DIR"
+            )),
+            spill::Error::Io { ref source, .. }
+                if source.kind() == ErrorKind::NotFound && !path.exists() =>
+            {
+                Self::wrong(format!(
+                    "there is no search directory {dir}\n  help: `spillway status --all` lists those that \
+                 are temporary"
+                ))
+            }
             spill::Error::Corrupt { .. } => Self {
                 code: DAMAGED,
                 message: format!(

@@ -78,6 +78,20 @@ struct Ended {
     keeps_directory: bool,
 }
 
+/// Refuses what does not go together with a look at fair runs alone.
+fn refuse_beside(fairness: Fairness, reduce: &Reduce, shortest: bool) -> Result<(), Failure> {
+    let apart = [
+        ("reductions", *reduce != Reduce::NONE, "they need not keep which runs are fair"),
+        ("--shortest", shortest, "of fair runs no shortest one is looked for"),
+    ];
+    let apart = apart.into_iter().find(|(_, is_asked, _)| *is_asked && fairness != Fairness::None);
+    let Some((other, _, why)) = apart else { return Ok(()) };
+    let flag = format!("--fair {}", fairness.name());
+    Err(Failure::wrong(format!(
+        "{flag} and {other} do not go together: {why}\n  help: leave out one of them"
+    )))
+}
+
 fn search(
     args: &CheckArgs,
     watched: Watched,
@@ -87,17 +101,7 @@ fn search(
     trail::refuse(args.run.spin_trail.as_deref(), &watched.model)?;
     let reduce = reduce::wanted_of_runs(&args.reductions)?;
     let ended = args.runs.ended(wanted);
-    let apart = [
-        ("reductions", reduce != Reduce::NONE, "they need not keep which runs are fair"),
-        ("--shortest", args.shortest, "of fair runs no shortest one is looked for"),
-    ];
-    let apart = apart.into_iter().find(|(_, is_asked, _)| *is_asked && fairness != Fairness::None);
-    if let Some((other, _, why)) = apart {
-        let flag = format!("--fair {}", fairness.name());
-        return Err(Failure::wrong(format!(
-            "{flag} and {other} do not go together: {why}\n  help: leave out one of them"
-        )));
-    }
+    refuse_beside(fairness, &reduce, args.shortest)?;
     let watched = watched.reduced(&reduce, ended);
     let budget = args.run.budget(false);
     let Some(product) = watched.product(&watched.model.interp, ended) else {
@@ -129,6 +133,12 @@ fn search(
         let how = Tell::of(&args.run, errors);
         let errors_next = how.errors_next(&told);
         let code = tell((&watched, &judged), &told, how)?;
+        if let Some(dir) = &args.dir {
+            say(format!(
+                "note: this was decided in memory, so that {} was not made",
+                dir.display()
+            ));
+        }
         return Ok(Ended { code, errors_next, keeps_directory: false });
     }
     drop(probe);

@@ -5,6 +5,7 @@ mod args;
 mod explain;
 mod failure;
 mod figures;
+mod fold;
 mod foreign;
 mod from;
 mod going;
@@ -26,8 +27,7 @@ mod trail;
 pub use allocation::Allocator;
 
 use crate::session::{Contents, Directory, traced_in};
-use args::{CheckArgs, Cli, Command, ResumeArgs, TraceArgs};
-use clap::Parser;
+use args::{CheckArgs, Command, ResumeArgs, TraceArgs};
 use failure::Failure;
 use output::{print, say, warn, warnings};
 use std::process::ExitCode;
@@ -39,14 +39,14 @@ type Ending = Result<u8, Failure>;
 pub fn run() -> ExitCode {
     crate::search::return_large_blocks();
     signals::survive_file_limits();
-    let cli = match Cli::try_parse() {
+    let cli = match args::parse() {
         Ok(cli) => cli,
         Err(error) => {
             if error.use_stderr() {
                 return misunderstood(error);
             }
             // Help and version requests are no errors.
-            print(&error.render().to_string());
+            print(&fold::folded(&error.render().to_string(), fold::COLUMNS));
             return ended(Ok(failure::VERIFIED), false);
         }
     };
@@ -71,7 +71,7 @@ pub fn run() -> ExitCode {
 /// Says what is wrong with the command line; where an object is expected, that says it, too.
 fn misunderstood(error: clap::Error) -> ExitCode {
     let (error, help) = foreign::told(error);
-    let _ = error.print();
+    say(error.render().to_string().trim_end());
     help.iter().for_each(say);
     if std::env::args_os().any(|it| it == "--json") {
         let told = error.render().to_string();

@@ -4,13 +4,11 @@
 //! cannot be written is a failure of the command, told once, at its end ([`lost`]); only a reader that
 //! went away (`spillway ... | head`) is none: it has seen what it wanted to see.
 
+use super::fold::{COLUMNS, folded};
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-
-/// Columns of a terminal that does not say how many it has.
-const COLUMNS: usize = 80;
 
 /// Why standard output takes no more, once it does not.
 static BROKEN: Mutex<Option<io::Error>> = Mutex::new(None);
@@ -68,8 +66,13 @@ pub(super) fn draw(text: &str) {
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
-/// Says a line on standard error.
+/// Says a line on standard error, or more; on a terminal they are folded between words.
 pub fn say(line: impl Display) {
+    let line = line.to_string();
+    let line = match columns() {
+        None => line,
+        Some(columns) => folded(&line, columns),
+    };
     let _ = writeln!(io::stderr(), "{line}");
 }
 

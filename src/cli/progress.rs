@@ -5,6 +5,7 @@
 //! is made narrower and wraps it, all of it lies behind the cursor, and is taken away with the next redrawing.
 
 use super::args::RunArgs;
+use super::fold::COLUMNS;
 use super::{figures, output, say};
 use crate::report::{count, grouped};
 use crate::search::control::Phase;
@@ -25,9 +26,6 @@ const PLAIN: Duration = Duration::from_secs(10);
 
 /// What takes no longer than this before a search begins is not shown.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-/// Characters of a plain line, at most.
-const COLUMNS: usize = 80;
 
 /// Takes the terminal's line away, wherever it was wrapped.
 const CLEAR: &str = "\r\x1b[J";

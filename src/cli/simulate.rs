@@ -3,12 +3,15 @@
 use super::args::SimulateArgs;
 use super::failure::{VERIFIED, VIOLATED};
 use super::from::{Begun, From};
-use super::{Ending, model, print};
+use super::{Ending, model, print, say};
 use crate::exec::{Explain, Step, StepOutcome, Value, Violation};
 use crate::random::Random;
 use crate::report;
 use crate::session::TextModel;
 use std::io::BufRead;
+
+/// So many steps are taken if nothing is said of it.
+const STEPS: u64 = 20;
 
 /// `spillway simulate`.
 pub(super) fn simulate(args: &SimulateArgs) -> Ending {
@@ -49,7 +52,8 @@ impl Walk<'_> {
             true => Chooser::Person,
             false => Chooser::Random(Random::new(args.seed)),
         };
-        let most = (self.states.len() as u64).saturating_sub(1).saturating_add(args.steps);
+        let steps = args.steps.unwrap_or(STEPS);
+        let most = (self.states.len() as u64).saturating_sub(1).saturating_add(steps);
         while self.states.len() as u64 <= most {
             let options = self.options();
             match chooser.choose(&self, &options) {
@@ -62,6 +66,9 @@ impl Walk<'_> {
                     }
                 }
             }
+        }
+        if args.steps.is_none() {
+            say(format!("note: this is as far as {STEPS} steps come; --steps N takes more"));
         }
         Ok(VERIFIED)
     }

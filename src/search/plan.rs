@@ -201,7 +201,7 @@ impl fmt::Display for MemoryPlan {
         }
         writeln!(f, "  young runs            {:>10}", Bytes(young).to_string())?;
         write!(f, "  filter                {:>10}  (", Bytes(filter).to_string())?;
-        write!(f, "or more for candidates, where levels are not thin)")
+        write!(f, "or candidates, where levels are not thin)")
     }
 }
 

@@ -134,6 +134,7 @@ loops.pml: VIOLATED: a run does not satisfy low
   found    62 states, 62 transitions of the model and the automaton
   searched in memory, without reductions
   not looked for  deadlocks, run-time errors
+           looked for by --no-claim
 ";
     Folder::with("loops.pml", LOOPS).prints(&["check", "loops.pml", "--shortest"], 1, expected);
 }

@@ -175,7 +175,7 @@ fn a_walk_begins_on_a_run_that_was_found_on_disk() {
     assert_eq!(folder.run(&["resume", "d"]).code, 1);
     let expected = "\
 behind step 59 of the counterexample to <> (x > 60)
-       claim <> (x > 60) = state 0
+       claim = state 0
        x = 59
        P = a
    60  P.a -> a

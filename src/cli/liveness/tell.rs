@@ -178,17 +178,13 @@ fn reduced_by(searched: &Searched<'_>) -> Vec<String> {
     searched.stack().told(&Tally::default()).into_iter().map(|it| it.name).collect()
 }
 
-pub(super) fn as_text(
-    (watched, searched, fairness): (&Watched, &Searched<'_>, Fairness),
-    (told, errors_next): (&Told, bool),
-    run: Option<(&Run<'_>, &View)>,
-) -> String {
-    let (model, name) = (watched.model.name(), &watched.name);
+/// The answer, in words.
+fn answer(told: &Told, fairness: Fairness, name: &str) -> String {
     let of_a_sort = match fairness {
         Fairness::None => "run",
         Fairness::Weak => "weakly fair run",
     };
-    let says = match told.found {
+    match told.found {
         Probed::None if told.faults > 0 => {
             format!("every {of_a_sort} that meets no run-time error satisfies {name}")
         }
@@ -197,7 +193,30 @@ pub(super) fn as_text(
         Probed::Open => {
             format!("not decided yet: no {of_a_sort} that violates {name} was found so far")
         }
-    };
+    }
+}
+
+/// What was looked for beside the property, and what not, in rows.
+fn print_scope(watched: &Watched, scope: &Scope) -> String {
+    let mut out = String::new();
+    if !scope.checked.is_empty() {
+        out += &report::row("checked", &format!("{}, too", scope.checked.join(", ")));
+    }
+    out += &report::print_unchecked(&scope.unchecked);
+    if !scope.left_out.is_empty() {
+        out += &report::row("not looked for", &scope.left_out.join(", "));
+        out += &report::row("", &how_to_look(watched));
+    }
+    out
+}
+
+pub(super) fn as_text(
+    (watched, searched, fairness): (&Watched, &Searched<'_>, Fairness),
+    (told, errors_next): (&Told, bool),
+    run: Option<(&Run<'_>, &View)>,
+) -> String {
+    let (model, name) = (watched.model.name(), &watched.name);
+    let says = answer(told, fairness, name);
     let (states, transitions) =
         (count(told.states, "state"), count(told.transitions, "transition"));
     let mut out = report::wrapped("", &format!("{model}: {says}"));
@@ -223,15 +242,7 @@ pub(super) fn as_text(
     for Refused { name, why } in searched.stack().unused() {
         out += &report::row("not reduced", &format!("by {name}: {why}"));
     }
-    let scope = scope(watched, Some(searched), told);
-    if !scope.checked.is_empty() {
-        out += &report::row("checked", &format!("{}, too", scope.checked.join(", ")));
-    }
-    out += &report::print_unchecked(&scope.unchecked);
-    if !scope.left_out.is_empty() {
-        out += &report::row("not looked for", &scope.left_out.join(", "));
-        out += &report::row("", &how_to_look(watched));
-    }
+    out += &print_scope(watched, &scope(watched, Some(searched), told));
     if told.faults > 0 {
         let are = if errors_next { "are looked for next" } else { "were not looked for" };
         let steps = count(told.faults, "step");

@@ -1,0 +1,85 @@
+//! Text that is written in long lines, in lines that a terminal has room for.
+
+/// Columns of a terminal that nobody has made wider.
+pub(super) const COLUMNS: usize = 80;
+
+/// A text whose longer lines are folded between words within so many columns. What goes on stands where the text of its line
+/// begins: behind the last gap of two blanks or more, as descriptions of flags do, or else where the line does.
+pub(super) fn folded(text: &str, columns: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let (line, end) = match line.strip_suffix('\n') {
+            Some(line) => (line, "\n"),
+            None => (line, ""),
+        };
+        match line.chars().count() <= columns || is_excerpt(line) {
+            true => out += line,
+            false => fold(line, columns, &mut out),
+        }
+        out += end;
+    }
+    out
+}
+
+/// Whether a line is one of a model's text, or below one: it stays as it is, as what is below points at it.
+fn is_excerpt(line: &str) -> bool {
+    line.trim_start().trim_start_matches(|it: char| it.is_ascii_digit()).starts_with(" |")
+        || line.trim_start().starts_with('|')
+}
+
+fn fold(line: &str, columns: usize, out: &mut String) {
+    let margin = line.len() - line.trim_start().len();
+    let gap = line[margin..].rfind("  ").map(|at| margin + at + 2);
+    let hang =
+        gap.filter(|&at| at <= 2 * columns / 3).map_or(margin, |at| line[..at].chars().count());
+    let head = gap.filter(|&at| at <= 2 * columns / 3).unwrap_or(margin);
+    *out += &line[..head];
+    let mut used = hang;
+    for (number, word) in line[head..].split(' ').enumerate() {
+        let length = word.chars().count();
+        if number > 0 && used + 1 + length > columns {
+            *out += "\n";
+            *out += &" ".repeat(hang);
+            used = hang;
+        } else if number > 0 {
+            *out += " ";
+            used += 1;
+        }
+        *out += word;
+        used += length;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folded;
+
+    #[test]
+    fn lines_are_folded_where_their_text_begins() {
+        let text = "Usage: a b\n\n  -f, --flag <X>  one two three four\n          five six seven eight nine\n";
+        let expected = "Usage: a b\n\n  -f, --flag <X>  one two\n                  three four\n          \
+                        five six seven eight\n          nine\n";
+        assert_eq!(folded(text, 30), expected);
+        assert_eq!(folded(text, 80), text);
+        assert_eq!(folded("error: it is as it is", 12), "error: it is\nas it is");
+    }
+
+    #[test]
+    fn nothing_but_the_ends_of_lines_changes() {
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        for columns in 1..120 {
+            let text = "  --a-flag-with-a-long-name <NAME>  what it does, [default: aber]\n\nérror: ünter — x\n";
+            let told = folded(text, columns);
+            assert_eq!(words(&told), words(text), "{columns}");
+            assert_eq!(folded(&told, 200), told);
+            assert_eq!(told.matches("\n\n").count(), 1, "{columns}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_of_a_model_is_not_folded() {
+        for line in [" 12 | byte x = 0, y = 1, z = 2", "    |                     ^^^^^^"] {
+            assert_eq!(folded(line, 12), line);
+        }
+    }
+}
