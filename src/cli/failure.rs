@@ -35,17 +35,20 @@ impl Failure {
     pub fn opening(path: &Path, error: spill::Error) -> Self {
         let dir = path.display();
         match error {
-            _ if path.is_file() => Self::wrong(format!(
-                "{dir} is a file, and a search directory is asked for\n  help: `spillway check MODEL \
-                 --dir DIR` keeps a search in DIR"
-            )),
-            spill::Error::Io { ref source, .. }
-                if source.kind() == ErrorKind::NotFound && !path.exists() =>
+            spill::Error::Io { action: "open", ref file, ref source }
+                if *file == dir.to_string() =>
             {
-                Self::wrong(format!(
-                    "there is no search directory {dir}\n  help: `spillway status --all` lists those that \
-                 are temporary"
-                ))
+                Self::wrong(match source.kind() {
+                    ErrorKind::NotADirectory => format!(
+                        "{dir} is a file, and a search directory is asked for\n  help: `spillway \
+                         check MODEL --dir DIR` keeps a search in DIR"
+                    ),
+                    ErrorKind::NotFound => format!(
+                        "there is no search directory {dir}\n  help: `spillway status --all` lists \
+                         those that are temporary"
+                    ),
+                    _ => format!("{dir}: {error}"),
+                })
             }
             spill::Error::Corrupt { .. } => Self {
                 code: DAMAGED,

@@ -27,6 +27,16 @@ fn is_excerpt(line: &str) -> bool {
         || line.trim_start().starts_with('|')
 }
 
+/// The words of a text. A command in backticks is one, so that it can be copied as it is.
+fn words(text: &str) -> Vec<&str> {
+    let mut is_quoted = false;
+    let ends = |it: char| {
+        is_quoted ^= it == '`';
+        it == ' ' && !is_quoted
+    };
+    text.split(ends).collect()
+}
+
 fn fold(line: &str, columns: usize, out: &mut String) {
     let margin = line.len() - line.trim_start().len();
     let gap = line[margin..].rfind("  ").map(|at| margin + at + 2);
@@ -35,7 +45,7 @@ fn fold(line: &str, columns: usize, out: &mut String) {
     let head = gap.filter(|&at| at <= 2 * columns / 3).unwrap_or(margin);
     *out += &line[..head];
     let mut used = hang;
-    for (number, word) in line[head..].split(' ').enumerate() {
+    for (number, word) in words(&line[head..]).into_iter().enumerate() {
         let length = word.chars().count();
         if number > 0 && used + 1 + length > columns {
             *out += "\n";
@@ -74,6 +84,13 @@ mod tests {
             assert_eq!(folded(&told, 200), told);
             assert_eq!(told.matches("\n\n").count(), 1, "{columns}");
         }
+    }
+
+    #[test]
+    fn commands_are_not_broken() {
+        let text = "note: `spillway resume d` goes on";
+        assert_eq!(folded(text, 12), "note:\n`spillway resume d`\ngoes on");
+        assert_eq!(folded(text, 26), "note: `spillway resume d`\ngoes on");
     }
 
     #[test]

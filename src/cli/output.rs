@@ -10,6 +10,9 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+/// On a narrower terminal lines are as long as they are.
+const NARROW: usize = 40;
+
 /// Why standard output takes no more, once it does not.
 static BROKEN: Mutex<Option<io::Error>> = Mutex::new(None);
 
@@ -70,8 +73,8 @@ pub(super) fn draw(text: &str) {
 pub fn say(line: impl Display) {
     let line = line.to_string();
     let line = match columns() {
-        None => line,
-        Some(columns) => folded(&line, columns),
+        Some(columns) if columns >= NARROW => folded(&line, columns),
+        _ => line,
     };
     let _ = writeln!(io::stderr(), "{line}");
 }
