@@ -211,11 +211,11 @@ impl Watched {
     /// known as well, if the automaton can follow every run.
     pub fn scope(&self, came_through: bool) -> Scope {
         let program = self.model.interp.program();
-        let claims = program.properties.values().filter_map(|it| match &it.kind {
+        let mut claims = program.properties.values().filter_map(|it| match &it.kind {
             PropertyKind::Claim(claim) => Some(claim),
             _ => None,
         });
-        let is_followed = claims.fold(true, |so_far, it| so_far && it.follows_all());
+        let is_followed = claims.all(|it| it.follows_all());
         Scope::of_runs(program, came_through && is_followed, &self.model.sources)
     }
 
