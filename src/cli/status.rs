@@ -4,11 +4,13 @@ use super::args::StatusArgs;
 use super::going::{heading, with_going};
 use super::{Ending, failure, liveness, print, temporary, warnings};
 use crate::report::{self, Report, Shortened};
-use crate::search::Outcome;
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::Rebuilt;
+use crate::search::plan::Bytes;
 use crate::search::storage::SavedStorage;
-use crate::session::{Contents, Evidence, Going, shortened_in};
+use crate::search::{Outcome, Verdict};
+use crate::session::{Contents, Error, Evidence, Going, shortened_in};
+use serde_json::json;
 use std::path::Path;
 
 /// `spillway status`.
@@ -25,6 +27,9 @@ fn status_of(dir: &Path, as_json: bool) -> Ending {
     let going = Going::of(dir, &contents);
     if contents.job.runs().is_some() {
         return liveness::status(dir, &contents, &going, as_json);
+    }
+    if contents.job.is_of_rust_type() {
+        return status_of_rust_type(dir, &contents, &going, as_json);
     }
     let Contents { job, saved, bytes, .. } = contents;
     let model = job.model(dir)?;
@@ -77,6 +82,48 @@ fn status_of(dir: &Path, as_json: bool) -> Ending {
             saved.iter().for_each(|saved| print(&format!("{}\n", saved.plan)));
         }
     }
+    Ok(failure::VERIFIED)
+}
+
+/// How a search of a Rust type goes. What was found can only be told by the program that knows the type.
+fn status_of_rust_type(dir: &Path, contents: &Contents, going: &Going, as_json: bool) -> Ending {
+    let Contents { job, saved, bytes, .. } = contents;
+    let open = |error| Error::Open(dir.to_path_buf(), error);
+    let outcome = saved.as_ref().map(Saved::outcome).transpose().map_err(open)?.unwrap_or_default();
+    let (name, levels) = (job.model_name(), outcome.levels.len() as u64);
+    let seconds = saved.as_ref().map_or(0.0, |saved| saved.seconds);
+    let resident = saved.as_ref().map_or(0, |saved| saved.peak_rss_bytes);
+    if as_json {
+        let told = json!({
+            "model": name,
+            "language": job.language(),
+            "verdict": outcome.verdict.name(),
+            "states": outcome.states(),
+            "transitions": outcome.transitions,
+            "levels": levels,
+            "seconds": seconds,
+            "peak_rss_bytes": resident,
+            "store_bytes": bytes,
+            "warnings": warnings(),
+            "dir": dir.display().to_string(),
+        });
+        print(&format!("{:#}\n", with_going(told, going)));
+        return Ok(failure::VERIFIED);
+    }
+    let verdict = match outcome.verdict {
+        Verdict::Verified => "every reachable state was visited, no violation in states and steps",
+        Verdict::Violated => "VIOLATED: the program that searched it tells what",
+        Verdict::Incomplete => "incomplete: the search has not come to its end",
+    };
+    let states = report::count(outcome.states(), "state");
+    let transitions = report::count(outcome.transitions, "transition");
+    let levels = report::count(levels, "level");
+    let took = format!("{seconds:.1} s, {} of memory", Bytes(resident));
+    print(&heading(going, outcome.verdict == Verdict::Incomplete));
+    print(&report::wrapped("", &format!("{name}: {verdict}")));
+    print(&report::row("found", &format!("{states}, {transitions}, {levels}; {took}")));
+    print(&report::row("kept in", &dir.display().to_string()));
+    saved.iter().for_each(|saved| print(&format!("{}\n", saved.plan)));
     Ok(failure::VERIFIED)
 }
 

@@ -284,9 +284,14 @@ impl Job {
             && texts.eq(model.sources.iter().map(|it| it.text.as_str()))
     }
 
+    /// Whether its model is a Rust type: what that is, only the program knows that began the search.
+    pub fn is_of_rust_type(&self) -> bool {
+        self.language == RUST
+    }
+
     /// The model's language, its files, and how they are read.
     fn to_read(&self) -> Result<(&'static Language, Sources, Options), Error> {
-        if self.language == RUST {
+        if self.is_of_rust_type() {
             return Err(Error::RustType(self.model_name().into()));
         }
         let mut sources = Sources::default();

@@ -200,6 +200,64 @@ fn of_failures(printed: &mut Printed, folder: &Folder) {
     printed.prints("failure", (folder, &["status", "d"]), 4);
 }
 
+/// Counts round as many numbers as it is told to.
+struct Count(u16);
+
+impl spillway::TransitionSystem for Count {
+    type State = u16;
+    type Action = ();
+
+    fn initial(&self) -> Vec<u16> {
+        vec![0]
+    }
+
+    fn actions(&self, _: &u16, actions: &mut Vec<()>) {
+        actions.push(());
+    }
+
+    fn next(&self, state: &u16, (): &()) -> Option<u16> {
+        Some((state + 1) % self.0)
+    }
+
+    fn properties(&self) -> Vec<spillway::Property<'_, u16>> {
+        vec![spillway::Property::always("few", |state| *state < 400)]
+    }
+}
+
+/// What is printed of a search of a Rust type.
+fn of_rust_types(printed: &mut Printed, folder: &Folder) {
+    let search = |to, dir: &str, most| {
+        let model = Count(to);
+        let check = spillway::Check::new(&model).memory(256 << 20).dir(folder.path(dir));
+        drop(check.max_states(most).run().unwrap());
+    };
+    let mut verdicts = Vec::new();
+    for most in [100, u64::MAX] {
+        search(500, "rust", most);
+        let told = printed.prints("status_rust", (folder, &["status", "rust"]), 0);
+        assert!(told["model"].as_str().unwrap().ends_with("Count"));
+        verdicts.push((told["verdict"].clone(), told["states"].clone()));
+    }
+    assert_eq!(verdicts, [(json!("incomplete"), json!(100)), (json!("violated"), json!(401))]);
+    let Ran { code, out, .. } = folder.run(&["status", "rust"]);
+    assert_eq!(code, 0);
+    for words in [
+        "Count: VIOLATED: the program that searched it tells what\n",
+        "  found    401 states, 401 transitions, 401 levels; ",
+        "  kept in  rust\n",
+        "memory budget 256MiB\n",
+    ] {
+        assert!(out.contains(words), "no `{words}` in\n{out}");
+    }
+    search(300, "whole", u64::MAX);
+    let Ran { out, .. } = folder.run(&["status", "whole"]);
+    let verdict = "Count: every reachable state was visited, no violation in states and steps\n";
+    assert!(out.replace("\n           ", " ").contains(verdict), "{out}");
+    let Ran { code, err, .. } = folder.run(&["resume", "rust"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("go on with the program that began the search"), "{err}");
+}
+
 #[test]
 fn what_is_printed_with_json_is_what_the_schema_says_and_no_more() {
     let mut printed = Printed::new();
@@ -210,6 +268,7 @@ fn what_is_printed_with_json_is_what_the_schema_says_and_no_more() {
     folder.write("wrong.pml", "active proctype P() { x = 1 }");
     of_searches(&mut printed, &folder);
     of_runs(&mut printed, &folder);
+    of_rust_types(&mut printed, &folder);
     std::fs::create_dir_all(folder.path("tmp/spillway-damaged")).unwrap();
     folder.write("tmp/spillway-damaged/job", "dear reader");
     let stopped = ["check", "count.dve", "--max-states", "100"];
