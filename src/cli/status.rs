@@ -25,12 +25,15 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
 fn status_of(dir: &Path, as_json: bool) -> Ending {
     let contents = Contents::read(dir)?;
     let going = Going::of(dir, &contents);
-    if contents.job.runs().is_some() {
-        return liveness::status(dir, &contents, &going, as_json);
+    match &contents.job {
+        job if job.runs().is_some() => liveness::status(dir, &contents, &going, as_json),
+        job if job.is_of_rust_type() => status_of_rust_type(dir, &contents, &going, as_json),
+        _ => status_of_levels(dir, contents, &going, as_json),
     }
-    if contents.job.is_of_rust_type() {
-        return status_of_rust_type(dir, &contents, &going, as_json);
-    }
+}
+
+/// How a search for what is to be seen in states and steps goes.
+fn status_of_levels(dir: &Path, contents: Contents, going: &Going, as_json: bool) -> Ending {
     let Contents { job, saved, bytes, .. } = contents;
     let model = job.model(dir)?;
     let limits = job.limits(None);
@@ -72,12 +75,12 @@ fn status_of(dir: &Path, as_json: bool) -> Ending {
         dir: Some(dir.display().to_string()),
     };
     match as_json {
-        true => print(&format!("{:#}\n", with_going(report::result(&report, &warnings()), &going))),
+        true => print(&format!("{:#}\n", with_going(report::result(&report, &warnings()), going))),
         false => {
             let is_decided = saved.as_ref().is_some_and(|saved| saved.verdict != 0);
             let is_open = |it: &Shortened| going.is_running && !it.is_done;
             let looking = report.shortened.take_if(|it| is_open(it)).map(looking);
-            let opening = heading(&going, !is_decided) + &looking.unwrap_or_default();
+            let opening = heading(going, !is_decided) + &looking.unwrap_or_default();
             print(&(opening + &report::print_result(&report, None, true)));
             saved.iter().for_each(|saved| print(&format!("{}\n", saved.plan)));
         }
