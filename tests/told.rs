@@ -104,7 +104,7 @@ counterexample: deadlock: no successor, 2 steps
 
 stuck.dve: VIOLATED: deadlock: no successor
   after    2 steps (shortest)
-  ends at  P  waits (line 2), waits for free == 1 (waits -> works)
+  ends at  P  waits (line 2), waits for free == 1 (waits -> works; free = 0)
            Q  works (line 6), has ended
   found    1 violation in 5 states, 6 transitions, 3 levels, 1 deadlock; *
   checked  deadlocks, run-time errors
@@ -332,7 +332,28 @@ proctype P() { x == 1 }
 init { run P() }
 ";
     let (_, all) = told("p.pml", model, &[]);
-    assert!(all.contains("  ends at  init[0]  line 3:16, has ended\n           P[1]     line 2:16, waits for x == 1\n"), "{all}");
+    assert!(all.contains("  ends at  init[0]  line 3:16, has ended\n           P[1]     line 2:16, waits for x == 1 (x = 0)\n"), "{all}");
+}
+
+#[test]
+fn who_waits_for_a_channel_is_told_what_it_holds() {
+    let model =
+        "chan one = [1] of { byte }; chan two = [2] of { byte }; chan meet = [0] of { byte };
+byte n = 2;
+active proctype P() { one!1; one!2 }
+active proctype Q() { byte got; two?got }
+active proctype R() { meet!7 }
+active proctype S() { byte mine = 3; do :: one?[2] -> skip :: mine > n + 1 -> skip od }
+";
+    let (_, all) = told("p.pml", model, &[]);
+    for line in [
+        "waits for one!2 (one = <1>)\n",
+        "waits for two?got (two = <>)\n",
+        "waits for meet!7\n",
+        "waits for one?[2] (one = <1>) or mine > n +\n           1 (mine = 3, n = 2)\n",
+    ] {
+        assert!(all.contains(line), "no `{line}` in\n{all}");
+    }
 }
 
 #[test]

@@ -87,9 +87,19 @@ pub struct Standing {
     pub location: String,
     /// Where that stands in the source.
     pub span: Span,
-    /// The actions that lead on from there, possible or not, each with where its guard stands if it has one; none if
-    /// it has come to its end.
-    pub ways: Vec<(String, Option<Span>)>,
+    /// The actions that lead on from there, possible or not; none if it has come to its end.
+    pub ways: Vec<WayOn>,
+}
+
+/// An action that leads on from where a process is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WayOn {
+    /// What the user calls it.
+    pub name: String,
+    /// Where its guard stands, if it has one.
+    pub guard: Option<Span>,
+    /// What decides whether it is possible: what its guard reads, and the channel of its message.
+    pub operands: Vec<(String, Value)>,
 }
 
 /// One step of the model, as users see it.

@@ -2,8 +2,8 @@
 
 use super::rows::row;
 use super::values::{pairs, placed, print_values};
-use crate::exec::{Standing, Value};
-use crate::source::{Place, Sources, Span};
+use crate::exec::{Standing, Value, WayOn};
+use crate::source::{Place, Sources};
 
 /// No more processes are shown where they are.
 const SHOWN_MAX: usize = 20;
@@ -23,21 +23,51 @@ struct At {
     /// Where that stands.
     place: Option<Place>,
     /// What it waits for, where it does.
-    waits_for: Option<Vec<String>>,
+    waits_for: Option<Vec<Wait>>,
+}
+
+/// What a process waits for.
+#[derive(PartialEq)]
+struct Wait {
+    /// What is to hold; the action's name if that says as much.
+    what: String,
+    /// The action's name, where it says more.
+    action: Option<String>,
+    /// What decides it: what it reads, as it is.
+    operands: Vec<(String, Value)>,
+}
+
+impl Wait {
+    fn new(WayOn { name, guard, operands }: WayOn, sources: &Sources) -> Wait {
+        let guard = guard.map_or("", |it| sources.text(it));
+        match guard.is_empty() || name.contains(guard) {
+            true => Wait { what: name, action: None, operands },
+            false => Wait { what: guard.to_owned(), action: Some(name), operands },
+        }
+    }
+
+    /// In words.
+    fn text(&self) -> String {
+        let values = Some(print_values(&self.operands)).filter(|it| !it.is_empty());
+        let more: Vec<String> = self.action.iter().cloned().chain(values).collect();
+        match more.is_empty() {
+            true => self.what.clone(),
+            false => format!("{} ({})", self.what, more.join("; ")),
+        }
+    }
+
+    /// As JSON.
+    fn json(&self) -> serde_json::Value {
+        let Wait { what, action, operands } = self;
+        serde_json::json!({ "what": what, "action": action, "operands": pairs(operands) })
+    }
 }
 
 impl At {
     fn new(standing: Standing, waits: bool, sources: &Sources) -> At {
         let Standing { process, location, span, ways } = standing;
         let place = sources.place(span);
-        let told = |(name, guard): (String, Option<Span>)| {
-            let guard = guard.map_or("", |it| sources.text(it));
-            match guard.is_empty() || name.contains(guard) {
-                true => name,
-                false => format!("{guard} ({name})"),
-            }
-        };
-        let mut ways: Vec<String> = ways.into_iter().map(told).collect();
+        let mut ways: Vec<Wait> = ways.into_iter().map(|it| Wait::new(it, sources)).collect();
         ways.dedup();
         At { process, location, place, waits_for: waits.then_some(ways) }
     }
@@ -55,7 +85,10 @@ impl At {
         match self.waits_for.as_deref() {
             None => {}
             Some([]) => told += ", has ended",
-            Some(ways) => told += &format!(", waits for {}", ways.join(" or ")),
+            Some(ways) => {
+                let all: Vec<String> = ways.iter().map(Wait::text).collect();
+                told += &format!(", waits for {}", all.join(" or "));
+            }
         }
         told
     }
@@ -94,6 +127,8 @@ impl Scene {
     pub(super) fn members(&self) -> [serde_json::Value; 2] {
         let at = self.standing.iter().map(|it| {
             let At { process, location, place, waits_for } = it;
+            let waits_for = waits_for.as_ref();
+            let waits_for = waits_for.map(|all| all.iter().map(Wait::json).collect::<Vec<_>>());
             let at = serde_json::json!({
                 "process": process, "location": location, "waits_for": waits_for,
             });

@@ -3,11 +3,11 @@
 use super::Interp;
 use super::channels::ChannelAt;
 use super::steps::Taken;
-use crate::exec::{Actor, Standing, Value, without_process};
+use crate::exec::{Actor, Standing, Value, WayOn, without_process};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Action, Communication, Domain, Instance, Owner, ProcessId, Program, Scalar, Stmt, StmtKind,
-    Type, TypeId,
+    Action, ChannelRef, Communication, Domain, Instance, Owner, ProcessId, Program, Scalar, Stmt,
+    StmtKind, Type, TypeId,
 };
 
 impl Interp {
@@ -141,6 +141,31 @@ impl Interp {
         fixed.chain(named).collect()
     }
 
+    /// Where a process of this name is.
+    pub(super) fn place_of(&self, process: &str, state: &[u8]) -> Option<&str> {
+        let named = self.named_instances(state);
+        let (instance, _) = named.into_iter().find(|(_, it)| it == process)?;
+        let at = self.location_in(state, instance)?;
+        Some(&self.program.processes[instance.process].locations[at].name)
+    }
+
+    /// What a channel of the program, or of who moves, holds, with its name; nothing if it has no room for messages.
+    pub(super) fn held_in(
+        &self,
+        channel: &ChannelRef,
+        mover: Option<Instance>,
+        state: &[u8],
+    ) -> Option<(String, Value)> {
+        let ChannelRef::Named(id) = *channel else { return None };
+        let about = &self.program.channels[id];
+        let slot = match about.owner {
+            Owner::Program => 0,
+            Owner::Process(owner) => mover.filter(|it| it.process == owner)?.slot,
+        };
+        let held = || self.messages_in(ChannelAt { id, slot }, state);
+        (about.capacity > 0).then(|| (about.name.clone(), held()))
+    }
+
     /// Where the processes are that are there.
     pub(super) fn standing_in(&self, state: &[u8]) -> Vec<Standing> {
         let standing = |(instance, process): (Instance, String)| {
@@ -155,7 +180,8 @@ impl Interp {
             };
             let way = |action: &Action| {
                 let name = without_process(&action.name, &about.name).to_owned();
-                (name, action.guard.as_ref().map(|it| it.span))
+                let guard = action.guard.as_ref().map(|it| it.span);
+                WayOn { name, guard, operands: self.operands_of_action(action, instance, state) }
             };
             let ways = self.program.actions.values().filter(leads_on).map(way).collect();
             Some(Standing { process, location: location.name.clone(), span: location.span, ways })

@@ -5,8 +5,8 @@ use super::frames::{Bound, Locals};
 use super::{Failure, Interp};
 use crate::exec::{FaultKind, Value};
 use crate::ir::{
-    Binary, ChannelRef, Expr, ExprKind, Owner, Place, PropertyId, PropertyKind, Quantifier, Root,
-    Selector, Type, Unary,
+    Action, Binary, Communication, Expr, ExprKind, Instance, Owner, Place, PropertyId,
+    PropertyKind, Quantifier, Root, Selector, Type, Unary,
 };
 use crate::source::Span;
 
@@ -45,6 +45,24 @@ impl Interp {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// What decides whether a process can take an action: what the guard reads, and what the channel holds.
+    pub(super) fn operands_of_action(
+        &self,
+        action: &Action,
+        mover: Instance,
+        state: &[u8],
+    ) -> Vec<(String, Value)> {
+        let guard = action.guard.as_ref();
+        let mut found =
+            guard.map_or(Vec::new(), |it| self.deciding_with(it, state, &Locals::of(mover)));
+        if let Some(Communication::Send { channel, .. } | Communication::Receive { channel, .. }) =
+            &action.communication
+        {
+            found.extend(self.held_in(channel, Some(mover), state));
+        }
+        found
     }
 
     /// What decided whether a condition, which has no parameters, holds in a state: the values it reads, by name.
@@ -136,21 +154,17 @@ impl Looked<'_> {
             ExprKind::Conditional(..) | ExprKind::Quantified { .. } => self.condition(expr),
             ExprKind::Convert(convert) => self.reads(&convert.operand),
             ExprKind::At { process, slot: None, .. } => {
-                let process = &self.interp.program.processes[*process];
-                let standing = self.interp.standing_in(self.state);
-                let at = standing.into_iter().find(|it| it.process == process.name);
-                at.into_iter().for_each(|it| self.note(it.process, it.location.into()));
+                let process = &self.interp.program.processes[*process].name;
+                if let Some(at) = self.interp.place_of(process, self.state) {
+                    self.note(process.clone(), at.into());
+                }
             }
             ExprKind::Length(channel)
             | ExprKind::IsEmpty(channel)
             | ExprKind::IsFull(channel)
             | ExprKind::CanReceive(channel, ..) => {
-                if let ChannelRef::Named(id) = channel {
-                    let name = self.interp.program.channels[*id].name.clone();
-                    let all = self.interp.describe_state(self.state);
-                    let held = all.into_iter().find(|(other, _)| *other == name);
-                    held.into_iter().for_each(|(name, value)| self.note(name, value));
-                }
+                let held = self.interp.held_in(channel, self.locals.mover, self.state);
+                held.into_iter().for_each(|(name, value)| self.note(name, value));
             }
             _ => {}
         }
