@@ -261,7 +261,9 @@ impl Sitting<'_> {
         }
         let ending = shown.as_ref().filter(|_| !no_trace && !json);
         let ending = ending.map(|(violation, way)| self.show(violation, way));
-        let is_missed = violated && shown.is_none();
+        let has_a_way = |it: &ViolationReport| it.has_a_way();
+        let found = self.session.report().map_or(Vec::new(), |it| it.violations());
+        let is_missed = violated && shown.is_none() && found.iter().any(has_a_way);
         match json {
             true => self.report_as_json(shown.as_ref().filter(|_| !no_trace)),
             false => self.report(ending.as_ref()),

@@ -44,17 +44,24 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
                 print("\n");
             }
         }
-        shown.end(found.violations.is_empty());
+        if !args.json {
+            found.nowhere.iter().for_each(|it| print(&report::print_violated(it)));
+        }
+        let is_none = found.violations.is_empty() && (args.json || found.nowhere.is_empty());
+        shown.end(is_none);
         // Whoever asks for a trail asks for a file, which is there.
-        let is_clean = found.violations.is_empty() || args.spin_trail.is_some();
+        let is_clean = found.violations.is_empty() && found.nowhere.is_empty();
+        let is_clean = is_clean || args.spin_trail.is_some();
         Ok(if is_clean { failure::VERIFIED } else { failure::VIOLATED })
     })
 }
 
 /// What a search in a directory found, and what looks for the ways there.
 pub(super) struct Found<'f> {
-    /// What is violated, shallowest first.
+    /// What is violated in states or steps, shallowest first.
     pub violations: Vec<ViolationReport>,
+    /// What should be so in some state and is in none.
+    nowhere: Vec<ViolationReport>,
     evidence: &'f Evidence<'f>,
     finder: Finder<'f>,
 }
@@ -83,14 +90,15 @@ pub(super) fn with_found(
     let runs = model.runnable(model.wished.rewritings, |it| run::executor(it, budget));
     let searched = model.searched_by(runs);
     let evidence = Evidence { saved, dir, limits: &limits, sources: &model.sources };
-    let mut violations = evidence.violations(&searched)?;
+    let found = evidence.violations(&searched)?.into_iter();
+    let (mut violations, nowhere) = found.partition::<Vec<_>, _>(ViolationReport::has_a_way);
     if shortened_in(dir, &violations)?.is_some_and(|it| it.is_done) {
         violations.iter_mut().take(1).for_each(|it| it.shortest = true);
     }
     let control = Arc::new(Control::default());
     Signals::stop(&control);
     let finder = finder(searched.model(), budget.memory, (dir, &disk), &control);
-    and_then(&Found { violations, evidence: &evidence, finder })
+    and_then(&Found { violations, nowhere, evidence: &evidence, finder })
 }
 
 /// What there is to trace the ways of a search in.

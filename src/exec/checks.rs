@@ -5,6 +5,14 @@ use super::{FaultKind, Findings, Model, Violation};
 /// The kind of properties that should hold in some state; where one does is a finding, and no violation.
 pub const SOMETIMES: &str = "sometimes";
 
+/// What [`SOMETIMES`] is called in Murphi.
+pub const COVER: &str = "cover";
+
+/// Whether it is hoped for that properties of a kind are found.
+pub fn is_hoped_for(kind: &str) -> bool {
+    kind == SOMETIMES || kind == COVER
+}
+
 /// The kind of properties that every run comes to; no state tells whether it does.
 pub const EVENTUALLY: &str = "eventually";
 
@@ -52,7 +60,7 @@ impl Checks {
             Violation::Property(number) => {
                 match model.explained().properties()[number as usize].kind {
                     // That there is such a state is what is hoped for.
-                    SOMETIMES | EVENTUALLY => false,
+                    SOMETIMES | COVER | EVENTUALLY => false,
                     "invariant" => self.invariants,
                     "claim" => self.claims,
                     _ => self.assertions,
@@ -64,7 +72,7 @@ impl Checks {
     /// The properties that should hold in some state, of which none was found.
     pub fn missing(&self, model: &dyn Model, findings: &Findings) -> Vec<Violation> {
         let properties = model.explained().properties().into_iter().zip(0..);
-        let wanted = properties.filter(|(it, _)| self.invariants && it.kind == SOMETIMES);
+        let wanted = properties.filter(|(it, _)| self.invariants && is_hoped_for(it.kind));
         let checks = wanted.map(|(_, number)| Violation::Property(number));
         checks.filter(|check| findings.count(*check) == 0).collect()
     }

@@ -28,7 +28,7 @@ pub mod stop;
 pub mod synthetic;
 mod value;
 
-pub use checks::{Checks, EVENTUALLY, SOMETIMES};
+pub use checks::{COVER, Checks, EVENTUALLY, SOMETIMES, is_hoped_for};
 pub use compiled::Compiled;
 pub use executor::{Exec, Executor};
 pub use expansion::{Collected, Expansion, FaultKind, Finding, Findings, Violation};

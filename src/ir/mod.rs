@@ -360,6 +360,8 @@ pub struct Property {
 pub enum PropertyKind {
     /// Holds in every reachable state (Murphi `invariant`).
     Invariant(Expr),
+    /// Does not hold in some reachable state (Murphi `cover`, of the opposite).
+    Cover(Expr),
     /// Holds whenever the process is at the location (DVE `assert`).
     AssertionAt {
         /// The process.

@@ -105,6 +105,7 @@ impl Scope {
         match property.kind {
             PropertyKind::AssertionAt { process, .. } => Self::inside(process),
             PropertyKind::Invariant(_)
+            | PropertyKind::Cover(_)
             | PropertyKind::Assumption(_)
             | PropertyKind::Automaton(_)
             | PropertyKind::Claim(_) => Self::default(),

@@ -30,8 +30,6 @@ pub enum UncheckedKind {
     Trace,
     /// Which messages do not (Promela `notrace`).
     NoTrace,
-    /// Whether a condition holds somewhere (Murphi `cover`).
-    Cover,
     /// Whether a state where a condition holds can be reached from every state (Murphi `liveness`).
     Liveness,
     /// A process that watches the others (DVE `system async property`).
@@ -50,7 +48,6 @@ impl UncheckedKind {
             UncheckedKind::ProgressLabel => "progress label",
             UncheckedKind::Trace => "trace",
             UncheckedKind::NoTrace => "notrace",
-            UncheckedKind::Cover => "cover",
             UncheckedKind::Liveness => "liveness",
             UncheckedKind::PropertyProcess => "property process",
             UncheckedKind::AcceptingState => "accepting state",
@@ -67,10 +64,7 @@ impl UncheckedKind {
                 Some("--acceptance".to_owned())
             }
             UncheckedKind::ProgressLabel => Some("--non-progress".to_owned()),
-            UncheckedKind::Trace
-            | UncheckedKind::NoTrace
-            | UncheckedKind::Cover
-            | UncheckedKind::Liveness => None,
+            UncheckedKind::Trace | UncheckedKind::NoTrace | UncheckedKind::Liveness => None,
         }
     }
 

@@ -60,6 +60,7 @@ pub fn program<V: Visitor + ?Sized>(visitor: &mut V, program: &Program) {
     for property in program.properties.values() {
         match &property.kind {
             PropertyKind::Invariant(condition)
+            | PropertyKind::Cover(condition)
             | PropertyKind::Assumption(condition)
             | PropertyKind::AssertionAt { condition, .. } => visitor.expr(condition),
             PropertyKind::Claim(claim) => {

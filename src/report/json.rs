@@ -2,7 +2,7 @@
 
 use super::changes::{Change, changes};
 use super::values::{pairs, placed, value};
-use super::{Ending, Missed, Report, Scope, Shortened, Values, ViolationReport};
+use super::{Ending, Example, Missed, Report, Scope, Shortened, Values, ViolationReport};
 use crate::exec::{Step, StepOutcome};
 use crate::reduce::{Refused, Told};
 use crate::search::comback::Rebuilt;
@@ -25,6 +25,7 @@ pub fn result(report: &Report, warnings: &[String]) -> Value {
         "levels": outcome.levels.len(),
         "deadlocks": outcome.deadlocks(),
         "violations": found.iter().map(violation).collect::<Vec<_>>(),
+        "examples": report.examples().iter().map(example).collect::<Vec<_>>(),
         "state_bits": model.bits(),
         "key_order": report.key_order,
         "store": report.store,
@@ -119,6 +120,11 @@ fn rebuilt(rebuilt: Rebuilt) -> Value {
         "actions": rebuilt.actions,
         "from_cache": rebuilt.cached,
     })
+}
+
+/// Something that is so in some state, as it should.
+fn example(Example { kind, name, states, depth }: &Example) -> Value {
+    json!({ "kind": kind, "name": name, "states": states, "depth": depth })
 }
 
 fn violation(violation: &ViolationReport) -> Value {

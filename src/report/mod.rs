@@ -27,12 +27,13 @@ pub use scene::Scene;
 pub use scope::{Missed, Scope};
 pub use steps::View;
 pub use text::{
-    print_compiled, print_result, print_scope, print_shortened, print_unchecked, write_trace,
+    print_compiled, print_result, print_scope, print_shortened, print_unchecked, print_violated,
+    write_trace,
 };
 pub use values::print_values;
 
 use crate::exec::{
-    Compiled, Explain, Model, SOMETIMES, Step, StepOutcome, Value, Violation, keeps_depth,
+    Compiled, Explain, Model, Step, StepOutcome, Value, Violation, is_hoped_for, keeps_depth,
 };
 use crate::reduce::{Kept, Preserved, Refused, Told};
 use crate::search::checkpoint::DiskFigures;
@@ -47,6 +48,17 @@ pub const RUST: &str = "rust";
 
 /// A state as the user's variables, each with its name.
 type Values = [(String, Value)];
+
+/// Something that is so in some state, as it should.
+struct Example {
+    /// `sometimes` or `cover`.
+    kind: &'static str,
+    name: String,
+    /// In how many of the states that were visited.
+    states: u64,
+    /// Steps to the first of them.
+    depth: u64,
+}
 
 /// A search and all that is told about it.
 pub struct Report<'a> {
@@ -108,14 +120,15 @@ impl Report<'_> {
         }
     }
 
-    /// What is so in some state, as it should, each with the level of the first such state.
-    fn examples(&self) -> Vec<(String, u32)> {
+    /// What is so in some state, as it should.
+    fn examples(&self) -> Vec<Example> {
         let properties = self.model.explained().properties().into_iter().zip(0..);
-        let wanted = properties.filter(|(it, _)| it.kind == SOMETIMES);
+        let wanted = properties.filter(|(it, _)| is_hoped_for(it.kind));
         let found = wanted.filter_map(|(it, number)| {
             let mut all = self.outcome.findings.iter();
-            let (_, first) = all.find(|(check, _)| *check == Violation::Property(number))?;
-            Some((it.name, first.level as u32))
+            let (_, found) = all.find(|(check, _)| *check == Violation::Property(number))?;
+            let depth = found.level;
+            Some(Example { kind: it.kind, name: it.name, states: found.count, depth })
         });
         found.collect()
     }

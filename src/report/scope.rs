@@ -11,6 +11,7 @@ use crate::source::{Place, Sources};
 
 const ASSERTIONS: &str = "assertions";
 const INVARIANTS: &str = "invariants";
+const COVERS: &str = "covers";
 
 /// What was looked for, and what not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,7 +80,14 @@ impl Scope {
         let given = |there: bool, word, why| if there { Ok(word) } else { Err(why) };
         let assertions = given(asserts(program), ASSERTIONS, "the model has no assertion");
         scope.add(checks.assertions, assertions);
-        scope.add(checks.invariants, given(invariants, INVARIANTS, "the model has no invariant"));
+        let covers = has(program, |kind| matches!(kind, PropertyKind::Cover(_)));
+        if invariants || !covers {
+            let invariants = given(invariants, INVARIANTS, "the model has no invariant");
+            scope.add(checks.invariants, invariants);
+        }
+        if covers {
+            scope.add(checks.invariants, Ok(COVERS));
+        }
         scope.add(checks.faults, Ok("run-time errors"));
         let claim = claim_word(program);
         let no_claim = "there is no never claim to search with";
@@ -103,7 +111,7 @@ impl Scope {
 
     /// Whether what the model asserts, or says of its states, is not looked for.
     pub fn leaves_out_asked(&self) -> bool {
-        self.left_out.iter().any(|it| [ASSERTIONS, INVARIANTS].contains(&it.as_str()))
+        self.left_out.iter().any(|it| [ASSERTIONS, INVARIANTS, COVERS].contains(&it.as_str()))
     }
 
     /// What a search of a model that came from no text looks for.

@@ -4,8 +4,8 @@ use super::lasso::length as length_of_run;
 use super::numbers::{count, grouped};
 use super::rows::{row, wrapped};
 use super::steps::{Course, View, Visit, write_steps};
-use super::{Ending, Missed, RUST, Report, Scope, Shortened, ViolationReport};
-use crate::exec::{Compiled, EVENTUALLY, SOMETIMES, Violation};
+use super::{Ending, Example, Missed, RUST, Report, Scope, Shortened, ViolationReport};
+use crate::exec::{COVER, Compiled, EVENTUALLY, Violation};
 use crate::reduce::{Refused, Told};
 use crate::search::Verdict;
 use crate::search::parts::StorePart;
@@ -216,6 +216,11 @@ pub fn print_compiled(compiled: Result<Compiled, &str>) -> String {
     }
 }
 
+/// What is violated, and where, in a line or more.
+pub fn print_violated(violation: &ViolationReport) -> String {
+    wrapped("", &headline(violation))
+}
+
 /// What is violated, and where.
 fn headline(violation: &ViolationReport) -> String {
     let ViolationReport { kind, name, place, .. } = violation;
@@ -283,9 +288,13 @@ fn print_others(
         let length = length_of_run(before, round);
         out += &row("also", &format!("{EVENTUALLY}: {name}, after {length}"));
     }
-    for (name, level) in report.examples() {
-        let steps = count(level.into(), "step");
-        out += &row(SOMETIMES, &format!("{name}: first after {steps}"));
+    for Example { kind, name, states, depth } in report.examples() {
+        // Rumur counts what is covered, too.
+        let times = match kind {
+            COVER => format!("in {}, ", count(states, "state")),
+            _ => String::new(),
+        };
+        out += &row(kind, &format!("{name}: {times}first after {}", count(depth, "step")));
     }
     out
 }

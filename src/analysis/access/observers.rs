@@ -9,7 +9,9 @@ impl Table<'_> {
     pub fn read_by(&self, property: PropertyId) -> Access {
         let program = self.program();
         match &program.properties[property].kind {
-            PropertyKind::Invariant(it) | PropertyKind::Assumption(it) => self.expression(it),
+            PropertyKind::Invariant(it)
+            | PropertyKind::Cover(it)
+            | PropertyKind::Assumption(it) => self.expression(it),
             PropertyKind::AssertionAt { process, location, condition } => {
                 let mut access = self.expression(condition);
                 access.asks.push((self.location_cell(*process, 0), *location));

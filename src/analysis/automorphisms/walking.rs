@@ -156,6 +156,7 @@ impl<'p, T: Told> Pairs<'p, T> {
         self.enter(Scope::Property(id));
         match (&one.kind, &other.kind) {
             (PropertyKind::Invariant(one), PropertyKind::Invariant(other))
+            | (PropertyKind::Cover(one), PropertyKind::Cover(other))
             | (PropertyKind::Assumption(one), PropertyKind::Assumption(other)) => {
                 self.plain(one, other)
             }

@@ -346,7 +346,9 @@ fn pinned(program: &Program, scalars: &Scalars) -> Vec<u64> {
     let mut walk = Backward::new(program, scalars, &[], &none);
     for property in program.properties.values() {
         match &property.kind {
-            PropertyKind::Invariant(condition) | PropertyKind::Assumption(condition) => {
+            PropertyKind::Invariant(condition)
+            | PropertyKind::Cover(condition)
+            | PropertyKind::Assumption(condition) => {
                 walk.reads(condition);
             }
             PropertyKind::Claim(claim) => claim.moves.iter().for_each(|it| walk.action(&it.action)),

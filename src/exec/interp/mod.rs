@@ -371,7 +371,9 @@ impl Interp {
 fn judged(program: &Program) -> Vec<(u32, Judged)> {
     let judged = program.properties.iter().filter_map(|(id, property)| {
         let (at, condition) = match &property.kind {
-            PropertyKind::Invariant(condition) => (None, condition),
+            PropertyKind::Invariant(condition) | PropertyKind::Cover(condition) => {
+                (None, condition)
+            }
             PropertyKind::AssertionAt { process, location, condition } => {
                 (Some((*process, *location)), condition)
             }
@@ -520,6 +522,7 @@ impl Explain for Interp {
     fn properties(&self) -> Vec<PropertyInfo> {
         let kind = |kind: &PropertyKind| match kind {
             PropertyKind::Invariant(_) => "invariant",
+            PropertyKind::Cover(_) => super::COVER,
             PropertyKind::Assumption(_) => "assumption",
             PropertyKind::AssertionAt { .. } => "assert",
             PropertyKind::Automaton(_) => "automaton",

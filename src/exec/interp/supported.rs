@@ -47,6 +47,7 @@ fn find_unsupported(program: &Program) -> Found {
     for property in program.properties.values() {
         match &property.kind {
             PropertyKind::Invariant(condition)
+            | PropertyKind::Cover(condition)
             | PropertyKind::Assumption(condition)
             | PropertyKind::AssertionAt { condition, .. } => look.expr(condition),
             PropertyKind::Automaton(_) => {}

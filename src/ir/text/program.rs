@@ -403,6 +403,12 @@ impl Emitter<'_> {
                 self.put(": ");
                 self.expected(condition, TRUTH);
             }
+            PropertyKind::Cover(condition) => {
+                self.put("\ncover where not ");
+                self.put(&name);
+                self.put(": ");
+                self.expected(condition, TRUTH);
+            }
             PropertyKind::Assumption(condition) => {
                 self.put("\nassumption ");
                 self.put(&name);

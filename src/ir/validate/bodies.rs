@@ -83,7 +83,9 @@ impl Checker<'_> {
 
     fn property(&mut self, property: &Property) {
         match &property.kind {
-            PropertyKind::Invariant(condition) | PropertyKind::Assumption(condition) => {
+            PropertyKind::Invariant(condition)
+            | PropertyKind::Cover(condition)
+            | PropertyKind::Assumption(condition) => {
                 self.enter(None, None);
                 self.expr(condition);
             }

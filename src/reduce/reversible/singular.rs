@@ -74,9 +74,9 @@ impl<'a> Singular<'a> {
     pub(super) fn is_unseen(&self) -> bool {
         let properties = self.table.program().properties.values();
         let conditions = properties.filter_map(|it| match &it.kind {
-            PropertyKind::Invariant(it) | PropertyKind::AssertionAt { condition: it, .. } => {
-                Some(it)
-            }
+            PropertyKind::Invariant(it)
+            | PropertyKind::Cover(it)
+            | PropertyKind::AssertionAt { condition: it, .. } => Some(it),
             _ => None,
         });
         let mut seen = Cells::default();

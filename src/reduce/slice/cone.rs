@@ -107,7 +107,9 @@ impl<'c> Closing<'c> {
                 continue;
             }
             match &property.kind {
-                PropertyKind::Invariant(it) | PropertyKind::Assumption(it) => {
+                PropertyKind::Invariant(it)
+                | PropertyKind::Cover(it)
+                | PropertyKind::Assumption(it) => {
                     self.needs(|needs| needs.expr(it));
                 }
                 PropertyKind::AssertionAt { process, location, condition } => {

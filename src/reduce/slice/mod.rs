@@ -68,7 +68,9 @@ impl Looked {
     fn asks(self, program: &Program, property: &PropertyKind) -> bool {
         let fails = |it: &Expr| self.checks.faults && bounds(program, it).is_none();
         match property {
-            PropertyKind::Invariant(it) => self.checks.invariants || fails(it),
+            PropertyKind::Invariant(it) | PropertyKind::Cover(it) => {
+                self.checks.invariants || fails(it)
+            }
             PropertyKind::AssertionAt { condition, .. } => {
                 self.checks.assertions || fails(condition)
             }
@@ -189,7 +191,9 @@ fn leave_unasked(program: &mut Program, looked: Looked, id: PropertyId) {
         return;
     }
     match &mut program.properties[id].kind {
-        PropertyKind::Invariant(it) | PropertyKind::AssertionAt { condition: it, .. } => {
+        PropertyKind::Invariant(it)
+        | PropertyKind::Cover(it)
+        | PropertyKind::AssertionAt { condition: it, .. } => {
             *it = Expr::constant(1, it.span);
         }
         _ => {}

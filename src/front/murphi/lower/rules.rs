@@ -13,7 +13,7 @@ use super::{Body, Lowerer, Meaning};
 use crate::diag::Diagnostic;
 use crate::ir::{
     Action, Binary, Contains, Control, Expr, ExprKind, Parameter, Property, PropertyKind,
-    Quantifier as Which, Start, Stmt, Unchecked, UncheckedKind,
+    Quantifier as Which, Start, Stmt, Unary, Unchecked, UncheckedKind,
 };
 use crate::source::Span;
 
@@ -224,24 +224,30 @@ impl<'a> Lowerer<'a, '_> {
     ) {
         let Some(condition) = self.condition(condition) else { return };
         let place = condition.span;
+        // A cover is for one of the parameters' values to meet, all else for each.
+        let (by, quantifier) = match kind {
+            TreeProperty::Cover => (Binary::And, Which::Some),
+            _ => (Binary::Implies, Which::All),
+        };
         let condition = entered
             .conditions
             .into_iter()
             .rev()
-            .fold(condition, |all, chosen| binary(Binary::Implies, chosen, all, place));
+            .fold(condition, |all, chosen| binary(by, chosen, all, place));
         let condition = entered.parameters.into_iter().rev().fold(condition, |body, it| {
             let (local, over, body) = (it.local, it.over, Box::new(body));
-            let kind = ExprKind::Quantified { quantifier: Which::All, local, over, body };
+            let kind = ExprKind::Quantified { quantifier, local, over, body };
             Expr { kind, span: place }
         });
         let kind = match kind {
             TreeProperty::Invariant => PropertyKind::Invariant(condition),
             TreeProperty::Assume => PropertyKind::Assumption(condition),
-            TreeProperty::Cover | TreeProperty::Liveness => {
-                let kind = match kind {
-                    TreeProperty::Cover => UncheckedKind::Cover,
-                    _ => UncheckedKind::Liveness,
-                };
+            TreeProperty::Cover => PropertyKind::Cover(Expr {
+                kind: ExprKind::Unary(Unary::Not, Box::new(condition)),
+                span: place,
+            }),
+            TreeProperty::Liveness => {
+                let kind = UncheckedKind::Liveness;
                 self.program.unchecked.push(Unchecked { kind, name: name.clone(), span });
                 let message = format!("`{name}` is read, but not verified yet");
                 return self.report.add(Diagnostic::warning(span, message));

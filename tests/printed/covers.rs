@@ -1,0 +1,95 @@
+//! `cover` of Murphi: what is met, in how many states; what is not; the same whatever the model is reduced by.
+
+use super::Folder;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Each node goes round by itself; one of them may be where another was first.
+const NODES: &str = "\
+const N: 3;
+type Node: scalarset(N);
+var st: array [Node] of 0..2; owner: Node; rounds: 0..4; dead: 0..9;
+startstate for i: Node do st[i] := 0; end; undefine owner; rounds := 0; dead := 0; end;
+ruleset i: Node do
+  rule \"go\" st[i] = 0 ==> st[i] := 1; dead := 3; end;
+  rule \"own\" st[i] = 1 & isundefined(owner) ==> st[i] := 2; owner := i; end;
+  rule \"leave\" st[i] = 2 & rounds < 4 ==> st[i] := 0; undefine owner; rounds := rounds + 1; dead := 0; end;
+end;
+cover \"all wait\" forall i: Node do st[i] = 1 end;
+ruleset i: Node do cover \"one owns\" !isundefined(owner) & owner = i; end;
+cover \"last round\" rounds = 4;
+cover \"two own\" exists i: Node do exists j: Node do i != j & st[i] = 2 & st[j] = 2 end end;
+cover \"five rounds\" rounds = 4 & forall i: Node do st[i] = 2 end;
+";
+
+/// The names of covers that are met, and of those that are not.
+fn met(told: &Value) -> [BTreeSet<String>; 2] {
+    ["examples", "violations"].map(|which| {
+        let all = told[which].as_array().unwrap().iter();
+        let all = all.filter(|it| it["kind"] == "cover");
+        all.map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+    })
+}
+
+#[test]
+fn covers_are_met_or_not_whatever_the_model_is_reduced_by() {
+    let folder = Folder::with("nodes.m", NODES);
+    let check = |flags: &[&str]| -> Value {
+        let ran = folder.run(&[&["check", "nodes.m", "--no-deadlock", "--json"], flags].concat());
+        assert_eq!(ran.code, 1, "{flags:?}: {}", ran.err);
+        serde_json::from_str(&ran.out).unwrap()
+    };
+    let whole = check(&["--reduce", "none", "--symmetry", "off"]);
+    let expected = met(&whole);
+    let names = |all: &[&str]| all.iter().map(|it| it.to_string()).collect::<BTreeSet<_>>();
+    assert_eq!(
+        expected,
+        [names(&["all wait", "last round", "one owns"]), names(&["five rounds", "two own"])]
+    );
+    for flags in [
+        &["--exec", "interp"][..],
+        &["--reduce", "auto"],
+        &["--reduce", "symmetry"],
+        &["--symmetry", "fast"],
+        &["--reduce", "por", "--symmetry", "off"],
+        &["--reduce", "por", "--por-proviso", "levels"],
+        &["--reduce", "por", "--por", "stubborn", "--por-proviso", "static", "--symmetry", "off"],
+        &["--reduce", "dead,slice,values,linear"],
+        &["--reduce", "reversible"],
+        &["--reduce", "reversible,symmetry"],
+        &["--store", "comback"],
+        &["--store", "huffman"],
+    ] {
+        assert_eq!(met(&check(flags)), expected, "{flags:?}");
+    }
+}
+
+#[test]
+fn what_is_met_is_told_with_its_states_and_what_is_not_with_its_place() {
+    let folder = Folder::with("nodes.m", NODES);
+    let told = |flags: &[&str], code| {
+        let ran = folder.run(&[&["check", "nodes.m", "--no-deadlock"], flags].concat());
+        assert_eq!(ran.code, code, "{flags:?}: {}{}", ran.out, ran.err);
+        ran.out
+    };
+    let out = told(&["--reduce", "none", "--symmetry", "off", "--dir", "d"], 1);
+    for words in [
+        "nodes.m: VIOLATED: cover: two own at nodes.m:13:1, in no reachable state\n",
+        "  also     cover: five rounds at nodes.m:14:1, in no reachable state\n",
+        "  cover    all wait: in 5 states, first after 3 steps\n",
+        "  checked  covers, run-time errors\n",
+    ] {
+        assert!(out.contains(words), "no `{words}` in\n{out}");
+    }
+    let ran = folder.run(&["trace", "d"]);
+    let expected = "cover: two own at nodes.m:13:1, in no reachable state\n\
+                    cover: five rounds at nodes.m:14:1, in no reachable state\n";
+    assert_eq!((ran.code, &*ran.out, &*ran.err), (1, expected, ""));
+    // Left out, they are named, and nothing else is wrong.
+    let out = told(&["--only", "error"], 0);
+    assert!(out.contains("  not looked for  deadlocks, covers\n"), "{out}");
+    // Where something else ends the search, it has not seen all states.
+    folder.write("nodes.m", &format!("{NODES}invariant \"two rounds\" rounds < 2;\n"));
+    let out = told(&["--no-trace"], 1);
+    assert!(out.contains("VIOLATED: invariant: two rounds") && !out.contains("two own"), "{out}");
+}
