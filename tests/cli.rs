@@ -578,6 +578,19 @@ fn flags_that_leave_nothing_to_check_are_refused() {
     ran.refused(2, &["with the never claim c, deadlocks are not looked for"]);
 }
 
+/// What is refused leaves nothing behind that the next `resume` would be refused for.
+#[test]
+fn a_budget_that_resume_refuses_is_not_kept() {
+    let bench = Bench::new();
+    bench.write("m.dve", "byte x; process P { state a; init a; trans a -> a { guard x < 99; effect x = x + 1; }; } system async;");
+    let check =
+        ["check", "m.dve", "--dir", "d", "--max-states", "9", "--reduce", "none", "--no-deadlock"];
+    assert_eq!(bench.run(&check).code, 3);
+    bench.run(&["resume", "d", "--memory", "1MiB"]).refused(2, &["too small"]);
+    bench.run(&["resume", "d", "--memory", "64MiB", "--threads", "256"]).refused(2, &["too small"]);
+    assert_eq!(bench.run(&["resume", "d"]).code, 0);
+}
+
 /// What lies behind an error that is not looked for was not visited, and is not said to be.
 #[test]
 fn steps_that_errors_cut_off_are_counted() {

@@ -271,7 +271,9 @@ fn traced(text: &str, args: &[&str]) -> String {
     };
     run(&["check", "meet.pml", "--dir", "d", "--no-trace"]);
     let out = run(&[&["trace", "d"], args].concat());
-    out.split("  after ").next().unwrap().to_owned()
+    let (steps, end) = out.split_once("VIOLATED: ").unwrap();
+    assert!(end.contains("\n  after    "), "{end}");
+    steps.to_owned()
 }
 
 #[test]
@@ -409,4 +411,29 @@ fn every_line_fits_eighty_columns() {
             }
         }
     }
+}
+
+/// An `inline` and a macro are put where they are used, with what they are given.
+#[test]
+fn what_inlines_and_macros_make_reads_as_it_was_made() {
+    let model = "byte fork = 1, other = 1;
+#define CHECK(v) assert(v == 1 || v == 7)
+inline take(f) { atomic { f > 0 -> f-- } }
+inline set(v) { v = 6; v++ }
+active proctype P() { byte a; set(a); CHECK(a); take(fork); take(other); CHECK(fork) }
+";
+    let (_, all) = told("p.pml", model, &[]);
+    for line in [
+        "  P[0]: a = 6    p.pml:5:35\n",
+        "  P[0]: a++    p.pml:5:35\n",
+        "  P[0]: assert(a == 1 || a == 7)    p.pml:5:39\n",
+        "  P[0]: fork > 0; fork--    p.pml:5:54 + p.pml:5:54\n",
+        "p.pml: VIOLATED: assert: assertion failed in P: assert(fork == 1 || fork == 7)",
+        "  with     fork = 0\n",
+    ] {
+        assert!(all.contains(line), "no `{line}` in\n{all}");
+    }
+    let waits = model.replace("CHECK(fork)", "take(fork)");
+    let (_, all) = told("p.pml", &waits, &[]);
+    assert!(all.contains(", waits for fork > 0 (fork = 0)\n"), "{all}");
 }

@@ -167,6 +167,7 @@ pub(super) fn resume(
             run::say_ended();
         }
         let plan = planned(watched, judged.searched, (budget, &Storage::default()))?;
+        directory.keep_changed_means(&args.run.means())?;
         let pursuit = Pursuit::new(judged, plan, args.run.max_states, directory);
         let control = run::control(&args.run);
         let signals = Signals::stop(&control);

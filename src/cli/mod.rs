@@ -108,9 +108,6 @@ fn check(args: &CheckArgs) -> Ending {
 fn resume(args: &ResumeArgs) -> Ending {
     let (directory, job, saved) = Directory::open(&args.dir, args.run.disk_limit)?;
     let args = ResumeArgs { run: args.run.after(directory.kept), ..args.clone() };
-    if directory.kept != Some(args.run.means()) {
-        directory.keep_means(&args.run.means())?;
-    }
     for name in job.changed() {
         say(format!(
             "note: {name} has changed since; the search goes on with the text that it began with"

@@ -148,6 +148,7 @@ pub(super) fn resume(
         say_ended();
     }
     let plan = budget.plan(&model, storage.stored_width(searched.model()))?;
+    directory.keep_changed_means(&args.run.means())?;
     let wished = searched.wished();
     let unreduced = again.map(|runs| model.unreduced(runs, wished, (&limits, &storage)));
     let session = Session::new(searched, about, limits, (storage, plan), directory);

@@ -40,6 +40,8 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
             } else {
                 let ending = report::Ending::of(violation, &way, sources);
                 report::write_trace((sources, &view), &ending, &way, &mut |it| print(it));
+                // The heading may be far above by now.
+                print(&report::print_violated(&ending.violation));
                 print(&ending.rows());
                 print("\n");
             }

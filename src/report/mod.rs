@@ -33,7 +33,8 @@ pub use text::{
 pub use values::print_values;
 
 use crate::exec::{
-    Compiled, Explain, Model, Step, StepOutcome, Value, Violation, is_hoped_for, keeps_depth,
+    Compiled, Explain, Fault, FaultKind, Model, Step, StepOutcome, Value, Violation, is_hoped_for,
+    keeps_depth,
 };
 use crate::reduce::{Kept, Preserved, Refused, Told};
 use crate::search::checkpoint::DiskFigures;
@@ -238,11 +239,18 @@ impl Named {
                 Named { kind: info.kind, name: info.name.clone(), place }
             }
             Violation::Fault(kind, action) => {
-                let place = step.and_then(|step| match step.outcome {
-                    StepOutcome::Fault(fault) => sources.place(fault.span),
+                let fault = step.and_then(|step| match step.outcome {
+                    StepOutcome::Fault(fault) => Some(fault),
                     StepOutcome::Successor(_) => None,
                 });
-                let name = format!("{} in {}", kind.name(), model.action_name(action));
+                let place = fault.as_ref().and_then(|it| sources.place(it.span));
+                let name = match fault {
+                    // A Rust type has no other name for it.
+                    Some(Fault { message, .. }) if place.is_none() && kind == FaultKind::Error => {
+                        message
+                    }
+                    _ => format!("{} in {}", kind.name(), model.action_name(action)),
+                };
                 Named { kind: kind.violation(), name, place }
             }
         }

@@ -12,6 +12,8 @@ use crate::source::{Place, Sources};
 const ASSERTIONS: &str = "assertions";
 const INVARIANTS: &str = "invariants";
 const COVERS: &str = "covers";
+const SO_SOMETIMES: &str = "what is so sometimes";
+const SO_EVENTUALLY: &str = "what is so eventually";
 
 /// What was looked for, and what not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -126,15 +128,20 @@ impl Scope {
             let there = properties.iter().any(|it| it.kind == kind);
             scope.add(wanted, if there { Ok(word) } else { Err(none) });
         }
-        for (kind, word) in
-            [(SOMETIMES, "what is so sometimes"), (EVENTUALLY, "what is so eventually")]
-        {
+        for (kind, word) in [(SOMETIMES, SO_SOMETIMES), (EVENTUALLY, SO_EVENTUALLY)] {
             if properties.iter().any(|it| it.kind == kind) {
                 scope.add(checks.invariants, Ok(word));
             }
         }
         scope.add(checks.faults, Ok("run-time errors"));
         scope
+    }
+
+    /// Notes that what is so eventually was not looked for, since not all states were visited, or something else is violated.
+    pub fn leave_out_eventually(&mut self) {
+        if let Some(at) = self.checked.iter().position(|it| it == SO_EVENTUALLY) {
+            self.left_out.push(self.checked.remove(at));
+        }
     }
 
     /// Adds something that is wanted or not, and that is there or not, and why not.

@@ -203,8 +203,9 @@ impl<'v> Steps<'v> {
         }
         let told = match &step.outcome {
             StepOutcome::Fault(fault) => {
-                let place = self.sources.locate(fault.span).unwrap_or_default();
-                vec![format!("{}: {} ({place})", fault.kind.violation(), fault.message)]
+                let place = self.sources.locate(fault.span);
+                let place = place.map_or(String::new(), |it| format!(" ({it})"));
+                vec![format!("{}: {}{place}", fault.kind.violation(), fault.message)]
             }
             StepOutcome::Successor(_) if number == self.first => {
                 let shown = after.iter().filter(|(name, value)| self.view.shows(name, Some(value)));

@@ -218,7 +218,7 @@ pub fn print_compiled(compiled: Result<Compiled, &str>) -> String {
 
 /// What is violated, and where, in a line or more.
 pub fn print_violated(violation: &ViolationReport) -> String {
-    wrapped("", &headline(violation))
+    wrapped("", &format!("VIOLATED: {}", headline(violation)))
 }
 
 /// What is violated, and where.

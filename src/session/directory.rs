@@ -486,6 +486,14 @@ impl Directory {
         means.commit(&*self.disk).map_err(|error| Error::Begin(self.path.clone(), error))
     }
 
+    /// The same, where it is not what the sitting before took. What is refused is not to be kept.
+    pub fn keep_changed_means(&self, means: &Means) -> Result<(), Error> {
+        match self.kept == Some(*means) {
+            true => Ok(()),
+            false => self.keep_means(means),
+        }
+    }
+
     fn lock(
         path: PathBuf,
         temporary: Option<tempfile::TempDir>,

@@ -9,8 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Why a search did not begin, or did not end. What is shown says what happened; what to do about it is
-/// for whoever knows how the search was asked for.
-#[derive(Debug)]
+/// for whoever knows how the search was asked for. `{:?}` shows the same as `{}`, since that is what a `main` prints that
+/// returns it.
 pub enum Error {
     /// There is no text of a model to be read, and why.
     Unreadable(String),
@@ -106,6 +106,12 @@ impl Error {
 }
 
 impl std::error::Error for Error {}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -206,6 +206,7 @@ impl<'m> Session<'m> {
         }
         self.promised = promised;
         if self.outcome().is_none_or(|it| it.verdict != Verdict::Verified) {
+            self.about.scope.leave_out_eventually();
             return Ok(());
         }
         let Directory { path, disk, .. } = &self.directory;

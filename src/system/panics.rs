@@ -30,6 +30,9 @@ pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
 
 fn note(info: &PanicHookInfo<'_>) {
     let what = info.payload_as_str().unwrap_or("something that is no text");
+    // An `assert_eq!` says what it compared on lines of their own.
+    let lines: Vec<&str> = what.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
+    let what = lines.join("; ");
     let place = info.location().map_or(String::new(), |at| format!(" ({at})"));
     SAID.replace(format!("it panics: {what}{place}"));
 }
@@ -45,6 +48,8 @@ mod tests {
         assert_eq!(caught(|| 1), Ok(1));
         let nested = caught(|| caught(|| [1][std::hint::black_box(1)]).unwrap_err());
         assert!(nested.unwrap().contains("out of bounds"));
+        let compared = caught(|| assert_eq!(1, std::hint::black_box(2), "as many")).unwrap_err();
+        assert!(compared.contains(": as many; left: 1; right: 2 (src/"), "{compared}");
         let text = caught(|| std::panic::panic_any(5_u8)).unwrap_err();
         assert!(text.contains("something that is no text"), "{text}");
     }

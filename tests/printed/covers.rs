@@ -82,8 +82,8 @@ fn what_is_met_is_told_with_its_states_and_what_is_not_with_its_place() {
         assert!(out.contains(words), "no `{words}` in\n{out}");
     }
     let ran = folder.run(&["trace", "d"]);
-    let expected = "cover: two own at nodes.m:13:1, in no reachable state\n\
-                    cover: five rounds at nodes.m:14:1, in no reachable state\n";
+    let expected = "VIOLATED: cover: two own at nodes.m:13:1, in no reachable state\n\
+                    VIOLATED: cover: five rounds at nodes.m:14:1, in no reachable state\n";
     assert_eq!((ran.code, &*ran.out, &*ran.err), (1, expected, ""));
     // Left out, they are named, and nothing else is wrong.
     let out = told(&["--only", "error"], 0);

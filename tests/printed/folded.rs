@@ -88,6 +88,8 @@ counterexample: assert: assertion failed in Sender: assert(sent < 9), 35 steps
          sent: 1 -> 9
    35  Sender[0]: assert(sent < 9)    counts.pml:3:51
          assert: (sent < 9) (counts.pml:3:51)
+VIOLATED: assert: assertion failed in Sender: assert(sent < 9) at
+           counts.pml:3:51
   after    35 steps (shortest)
   with     sent = 9
   ends at  Sender[0]    line 3:51

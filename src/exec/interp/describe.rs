@@ -180,7 +180,9 @@ impl Interp {
             };
             let way = |action: &Action| {
                 let name = without_process(&action.name, &about.name).to_owned();
+                // What an `inline` made does not stand where the action does.
                 let guard = action.guard.as_ref().map(|it| it.span);
+                let guard = guard.filter(|it| action.span.to(*it) == action.span);
                 WayOn { name, guard, operands: self.operands_of_action(action, instance, state) }
             };
             let ways = self.program.actions.values().filter(leads_on).map(way).collect();

@@ -59,6 +59,15 @@ pub struct Stmt {
     pub kind: StmtKind,
     /// Where it stands.
     pub span: Span,
+    /// How it reads, where that is not what stands there, as an `inline` or a macro made some of it.
+    pub made: Option<Rc<str>>,
+}
+
+impl Stmt {
+    /// One that reads as what stands there.
+    pub fn new(kind: StmtKind, span: Span) -> Stmt {
+        Stmt { kind, span, made: None }
+    }
 }
 
 /// What a statement does.

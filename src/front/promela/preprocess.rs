@@ -344,7 +344,9 @@ impl Preprocessor<'_> {
                 // Beside ## an argument is pasted as written; elsewhere it is expanded first.
                 let pasted = next.is_some_and(|next| next.is("##"));
                 let argument = arguments[number].clone();
-                let argument = if pasted { argument } else { self.expanded(argument)? };
+                let mut argument = if pasted { argument } else { self.expanded(argument)? };
+                // It stands where the parameter does.
+                argument.iter_mut().take(1).for_each(|(it, _)| it.spaced = token.spaced);
                 made.extend(argument.iter().map(|(token, set)| (here(token), set.clone())));
                 at += 1;
             } else {

@@ -47,7 +47,8 @@ impl<'a> Parser<'a> {
                 let block = self.block(Open { closer: TokenKind::EndStartstate, span })?;
                 Ok(RuleKind::Start { name, block })
             }
-            TokenKind::Invariant => self.property(PropertyKind::Invariant),
+            // As Rumur has it, what is asserted outside of rules is so in every state.
+            TokenKind::Invariant | TokenKind::Assert => self.property(PropertyKind::Invariant),
             TokenKind::Ruleset => {
                 self.advance()?;
                 let quantifiers = self.quantifiers()?;

@@ -5,6 +5,7 @@ use crate::diag::Diagnostic;
 use crate::front::promela::ast::{Expr, ExprKind, Field, Reference, Stmt, StmtKind};
 use crate::front::promela::graph::{Act, Move};
 use crate::front::promela::symbols::Basic;
+use crate::front::quote::shorten;
 use crate::ir::{
     self, Action, Binary, Communication, Control, Edge, Entity, LocationId, Overflow, ProcessId,
     Unary,
@@ -89,10 +90,11 @@ impl<'m> Lowering<'m, '_> {
             Act::Otherwise => "else".to_owned(),
             Act::Enter(_) => "d_step".to_owned(),
             Act::End => "end".to_owned(),
+            Act::Do(Stmt { made: Some(made), .. }) => shorten(made).into_owned(),
             Act::Do(_) => {
                 let start: String = self.sources.text(span).chars().take(600).collect();
                 let words: Vec<&str> = start.split_whitespace().collect();
-                crate::front::quote::shorten(&words.join(" ")).into_owned()
+                shorten(&words.join(" ")).into_owned()
             }
         }
     }
@@ -211,7 +213,12 @@ impl<'m> Lowering<'m, '_> {
                 });
             }
             StmtKind::Assert(condition) => {
-                let message = self.text(&Act::Do(stmt), condition.span);
+                let message = match self.text(&Act::Do(stmt), condition.span) {
+                    made if stmt.made.is_some() => {
+                        made.trim_start_matches("assert").trim().to_owned()
+                    }
+                    text => text,
+                };
                 let condition = self.expr(condition, inside)?;
                 let kind = ir::StmtKind::Assert { condition, message };
                 effect.body.push(ir::Stmt { kind, span });

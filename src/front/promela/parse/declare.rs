@@ -273,7 +273,7 @@ impl Parser {
             Initial::List(values) => StmtKind::Fill(target, values),
             _ => StmtKind::Assign(target, Expr { kind: ExprKind::Number(0), span }),
         };
-        Stmt { kind, span: self.since(span) }
+        Stmt::new(kind, self.since(span))
     }
 
     pub(super) fn typedef(&mut self) -> Parsed<()> {

@@ -131,6 +131,7 @@ pub fn parse(tokens: Vec<Token>, asked: Option<AskedTokens>) -> Result<Model, Di
     let mut parser = Parser {
         input: tokens.into(),
         last: None,
+        read: Vec::new(),
         model: Model::default(),
         scopes: vec![HashMap::new()],
         labels: Vec::new(),
@@ -166,6 +167,8 @@ struct Parser {
     input: VecDeque<Token>,
     /// The token read last.
     last: Option<Token>,
+    /// The tokens read of the statement that is part of no other.
+    read: Vec<Token>,
     model: Model,
     /// The variables in sight, innermost block last.
     scopes: Vec<HashMap<Rc<str>, SymbolId>>,
@@ -236,6 +239,9 @@ impl Parser {
             }
         };
         self.last = Some(token.clone());
+        if self.nested > 0 {
+            self.read.push(token.clone());
+        }
         token
     }
 
@@ -520,6 +526,7 @@ impl Parser {
                     // What stands for the parameter stands on its line.
                     if !arguments[number].is_empty() {
                         self.input[0].begins_line = token.begins_line;
+                        self.input[0].spaced = token.spaced;
                     }
                 }
             }

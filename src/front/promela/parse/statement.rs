@@ -4,14 +4,18 @@ use super::{NESTED_MAX, Parsed, Parser};
 use crate::diag::Diagnostic;
 use crate::front::promela::ast::{Expr, ExprKind, Field, Label, Name, Reference, Stmt, StmtKind};
 use crate::front::promela::symbols::{Basic, Initial, Symbol};
-use crate::front::promela::token::Kind;
+use crate::front::promela::token::{Kind, Token};
 use crate::ir::Binary;
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// A selection from plain numbers this far apart is a choice, any other a loop; so SPIN has it, for
 /// variables whose name is of letters and digits only.
 const SELECT_MAX: i64 = 32;
+
+/// No more tokens of a statement that something made are told.
+const MADE_MAX: usize = 100;
 
 impl Parser {
     /// Statements up to one of `until`, which is not taken.
@@ -79,7 +83,7 @@ impl Parser {
             return Ok(());
         }
         let kind = StmtKind::Unless(Box::new(statement), Box::new(escape));
-        sequence.push(Stmt { kind, span: self.since(start) });
+        sequence.push(Stmt::new(kind, self.since(start)));
         Ok(())
     }
 
@@ -104,12 +108,15 @@ impl Parser {
             return Ok(statement);
         }
         before.push(statement);
-        Ok(Stmt { kind: StmtKind::Block(before), span: self.since(start) })
+        Ok(Stmt::new(StmtKind::Block(before), self.since(start)))
     }
 
     /// One statement; what must come before it goes to `sequence`.
     fn statement(&mut self, sequence: &mut Vec<Stmt>) -> Parsed<Stmt> {
         self.nested += 1;
+        if self.nested == 1 {
+            self.read.clear();
+        }
         if self.nested > NESTED_MAX {
             return self
                 .error(self.span(), "this statement is nested too deeply")
@@ -129,9 +136,31 @@ impl Parser {
                 return self.labelled(sequence, start);
             }
         }
+        let from = self.read.len();
         let kind = self.statement_kind(sequence, start)?;
         self.can_initialize = false;
-        Ok(Stmt { kind, span: self.since(start) })
+        Ok(Stmt { kind, span: self.since(start), made: self.made_since(from) })
+    }
+
+    /// How the tokens read that were taken since then, if an `inline` or a macro made some of them.
+    fn made_since(&self, from: usize) -> Option<Rc<str>> {
+        let read = &self.read[from..];
+        let read = &read[..read.len().min(MADE_MAX)];
+        let follows = |pair: &[Token]| {
+            let [one, next] = [pair[0].span, pair[1].span];
+            one.file == next.file && one.end <= next.start
+        };
+        if self.expansion == 0 && read.windows(2).all(follows) {
+            return None;
+        }
+        let mut text = String::new();
+        for token in read {
+            if token.spaced || token.begins_line {
+                text.push(' ');
+            }
+            text += &token.kind.to_string();
+        }
+        Some(text.trim().into())
     }
 
     fn at_remote_variable(&self) -> bool {
@@ -155,12 +184,12 @@ impl Parser {
         }
         let empty = self.at_any(&["}", ";", "->", "::", "fi", "od"]);
         let inner = match empty {
-            true => Stmt { kind: skip(start), span: label.name.span },
+            true => Stmt::new(skip(start), label.name.span),
             false => self.statement(sequence)?,
         };
         self.can_initialize = false;
         let kind = StmtKind::Labelled(label, Box::new(inner));
-        Ok(Stmt { kind, span: self.since(start) })
+        Ok(Stmt::new(kind, self.since(start)))
     }
 
     fn label(&mut self) -> Parsed<Label> {
@@ -464,7 +493,7 @@ impl Parser {
                 peek: false,
             };
             let put = StmtKind::Send { channel: over, values: vec![value], sorted: false };
-            let before = [take, put].map(|kind| Stmt { kind, span: start }).to_vec();
+            let before = [take, put].map(|kind| Stmt::new(kind, start)).to_vec();
             return self.counted(
                 sequence,
                 position,
@@ -510,18 +539,18 @@ impl Parser {
         before: Vec<Stmt>,
         span: Span,
     ) -> Parsed<StmtKind> {
-        sequence.push(Stmt { kind: StmtKind::Assign(counter.clone(), first), span });
+        sequence.push(Stmt::new(StmtKind::Assign(counter.clone(), first), span));
         let left = self.read(counter.clone());
         let test = ExprKind::Binary(relation, Box::new(left), Box::new(last));
         let test = StmtKind::Condition(Expr { kind: test, span });
-        let mut round = vec![Stmt { kind: test, span }];
+        let mut round = vec![Stmt::new(test, span)];
         round.extend(before);
         self.accept(";");
         // A test comes before them, so a label may stand first.
         round.extend(self.braced(false)?);
         let next = self.changed(&counter, Binary::Add, span);
-        round.push(Stmt { kind: StmtKind::Assign(counter, next), span });
-        let leave = [StmtKind::Else, StmtKind::Break].map(|kind| Stmt { kind, span }).to_vec();
+        round.push(Stmt::new(StmtKind::Assign(counter, next), span));
+        let leave = [StmtKind::Else, StmtKind::Break].map(|kind| Stmt::new(kind, span)).to_vec();
         Ok(StmtKind::Do(vec![round, leave]))
     }
 
@@ -551,19 +580,19 @@ impl Parser {
             if plain && low >= 0 && high - low <= SELECT_MAX {
                 let options = (low..=high).map(|value| {
                     let value = Expr { kind: ExprKind::Number(value), span: start };
-                    vec![Stmt { kind: StmtKind::Assign(target.clone(), value), span: start }]
+                    vec![Stmt::new(StmtKind::Assign(target.clone(), value), start)]
                 });
                 return Ok(StmtKind::If(options.collect()));
             }
         }
-        sequence.push(Stmt { kind: StmtKind::Assign(target.clone(), first), span: start });
+        sequence.push(Stmt::new(StmtKind::Assign(target.clone(), first), start));
         let left = self.read(target.clone());
         let test = ExprKind::Binary(Binary::Less, Box::new(left), Box::new(last));
         let next = self.changed(&target, Binary::Add, start);
         let round =
             [StmtKind::Condition(Expr { kind: test, span: start }), StmtKind::Assign(target, next)];
-        let round = round.map(|kind| Stmt { kind, span: start }).to_vec();
-        let leave = vec![Stmt { kind: StmtKind::Break, span: start }];
+        let round = round.map(|kind| Stmt::new(kind, start)).to_vec();
+        let leave = vec![Stmt::new(StmtKind::Break, start)];
         Ok(StmtKind::Do(vec![round, leave]))
     }
 
