@@ -60,6 +60,7 @@ pub mod front;
 pub mod ir;
 #[doc(hidden)]
 pub mod ltl;
+mod numbers;
 mod random;
 #[doc(hidden)]
 pub mod reduce;

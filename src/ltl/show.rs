@@ -2,17 +2,16 @@
 
 use super::automaton::Automaton;
 use super::components::Components;
+use crate::numbers::count;
 use std::fmt::Write;
 
 impl Automaton {
     /// The automaton as text: each state with its component's class and its edges.
     pub fn text(&self) -> String {
         let found = Components::of(self);
-        let states = match self.states.len() {
-            1 => "1 state".to_owned(),
-            count => format!("{count} states"),
-        };
-        let mut out = format!("{states}, {} edges, {}\n", self.edges(), found.class());
+        let states = count(self.states.len() as u64, "state");
+        let edges = count(self.edges() as u64, "edge");
+        let mut out = format!("{states}, {edges}, {}\n", found.class());
         for (at, state) in self.states.iter().enumerate() {
             let class = found.classes[found.of_state[at]];
             let accepts = if state.accepts { ", accepting" } else { "" };

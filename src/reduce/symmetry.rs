@@ -39,6 +39,7 @@ use crate::exec::{
 };
 use crate::ir::layout::Codes;
 use crate::ir::{Layout, Program};
+use crate::numbers::grouped;
 use alike::Alike;
 use group::Groups;
 use incidence::Incidence;
@@ -185,7 +186,7 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
             }
             Orbits::Processes { groups, .. } => groups.order()?,
         };
-        Some(format!("a state stands for up to {all}"))
+        Some(format!("a state stands for up to {}", grouped(all)))
     }
 
     /// A claim that sees an element would have to be permuted with the state.

@@ -1,10 +1,10 @@
 //! What is wrong at the end of a counterexample.
 
 use super::ViolationReport;
-use super::numbers::count;
 use super::rows::row;
 use super::scene::Scene;
 use crate::exec::{StepOutcome, Violation};
+use crate::numbers::count;
 use crate::search::trace::Counterexample;
 use crate::source::Sources;
 

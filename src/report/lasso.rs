@@ -2,11 +2,11 @@
 //! where it is violated whatever follows.
 
 use super::json::step as step_as_json;
-use super::numbers::count;
 use super::rows::{row, wrapped};
 use super::scene::Scene;
 use super::steps::{Course, View, Visit, write_steps};
 use crate::exec::{Explain, Step, StepOutcome};
+use crate::numbers::count;
 use crate::source::Sources;
 use serde_json::{Value, json};
 

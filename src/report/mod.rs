@@ -6,7 +6,6 @@ mod ending;
 mod folds;
 mod json;
 mod lasso;
-mod numbers;
 mod rows;
 mod scene;
 mod scope;
@@ -14,6 +13,7 @@ mod steps;
 mod text;
 mod values;
 
+pub use crate::numbers::{count, grouped};
 pub use changes::print_changes;
 pub use ending::Ending;
 pub use json::{
@@ -21,7 +21,6 @@ pub use json::{
     write_trace as write_json_trace,
 };
 pub use lasso::{Run, RunEnd};
-pub use numbers::{count, grouped};
 pub use rows::{row, wrapped};
 pub use scene::Scene;
 pub use scope::{Missed, Scope};

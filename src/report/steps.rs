@@ -4,9 +4,9 @@ use super::Values;
 use super::changes::{changes, lines};
 use super::chart::Chart;
 use super::folds::folds;
-use super::numbers::count;
 use super::rows::{places_behind, wrapped};
 use crate::exec::{Step, StepOutcome, Value};
+use crate::numbers::count;
 use crate::source::Sources;
 use std::collections::{HashMap, VecDeque};
 

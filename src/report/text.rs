@@ -1,11 +1,11 @@
 //! Reports as text.
 
 use super::lasso::length as length_of_run;
-use super::numbers::{count, grouped};
 use super::rows::{row, wrapped};
 use super::steps::{Course, View, Visit, write_steps};
 use super::{Ending, Example, Missed, RUST, Report, Scope, Shortened, ViolationReport};
 use crate::exec::{COVER, Compiled, EVENTUALLY, Violation};
+use crate::numbers::{count, grouped};
 use crate::reduce::{Refused, Told};
 use crate::search::Verdict;
 use crate::search::parts::StorePart;

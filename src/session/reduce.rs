@@ -6,6 +6,7 @@ use crate::analysis::instances::NotNumbered;
 use crate::exec::Model;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{Expr, Program, Stmt};
+use crate::numbers::grouped;
 use crate::reduce::claim::NeverClaim;
 use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
 use crate::reduce::reversible::Rules;
@@ -189,7 +190,9 @@ impl TextModel {
                 return Err("something is violated in the first states".into());
             }
             1 if first.is_all => return Err("there is only one state".into()),
-            states if first.is_all => return Err(format!("there are only {states} states")),
+            states if first.is_all => {
+                return Err(format!("there are only {} states", grouped(states as u64)));
+            }
             _ if first.are_few() => {
                 return Err("the first levels are too large to be tried".into());
             }

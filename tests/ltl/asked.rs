@@ -34,9 +34,9 @@ fn formulas_over_each_language_are_shown_as_automata_of_what_violates_them() {
     let bench = bench();
     let shown = [
         ("m.pml", "[] (x < 3)", "2 states, 3 edges, terminal", "!(x < 3) -> 1"),
-        ("m.pml", "reaches", "1 state, 1 edges, weak", "!(x == 3) -> 0"),
+        ("m.pml", "reaches", "1 state, 1 edge, weak", "!(x == 3) -> 0"),
         ("m.pml", "[]<> full", "2 states, 3 edges, weak", "!(len(q) == 2) -> 1"),
-        ("m.pml", "<> P[0]@here", "1 state, 1 edges, weak", "!(P[0]@here) -> 0"),
+        ("m.pml", "<> P[0]@here", "1 state, 1 edge, weak", "!(P[0]@here) -> 0"),
         ("m.pml", "<> (P[0]:k == 1 && !timeout)", "1 state, 2 edges, weak", "timeout -> 0"),
         ("m.pml", "[] !x == 1", "2 states, 3 edges, terminal", "!(!x == 1) -> 1"),
         ("m.pml", "[] !x", "2 states, 3 edges, terminal", "  x -> 1"),

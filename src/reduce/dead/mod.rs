@@ -27,6 +27,7 @@ pub(super) use resets::statements;
 use super::pass::Pass;
 use crate::analysis::live::Dead;
 use crate::ir::{Layout, LocationId, ProcessId, Program, VarId};
+use crate::numbers::count;
 use alike::Alike;
 use std::collections::BTreeMap;
 
@@ -81,10 +82,8 @@ impl Pass for Cleared {
     }
 
     fn did(&self, program: &Program) -> String {
-        let variables = self.variables(program).len();
-        let (s, places) = (if variables == 1 { "" } else { "s" }, self.resets);
-        let es = if places == 1 { "" } else { "s" };
-        format!("{variables} variable{s} reset in {places} place{es}")
+        let variables = count(self.variables(program).len() as u64, "variable");
+        format!("{variables} reset in {}", count(self.resets as u64, "place"))
     }
 
     fn represent(&self, layout: &Layout, state: &mut [u8]) {

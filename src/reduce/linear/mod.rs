@@ -16,6 +16,7 @@ use crate::analysis::uses::Kept;
 use crate::exec::{Expansion, Explain, Lift, Model, Postpones, Tally, any_bits, one_step};
 use crate::ir::layout::Codes;
 use crate::ir::{Layout, Program};
+use crate::numbers::grouped;
 use spill::Result;
 use std::sync::Arc;
 
@@ -51,7 +52,7 @@ impl<'m> Reduction<'m> for Linear<'m> {
 
     fn did(&self, _: &Tally) -> Option<String> {
         let all = self.sets.iter().try_fold(1i64, |all, it| all.checked_mul(it.modulus));
-        all.map(|all| format!("a state stands for up to {all}"))
+        all.map(|all| format!("a state stands for up to {}", grouped(all.unsigned_abs())))
     }
 
     fn refuses(&self, before: &Stack<'m>) -> Option<String> {

@@ -38,6 +38,7 @@ use crate::ir::{
     Action, ActionsAt, Communication, EndRule, Layout, LocationId, ProcessId, Program,
     PropertyKind, StmtKind, Turn,
 };
+use crate::numbers::count;
 use std::collections::BTreeSet;
 
 /// What the reduction is called.
@@ -169,10 +170,9 @@ impl Pass for Fused {
     }
 
     fn did(&self, _: &Program) -> String {
-        let (places, actions) = (self.passed.len(), self.actions);
-        let s = if places == 1 { "" } else { "s" };
-        let goes = if actions == 1 { "action goes" } else { "actions go" };
-        format!("{places} location{s} passed through; {actions} {goes} on")
+        let goes = if self.actions == 1 { "goes" } else { "go" };
+        let places = count(self.passed.len() as u64, "location");
+        format!("{places} passed through; {} {goes} on", count(self.actions as u64, "action"))
     }
 
     fn preserves(&self) -> Preserved {

@@ -43,6 +43,7 @@ use super::{Kept, Kind, Preserved, Reduction, Stack};
 use crate::analysis::instances::InstanceId;
 use crate::exec::Checks;
 use crate::exec::{Interp, Model, Selective, Tally};
+use crate::numbers::{count, grouped};
 use choosers::{Choosers, Sought};
 use model::Reduced;
 use sleep::Sleeping;
@@ -269,11 +270,11 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
     }
 
     fn did(&self, Tally { partial, again, passed }: &Tally) -> Option<String> {
-        let fewer = format!("{partial} states expanded by fewer than all steps");
+        let fewer = format!("{} expanded by fewer than all steps", count(*partial, "state"));
         Some(match self.choosers.postpones_steps() {
-            true => format!("{fewer}, {again} of them again by the rest"),
+            true => format!("{fewer}, {} of them again by the rest", grouped(*again)),
             false if self.choosers.runs_on() => {
-                format!("{fewer}, {passed} run through without being stored")
+                format!("{fewer}, {} run through without being stored", grouped(*passed))
             }
             false => fewer,
         })

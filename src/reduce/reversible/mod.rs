@@ -27,6 +27,7 @@ use super::{Kept, Kind, Preserved, Reduction, Stack};
 use crate::analysis::instances::{ActionInstances, InstanceId};
 use crate::exec::{Checks, Interp, Model, Tally};
 use crate::ir::{ActionId, Program};
+use crate::numbers::grouped;
 use find::Finder;
 use local::Backwards;
 use std::collections::{BTreeMap, BTreeSet};
@@ -185,7 +186,7 @@ impl<'m> Reduction<'m> for Undoing<'m> {
         let rules = self.found.rules(self.interp.program());
         let told = |(name, instances, _): &(&str, usize, usize)| match instances {
             1 => format!("`{name}`"),
-            _ => format!("`{name}` ({instances} instances)"),
+            _ => format!("`{name}` ({} instances)", grouped(*instances as u64)),
         };
         let rules = rules.iter().map(told).collect::<Vec<_>>().join(", ");
         let searched = match self.searched {

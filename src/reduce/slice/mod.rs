@@ -44,6 +44,7 @@ use crate::ir::{
     Action, ActionId, Control, Edge, EndRule, Expr, Layout, LocationId, Owner, ProcessId, Program,
     PropertyId, PropertyKind, Stmt, VarId,
 };
+use crate::numbers::{count, grouped};
 use crate::source::Span;
 use cone::Cone;
 use std::collections::BTreeMap;
@@ -271,13 +272,11 @@ impl Pass for Sliced {
 
     fn did(&self, program: &Program) -> String {
         let (actions, variables) = (self.actions.len(), self.variables.len());
-        let s = |count: usize| if count == 1 { "" } else { "s" };
-        let (all, has) = (program.actions.len(), if variables == 1 { "has" } else { "have" });
-        format!(
-            "{actions} of {all} action{} removed; {variables} variable{} {has} only first values",
-            s(all),
-            s(variables)
-        )
+        let all = count(program.actions.len() as u64, "action");
+        let has = if variables == 1 { "has" } else { "have" };
+        let variables = count(variables as u64, "variable");
+        let actions = grouped(actions as u64);
+        format!("{actions} of {all} removed; {variables} {has} only first values")
     }
 
     fn preserves(&self) -> Preserved {

@@ -22,6 +22,7 @@ use super::pass::Pass;
 use crate::analysis::bisimulation::Bisimilar;
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, LocationId, ProcessId, Program};
+use crate::numbers::grouped;
 
 /// What the reduction is called.
 pub const NAME: &str = "states of processes not told apart";
@@ -103,7 +104,7 @@ impl Pass for Unified {
     fn did(&self, program: &Program) -> String {
         match self.locations(program).iter().map(|it| it.others.len()).sum::<usize>() {
             1 => "1 location is one with an earlier one".into(),
-            others => format!("{others} locations are one with earlier ones"),
+            others => format!("{} locations are one with earlier ones", grouped(others as u64)),
         }
     }
 

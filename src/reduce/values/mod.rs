@@ -23,6 +23,7 @@ use crate::ir::layout::CellId;
 use crate::ir::{
     Binary, Communication, Expr, ExprKind, Layout, Overflow, Place, Program, Stmt, StmtKind, VarId,
 };
+use crate::numbers::count;
 
 /// What the reduction is called.
 pub const NAME: &str = "values not told apart";
@@ -71,9 +72,8 @@ impl Pass for Merged {
     }
 
     fn did(&self, _: &Program) -> String {
-        let found = self.variables();
-        let s = if found.len() == 1 { "" } else { "s" };
-        format!("{} variable{s} with values that nothing tells apart", found.len())
+        let found = count(self.variables().len() as u64, "variable");
+        format!("{found} with values that nothing tells apart")
     }
 
     fn represent(&self, layout: &Layout, state: &mut [u8]) {
