@@ -342,7 +342,7 @@ fn a_wrong_command_line_is_refused() {
     bench.run(&["check", "model.dve", "--define", "N=3"]).refused(2, &["`N`"]);
     bench.write(
         "m.pml",
-        "#define SIZE 2\n#ifdef EXTRA\nbyte y;\n#endif\nbyte x; init { x < SIZE; x++ }",
+        "#define SIZE 2\n#ifdef EXTRA\nbyte y;\n#endif\nbyte x; init { do :: x < SIZE -> x++ :: else -> break od }",
     );
     bench.write(
         "m.m",
@@ -353,15 +353,28 @@ fn a_wrong_command_line_is_refused() {
         ("m.pml", "SAFETY=1", "is nowhere in the model"),
         ("m.pml", "NFAIR=3", "`--fair weak`"),
         ("m.pml", "HC4=1", "states are exact"),
+        ("m.pml", "SAFETY", "deadlocks, assertions and errors are what is looked for"),
         ("m.m", "siz=3", "did you mean `size`?"),
         ("m.m", "many=3", "its constants are `size`"),
     ] {
         bench.run(&["check", model, "--define", define]).refused(2, &[said]);
     }
-    for (model, define) in [("m.pml", "EXTRA=1"), ("m.pml", "SIZE=3"), ("m.m", "size=3")] {
+    let bare = "--define NAME without =VALUE is for models in Promela, and";
+    bench.run(&["check", "m.m", "-D", "size"]).refused(2, &[bare, "m.m is in murphi"]);
+    bench.run(&["explain", "model.dve", "-DN"]).refused(2, &[bare, "model.dve is in dve"]);
+    for (model, define) in
+        [("m.pml", "EXTRA=1"), ("m.pml", "EXTRA"), ("m.pml", "SIZE=3"), ("m.m", "size=3")]
+    {
         let ran = bench.run(&["check", model, "--no-deadlock", "--define", define]);
         assert_eq!(ran.code, 0, "{}", ran.err);
     }
+    // A name alone has the value 1, also where the model has another.
+    let states = |define| {
+        bench.run(&["check", "m.pml", "--no-deadlock", "--json", "-D", define]).json()["states"]
+            .as_u64()
+    };
+    assert_eq!(states("SIZE"), states("SIZE=1"));
+    assert_ne!(states("SIZE"), states("SIZE=2"));
     // What stands in the formula alone is defined for that.
     let asked = ["check", "m.pml", "--define", "MOST=3", "--ltl", "[] (x < MOST)"];
     assert_eq!(bench.run(&asked).code, 0);

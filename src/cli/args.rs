@@ -66,9 +66,12 @@ pub struct ModelArgs {
     /// The model's language, whatever the file is called
     #[arg(long, value_parser = languages::parser())]
     pub language: Option<&'static Language>,
-    /// Replace the value of a constant of the model
-    #[arg(long = "define", short = 'D', value_name = "NAME=VALUE", value_parser = define)]
-    pub defines: Vec<(String, i64)>,
+    /// Replace the value of a constant of the model.
+    #[arg(long = "define", short = 'D', value_name = "NAME[=VALUE]", value_parser = Define::read, help = format!(
+        "Replace the value of a constant of the model; in {} a NAME alone is 1",
+        languages::titles(|it| it.options.bare_defines)
+    ))]
+    pub defines: Vec<Define>,
     /// What becomes of a value outside its variable's range.
     #[arg(long, value_enum, help = format!(
         "What becomes of a value outside its variable's range in {} [default: error]",
@@ -537,10 +540,26 @@ pub struct SimulateArgs {
     pub from: Option<String>,
 }
 
-fn define(text: &str) -> Result<(String, i64), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
-    let value = value.trim().parse().map_err(|_| format!("`{value}` is not an integer"))?;
-    Ok((name.trim().to_string(), value))
+/// A constant or macro that is given a value, or named alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Define {
+    pub name: String,
+    pub value: Option<i64>,
+}
+
+impl Define {
+    fn read(text: &str) -> Result<Define, String> {
+        let integer =
+            |value: &str| value.trim().parse().map_err(|_| format!("`{value}` is not an integer"));
+        let (name, value) = match text.split_once('=') {
+            None => (text, None),
+            Some((name, value)) => (name, Some(integer(value)?)),
+        };
+        match name.trim() {
+            "" => Err("expected NAME=VALUE, or NAME alone".to_owned()),
+            name => Ok(Define { name: name.to_owned(), value }),
+        }
+    }
 }
 
 /// A cache of rebuilt states: `none`, `fifo`, `stratified-5:1000`.
@@ -594,8 +613,15 @@ mod tests {
     }
 
     #[test]
-    fn definitions_have_a_name_and_an_integer() {
-        assert_eq!(define("N=3"), Ok(("N".into(), 3)));
-        assert!(define("N").is_err() && define("N=x").is_err());
+    fn definitions_have_a_name_and_perhaps_an_integer() {
+        let defined = |value| Ok(Define { name: "N".to_owned(), value });
+        assert_eq!(Define::read("N=3"), defined(Some(3)));
+        assert_eq!(
+            [Define::read(" N = -3 "), Define::read("N")],
+            [defined(Some(-3)), defined(None)]
+        );
+        for wrong in ["", "=", "=3", "N=", "N=x"] {
+            assert!(Define::read(wrong).is_err(), "{wrong}");
+        }
     }
 }

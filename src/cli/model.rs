@@ -38,7 +38,7 @@ fn read<T>(
     let language = language_of(args)?;
     let text = read_text(&args.model)?;
     let options = Options {
-        defines: args.defines.clone(),
+        defines: args.defines.iter().map(|it| (it.name.clone(), it.value.unwrap_or(1))).collect(),
         overflow: args.overflow.map(Overflow::from),
         deadlock: args.deadlock.map(EndRule::from),
         slots: args.slots,
@@ -79,7 +79,9 @@ struct OwnFlag {
 
 fn own_flags(args: &ModelArgs) -> impl Iterator<Item = OwnFlag> {
     let flag = |subject, is_given, has_meaning| OwnFlag { subject, is_given, has_meaning };
+    let is_bare = args.defines.iter().any(|it| it.value.is_none());
     [
+        flag("--define NAME without =VALUE is", is_bare, |it| it.bare_defines),
         flag("--overflow is", args.overflow.is_some(), |it| it.overflow),
         flag("--deadlock is", args.deadlock.is_some(), |it| it.deadlock),
         flag("--slots is", args.slots.is_some(), |it| it.slots.is_some()),

@@ -24,6 +24,7 @@ pub static LANGUAGE: Language = Language {
     origin: "SPIN's",
     endings: &["pml", "prom", "promela", "pr", "prm", "spin", "pm"],
     options: OwnOptions {
+        bare_defines: true,
         claim: true,
         own_property: true,
         slots: Some(lower::SLOTS_DEFAULT),
