@@ -73,9 +73,13 @@ impl Walk<'_> {
         Ok(VERIFIED)
     }
 
-    /// The steps that are possible.
+    /// The steps that are possible. A walk ends at an assertion that fails: what comes behind it, which searches look at, is
+    /// no choice beside it.
     fn options(&self) -> Vec<Step> {
-        self.states.last().map_or_else(|| self.walked.starts(), |it| self.walked.steps(it))
+        let all =
+            self.states.last().map_or_else(|| self.walked.starts(), |it| self.walked.steps(it));
+        let fails_before = |step: &Step| all.iter().any(|failed| step.goes_on_behind(failed));
+        all.iter().filter(|it| !fails_before(it)).cloned().collect()
     }
 
     /// Takes a step and prints it; whether something is wrong then.

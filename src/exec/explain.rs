@@ -138,6 +138,17 @@ impl Step {
         let values = self.parameters.iter().map(|(name, value)| format!("{name}: {value}"));
         format!("{name} ({})", values.collect::<Vec<_>>().join(", "))
     }
+
+    /// Whether it is another step, in which an assertion fails, as it goes on behind that.
+    pub fn goes_on_behind(&self, failed: &Step) -> bool {
+        let StepOutcome::Fault(fault) = &failed.outcome else { return false };
+        let is_fault = matches!(self.outcome, StepOutcome::Fault(_));
+        let is_longer = self.actions.len() > failed.actions.len();
+        fault.kind == FaultKind::Assertion
+            && !failed.actions.is_empty()
+            && self.actions.starts_with(&failed.actions)
+            && (is_longer || !is_fault)
+    }
 }
 
 /// Actions with who takes them; who takes several in a row is named once, if it is one of several processes of a kind.

@@ -75,7 +75,9 @@ behind step 34 of the counterexample to assert: assertion failed in Sender:
        Sender[0] = line 3:51
        Receiver[1] = line 4
        Receiver[1].b = 1
-   35  Sender[0]: assert(sent < 9)
+   35  Receiver[1]: m2s?b
+       m2s: <1> -> <>
+   36  Sender[0]: assert(sent < 9)
        assert: (sent < 9) (counts.pml:3:51)
        with sent = 9
 ";
@@ -106,17 +108,43 @@ behind step 34 of the counterexample to assert: assertion failed in Sender:
        Receiver[1].b = 1
        [0] Receiver[1]: m2s?b    counts.pml:4:44
        [1] Sender[0]: assert(sent < 9)    counts.pml:3:51, fails
-       [2] Sender[0]: assert(sent < 9)    counts.pml:3:51
-step 0 to 2, or b, s, l, h (help), q:        [0] Receiver[1]: m2s?b    counts.pml:4:44
+step 0 to 1, or b, s, l, h (help), q:        [0] Receiver[1]: m2s?b    counts.pml:4:44
        [1] Sender[0]: assert(sent < 9)    counts.pml:3:51, fails
-       [2] Sender[0]: assert(sent < 9)    counts.pml:3:51
-step 0 to 2, or b, s, l, h (help), q:        a number takes that step, b goes back to the last choice,
+step 0 to 1, or b, s, l, h (help), q:        a number takes that step, b goes back to the last choice,
        s shows the state, l lists the steps, q ends
-step 0 to 2, or b, s, l, h (help), q:    35  Sender[0]: assert(sent < 9)
+step 0 to 1, or b, s, l, h (help), q:    35  Sender[0]: assert(sent < 9)
        assert: (sent < 9) (counts.pml:3:51)
        with sent = 9
 ";
     answers(&folder, &["simulate", "counts.pml", "--from", "d", "-i"], "l\nh\n1\n", (1, expected));
+}
+
+#[test]
+fn no_walk_goes_on_behind_an_assertion_that_fails() {
+    let model = "byte x, y;
+active proctype P() { atomic { x = 1; assert(x == 0); if :: y = 1 :: y = 2 fi; assert(y > 1) } }
+active proctype Q() { y = 3 }
+";
+    let folder = Folder::with("failing.pml", model);
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 1..=20 {
+        let ran = folder.run(&["simulate", "failing.pml", "--seed", &seed.to_string()]);
+        let steps = ran.out.lines().filter(|it| it.starts_with("    ") && it.contains("]: "));
+        let steps: Vec<&str> = steps.map(|it| it[7..].trim_start()).collect();
+        assert_eq!(
+            (ran.code, steps.last()),
+            (1, Some(&"P[0]: x = 1; assert(x == 0)")),
+            "{}",
+            ran.out
+        );
+        assert!(
+            ran.out.ends_with("assert: (x == 0) (failing.pml:2:39)\n       with x = 1\n"),
+            "{}",
+            ran.out
+        );
+        seen.insert(steps.len());
+    }
+    assert!(seen.len() > 1, "the choice between P and Q is the walk's: {seen:?}");
 }
 
 #[test]
