@@ -81,6 +81,7 @@ lock.m: VIOLATED: invariant: one writer at lock.m:9:1
   checked  deadlocks, invariants, run-time errors
   reduced  by symmetry exact, which preserves everything: a state stands for up
            to 6
+  next     with --dir DIR: trace DIR --msc, simulate MODEL --from DIR
 ";
     prints("lock.m", LOCK, &[], (1, expected));
 }
@@ -108,6 +109,7 @@ stuck.dve: VIOLATED: deadlock: no successor
            Q  works (line 6), has ended
   found    1 violation in 5 states, 6 transitions, 3 levels, 1 deadlock; *
   checked  deadlocks, run-time errors
+  next     with --dir DIR: trace DIR --msc, simulate MODEL --from DIR
 ";
     prints("stuck.dve", STUCK, &[], (1, expected));
 }
@@ -162,6 +164,7 @@ channel.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 3) at
   checked  deadlocks, assertions, run-time errors
   reduced  by dead variables, which preserves everything: 1 variable reset in 1
            place
+  next     with --dir DIR: trace DIR --msc, simulate MODEL --from DIR
 ";
     prints("channel.pml", CHANNEL, &[], (1, expected));
 }
@@ -189,6 +192,7 @@ net.m: VIOLATED: error: undefined value in take at net.m:10:32
   checked  deadlocks, run-time errors
   reduced  by symmetry exact, which preserves everything: a state stands for up
            to 2
+  next     with --dir DIR: trace DIR --msc, simulate MODEL --from DIR
 ";
     prints("net.m", NET, &[], (1, expected));
 }
@@ -219,6 +223,7 @@ lock.m: VIOLATED: deadlock: no successor
   not looked for  invariants, run-time errors
   reduced  by symmetry exact, which preserves everything: a state stands for up
            to 6
+  next     with --dir DIR: trace DIR --msc, simulate MODEL --from DIR
 ";
     prints("lock.m", LOCK, &["--keep-going", "--only", "deadlock"], (1, expected));
 }

@@ -117,7 +117,8 @@ fn search(
     let judged = judged.for_shortest(all_steps);
     let (storage, limits) = (Storage::default(), Watched::limits(args.run.max_states));
     let job = Job::of_runs(&watched, fairness, &limits, &storage).for_shortest(args.shortest);
-    // Also where no directory comes to be needed.
+    // Also where no directory comes to be needed, nor as much memory.
+    planned(&watched, &searched, (budget, &storage))?;
     args.dir.as_deref().map_or(Ok(()), |dir| Directory::refuse_if_used(dir, &job))?;
     let states = args.run.max_states.map_or(STATES_MAX, |most| most.min(STATES_MAX));
     let limits = ProbeLimits { states, bytes: budget.memory / 4 };

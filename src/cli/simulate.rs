@@ -84,7 +84,7 @@ impl Walk<'_> {
 
     /// Takes a step and prints it; whether something is wrong then.
     fn is_wrong_behind(&mut self, step: &Step) -> bool {
-        print(&format!("{:>5}  {}\n", self.states.len(), step.title()));
+        print(&report::wrapped(&format!("{:>5}  ", self.states.len()), &step.title()));
         let state = match &step.outcome {
             StepOutcome::Successor(state) => state.clone(),
             StepOutcome::Fault(fault) => {
@@ -97,7 +97,7 @@ impl Walk<'_> {
         };
         let before = self.states.last().map(|it| self.walked.describe(it)).unwrap_or_default();
         for line in report::print_changes(&before, &self.walked.describe(&state)) {
-            print(&format!("       {line}\n"));
+            print(&report::wrapped(MARGIN, &line));
         }
         let wrong = self.wrong_in(&state);
         wrong.iter().for_each(|it| print(it));

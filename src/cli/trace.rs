@@ -162,7 +162,8 @@ impl Shown<'_> {
             }
             (false, true) => {
                 let checked = self.scope.checked();
-                print(&format!("no violation has been found of what is checked: {checked}\n"));
+                let says = format!("no violation has been found of what is checked: {checked}");
+                print(&report::wrapped("", &says));
                 print(&report::print_scope(self.scope));
             }
             (false, false) => {}

@@ -258,9 +258,17 @@ pub fn print_shortened(how: &str, told: Shortened) -> String {
     }
 }
 
+/// What to do with a counterexample of a search that is not kept.
+const LOOK_AGAIN: &str = "with --dir DIR: trace DIR --msc, simulate MODEL --from DIR";
+
 /// Where the search is kept, and what is to be done there.
 fn print_kept(report: &Report) -> String {
-    let Some(dir) = &report.dir else { return String::new() };
+    let Some(dir) = &report.dir else {
+        return match (report.language, report.verdict()) {
+            (RUST, _) | (_, Verdict::Verified | Verdict::Incomplete) => String::new(),
+            (_, Verdict::Violated) => row("next", LOOK_AGAIN),
+        };
+    };
     let next = match (report.language, report.verdict()) {
         (RUST, Verdict::Incomplete) => "search again with this directory: that goes on from here",
         (RUST, _) | (_, Verdict::Verified | Verdict::Incomplete) => return row("kept in", dir),

@@ -150,3 +150,11 @@ system async;
         assert_eq!(told.code, code, "{args:?}\n{}{}", told.out, told.err);
     }
 }
+
+#[test]
+fn a_budget_that_is_too_small_is_refused_also_where_no_directory_is_needed() {
+    let bench = Bench::of([("counts.pml", COUNTS)]);
+    let Told { code, err, .. } = bench.run(&["check", "counts.pml", "--memory", "2MiB"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("a memory budget of 2MiB is too small: the minimum"), "{err}");
+}
