@@ -118,7 +118,8 @@ pub fn probe_fair(
 impl Search<'_> {
     fn whole(&mut self) -> Result<Probed> {
         let (mut buffer, model) = (Vec::new(), self.model);
-        let _ = Expansion::collect(model.width(), &mut buffer, |out| model.initial(out))?;
+        let begun = Expansion::collect(model.width(), &mut buffer, |out| model.initial(out))?;
+        self.faults += faults(&begun);
         let initial = buffer.chunks_exact(model.width()).map(|state| self.number(state));
         self.initial = initial.collect();
         for at in self.initial.clone() {

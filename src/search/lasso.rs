@@ -110,8 +110,9 @@ pub fn probe(
     control: &Control,
 ) -> Result<Probe> {
     let mut starts = Vec::new();
-    let _ = Expansion::collect(model.width(), &mut starts, |out| model.initial(out))?;
-    probe_from(&starts, model, accepts, limits, control)
+    let begun = Expansion::collect(model.width(), &mut starts, |out| model.initial(out))?;
+    let probe = probe_from(&starts, model, accepts, limits, control)?;
+    Ok(Probe { faults: probe.faults + faults(&begun), ..probe })
 }
 
 /// The same from these states on, one behind the other.

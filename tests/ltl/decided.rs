@@ -158,3 +158,23 @@ fn a_budget_that_is_too_small_is_refused_also_where_no_directory_is_needed() {
     assert_eq!(code, 2);
     assert!(err.contains("a memory budget of 2MiB is too small: the minimum"), "{err}");
 }
+
+/// A start that ends in an error is a step that does.
+#[test]
+fn errors_of_starts_are_told_of() {
+    let starts = "var x: 0..3; startstate x := 0; end; startstate error \"never so\"; x := 1; end;
+rule x < 3 ==> x := x + 1; end; rule x = 3 ==> x := 0; end;
+";
+    let bench =
+        Bench::of([("starts.m", starts), ("fine.m", &starts.replace("error \"never so\"; ", ""))]);
+    for (model, faults, checked) in
+        [("starts.m", 1, json!([])), ("fine.m", 0, json!(["run-time errors"]))]
+    {
+        let told = bench.object(&[model, "--ltl", "[] (x <= 3)"]);
+        assert_eq!(
+            (&told["verdict"], &told["steps_cut_off"]),
+            (&json!("verified"), &json!(faults))
+        );
+        assert_eq!(told["checked"], checked, "{model}");
+    }
+}
