@@ -40,7 +40,8 @@ impl From {
     /// Walks on from there, if the search is one of this model.
     pub fn walk(&self, model: &TextModel, walk: impl FnOnce(Begun<'_>) -> Ending) -> Ending {
         let dir = traced_in(&self.dir)?;
-        let Contents { job, saved, .. } = Contents::read(&dir)?;
+        let contents = Contents::read(&dir)?;
+        let job = &contents.job;
         if !job.is_of(model) {
             let (name, shown) = (job.model_name(), self.dir.display());
             return Err(Failure::wrong(format!(
@@ -49,17 +50,17 @@ impl From {
                 model.name()
             )));
         }
-        let Some(saved) = saved else { return Err(self.nothing()) };
         if job.runs().is_some() {
-            return liveness::with_run((&dir, &job), &saved, |(model, walked), to, steps| {
+            return liveness::with_run(&dir, &contents, |(model, walked), to, steps| {
                 let steps = steps.ok_or_else(|| self.nothing())?;
                 let mut states = States::default();
                 steps.iter().for_each(|it| states.add(it));
                 walk(Begun { model, walked, states: self.first(states)?, to: to.to_owned() })
             });
         }
+        let Some(saved) = &contents.saved else { return Err(self.nothing()) };
         let model = job.model(&dir)?;
-        trace::with_found((&dir, &job), (&model, &saved), None, |found| {
+        trace::with_found((&dir, job), (&model, saved), None, |found| {
             let violation = found.violations.first().ok_or_else(|| self.nothing())?;
             let way = found.way(violation)?;
             let mut states = States::default();

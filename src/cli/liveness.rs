@@ -16,8 +16,8 @@ use crate::search::checkpoint::Saved;
 use crate::search::lasso::{ProbeLimits, Probed};
 use crate::search::{Control, MemoryPlan, Storage};
 use crate::session::{
-    Budget, Contents, Directory, Error, Fairness, Going, Job, Judged, Pursued, Pursuit, Reduce,
-    Searched, Swept, TextModel, Wanted, Watched,
+    Answer, Budget, Contents, Directory, Error, Fairness, Going, Job, Judged, Pursued, Pursuit,
+    Reduce, Searched, Swept, TextModel, Wanted, Watched,
 };
 use spill::RealDisk;
 use std::path::Path;
@@ -130,16 +130,14 @@ fn search(
     let probe = probe.map_err(|error| Failure::wrong(error.to_string()))?;
     if probe.found != Probed::Open {
         signals.end_with(code(&probe.found), &control);
+        let answer = Answer::of(job.digest(), &probe);
         let told = Told::of_probe(probe).shortened(&judged, args.run.room(), &control);
-        let how = Tell::of(&args.run, errors);
+        let how = Tell::of(&args.run, errors, args.dir.as_deref());
         let errors_next = how.errors_next(&told);
+        // The search for errors has the directory for itself.
+        let dir = args.dir.as_deref().filter(|_| !errors_next);
+        dir.zip(answer).map_or(Ok(()), |(dir, answer)| keep(dir, (&job, &answer), &args.run))?;
         let code = tell((&watched, &judged), &told, how)?;
-        if let Some(dir) = &args.dir {
-            say(format!(
-                "note: this was decided in memory, so that {} was not made",
-                dir.display()
-            ));
-        }
         return Ok(Ended { code, errors_next, keeps_directory: false });
     }
     drop(probe);
@@ -148,20 +146,38 @@ fn search(
     directory.keep_means(&args.run.means())?;
     let pursuit = Pursuit::new(&judged, plan, args.run.max_states, directory);
     let of = (&watched, &judged);
-    let (code, errors_next) = pursue(of, pursuit, None, (&args.run, errors, control, signals))?;
+    let how = Tell::of(&args.run, errors, args.dir.as_deref());
+    let (code, errors_next) = pursue(of, pursuit, None, (&args.run, how, control, signals))?;
     Ok(Ended { code, errors_next, keeps_directory: args.dir.is_some() })
 }
 
+/// Keeps what was decided in memory in the directory that was named.
+fn keep(dir: &Path, (job, answer): (&Job, &Answer), args: &RunArgs) -> Result<(), Failure> {
+    let directory = Directory::create(Some(dir), job, args.disk_limit)?;
+    directory.keep_means(&args.means())?;
+    Ok(directory.keep_answer(answer)?)
+}
+
 /// Goes on with a search in a directory.
-pub(super) fn resume(
-    args: &ResumeArgs,
-    directory: Directory,
-    job: &Job,
-    saved: Option<Saved>,
-) -> Ending {
+pub(super) fn resume(args: &ResumeArgs, directory: Directory, contents: Contents) -> Ending {
     let budget = args.run.budget(true);
+    let Contents { ref job, saved, answer, .. } = contents;
     with_kept(job, budget, |watched, judged| {
         trail::refuse(args.run.spin_trail.as_deref(), &watched.model)?;
+        let how = Tell::of(&args.run, Errors::Told, Some(&args.dir));
+        if let Some(answer) = &answer {
+            if !job.wants_shortest() {
+                run::say_ended();
+            }
+            let control = run::control(&args.run);
+            let _signals = Signals::stop(&control);
+            let told = Told::of_probe(answer.probe());
+            return tell(
+                (watched, judged),
+                &told.shortened(judged, args.run.room(), &control),
+                how,
+            );
+        }
         let swept = Swept::in_directory(&*directory.disk);
         let swept = swept.map_err(|error| Error::Open(args.dir.clone(), error))?;
         if swept.is_some_and(Swept::is_done) && !job.wants_shortest() {
@@ -172,7 +188,7 @@ pub(super) fn resume(
         let pursuit = Pursuit::new(judged, plan, args.run.max_states, directory);
         let control = run::control(&args.run);
         let signals = Signals::stop(&control);
-        let with = (&args.run, Errors::Told, control, signals);
+        let with = (&args.run, how, control, signals);
         Ok(pursue((watched, judged), pursuit, saved, with)?.0)
     })
 }
@@ -227,7 +243,7 @@ fn pursue(
     of: Asked<'_, '_>,
     mut pursuit: Pursuit<'_>,
     saved: Option<Saved>,
-    (args, errors, control, mut signals): (&RunArgs, Errors, Arc<Control>, Signals),
+    (args, how, control, mut signals): (&RunArgs, Tell<'_>, Arc<Control>, Signals),
 ) -> Result<(u8, bool), Failure> {
     let note = progress::note(&pursuit.directory);
     let display = Display::of_search(&control, &pursuit.directory, args, note);
@@ -237,7 +253,6 @@ fn pursue(
     let told = Told::on_disk(found, &outcome, swept);
     signals.end_with(code(&told.found), &control);
     let told = told.shortened(of.1, args.room(), &control);
-    let how = Tell::of(args, errors);
     let errors_next = how.errors_next(&told);
     let ended = tell(of, &told, how);
     let dir = pursuit.directory.path.display().to_string();
@@ -255,14 +270,13 @@ fn pursue(
 }
 
 /// The run that a search in a directory found.
-pub(super) fn trace(args: &TraceArgs, job: &Job, saved: Option<&Saved>) -> Ending {
-    let Some(saved) = saved else {
-        return trace_of_nothing(args, job);
-    };
-    let (trail, view) = (args.spin_trail.as_deref(), args.view.view());
-    let how =
-        Tell { json: args.json, strict: false, trace: true, trail, view, errors: Errors::Told };
-    with_found((&args.dir, job), saved, args.memory, |(watched, judged), told, control| {
+pub(super) fn trace(args: &TraceArgs, contents: &Contents) -> Ending {
+    if contents.saved.is_none() && contents.answer.is_none() {
+        return trace_of_nothing(args, &contents.job);
+    }
+    let trail = args.spin_trail.as_deref();
+    let how = Tell::again(args.json, trail, args.view.view());
+    with_found(&args.dir, contents, args.memory, |(watched, judged), told, control| {
         trail::refuse(trail, &watched.model)?;
         match tell((watched, judged), told, how)? {
             // Whoever asks for a trail asks for a file, which is there.
@@ -276,19 +290,33 @@ pub(super) fn trace(args: &TraceArgs, job: &Job, saved: Option<&Saved>) -> Endin
 
 /// Does something with what the search in a directory found.
 fn with_found(
-    (dir, job): (&Path, &Job),
-    saved: &Saved,
+    dir: &Path,
+    contents: &Contents,
     memory: Option<u64>,
     and_then: impl FnOnce(Asked<'_, '_>, &Told, &Control) -> Ending,
 ) -> Ending {
-    let budget = trace::budget(memory, saved);
+    let Contents { job, saved, answer, .. } = contents;
+    let states = saved.as_ref().map_or(0, |it| it.store.levels.each_keys().sum());
+    let before = || match saved {
+        Some(saved) => saved.plan.budget,
+        None => contents.means.unwrap_or_default().memory,
+    };
+    let memory = memory.unwrap_or_else(before);
+    let budget = trace::budget(memory, states);
     let disk = RealDisk::open(dir).map_err(|error| Failure::opening(dir, error))?;
     with_kept(job, budget, |watched, judged| {
         let control = Arc::new(Control::default());
         let mut signals = Signals::stop(&control);
-        let finder = trace::finder(judged.searched.model(), budget.memory, (dir, &disk), &control);
-        let pursued = Pursued::in_directory(judged, finder, (dir, saved))?;
-        let told = Told::on_disk(pursued.found, &pursued.outcome, pursued.swept);
+        let told = match (answer, saved) {
+            (Some(answer), _) => Told::of_probe(answer.probe()),
+            (None, None) => Told { stage: Stage::Reaching, found: Probed::Open, ..Told::NOTHING },
+            (None, Some(saved)) => {
+                let model = judged.searched.model();
+                let finder = trace::finder(model, budget.memory, (dir, &disk), &control);
+                let pursued = Pursued::in_directory(judged, finder, (dir, saved))?;
+                Told::on_disk(pursued.found, &pursued.outcome, pursued.swept)
+            }
+        };
         signals.end_with(code(&told.found), &control);
         let told = told.shortened(judged, (None, budget.memory), &control);
         and_then((watched, judged), &told, &control)
@@ -298,11 +326,11 @@ fn with_found(
 /// Does something with the run that the search in a directory found, if it found one: the model, who explains its
 /// product, what is asked, and the steps.
 pub(super) fn with_run(
-    (dir, job): (&Path, &Job),
-    saved: &Saved,
+    dir: &Path,
+    contents: &Contents,
     and_then: impl FnOnce((&TextModel, &dyn Explain), &str, Option<&[Step]>) -> Ending,
 ) -> Ending {
-    with_found((dir, job), saved, None, |(watched, judged), told, _| {
+    with_found(dir, contents, None, |(watched, judged), told, _| {
         let explained = (&watched.model, judged.searched.model().explained());
         let shown = match &told.found {
             Probed::Found(lasso) => Some(judged.replay(lasso)),
@@ -338,13 +366,16 @@ fn asked_by(job: &Job) -> Result<(Watched, Fairness), Failure> {
 
 /// How far a search in a directory is.
 pub(super) fn status(dir: &Path, contents: &Contents, going: &Going, json: bool) -> Ending {
-    let Contents { job, saved, .. } = contents;
+    let Contents { job, saved, answer, .. } = contents;
     let (watched, fairness) = asked_by(job)?;
     let open = |error| Error::Open(dir.to_path_buf(), error);
     let disk = RealDisk::open(dir).map_err(open)?;
     let swept = Swept::in_directory(&disk).map_err(open)?;
     let outcome = saved.as_ref().map(Saved::outcome).transpose().map_err(open)?.unwrap_or_default();
-    let told = Told::on_disk(Probed::Open, &outcome, swept);
+    let told = match answer {
+        Some(answer) => Told::of_probe(answer.probe()),
+        None => Told::on_disk(Probed::Open, &outcome, swept),
+    };
     let searched = watched.model.searched();
     print(&match json {
         true => {
@@ -352,8 +383,9 @@ pub(super) fn status(dir: &Path, contents: &Contents, going: &Going, json: bool)
             format!("{:#}\n", with_going(told, going))
         }
         false => {
+            let is_begun = swept.is_none() && answer.is_none();
             let told = as_text((&watched, &searched, fairness), (&told, false), None);
-            heading(going, swept.is_none()) + &told
+            heading(going, is_begun) + &told
         }
     });
     Ok(failure::VERIFIED)

@@ -106,26 +106,26 @@ fn check(args: &CheckArgs) -> Ending {
 
 /// `spillway resume`.
 fn resume(args: &ResumeArgs) -> Ending {
-    let (directory, job, saved) = Directory::open(&args.dir, args.run.disk_limit)?;
+    let (directory, contents) = Directory::open(&args.dir, args.run.disk_limit)?;
     let args = ResumeArgs { run: args.run.after(directory.kept), ..args.clone() };
-    for name in job.changed() {
+    for name in contents.job.changed() {
         say(format!(
             "note: {name} has changed since; the search goes on with the text that it began with"
         ));
     }
-    match job.runs() {
-        None => run::resume(&args, directory, &job, saved),
-        Some(_) => liveness::resume(&args, directory, &job, saved),
+    match contents.job.runs() {
+        None => run::resume(&args, directory, &contents.job, contents.saved),
+        Some(_) => liveness::resume(&args, directory, contents),
     }
 }
 
 /// `spillway trace`.
 fn traced(args: &TraceArgs) -> Ending {
     let dir = traced_in(&args.dir)?;
-    let Contents { job, saved, .. } = Contents::read(&dir)?;
-    match job.runs() {
-        None => trace::trace(args, (&dir, &job), saved),
-        Some(_) => liveness::trace(args, &job, saved.as_ref()),
+    let contents = Contents::read(&dir)?;
+    match contents.job.runs() {
+        None => trace::trace(args, (&dir, &contents.job), contents.saved),
+        Some(_) => liveness::trace(args, &contents),
     }
 }
 

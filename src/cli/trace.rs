@@ -88,7 +88,8 @@ pub(super) fn with_found(
     let limits = job.limits(None);
     let opened = RealDisk::open(dir);
     let disk = opened.map_err(|error| Failure::opening(dir, error))?;
-    let budget = budget(memory, saved);
+    let states = saved.store.levels.each_keys().sum();
+    let budget = budget(memory.unwrap_or(saved.plan.budget), states);
     let runs = model.runnable(model.wished.rewritings, |it| run::executor(it, budget));
     let searched = model.searched_by(runs);
     let evidence = Evidence { saved, dir, limits: &limits, sources: &model.sources };
@@ -103,11 +104,9 @@ pub(super) fn with_found(
     and_then(&Found { violations, nowhere, evidence: &evidence, finder })
 }
 
-/// What there is to trace the ways of a search in.
-pub(super) fn budget(memory: Option<u64>, saved: &Saved) -> Budget {
-    let states: u64 = saved.store.levels.each_keys().sum();
+/// What there is to trace the ways of a search of so many states in.
+pub(super) fn budget(memory: u64, states: u64) -> Budget {
     let exec = if states < COMPILED_MIN { Exec::Interp } else { Exec::Jit };
-    let memory = memory.unwrap_or(saved.plan.budget);
     Budget { memory, threads: None, exec, goes_on: true }
 }
 

@@ -2,6 +2,7 @@
 //! where it is violated whatever follows.
 
 use super::json::step as step_as_json;
+use super::round::Round;
 use super::rows::{row, wrapped};
 use super::scene::Scene;
 use super::steps::{Course, View, Visit, write_steps};
@@ -24,8 +25,8 @@ pub struct Run<'m> {
 
 /// How a run that violates a property goes on behind the steps that are shown.
 pub enum RunEnd {
-    /// As behind the step of this number: the last one leads back there.
-    LoopBehind(usize),
+    /// As behind an earlier step: the last one leads back there.
+    Loop(Round),
     /// In whatever way: it is violated by then, where it looks so.
     Decided(Box<Scene>),
 }
@@ -35,7 +36,18 @@ pub(super) fn length(before: u64, round: u64) -> String {
     format!("{}, then {} again and again", count(before, "step"), count(round, "step"))
 }
 
-impl Run<'_> {
+impl<'m> Run<'m> {
+    /// One that goes on as behind the step of this number, where its last step leads.
+    pub fn round(model: &'m dyn Explain, steps: Vec<Step>, back: usize, sources: &Sources) -> Self {
+        let end = RunEnd::Loop(Round::of(model, (&steps, back), sources));
+        Run { model, steps, end, is_shortest: false }
+    }
+
+    /// The same, where it may be known that there is no shorter one.
+    pub fn shortest_if(self, is_shortest: bool) -> Self {
+        Run { is_shortest, ..self }
+    }
+
     /// Shows each step.
     fn each(&self, visit: &mut Visit<'_>) {
         let mut before = Vec::new();
@@ -53,9 +65,9 @@ impl Run<'_> {
     pub fn length(&self) -> String {
         let perhaps = if self.is_shortest { "" } else { "; there may be a shorter one" };
         let last = self.steps.len() as u64 - 1;
-        let length = match self.end {
-            RunEnd::LoopBehind(back) => length(back as u64, last - back as u64),
-            RunEnd::Decided(_) => format!("{}, whatever follows", count(last, "step")),
+        let length = match self.loop_start() {
+            Some(back) => length(back as u64, last - back as u64),
+            None => format!("{}, whatever follows", count(last, "step")),
         };
         length + perhaps
     }
@@ -76,9 +88,12 @@ impl Run<'_> {
         }
     }
 
-    /// In rows: how long it is, and what it looks like where it is violated whatever follows.
+    /// In rows: how long it is, and what it looks like where it is violated whatever follows, or who moves in its loop.
     pub fn rows(&self) -> String {
-        let scene = self.scene().map_or(String::new(), Scene::rows);
+        let scene = match &self.end {
+            RunEnd::Loop(round) => round.rows(),
+            RunEnd::Decided(scene) => scene.rows(),
+        };
         row("after", &self.length()) + &scene
     }
 
@@ -88,7 +103,10 @@ impl Run<'_> {
         self.each(&mut |step, values| {
             steps.push(step_as_json(sources, steps.len() as u64, step, values));
         });
-        let [operands, ends_at] = self.scene().map_or([json!({}), json!([])], Scene::members);
+        let [operands, ends_at] = match &self.end {
+            RunEnd::Loop(round) => [json!({}), round.json()],
+            RunEnd::Decided(scene) => scene.members(),
+        };
         json!({
             "loop_start": self.loop_start(), "operands": operands, "ends_at": ends_at, "steps": steps,
         })
@@ -96,16 +114,9 @@ impl Run<'_> {
 
     /// The number of the step behind which what is repeated begins, if it is not violated before.
     pub fn loop_start(&self) -> Option<usize> {
-        match self.end {
-            RunEnd::LoopBehind(back) => Some(back),
-            RunEnd::Decided(_) => None,
-        }
-    }
-
-    fn scene(&self) -> Option<&Scene> {
         match &self.end {
-            RunEnd::LoopBehind(_) => None,
-            RunEnd::Decided(scene) => Some(scene),
+            RunEnd::Loop(round) => Some(round.back),
+            RunEnd::Decided(_) => None,
         }
     }
 }

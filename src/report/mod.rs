@@ -6,6 +6,7 @@ mod ending;
 mod folds;
 mod json;
 mod lasso;
+mod round;
 mod rows;
 mod scene;
 mod scope;
@@ -26,8 +27,8 @@ pub use scene::Scene;
 pub use scope::{Missed, Scope};
 pub use steps::View;
 pub use text::{
-    print_compiled, print_result, print_scope, print_shortened, print_unchecked, print_violated,
-    write_trace,
+    print_compiled, print_look_again, print_result, print_scope, print_shortened, print_unchecked,
+    print_violated, write_trace,
 };
 pub use values::print_values;
 

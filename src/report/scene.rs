@@ -17,8 +17,8 @@ pub struct Scene {
 }
 
 /// Where a process is.
-struct At {
-    process: String,
+pub(super) struct At {
+    pub(super) process: String,
     location: String,
     /// Where that stands.
     place: Option<Place>,
@@ -64,7 +64,7 @@ impl Wait {
 }
 
 impl At {
-    fn new(standing: Standing, waits: bool, sources: &Sources) -> At {
+    pub(super) fn new(standing: Standing, waits: bool, sources: &Sources) -> At {
         let Standing { process, location, span, ways } = standing;
         let place = sources.place(span);
         let mut ways: Vec<Wait> = ways.into_iter().map(|it| Wait::new(it, sources)).collect();
@@ -72,8 +72,8 @@ impl At {
         At { process, location, place, waits_for: waits.then_some(ways) }
     }
 
-    /// In words.
-    fn text(&self, width: usize) -> String {
+    /// In words, behind the process's name in so many characters.
+    pub(super) fn text(&self, width: usize) -> String {
         let mut told = format!("{:<width$}  {}", self.process, self.location);
         // A location that has no name is called by its line.
         let is_called_by_it = |place: &Place| {
@@ -91,6 +91,17 @@ impl At {
             }
         }
         told
+    }
+
+    /// As JSON.
+    pub(super) fn json(&self) -> serde_json::Value {
+        let At { process, location, place, waits_for } = self;
+        let waits_for = waits_for.as_ref();
+        let waits_for = waits_for.map(|all| all.iter().map(Wait::json).collect::<Vec<_>>());
+        let at = serde_json::json!({
+            "process": process, "location": location, "waits_for": waits_for, "in_loop": null,
+        });
+        placed(at, place.as_ref())
     }
 }
 
@@ -125,15 +136,6 @@ impl Scene {
 
     /// As JSON: the members `operands` and `ends_at` of a counterexample.
     pub(super) fn members(&self) -> [serde_json::Value; 2] {
-        let at = self.standing.iter().map(|it| {
-            let At { process, location, place, waits_for } = it;
-            let waits_for = waits_for.as_ref();
-            let waits_for = waits_for.map(|all| all.iter().map(Wait::json).collect::<Vec<_>>());
-            let at = serde_json::json!({
-                "process": process, "location": location, "waits_for": waits_for,
-            });
-            placed(at, place.as_ref())
-        });
-        [pairs(&self.operands), at.collect()]
+        [pairs(&self.operands), self.standing.iter().map(At::json).collect()]
     }
 }

@@ -263,18 +263,25 @@ const LOOK_AGAIN: &str = "with --dir DIR: trace DIR --msc, simulate MODEL --from
 
 /// Where the search is kept, and what is to be done there.
 fn print_kept(report: &Report) -> String {
-    let Some(dir) = &report.dir else {
-        return match (report.language, report.verdict()) {
-            (RUST, _) | (_, Verdict::Verified | Verdict::Incomplete) => String::new(),
-            (_, Verdict::Violated) => row("next", LOOK_AGAIN),
-        };
-    };
-    let next = match (report.language, report.verdict()) {
-        (RUST, Verdict::Incomplete) => "search again with this directory: that goes on from here",
-        (RUST, _) | (_, Verdict::Verified | Verdict::Incomplete) => return row("kept in", dir),
-        (_, Verdict::Violated) => &format!("spillway trace {dir}"),
-    };
-    row("kept in", dir) + &row("next", next)
+    match (&report.dir, report.language, report.verdict()) {
+        (Some(dir), RUST, Verdict::Incomplete) => {
+            let next = "search again with this directory: that goes on from here";
+            row("kept in", dir) + &row("next", next)
+        }
+        (Some(dir), RUST, _) | (Some(dir), _, Verdict::Verified | Verdict::Incomplete) => {
+            row("kept in", dir)
+        }
+        (None, RUST, _) | (None, _, Verdict::Verified | Verdict::Incomplete) => String::new(),
+        (dir, _, Verdict::Violated) => print_look_again(dir.as_deref()),
+    }
+}
+
+/// How to look at a counterexample again, by the directory that keeps its search, if one does.
+pub fn print_look_again(dir: Option<&str>) -> String {
+    match dir {
+        None => row("next", LOOK_AGAIN),
+        Some(dir) => row("kept in", dir) + &row("next", &format!("spillway trace {dir}")),
+    }
 }
 
 /// What was found besides the violation, or the broken promise, that is told already.

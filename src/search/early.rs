@@ -5,14 +5,11 @@
 //! nothing. So one is looked for, among few states; if none is found that soon, all states are reached.
 
 use super::checkpoint::Saved;
-use super::lasso::{Lasso, ProbeLimits, Probed, probe_from};
+use super::lasso::{Lasso, Probed, run_on};
 use super::trace::Finder;
 use crate::exec::{Finding, Findings, Violation};
 use spill::Result;
 use std::cell::RefCell;
-
-/// So few states are looked at for a run on, in so many bytes, which no plan of memory has room for.
-const LIMITS: ProbeLimits = ProbeLimits { states: 20_000, bytes: 4 << 20 };
 
 /// What was found of a state, and whether a run goes on from there.
 type Tried = Option<(Vec<u8>, Option<Lasso>)>;
@@ -66,7 +63,7 @@ impl<'a> Early<'a> {
             return Ok(found.clone());
         }
         let Finder { model, control, .. } = self.finder;
-        let found = match probe_from(state, model, self.accepts, LIMITS, control)?.found {
+        let found = match run_on(state, model, self.accepts, control)? {
             Probed::Found(lasso) => Some(lasso),
             Probed::None | Probed::Open => None,
         };

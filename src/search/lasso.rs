@@ -57,6 +57,9 @@ pub struct ProbeLimits {
     pub bytes: u64,
 }
 
+/// So few states are looked at for a run on, in so many bytes, which no plan of memory has room for.
+const RUN_ON: ProbeLimits = ProbeLimits { states: 20_000, bytes: 4 << 20 };
+
 /// What a state takes beside its own bytes: its entry in the table, its number, its colour.
 pub(super) const STATE_OVERHEAD: u64 = 96;
 
@@ -115,8 +118,18 @@ pub fn probe(
     Ok(Probe { faults: probe.faults + faults(&begun), ..probe })
 }
 
+/// A run on from a state, looked for among few states.
+pub(super) fn run_on(
+    state: &[u8],
+    model: &dyn Model,
+    accepts: &dyn Fn(&[u8]) -> bool,
+    control: &Control,
+) -> Result<Probed> {
+    Ok(probe_from(state, model, accepts, RUN_ON, control)?.found)
+}
+
 /// The same from these states on, one behind the other.
-pub fn probe_from(
+fn probe_from(
     starts: &[u8],
     model: &dyn Model,
     accepts: &dyn Fn(&[u8]) -> bool,

@@ -3,6 +3,7 @@
 //! Beside what the search keeps in it, a directory holds the *job*: the model's text and the flags
 //! that decide what is searched for, so that it can be resumed anywhere by itself.
 
+use super::answer::{ANSWER, Answer};
 use super::error::{Error, Taken};
 use super::means::{MEANS, Means};
 use super::reduce::{Reduce, Steps};
@@ -390,6 +391,11 @@ impl Job {
         spill::commit_value(disk, JOB, FORMAT, self)
     }
 
+    /// The digest of the model.
+    pub fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+
     /// Reads the job of the search in `disk`.
     pub fn load(disk: &dyn Disk) -> spill::Result<Job> {
         spill::load_value(disk, JOB, FORMAT)
@@ -428,18 +434,14 @@ impl Directory {
         if path.exists() { refuse_if_used(path, job) } else { Ok(()) }
     }
 
-    /// A directory that a search has begun in, its job and its last checkpoint, if it made one. It may take what it might
-    /// before, if nothing else is said.
-    pub fn open(
-        path: &Path,
-        disk_limit: Option<u64>,
-    ) -> Result<(Directory, Job, Option<Saved>), Error> {
+    /// A directory that a search has begun in, and what lies in it. It may take what it might before, if nothing else is said.
+    pub fn open(path: &Path, disk_limit: Option<u64>) -> Result<(Directory, Contents), Error> {
         let before = Contents::read(path)?.means;
         let disk_limit = disk_limit.or(before.and_then(|it| it.disk_limit));
         let directory = Directory::lock(path.to_path_buf(), None, disk_limit)?;
         // Read again: another process may have ended its search just before the lock was taken.
-        let Contents { job, saved, means: kept, .. } = Contents::read(path)?;
-        Ok((Directory { kept, ..directory }, job, saved))
+        let contents = Contents::read(path)?;
+        Ok((Directory { kept: contents.means, ..directory }, contents))
     }
 
     /// Whether a search has begun in a directory.
@@ -461,7 +463,7 @@ impl Directory {
         job: &Job,
         disk_limit: Option<u64>,
     ) -> Result<(Directory, Option<Saved>), Error> {
-        let (directory, theirs, saved) = Directory::open(path, disk_limit)?;
+        let (directory, Contents { job: theirs, saved, .. }) = Directory::open(path, disk_limit)?;
         if theirs.undecided().is_some() && theirs.is_of_same_model(job) {
             directory.decide(job)?;
             return Ok((directory, None));
@@ -479,6 +481,11 @@ impl Directory {
     /// Takes this job instead of one of which it was still to be decided how it is reduced.
     pub fn decide(&self, job: &Job) -> Result<(), Error> {
         job.commit(&*self.disk).map_err(|error| Error::Begin(self.path.clone(), error))
+    }
+
+    /// Keeps what a search in memory came to, so that none is needed here.
+    pub fn keep_answer(&self, answer: &Answer) -> Result<(), Error> {
+        answer.commit(&*self.disk).map_err(|error| Error::Begin(self.path.clone(), error))
     }
 
     /// Keeps what this sitting takes for the next one.
@@ -538,6 +545,8 @@ pub struct Contents {
     pub job: Job,
     /// The last checkpoint.
     pub saved: Option<Saved>,
+    /// What was found in memory, if that was enough.
+    pub answer: Option<Answer>,
     /// What the last sitting takes, if it told.
     pub means: Option<Means>,
     /// How the last sitting began, if it told: only to be shown.
@@ -560,6 +569,8 @@ impl Contents {
         let job = Job::load(&disk).map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let saved = has(MANIFEST).then(|| Saved::load(&disk)).transpose();
         let saved = saved.map_err(|error| Error::Open(path.to_path_buf(), error))?;
+        let answer = has(ANSWER).then(|| Answer::load(&disk, job.digest)).transpose();
+        let answer = answer.map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let means = has(MEANS).then(|| Means::load(&disk)).transpose();
         let means = means.map_err(|error| Error::Open(path.to_path_buf(), error))?;
         // One without a level is of no use, and may be from before it was decided how to reduce.
@@ -573,7 +584,8 @@ impl Contents {
         }
         let bytes = files.iter().map(|(_, length)| length).sum();
         let sitting = has(SITTING).then(|| Sitting::load(&disk)).flatten();
-        Ok(Contents { job, saved, means, sitting, bytes, running: disk.is_locked() })
+        let running = disk.is_locked();
+        Ok(Contents { job, saved, answer, means, sitting, bytes, running })
     }
 }
 

@@ -7,7 +7,7 @@ use crate::reduce::claim::{ClaimProduct, FairProduct};
 use crate::search::Control;
 use crate::search::fair::probe_fair;
 use crate::search::lasso::{Lasso, Probe, ProbeLimits};
-use crate::search::shortest::{Shorter, shortest};
+use crate::search::shortest::{Runs, Shorter, shortest};
 
 /// A product whose runs are judged, all or those that are fair to processes.
 pub struct Judged<'p, 'm> {
@@ -85,7 +85,13 @@ impl<'p, 'm> Judged<'p, 'm> {
     ) -> spill::Result<Option<Shorter>> {
         let Some(all_steps) = &self.all_steps else { return Ok(None) };
         let accepts = |state: &[u8]| self.product.is_accepting(state);
-        shortest(all_steps.model(), &accepts, found.clone(), limits, control).map(Some)
+        let decides = |state: &[u8]| self.product.is_decided(state);
+        let runs = Runs {
+            model: all_steps.model(),
+            accepts: &accepts,
+            decides: self.product.may_be_decided().then_some(&decides),
+        };
+        shortest(runs, found.clone(), limits, control).map(Some)
     }
 
     /// Where a run, whose steps these are, is violated whatever follows, if it comes there: the number of the step behind which

@@ -7,7 +7,8 @@ use crate::ir::{Claim, Entity as _, Location, LocationId, Urgency};
 use crate::ltl::{Class, Components};
 use crate::reduce::claim::{ClaimProduct, EndedRuns, NeverClaim};
 use crate::search::Control;
-use crate::search::lasso::{Lasso, Probe, ProbeLimits, Probed, probe};
+use crate::search::lasso::{Lasso, Probe, ProbeLimits, Probed};
+use crate::search::probing::probe;
 use crate::search::trace::Round;
 
 impl Watched {

@@ -4,6 +4,7 @@
 //! [`Check`] is how a program asks for one; the command line puts a [`Session`] together itself, as it
 //! has to say things in between. Neither prints anything.
 
+mod answer;
 mod applicable;
 mod check;
 mod directory;
@@ -27,6 +28,7 @@ mod temporary;
 mod text;
 mod watched;
 
+pub use answer::Answer;
 pub use applicable::{Applicable, Saving, Subject};
 pub use check::{Check, check};
 pub use directory::{Contents, Directory, Job};

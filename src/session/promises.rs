@@ -7,9 +7,11 @@ use super::liveness::Shown;
 use super::pursuit::{Pursuit, Target};
 use super::{Directory, Error, Job};
 use crate::exec::Model;
-use crate::report::{Promise, Run, RunEnd};
-use crate::search::lasso::{Lasso, ProbeLimits, Probed, probe};
+use crate::report::{Promise, Run};
+use crate::search::lasso::{Lasso, ProbeLimits, Probed};
+use crate::search::probing::probe;
 use crate::search::{Control, Limits, MemoryPlan, Storage};
+use crate::source::Sources;
 use std::path::{Path, PathBuf};
 
 /// The folders' names begin with this; their number follows.
@@ -82,9 +84,9 @@ impl<'m> Promised<'m> {
     pub fn run(&self) -> Result<Option<Run<'_>>, Error> {
         let Probed::Found(lasso) = &self.found else { return Ok(None) };
         let shown = Shown::of(&self.avoiding, lasso).map_err(Error::Sample)?;
-        let end = RunEnd::LoopBehind(shown.back);
-        let (model, steps) = (self.avoiding.explained(), shown.steps);
-        Ok(Some(Run { model, steps, end, is_shortest: false }))
+        // A Rust type has no processes to be anywhere, nor a text that they would be in.
+        let (model, sources) = (self.avoiding.explained(), Sources::default());
+        Ok(Some(Run::round(model, shown.steps, shown.back, &sources)))
     }
 
     /// The same for a report.

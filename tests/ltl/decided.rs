@@ -58,20 +58,25 @@ fn a_run_is_shown_to_the_state_from_which_nothing_can_mend_it() {
             assert_eq!(run["ends_at"][0]["process"], "A[0]", "{formula}");
         }
     }
-    for (formula, steps, _) in judged {
-        // Of each a shortest run is as long; with it the loop is shown, and the automaton reads a state in the step behind it.
+    for (formula, steps, operands) in judged {
+        // A shortest run is one to such a state, too, and not one with the least loop behind it.
         let told = bench.object(&["counts.pml", "--ltl", formula, "--shortest"]);
-        let run = &told["counterexample"];
-        let back = run["loop_start"].as_u64().unwrap();
-        assert!(back >= steps, "{formula}: {back}");
-        let short = bench.object(&["counts.pml", "--ltl", formula]);
-        let shown = short["counterexample"]["steps"].as_array().unwrap().len() as u64;
-        assert!(shown > steps, "{formula}: {shown}");
+        let (run, shortened) = (&told["counterexample"], &told["shortened"]);
+        assert_eq!((&run["loop_start"], &run["operands"]), (&Value::Null, &operands), "{formula}");
+        let length = |run: &Value| run["steps"].as_array().unwrap().len() as u64 - 1;
+        assert_eq!((length(run), &shortened["done"]), (steps, &json!(true)), "{formula}");
+        let found = bench.object(&["counts.pml", "--ltl", formula]);
+        let found = length(&found["counterexample"]);
+        assert_eq!(shortened["below"], found, "{formula}");
+        let shorter = Some(steps).filter(|&steps| steps < found);
+        assert_eq!(shortened["depth"], json!(shorter), "{formula}");
+        let Told { out, .. } = bench.run(&["check", "counts.pml", "--ltl", formula, "--shortest"]);
+        assert!(!out.contains("there may be a shorter one"), "{out}");
     }
 }
 
 #[test]
-fn the_text_ends_with_the_values_and_the_trail_has_the_loop() {
+fn the_text_and_the_trail_end_with_the_values() {
     let bench = Bench::of([("counts.pml", COUNTS)]);
     let Told { code, out, .. } = bench.run(&["check", "counts.pml", "--spin-trail", "t"]);
     assert_eq!(code, 1);
@@ -82,8 +87,11 @@ fn the_text_ends_with_the_values_and_the_trail_has_the_loop() {
         assert!(out.contains(words), "no `{words}` in\n{out}");
     }
     let trail = std::fs::read_to_string(bench.0.path().join("t")).unwrap();
-    // SPIN's mark of where the loop begins.
-    assert!(trail.lines().any(|it| it.starts_with("-1:")), "{trail}");
+    // No mark of SPIN's where a loop begins; a step has a line here, and the start has none.
+    assert!(!trail.contains("-1:"), "{trail}");
+    let told = bench.object(&["counts.pml"]);
+    let steps = told["counterexample"]["steps"].as_array().unwrap().len();
+    assert_eq!(trail.lines().count(), steps - 1, "{trail}");
 }
 
 #[test]

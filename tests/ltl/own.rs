@@ -172,8 +172,8 @@ fn replayed(bench: &Bench, model: &str, property: &[&str]) -> Option<(String, St
     let args = [&["check", model], property, &["--spin-trail", "trail"]].concat();
     assert_eq!(bench.run(&args).code, 1, "{args:?}");
     let lines = std::fs::read_to_string(bench.0.path().join("trail")).unwrap();
-    assert_eq!(lines.matches("-1:-1:-1\n").count(), 1, "{lines}");
     let last = lines.lines().last().and_then(|line| line.split(':').next()).unwrap().to_owned();
+    assert!(lines.matches("-1:-1:-1\n").count() <= 1, "{lines}");
     let mut spin = Command::new("spin");
     let spin = spin.args(["-t", "-p", "-k", "trail", model]).current_dir(bench.0.path());
     let Ok(out) = spin.output() else {
@@ -187,15 +187,15 @@ fn replayed(bench: &Bench, model: &str, property: &[&str]) -> Option<(String, St
 fn spin_replays_runs_and_is_told_where_the_loop_begins() {
     let bench = bench();
     let asked = [
-        ("claims.pml", &["--ltl", "low"][..], "x = (x+1)"),
-        ("claims.pml", &["--ltl", "stops"], ""),
-        ("claims.pml", &["--ltl", "[] (x < 3)"], ""),
-        ("claims.pml", &["--ltl", "<>[] (x == 0)"], "x = 0"),
-        ("round.pml", &["--acceptance"], "x = 2"),
-        ("at_most.pml", &["--non-progress"], "x==3"),
-        ("active.pml", &["--non-progress"], "x = 2"),
-        ("run.pml", &["--acceptance"], "x = 3"),
-        ("ends.pml", &["--acceptance"], ""),
+        ("claims.pml", &["--ltl", "low"][..], Some("x = (x+1)")),
+        ("claims.pml", &["--ltl", "stops"], None),
+        ("claims.pml", &["--ltl", "[] (x < 3)"], None),
+        ("claims.pml", &["--ltl", "<>[] (x == 0)"], Some("x = 0")),
+        ("round.pml", &["--acceptance"], Some("x = 2")),
+        ("at_most.pml", &["--non-progress"], Some("x==3")),
+        ("active.pml", &["--non-progress"], Some("x = 2")),
+        ("run.pml", &["--acceptance"], Some("x = 3")),
+        ("ends.pml", &["--acceptance"], Some("")),
     ];
     for (model, property, round) in asked {
         if property == ["--ltl", "low"] {
@@ -209,8 +209,11 @@ fn spin_replays_runs_and_is_told_where_the_loop_begins() {
         // SPIN stops early, and says another number, where it cannot follow.
         let ends = format!("trail ends after {last} steps");
         assert!(said.contains(&ends), "{model} {property:?}: no `{ends}` in\n{said}");
-        let (_, cycle) = said.split_once("<<<<<START OF CYCLE>>>>>").expect("a mark");
-        assert!(cycle.contains(round), "{model} {property:?}:\n{said}");
+        let cycle = said.split_once("<<<<<START OF CYCLE>>>>>");
+        // Where whatever follows violates the property, there is no loop to be told of.
+        assert_eq!(cycle.is_some(), round.is_some(), "{model} {property:?}:\n{said}");
+        let has_it = |(cycle, round): ((&str, &str), &str)| cycle.1.contains(round);
+        assert!(cycle.zip(round).is_none_or(has_it), "{model} {property:?}:\n{said}");
     }
     let args = ["check", "accepting.dve", "--acceptance", "--spin-trail", "trail"];
     bench.is_refused(&args, &["only counterexamples of Promela models can be replayed by SPIN"]);

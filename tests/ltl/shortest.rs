@@ -4,10 +4,21 @@ use super::bench::{Bench, Told};
 use super::digraph::{Dice, Digraph, node};
 use spillway::search::Control;
 use spillway::search::lasso::{Lasso, ProbeLimits, Probed, probe};
-use spillway::search::shortest::shortest;
+use spillway::search::shortest::{Runs, Shorter, shortest};
 use spillway::{Model as _, Packed, TransitionSystem};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The shortest run that accepts again and again.
+fn shortest_round(
+    model: &dyn spillway::Model,
+    accepts: &dyn Fn(&[u8]) -> bool,
+    found: Lasso,
+    limits: ProbeLimits,
+    control: &Control,
+) -> spill::Result<Shorter> {
+    shortest(Runs { model, accepts, decides: None }, found, limits, control)
+}
 
 const LIMITS: ProbeLimits = ProbeLimits { states: 10_000, bytes: 1 << 30 };
 
@@ -74,7 +85,7 @@ fn no_run_is_shorter() {
         assert_eq!(found.is_some(), least.is_some(), "{seed}");
         let Some((found, least)) = found.zip(least) else { continue };
         let first = found.states.len();
-        let told = shortest(&model, &accepts, found, LIMITS, &Control::default()).unwrap();
+        let told = shortest_round(&model, &accepts, found, LIMITS, &Control::default()).unwrap();
         graph.check(&model, &told.lasso, seed);
         assert!(told.is_shortest, "{seed}");
         assert_eq!(told.lasso.states.len(), least, "{seed}");
@@ -82,6 +93,49 @@ fn no_run_is_shorter() {
         were_least += u32::from(least == first);
     }
     assert!(shortened > 200 && were_least > 200, "{shortened} {were_least}");
+}
+
+/// A run that comes to where every run will do takes the steps that lead there.
+#[test]
+fn no_run_is_decided_sooner() {
+    let (mut by_loops, mut decided, mut sooner, mut dead_ends) = (0, 0, 0, 0);
+    for seed in 0..3000 {
+        let graph = graph(seed);
+        let model = Packed::new(&graph);
+        let accepts = |state: &[u8]| graph.accepts[node(&model, state)];
+        let Some((found, of_loops)) = found(&graph).zip(least(&graph)) else { continue };
+        let mut dice = Dice(seed + 1);
+        let decided_nodes: Vec<bool> = graph.next.iter().map(|_| dice.below(6) == 0).collect();
+        let decides = |state: &[u8]| decided_nodes[node(&model, state)];
+        let runs = Runs { model: &model, accepts: &accepts, decides: Some(&decides) };
+        let from_first = steps_from(&graph, 0);
+        let goes_on = |at: usize| {
+            let from = steps_from(&graph, at);
+            let comes_to = |to: usize| to == at || from[to].iter().any(Option::is_some);
+            (0..graph.next.len()).any(|to| comes_to(to) && steps_from(&graph, to)[to][1].is_some())
+        };
+        let depth = |at: usize| match at {
+            0 => Some(0),
+            at => from_first[at].into_iter().flatten().min(),
+        };
+        let all = (0..graph.next.len()).filter(|&at| decided_nodes[at]);
+        let (leads_on, ends): (Vec<usize>, Vec<usize>) =
+            all.filter(|&at| depth(at).is_some()).partition(|&at| goes_on(at));
+        dead_ends += u32::from(!ends.is_empty());
+        let of_decided = leads_on.into_iter().filter_map(depth).min();
+        let least = of_decided.map_or(of_loops, |it| it.min(of_loops));
+        let below = runs.steps_of(&found);
+        let told = shortest(runs, found, LIMITS, &Control::default()).unwrap();
+        graph.check(&model, &told.lasso, seed);
+        assert!(told.is_shortest, "{seed}");
+        assert_eq!((told.below, told.steps), (below, least), "{seed}");
+        assert_eq!(runs.steps_of(&told.lasso), least, "{seed}");
+        by_loops += u32::from(least == of_loops);
+        decided += u32::from(of_decided == Some(least));
+        sooner += u32::from(least < below);
+    }
+    assert!(by_loops > 100 && decided > 200, "{by_loops} {decided}");
+    assert!(sooner > 200 && dead_ends > 100, "{sooner} {dead_ends}");
 }
 
 /// With room for some of the states, what is found is a run, no longer than the one there was, and a shortest one where
@@ -99,7 +153,7 @@ fn with_room_for_the_nearest_states_no_shorter_run_is_denied() {
             [ProbeLimits { states, ..LIMITS }, ProbeLimits { bytes: 210 * states, ..LIMITS }]
         {
             let first = found.states.len();
-            let told = shortest(&model, &accepts, found.clone(), limits, &Control::default());
+            let told = shortest_round(&model, &accepts, found.clone(), limits, &Control::default());
             let told = told.unwrap();
             graph.check(&model, &told.lasso, seed);
             let length = told.lasso.states.len();
@@ -125,7 +179,7 @@ fn what_is_stopped_is_as_it_was() {
     let accepts = |state: &[u8]| graph.accepts[node(&model, state)];
     let stopped = Control::default();
     stopped.stop();
-    let told = shortest(&model, &accepts, lasso.clone(), LIMITS, &stopped).unwrap();
+    let told = shortest_round(&model, &accepts, lasso.clone(), LIMITS, &stopped).unwrap();
     assert_eq!((told.lasso, told.states, told.is_shortest), (lasso, 1, false));
 }
 
@@ -141,7 +195,7 @@ fn what_is_stopped_while_distances_are_measured_is_not_called_shortest() {
         control.stop();
         asked.fetch_add(1, Ordering::Relaxed) < 1
     };
-    let told = shortest(&model, &accepts, lasso.clone(), LIMITS, &control).unwrap();
+    let told = shortest_round(&model, &accepts, lasso.clone(), LIMITS, &control).unwrap();
     assert_eq!((told.lasso, told.states, told.is_shortest), (lasso, 99, false));
     assert_eq!(asked.load(Ordering::Relaxed), 1);
 }
@@ -151,7 +205,7 @@ fn a_run_of_one_state_is_a_shortest_one() {
     let graph = Digraph { next: vec![vec![0, 1], vec![1]], accepts: vec![true, true] };
     let (lasso, model) = (found(&graph).unwrap(), Packed::new(&graph));
     let accepts = |_: &[u8]| true;
-    let told = shortest(&model, &accepts, lasso, LIMITS, &Control::default()).unwrap();
+    let told = shortest_round(&model, &accepts, lasso, LIMITS, &Control::default()).unwrap();
     graph.check(&model, &told.lasso, 0);
     assert_eq!((told.lasso.states.len(), told.lasso.back, told.is_shortest), (1, 0, true));
 }

@@ -122,7 +122,7 @@ struct Census {
 fn keep_the_verdict(text: &str, asked: &str, disk: bool, census: &mut Census) {
     let ended = [EndedRuns::Stutter, EndedRuns::Ignored][usize::from(census.asked % 3 == 2)];
     let load = || load_as("murphi", text, asked);
-    let Some(whole) = plain(&load(), ended) else { return };
+    let Some(whole) = plain(load(), ended) else { return };
     census.asked += 1;
     census.violated += u32::from(whole.is_violated);
     for (number, reduce) in REDUCTIONS.iter().enumerate() {

@@ -131,12 +131,14 @@ counterexample: low: 40 steps, then 22 steps again and again
 
 loops.pml: VIOLATED: a run does not satisfy low
   after    40 steps, then 22 steps again and again
+  loop     P[0]  moves: line 3, line 5, line 6
   shortest looked for a shorter run as well: none takes less than 62 steps (61
            states)
   found    62 states, 62 transitions of the model and the automaton
   searched in memory, without reductions
   not looked for  deadlocks, run-time errors
            looked for by --no-claim
+  next     with --dir DIR: trace DIR --msc, simulate MODEL --from DIR
 ";
     Folder::with("loops.pml", LOOPS).prints(&["check", "loops.pml", "--shortest"], 1, expected);
 }

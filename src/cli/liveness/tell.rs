@@ -5,7 +5,7 @@ use super::told::{Stage, Told};
 use crate::cli::args::{CheckArgs, RunArgs};
 use crate::cli::failure::{self, Failure};
 use crate::cli::{Ending, print, run, say, trail, warn, warnings};
-use crate::exec::{Step, Tally};
+use crate::exec::{Step, StepOutcome, Tally};
 use crate::front::TrailEnd;
 use crate::reduce::Refused;
 use crate::report::{self, Run, RunEnd, Scene, Scope, View, count};
@@ -36,13 +36,23 @@ pub(super) struct Tell<'a> {
     pub(super) view: View,
     /// What is done about errors.
     pub(super) errors: Errors,
+    /// How to look at the run again, in rows; nothing where that is what is done.
+    again: String,
 }
 
 impl Tell<'_> {
-    pub(super) fn of(args: &RunArgs, errors: Errors) -> Tell<'_> {
+    /// What came of a sitting, whose search is kept in a directory, if it is.
+    pub(super) fn of<'a>(args: &'a RunArgs, errors: Errors, dir: Option<&Path>) -> Tell<'a> {
         let RunArgs { json, strict, no_trace, ref spin_trail, .. } = *args;
         let (trail, view) = (spin_trail.as_deref(), args.view());
-        Tell { json, strict, trace: !no_trace, trail, view, errors }
+        let again = report::print_look_again(dir.map(|it| it.display().to_string()).as_deref());
+        Tell { json, strict, trace: !no_trace, trail, view, errors, again }
+    }
+
+    /// What was found before.
+    pub(super) fn again(json: bool, trail: Option<&Path>, view: View) -> Tell<'_> {
+        let (errors, again) = (Errors::Told, String::new());
+        Tell { json, strict: false, trace: true, trail, view, errors, again }
     }
 
     /// Whether what was found has errors looked for next.
@@ -58,14 +68,9 @@ pub(super) fn tell((watched, judged): Asked<'_, '_>, told: &Told, how: Tell<'_>)
         Probed::Found(lasso) if how.trace || how.trail.is_some() => {
             let shown = judged.replay(lasso);
             let shown = shown.map_err(|error| Failure::wrong(error.to_string()))?;
-            if let Some(path) = how.trail {
-                let mut each_step = |visit: &mut dyn FnMut(&Step)| {
-                    shown.steps.iter().for_each(visit);
-                };
-                let end = TrailEnd::LoopBehind(shown.back);
-                trail::write(path, &watched.model, &mut each_step, end)?;
-            }
-            Some(run_of((watched, judged), told, lasso, shown))
+            let run = run_of((watched, judged), told, lasso, shown);
+            how.trail.map_or(Ok(()), |path| write_trail(path, (watched, judged), &run))?;
+            Some(run)
         }
         Probed::Found(_) | Probed::None | Probed::Open => None,
     };
@@ -86,28 +91,50 @@ pub(super) fn tell((watched, judged): Asked<'_, '_>, told: &Told, how: Tell<'_>)
         false => {
             let run = run.as_ref().map(|it| (it, &how.view));
             print(&as_text((watched, searched, fairness), (told, errors_next), run));
+            if matches!(told.found, Probed::Found(_)) {
+                print(&how.again);
+            }
         }
     }
     let scope = scope(watched, Some(searched), told);
     Ok(if errors_next { code } else { judge(how.strict, code, &scope) })
 }
 
-/// What is shown of a run that was found: all of it up to where it is violated whatever follows, if it comes there. A shortest
-/// run is one with its loop, so that this is shown where one was looked for.
+/// Writes what is shown of a run as SPIN would have.
+fn write_trail(
+    path: &Path,
+    (watched, judged): Asked<'_, '_>,
+    run: &Run<'_>,
+) -> Result<(), Failure> {
+    let last = run.steps.last().and_then(|step| match &step.outcome {
+        StepOutcome::Successor(state) => judged.product.last_moves(state),
+        StepOutcome::Fault(_) => None,
+    });
+    let last = last.unwrap_or_default();
+    let end = match run.loop_start() {
+        Some(back) => TrailEnd::LoopBehind(back),
+        None => TrailEnd::LastMoves(&last),
+    };
+    let mut each_step = |visit: &mut dyn FnMut(&Step)| run.steps.iter().for_each(visit);
+    trail::write(path, &watched.model, &mut each_step, end)
+}
+
+/// What is shown of a run that was found: all of it up to where it is violated whatever follows, if it comes there.
 fn run_of<'r>(
     (watched, judged): Asked<'r, '_>,
     told: &Told,
     lasso: &Lasso,
     Shown { mut steps, back, closes }: Shown,
 ) -> Run<'r> {
-    let model = judged.searched.model().explained();
-    let decided = judged.decided(&steps).filter(|_| told.shortened.is_none());
-    if let Some((after, state)) = decided {
+    let (model, sources) = (judged.searched.model().explained(), &watched.model.sources);
+    let is_done = told.shortened.is_some_and(|it| it.is_done);
+    if let Some((after, state)) = judged.decided(&steps) {
         let property = judged.product.property();
         let (operands, standing) = (model.operands(&state, property), model.standing(&state));
-        let scene = Scene::new(operands, standing, false, &watched.model.sources);
+        let scene = Scene::new(operands, standing, false, sources);
         steps.truncate(after + 1);
-        return Run { model, steps, end: RunEnd::Decided(Box::new(scene)), is_shortest: false };
+        let end = RunEnd::Decided(Box::new(scene));
+        return Run { model, steps, end, is_shortest: is_done };
     }
     if !closes {
         say(
@@ -116,8 +143,7 @@ fn run_of<'r>(
     }
     // A round that is shown more than once makes a longer run than was found.
     let is_as_found = closes && steps.len() == lasso.states.len() + 1;
-    let is_shortest = is_as_found && told.shortened.is_some_and(|it| it.is_done);
-    Run { model, steps, end: RunEnd::LoopBehind(back), is_shortest }
+    Run::round(model, steps, back, sources).shortest_if(is_as_found && is_done)
 }
 
 pub(super) fn code(found: &Probed) -> u8 {

@@ -87,7 +87,7 @@ impl Told {
         let shown = Display::of_wait("looking for a shorter run".into());
         let shorter = judged.shorter(found, limits, control);
         drop(shown);
-        let Shorter { lasso, states, is_shortest: is_done } = match shorter {
+        let Shorter { lasso, below, steps, states, is_shortest: is_done } = match shorter {
             Ok(Some(shorter)) => shorter,
             Ok(None) => return self,
             Err(error) => {
@@ -95,9 +95,8 @@ impl Told {
                 return self;
             }
         };
-        let [below, depth] = [found, &lasso].map(|it| it.states.len() as u64);
-        let depth = (depth < below).then_some(depth);
-        let shortened = Some(Shortened { below, states, depth, is_done });
+        let depth = (steps < below).then_some(steps as u64);
+        let shortened = Some(Shortened { below: below as u64, states, depth, is_done });
         Told { found: Probed::Found(lasso), shortened, ..self }
     }
 }

@@ -5,7 +5,7 @@ use crate::exec::interp::Way;
 use crate::exec::{
     Explain, Fault, PropertyInfo, Standing, Step, StepOutcome, TakenAction, Value, Violation,
 };
-use crate::ir::Entity as _;
+use crate::ir::{Entity as _, LocationId};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -144,6 +144,14 @@ impl ClaimProduct<'_> {
         }
         let last = opening.ends.first()?;
         Some(last.iter().map(|&number| self.number(number)).collect())
+    }
+
+    /// Whether there may be states from which every run is accepted, where whole runs are looked at.
+    pub fn may_be_decided(&self) -> bool {
+        let mut locations = self.never.claim.locations.keys();
+        let is_last =
+            |it: LocationId| self.never.accepts_all[it.index()] || self.never.claim.is_end(it);
+        self.never.ended.is_some() && locations.any(is_last)
     }
 
     /// Whether every run that goes on from a state is accepted, where whole runs are looked at.

@@ -1,0 +1,164 @@
+//! What is decided in memory is kept in the directory that is named, and what the processes do in a loop.
+
+use super::bench::{Bench, Told};
+use serde_json::{Value, json};
+
+/// Three who go round in turn, one who could join them, one who waits, one who ends.
+const LOOPS: &str = "byte x;
+chan c = [0] of { byte };
+active [2] proctype P() { do :: x == _pid -> x = 1 - x od }
+active proctype Q() { do :: x < 2 -> skip od }
+active proctype R() { c?5; skip }
+active proctype S() { skip }
+ltl comes { <> (x == 2) }
+ltl low { [] (x < 2) }
+";
+
+fn bench() -> Bench {
+    Bench::of([("loops.pml", LOOPS)])
+}
+
+fn object(Told { out, err, .. }: &Told) -> Value {
+    serde_json::from_str(out).unwrap_or_else(|_| panic!("{out}{err}"))
+}
+
+/// Commands that show what a directory keeps: what they exit with, beside what `check` told.
+#[test]
+fn what_was_decided_in_memory_is_kept_in_the_directory_that_is_named() {
+    let bench = bench();
+    for (name, flags, code) in [
+        ("plain", &["--ltl", "comes"][..], 1),
+        ("short", &["--ltl", "comes", "--shortest"], 1),
+        ("fair", &["--ltl", "comes", "--fair", "weak"], 1),
+        ("holds", &["--ltl", "low"], 0),
+    ] {
+        let check = [&["check", "loops.pml", "--dir", name, "--json"], flags].concat();
+        let checked = bench.run(&check);
+        assert_eq!((checked.code, &*checked.err), (code, ""), "{name}");
+        let told = object(&checked);
+        assert_eq!(told["stage"], "in memory");
+        let traced = bench.run(&["trace", name, "--json"]);
+        assert_eq!((traced.code, object(&traced)), (code, told.clone()), "{name}");
+        let resumed = bench.run(&["resume", name, "--json"]);
+        assert_eq!((resumed.code, object(&resumed)), (code, told.clone()), "{name}");
+        let has_ended = resumed.err.contains("this search has come to its end before");
+        assert_eq!(has_ended, name != "short", "{name}: {}", resumed.err);
+        let status = object(&bench.run(&["status", name, "--json"]));
+        let members = ["verdict", "states", "transitions", "stage", "fairness", "property"];
+        assert!(members.iter().all(|it| status[it] == told[it]), "{name}: {status}");
+        assert_eq!(status["running"], false);
+        let again = bench.run(&check);
+        assert_eq!(again.code, 2, "{name}");
+        assert!(again.err.contains(&format!("spillway resume {name}")), "{}", again.err);
+        let from = bench.run(&["simulate", "loops.pml", "--from", name, "--steps", "1"]);
+        assert_eq!(from.code, if code == 1 { 0 } else { 2 }, "{name}: {}", from.err);
+        if code == 1 {
+            let chart = bench.run(&["trace", name, "--msc"]);
+            assert!(chart.code == 1 && chart.out.contains("P[0]"), "{}", chart.out);
+            let trail = bench.run(&["trace", name, "--spin-trail", "t"]);
+            assert_eq!(trail.code, 0, "{}", trail.err);
+            let text = bench.run(&["check", "loops.pml", "--dir", "other", "--ltl", "comes"]);
+            let kept = "  kept in  other\n  next     spillway trace other\n";
+            assert!(text.out.contains(kept), "{}", text.out);
+            std::fs::remove_dir_all(bench.0.path().join("other")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_is_damaged_or_of_another_search_is_no_answer() {
+    let bench = bench();
+    for dir in ["one", "two"] {
+        let flags = ["--ltl", if dir == "one" { "comes" } else { "[] (x < 1)" }];
+        assert_eq!(
+            bench.run(&[&["check", "loops.pml", "--dir", dir][..], &flags].concat()).code,
+            1
+        );
+    }
+    let [one, two] = ["one", "two"].map(|dir| bench.0.path().join(dir).join("answer"));
+    let bytes = std::fs::read(&one).unwrap();
+    for at in (0..bytes.len()).step_by(7) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 16;
+        std::fs::write(&one, damaged).unwrap();
+        let told = bench.run(&["trace", "one"]);
+        assert_eq!((told.code, &*told.out), (4, ""), "byte {at}: {}", told.err);
+        assert!(told.err.contains("answer"), "{}", told.err);
+    }
+    std::fs::copy(&two, &one).unwrap();
+    for command in ["trace", "status", "resume"] {
+        let told = bench.run(&[command, "one"]);
+        assert_eq!(told.code, 4, "{command}: {}{}", told.out, told.err);
+        assert!(told.err.contains("it does not belong to the job"), "{}", told.err);
+    }
+    // Without it nothing was decided yet, and the search goes on on disk.
+    std::fs::remove_file(&one).unwrap();
+    let told = bench.run(&["trace", "one"]);
+    assert!(told.code == 0 && told.out.contains("no checkpoint yet"), "{}", told.out);
+    assert_eq!(bench.run(&["resume", "one"]).code, 1);
+}
+
+/// Where the property holds and errors are looked for next, that search has the directory.
+#[test]
+fn the_search_for_errors_has_the_directory_for_itself() {
+    let fails =
+        LOOPS.replace("{ skip }", "{ assert(x == 5) }").replace("ltl comes { <> (x == 2) }\n", "");
+    let bench = Bench::of([("fails.pml", &*fails)]);
+    let told = bench.run(&["check", "fails.pml", "--dir", "d"]);
+    assert!(told.code == 1 && told.out.contains("assert(x == 5)"), "{}{}", told.out, told.err);
+    assert!(!bench.0.path().join("d/answer").exists());
+    let told = bench.run(&["trace", "d"]);
+    assert!(told.code == 1 && told.out.contains("assert(x == 5)"), "{}", told.out);
+}
+
+#[test]
+fn of_a_loop_it_is_told_who_moves_who_could_and_what_the_others_wait_for() {
+    let bench = bench();
+    let told =
+        object(&bench.run(&["check", "loops.pml", "--ltl", "comes", "--json", "--shortest"]));
+    let run = &told["counterexample"];
+    let who = |name: &str| {
+        let all = run["ends_at"].as_array().unwrap();
+        all.iter().find(|it| it["process"] == name).unwrap_or_else(|| panic!("{name}: {run}"))
+    };
+    // The least loop is one step of Q, or of P[0] to where it was.
+    let moving: Vec<&str> = ["P[0]", "P[1]", "Q[2]", "R[3]", "S[4]"]
+        .into_iter()
+        .filter(|name| who(name)["in_loop"] == "moves")
+        .collect();
+    assert!(!moving.is_empty() && !moving.contains(&"R[3]"), "{run}");
+    assert_eq!(who("R[3]")["in_loop"], "waits");
+    assert_eq!(who("R[3]")["waits_for"][0]["what"], "c?5");
+    assert_eq!(who("S[4]")["in_loop"], "could move");
+    assert_eq!(who("S[4]")["waits_for"], Value::Null);
+    let text = bench.run(&["check", "loops.pml", "--ltl", "comes", "--shortest"]).out;
+    let (_, rows) = text.split_once("\n  loop     ").expect(&text);
+    let rows: Vec<&str> = rows.lines().take(5).map(str::trim).collect();
+    assert!(rows.iter().any(|it| it.contains("  moves: line ")), "{text}");
+    assert!(
+        rows.iter().any(|it| it.starts_with("R[3]  ") && it.contains("waits for c?5")),
+        "{text}"
+    );
+    let s = rows.iter().find(|it| it.starts_with("S[4]  ")).unwrap();
+    assert!(s.ends_with(", could move and never does"), "{text}");
+    // Who must move does, where runs are to be fair.
+    let fair =
+        object(&bench.run(&["check", "loops.pml", "--ltl", "comes", "--json", "--fair", "weak"]));
+    let all = fair["counterexample"]["ends_at"].as_array().unwrap();
+    let does = |name: &str| all.iter().find(|it| it["process"] == name).map(|it| &it["in_loop"]);
+    assert_eq!(does("Q[2]"), Some(&json!("moves")), "{fair}");
+    assert_eq!(does("S[4]").unwrap_or(&json!("waits")), "waits", "{fair}");
+}
+
+/// Where nothing can move any more, each waits, with the values that decide it.
+#[test]
+fn of_a_run_that_ends_it_is_told_what_all_wait_for() {
+    let bench = Bench::of([(
+        "ends.pml",
+        "byte x = 3; active proctype P() { x > 4; x = 1 }\nltl comes { <> (x == 1) }\n",
+    )]);
+    let told = bench.run(&["check", "ends.pml"]);
+    assert_eq!(told.code, 1);
+    assert!(told.out.contains("\n  loop     P[0]  "), "{}", told.out);
+    assert!(told.flat().contains(", waits for x > 4 (x = 3)\n"), "{}", told.out);
+}
