@@ -80,12 +80,24 @@ impl Case {
 pub(super) const MATCHED_BYTES: usize = 8;
 
 /// Eight bytes of a state that a case is about.
-#[derive(Clone, Copy, Debug)]
-struct Word {
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Word {
     at: usize,
     mask: u64,
     before: u64,
     after: u64,
+}
+
+impl Word {
+    /// Whether they are as before the case.
+    pub(super) fn is_before(&self, state: &[u8]) -> bool {
+        word(state, self.at) & self.mask == self.before
+    }
+
+    /// Whether they are as after it.
+    pub(super) fn is_after(&self, state: &[u8]) -> bool {
+        word(state, self.at) & self.mask == self.after
+    }
 }
 
 /// A multiset in a state.
@@ -128,6 +140,11 @@ impl Matched {
         Matched { words, counted: case.counted.iter().map(bag).collect() }
     }
 
+    /// What tells of most states that the case does not hold: the first eight bytes that it is about.
+    pub(super) fn head(&self) -> Word {
+        self.words.first().copied().unwrap_or_default()
+    }
+
     /// Makes `state` the one after the step, if the case holds; `sort` brings a multiset into its form.
     pub(super) fn take(
         &self,
@@ -135,7 +152,7 @@ impl Matched {
         layout: &Layout,
         sort: &dyn Fn(usize, &mut [u8]),
     ) -> bool {
-        let holds = self.words.iter().all(|it| word(state, it.at) & it.mask == it.before)
+        let holds = self.words.iter().all(|it| it.is_before(state))
             && self.counted.iter().all(|(bag, it)| it.sizes >> bag.size(state, layout) & 1 == 1);
         if holds {
             self.words.iter().for_each(|it| put(state, it.at, it.mask, it.after));
@@ -159,7 +176,7 @@ impl Matched {
             it.sizes_after() >> bag.size(state, layout) & 1 == 1
                 && it.added.as_ref().is_none_or(|it| bag.find(it, state, layout).is_some())
         };
-        let holds = self.words.iter().all(|it| word(state, it.at) & it.mask == it.after)
+        let holds = self.words.iter().all(|it| it.is_after(state))
             && self.counted.iter().all(may_be);
         if holds {
             self.words.iter().for_each(|it| put(state, it.at, it.mask, it.before));

@@ -1,11 +1,16 @@
 //! States that were met, each once, in the order in which they came.
 
-use crate::random::mix;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
 /// Room for more numbers is not kept.
 const KEPT_MAX: usize = 1 << 11;
+
+/// Without it words of zeros would have a hash of zero.
+const SALT: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Odd, and half of its bits set.
+const FACTOR: u64 = 0xd6e8_feb8_6659_fd93;
 
 /// A set of states of one width.
 pub(super) struct Gathered {
@@ -51,19 +56,37 @@ impl Gathered {
     }
 
     pub(super) fn contains(&self, state: &[u8]) -> bool {
-        self.numbers.find(hash(state), |&it| self.get(it as usize) == state).is_some()
+        self.number(state).is_some()
+    }
+
+    /// The number of a state, if it is there.
+    pub(super) fn number(&self, state: &[u8]) -> Option<usize> {
+        self.numbers.find(hash(state), |&it| self.get(it as usize) == state).map(|&it| it as usize)
     }
 
     /// Adds a state; false if it is there already.
     pub(super) fn insert(&mut self, new: &[u8]) -> bool {
+        let before = self.len();
+        self.number_of(new) == before
+    }
+
+    /// The number of a state, which is added if it is not there.
+    pub(super) fn number_of(&mut self, new: &[u8]) -> usize {
         let Gathered { width, states, numbers } = self;
         let known = |&it: &u32| state(states, *width, it as usize);
+        let next = (states.len() / *width) as u32;
         match numbers.entry(hash(new), |it| known(it) == new, |it| hash(known(it))) {
-            Entry::Occupied(_) => return false,
-            Entry::Vacant(free) => free.insert((states.len() / *width) as u32),
+            Entry::Occupied(there) => return *there.get() as usize,
+            Entry::Vacant(free) => free.insert(next),
         };
         states.extend_from_slice(new);
-        true
+        next as usize
+    }
+
+    /// Leaves the first so many.
+    pub(super) fn truncate(&mut self, count: usize) {
+        self.states.truncate(count * self.width);
+        self.numbers.retain(|it| (*it as usize) < count);
     }
 }
 
@@ -77,12 +100,17 @@ fn hash(state: &[u8]) -> u64 {
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
     let words = words.iter().chain([&last]).map(|it| u64::from_le_bytes(*it));
-    words.fold(state.len() as u64, |hash, word| mix(hash ^ word))
+    words.fold(state.len() as u64, |hash, word| {
+        // Both halves of the product, as in wyhash: one multiplication a word.
+        let product = u128::from(hash ^ word ^ SALT) * u128::from(FACTOR);
+        product as u64 ^ (product >> 64) as u64
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::mix;
     use std::collections::BTreeSet;
 
     #[test]
@@ -103,6 +131,14 @@ mod tests {
                 }
                 assert!(gathered.iter().eq(order.iter().map(Vec::as_slice)));
                 assert_eq!(gathered.len(), known.len());
+                for (number, state) in order.iter().enumerate() {
+                    assert_eq!(gathered.number(state), Some(number));
+                    assert_eq!(gathered.number_of(state), number);
+                }
+                let left = order.len() / 2;
+                gathered.truncate(left);
+                assert!(gathered.iter().eq(order[..left].iter().map(Vec::as_slice)));
+                assert!(order.iter().enumerate().all(|(at, it)| gathered.contains(it) == (at < left)));
                 gathered.clear();
                 known.clear();
             }

@@ -1,6 +1,6 @@
 //! The search from a progenitor, by reversible rules alone.
 
-use super::cases::{Case, MATCHED_BYTES, Matched};
+use super::cases::{Case, MATCHED_BYTES, Matched, Word};
 use super::gathered::Gathered;
 use crate::exec::Interp;
 use crate::exec::interp::multisets;
@@ -12,6 +12,8 @@ pub(super) const LOCAL_BYTES_MAX: usize = 16 << 20;
 pub(super) struct Backwards<'m> {
     interp: &'m Interp,
     cases: Vec<Matched>,
+    /// The [head](Matched::head) of each, side by side, as most are looked at in vain.
+    heads: Vec<Word>,
     digest: [u8; 32],
 }
 
@@ -23,7 +25,9 @@ impl<'m> Backwards<'m> {
         let multisets = multisets(interp.program(), interp.layout());
         let matched = |case: &Case| Matched::new(case, interp.layout(), &multisets);
         let digest = *blake3::hash(format!("{cases:?}").as_bytes()).as_bytes();
-        Backwards { interp, cases: cases.iter().map(matched).collect(), digest }
+        let cases: Vec<Matched> = cases.iter().map(matched).collect();
+        let heads = cases.iter().map(Matched::head).collect();
+        Backwards { interp, cases, heads, digest }
     }
 
     /// Which cases there are, as a number.
@@ -43,7 +47,7 @@ impl<'m> Backwards<'m> {
         work: &mut [u8],
         visit: impl FnMut(&[u8]) -> bool,
     ) {
-        self.each(state, work, Matched::take, visit);
+        self.each(state, work, (Word::is_before, Matched::take), visit);
     }
 
     /// Tells `visit` the state before each case that may have led to a state, until it has enough.
@@ -53,14 +57,17 @@ impl<'m> Backwards<'m> {
         work: &mut [u8],
         visit: impl FnMut(&[u8]) -> bool,
     ) {
-        self.each(state, work, Matched::undo, visit);
+        self.each(state, work, (Word::is_after, Matched::undo), visit);
     }
 
     fn each(
         &self,
         state: &[u8],
         work: &mut [u8],
-        run: impl Fn(&Matched, &mut [u8], &crate::ir::Layout, &dyn Fn(usize, &mut [u8])) -> bool,
+        (may, run): (
+            impl Fn(&Word, &[u8]) -> bool,
+            impl Fn(&Matched, &mut [u8], &crate::ir::Layout, &dyn Fn(usize, &mut [u8])) -> bool,
+        ),
         mut visit: impl FnMut(&[u8]) -> bool,
     ) {
         let layout = self.interp.layout();
@@ -68,8 +75,8 @@ impl<'m> Backwards<'m> {
             self.interp.sort_some_multisets(bag..bag + 1, state);
         };
         work[..state.len()].copy_from_slice(state);
-        for case in &self.cases {
-            if run(case, work, layout, &sort) {
+        for (head, case) in self.heads.iter().zip(&self.cases) {
+            if may(head, work) && run(case, work, layout, &sort) {
                 if visit(&work[..state.len()]) {
                     return;
                 }

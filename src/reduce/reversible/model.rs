@@ -40,15 +40,14 @@ pub enum Searched {
 struct Room {
     /// A state that is worked on.
     work: Vec<u8>,
-    /// The states that it stands for, and from which each was met.
+    /// The states that it stands for, and from which each was met; behind them the successors that it does not
+    /// stand for, so that a successor is looked up once.
     met: Gathered,
     from: Vec<usize>,
-    /// Those of them that are expanded, one after another.
+    /// Those that it stands for and that are expanded, one after another.
     expanded: Vec<u8>,
     /// Successors of these, as they come.
     candidates: Vec<u8>,
-    /// Those that it does not stand for.
-    others: Gathered,
 }
 
 impl<'m> Progenitors<'m> {
@@ -69,33 +68,30 @@ impl<'m> Progenitors<'m> {
             from: Vec::new(),
             expanded: Vec::new(),
             candidates: Vec::new(),
-            others: Gathered::new(width),
         };
         self.rooms.with(make, run)
     }
 
     /// Expands all states that one stands for.
     fn search_from(&self, state: &[u8], room: &mut Room, out: &mut Expansion) {
-        let Room { work, met, from, expanded, candidates, others } = room;
+        let Room { work, met, from, expanded, candidates } = room;
         if self.backwards.all_from(state, work, met, from).is_err() {
             return out.fail(too_many());
         }
         self.choose_expanded(met, from, (work, expanded), out);
         let width = self.model.width();
-        others.clear();
+        let (own, own_bytes) = (met.len(), met.bytes());
         candidates.clear();
         let is_checked = self.searched == Searched::AllChecked;
         let mut steps = Gathered::new(width);
         let mut gather = |candidates: &mut Vec<u8>, out: &mut Expansion| {
             for candidate in candidates.chunks_exact(width) {
-                match met.contains(candidate) {
-                    true if is_checked => drop(steps.insert(candidate)),
-                    true => {}
-                    false => drop(others.insert(candidate)),
+                if met.number_of(candidate) < own && is_checked {
+                    steps.insert(candidate);
                 }
             }
             candidates.clear();
-            if others.bytes() > LOCAL_BYTES_MAX {
+            if met.bytes() - own_bytes > LOCAL_BYTES_MAX {
                 out.fail(too_many());
             }
         };
@@ -109,10 +105,11 @@ impl<'m> Progenitors<'m> {
         }
         out.add_findings(found_from(&findings, state));
         out.leave_out(left_out);
-        for candidate in others.iter() {
+        let is_other = |state: &[u8]| met.number(state).is_some_and(|it| it >= own);
+        for candidate in met.iter().skip(own) {
             let mut is_undone = false;
             self.backwards.each_before(candidate, work, |before| {
-                is_undone = others.contains(before);
+                is_undone = is_other(before);
                 is_undone
             });
             if !is_undone {
@@ -120,6 +117,7 @@ impl<'m> Progenitors<'m> {
             }
         }
         if is_checked {
+            met.truncate(own);
             self.check(met, &steps, work, out);
         }
     }
