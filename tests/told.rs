@@ -188,6 +188,7 @@ counterexample: error: undefined value in take, 3 steps
 
 net.m: VIOLATED: error: undefined value in take at net.m:10:32
   after    3 steps (shortest); 4 faulty steps found
+  with     seen[Node_1] = undefined
   found    1 violation in 4 states, 4 transitions, 3 levels, 0 deadlocks; *
   checked  deadlocks, run-time errors
   reduced  by symmetry exact, which preserves everything: a state stands for up
@@ -195,6 +196,72 @@ net.m: VIOLATED: error: undefined value in take at net.m:10:32
   next     with --dir DIR: trace DIR --msc, simulate MODEL --from DIR
 ";
     prints("net.m", NET, &[], (1, expected));
+}
+
+/// An invariant that reads what is undefined: of which it is the error, and what it reads.
+#[test]
+fn an_error_in_an_invariant_is_told_as_that() {
+    let text = "type Node: scalarset(3);
+var st: array [Node] of 0..3; x: 0..3;
+startstate for n: Node do st[n] := 0; end; x := 0; end;
+ruleset n: Node do rule \"lose\" x < 2 ==> begin undefine st[n]; x := x + 1; end; end;
+ruleset m: Node do invariant \"small\" st[m] < 3; end;
+";
+    let expected = "\
+counterexample: error: undefined value in invariant small, 2 steps
+    0  initial state
+         st = [Node_1: 0, Node_2: 0, Node_3: 0]
+         x = 0
+    1  lose (n: Node_1)    read.m:4:20
+         st[Node_1]: 0 -> undefined
+         x: 0 -> 1
+    2  judging the invariant small    read.m:5:20
+         error: an undefined value is read: st[Node_1] (read.m:5:38)
+
+read.m: VIOLATED: error: undefined value in invariant small at read.m:5:38
+  after    2 steps (shortest)
+  with     st[Node_1] = undefined
+  found    1 violation in 2 states, 6 transitions, 2 levels, 0 deadlocks; *
+  checked  deadlocks, invariants, run-time errors
+  reduced  by symmetry exact, which preserves everything: a state stands for up
+           to 6
+  next     with --dir DIR: trace DIR --msc, simulate MODEL --from DIR
+";
+    prints("read.m", text, &[], (1, expected));
+}
+
+/// Of a step that is several statements, the headline names the one that fails.
+#[test]
+fn an_assertion_at_the_beginning_of_a_longer_step_is_told_alone() {
+    let text = "byte a = 1, b = 2, z;
+active proctype P() { d_step { assert(a == b); b = 5; z = 1 } }
+";
+    let expected = "\
+d.pml: VIOLATED: assert: assertion failed in P: assert(a == b) at d.pml:2:32
+  after    1 step (shortest)
+";
+    let (code, out) = told("d.pml", text, &["--no-trace", "--reduce", "none"]);
+    assert!(out.starts_with(expected), "{out}");
+    assert_eq!(code, 1);
+}
+
+/// Where all states are visited, the model's formula is named with what looks for it, and counts where that is asked for.
+#[test]
+fn a_formula_that_is_not_searched_is_named() {
+    let text = "byte x;
+active proctype P() { do :: x < 3 -> x++ :: x > 0 -> x-- od }
+ltl live { [] <> (x == 3) }
+";
+    let expected = "\
+cov.pml: every reachable state was visited, no violation of what was checked
+  found    10 states, 12 transitions, 8 levels, 0 deadlocks; *
+  checked  deadlocks, run-time errors
+  NOT checked  ltl live (cov.pml:3)
+           looked for by --ltl live
+";
+    let whole = ["--keep-going", "--reduce", "none"];
+    prints("cov.pml", text, &whole, (0, expected));
+    prints("cov.pml", text, &[&whole[..], &["--strict"]].concat(), (1, expected));
 }
 
 #[test]
@@ -218,6 +285,10 @@ counterexample: deadlock: no successor, 3 steps
 
 lock.m: VIOLATED: deadlock: no successor
   after    3 steps (shortest); 2 such states found
+  disabled ask to share (n: Node_1, Node_2, Node_3) waits for st[n] = I
+           (st[Node_1] = S, st[Node_2] = S, st[Node_3] = S)
+           ask to own (n: Node_1, Node_2, Node_3) waits for st[n] = I
+           (st[Node_1] = S, st[Node_2] = S, st[Node_3] = S)
   found    1 violation in 7 states, 15 transitions, 4 levels, 2 deadlocks; *
   checked  deadlocks
   not looked for  invariants, run-time errors
@@ -375,7 +446,7 @@ fn the_last_steps_and_some_variables_can_be_asked_for() {
         last.contains("\n         back = <>\n") && last.contains("\n         Left[0].x = 1\n"),
         "{last}"
     );
-    let only = traced(MEET, &["--only", "back,Right[2].y,nobody"]);
+    let only = traced(MEET, &["--only", "back,Right[2].y,Right[7].y"]);
     let expected = "    0  initial state
          back = <>
          Right[2].y = 0
@@ -389,7 +460,7 @@ fn the_last_steps_and_some_variables_can_be_asked_for() {
          Right[2].y: 1 -> 2
     5  Left[0]: assert(x == 0)    meet.pml:2:52
          assert: (x == 0) (meet.pml:2:52)
-       there is no variable nobody
+       there is no variable Right[7].y
 ";
     assert_eq!(only, format!("{title}{expected}"));
 }

@@ -8,7 +8,7 @@ pub use brief::parse;
 pub use property::{FormatArg, RunsArgs, ShownPropertyArgs};
 pub use resources::RunArgs;
 
-use super::languages;
+use super::{languages, output};
 use crate::front::{ClaimChoice, Language};
 use crate::ir::{EndRule, Overflow};
 use crate::reduce::partial_order::{Method, Proviso};
@@ -452,6 +452,9 @@ pub struct StatusArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+    /// Tell what memory the search takes for what, too
+    #[arg(long, short, conflicts_with = "json")]
+    pub verbose: bool,
 }
 
 /// `spillway trace`.
@@ -491,7 +494,9 @@ pub struct ViewArgs {
 
 impl ViewArgs {
     pub(super) fn view(&self) -> View {
-        View { last: self.last, only: self.only.clone(), chart: self.msc, unfolded: self.unfolded }
+        let (last, only) = (self.last, self.only.clone());
+        let width = output::columns_of_output();
+        View { last, only, chart: self.msc, unfolded: self.unfolded, width }
     }
 }
 

@@ -8,7 +8,7 @@ use super::failure::{self, Failure};
 use super::going::{heading, with_going};
 use super::progress::{self, Display};
 use super::signals::Signals;
-use super::{Ending, model, output, print, reduce, run, say, trace, trail, warn};
+use super::{Ending, model, only, output, print, reduce, run, say, trace, trail, warn};
 use crate::exec::{Executor, Explain, Step};
 use crate::front::ClaimChoice;
 use crate::reduce::Refused;
@@ -252,6 +252,9 @@ fn pursue(
     let Pursued { found, outcome, swept, .. } = pursued?;
     let told = Told::on_disk(found, &outcome, swept);
     signals.end_with(code(&told.found), &control);
+    if told.found != Probed::Open {
+        pursuit.directory.remove_if_temporary();
+    }
     let told = told.shortened(of.1, args.room(), &control);
     let errors_next = how.errors_next(&told);
     let ended = tell(of, &told, how);
@@ -271,6 +274,9 @@ fn pursue(
 
 /// The run that a search in a directory found.
 pub(super) fn trace(args: &TraceArgs, contents: &Contents) -> Ending {
+    let model = asked_by(&contents.job)?.0.model;
+    only::refuse_unknown(&args.view.view().only, model.interp.program())?;
+    drop(model);
     if contents.saved.is_none() && contents.answer.is_none() {
         return trace_of_nothing(args, &contents.job);
     }

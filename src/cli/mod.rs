@@ -12,6 +12,7 @@ mod going;
 mod languages;
 mod liveness;
 mod model;
+mod only;
 mod output;
 mod progress;
 mod reduce;

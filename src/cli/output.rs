@@ -48,19 +48,30 @@ pub(super) fn lost() -> Option<String> {
     broken.as_ref().filter(|error| error.kind() != ErrorKind::BrokenPipe).map(io::Error::to_string)
 }
 
+/// How many columns standard output has, if it is a terminal; what is narrow is not asked to hold more than it can.
+pub(super) fn columns_of_output() -> Option<usize> {
+    let columns = io::stdout().is_terminal().then(|| columns_of(libc::STDOUT_FILENO));
+    columns.map(|it| it.max(NARROW))
+}
+
+/// How many columns a terminal has.
+fn columns_of(terminal: libc::c_int) -> usize {
+    // SAFETY: it is numbers, of which zero is one.
+    let mut size: libc::winsize = unsafe { std::mem::zeroed() };
+    // SAFETY: it is written to where it may be, by a request that writes nothing else.
+    let asked = unsafe { libc::ioctl(terminal, libc::TIOCGWINSZ, &mut size) };
+    // A terminal that nobody told its size has none.
+    let known = asked == 0 && size.ws_col > 0;
+    if known { usize::from(size.ws_col) } else { COLUMNS }
+}
+
 /// How many columns standard error has, if it is a terminal on which a line can be drawn again.
 pub(super) fn columns() -> Option<usize> {
     let is_dumb = std::env::var_os("TERM").is_some_and(|it| it == "dumb");
     if is_dumb || !io::stderr().is_terminal() {
         return None;
     }
-    // SAFETY: it is numbers, of which zero is one.
-    let mut size: libc::winsize = unsafe { std::mem::zeroed() };
-    // SAFETY: it is written to where it may be, by a request that writes nothing else.
-    let asked = unsafe { libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &mut size) };
-    // A terminal that nobody told its size has none.
-    let known = asked == 0 && size.ws_col > 0;
-    Some(if known { usize::from(size.ws_col) } else { COLUMNS })
+    Some(columns_of(libc::STDERR_FILENO))
 }
 
 /// Draws on a terminal that is standard error.

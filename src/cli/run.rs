@@ -4,6 +4,7 @@ use super::args::{CheckArgs, CheckKind, ModelArgs, ResumeArgs, RunArgs, RunsArgs
 use super::failure::{self, Failure};
 use super::progress::{self, Display};
 use super::signals::Signals;
+use super::trail::Written;
 use super::{Ending, output, print, reduce, say, storage, trail, warn, warnings};
 use crate::exec::{Executor, Interp};
 use crate::reduce::Refused;
@@ -201,6 +202,9 @@ impl Sitting<'_> {
             Verdict::Incomplete => failure::STOPPED,
         };
         signals.end_with(code, &control);
+        if outcome.verdict != Verdict::Incomplete {
+            self.session.directory.remove_if_temporary();
+        }
         if outcome.verdict == Verdict::Violated {
             self.shorten(&control);
         }
@@ -257,9 +261,10 @@ impl Sitting<'_> {
             true => self.session.counterexample(control)?,
             false => None,
         };
-        if let (Some(path), Some((_, way))) = (spin_trail, &shown) {
-            trail::write_of_way(path, self.model, way)?;
-        }
+        let written = spin_trail.as_deref().zip(shown.as_ref());
+        let written = written
+            .map(|(path, (_, way))| trail::write_of_way(path, self.model, way))
+            .transpose()?;
         let ending = shown.as_ref().filter(|_| !no_trace && !json);
         let ending = ending.map(|(violation, way)| self.show(violation, way));
         let has_a_way = |it: &ViolationReport| it.has_a_way();
@@ -270,6 +275,7 @@ impl Sitting<'_> {
             false => self.report(ending.as_ref()),
         }
         drop(shown);
+        written.into_iter().for_each(Written::say);
         if is_missed {
             self.session.directory.keep();
             let dir = self.session.directory.path.display();

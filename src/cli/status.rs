@@ -17,23 +17,23 @@ use std::path::Path;
 pub(super) fn status(args: &StatusArgs) -> Ending {
     match &args.dir {
         None => temporary::list(args.remove_stale, args.json),
-        Some(dir) => status_of(dir, args.json),
+        Some(dir) => status_of(dir, args),
     }
 }
 
 /// How the search in a directory goes.
-fn status_of(dir: &Path, as_json: bool) -> Ending {
+fn status_of(dir: &Path, args: &StatusArgs) -> Ending {
     let contents = Contents::read(dir)?;
     let going = Going::of(dir, &contents);
     match &contents.job {
-        job if job.runs().is_some() => liveness::status(dir, &contents, &going, as_json),
-        job if job.is_of_rust_type() => status_of_rust_type(dir, &contents, &going, as_json),
-        _ => status_of_levels(dir, contents, &going, as_json),
+        job if job.runs().is_some() => liveness::status(dir, &contents, &going, args.json),
+        job if job.is_of_rust_type() => status_of_rust_type(dir, &contents, &going, args),
+        _ => status_of_levels(dir, contents, &going, args),
     }
 }
 
 /// How a search for what is to be seen in states and steps goes.
-fn status_of_levels(dir: &Path, contents: Contents, going: &Going, as_json: bool) -> Ending {
+fn status_of_levels(dir: &Path, contents: Contents, going: &Going, args: &StatusArgs) -> Ending {
     let Contents { job, saved, bytes, .. } = contents;
     let model = job.model(dir)?;
     let limits = job.limits(None);
@@ -74,7 +74,7 @@ fn status_of_levels(dir: &Path, contents: Contents, going: &Going, as_json: bool
         store_bytes: bytes,
         dir: Some(dir.display().to_string()),
     };
-    match as_json {
+    match args.json {
         true => print(&format!("{:#}\n", with_going(report::result(&report, &warnings()), going))),
         false => {
             let is_decided = saved.as_ref().is_some_and(|saved| saved.verdict != 0);
@@ -82,21 +82,26 @@ fn status_of_levels(dir: &Path, contents: Contents, going: &Going, as_json: bool
             let looking = report.shortened.take_if(|it| is_open(it)).map(looking);
             let opening = heading(going, !is_decided) + &looking.unwrap_or_default();
             print(&(opening + &report::print_result(&report, None, true)));
-            saved.iter().for_each(|saved| print(&format!("{}\n", saved.plan)));
+            print_plan(saved.as_ref(), args);
         }
     }
     Ok(failure::VERIFIED)
 }
 
 /// How a search of a Rust type goes. What was found can only be told by the program that knows the type.
-fn status_of_rust_type(dir: &Path, contents: &Contents, going: &Going, as_json: bool) -> Ending {
+fn status_of_rust_type(
+    dir: &Path,
+    contents: &Contents,
+    going: &Going,
+    args: &StatusArgs,
+) -> Ending {
     let Contents { job, saved, bytes, .. } = contents;
     let open = |error| Error::Open(dir.to_path_buf(), error);
     let outcome = saved.as_ref().map(Saved::outcome).transpose().map_err(open)?.unwrap_or_default();
     let (name, levels) = (job.model_name(), outcome.levels.len() as u64);
     let seconds = saved.as_ref().map_or(0.0, |saved| saved.seconds);
     let resident = saved.as_ref().map_or(0, |saved| saved.peak_rss_bytes);
-    if as_json {
+    if args.json {
         let told = json!({
             "model": name,
             "language": job.language(),
@@ -126,8 +131,14 @@ fn status_of_rust_type(dir: &Path, contents: &Contents, going: &Going, as_json: 
     print(&report::wrapped("", &format!("{name}: {verdict}")));
     print(&report::row("found", &format!("{states}, {transitions}, {levels}; {took}")));
     print(&report::row("kept in", &dir.display().to_string()));
-    saved.iter().for_each(|saved| print(&format!("{}\n", saved.plan)));
+    print_plan(saved.as_ref(), args);
     Ok(failure::VERIFIED)
+}
+
+/// What memory the last sitting takes for what, if that is asked for.
+fn print_plan(saved: Option<&Saved>, args: &StatusArgs) {
+    let saved = saved.filter(|_| args.verbose);
+    saved.iter().for_each(|saved| print(&format!("{}\n", saved.plan)));
 }
 
 /// A search for a shorter counterexample that is running.

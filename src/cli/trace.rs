@@ -3,7 +3,8 @@
 use super::args::TraceArgs;
 use super::failure::{self, Failure};
 use super::signals::Signals;
-use super::{Ending, print, run, trail, warnings};
+use super::trail::Written;
+use super::{Ending, only, print, run, trail, warnings};
 use crate::exec::{Exec, Model};
 use crate::report::{self, Scope, ViolationReport};
 use crate::search::Control;
@@ -20,6 +21,7 @@ const COMPILED_MIN: u64 = 100_000;
 /// `spillway trace`, of the search in a directory with its job and its last checkpoint.
 pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<Saved>) -> Ending {
     let model = job.model(dir)?;
+    only::refuse_unknown(&args.view.view().only, model.interp.program())?;
     let scope = model.scope(&job.limits(None).checks);
     let (shown, view) = (Shown { json: args.json, scope: &scope }, args.view.view());
     let Some(saved) = saved else {
@@ -29,10 +31,11 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
     let sources = &model.sources;
     with_found((dir, job), (&model, &saved), args.memory, |found| {
         shown.begin();
+        let mut written = None;
         for (number, violation) in found.violations.iter().enumerate() {
             let way = found.way(violation)?;
             if let Some(path) = args.spin_trail.as_deref().filter(|_| number == 0) {
-                trail::write_of_way(path, &model, &way)?;
+                written = Some(trail::write_of_way(path, &model, &way)?);
             }
             if args.json {
                 print(if number == 0 { "\n    " } else { ",\n    " });
@@ -51,6 +54,7 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
         }
         let is_none = found.violations.is_empty() && (args.json || found.nowhere.is_empty());
         shown.end(is_none);
+        written.into_iter().for_each(Written::say);
         // Whoever asks for a trail asks for a file, which is there.
         let is_clean = found.violations.is_empty() && found.nowhere.is_empty();
         let is_clean = is_clean || args.spin_trail.is_some();

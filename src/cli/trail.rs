@@ -10,12 +10,22 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
+/// A trail that was written: to be said behind all else that is told, where it is seen.
+#[must_use]
+pub(super) struct Written(String);
+
+impl Written {
+    pub(super) fn say(self) {
+        say(self.0);
+    }
+}
+
 /// Writes a counterexample as SPIN would have.
 pub(super) fn write_of_way(
     path: &Path,
     model: &TextModel,
     way: &Counterexample,
-) -> Result<(), Failure> {
+) -> Result<Written, Failure> {
     // The claim's moves to its end come after the last state.
     let last = way.last().filter(|_| matches!(way.check(), Violation::Property(_)));
     let product = model.claim().map(|claim| claim.with(&model.interp));
@@ -33,7 +43,7 @@ pub(super) fn write(
     model: &TextModel,
     each_step: &mut EachStep<'_>,
     end: TrailEnd<'_>,
-) -> Result<(), Failure> {
+) -> Result<Written, Failure> {
     let make = trail_of(model)?;
     let mut sources = model.sources.clone();
     let writer = make(&mut sources, &model.options)
@@ -43,8 +53,7 @@ pub(super) fn write(
         Failure::wrong(format!("cannot write the trail {}: {error}", path.display()))
     })?;
     let (path, name) = (path.display(), model.name());
-    say(format!("wrote {path}; `spin -t -p -k {path} {name}` replays it"));
-    Ok(())
+    Ok(Written(format!("wrote {path}; `spin -t -p -k {path} {name}` replays it")))
 }
 
 /// Refuses a trail of a model whose language SPIN does not read, if one is wanted.

@@ -44,6 +44,16 @@ pub trait Explain: Model {
         Vec::new()
     }
 
+    /// The instances of rules that no process takes, in a state from which nothing leads on.
+    fn disabled(&self, _state: &[u8]) -> Vec<Disabled> {
+        Vec::new()
+    }
+
+    /// The property whose judging this action stands for, if it does: that judging it meets an error is told as a step.
+    fn judged_by(&self, _action: u32) -> Option<u32> {
+        None
+    }
+
     /// The state as the user's variables, in order, each with its name.
     fn describe(&self, state: &[u8]) -> Vec<(String, Value)>;
 }
@@ -99,6 +109,28 @@ pub struct WayOn {
     /// Where its guard stands, if it has one.
     pub guard: Option<Span>,
     /// What decides whether it is possible: what its guard reads, and the channel of its message.
+    pub operands: Vec<(String, Value)>,
+}
+
+/// An instance of a rule that leads on from nowhere in a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disabled {
+    /// What the user calls the rule.
+    pub name: String,
+    /// The values of its parameters, with the user's names for them.
+    pub parameters: Vec<(String, Value)>,
+    /// Where it stands in the source.
+    pub span: Span,
+    /// What its guard lacks; nothing if it holds, and the rule changes nothing.
+    pub lacks: Vec<Lack>,
+}
+
+/// A part of a guard that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lack {
+    /// Where it stands in the source.
+    pub condition: Span,
+    /// What decides it: what it reads.
     pub operands: Vec<(String, Value)>,
 }
 

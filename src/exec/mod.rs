@@ -33,8 +33,8 @@ pub use compiled::Compiled;
 pub use executor::{Exec, Executor};
 pub use expansion::{Collected, Expansion, FaultKind, Finding, Findings, Violation};
 pub use explain::{
-    Actor, Explain, Fault, PropertyInfo, Standing, Step, StepOutcome, TakenAction, WayOn,
-    find_start, without_process,
+    Actor, Disabled, Explain, Fault, Lack, PropertyInfo, Standing, Step, StepOutcome, TakenAction,
+    WayOn, find_start, without_process,
 };
 pub use fair::{
     FairSteps, Movers, PROCESSES_MAX, ProcessSet, Processes, collect_fair, fair_records,

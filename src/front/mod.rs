@@ -9,7 +9,7 @@ mod diagnostics;
 pub mod dve;
 mod language;
 pub mod murphi;
-mod nearest;
+pub mod nearest;
 pub mod promela;
 mod quote;
 mod token;

@@ -11,6 +11,12 @@ use std::collections::HashMap;
 const NARROW: usize = 12;
 const WIDE: usize = 36;
 
+/// Where there is no room for that, the widest columns are made narrower, down to this.
+const NARROWEST: usize = 8;
+
+/// Between columns.
+const GAP: usize = 2;
+
 /// In front of the first column stands the number of the step.
 const NUMBER: usize = 7;
 
@@ -27,7 +33,7 @@ pub(super) struct Chart {
 /// A step.
 struct Row {
     number: u64,
-    /// The columns of those who take part, each with what it does, in one line or more.
+    /// The columns of those who take part, each with what it does, one after the other.
     actions: Vec<(usize, Vec<String>)>,
     /// From where the message comes that is received in the first of these, and which step sent it.
     from: Option<(usize, u64)>,
@@ -53,7 +59,7 @@ impl Chart {
             true => Some((actions[1].0, number)),
             false => {
                 let column = actions[0].0;
-                actions = vec![(column, sequence(actions.into_iter().flat_map(|it| it.1)))];
+                actions = vec![(column, actions.into_iter().flat_map(|it| it.1).collect())];
                 match step.outcome {
                     StepOutcome::Successor(_) => self.messages(column, number, before, after),
                     StepOutcome::Fault(_) => None,
@@ -97,49 +103,73 @@ impl Chart {
         from
     }
 
-    /// The chart, with the last `last` steps of it.
-    pub fn text(&self, last: Option<u64>) -> String {
+    /// The chart, with the last `last` steps of it, in so many characters if that can be.
+    pub fn text(&self, last: Option<u64>, width: usize) -> String {
         if self.columns.is_empty() {
             return "       no process takes part: this model has none\n".to_owned();
         }
         let first = self.rows.last().map_or(0, |it| it.number);
         let first = first.saturating_sub(last.map_or(first, |it| it.saturating_sub(1)));
         let rows: Vec<&Row> = self.rows.iter().filter(|it| it.number >= first).collect();
-        let starts = self.starts(&rows);
-        let mut out = line(&format!("{:>5}", "step"), &starts, &self.columns);
+        let grid = self.grid(&rows, width);
+        let mut out = match grid.end() > width {
+            true => format!(
+                "       {} processes do not fit {width} characters: lines are longer\n",
+                self.columns.len()
+            ),
+            false => String::new(),
+        };
+        let names: Vec<Vec<String>> =
+            self.columns.iter().zip(&grid.widths).map(|(it, &width)| broken(it, width)).collect();
+        for number in 0..names.iter().map(Vec::len).max().unwrap_or(0) {
+            let step = if number == 0 { format!("{:>5}", "step") } else { String::new() };
+            let name = |it: &Vec<String>| it.get(number).cloned().unwrap_or_default();
+            out += &line(&step, &grid.starts, &names.iter().map(name).collect::<Vec<_>>());
+        }
         for row in rows {
-            out += &self.row(row, &starts);
+            out += &self.row(row, &grid);
         }
         out
     }
 
-    /// Where columns begin.
-    fn starts(&self, rows: &[&Row]) -> Vec<usize> {
-        let mut at = NUMBER;
-        let mut starts = Vec::new();
-        for (column, name) in self.columns.iter().enumerate() {
-            starts.push(at);
-            let actions = rows.iter().flat_map(|it| &it.actions).filter(|it| it.0 == column);
-            let texts = actions.flat_map(|(_, lines)| lines);
-            let widest = texts.map(|it| it.chars().count()).max().unwrap_or(0);
-            at += widest.max(name.chars().count()).clamp(NARROW, WIDE) + 2;
+    /// The columns for these rows.
+    fn grid(&self, rows: &[&Row], width: usize) -> Grid {
+        let natural = self.columns.iter().enumerate().map(|(column, name)| {
+            let widths = rows.iter().flat_map(|row| {
+                let actions = row.actions.iter().filter(|it| it.0 == column);
+                let lines = actions.flat_map(|(_, actions)| sequence(actions, WIDE));
+                lines.map(|it| it.chars().count() + row.arrow(column))
+            });
+            let widest = widths.max().unwrap_or(0);
+            widest.max(name.chars().count()).clamp(NARROW, WIDE)
+        });
+        let mut widths: Vec<usize> = natural.collect();
+        let room = width.saturating_sub(NUMBER + GAP * (widths.len() - 1));
+        while widths.iter().sum::<usize>() > room {
+            match widths.iter_mut().max().filter(|it| **it > NARROWEST) {
+                Some(widest) => *widest -= 1,
+                None => break,
+            }
         }
-        starts
+        Grid::new(widths)
     }
 
-    fn row(&self, row: &Row, starts: &[usize]) -> String {
-        let most = row.actions.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0);
-        let mut out = self.first_line(row, starts);
+    fn row(&self, row: &Row, grid: &Grid) -> String {
+        let lines: Vec<(usize, Vec<String>)> = (row.actions.iter())
+            .map(|(column, actions)| (*column, sequence(actions, row.room(*column, grid))))
+            .collect();
+        let most = lines.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0);
+        let mut out = self.first_line(row, &lines, &grid.starts);
         for further in 1..most {
-            out += &line("", starts, &self.texts(row, further));
+            out += &line("", &grid.starts, &self.texts(&lines, further));
         }
         out
     }
 
     /// What stands in each column in a line of a row.
-    fn texts(&self, row: &Row, number: usize) -> Vec<String> {
+    fn texts(&self, lines: &[(usize, Vec<String>)], number: usize) -> Vec<String> {
         let mut texts = vec!["|".to_owned(); self.columns.len()];
-        for (column, lines) in &row.actions {
+        for (column, lines) in lines {
             if let Some(line) = lines.get(number) {
                 texts[*column].clone_from(line);
             }
@@ -147,14 +177,14 @@ impl Chart {
         texts
     }
 
-    fn first_line(&self, row: &Row, starts: &[usize]) -> String {
-        let mut texts = self.texts(row, 0);
+    fn first_line(&self, row: &Row, lines: &[(usize, Vec<String>)], starts: &[usize]) -> String {
+        let mut texts = self.texts(lines, 0);
         let (to, number) = (row.actions[0].0, format!("{:>5}", row.number));
         let Some((from, sent)) = row.from.filter(|it| it.0 != to) else {
             return line(&number, starts, &texts);
         };
         // The arrow lies over whoever is between.
-        let label = if sent == row.number { String::new() } else { format!("({sent})") };
+        let label = row.label();
         let between = starts[from.max(to)] - starts[from.min(to)];
         match from < to {
             true => {
@@ -172,27 +202,97 @@ impl Chart {
     }
 }
 
-/// What a process does in one step, one after the other, in lines as wide as a column may be.
-fn sequence(actions: impl Iterator<Item = String>) -> Vec<String> {
+/// Where columns are.
+struct Grid {
+    starts: Vec<usize>,
+    widths: Vec<usize>,
+}
+
+impl Grid {
+    fn new(widths: Vec<usize>) -> Grid {
+        let starts = widths.iter().scan(NUMBER, |at, width| {
+            let start = *at;
+            *at += width + GAP;
+            Some(start)
+        });
+        Grid { starts: starts.collect(), widths }
+    }
+
+    /// Behind the last column.
+    fn end(&self) -> usize {
+        self.starts.iter().zip(&self.widths).map(|(start, width)| start + width).max().unwrap_or(0)
+    }
+}
+
+impl Row {
+    /// What stands in the arrow: the number of the step that sent, if it is another one.
+    fn label(&self) -> String {
+        match self.from {
+            Some((_, sent)) if sent != self.number => format!("({sent})"),
+            _ => String::new(),
+        }
+    }
+
+    /// What an arrow that begins or ends behind the text in a column takes of it.
+    fn arrow(&self, column: usize) -> usize {
+        let to = self.actions[0].0;
+        match self.from.map(|it| it.0) {
+            Some(from) if from > to && column == to => 1 + self.label().chars().count(),
+            Some(from) if from < to && column == from => 1,
+            _ => 0,
+        }
+    }
+
+    /// How long a line may be in a column.
+    fn room(&self, column: usize, grid: &Grid) -> usize {
+        grid.widths[column].saturating_sub(self.arrow(column)).max(NARROWEST / 2)
+    }
+}
+
+/// What a process does in one step, one after the other, in lines of so many characters.
+fn sequence(actions: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for action in actions {
+    for (number, action) in actions.iter().enumerate() {
+        // Behind all but the last there is to be room for what keeps them apart.
+        let around = if number + 1 == actions.len() { 2 } else { 3 };
         match lines.last_mut() {
-            Some(line) if line.chars().count() + action.chars().count() + 3 <= WIDE => {
+            Some(line) if line.chars().count() + action.chars().count() + around <= width => {
                 *line += &format!("; {action}");
             }
             last => {
                 last.into_iter().for_each(|line| line.push(';'));
-                lines.push(action);
+                lines.push(action.clone());
             }
         }
     }
+    lines.iter().flat_map(|it| broken(it, width)).collect()
+}
+
+/// A text in lines of so many characters, broken between words where that can be, else behind whatever is no letter, else
+/// anywhere.
+fn broken(text: &str, width: usize) -> Vec<String> {
+    let (mut rest, mut lines): (Vec<char>, _) = (text.chars().collect(), Vec::new());
+    while rest.len() > width {
+        let last =
+            |is_end: &dyn Fn(usize) -> bool| (width / 2..=width).rev().find(|&at| is_end(at));
+        let is_letter = |at: usize| rest[at].is_alphanumeric() || rest[at] == '_';
+        let end = last(&|at| rest[at] == ' ')
+            .or_else(|| last(&|at| at > 0 && !is_letter(at - 1) && is_letter(at)))
+            .unwrap_or(width)
+            .max(1);
+        let behind = rest.split_off(end);
+        lines.push(rest.iter().collect::<String>().trim_end().to_owned());
+        rest = behind.into_iter().skip_while(|it| *it == ' ').collect();
+    }
+    lines.push(rest.into_iter().collect());
     lines
 }
 
 /// What lies between the ends of an arrow, with a label in it.
 fn shaft(between: usize, used: usize, label: &str) -> String {
     let room = between.saturating_sub(used + 2);
-    let dashes = room.saturating_sub(label.chars().count());
+    let label = if label.chars().count() > room { "" } else { label };
+    let dashes = room - label.chars().count();
     format!("{}{label}{}", "-".repeat(dashes / 2), "-".repeat(dashes - dashes / 2))
 }
 

@@ -37,7 +37,9 @@ impl Ending {
         let standing = way.last().map(|state| model.standing(state)).unwrap_or_default();
         let waits = violation.check == Violation::Deadlock;
         let operands = operands.unwrap_or_default();
-        let scene = Scene::new(operands, standing, waits, sources);
+        let disabled = way.last().filter(|_| waits).map(|state| model.disabled(state));
+        let scene = Scene::new(operands, standing, waits, sources)
+            .with_disabled(disabled.unwrap_or_default(), sources);
         Ending { violation, stands_for, depth: way.depth() as u64, scene }
     }
 
@@ -49,8 +51,9 @@ impl Ending {
         row("after", &format!("{depth}{perhaps}{all}")) + &self.scene.rows()
     }
 
-    /// As JSON: the members `operands` and `ends_at` of a counterexample.
-    pub fn members(&self) -> [serde_json::Value; 2] {
-        self.scene.members()
+    /// As JSON: the members `operands`, `ends_at` and `disabled` of a counterexample.
+    pub fn members(&self) -> [serde_json::Value; 3] {
+        let [operands, ends_at] = self.scene.members();
+        [operands, ends_at, self.scene.disabled()]
     }
 }

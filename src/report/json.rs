@@ -146,10 +146,10 @@ pub fn write_trace(
     let ending = Ending::of(violation, trace, sources);
     let Ending { violation, .. } = &ending;
     let last = trace.last().map(|state| pairs(&trace.describe(state)));
-    let [operands, ends_at] = ending.members();
+    let [operands, ends_at, disabled] = ending.members();
     let told = json!({
         "kind": violation.kind, "name": violation.name, "depth": trace.depth(), "last_state": last,
-        "operands": operands, "ends_at": ends_at,
+        "operands": operands, "ends_at": ends_at, "disabled": disabled,
     });
     let told = placed(told, violation.place.as_ref());
     write("{\n");

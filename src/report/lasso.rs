@@ -10,6 +10,7 @@ use crate::exec::{Explain, Step, StepOutcome};
 use crate::numbers::count;
 use crate::source::Sources;
 use serde_json::{Value, json};
+use std::fmt;
 
 /// A run of a model, step by step, as its reference semantics take it.
 pub struct Run<'m> {
@@ -34,6 +35,16 @@ pub enum RunEnd {
 /// How long a run is, up to where it repeats and from there.
 pub(super) fn length(before: u64, round: u64) -> String {
     format!("{}, then {} again and again", count(before, "step"), count(round, "step"))
+}
+
+/// Shown, it is how long it is, its steps, each with what it changed, and where it goes on. Of a model from a
+/// text [`Run::text`] tells where the steps stand, too.
+impl fmt::Display for Run<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let how = (&Sources::default(), &View::default());
+        f.write_str(&wrapped("", &format!("run: {}", self.length())))?;
+        f.write_str(&self.steps_as_text(how))
+    }
 }
 
 impl<'m> Run<'m> {
@@ -74,7 +85,13 @@ impl<'m> Run<'m> {
 
     /// As text.
     pub fn text(&self, (sources, view): (&Sources, &View), name: &str) -> String {
-        let mut out = wrapped("", &format!("counterexample: {name}: {}", self.length()));
+        let heading = format!("counterexample: {name}: {}", self.length());
+        wrapped("", &heading) + &self.steps_as_text((sources, view))
+    }
+
+    /// The steps, and how it goes on behind them.
+    fn steps_as_text(&self, (sources, view): (&Sources, &View)) -> String {
+        let mut out = String::new();
         let loop_start = self.loop_start();
         let course = Course {
             last: self.steps.len() as u64 - 1,

@@ -2,6 +2,7 @@
 
 mod changes;
 mod chart;
+mod disabled;
 mod ending;
 mod folds;
 mod json;
@@ -33,8 +34,8 @@ pub use text::{
 pub use values::print_values;
 
 use crate::exec::{
-    Compiled, Explain, Fault, FaultKind, Model, Step, StepOutcome, Value, Violation, is_hoped_for,
-    keeps_depth,
+    Compiled, Explain, Fault, FaultKind, Model, PropertyInfo, Step, StepOutcome, Value, Violation,
+    is_hoped_for, keeps_depth,
 };
 use crate::reduce::{Kept, Preserved, Refused, Told};
 use crate::search::checkpoint::DiskFigures;
@@ -42,7 +43,7 @@ use crate::search::comback::Rebuilt;
 use crate::search::parts::StorePart;
 use crate::search::trace::{Counterexample, faulty};
 use crate::search::{Limits, Outcome, Verdict};
-use crate::source::{Place, Sources};
+use crate::source::{Place, Sources, Span};
 
 /// What is in the place of a language where the model is a Rust type.
 pub const RUST: &str = "rust";
@@ -249,11 +250,37 @@ impl Named {
                     Some(Fault { message, .. }) if place.is_none() && kind == FaultKind::Error => {
                         message
                     }
-                    _ => format!("{} in {}", kind.name(), model.action_name(action)),
+                    fault => {
+                        let span = fault.map_or(Span::default(), |it| it.span);
+                        format!(
+                            "{} in {}",
+                            kind.name(),
+                            at_fault(model, action, sources.text(span))
+                        )
+                    }
                 };
                 Named { kind: kind.violation(), name, place }
             }
         }
+    }
+}
+
+/// What an error is in: the property that is judged, or the action; of one that is several statements in braces, the one
+/// that fails.
+fn at_fault(model: &dyn Explain, action: u32, failed: &str) -> String {
+    if let Some(number) = model.judged_by(action) {
+        let PropertyInfo { kind, name, .. } = &model.properties()[number as usize];
+        return format!("{kind} {name}");
+    }
+    let name = model.action_name(action);
+    match name.split_once('{') {
+        Some((before, _)) if !failed.is_empty() => {
+            let process =
+                before.split_once(": ").map_or(String::new(), |it| it.0.to_owned() + ": ");
+            let words: Vec<&str> = failed.split_whitespace().collect();
+            process + &words.join(" ")
+        }
+        _ => name,
     }
 }
 

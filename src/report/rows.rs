@@ -1,7 +1,7 @@
 //! Rows of a report: a label and a text, in as many lines as it takes, within the width of a terminal.
 
 /// The width of a terminal that nobody has made wider, in characters.
-const WIDTH: usize = 80;
+pub(super) const WIDTH: usize = 80;
 
 /// Where the text of a row begins.
 const TEXT: usize = 11;

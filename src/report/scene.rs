@@ -1,8 +1,9 @@
 //! What it looks like in the state where something is violated.
 
+use super::disabled::{self, Rule};
 use super::rows::row;
 use super::values::{pairs, placed, print_values};
-use crate::exec::{Standing, Value, WayOn};
+use crate::exec::{Disabled, Standing, Value, WayOn};
 use crate::source::{Place, Sources};
 
 /// No more processes are shown where they are.
@@ -14,6 +15,8 @@ pub struct Scene {
     operands: Vec<(String, Value)>,
     /// Where the processes are.
     standing: Vec<At>,
+    /// In a deadlock, the rules that no process takes.
+    disabled: Vec<Rule>,
 }
 
 /// Where a process is.
@@ -114,7 +117,13 @@ impl Scene {
         sources: &Sources,
     ) -> Scene {
         let standing = standing.into_iter().map(|it| At::new(it, waits, sources));
-        Scene { operands, standing: standing.collect() }
+        Scene { operands, standing: standing.collect(), disabled: Vec::new() }
+    }
+
+    /// The same, where these rules cannot be applied.
+    pub(super) fn with_disabled(self, all: Vec<Disabled>, sources: &Sources) -> Scene {
+        let disabled = all.into_iter().map(|it| Rule::new(it, sources)).collect();
+        Scene { disabled, ..self }
     }
 
     /// In rows: with which values, and where the processes are.
@@ -131,11 +140,16 @@ impl Scene {
         if let Some(more) = self.standing.len().checked_sub(SHOWN_MAX).filter(|&it| it > 0) {
             out += &row("", &format!("and {more} more"));
         }
-        out
+        out + &disabled::rows(&self.disabled)
     }
 
     /// As JSON: the members `operands` and `ends_at` of a counterexample.
     pub(super) fn members(&self) -> [serde_json::Value; 2] {
         [pairs(&self.operands), self.standing.iter().map(At::json).collect()]
+    }
+
+    /// As JSON: the rules that cannot be applied, the member `disabled` of a counterexample.
+    pub(super) fn disabled(&self) -> serde_json::Value {
+        self.disabled.iter().map(Rule::json).collect()
     }
 }

@@ -4,7 +4,7 @@ use super::Values;
 use super::changes::{changes, lines};
 use super::chart::Chart;
 use super::folds::folds;
-use super::rows::{places_behind, wrapped};
+use super::rows::{WIDTH, places_behind, wrapped};
 use crate::exec::{Step, StepOutcome, Value};
 use crate::numbers::count;
 use crate::source::Sources;
@@ -21,6 +21,8 @@ pub struct View {
     pub chart: bool,
     /// Each step, also where some come again and again.
     pub unfolded: bool,
+    /// Characters in a line of a chart; 80 if nothing is said.
+    pub width: Option<usize>,
 }
 
 impl View {
@@ -237,7 +239,9 @@ impl<'v> Steps<'v> {
     /// What comes behind the last one: the chart, or what was to be shown and never there.
     fn end(&self) -> String {
         match self.missing[..] {
-            _ if self.view.chart => self.chart.text(self.view.last),
+            _ if self.view.chart => {
+                self.chart.text(self.view.last, self.view.width.unwrap_or(WIDTH))
+            }
             [] => String::new(),
             _ => format!("       there is no variable {}\n", self.missing.join(", ")),
         }

@@ -37,6 +37,9 @@ pub(super) const JOB: &str = "job";
 /// Names of temporary search directories begin with this.
 pub(super) const PREFIX: &str = "spillway-";
 
+/// A file of this name is in a directory that was made since none was named: what comes of it, goes with its verdict.
+pub(super) const TEMPORARY: &str = "temporary";
+
 /// What a job says where it is still to be decided how steps are chosen.
 const UNDECIDED: u8 = 255;
 
@@ -52,7 +55,17 @@ pub struct Directory {
     /// What the sitting before took, if there was one that told.
     pub kept: Option<Means>,
     /// Removes it when dropped.
-    temporary: Option<tempfile::TempDir>,
+    temporary: Option<Removed>,
+}
+
+/// Removes a directory when dropped.
+struct Removed(PathBuf);
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        // What cannot be removed is listed by `status --all`.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 /// What a directory searches for.
@@ -414,7 +427,8 @@ impl Directory {
             None => {
                 let made = tempfile::Builder::new().prefix(PREFIX).tempdir();
                 let made = made.map_err(|error| Error::Temporary(std::env::temp_dir(), error))?;
-                (made.path().to_path_buf(), Some(made))
+                let path = made.keep();
+                (path.clone(), Some(Removed(path)))
             }
         };
         std::fs::create_dir_all(&path).map_err(|error| Error::Create(path.clone(), error))?;
@@ -425,6 +439,10 @@ impl Directory {
         refuse_if_used(&path, job)?;
         let directory = Directory::lock(path, temporary, disk_limit)?;
         let failed = |error| Error::Begin(directory.path.clone(), error);
+        if directory.is_temporary() {
+            let marked = std::fs::write(directory.path.join(TEMPORARY), "");
+            marked.map_err(|error| failed(spill::Error::io("create", TEMPORARY, error)))?;
+        }
         job.commit(&*directory.disk).map_err(failed)?;
         Ok(directory)
     }
@@ -503,7 +521,7 @@ impl Directory {
 
     fn lock(
         path: PathBuf,
-        temporary: Option<tempfile::TempDir>,
+        temporary: Option<Removed>,
         disk_limit: Option<u64>,
     ) -> Result<Directory, Error> {
         let open = || -> spill::Result<Metered> {
@@ -517,8 +535,15 @@ impl Directory {
 
     /// Keeps the directory even if it is a temporary one.
     pub fn keep(&mut self) {
-        if let Some(temporary) = self.temporary.take() {
-            let _ = temporary.keep();
+        // What is not dropped removes nothing.
+        self.temporary.take().into_iter().for_each(std::mem::forget);
+    }
+
+    /// Has the directory removed that was gone on with, unless it is kept from now on, if it is a temporary one: its search
+    /// has come to its end.
+    pub fn remove_if_temporary(&mut self) {
+        if self.temporary.is_none() && is_temporary(&self.path) {
+            self.temporary = Some(Removed(self.path.clone()));
         }
     }
 
@@ -587,6 +612,17 @@ impl Contents {
         let running = disk.is_locked();
         Ok(Contents { job, saved, answer, means, sitting, bytes, running })
     }
+}
+
+/// Whether a directory was made since none was named, and is still where it was made: what somebody copied is theirs.
+fn is_temporary(path: &Path) -> bool {
+    let whole = path.canonicalize().ok();
+    let is_named =
+        |it: &Path| it.file_name().is_some_and(|it| it.to_string_lossy().starts_with(PREFIX));
+    let is_there =
+        |it: &Path| it.parent().map(Path::to_path_buf) == std::env::temp_dir().canonicalize().ok();
+    let is_where_made = whole.is_some_and(|it| is_named(&it) && is_there(&it));
+    is_where_made && path.join(TEMPORARY).is_file()
 }
 
 /// Refuses a directory that is not empty, saying what is in it.

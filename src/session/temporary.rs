@@ -4,7 +4,7 @@
 //! not a search's; and its lock is held while it goes.
 
 use super::Error;
-use super::directory::{JOB, Job, PREFIX};
+use super::directory::{JOB, Job, PREFIX, TEMPORARY};
 use super::going::{checkpoint_ago, written_ago};
 use super::means::MEANS;
 use super::shorter::FOLDER;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Files of a search directory, but for those of keys.
-const FILES: [&str; 6] = [JOB, MEANS, SITTING, MANIFEST, CYCLES, RealDisk::LOCK];
+const FILES: [&str; 7] = [JOB, TEMPORARY, MEANS, SITTING, MANIFEST, CYCLES, RealDisk::LOCK];
 
 /// What a commit that did not finish leaves has this behind its name.
 const UNFINISHED: &str = ".new";

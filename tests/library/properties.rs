@@ -207,6 +207,14 @@ fn runs_among_many_states_are_judged_on_disk_and_a_search_that_is_stopped_goes_o
         assert_eq!((found.verdict(), found.states()), (expected, (1 << 20) - 1));
         assert!(on_disk(&dir), "it was enough to look in memory");
         let run = found.run_without("an end").unwrap();
+        if let Some(run) = &run {
+            let shown = run.to_string();
+            let (length, steps) = shown.split_once('\n').unwrap();
+            assert_eq!(length, format!("run: {}", run.length()));
+            assert!(steps.starts_with("    0  initial state\n"), "{shown}");
+            assert!(steps.ends_with("from here it goes on as after step 1\n"), "{shown}");
+            assert!(found.to_string().contains(steps), "{shown}");
+        }
         assert_eq!(
             run.map(|it| (it.loop_start(), it.steps.len())),
             returns.then_some((Some(1), 21))

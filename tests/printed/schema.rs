@@ -133,6 +133,7 @@ fn of_searches(printed: &mut Printed, folder: &Folder) {
     check(&[&pml[..], &["--only", "deadlock", "--no-trace", "--store", "comback"]].concat(), 1);
     check(&["check", "abp.pml", "--claim", "quiet", "--only", "claim"], 0);
     check(&["check", "lock.m", "--dir", "d"], 1);
+    check(&["check", "lock.m", "--only", "deadlock"], 1);
     check(&["check", "lock.m", "--only", "error", "--reversible"], 0);
     check(&["check", "count.dve", "--key-order", "sampled", "--store", "huffman"], 1);
     let told = check(&["check", "dividing.dve"], 1);
@@ -239,7 +240,8 @@ fn of_rust_types(printed: &mut Printed, folder: &Folder) {
         verdicts.push((told["verdict"].clone(), told["states"].clone()));
     }
     assert_eq!(verdicts, [(json!("incomplete"), json!(100)), (json!("violated"), json!(401))]);
-    let Ran { code, out, .. } = folder.run(&["status", "rust"]);
+    assert!(!folder.run(&["status", "rust"]).out.contains("memory budget"));
+    let Ran { code, out, .. } = folder.run(&["status", "rust", "--verbose"]);
     assert_eq!(code, 0);
     for words in [
         "Count: VIOLATED: the program that searched it tells what\n",

@@ -4,6 +4,7 @@ use super::Asked;
 use super::told::{Stage, Told};
 use crate::cli::args::{CheckArgs, RunArgs};
 use crate::cli::failure::{self, Failure};
+use crate::cli::trail::Written;
 use crate::cli::{Ending, print, run, say, trail, warn, warnings};
 use crate::exec::{Step, StepOutcome, Tally};
 use crate::front::TrailEnd;
@@ -64,12 +65,14 @@ impl Tell<'_> {
 
 /// Prints what came of a search, and the run that was found.
 pub(super) fn tell((watched, judged): Asked<'_, '_>, told: &Told, how: Tell<'_>) -> Ending {
+    let mut written = None;
     let run = match &told.found {
         Probed::Found(lasso) if how.trace || how.trail.is_some() => {
             let shown = judged.replay(lasso);
             let shown = shown.map_err(|error| Failure::wrong(error.to_string()))?;
             let run = run_of((watched, judged), told, lasso, shown);
-            how.trail.map_or(Ok(()), |path| write_trail(path, (watched, judged), &run))?;
+            let trail = how.trail.map(|path| write_trail(path, (watched, judged), &run));
+            written = trail.transpose()?;
             Some(run)
         }
         Probed::Found(_) | Probed::None | Probed::Open => None,
@@ -96,6 +99,7 @@ pub(super) fn tell((watched, judged): Asked<'_, '_>, told: &Told, how: Tell<'_>)
             }
         }
     }
+    written.into_iter().for_each(Written::say);
     let scope = scope(watched, Some(searched), told);
     Ok(if errors_next { code } else { judge(how.strict, code, &scope) })
 }
@@ -105,7 +109,7 @@ fn write_trail(
     path: &Path,
     (watched, judged): Asked<'_, '_>,
     run: &Run<'_>,
-) -> Result<(), Failure> {
+) -> Result<Written, Failure> {
     let last = run.steps.last().and_then(|step| match &step.outcome {
         StepOutcome::Successor(state) => judged.product.last_moves(state),
         StepOutcome::Fault(_) => None,

@@ -16,13 +16,14 @@
 //! - `movers`: which processes take part in a step, and which are able to;
 //! - `recorder`: one action instance alone, with a note of what it looks at;
 //! - `selective`: which action instances are enabled, and the steps of those chosen;
-//! - `describe`: a state in the user's words;
+//! - `describe`: a state in the user's words; `disabled`: why nothing leads on from one;
 //! - `supported`: what is refused before a search begins.
 
 mod apply;
 mod channels;
 mod claims;
 mod describe;
+mod disabled;
 mod eval;
 mod failure;
 mod frames;
@@ -43,8 +44,8 @@ pub(crate) use recorder::{Came, Recorder};
 pub use selective::Selector;
 
 use super::{
-    Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Standing, Step, StepOutcome,
-    TakenAction, Value, Violation, stop,
+    Disabled, Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Standing, Step,
+    StepOutcome, TakenAction, Value, Violation, stop,
 };
 use crate::analysis::instances::ActionInstance;
 use crate::analysis::ranges::ranges;
@@ -483,9 +484,10 @@ impl Explain for Interp {
             let Some(fault) = fault else { return };
             let action = self.judging_number(number);
             let property = &self.program.properties[PropertyId(number)];
+            let kind = kind_of(&property.kind);
             steps.push(Step {
                 action,
-                name: property.name.clone(),
+                name: format!("judging the {kind} {}", property.name),
                 parameters: Vec::new(),
                 by: Vec::new(),
                 spans: vec![property.span],
@@ -520,17 +522,9 @@ impl Explain for Interp {
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {
-        let kind = |kind: &PropertyKind| match kind {
-            PropertyKind::Invariant(_) => "invariant",
-            PropertyKind::Cover(_) => super::COVER,
-            PropertyKind::Assumption(_) => "assumption",
-            PropertyKind::AssertionAt { .. } => "assert",
-            PropertyKind::Automaton(_) => "automaton",
-            PropertyKind::Claim(_) => "claim",
-        };
         (self.program.properties.values())
             .map(|property| PropertyInfo {
-                kind: kind(&property.kind),
+                kind: kind_of(&property.kind),
                 name: property.name.clone(),
                 span: property.span,
             })
@@ -573,11 +567,32 @@ impl Explain for Interp {
         self.standing_in(state)
     }
 
+    fn disabled(&self, state: &[u8]) -> Vec<Disabled> {
+        self.disabled_in(state)
+    }
+
+    fn judged_by(&self, action: u32) -> Option<u32> {
+        let number = action.checked_sub(self.judging_number(0))?;
+        self.program.properties.get(PropertyId(number)).map(|_| number)
+    }
+
     fn describe(&self, state: &[u8]) -> Vec<(String, Value)> {
         match self.codes.hold(state) {
             true => self.describe_state(state),
             false => vec![("no state".into(), format!("{state:02x?}").into())],
         }
+    }
+}
+
+/// What sort of property it is, in reports.
+fn kind_of(kind: &PropertyKind) -> &'static str {
+    match kind {
+        PropertyKind::Invariant(_) => "invariant",
+        PropertyKind::Cover(_) => super::COVER,
+        PropertyKind::Assumption(_) => "assumption",
+        PropertyKind::AssertionAt { .. } => "assert",
+        PropertyKind::Automaton(_) => "automaton",
+        PropertyKind::Claim(_) => "claim",
     }
 }
 

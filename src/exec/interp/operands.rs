@@ -33,8 +33,12 @@ impl Interp {
     #[cold]
     pub(super) fn undefined(&self, place: &Place, state: &[u8], locals: &Locals) -> Failure {
         let looked = Looked { interp: self, state, locals, found: Vec::new() };
-        let name = looked.name(place).map_or(String::new(), |name| format!(": {name}"));
-        fault(FaultKind::Undefined, place.span, format!("an undefined value is read{name}"))
+        let name = looked.name(place);
+        let told = name.as_ref().map_or(String::new(), |name| format!(": {name}"));
+        let message = format!("an undefined value is read{told}");
+        let mut failure = fault(FaultKind::Undefined, place.span, message);
+        failure.operands.extend(name.map(|name| (name, Value::Undefined)));
+        failure
     }
 
     /// What decided that a property of states does not hold in one.
@@ -70,7 +74,7 @@ impl Interp {
         self.deciding_with(condition, state, &Locals::default())
     }
 
-    fn deciding_with(
+    pub(super) fn deciding_with(
         &self,
         condition: &Expr,
         state: &[u8],

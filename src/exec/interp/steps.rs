@@ -523,7 +523,7 @@ impl Interp {
     }
 
     /// The same, until `visit` breaks off.
-    fn bindings_until<'f>(
+    pub(super) fn bindings_until<'f>(
         &self,
         parameters: &[Parameter],
         locals: &Locals<'f>,

@@ -3,6 +3,7 @@
 use super::{Parsed, Parser};
 use crate::diag::Diagnostic;
 use crate::front::asked::{Demand, not_too_many};
+use crate::front::nearest::{help, meant};
 use crate::front::promela::ast::{Expr, Role};
 use crate::front::promela::token::{Kind, Token};
 use crate::ltl::{self, Spelling, Word};
@@ -51,7 +52,10 @@ impl Parser {
     pub(super) fn asked(&mut self, asked: AskedTokens) -> Parsed<AskedOf> {
         match asked {
             AskedTokens::Formula(tokens) => match self.named(&tokens)? {
-                None => self.asked_formula(None, &tokens),
+                None => {
+                    self.refuse_unknown(&tokens)?;
+                    self.asked_formula(None, &tokens)
+                }
                 Some(Own::Formula(name, tokens)) => self.asked_formula(Some(name), &tokens),
                 Some(Own::Claim(name)) => {
                     let (name, propositions) = (Some(name), Vec::new());
@@ -96,6 +100,22 @@ impl Parser {
             (Some(found), None) => Ok(Some(Own::Formula(name.to_string(), found.tokens.clone()))),
             (None, Some(_)) => Ok(Some(Own::Claim(name.to_string()))),
         }
+    }
+
+    /// Refuses a name alone that is nobody's, with the property or the variable that may be meant.
+    fn refuse_unknown(&self, tokens: &[Token]) -> Parsed<()> {
+        let [only, _] = tokens else { return Ok(()) };
+        let Some(name) = only.name().filter(|it| !it.is_empty()) else { return Ok(()) };
+        let formulas = self.model.formulas.iter().map(|it| &*it.name.text);
+        let claims = self.model.processes.iter().filter(|it| it.role == Role::Never);
+        let own: Vec<&str> = formulas.chain(claims.map(|it| &*it.name.text)).collect();
+        if own.is_empty() || self.known_names().contains(&**name) {
+            return Ok(());
+        }
+        let error = format!("there is no variable and no property {name}");
+        let help = meant(name, own.iter().copied().chain(self.known_names()))
+            .unwrap_or_else(|| help(name, &own, "properties"));
+        Err(Diagnostic::error(only.span, error).help(help))
     }
 
     fn asked_formula(&mut self, name: Option<String>, tokens: &[Token]) -> Parsed<AskedOf> {

@@ -294,11 +294,14 @@ impl Parser {
 
     /// The error that nothing is called so, with what may be meant.
     fn no_variable<T>(&self, span: Span, name: &str) -> Parsed<T> {
-        let variables = self.scopes.iter().flat_map(HashMap::keys);
-        let known: BTreeSet<&str> =
-            variables.chain(self.model.symbols.constants.keys()).map(|it| &**it).collect();
         let error = Diagnostic::error(span, format!("there is no variable {name}"));
-        Err(Diagnostic { help: meant(name, known.into_iter()), ..error })
+        Err(Diagnostic { help: meant(name, self.known_names().into_iter()), ..error })
+    }
+
+    /// What variables and constants in sight are called.
+    fn known_names(&self) -> BTreeSet<&str> {
+        let variables = self.scopes.iter().flat_map(HashMap::keys);
+        variables.chain(self.model.symbols.constants.keys()).map(|it| &**it).collect()
     }
 
     fn separators(&mut self) -> bool {

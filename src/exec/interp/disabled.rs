@@ -1,0 +1,67 @@
+//! Why none of the actions of no process leads on from a state: which part of each guard does not hold there.
+
+use super::Interp;
+use super::frames::Locals;
+use super::steps::Taken;
+use crate::exec::{Disabled, Lack};
+use crate::ir::{Action, Binary, Expr, ExprKind};
+use std::ops::ControlFlow;
+
+/// Of so many instances of an action it is looked why.
+const INSTANCES_MAX: usize = 200;
+
+impl Interp {
+    /// The instances of the actions of no process, in a state from which none leads on.
+    pub(super) fn disabled_in(&self, state: &[u8]) -> Vec<Disabled> {
+        let mut found = Vec::new();
+        for &id in &self.free {
+            let action = &self.program.actions[id];
+            let locals = Locals::new(&self.layout.frames.actions[id]);
+            let most = found.len() + INSTANCES_MAX;
+            let _ = self.bindings_until(&action.parameters, &locals, &mut |locals| {
+                let taken = Taken { action: id, slot: 0, combination: locals.combination.get() };
+                found.push(Disabled {
+                    name: action.name.clone(),
+                    parameters: self.parameters_of(&taken),
+                    span: action.span,
+                    lacks: self.lacks_of(action, state, locals),
+                });
+                match found.len() < most {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                }
+            });
+        }
+        found
+    }
+
+    /// The parts of an action's guard that do not hold.
+    fn lacks_of(&self, action: &Action, state: &[u8], locals: &Locals) -> Vec<Lack> {
+        let mut parts = Vec::new();
+        action.guard.iter().for_each(|it| conjuncts(it, &mut parts));
+        let mut lacks = Vec::new();
+        for part in parts {
+            match self.eval(part, state, locals) {
+                Ok(0) => {
+                    let operands = self.deciding_with(part, state, locals);
+                    lacks.push(Lack { condition: part.span, operands });
+                }
+                Ok(_) => {}
+                // It is asked only where what stands before it holds.
+                Err(_) => break,
+            }
+        }
+        lacks
+    }
+}
+
+/// What has to hold for a condition to hold, part by part.
+fn conjuncts<'e>(condition: &'e Expr, parts: &mut Vec<&'e Expr>) {
+    match &condition.kind {
+        ExprKind::Binary(Binary::And, left, right) => {
+            conjuncts(left, parts);
+            conjuncts(right, parts);
+        }
+        _ => parts.push(condition),
+    }
+}

@@ -1,0 +1,138 @@
+//! Why no rule can be applied in a deadlock: what each waits for, and what is there instead.
+
+use super::rows::row;
+use super::values::{pairs, placed, print_values};
+use crate::exec::{Disabled, Lack, Value};
+use crate::source::{Place, Sources};
+
+/// No more rules are shown, nor instances of one that lack the same, nor values of these.
+const RULES_MAX: usize = 12;
+const INSTANCES_MAX: usize = 4;
+const VALUES_MAX: usize = 6;
+
+/// A longer condition is cut.
+const CONDITION_MAX: usize = 50;
+
+/// An instance of a rule.
+pub(super) struct Rule {
+    name: String,
+    parameters: Vec<(String, Value)>,
+    place: Option<Place>,
+    lacks: Vec<Lacking>,
+}
+
+/// A part of its guard that does not hold.
+struct Lacking {
+    what: String,
+    operands: Vec<(String, Value)>,
+}
+
+impl Rule {
+    pub(super) fn new(disabled: Disabled, sources: &Sources) -> Rule {
+        let Disabled { name, parameters, span, lacks } = disabled;
+        let lacking = |Lack { condition, operands }| {
+            let words: Vec<&str> = sources.text(condition).split_whitespace().collect();
+            Lacking { what: words.join(" "), operands }
+        };
+        let lacks = lacks.into_iter().map(lacking).collect();
+        Rule { name, parameters, place: sources.place(span), lacks }
+    }
+
+    /// Whether the other is an instance of the same rule that lacks the same.
+    fn is_like(&self, other: &Rule) -> bool {
+        let what = |it: &Rule| it.lacks.iter().map(|it| it.what.clone()).collect::<Vec<_>>();
+        self.name == other.name && self.place == other.place && what(self) == what(other)
+    }
+
+    /// As JSON.
+    pub(super) fn json(&self) -> serde_json::Value {
+        let lacks = self.lacks.iter().map(|Lacking { what, operands }| {
+            serde_json::json!({ "what": what, "operands": pairs(operands) })
+        });
+        let lacks: serde_json::Value = lacks.collect();
+        let told = serde_json::json!({
+            "rule": self.name, "parameters": pairs(&self.parameters), "waits_for": lacks,
+        });
+        placed(told, self.place.as_ref())
+    }
+}
+
+/// In rows: what each rule waits for, the instances that wait for the same together.
+pub(super) fn rows(rules: &[Rule]) -> String {
+    let mut groups: Vec<Vec<&Rule>> = Vec::new();
+    for rule in rules {
+        match groups.iter_mut().find(|it| it[0].is_like(rule)) {
+            Some(group) => group.push(rule),
+            None => groups.push(vec![rule]),
+        }
+    }
+    let mut out = String::new();
+    for (number, group) in groups.iter().take(RULES_MAX).enumerate() {
+        out += &row(if number == 0 { "disabled" } else { "" }, &told(group));
+    }
+    if let Some(more) = groups.len().checked_sub(RULES_MAX).filter(|&it| it > 0) {
+        out += &row("", &format!("and {more} more"));
+    }
+    out
+}
+
+/// Instances of a rule that wait for the same, in words.
+fn told(group: &[&Rule]) -> String {
+    let name = format!("{}{}", group[0].name, instances(group));
+    let waits: Vec<String> = (0..group[0].lacks.len()).map(|at| waiting(group, at)).collect();
+    match waits.is_empty() {
+        true => format!("{name} changes nothing"),
+        false => format!("{name} waits for {}", waits.join(" and ")),
+    }
+}
+
+/// The parameters of instances: `(n: Node_1, Node_2)`, `(n: Node_1, m: Node_2; n: Node_2, m: Node_1)`.
+fn instances(group: &[&Rule]) -> String {
+    let one = match &group[0].parameters[..] {
+        [] => return String::new(),
+        [(name, _)] => Some(name),
+        _ => None,
+    };
+    let each = group.iter().take(INSTANCES_MAX).map(|it| match one {
+        Some(_) => it.parameters[0].1.to_string(),
+        None => {
+            let all = it.parameters.iter().map(|(name, value)| format!("{name}: {value}"));
+            all.collect::<Vec<_>>().join(", ")
+        }
+    });
+    let each: Vec<String> = each.collect();
+    let more = match group.len().saturating_sub(INSTANCES_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    match one {
+        Some(name) => format!(" ({name}: {}{more})", each.join(", ")),
+        None => format!(" ({}{more})", each.join("; ")),
+    }
+}
+
+/// What the instances wait for in one part of their guards, with what is read there instead.
+fn waiting(group: &[&Rule], at: usize) -> String {
+    let mut values: Vec<(String, Value)> = Vec::new();
+    for (name, value) in
+        group.iter().take(INSTANCES_MAX).flat_map(|it| it.lacks[at].operands.iter())
+    {
+        if values.iter().all(|(other, _)| other != name) {
+            values.push((name.clone(), value.clone()));
+        }
+    }
+    let more = if values.len() > VALUES_MAX { ", ..." } else { "" };
+    values.truncate(VALUES_MAX);
+    let what = shortened(&group[0].lacks[at].what);
+    match values.is_empty() {
+        true => what,
+        false => format!("{what} ({}{more})", print_values(&values)),
+    }
+}
+
+fn shortened(what: &str) -> String {
+    match what.chars().count() > CONDITION_MAX {
+        true => what.chars().take(CONDITION_MAX - 3).collect::<String>() + "...",
+        false => what.to_owned(),
+    }
+}
