@@ -176,8 +176,8 @@ impl Matched {
             it.sizes_after() >> bag.size(state, layout) & 1 == 1
                 && it.added.as_ref().is_none_or(|it| bag.find(it, state, layout).is_some())
         };
-        let holds = self.words.iter().all(|it| it.is_after(state))
-            && self.counted.iter().all(may_be);
+        let holds =
+            self.words.iter().all(|it| it.is_after(state)) && self.counted.iter().all(may_be);
         if holds {
             self.words.iter().for_each(|it| put(state, it.at, it.mask, it.before));
             for (bag, it) in &self.counted {

@@ -138,7 +138,9 @@ mod tests {
                 let left = order.len() / 2;
                 gathered.truncate(left);
                 assert!(gathered.iter().eq(order[..left].iter().map(Vec::as_slice)));
-                assert!(order.iter().enumerate().all(|(at, it)| gathered.contains(it) == (at < left)));
+                assert!(
+                    order.iter().enumerate().all(|(at, it)| gathered.contains(it) == (at < left))
+                );
                 gathered.clear();
                 known.clear();
             }
