@@ -90,6 +90,12 @@ pub struct ModelArgs {
         languages::titles(|it| it.options.slots.is_some())
     ))]
     pub slots: Option<u32>,
+    /// Lose what is sent to a full channel.
+    #[arg(long, help = format!(
+        "Lose what is sent to a full channel, rather than wait for room ({})",
+        languages::titles(|it| it.options.lossy)
+    ))]
+    pub lossy: bool,
     /// Search with this never claim of the model.
     #[arg(long, value_name = "NAME", conflicts_with = "no_claim", help = format!(
         "Search with this never claim of the model ({}) [default: the first, if there is one]",
@@ -541,7 +547,7 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Begin behind a step of the first counterexample of the search in a directory [default: the last step]
-    #[arg(long, value_name = "DIR[:STEP]", conflicts_with_all = ["overflow", "deadlock", "slots", "claim", "no_claim"])]
+    #[arg(long, value_name = "DIR[:STEP]", conflicts_with_all = ["overflow", "deadlock", "slots", "lossy", "claim", "no_claim"])]
     pub from: Option<String>,
 }
 

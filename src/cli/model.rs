@@ -43,6 +43,7 @@ fn read<T>(
         deadlock: args.deadlock.map(EndRule::from),
         slots: args.slots,
         claim: args.claim(),
+        lossy: args.lossy,
     };
     let shown = Display::of_wait(format!("reading {name}"));
     let mut sources = Sources::default();
@@ -85,6 +86,7 @@ fn own_flags(args: &ModelArgs) -> impl Iterator<Item = OwnFlag> {
         flag("--overflow is", args.overflow.is_some(), |it| it.overflow),
         flag("--deadlock is", args.deadlock.is_some(), |it| it.deadlock),
         flag("--slots is", args.slots.is_some(), |it| it.slots.is_some()),
+        flag("--lossy is", args.lossy, |it| it.lossy),
         flag("--claim is", args.claim.is_some(), |it| it.claim),
         flag("--no-claim is", args.no_claim, |it| it.own_property),
     ]

@@ -81,6 +81,8 @@ pub struct OwnOptions {
     pub claim: bool,
     /// Whether a model may bring a property of runs with it, which then can be left out.
     pub own_property: bool,
+    /// Whether [`Options::lossy`] is one.
+    pub lossy: bool,
     /// How many [`Options::slots`] there are where nobody says, if that is one.
     pub slots: Option<u32>,
 }
@@ -93,6 +95,7 @@ impl OwnOptions {
         deadlock: false,
         claim: false,
         own_property: false,
+        lossy: false,
         slots: None,
     };
 }

@@ -37,6 +37,8 @@ pub struct Options {
     pub slots: Option<u32>,
     /// Which of the model's claims belongs to the program, if the language has claims.
     pub claim: ClaimChoice,
+    /// Whether what is sent to a full channel is lost, rather than waiting for room, if the language leaves that choice.
+    pub lossy: bool,
 }
 
 /// Which claim of a model is searched with.

@@ -82,6 +82,8 @@ pub struct Job {
     /// Which that is, if that is said.
     claim: Option<String>,
     wraps: bool,
+    /// Whether what is sent to a full channel is lost.
+    lossy: bool,
     /// What counts as a deadlock: 0 as the language has it, 1 stuck, 2 stuttering.
     deadlock: u8,
     /// The passes by which the program is rewritten: a bit for each.
@@ -147,6 +149,7 @@ impl Job {
                 ClaimChoice::First | ClaimChoice::Leave => None,
             },
             wraps: model.options.overflow == Some(Overflow::Wraps),
+            lossy: model.options.lossy,
             deadlock: match model.options.deadlock {
                 None => 0,
                 Some(EndRule::NeverStuttering) => 2,
@@ -189,6 +192,7 @@ impl Job {
             with_claim: false,
             claim: None,
             wraps: false,
+            lossy: false,
             deadlock: 0,
             rewritings: 0,
             linear: false,
@@ -283,7 +287,7 @@ impl Job {
     fn is_of_same_model(&self, other: &Job) -> bool {
         let of = |job: &Job| {
             let read = (job.language.clone(), job.defines.clone(), job.slots);
-            (read, job.claim.clone(), job.with_claim, job.wraps, job.deadlock)
+            (read, job.claim.clone(), job.with_claim, (job.wraps, job.lossy), job.deadlock)
         };
         let texts = |job: &Job| job.files.iter().map(|(_, text)| text.clone()).collect::<Vec<_>>();
         of(self) == of(other) && texts(self) == texts(other)
@@ -323,8 +327,8 @@ impl Job {
             None => ClaimChoice::First,
             Some(name) => ClaimChoice::Named(name.clone()),
         };
-        let (defines, slots) = (self.defines.clone(), self.slots);
-        let options = Options { defines, overflow: Some(overflow), deadlock, slots, claim };
+        let (defines, slots, lossy) = (self.defines.clone(), self.slots, self.lossy);
+        let options = Options { defines, overflow: Some(overflow), deadlock, slots, claim, lossy };
         let language = Language::from_name(&self.language)
             .ok_or_else(|| Error::Language(self.language.clone()))?;
         Ok((language, sources, options))

@@ -12,9 +12,13 @@ use spillway::search::{Limits, memory};
 use spillway::source::Sources;
 
 fn load(text: &str) -> Result<(Interp, Sources), String> {
+    load_as(text, &Options::default())
+}
+
+fn load_as(text: &str, options: &Options) -> Result<(Interp, Sources), String> {
     let mut sources = Sources::default();
     sources.add("model.pml", text);
-    match promela::LANGUAGE.load(&mut sources, &Options::default()) {
+    match promela::LANGUAGE.load(&mut sources, options) {
         Ok(loaded) => {
             validate(&loaded.program).unwrap();
             Ok((Interp::new(loaded.program).unwrap(), sources))
@@ -28,7 +32,11 @@ fn load(text: &str) -> Result<(Interp, Sources), String> {
 
 /// States, transitions and errors, as SPIN counts them.
 fn counts(text: &str) -> (u64, u64, u64) {
-    let (model, _) = load(text).unwrap();
+    counts_as(text, &Options::default())
+}
+
+fn counts_as(text: &str, options: &Options) -> (u64, u64, u64) {
+    let (model, _) = load_as(text, options).unwrap();
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
     let outcome = memory::search(&model, &limits).unwrap();
     // Processes with priorities are interpreted.
@@ -50,6 +58,53 @@ fn all_count(models: &[(&str, (u64, u64, u64))]) {
     for (model, expected) in models {
         assert_eq!(counts(model), *expected, "{model}");
     }
+}
+
+/// SPIN's `-m` (`spin -o1 -o2 -o3 -a -m`): what is sent to a full channel is lost, also in `atomic` and `d_step`, sorted, by a
+/// channel of an array or in a variable; a rendezvous loses nothing.
+#[test]
+fn what_is_sent_to_full_channels_is_lost_where_that_is_asked_for() {
+    let lossy = Options { lossy: true, ..Options::default() };
+    for (model, expected) in [
+        (
+            "chan c = [1] of { byte };
+            active proctype S() { byte v; do :: v < 3 -> v++; c!v :: v == 3 -> break od }
+            active proctype R() { byte w, last;
+                do :: c?w; assert(w > last); last = w; if :: w == 3 -> break :: else fi od }",
+            (114, 182, 2),
+        ),
+        (
+            "chan c = [2] of { byte }; chan r = [0] of { bit };
+            active proctype S() { c!!3; c!!1; c!!2; r!1 }
+            active proctype R() { byte w; r?1; do :: c?w; assert(w != 2) :: empty(c) -> break od }",
+            (12, 12, 0),
+        ),
+        (
+            "chan c = [1] of { byte }; byte n;
+            active [2] proctype S() { atomic { c!1; c!2 }; d_step { c!3; n++ }; if :: c!4 :: c!5; n++ fi }
+            active proctype R() { byte w; do :: c?w; assert(n < 4) :: timeout -> break od }",
+            (646, 1495, 12),
+        ),
+        (
+            "chan c[2] = [1] of { byte }; chan pick; byte got;
+            active proctype S() { pick = c[1]; { pick!1; c[0]!2; pick!3 } unless { got == 9 };
+                assert(full(c[0]) || got > 0) }
+            active proctype R() { byte w;
+                do :: c[1]?w; got = got + w :: c[0]?w; got = got + w :: got > 5 -> break od }",
+            (63, 96, 3),
+        ),
+    ] {
+        assert_eq!(counts_as(model, &lossy), expected, "{model}");
+        assert_ne!(counts(model), expected, "{model}");
+    }
+    let unknown = "chan c = [1] of { byte }; chan r = [0] of { byte }; chan k;
+        active proctype P() { k = c; k!1; r!1 }";
+    assert!(load(unknown).is_ok());
+    let refused = load_as(unknown, &lossy).err().unwrap();
+    assert!(
+        refused.contains("it is not known whether this channel") && refused.contains("--lossy"),
+        "{refused}"
+    );
 }
 
 /// What SPIN keeps in a byte or in a bit: alone a `bit` is one bit, in an array a byte; in a message

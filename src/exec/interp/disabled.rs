@@ -4,7 +4,8 @@ use super::Interp;
 use super::frames::Locals;
 use super::steps::Taken;
 use crate::exec::{Disabled, Lack};
-use crate::ir::{Action, Binary, Expr, ExprKind};
+use crate::ir::walk::{self, Access, Visitor};
+use crate::ir::{Action, Binary, Expr, ExprKind, Place, Root};
 use std::ops::ControlFlow;
 
 /// Of so many instances of an action it is looked why.
@@ -20,12 +21,14 @@ impl Interp {
             let most = found.len() + INSTANCES_MAX;
             let _ = self.bindings_until(&action.parameters, &locals, &mut |locals| {
                 let taken = Taken { action: id, slot: 0, combination: locals.combination.get() };
-                found.push(Disabled {
-                    name: action.name.clone(),
-                    parameters: self.parameters_of(&taken),
-                    span: action.span,
-                    lacks: self.lacks_of(action, state, locals),
-                });
+                if let Some(lacks) = self.lacks_of(action, state, locals) {
+                    found.push(Disabled {
+                        name: action.name.clone(),
+                        parameters: self.parameters_of(&taken),
+                        span: action.span,
+                        lacks,
+                    });
+                }
                 match found.len() < most {
                     true => ControlFlow::Continue(()),
                     false => ControlFlow::Break(()),
@@ -35,13 +38,14 @@ impl Interp {
         found
     }
 
-    /// The parts of an action's guard that do not hold.
-    fn lacks_of(&self, action: &Action, state: &[u8], locals: &Locals) -> Vec<Lack> {
+    /// The parts of an action's guard that do not hold; nothing where its parameters alone rule it out, whatever the state.
+    fn lacks_of(&self, action: &Action, state: &[u8], locals: &Locals) -> Option<Vec<Lack>> {
         let mut parts = Vec::new();
         action.guard.iter().for_each(|it| conjuncts(it, &mut parts));
         let mut lacks = Vec::new();
         for part in parts {
             match self.eval(part, state, locals) {
+                Ok(0) if !looks_at_the_state(part) => return None,
                 Ok(0) => {
                     let operands = self.deciding_with(part, state, locals);
                     lacks.push(Lack { condition: part.span, operands });
@@ -51,8 +55,37 @@ impl Interp {
                 Err(_) => break,
             }
         }
-        lacks
+        Some(lacks)
     }
+}
+
+/// Whether the value of a condition is a matter of the state, and not of parameters alone.
+fn looks_at_the_state(condition: &Expr) -> bool {
+    struct Looks(bool);
+    impl Visitor for Looks {
+        fn expr(&mut self, expr: &Expr) {
+            // Numbers and parameters, and what is computed of these.
+            self.0 |= !matches!(
+                expr.kind,
+                ExprKind::Constant(_)
+                    | ExprKind::Local(_)
+                    | ExprKind::Read(_)
+                    | ExprKind::Unary(..)
+                    | ExprKind::Binary(..)
+                    | ExprKind::Same(..)
+                    | ExprKind::Conditional(..)
+            );
+            walk::expr(self, expr);
+        }
+
+        fn place(&mut self, place: &Place, _: Access) {
+            self.0 |= matches!(place.root, Root::Variable(_));
+            walk::place(self, place);
+        }
+    }
+    let mut looks = Looks(false);
+    looks.expr(condition);
+    looks.0
 }
 
 /// What has to hold for a condition to hold, part by part.

@@ -31,6 +31,7 @@ pub(super) const HABITS: &[Habit] = &[
     Habit::of("-dfs", "the search is always breadth-first"),
     Habit::of("-w#", "there is no hash table; `--memory SIZE` is all that the process may take"),
     Habit::of("-t", "`spillway trace DIR`, for a search with `--dir DIR`"),
+    Habit::of("-m", "`--lossy` loses what is sent to a full channel; depth has no bound"),
     Habit::of("-m#", "depth has no bound"),
     Habit::of("-DBFS", "the search is always breadth-first"),
     Habit::of("-DREACH", "counterexamples are shortest, or say so: then `--shortest` looks on"),

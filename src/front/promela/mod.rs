@@ -27,6 +27,7 @@ pub static LANGUAGE: Language = Language {
         bare_defines: true,
         claim: true,
         own_property: true,
+        lossy: true,
         slots: Some(lower::SLOTS_DEFAULT),
         ..OwnOptions::NONE
     },

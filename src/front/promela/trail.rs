@@ -42,6 +42,7 @@ pub fn numbers(
     let (mut before, mut numbers) = (0, Numbers::default());
     for (own, process) in model.processes.iter().enumerate() {
         let control = graph::control(process, &remote)?;
+        let control = if options.lossy { control.with_losses() } else { control };
         let number = |it: &graph::Move| (!it.inside_d_step).then_some(before + it.node);
         if process.role == Role::Process {
             numbers.actions.extend(control.moves.iter().map(number));

@@ -139,6 +139,8 @@ pub struct Move<'a> {
 pub enum Act<'a> {
     /// A statement.
     Do(&'a Stmt),
+    /// A statement that sends, whose message is lost.
+    Lose(&'a Stmt),
     /// Nothing.
     Skip,
     /// Nothing, if nothing else can be done.
@@ -171,6 +173,36 @@ pub fn control<'a>(process: &'a Process, remote: &[&str]) -> Result<Control<'a>,
     graph.keep_labels(remote);
     graph.leads(body)?;
     graph.join(body)
+}
+
+impl Control<'_> {
+    /// The same where messages to full channels are lost (SPIN's option `-m`): beside each send there is one whose message is.
+    pub fn with_losses(mut self) -> Self {
+        self.moves = self.moves.into_iter().flat_map(Move::with_loss).collect();
+        self
+    }
+}
+
+impl<'a> Move<'a> {
+    /// It, and the loss of what it sends.
+    fn with_loss(mut self) -> impl Iterator<Item = Move<'a>> {
+        if let Act::Enter(options) = &mut self.act {
+            let losses: Vec<Act<'a>> = options.iter().filter_map(Act::loss).collect();
+            options.extend(losses);
+        }
+        let loss = self.act.loss().map(|act| Move { act, ..self.clone() });
+        std::iter::once(self).chain(loss)
+    }
+}
+
+impl<'a> Act<'a> {
+    /// The loss of what it sends, if it does.
+    fn loss(&self) -> Option<Act<'a>> {
+        match *self {
+            Act::Do(stmt) if matches!(stmt.kind, StmtKind::Send { .. }) => Some(Act::Lose(stmt)),
+            _ => None,
+        }
+    }
 }
 
 /// A label and the node it stands at.

@@ -90,6 +90,7 @@ impl<'m> Lowering<'m, '_> {
             Act::Otherwise => "else".to_owned(),
             Act::Enter(_) => "d_step".to_owned(),
             Act::End => "end".to_owned(),
+            Act::Lose(stmt) => format!("{} (lost)", self.text(&Act::Do(stmt), span)),
             Act::Do(Stmt { made: Some(made), .. }) => shorten(made).into_owned(),
             Act::Do(_) => {
                 let start: String = self.sources.text(span).chars().take(600).collect();
@@ -102,6 +103,7 @@ impl<'m> Lowering<'m, '_> {
     fn effect(&mut self, act: &Act<'m>, span: Span, number: usize) -> Result<Effect> {
         match act {
             Act::Do(stmt) => self.statement(stmt, Some(number)),
+            Act::Lose(stmt) => self.loss(stmt, number),
             Act::Skip | Act::Otherwise => Ok(Effect::default()),
             Act::Enter(options) => self.enter(options, span, number),
             Act::End => {
@@ -117,6 +119,28 @@ impl<'m> Lowering<'m, '_> {
                 Ok(Effect { guard: Some(guard), body, ..Effect::default() })
             }
         }
+    }
+
+    /// What is sent to a full channel is lost. A rendezvous loses nothing.
+    fn loss(&mut self, stmt: &'m Stmt, number: usize) -> Result<Effect> {
+        let span = stmt.span;
+        let Some(Communication::Send { channel, .. }) =
+            self.statement(stmt, Some(number))?.communication
+        else {
+            return Ok(Effect::default());
+        };
+        let meets = || self.program.channels.values().any(|it| it.capacity == 0);
+        if matches!(channel, ir::ChannelRef::Computed(_)) && meets() {
+            let error =
+                "it is not known whether this channel, which is held in a variable, loses messages";
+            return Err(Diagnostic::error(span, error)
+                .help("with --lossy, send by the channel's own name where there are rendezvous channels, too"));
+        }
+        let kind = match self.is_rendezvous(&channel) {
+            true => ir::ExprKind::Constant(0),
+            false => ir::ExprKind::IsFull(channel),
+        };
+        Ok(Effect { guard: Some(ir::Expr { kind, span }), ..Effect::default() })
     }
 
     /// A `d_step` that begins with a choice can be entered if one of the options can be taken.

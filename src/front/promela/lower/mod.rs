@@ -54,7 +54,8 @@ pub fn lower(model: &Model, sources: &Sources, options: &Options) -> Result<Lowe
     let remote: Vec<&str> = model.remote_labels.iter().map(|label| &**label).collect();
     let mut bodies = Vec::new();
     for process in model.processes.iter().filter(|process| process.role == Role::Process) {
-        bodies.push((process, graph::control(process, &remote)?));
+        let control = graph::control(process, &remote)?;
+        bodies.push((process, if options.lossy { control.with_losses() } else { control }));
     }
     let claim = claim::chosen(model, &claim::choice(model, options), &remote)?;
     let mut bytes = BTreeSet::new();
