@@ -13,7 +13,7 @@
 //! a violation that the whole one does not, or the other way around.
 //!
 //! With `--reduce` it is not methods that are compared, but each of these lists of reductions, named as on the command line and
-//! joined by commas, in searches for everything, or for what `--looking-for` names (`deadlock`, `assertions`, `invariants`, `faults`); `--pairs` stands for each of its reductions by itself, each two of them, and all.
+//! joined by commas (`confluence` by the first of `--proviso`), in searches for everything, or for what `--looking-for` names (`deadlock`, `assertions`, `invariants`, `faults`); `--pairs` stands for each of its reductions by itself, each two of them, and all.
 //! Where all of a list preserve depth, violations have to be found as deep, too; where symmetry is used, only their kinds count, since
 //! those of processes that are exchanged are one. What is refused beside the others of its list is told, unless there
 //! is nothing for it in the model by itself either.
@@ -165,8 +165,18 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
 }
 
 /// Every reduction that can be named.
-const REDUCTIONS: [&str; 9] =
-    ["por", "reversible", "symmetry", "dead", "values", "states", "linear", "merge", "slice"];
+const REDUCTIONS: [&str; 10] = [
+    "por",
+    "reversible",
+    "symmetry",
+    "dead",
+    "values",
+    "states",
+    "linear",
+    "merge",
+    "slice",
+    "confluence",
+];
 
 /// What is looked for, by names.
 fn looking_for(list: &str) -> Result<Checks, String> {
@@ -199,9 +209,16 @@ fn pairs(all: &[String]) -> Vec<Vec<String>> {
 }
 
 /// What a list of reductions asks for, in a search for some checks.
-fn wished(list: &[String], checks: Checks) -> Wished {
+fn wished(settings: &Settings, list: &[String]) -> Wished {
+    let checks = settings.checks;
     let has = |name: &str| list.iter().any(|it| it == name);
-    let way = Way { method: Method::Conditional, proviso: Proviso::Static };
+    let by = |method, proviso| Some(Way { method, proviso });
+    let way = match (has("por"), has("confluence")) {
+        (false, false) => None,
+        (true, false) => by(Method::Conditional, Proviso::Static),
+        (true, true) => by(Method::ConfluentConditional, settings.provisos[0]),
+        (false, true) => by(Method::Confluence, settings.provisos[0]),
+    };
     Wished {
         reversible: has("reversible").then(|| (Rules::default(), checks)),
         rewritings: Rewritings {
@@ -215,7 +232,7 @@ fn wished(list: &[String], checks: Checks) -> Wished {
         symmetry: has("symmetry").then_some(Effort::Exact),
         runs: None,
         processes: has("symmetry"),
-        partial_order: has("por").then_some((way, checks)),
+        partial_order: way.map(|way| (way, checks)),
     }
 }
 
@@ -263,7 +280,7 @@ fn compared_by_lists(settings: &Settings, file: &str) -> Result<(String, bool), 
     let (mut line, mut agrees) = (format!("{} states", whole.states), true);
     let mut alone = BTreeSet::new();
     for list in &settings.lists {
-        model.wished = wished(list, checks);
+        model.wished = wished(settings, list);
         let (is_used, depth, refused) = {
             let searched = model.searched();
             let stack = searched.stack();

@@ -848,6 +848,8 @@ symmetry    not used: there is nothing in the model for it
 reversible  saves 0 % of all 5 states
   P.a -> b (m.dve:2:9): 1 instance, 1 case
   P.a -> b (m.dve:2:35): 1 instance, 1 case
+confluence  saves 40 % of all 5 states
+  P.b -> a (m.dve:2:61): 1 instance taken at once
 por         not used: there are only 5 states
 ";
     assert_eq!(ran.out, expected);

@@ -316,6 +316,9 @@ pub struct ReduceArgs {
     /// tries levels where static does not save enough]
     #[arg(long, value_enum)]
     pub por_proviso: Option<ProvisoArg>,
+    /// How steps that come to the same whatever else happens first are used [default: map]
+    #[arg(long, value_enum)]
+    pub confluence: Option<ConfluenceArg>,
 }
 
 /// A reduction.
@@ -343,6 +346,8 @@ pub enum ReduceArg {
     Merge,
     /// Slicing: what can influence nothing that is looked for is removed
     Slice,
+    /// Confluence: steps that come to the same whatever else happens first are taken at once
+    Confluence,
 }
 
 /// How steps are chosen.
@@ -372,6 +377,24 @@ impl From<PartialOrderArg> for Method {
             PartialOrderArg::Conditional => Method::Conditional,
             PartialOrderArg::Sleep => Method::Sleep,
             PartialOrderArg::LocalSleep => Method::LocalSleep,
+        }
+    }
+}
+
+/// How confluent steps are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ConfluenceArg {
+    /// Where there is one no other step is taken; every state is stored
+    Prioritised,
+    /// A state stands for the one where none is left
+    Map,
+}
+
+impl From<ConfluenceArg> for Proviso {
+    fn from(arg: ConfluenceArg) -> Proviso {
+        match arg {
+            ConfluenceArg::Prioritised => Proviso::Static,
+            ConfluenceArg::Map => Proviso::Chains,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! `--reduce`, `--por` and `--symmetry`: which reductions a search uses.
 
-use super::args::{CheckArgs, PartialOrderArg, ReduceArg, ReduceArgs, StoreArg, SymmetryArg};
+use super::args::{
+    CheckArgs, ConfluenceArg, PartialOrderArg, ReduceArg, ReduceArgs, StoreArg, SymmetryArg,
+};
 use super::failure::Failure;
 use crate::exec::{Checks, keeps_depth};
 use crate::reduce::partial_order::{Method, Proviso, Way};
@@ -8,6 +10,7 @@ use crate::reduce::reversible::Rules;
 use crate::reduce::rewriting::Rewritings;
 use crate::reduce::{Kind, merge};
 use crate::session::{Reduce, Searched, Steps};
+use clap::ValueEnum as _;
 
 /// The method where none is named.
 const BEST: Method = Method::Conditional;
@@ -27,6 +30,7 @@ impl ReduceArg {
             ReduceArg::Linear => "linear",
             ReduceArg::Merge => "merge",
             ReduceArg::Slice => "slice",
+            ReduceArg::Confluence => "confluence",
         }
     }
 }
@@ -41,7 +45,10 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
         }
         [] | [ReduceArg::Auto] => Reduce::AUTO,
         _ => {
-            let steps = if has(ReduceArg::Por) { Steps::Chosen(BEST.into()) } else { Steps::All };
+            let steps = match has(ReduceArg::Por) {
+                true => Steps::Chosen(BEST.into()),
+                false => Steps::All,
+            };
             let symmetry = Reduce::AUTO.symmetry.filter(|_| has(ReduceArg::Symmetry));
             let reversible = has(ReduceArg::Reversible).then(Rules::default);
             let rewritings = Rewritings {
@@ -58,6 +65,7 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
     };
     let steps =
         args.por.map_or(by_default.steps, |method| Steps::Chosen(Method::from(method).into()));
+    let steps = if has(ReduceArg::Confluence) { confluent(args, steps)? } else { steps };
     let steps = match (steps, args.por_proviso) {
         (Steps::Chosen(way), Some(proviso)) => {
             Steps::Chosen(Way { proviso: proviso.into(), ..way })
@@ -80,6 +88,25 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
     Ok(Reduce { reversible, symmetry, processes, steps, ..by_default })
 }
 
+/// The steps that are taken where some of them are to be taken at once, beside what is chosen otherwise.
+fn confluent(args: &ReduceArgs, steps: Steps) -> Result<Steps, Failure> {
+    let (method, proviso) = match steps {
+        Steps::Chosen(Way { method: Method::Conditional, .. }) => {
+            (Method::ConfluentConditional, Proviso::Static)
+        }
+        Steps::Chosen(way) => {
+            return Err(Failure::wrong(format!(
+                "--por {} and --reduce confluence do not go together\n  help: leave out one of them, or choose by \
+                 --por conditional",
+                way.method.name()
+            )));
+        }
+        Steps::All | Steps::Auto => (Method::Confluence, ConfluenceArg::Map.into()),
+    };
+    let proviso = args.confluence.map_or(proviso, Proviso::from);
+    Ok(Steps::Chosen(Way { method, proviso }))
+}
+
 /// A flag that is given and asks for a reduction that does not keep what is asked of whole runs.
 pub(super) fn loses_runs(args: &ReduceArgs) -> Option<String> {
     use ReduceArg::{Auto, Dead, None as Nothing, Por, States, Symmetry, Values};
@@ -94,6 +121,7 @@ pub(super) fn loses_runs(args: &ReduceArgs) -> Option<String> {
         .or(reversible.then(|| "--reversible".to_owned()))
         .or(por.map(|it| format!("--por {}", it.name())))
         .or(proviso.map(|it| format!("--por-proviso {}", it.name())))
+        .or(args.confluence.map(|_| "--confluence".to_owned()))
 }
 
 /// What the flags ask for in a search that looks at whole runs; nothing is reduced that nobody asks for.
@@ -153,6 +181,22 @@ fn refuse_contradictions(args: &ReduceArgs) -> Result<(), Failure> {
     if let Some(method) = por.filter(|_| leaves_out(ReduceArg::Por)) {
         return conflict(format!("--por {}", Method::from(method).name()), ReduceArg::Por);
     }
+    if let Some(how) = args.confluence {
+        let how = how.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
+        if !reduce.contains(&ReduceArg::Confluence) {
+            return Err(Failure::wrong(format!(
+                "--confluence {how}: it is not said that confluent steps are taken at once\n  help: name confluence \
+                 with --reduce"
+            )));
+        }
+        if let Some(proviso) = args.por_proviso {
+            return Err(Failure::wrong(format!(
+                "--confluence {how} and --por-proviso {}: both say what becomes of states that put steps off\n  help: \
+                 leave out one of them",
+                Proviso::from(proviso).name()
+            )));
+        }
+    }
     if args.reversible.is_some() && leaves_out(ReduceArg::Reversible) {
         return conflict("--reversible".into(), ReduceArg::Reversible);
     }
@@ -182,7 +226,8 @@ pub(super) fn refuse_store(args: &CheckArgs, searched: &Searched) -> Result<(), 
     }
     let flag = match args.reductions.por.map(|method: PartialOrderArg| Method::from(method)) {
         Some(method) => format!("--por {}", method.name()),
-        None => "--reduce por".into(),
+        None if args.reductions.reduce.contains(&ReduceArg::Por) => "--reduce por".into(),
+        None => "--reduce confluence".into(),
     };
     if sleeps {
         let store = if is_comback { "comback" } else { "huffman" };

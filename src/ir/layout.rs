@@ -103,6 +103,12 @@ impl Cell {
         is_value.then(|| self.base().wrapping_add(code.into()))
     }
 
+    /// How many codes there are.
+    pub fn count(&self) -> u32 {
+        let codes = self.most.saturating_sub(self.least).saturating_add(1);
+        u32::try_from(codes.saturating_add(self.undefined.into())).unwrap_or(u32::MAX)
+    }
+
     /// The codes of the values from `first` to `last`, if all of them have one.
     pub fn codes(&self, first: i64, last: i64) -> Option<Range<u32>> {
         let has_all = self.least <= first && first <= last && last <= self.most;

@@ -6,6 +6,7 @@
 //! ([`Lift`](crate::exec::Lift)).
 
 pub mod claim;
+pub mod confluence;
 pub mod dead;
 pub mod linear;
 pub mod merge;
@@ -195,6 +196,7 @@ impl<'m> Stack<'m> {
                 }
                 found => found,
             };
+            refused.extend(found.as_ref().ok().and_then(|it| it.without_confluence(way)));
             match found {
                 Ok(found) => wanted.push(Box::new(found)),
                 Err(why) => refused.push(Refused { name: way.method.reduction_name(), why }),
@@ -293,6 +295,9 @@ fn keeps_apart(way: Way, claim: Option<&NeverClaim>, is_symmetric: bool) -> Opti
         None if way.method.sleeps() && is_symmetric => {
             let why = "where one state stands for others, steps have no names of their own";
             Some(format!("{why}: ask for `--symmetry off`"))
+        }
+        Some(claim) if way.method.is_confluent() => {
+            Some(format!("the never claim {} has to see every state", claim.name()))
         }
         Some(claim) if way.method.sleeps() => {
             Some(format!("the never claim {} may see which steps are asleep", claim.name()))

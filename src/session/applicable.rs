@@ -6,10 +6,12 @@ use crate::analysis::classes::joined;
 use crate::analysis::linear::linear_sets;
 use crate::exec::{Checks, Executor, Interp};
 use crate::ir::{
-    Domain, Instance, LocationId, Process, ProcessId, Program, ScalarsetId, Type, TypeId, Variable,
+    ActionId, Domain, Instance, LocationId, Process, ProcessId, Program, ScalarsetId, Type, TypeId,
+    Variable,
 };
 use crate::reduce::Kind;
 use crate::reduce::merge::Fused;
+use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
 use crate::reduce::reversible::{Reversible, Rules};
 use crate::reduce::rewriting::{Rewritings, Rewritten};
 use crate::report;
@@ -60,7 +62,7 @@ struct Named {
 }
 
 /// Every reduction.
-const NAMED: [Named; 9] = [
+const NAMED: [Named; 10] = [
     Named {
         name: "slice",
         reduce: Reduce { rewritings: Rewritings::slicing(Checks::ALL), ..Reduce::NONE },
@@ -108,6 +110,15 @@ const NAMED: [Named; 9] = [
         reduce: Reduce { reversible: Some(Rules::ALL), ..Reduce::NONE },
         kind: Kind::Representative,
         subjects: TextModel::reversible,
+    },
+    Named {
+        name: "confluence",
+        reduce: Reduce {
+            steps: Steps::Chosen(Way { method: Method::Confluence, proviso: Proviso::Chains }),
+            ..Reduce::NONE
+        },
+        kind: Kind::Choice,
+        subjects: TextModel::confluent,
     },
     Named {
         name: "por",
@@ -263,6 +274,25 @@ impl TextModel {
             let (few, all) = (at.len(), process.locations.len());
             let about = format!("goes on at {few} of its {all} locations: {}", at.join(", "));
             Subject { name: process.name.clone(), place: self.sources.locate(process.span), about }
+        });
+        subjects.collect()
+    }
+
+    /// The actions with steps that come to the same whatever else happens first.
+    fn confluent(&self) -> Vec<Subject> {
+        let way = Way { method: Method::Confluence, proviso: Proviso::Chains };
+        let Ok(selector) = self.interp.selector() else { return Vec::new() };
+        let selector = Box::new(selector);
+        let found = PartialOrder::of(&self.interp, selector, way, &Checks::default());
+        let Ok(found) = found else { return Vec::new() };
+        let mut instances: BTreeMap<ActionId, u64> = BTreeMap::new();
+        for action in found.confluent_actions() {
+            *instances.entry(action).or_default() += 1;
+        }
+        let subjects = instances.into_iter().map(|(id, instances)| {
+            let action = &self.interp.program().actions[id];
+            let about = format!("{} taken at once", report::count(instances, "instance"));
+            Subject { name: action.name.clone(), place: self.sources.locate(action.span), about }
         });
         subjects.collect()
     }

@@ -55,6 +55,7 @@ fn covers_are_met_or_not_whatever_the_model_is_reduced_by() {
         &["--reduce", "por", "--por-proviso", "levels"],
         &["--reduce", "por", "--por", "stubborn", "--por-proviso", "static", "--symmetry", "off"],
         &["--reduce", "dead,slice,values,linear"],
+        &["--reduce", "confluence", "--symmetry", "off"],
         &["--reduce", "reversible"],
         &["--reduce", "reversible,symmetry"],
         &["--store", "comback"],

@@ -15,6 +15,7 @@ mod alike;
 mod auto;
 mod chains;
 mod claims;
+mod confluence;
 mod dead;
 mod linear;
 mod linear_conditions;

@@ -218,14 +218,14 @@ fn whoever_could_tell_is_told() {
 }
 
 /// Choices that a text is made of; behind their end there is the first of each.
-struct Choices<'c>(std::slice::Iter<'c, u8>);
+pub struct Choices<'c>(pub std::slice::Iter<'c, u8>);
 
 impl Choices<'_> {
-    fn below(&mut self, count: usize) -> usize {
+    pub fn below(&mut self, count: usize) -> usize {
         self.0.next().map_or(0, |it| usize::from(*it) % count)
     }
 
-    fn one<'o>(&mut self, of: &[&'o str]) -> &'o str {
+    pub fn one<'o>(&mut self, of: &[&'o str]) -> &'o str {
         of[self.below(of.len())]
     }
 }
@@ -248,7 +248,7 @@ const DVE_EFFECTS: &[&str] = &[
 ];
 
 /// Two processes in DVE with locals, globals and channels, in which most steps are local.
-fn dve(numbers: &[u8]) -> String {
+pub fn dve(numbers: &[u8]) -> String {
     let mut choices = Choices(numbers.iter());
     let mut text = String::from("byte g, h; byte t[2]; channel {byte} c[1]; channel r;\n");
     for name in ["P", "Q"] {
@@ -286,7 +286,7 @@ fn dve(numbers: &[u8]) -> String {
 }
 
 /// Two or three processes in Promela, in which most statements are local.
-fn promela(numbers: &[u8]) -> String {
+pub fn promela(numbers: &[u8]) -> String {
     let mut choices = Choices(numbers.iter());
     let mut text = String::from("byte g, h; chan c = [1] of { byte }; chan r = [0] of { byte };\n");
     for name in ["P", "Q", "R"].iter().take(2 + choices.below(2)) {

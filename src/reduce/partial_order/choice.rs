@@ -27,6 +27,8 @@ pub(super) struct Chooser {
     method: Method,
     /// The instances whose steps climb, if something put off is taken up where none does.
     climbing: Option<Vec<u64>>,
+    /// The instances of which one is taken at once where any are enabled; no words if none are.
+    confluent: Vec<u64>,
     /// What is known of whole processes, for the methods that choose among these.
     processes: Option<Processes>,
     /// Which sets have whom, for the methods that look for small ones.
@@ -88,23 +90,26 @@ impl Chooser {
         number: u64,
         relation: Relation,
         method: Method,
-        climbing: Option<Vec<u64>>,
+        (climbing, confluent): (Option<Vec<u64>>, Vec<u64>),
     ) -> Chooser {
         let (processes, having) = match method {
-            Method::Stubborn | Method::Conditional => (None, Some(Having::new(&relation))),
-            Method::Sleep => (None, None),
+            Method::Stubborn | Method::Conditional | Method::ConfluentConditional => {
+                (None, Some(Having::new(&relation)))
+            }
+            Method::Sleep | Method::Confluence => (None, None),
             Method::Local | Method::LocalSleep | Method::Overman => {
                 (Some(Processes::new(&relation)), None)
             }
         };
         let words = bits::words_of(relation.instances);
         let asking = Asking::new(&relation);
-        Chooser { number, relation, asking, method, climbing, processes, having, words }
+        Chooser { number, relation, asking, method, climbing, confluent, processes, having, words }
     }
 
     /// Makes its choices those of another too, if that chooses alike; tells whether.
     pub fn join(&mut self, other: &Chooser) -> bool {
-        let is_alike = self.relation.chooses_like(&other.relation);
+        let is_alike =
+            self.relation.chooses_like(&other.relation) && self.confluent == other.confluent;
         if is_alike {
             self.number = other.number;
         }
@@ -123,7 +128,7 @@ impl Chooser {
 
     /// What is taken of a state in which something is enabled.
     pub fn choose<'r>(&self, state: &[u8], enabled: &[u64], room: &'r mut Room) -> Choice<'r> {
-        if !self.takes_all(enabled, room) {
+        if !self.takes_at_once(enabled, room) && !self.takes_all(enabled, room) {
             let Room { outlook, next, .. } = room;
             next.resize(1 + self.words + self.relation.facts.words(), 0);
             next[0] = self.number;
@@ -135,6 +140,37 @@ impl Chooser {
         }
         let (chosen, is_good) = room.value.split_at(self.words);
         Choice { chosen, is_good: is_good[0] != 0 }
+    }
+
+    /// The confluent instance that is taken where this is enabled: the first whose step climbs. If none climbs it is the
+    /// first; or, where a set is chosen otherwise that climbs or has to be taken up, too, none.
+    fn confluent_of(&self, enabled: &[u64]) -> Option<usize> {
+        let words = || self.confluent.iter().zip(enabled).map(|(some, enabled)| some & enabled);
+        let first = |words: &mut dyn Iterator<Item = u64>| {
+            words.enumerate().find_map(|(at, word)| bits::in_word(at, word).next())
+        };
+        let climbing = self.climbing.iter().flatten();
+        let climbs = first(&mut words().zip(climbing).map(|(word, climbing)| word & climbing));
+        let may_stay = self.climbing.is_none() || self.having.is_none();
+        climbs.or_else(|| first(&mut words()).filter(|_| may_stay))
+    }
+
+    /// Chooses one that is confluent, if one is enabled beside others; tells whether. Nothing else is waited for by it.
+    fn takes_at_once(&self, enabled: &[u64], room: &mut Room) -> bool {
+        if self.confluent.is_empty() || bits::is_single(enabled) {
+            return false;
+        }
+        let Some(taken) = self.confluent_of(enabled) else { return false };
+        room.key.clear();
+        room.value.clear();
+        room.value.resize(self.words + 1, 0);
+        bits::insert(&mut room.value, taken);
+        true
+    }
+
+    /// The instances that are taken at once, if any are.
+    pub fn confluent(&self) -> &[u64] {
+        &self.confluent
     }
 
     /// Chooses all that is enabled, if it can be told by that alone that nothing less is chosen; tells whether.
@@ -192,7 +228,7 @@ impl Chooser {
             let with: u32 = row.map(|(row, enabled)| (row & enabled).count_ones()).sum();
             with == u32::from(bits::has(self.relation.dependent.row(one), one))
         };
-        bits::members(enabled).any(goes_with_all)
+        bits::meet(&self.confluent, enabled) || bits::members(enabled).any(goes_with_all)
     }
 
     /// What has to be taken of a state besides, so that everything that is looked for is
@@ -201,7 +237,10 @@ impl Chooser {
         let is_all = self.choose(state, enabled, room).chosen == enabled;
         room.rest.clear();
         room.rest.resize(self.words, 0);
-        if !is_all {
+        if room.key.is_empty() {
+            room.rest.copy_from_slice(enabled);
+            bits::remove(&mut room.rest, &room.value[..self.words]);
+        } else if !is_all {
             room.key[0] |= REST;
             if !room.memo.get(&room.key, &mut room.rest) {
                 self.compute_rest(room);
@@ -413,7 +452,7 @@ mod tests {
         let related = (&dependence, &dependence.matrix());
         let aims = Aims::default();
         let relation = Relation::new(interp, related, &aims, method.is_conditional());
-        Chooser::new(number, relation, method, None)
+        Chooser::new(number, relation, method, (None, Vec::new()))
     }
 
     /// What is taken of a state, and what besides, told without what was found out for any other state, and by

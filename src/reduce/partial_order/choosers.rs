@@ -7,13 +7,14 @@ use super::relation::{Aims, Relation, dependence};
 use super::sleep_sets::SleepSets;
 use super::{Method, Proviso, Way};
 use crate::analysis::access::Table;
-use crate::analysis::bits::Rows;
+use crate::analysis::bits::{self, Rows};
 use crate::analysis::dependence::Dependence;
 use crate::analysis::ranges::ranges;
 use crate::exec::{Checks, Interp};
 use crate::ir::EndRule;
 use crate::ir::layout::Ranges;
 use crate::reduce::claim::{Follows, NeverClaim};
+use crate::reduce::confluence::{self, confluent};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -90,6 +91,13 @@ impl<'m> Choosers<'m> {
         if aims.claim == Some(Follows::ByCount) && relation.has_several_monitors() {
             return Err("what else is looked for is so by the steps that the never claim counts: ask for `--only claim`".into());
         }
+        let confluent = match way.method.is_confluent() {
+            true => confluent(interp, related, &relation.visible()),
+            false => Vec::new(),
+        };
+        let is_confluent = bits::count(&confluent) > 0;
+        let method = if is_confluent { Some(way.method) } else { way.method.without_confluence() };
+        let way = Way { method: method.ok_or(confluence::NONE)?, ..way };
         let looks_for_more = relation.has_monitors();
         if way.method == Method::LocalSleep && looks_for_more {
             return Err("it finds deadlocks alone: ask for `--only deadlock`".into());
@@ -97,11 +105,11 @@ impl<'m> Choosers<'m> {
         let count = table.instances().count() as usize;
         let sleep_sets = way.method.sleeps().then(|| SleepSets::of(&matrix, count)).transpose()?;
         // One order for the states of all configurations.
-        let puts_off = looks_for_more && !way.method.sleeps();
+        let puts_off = is_confluent || looks_for_more && !way.method.sleeps();
         let ascent =
             (puts_off && way.proviso.orders_states()).then(|| Ascent::new(&dependence, &relation));
         let climbing = ascent.as_ref().map(|it| it.climbing.clone());
-        let base = Arc::new(Chooser::new(0, relation, way.method, climbing));
+        let base = Arc::new(Chooser::new(0, relation, way.method, (climbing, confluent)));
         let (fixed, made) = (Fixed::new(program, layout), Mutex::default());
         let sleep_sets = sleep_sets.map(Arc::new);
         let looked = AtomicU64::default();
@@ -125,7 +133,7 @@ impl<'m> Choosers<'m> {
 
     /// Whether steps are put off that have to be taken up, at once or later.
     pub fn puts_off(&self) -> bool {
-        self.has_monitors() && self.sleep_sets.is_none()
+        !self.confluent().is_empty() || self.has_monitors() && self.sleep_sets.is_none()
     }
 
     /// Whether whole runs are looked at.
@@ -161,6 +169,11 @@ impl<'m> Choosers<'m> {
     /// and what is put off behind them alone would never be taken.
     pub fn must_lead_on(&self) -> bool {
         self.interp.program().end == EndRule::NeverStuttering
+    }
+
+    /// The instances that are taken at once where they are possible, if any are.
+    pub fn confluent(&self) -> &[u64] {
+        self.base.confluent()
     }
 
     /// Whether anything is looked for but deadlocks, so that what is put off matters.
@@ -253,7 +266,11 @@ impl<'m> Choosers<'m> {
         let related = (&dependence, &dependence.matrix());
         let relation = Relation::new(self.interp, related, &self.aims, method.is_conditional());
         let climbing = self.ascent.as_ref().map(|it| it.climbing.clone());
-        Ok(Chooser::new(number, relation, method, climbing))
+        let confluent = match method.is_confluent() {
+            true => confluent(self.interp, related, &relation.visible()),
+            false => Vec::new(),
+        };
+        Ok(Chooser::new(number, relation, method, (climbing, confluent)))
     }
 }
 
@@ -280,7 +297,8 @@ fn claim(
 
 /// What to aim at where the claim of a program is looked at for whole runs; or why steps cannot be chosen so.
 fn of_runs(interp: &Interp, table: &Table, way: Way) -> Result<Aims, String> {
-    if way.method.sleeps() || way.proviso != Proviso::Static {
+    let goes_by_steps = way.method.sleeps() || way.method.is_confluent();
+    if goes_by_steps || way.proviso != Proviso::Static {
         return Err("of whole runs it keeps what is asked only by an order of the states: ask for `--por-proviso static`".into());
     }
     if let Some(claim) = NeverClaim::of(interp) {

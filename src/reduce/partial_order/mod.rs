@@ -39,10 +39,12 @@ mod sleep_sets;
 mod stubborn;
 mod tables;
 
-use super::{Kept, Kind, Preserved, Reduction, Stack};
+use super::{Kept, Kind, Preserved, Reduction, Refused, Stack, confluence};
+use crate::analysis::bits;
 use crate::analysis::instances::InstanceId;
 use crate::exec::Checks;
 use crate::exec::{Interp, Model, Selective, Tally};
+use crate::ir::ActionId;
 use crate::numbers::{count, grouped};
 use choosers::{Choosers, Sought};
 use model::Reduced;
@@ -64,10 +66,14 @@ pub enum Method {
     Sleep,
     /// Those of a process, as with `Local`, but for those that are asleep.
     LocalSleep,
+    /// One that is [confluent](super::confluence), where there is one; else all.
+    Confluence,
+    /// One that is confluent, where there is one; else as with `Conditional`.
+    ConfluentConditional,
 }
 
 impl Method {
-    /// Every method.
+    /// Every method of partial order alone.
     pub const ALL: [Method; 6] = [
         Method::Local,
         Method::Overman,
@@ -79,12 +85,17 @@ impl Method {
 
     /// Its number on disk, from 1.
     fn code(self) -> u8 {
-        1 + Method::ALL.iter().position(|&it| it == self).unwrap_or_default() as u8
+        1 + Method::coded().position(|it| it == self).unwrap_or_default() as u8
     }
 
     /// The method with a number.
     fn of_code(code: u8) -> Option<Method> {
-        Method::ALL.get(usize::from(code).checked_sub(1)?).copied()
+        Method::coded().nth(usize::from(code).checked_sub(1)?)
+    }
+
+    /// All, in the order of their numbers.
+    fn coded() -> impl Iterator<Item = Method> {
+        Method::ALL.into_iter().chain([Method::Confluence, Method::ConfluentConditional])
     }
 
     /// As the command line and reports call it.
@@ -96,12 +107,14 @@ impl Method {
             Method::Conditional => "conditional",
             Method::Sleep => "sleep",
             Method::LocalSleep => "local+sleep",
+            Method::Confluence => "confluence",
+            Method::ConfluentConditional => "confluence+conditional",
         }
     }
 
     /// Whether what does not go together depends on the state.
     pub(crate) fn is_conditional(self) -> bool {
-        self == Method::Conditional
+        matches!(self, Method::Conditional | Method::ConfluentConditional)
     }
 
     /// Whether steps are asleep.
@@ -109,9 +122,29 @@ impl Method {
         matches!(self, Method::Sleep | Method::LocalSleep)
     }
 
+    /// Whether confluent steps are taken at once.
+    pub fn is_confluent(self) -> bool {
+        matches!(self, Method::Confluence | Method::ConfluentConditional)
+    }
+
+    /// What is left of it where no step is confluent, if anything is.
+    fn without_confluence(self) -> Option<Method> {
+        match self {
+            Method::Confluence => None,
+            Method::ConfluentConditional => Some(Method::Conditional),
+            other => Some(other),
+        }
+    }
+
     /// What the reduction by it is called.
     pub fn reduction_name(self) -> String {
-        format!("partial order {}", self.name())
+        match self {
+            Method::Confluence => confluence::NAME.into(),
+            Method::ConfluentConditional => {
+                format!("{} and partial order {}", confluence::NAME, Method::Conditional.name())
+            }
+            method => format!("partial order {}", method.name()),
+        }
     }
 }
 
@@ -204,6 +237,25 @@ impl<'m> PartialOrder<'m> {
         Ok(sets.iter(0).collect())
     }
 
+    /// The action instances that are taken at once where they are possible, as they are confluent.
+    pub fn confluent(&self) -> Vec<InstanceId> {
+        bits::members(self.choosers.confluent()).map(|it| InstanceId(it as u32)).collect()
+    }
+
+    /// That confluence is not used, where it was asked for and nothing is left of it.
+    pub(super) fn without_confluence(&self, way: Way) -> Option<Refused> {
+        let is_left_out = way.method.is_confluent() && !self.choosers.method().is_confluent();
+        let (name, why) = (confluence::NAME.into(), confluence::NONE.into());
+        is_left_out.then_some(Refused { name, why })
+    }
+
+    /// The actions that begin each of these.
+    pub fn confluent_actions(&self) -> Vec<ActionId> {
+        let instances = self.selective.instances();
+        let begins = self.confluent().into_iter().filter_map(|it| instances.get(it));
+        begins.filter_map(|it| Some(it.sides().next()?.action)).collect()
+    }
+
     /// That of a program, whose steps `selective` takes by choice; or why it cannot be reduced so.
     pub fn of(
         interp: &'m Interp,
@@ -262,7 +314,7 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
             Method::LocalSleep => return kept.without(Kept::StepErrors).without(Kept::Invariants),
             _ => {}
         }
-        if self.choosers.has_monitors() || self.choosers.runs_on() {
+        if self.choosers.puts_off() || self.choosers.runs_on() {
             kept.without(Kept::Depth)
         } else {
             kept
@@ -271,6 +323,11 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
 
     fn did(&self, Tally { partial, again, passed }: &Tally) -> Option<String> {
         let fewer = format!("{} expanded by fewer than all steps", count(*partial, "state"));
+        let confluent = self.confluent().len() as u64;
+        let fewer = match confluent {
+            0 => fewer,
+            some => format!("{} confluent; {fewer}", count(some, "action instance")),
+        };
         Some(match self.choosers.postpones_steps() {
             true => format!("{fewer}, {} of them again by the rest", grouped(*again)),
             false if self.choosers.runs_on() => {

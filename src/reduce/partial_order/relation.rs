@@ -183,6 +183,16 @@ impl Relation {
             && (movers, places) == (&other.movers, &other.places)
     }
 
+    /// The instances that something is looked for in or behind, as a set of instances.
+    pub fn visible(&self) -> Vec<u64> {
+        let mut visible = vec![0; bits::words_of(self.instances)];
+        let is_watched =
+            |it: &usize| bits::members(self.dependent.row(*it)).any(|it| it >= self.instances);
+        let is_seen = |it: &usize| bits::has(&self.monitors, *it) || is_watched(it);
+        (0..self.instances).filter(is_seen).for_each(|it| bits::insert(&mut visible, it));
+        visible
+    }
+
     /// Whether anything is looked for but deadlocks.
     pub fn has_monitors(&self) -> bool {
         bits::count(&self.monitors) > 0

@@ -157,7 +157,7 @@ impl<'a> Finder<'a> {
             }
             Where::Plain => {
                 let declared = &self.recorder.layout().cells[cell];
-                let codes = 0..codes(declared);
+                let codes = 0..declared.count();
                 let real = &self.layout.cells[cell];
                 // Too many are refused by the number of tries.
                 for code in codes.filter(|&it| stored(declared, real, it).is_some()).take(TRIES_MAX)
@@ -175,7 +175,7 @@ impl<'a> Finder<'a> {
         let mut state = vec![0; self.recorder.width()];
         for cell in (0..layout.state_cells).map(CellId) {
             if matches!(self.where_is(cell), Where::Plain) {
-                layout.set_code(&mut state, cell, other.min(codes(&layout.cells[cell]) - 1));
+                layout.set_code(&mut state, cell, other.min(layout.cells[cell].count() - 1));
             }
         }
         state
@@ -216,7 +216,7 @@ impl<'a> Finder<'a> {
             let (after, again) = (layout.code(&one, cell), layout.code(&other, cell));
             let before = match assumed.cells.get(&cell) {
                 Some(&before) => before,
-                None if after == 0 && again == 1.min(codes(&layout.cells[cell]) - 1) => continue,
+                None if after == 0 && again == 1.min(layout.cells[cell].count() - 1) => continue,
                 // It is written: what was there before is not looked at.
                 None => self.initial[cell.index()],
             };
@@ -293,12 +293,6 @@ fn joined(cases: Vec<Case>) -> Vec<Case> {
         case
     };
     others.into_iter().chain(by_rest.into_iter().map(with_sizes)).collect()
-}
-
-/// How many codes a cell has.
-fn codes(cell: &Cell) -> u32 {
-    let values = cell.most.saturating_sub(cell.least).saturating_add(1 + i64::from(cell.undefined));
-    u32::try_from(values).unwrap_or(u32::MAX)
 }
 
 /// The code in a state that is searched of what has this one as declared, if it is ever stored there.

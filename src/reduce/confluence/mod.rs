@@ -1,0 +1,123 @@
+//! Confluence: a step that nobody sees, and that comes to the same whatever else happens first, is taken at once.
+//!
+//! Of some action instances it is found on the program that they are *confluent*: wherever one of them, `t`, and
+//! another instance `a` are possible, there is a way to close the diamond that they begin. With `s -t-> u` and `s -a-> v`,
+//!
+//! ```text
+//! u -a-> w and v -t'-> w    both orders lead to one state, where t' is confluent, too
+//! u -a-> v                  a makes up for t
+//! v -t'-> u, or v = u       a leads on to where t does: nobody sees it either
+//! ```
+//!
+//! (Blom and van de Pol, "State space reduction by proving confluence", 2002; Pace, Lang and Mateescu, "Calculating
+//! τ-confluence compositionally", 2003; Pelánek 2005, section 3.2.4.) Partial order knows the first only, where it sees
+//! that two steps are independent. Here two steps that write the same are tried, in all that they look at (`closing`).
+//!
+//! What is possible in a state is then possible behind each confluent step out of it, in as many steps or fewer, so no
+//! other step need be taken there (prioritised), and the state need not be stored: it stands for the one where no confluent
+//! step is left (as a map). How steps are chosen, what keeps the others from being put off for ever, and how states are
+//! run through is the same as in [partial order](super::partial_order), of which this is one more method. Why nothing is
+//! lost is in `docs/reductions/confluence.md`.
+
+mod closing;
+
+use crate::analysis::access::InstanceAccess;
+use crate::analysis::bits;
+use crate::analysis::dependence::{Dependence, Matrix};
+use crate::analysis::instances::{ActionInstance, InstanceId, Side};
+use crate::exec::Interp;
+use crate::ir::{Entity, ExprKind, Turn};
+use closing::Closing;
+
+/// What the reduction is called.
+pub const NAME: &str = "confluence";
+
+/// Why it is not used where there is nothing for it.
+pub const NONE: &str = "no step is found that nobody sees and that goes with all others";
+
+/// The confluent action instances of a program, as a set. `visible` are those whose steps somebody looks for.
+pub(super) fn confluent(
+    interp: &Interp,
+    (dependence, matrix): (&Dependence, &Matrix),
+    visible: &[u64],
+) -> Vec<u64> {
+    let finding = Finding { interp, dependence, visible };
+    let mut found = vec![0; bits::words_of(dependence.instances().count())];
+    let silent = dependence.instances().filter(|&it| finding.is_silent(it));
+    silent.filter(|&it| finding.is_single(it)).for_each(|it| bits::insert(&mut found, it.index()));
+    let needs = finding.needs(matrix, &mut found);
+    // Whoever needs one that is not confluent is none either.
+    loop {
+        let is_lost = |(by, needed): &&(InstanceId, InstanceId)| {
+            bits::has(&found, by.index()) && !bits::has(&found, needed.index())
+        };
+        let lost: Vec<InstanceId> = needs.iter().filter(is_lost).map(|(by, _)| *by).collect();
+        if lost.is_empty() {
+            return found;
+        }
+        lost.into_iter().for_each(|it| bits::take_out(&mut found, it.index()));
+    }
+}
+
+struct Finding<'f> {
+    interp: &'f Interp,
+    dependence: &'f Dependence<'f>,
+    visible: &'f [u64],
+}
+
+impl Finding<'_> {
+    /// Whether nobody can see that a step was taken, and it always leads on.
+    fn is_silent(&self, instance: InstanceId) -> bool {
+        let access = self.dependence.access(instance);
+        !bits::has(self.visible, instance.index())
+            && !access.failures().any()
+            && !access.effect.may_drop
+    }
+
+    /// Whether there is one step at most in a state, and it changes something.
+    fn is_single(&self, instance: InstanceId) -> bool {
+        let table = self.dependence.table();
+        let Some(begins) = table.instances().get(instance) else { return false };
+        let goes_on = |action| table.program().actions[action].control.turn != Turn::Open;
+        begins.sides().next().is_some()
+            && !begins.sides().any(|side| goes_on(side.action))
+            && self.dependence.access(instance).effect.changes_anything()
+    }
+
+    /// Takes out of some instances those with a diamond that does not close; of the others, which need which so that
+    /// theirs close.
+    fn needs(&self, matrix: &Matrix, found: &mut [u64]) -> Vec<(InstanceId, InstanceId)> {
+        let (mut closing, mut needs) = (Closing::new(self.interp, self.dependence), Vec::new());
+        let candidates: Vec<usize> = bits::members(found).collect();
+        for it in candidates {
+            let taken = InstanceId(it as u32);
+            let others = bits::members(matrix.dependent.row(it)).map(|it| InstanceId(it as u32));
+            let mut others = others.filter(|&it| !self.waits_for_all(it));
+            let closes = others.try_for_each(|other| {
+                let closing = closing.as_mut()?;
+                let needed = closing.needed((taken, found), other)?;
+                needs.extend(needed.into_iter().map(|it| (taken, it)));
+                Some(())
+            });
+            if closes.is_none() {
+                bits::take_out(found, it);
+            }
+        }
+        needs
+    }
+
+    /// Whether an instance is possible only where nothing else is.
+    fn waits_for_all(&self, instance: InstanceId) -> bool {
+        let access: &InstanceAccess<'_> = self.dependence.access(instance);
+        let mut asked = access.certain().filter_map(|it| it.expr);
+        asked.any(|it| it.kind == ExprKind::Timeout)
+    }
+}
+
+/// Whose step an instance is alone, if it is one action's.
+fn alone(dependence: &Dependence<'_>, instance: InstanceId) -> Option<Side> {
+    match dependence.table().instances().get(instance)? {
+        ActionInstance::Alone(side) => Some(side),
+        ActionInstance::Meeting { .. } | ActionInstance::MayMove { .. } => None,
+    }
+}
