@@ -318,7 +318,10 @@ fn what_cannot_be_asked_is_told_in_one_message() {
     let bench = bench();
     let v = "v is a never claim of the model and a variable of it";
     bench.is_refused(&["check", "claims.pml", "--ltl", "v"], &[v, "--ltl:1:1"]);
-    bench.is_refused(&["check", "claims.pml", "--ltl", "nobody"], &["no variable nobody"]);
+    bench.is_refused(
+        &["check", "claims.pml", "--ltl", "nobody"],
+        &["no variable and no property nobody"],
+    );
     let shown = ["stops is a never claim of the model", "explain --claim stops"];
     bench.is_refused(&["explain", "claims.pml", "--ltl", "stops"], &shown);
     let twice = "byte x; ltl a { [] (x == 0) } active proctype P() { skip } never a { skip }";
