@@ -23,6 +23,7 @@ use spillway::exec::Violation;
 use spillway::front::{ClaimChoice, Language, Options};
 use spillway::ir::Overflow;
 use spillway::reduce::partial_order::{Method, Proviso, Way};
+use spillway::reduce::pruning::Pruning;
 use spillway::reduce::reversible::Rules;
 use spillway::reduce::rewriting::Rewritings;
 use spillway::reduce::symmetry::Effort;
@@ -165,7 +166,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
 }
 
 /// Every reduction that can be named.
-const REDUCTIONS: [&str; 10] = [
+const REDUCTIONS: [&str; 11] = [
     "por",
     "reversible",
     "symmetry",
@@ -176,6 +177,7 @@ const REDUCTIONS: [&str; 10] = [
     "merge",
     "slice",
     "confluence",
+    "dominate",
 ];
 
 /// What is looked for, by names.
@@ -232,6 +234,7 @@ fn wished(settings: &Settings, list: &[String]) -> Wished {
         symmetry: has("symmetry").then_some(Effort::Exact),
         runs: None,
         processes: has("symmetry"),
+        pruning: Pruning { dominate: has("dominate").then(Vec::new), checks },
         partial_order: way.map(|way| (way, checks)),
     }
 }

@@ -850,6 +850,9 @@ reversible  saves 0 % of all 5 states
   P.a -> b (m.dve:2:35): 1 instance, 1 case
 confluence  saves 40 % of all 5 states
   P.b -> a (m.dve:2:61): 1 instance taken at once
+dominate    not used: a deadlock may be missed where values of `P.x` are left
+           out: look for none (--no-deadlock)
+  P.x (m.dve:1:18): smaller values can do whatever others can, but for deadlocks
 por         not used: there are only 5 states
 ";
     assert_eq!(ran.out, expected);
@@ -879,6 +882,9 @@ por         not used: there are only 5 states
     assert!(ran.out.contains(expected), "{}", ran.out);
     let ran = bench.check(COUNTER, &["--reduce", "linear"]);
     assert!(ran.err.contains("warning: linear is left out: no variables"), "{}", ran.err);
+    let ran = bench.run(&["check", "m.dve", "--reduce", "dominate"]);
+    let why = "warning: dominated values is left out: a deadlock may be missed";
+    assert!(ran.err.contains(why), "{}", ran.err);
 }
 
 /// From `b` and `c` the same can be done.

@@ -41,4 +41,4 @@ pub use store::{
     SavedShard, SavedStore, SavedValues, Settled, SettledPairs, Shard, Shares, Store,
     StoreSubtract,
 };
-pub use values::Values;
+pub use values::{Dominance, Values};

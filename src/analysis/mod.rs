@@ -12,6 +12,7 @@ pub mod instances;
 pub mod linear;
 pub mod live;
 pub mod local;
+pub mod monotone;
 pub mod order;
 pub mod ranges;
 pub mod uses;

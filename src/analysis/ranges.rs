@@ -46,6 +46,24 @@ pub fn ranges(program: &Program) -> Option<Ranges> {
     }
 }
 
+/// Which values an expression of a program has, wherever it is computed: by [where it is](at).
+pub(super) type Seen = BTreeMap<usize, interval::Results>;
+
+/// Where an expression of a program is, for as long as that is not changed.
+pub(super) fn at(expr: &Expr) -> usize {
+    std::ptr::from_ref(expr).addr()
+}
+
+/// The ranges of a valid program, and which values each of its expressions has; nothing if they are not known.
+pub(super) fn ranges_and_values(program: &Program) -> Option<(Ranges, Seen)> {
+    let ranges = ranges(program)?;
+    let mut analysis = Analysis::new(program);
+    (analysis.variables, analysis.channels) = (ranges.variables.clone(), ranges.channels.clone());
+    analysis.seen = Some(Seen::new());
+    analysis.round();
+    Some((ranges, analysis.seen.unwrap_or_default()))
+}
+
 /// Looks for what is not narrowed.
 struct Survey {
     /// Whether there is anything the analysis does not know.
@@ -96,6 +114,8 @@ struct Analysis<'a> {
     /// What is known of scalar variables at this point of an action.
     here: BTreeMap<VarId, Interval>,
     locals: Vec<Interval>,
+    /// Which values expressions have, if that is asked.
+    seen: Option<Seen>,
 }
 
 impl<'a> Analysis<'a> {
@@ -119,6 +139,7 @@ impl<'a> Analysis<'a> {
             evaluated: 0,
             here: BTreeMap::new(),
             locals: Vec::new(),
+            seen: None,
         }
     }
 
@@ -364,6 +385,27 @@ impl<'a> Analysis<'a> {
 
     fn value(&mut self, expr: &Expr) -> Interval {
         self.evaluated += 1;
+        let results = self.results(expr);
+        if let Some(seen) = &mut self.seen {
+            let all =
+                seen.entry(at(expr)).or_insert(interval::Results { range: NONE, leaves: false });
+            all.range = hull(all.range, results.range);
+            all.leaves |= results.leaves;
+        }
+        results.range
+    }
+
+    /// The values of an expression, and whether on the way to them one has to be wrapped, or checked.
+    fn results(&mut self, expr: &Expr) -> interval::Results {
+        if let ExprKind::Binary(operator, left, right) = &expr.kind {
+            let (left, right) = (self.value(left), self.value(right));
+            return interval::binary(self.program.arithmetic, *operator, left, right);
+        }
+        interval::Results { range: self.unmixed(expr), leaves: false }
+    }
+
+    /// The values of an expression that is no operation on two.
+    fn unmixed(&mut self, expr: &Expr) -> Interval {
         match &expr.kind {
             ExprKind::Constant(value) => (*value, *value),
             ExprKind::Read(place) => self.read(place),
@@ -372,10 +414,7 @@ impl<'a> Analysis<'a> {
                 let operand = self.value(operand);
                 interval::unary(self.program.arithmetic, *operator, operand)
             }
-            ExprKind::Binary(operator, left, right) => {
-                let (left, right) = (self.value(left), self.value(right));
-                interval::binary(self.program.arithmetic, *operator, left, right).range
-            }
+            ExprKind::Binary(..) => self.results(expr).range,
             ExprKind::Conditional(_, then, otherwise) => {
                 hull(self.value(then), self.value(otherwise))
             }

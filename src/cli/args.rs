@@ -11,6 +11,7 @@ pub use resources::RunArgs;
 use super::{languages, output};
 use crate::front::{ClaimChoice, Language};
 use crate::ir::{EndRule, Overflow};
+use crate::reduce::dominate::Sense;
 use crate::reduce::partial_order::{Method, Proviso};
 use crate::reduce::symmetry::Effort;
 use crate::report::View;
@@ -308,6 +309,10 @@ pub struct ReduceArgs {
     /// Check in every state that rules found reversible are
     #[arg(long)]
     pub check_reversible: bool,
+    /// Leave out states that others dominate, by these variables, of which smaller values (down) or larger ones (up) can do
+    /// all that others can, which is checked
+    #[arg(long, value_name = "NAME:down|up,...", value_delimiter = ',', value_parser = dominating)]
+    pub dominate: Vec<(String, Sense)>,
     /// Which steps are taken of a state where their order does not matter [default: conditional, if
     /// --reduce names por, or finds it good]
     #[arg(long, value_name = "METHOD", value_enum)]
@@ -319,6 +324,19 @@ pub struct ReduceArgs {
     /// How steps that come to the same whatever else happens first are used [default: map]
     #[arg(long, value_enum)]
     pub confluence: Option<ConfluenceArg>,
+}
+
+/// A variable and which of its values are better.
+fn dominating(text: &str) -> Result<(String, Sense), String> {
+    let parts = text.rsplit_once(':').map(|(name, sense)| (name.trim(), sense.trim()));
+    match parts {
+        Some((name, "down")) if !name.is_empty() => Ok((name.into(), Sense::Down)),
+        Some((name, "up")) if !name.is_empty() => Ok((name.into(), Sense::Up)),
+        _ => Err(
+            "a variable and whether its smaller or its larger values can do more: as in time:down"
+                .into(),
+        ),
+    }
 }
 
 /// A reduction.
@@ -348,6 +366,8 @@ pub enum ReduceArg {
     Slice,
     /// Confluence: steps that come to the same whatever else happens first are taken at once
     Confluence,
+    /// Dominating values: what others can do all of is left out
+    Dominate,
 }
 
 /// How steps are chosen.

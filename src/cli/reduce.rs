@@ -6,6 +6,7 @@ use super::args::{
 use super::failure::Failure;
 use crate::exec::{Checks, keeps_depth};
 use crate::reduce::partial_order::{Method, Proviso, Way};
+use crate::reduce::pruning::Pruning;
 use crate::reduce::reversible::Rules;
 use crate::reduce::rewriting::Rewritings;
 use crate::reduce::{Kind, merge};
@@ -31,6 +32,7 @@ impl ReduceArg {
             ReduceArg::Merge => "merge",
             ReduceArg::Slice => "slice",
             ReduceArg::Confluence => "confluence",
+            ReduceArg::Dominate => "dominate",
         }
     }
 }
@@ -60,7 +62,9 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
                 merge: has(ReduceArg::Merge),
             };
             let (linear, processes) = (has(ReduceArg::Linear), has(ReduceArg::Symmetry));
-            Reduce { reversible, rewritings, linear, symmetry, processes, steps }
+            let pruning =
+                Pruning { dominate: has(ReduceArg::Dominate).then(Vec::new), ..Pruning::NONE };
+            Reduce { reversible, rewritings, linear, symmetry, processes, pruning, steps }
         }
     };
     let steps =
@@ -85,7 +89,11 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
         Some(how) => how.effort().is_some(),
         None => by_default.processes,
     };
-    Ok(Reduce { reversible, symmetry, processes, steps, ..by_default })
+    let pruning = match &args.dominate[..] {
+        [] => by_default.pruning.clone(),
+        named => Pruning { dominate: Some(named.to_vec()), ..by_default.pruning.clone() },
+    };
+    Ok(Reduce { reversible, symmetry, processes, pruning, steps, ..by_default })
 }
 
 /// The steps that are taken where some of them are to be taken at once, beside what is chosen otherwise.
@@ -115,10 +123,12 @@ pub(super) fn loses_runs(args: &ReduceArgs) -> Option<String> {
     let reduce =
         args.reduce.iter().find(|it| !keeps(it)).map(|it| format!("--reduce {}", it.name()));
     let reversible = args.reversible.is_some() || args.check_reversible;
+    let dominates = !args.dominate.is_empty();
     let por = args.por.map(Method::from).filter(|it| it.sleeps());
     let proviso = args.por_proviso.map(Proviso::from).filter(|it| *it != Proviso::Static);
     reduce
         .or(reversible.then(|| "--reversible".to_owned()))
+        .or(dominates.then(|| "--dominate".to_owned()))
         .or(por.map(|it| format!("--por {}", it.name())))
         .or(proviso.map(|it| format!("--por-proviso {}", it.name())))
         .or(args.confluence.map(|_| "--confluence".to_owned()))
@@ -200,6 +210,9 @@ fn refuse_contradictions(args: &ReduceArgs) -> Result<(), Failure> {
     if args.reversible.is_some() && leaves_out(ReduceArg::Reversible) {
         return conflict("--reversible".into(), ReduceArg::Reversible);
     }
+    if !args.dominate.is_empty() && leaves_out(ReduceArg::Dominate) {
+        return conflict("--dominate".into(), ReduceArg::Dominate);
+    }
     match symmetry {
         Some(SymmetryArg::Off) if reduce.contains(&ReduceArg::Symmetry) => {
             let told = told();
@@ -217,6 +230,12 @@ fn refuse_contradictions(args: &ReduceArgs) -> Result<(), Failure> {
 /// Refuses partial order where it was asked for and how states are stored has no room for it.
 pub(super) fn refuse_store(args: &CheckArgs, searched: &Searched) -> Result<(), Failure> {
     let model = searched.model();
+    if args.store == StoreArg::Comback && model.dominance().is_some() {
+        return Err(Failure::wrong(
+            "--reduce dominate and --store comback do not go together: there are no states in order to find what dominates \
+             one\n  help: leave out one of them",
+        ));
+    }
     let chooses = !searched.stack().names(&[Kind::Choice]).is_empty();
     let is_comback = args.store == StoreArg::Comback;
     let sleeps = model.sleeps().is_some() && (is_comback || args.store == StoreArg::Huffman);

@@ -48,6 +48,7 @@ pub use selective::{LABEL_BYTES, Labelled, Selective, apart, labelled};
 pub use sleep::Sleeps;
 pub use value::Value;
 
+use spill::Dominance;
 use std::sync::Arc;
 
 /// A transition system over packed states: what a search needs of it.
@@ -95,6 +96,13 @@ pub trait Model: Send + Sync {
     fn sleeps(&self) -> Option<&dyn Sleeps> {
         None
     }
+
+    /// Which of its states need not be visited beside others: those end with numbers, and one can do whatever another with
+    /// the same bytes before them and numbers that are no smaller can. A search may leave out what a state that it visits,
+    /// no deeper, dominates so; one that visits all finds the same.
+    fn dominance(&self) -> Option<Dominance> {
+        None
+    }
 }
 
 /// Whoever has a model by reference, owns one without knowing which, or owns one with others, has that
@@ -140,6 +148,10 @@ macro_rules! forwards {
 
             fn sleeps(&self) -> Option<&dyn Sleeps> {
                 (**self).sleeps()
+            }
+
+            fn dominance(&self) -> Option<Dominance> {
+                (**self).dominance()
             }
         }
     )*};

@@ -8,12 +8,14 @@
 pub mod claim;
 pub mod confluence;
 pub mod dead;
+pub mod dominate;
 pub mod linear;
 pub mod merge;
 pub mod partial_order;
 pub mod pass;
 mod pool;
 mod preserve;
+pub mod pruning;
 mod replacing;
 pub mod reversible;
 pub mod rewriting;
@@ -30,6 +32,7 @@ use crate::ir::{Layout, Program};
 use claim::{EndedRuns, NeverClaim};
 use linear::Linear;
 use partial_order::{PartialOrder, Proviso, Way};
+use pruning::Pruning;
 use reversible::{Rules, Undoing};
 use rewriting::{ProgramForm, Rewritings};
 use symmetry::{Effort, Symmetry};
@@ -84,6 +87,8 @@ pub enum Kind {
     Rewriting,
     /// On successors: they are replaced by what stands for them.
     Representative,
+    /// On what a search keeps: of states some do for others.
+    Dominance,
 }
 
 /// Which reductions are wished for.
@@ -101,6 +106,8 @@ pub struct Wished {
     pub processes: bool,
     /// How steps are to be chosen, in a search for some checks.
     pub partial_order: Option<(Way, Checks)>,
+    /// What need not be explored, or visited, in a search for some checks.
+    pub pruning: Pruning,
     /// What is said of runs that end, where the claim is looked at for the whole runs that it accepts.
     pub runs: Option<EndedRuns>,
 }
@@ -219,6 +226,7 @@ impl<'m> Stack<'m> {
         wanted.extend(symmetry.map(boxed));
         let linear = wished.linear.then(|| Linear::of(program, layout)).flatten();
         wanted.extend(linear.map(boxed));
+        wished.pruning.add_to((&mut wanted, &mut refused), interp);
         let mut stack = Stack::new(wanted);
         stack.refused.append(&mut refused);
         stack

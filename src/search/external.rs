@@ -293,7 +293,9 @@ impl<'a> Search<'a> {
     fn collect_initial(&mut self) -> Result<bool> {
         self.enter(Phase::Beginning);
         let (width, level) = (self.width(), self.level_number());
-        let mut differing = project::Differing::new(width, self.values.clone());
+        let behind = self.values.as_ref().map(Values::bytes);
+        let behind = behind.or(self.model.dominance().map(|it| it.bytes())).unwrap_or(0);
+        let mut differing = project::Differing::new(width, behind);
         let all = self.plan.buffer as usize * 2 * (self.workers.len() - 1);
         let model = self.carrying.as_deref().unwrap_or(self.model);
         let Some(worker) = self.workers.first_mut() else { return Ok(false) };

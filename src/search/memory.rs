@@ -6,7 +6,7 @@
 
 use super::{Limits, Outcome, Verdict};
 use crate::exec::{Collected, Expansion, Model, Obligations, Sleeps};
-use spill::Result;
+use spill::{Dominance, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// States, one by one.
@@ -19,11 +19,11 @@ pub fn search(model: &dyn Model, limits: &Limits) -> Result<Outcome> {
     if let Some(sleeps) = model.sleeps() {
         return search_awake(model, sleeps, limits);
     }
-    let mut visited = BTreeSet::new();
+    let (mut visited, dominance) = (BTreeSet::new(), model.dominance());
     let mut outcome = Outcome::default();
     let (initial, Collected { findings, .. }) = candidates(model, |out| model.initial(out))?;
     outcome.findings.merge(findings);
-    let mut frontier = unvisited(initial, &mut visited);
+    let mut frontier = undominated(initial, &mut visited, dominance.as_ref());
     // States of which steps were put off, that are to be expanded again, and their level.
     let mut again = (0, States::new());
     while !frontier.is_empty() || !again.1.is_empty() {
@@ -39,7 +39,7 @@ pub fn search(model: &dyn Model, limits: &Limits) -> Result<Outcome> {
         if limits.stop_on_violation && limits.checks.any_selected(model, &outcome.findings) {
             break;
         }
-        let new = unvisited(next, &mut visited);
+        let new = undominated(next, &mut visited, dominance.as_ref());
         again = (level, undischarged(frontier, &owed, &new));
         outcome.again += again.1.len() as u64;
         frontier = new;
@@ -135,6 +135,34 @@ fn candidates(model: &dyn Model, run: impl FnOnce(&mut Expansion)) -> Result<(St
     let mut buffer = Vec::new();
     let collected = Expansion::collect(model.width(), &mut buffer, run)?;
     Ok((buffer.chunks_exact(model.width()).map(<[u8]>::to_vec).collect(), collected))
+}
+
+/// The candidates seen for the first time, in order, without those that another or a state seen before dominates.
+fn undominated(
+    candidates: States,
+    visited: &mut BTreeSet<Vec<u8>>,
+    dominance: Option<&Dominance>,
+) -> States {
+    let Some(dominance) = dominance else { return unvisited(candidates, visited) };
+    let candidates: BTreeSet<Vec<u8>> = candidates.into_iter().collect();
+    let dominates = |other: &Vec<u8>, state: &Vec<u8>| {
+        let key = dominance.key_bytes(state.len());
+        other[..key] == state[..key] && dominance.holds(&other[key..], &state[key..])
+    };
+    let is_dominated = |state: &Vec<u8>, among: &BTreeSet<Vec<u8>>| {
+        let mut least = state.clone();
+        least[dominance.key_bytes(state.len())..].fill(0);
+        // Whatever dominates it is no greater.
+        among.range(least..=state.clone()).any(|other| other != state && dominates(other, state))
+    };
+    let is_new = |state: &Vec<u8>| {
+        !is_dominated(state, &candidates)
+            && !visited.contains(state)
+            && !is_dominated(state, visited)
+    };
+    let new: States = candidates.iter().filter(|it| is_new(it)).cloned().collect();
+    visited.extend(new.iter().cloned());
+    new
 }
 
 /// The candidates seen for the first time, in order.

@@ -6,7 +6,7 @@
 //! time only what is in memory is turned into the new form.
 
 use super::Storage;
-use spill::{Codec, Projection, Values};
+use spill::{Codec, Projection};
 use std::sync::Arc;
 
 /// Keys of up to so many bytes are a machine integer as they are.
@@ -19,16 +19,16 @@ const SHORTER: (usize, usize) = (3, 4);
 pub(super) struct Differing {
     /// Bytes of a state, with its value if it has one.
     whole: usize,
-    /// What states end with, if they do.
-    values: Option<Values>,
+    /// Bytes at the end that are what they are: those of a value, or of numbers by which states dominate others.
+    behind: usize,
     /// The first of them, and the bits in which some other differs from it.
     seen: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Differing {
-    /// Those of no states yet, of `whole` bytes each, which end with `values` if there are some.
-    pub(super) fn new(whole: usize, values: Option<Values>) -> Differing {
-        Differing { whole, values, seen: None }
+    /// Those of no states yet, of `whole` bytes each, of which `behind` at the end are what they are.
+    pub(super) fn new(whole: usize, behind: usize) -> Differing {
+        Differing { whole, behind, seen: None }
     }
 
     /// Takes note of more states.
@@ -53,7 +53,7 @@ impl Differing {
             return None;
         }
         // The bits of values may vary from one level to the next, whatever they are in this one.
-        let value = self.values.as_ref().map_or(0, Values::bytes);
+        let value = self.behind;
         Some(worthwhile(&Projection::new(first, bits).with_value(value), value + 1))
     }
 }

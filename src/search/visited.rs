@@ -29,7 +29,8 @@ impl<'a> Visited<'a> {
     ) -> Visited<'a> {
         match storage {
             Storage::Sorted(codec) => {
-                Visited::Sorted(Box::new(empty(model.width(), values, disk, codec.clone(), plan)))
+                let store = empty(model.width(), values, disk, codec.clone(), plan);
+                Visited::Sorted(Box::new(dominated(store, model)))
             }
             Storage::Comback(settings) => {
                 Visited::Comback(Box::new(Comback::new(model, disk, plan, *settings)))
@@ -50,7 +51,9 @@ impl<'a> Visited<'a> {
                 let (width, shares) = (model.width(), plan.shares());
                 let store = match (values, saved.values.clone()) {
                     (None, None) => {
-                        Store::restore(disk, width, codec, shares, store, plan.threads)?
+                        let store =
+                            Store::restore(disk, width, codec, shares, store, plan.threads)?;
+                        dominated(store, model)
                     }
                     (Some(values), Some(saved)) => {
                         let empty = empty(width, Some(values), disk, codec, plan);
@@ -182,6 +185,14 @@ impl<'a> Visited<'a> {
             Visited::Sorted(store) => store.settle(candidates, threads, stop),
             Visited::Comback(store) => store.settle(candidates, stop),
         }
+    }
+}
+
+/// A store that takes no states of a model that others dominate. One that others share with their values takes all.
+fn dominated(store: Store, model: &dyn Model) -> Store {
+    match model.dominance().filter(|_| model.sleeps().is_none()) {
+        Some(dominance) => store.dominated(dominance),
+        None => store,
     }
 }
 

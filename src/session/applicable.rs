@@ -10,8 +10,10 @@ use crate::ir::{
     Variable,
 };
 use crate::reduce::Kind;
+use crate::reduce::dominate::{Dominating, Sense};
 use crate::reduce::merge::Fused;
 use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
+use crate::reduce::pruning::Pruning;
 use crate::reduce::reversible::{Reversible, Rules};
 use crate::reduce::rewriting::{Rewritings, Rewritten};
 use crate::report;
@@ -62,7 +64,7 @@ struct Named {
 }
 
 /// Every reduction.
-const NAMED: [Named; 10] = [
+const NAMED: [Named; 11] = [
     Named {
         name: "slice",
         reduce: Reduce { rewritings: Rewritings::slicing(Checks::ALL), ..Reduce::NONE },
@@ -119,6 +121,12 @@ const NAMED: [Named; 10] = [
         },
         kind: Kind::Choice,
         subjects: TextModel::confluent,
+    },
+    Named {
+        name: "dominate",
+        reduce: Reduce { pruning: Pruning::DOMINATE, ..Reduce::NONE },
+        kind: Kind::Dominance,
+        subjects: TextModel::dominated,
     },
     Named {
         name: "por",
@@ -226,6 +234,24 @@ impl TextModel {
             };
             let subject = |&id| self.variable(&program.variables[id], of(id));
             set.variables.iter().map(subject).collect::<Vec<_>>()
+        });
+        subjects.collect()
+    }
+
+    /// The variables of which some values can do whatever others can, where no deadlocks are looked for.
+    fn dominated(&self) -> Vec<Subject> {
+        let (program, layout) = (self.interp.program(), self.interp.layout());
+        let checks = Checks { deadlock: false, ..Checks::ALL };
+        let Ok(found) = Dominating::of(program, layout, &Vec::new(), checks) else {
+            return Vec::new();
+        };
+        let subjects = found.variables().iter().map(|&(id, sense)| {
+            let better = match sense {
+                Sense::Down => "smaller",
+                Sense::Up => "larger",
+            };
+            let about = format!("{better} values can do whatever others can, but for deadlocks");
+            self.variable(&program.variables[id], about)
         });
         subjects.collect()
     }

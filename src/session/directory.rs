@@ -16,7 +16,9 @@ use crate::front::{ClaimChoice, Language, Options};
 use crate::ir::layout::GroupId;
 use crate::ir::{EndRule, Overflow};
 use crate::reduce::claim::EndedRuns;
+use crate::reduce::dominate::Sense;
 use crate::reduce::partial_order::Way;
+use crate::reduce::pruning::Pruning;
 use crate::reduce::reversible::Rules;
 use crate::reduce::rewriting::Rewritings;
 use crate::reduce::symmetry::Effort;
@@ -97,6 +99,9 @@ pub struct Job {
     /// The names of the rules that are undone, if any are (all that can be, if none is named), and whether that
     /// is checked.
     reversible: Option<(Vec<String>, bool)>,
+    /// The variables by which states dominate others, and whether larger values do, if they are left out; all that are found,
+    /// if none is named.
+    dominate: Option<Vec<(String, bool)>>,
     /// How steps are chosen: 0 all are taken, 255 that is to be decided, else the code of the way.
     partial_order: u8,
     /// Why partial-order reduction was left off, where nobody asked for it.
@@ -171,6 +176,9 @@ impl Job {
             },
             processes: wished.processes,
             reversible: wished.reversible.map(|(rules, _)| (rules.named, rules.is_checked)),
+            dominate: wished.pruning.dominate.map(|named| {
+                named.into_iter().map(|(name, sense)| (name, sense == Sense::Up)).collect()
+            }),
             order: model.interp.layout().order.iter().map(|group| group.0).collect(),
             digest: searched.model().digest(),
             checks: [deadlock, assertions, invariants, faults, claims],
@@ -199,6 +207,7 @@ impl Job {
             symmetry: 0,
             processes: false,
             reversible: None,
+            dominate: None,
             partial_order: 0,
             left_off: None,
             order: Vec::new(),
@@ -367,10 +376,19 @@ impl Job {
 
     /// How the state space is to be reduced, where that is still to be decided: the search has not begun.
     pub fn undecided(&self) -> Option<Reduce> {
-        let Wished { reversible, rewritings, linear, symmetry, processes, .. } = self.wished();
+        let Wished { reversible, rewritings, linear, symmetry, processes, pruning, .. } =
+            self.wished();
         let (reversible, steps) = (reversible.map(|(rules, _)| rules), Steps::Auto);
         let is_open = self.partial_order == UNDECIDED;
-        is_open.then_some(Reduce { reversible, rewritings, linear, symmetry, processes, steps })
+        is_open.then_some(Reduce {
+            reversible,
+            rewritings,
+            linear,
+            symmetry,
+            processes,
+            pruning,
+            steps,
+        })
     }
 
     /// How the state space is reduced.
@@ -388,7 +406,17 @@ impl Job {
         let rewritings = Rewritings::of_code(self.rewritings, checks);
         let Job { linear, processes, .. } = *self;
         let runs = self.runs().map(|(_, ended, _)| ended);
-        Wished { reversible, rewritings, linear, symmetry, processes, partial_order, runs }
+        let pruning = self.pruning(checks);
+        Wished { reversible, rewritings, linear, symmetry, processes, partial_order, pruning, runs }
+    }
+
+    /// What need not be explored, or visited.
+    fn pruning(&self, checks: Checks) -> Pruning {
+        let sense = |is_up| if is_up { Sense::Up } else { Sense::Down };
+        let named = |it: &Vec<(String, bool)>| {
+            it.iter().map(|(name, is_up)| (name.clone(), sense(*is_up))).collect()
+        };
+        Pruning { dominate: self.dominate.as_ref().map(named), checks }
     }
 
     /// What it is not reduced by, as that would not pay.

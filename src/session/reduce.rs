@@ -9,6 +9,7 @@ use crate::ir::{Expr, Program, Stmt};
 use crate::numbers::grouped;
 use crate::reduce::claim::NeverClaim;
 use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
+use crate::reduce::pruning::Pruning;
 use crate::reduce::reversible::Rules;
 use crate::reduce::rewriting::{ProgramForm, Rewritings};
 use crate::reduce::symmetry::Effort;
@@ -47,6 +48,8 @@ pub struct Reduce {
     pub symmetry: Option<Effort>,
     /// Whether processes that are alike are exchanged, too.
     pub processes: bool,
+    /// What need not be explored, or visited.
+    pub pruning: Pruning,
     /// Which steps are taken of a state.
     pub steps: Steps,
 }
@@ -71,6 +74,7 @@ impl Reduce {
         linear: false,
         symmetry: None,
         processes: false,
+        pruning: Pruning::NONE,
         steps: Steps::All,
     };
 
@@ -91,8 +95,9 @@ impl Reduce {
         let reversible = self.reversible.clone().map(|rules| (rules, checks));
         let Reduce { linear, symmetry, processes, .. } = *self;
         let rewritings = self.rewritings.looking_for(checks);
+        let pruning = self.pruning.clone().looking_for(checks);
         let runs = None;
-        Wished { reversible, rewritings, linear, symmetry, processes, partial_order, runs }
+        Wished { reversible, rewritings, linear, symmetry, processes, partial_order, pruning, runs }
     }
 }
 
@@ -179,6 +184,9 @@ impl TextModel {
     ) -> Result<(Stack<'m>, Wished), String> {
         if wished.reversible.is_some() {
             return Err("where rules are undone no steps are put off".into());
+        }
+        if wished.pruning.is_wished() {
+            return Err("where states are left out no steps are put off".into());
         }
         let failed = |error: spill::Error| format!("it cannot be tried: {error}");
         let whole = all.over(runs.executor.clone().into_model());

@@ -6,6 +6,7 @@
 use crate::support::follow::{goes_on_as_it_began, is_found_alike, load};
 use crate::support::{Random, is_large};
 use spillway::exec::{Expansion, Model};
+use spillway::reduce::pruning::Pruning;
 use spillway::reduce::rewriting::Rewritings;
 use spillway::reduce::{Preserved, Wished};
 use spillway::session::{Reduce, TextModel};
@@ -19,6 +20,7 @@ const LINEAR: Wished = Wished {
     linear: true,
     symmetry: None,
     partial_order: None,
+    pruning: Pruning::NONE,
     runs: None,
 };
 

@@ -21,6 +21,7 @@
 //! were at first, and a known key is a known key whatever its value.
 
 mod compact;
+mod dominated;
 mod filter;
 mod known;
 mod levels;
@@ -43,7 +44,7 @@ pub use valued::{Changes, SavedValues};
 use crate::codec::Codec;
 use crate::disk::{Disk, Result};
 use crate::segments::Segment;
-use crate::values::Values;
+use crate::values::{Dominance, Values};
 use filter::{FilterChoice, LastLevel, View};
 use rkyv::{Archive, Deserialize, Serialize};
 use run::{OldRun, YoungRun};
@@ -75,6 +76,8 @@ pub struct Store {
     levels: Levels,
     /// What lies beside the keys, if something does.
     valued: Option<Valued>,
+    /// Which keys need not be kept beside others, if not all that are new are.
+    dominance: Option<Dominance>,
     /// Runs on disk, of earlier levels first; all of earlier levels than the young ones.
     old: Vec<OldRun>,
     /// Runs in memory, of earlier levels first.
@@ -100,6 +103,18 @@ impl Store {
         Self::with_levels(disk, whole, codec, shares, levels)
     }
 
+    /// The store, which from now on takes no keys that others dominate. It has no values.
+    ///
+    /// # Panics
+    ///
+    /// If it has values, or the codec has numbers projected.
+    pub fn dominated(self, dominance: Dominance) -> Store {
+        assert!(self.valued.is_none(), "numbers behind keys are no values");
+        let store = Store { dominance: Some(dominance), ..self };
+        store.check_codec(&store.codec);
+        store
+    }
+
     fn with_levels(
         disk: Arc<dyn Disk>,
         whole: usize,
@@ -109,16 +124,30 @@ impl Store {
     ) -> Self {
         let (width, filter, valued) = (codec.key_width(whole), FilterChoice::default(), None);
         let (old, young, garbage) = (Vec::new(), Vec::new(), Vec::new());
-        Self { disk, whole, width, codec, shares, filter, levels, valued, old, young, garbage }
+        Self {
+            disk,
+            whole,
+            width,
+            codec,
+            shares,
+            filter,
+            levels,
+            valued,
+            dominance: None,
+            old,
+            young,
+            garbage,
+        }
     }
 
     /// Takes the keys it has out of ascending batches of keys, from the first on.
     ///
     /// # Panics
     ///
-    /// If it has values: then keys alone are not known to it.
+    /// If it has values: then keys alone are not known to it. If it has no keys that others dominate.
     pub fn subtraction(&self) -> StoreSubtract<'_> {
         assert!(self.valued.is_none(), "keys alone are subtracted from a store without values");
+        assert!(self.dominance.is_none(), "what is dominated is not known");
         StoreSubtract::new(self.width, &self.young, self.filter.filter(), &self.old)
     }
 
@@ -261,13 +290,10 @@ impl Store {
     pub fn make_filter(&mut self) -> Result<()> {
         let segments: Vec<&Segment> = self.old.iter().flat_map(|run| &run.segments).collect();
         let slices: Vec<&[u8]> = self.young.iter().map(|run| run.keys.as_slice()).collect();
-        let view = |values: &Values| View::of_keys(&self.codec, self.whole, values.bytes());
-        self.filter.make(
-            self.width,
-            self.valued.as_ref().map(|it| view(&it.values)),
-            &slices,
-            &segments,
-        )
+        let behind = self.values().map(Values::bytes);
+        let behind = behind.or(self.dominance.as_ref().map(Dominance::bytes));
+        let view = behind.map(|bytes| View::of_keys(&self.codec, self.whole, bytes));
+        self.filter.make(self.width, view, &slices, &segments)
     }
 
     /// What of its share of memory the filter does not take, in bytes. It takes more only while

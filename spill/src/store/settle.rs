@@ -10,6 +10,7 @@
 //! Settling changes nothing until it ends, so it can be abandoned at any batch and done again.
 
 use super::Store;
+use super::dominated::Dominated;
 use super::known::StoreSubtract;
 use super::levels::{FileSegment, Shard};
 use super::run::Frontier;
@@ -17,7 +18,7 @@ use super::stored::Lookup;
 use crate::disk::Result;
 use crate::runs::{KeyRange, Merge, Source, batch_keys, in_parallel, sources, split, threads_for};
 use crate::segments::Segment;
-use crate::values::Values;
+use crate::values::{Values, cut_between_keys};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// The candidates of a level: sorted runs in memory and on disk, repeats among them.
@@ -55,7 +56,8 @@ impl Store {
     /// rest. Asks `stop` now and then whether to give up.
     ///
     /// Where keys have values that stay what they were at first, those of candidates with equal keys are joined, and
-    /// pairs whose keys are known are taken out.
+    /// pairs whose keys are known are taken out. Where keys dominate each other, those are taken out that a candidate or a known
+    /// one dominates.
     ///
     /// # Panics
     ///
@@ -69,7 +71,9 @@ impl Store {
         assert!(self.changes_log().is_none(), "values that change are settled as pairs");
         let mut boundaries = self.next_level_boundaries(threads)?;
         let values = self.values().cloned();
+        let dominance = self.dominance.clone();
         values.iter().for_each(|values| values.cut_between_keys(&mut boundaries));
+        dominance.iter().for_each(|it| cut_between_keys(it.bytes(), &mut boundaries));
         let ranges = KeyRange::cut(&boundaries);
         let (width, young, old) = (self.width, self.young.as_slice(), self.old.as_slice());
         let filter = self.filter.filter();
@@ -89,9 +93,12 @@ impl Store {
             stop: &stop,
         };
         let found = in_parallel(items, |_, (shard, range)| {
-            let store = match &values {
-                None => Known::Keys(StoreSubtract::new(width, young, filter, old)),
-                Some(values) => Known::Pairs(Lookup::new(width, values, young, filter, old)),
+            let store = match (&values, &dominance) {
+                (Some(values), _) => Known::Pairs(Lookup::new(width, values, young, filter, old)),
+                (None, Some(dominance)) => {
+                    Known::Dominating(Dominated::new(width, dominance, young, filter, old))
+                }
+                (None, None) => Known::Keys(StoreSubtract::new(width, young, filter, old)),
             };
             detection.range(store, range, shard).inspect_err(|_| failed.store(true, Relaxed))
         })?;
@@ -157,14 +164,25 @@ enum Known<'a> {
     Keys(StoreSubtract<'a>),
     /// Pairs, by their keys.
     Pairs(Lookup<'a>),
+    /// Keys that dominate others.
+    Dominating(Dominated<'a>),
 }
 
 impl Known<'_> {
+    /// Replaces `batch` by the next candidates; leaves it empty at the end.
+    fn next(&mut self, merge: &mut Merge, batch: &mut Vec<u8>) -> Result<()> {
+        match self {
+            Known::Keys(_) | Known::Pairs(_) => merge.next(batch, batch_keys(merge.width())),
+            Known::Dominating(store) => store.next(merge, batch),
+        }
+    }
+
     /// Removes what the store knows from `batch`.
     fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
         match self {
             Known::Keys(store) => store.subtract(batch),
             Known::Pairs(store) => store.subtract(batch),
+            Known::Dominating(store) => store.subtract(batch),
         }
     }
 
@@ -172,6 +190,7 @@ impl Known<'_> {
         match self {
             Known::Keys(store) => store.looked_up,
             Known::Pairs(store) => store.looked_up,
+            Known::Dominating(store) => store.looked_up,
         }
     }
 }
@@ -191,7 +210,7 @@ impl Detection<'_> {
         let (mut batch, mut raw, mut stopped) = (Vec::new(), Some(Vec::new()), false);
         let piece = shard.write(self.whole, |level| {
             loop {
-                merge.next(&mut batch, batch_keys(self.width))?;
+                store.next(&mut merge, &mut batch)?;
                 stopped = (self.stop)();
                 if batch.is_empty() || stopped {
                     return Ok(());

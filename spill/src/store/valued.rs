@@ -6,7 +6,7 @@ use super::{SavedStore, Store};
 use crate::codec::Codec;
 use crate::disk::{Error, Result};
 use crate::segments::Segment;
-use crate::values::Values;
+use crate::values::{Dominance, Values};
 use rkyv::{Archive, Deserialize, Serialize};
 
 /// What a store has beside its keys.
@@ -160,8 +160,9 @@ impl Store {
 
     /// Makes sure that a codec keeps all bits of values.
     pub(super) fn check_codec(&self, codec: &Codec) {
-        let keeps = codec.projection().is_none_or(|it| it.keeps_value(self.value_bytes()));
-        assert!(self.valued.is_none() || keeps, "the codec has values projected");
+        let behind = self.dominance.as_ref().map_or(self.value_bytes(), Dominance::bytes);
+        let keeps = codec.projection().is_none_or(|it| it.keeps_value(behind));
+        assert!(behind == 0 || keeps, "the codec has values projected");
     }
 }
 

@@ -14,9 +14,11 @@
 //! With the operator [`Or`], the pairs `07 | 01`, `07 | 04` and `09 | 02` of a key and a value of a byte
 //! each become `07 | 05` and `09 | 02`.
 
+mod dominance;
 mod few;
 mod operators;
 
+pub use dominance::Dominance;
 pub use few::Few;
 pub use operators::{And, Greatest, Least, Or, Sum};
 
@@ -85,10 +87,15 @@ impl Values {
 
     /// Moves boundaries between ranges of pairs to where a key begins: no key's pairs are in two ranges.
     pub fn cut_between_keys(&self, boundaries: &mut Vec<Vec<u8>>) {
-        for pair in &mut *boundaries {
-            let key = self.key_bytes(pair.len());
-            pair[key..].fill(0);
-        }
-        boundaries.dedup();
+        cut_between_keys(self.bytes, boundaries);
     }
+}
+
+/// Moves boundaries between ranges of keys with `bytes` bytes behind each to where a key begins.
+pub(crate) fn cut_between_keys(bytes: usize, boundaries: &mut Vec<Vec<u8>>) {
+    for pair in &mut *boundaries {
+        let key = pair.len() - bytes;
+        pair[key..].fill(0);
+    }
+    boundaries.dedup();
 }

@@ -45,7 +45,7 @@ fn both<'e>(one: Depends<'e>, other: Depends<'e>) -> Depends<'e> {
 }
 
 /// Whether two places are written alike, and so the same in one state.
-fn is_same(one: &Place, other: &Place) -> bool {
+pub fn is_same(one: &Place, other: &Place) -> bool {
     let written = |it: &Place| {
         let mut place = it.clone();
         forget_spans(&mut place);

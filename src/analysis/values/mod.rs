@@ -23,7 +23,7 @@ use crate::ir::{
     VarId,
 };
 use judged::Value;
-pub(super) use judged::{Depends, depends, judge};
+pub(super) use judged::{Depends, depends, is_same, judge};
 use partition::Partition;
 use std::collections::BTreeSet;
 

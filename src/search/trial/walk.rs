@@ -2,7 +2,8 @@
 
 use crate::exec::{Collected, Expansion, Findings, Model, Obligations, Postpones};
 use crate::search::Control;
-use spill::Result;
+use spill::{Dominance, Result};
+use std::collections::BTreeMap;
 
 /// States expanded together.
 const BLOCK: usize = 128;
@@ -101,6 +102,9 @@ impl<'m> Walk<'m> {
         }
         if self.met.is_over || self.control.should_stop() {
             return Ok(false);
+        }
+        if let Some(dominance) = self.model.dominance() {
+            self.met.keep_undominated(new, &dominance);
         }
         self.at_end = self.met.count == new && self.carried.is_empty();
         if !self.at_end {
@@ -208,6 +212,29 @@ impl Met {
     /// The number of a state, if it was met.
     fn number(&self, state: &[u8]) -> Option<usize> {
         (self.slots[self.slot(state)] as usize).checked_sub(1)
+    }
+
+    /// Forgets those of the states from number `new` on that others of them, or states before, dominate.
+    fn keep_undominated(&mut self, new: usize, dominance: &Dominance) {
+        let (width, most) = (self.width, self.most);
+        let key = dominance.key_bytes(width);
+        let mut fresh: Vec<&[u8]> = self.bytes[new * width..].chunks_exact(width).collect();
+        fresh.sort_unstable();
+        let mut fresh = fresh.concat();
+        dominance.keep_undominated(width, &mut fresh);
+        let known = &self.bytes[..new * width];
+        let mut numbers: BTreeMap<&[u8], Vec<&[u8]>> = BTreeMap::new();
+        for state in known.chunks_exact(width) {
+            numbers.entry(&state[..key]).or_default().push(&state[key..]);
+        }
+        let is_new = |state: &&[u8]| {
+            let mut before = numbers.get(&state[..key]).into_iter().flatten();
+            !before.any(|it| dominance.holds(it, &state[key..]))
+        };
+        let mut left = Met::new(width, most);
+        left.meet(known);
+        fresh.chunks_exact(width).filter(is_new).for_each(|state| left.meet(state));
+        *self = left;
     }
 
     /// Meets states, one after another.

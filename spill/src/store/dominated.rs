@@ -1,0 +1,287 @@
+//! What of ascending batches of pairs a store dominates (see `values/dominance.rs`).
+//!
+//! A run holds its levels' pairs, several with one key if none of them dominates the other. Those with the key of a candidate
+//! lie side by side between the key with numbers of zeros and with numbers of ones, perhaps in several
+//! blocks. A pair of a younger run may dominate one of an older one: both are there, as both have been reached.
+
+use super::filter::Filter;
+use super::run::{OldRun, YoungRun};
+use crate::disk::Result;
+use crate::keys::gallop;
+use crate::runs::{Merge, batch_keys};
+use crate::segments::{BlockReader, Segment};
+use crate::values::Dominance;
+
+/// Takes out of ascending batches what is dominated, in the batch or by a run of a store.
+pub(super) struct Dominated<'a> {
+    width: usize,
+    dominance: &'a Dominance,
+    filter: Option<&'a Filter>,
+    /// What is left of runs in memory.
+    young: Vec<&'a [u8]>,
+    old: Vec<SegmentWalk>,
+    /// Pairs of the last key that was merged: more may have it.
+    held_back: Vec<u8>,
+    /// Candidates that were dominated by old runs; with a filter, that it let pass to them.
+    pub(super) looked_up: u64,
+}
+
+/// The pairs of a batch with one key, as indices.
+type Group = std::ops::Range<usize>;
+
+impl<'a> Dominated<'a> {
+    pub(super) fn new(
+        width: usize,
+        dominance: &'a Dominance,
+        young: &'a [YoungRun],
+        filter: Option<&'a Filter>,
+        old: &[OldRun],
+    ) -> Self {
+        let old = old.iter().rev().flat_map(|run| &run.segments);
+        Dominated {
+            width,
+            dominance,
+            filter,
+            young: young.iter().rev().map(|run| run.keys.as_slice()).collect(),
+            old: old.map(|segment| SegmentWalk::new(segment.clone())).collect(),
+            held_back: Vec::new(),
+            looked_up: 0,
+        }
+    }
+
+    /// Replaces `batch` by the next pairs of a merge, all that have their keys, without those that others of these dominate;
+    /// leaves it empty at the end.
+    pub(super) fn next(&mut self, merge: &mut Merge, batch: &mut Vec<u8>) -> Result<()> {
+        loop {
+            merge.next(batch, batch_keys(self.width))?;
+            let is_end = batch.is_empty();
+            self.held_back.append(batch);
+            self.dominance.keep_undominated(self.width, &mut self.held_back);
+            let ready = match is_end {
+                true => self.held_back.len(),
+                false => self.dominance.last_key(self.width, &self.held_back),
+            };
+            let rest = self.held_back.split_off(ready);
+            *batch = std::mem::replace(&mut self.held_back, rest);
+            if is_end || !batch.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Removes from `batch`, whose keys are greater than those of the batches before, the pairs that a pair of
+    /// the store dominates.
+    pub(super) fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
+        let Dominated { width, dominance, filter, young, old, looked_up, .. } = self;
+        let width = *width;
+        let mut groups = groups(width, dominance.key_bytes(width), batch);
+        if let Some(filter) = filter {
+            let mut held = Vec::new();
+            filter.select(width, batch, &mut held);
+            let mut held = held.chunks_exact(width).peekable();
+            // It sees the key alone, so it holds all of a group or none.
+            groups.retain(|group| {
+                let of_group = batch[group.start * width..group.end * width].chunks_exact(width);
+                of_group.filter(|pair| held.next_if_eq(pair).is_some()).count() > 0
+            });
+        }
+        let mut seen = Seen { width, dominance, batch, dropped: vec![false; batch.len() / width] };
+        for rest in young {
+            for group in &groups {
+                let (least, _) = seen.bounds(group);
+                *rest = &rest[width * gallop(width, rest, 0, &least)..];
+                seen.compare(group, rest);
+            }
+        }
+        groups.retain(|group| seen.is_open(group));
+        let before = seen.dropped.iter().filter(|it| **it).count();
+        for segment in old {
+            for group in &groups {
+                segment.compare(group, &mut seen)?;
+            }
+        }
+        *looked_up += match filter {
+            Some(_) => groups.iter().map(|it| it.len() as u64).sum(),
+            None => (seen.dropped.iter().filter(|it| **it).count() - before) as u64,
+        };
+        let dropped = seen.dropped;
+        let mut kept = 0;
+        for (index, _) in dropped.iter().enumerate().filter(|(_, dropped)| !**dropped) {
+            batch.copy_within(index * width..(index + 1) * width, kept);
+            kept += width;
+        }
+        batch.truncate(kept);
+        Ok(())
+    }
+}
+
+/// The pairs with each key.
+fn groups(width: usize, key: usize, batch: &[u8]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (index, pair) in batch.chunks_exact(width).enumerate() {
+        match groups.last_mut() {
+            Some(group) if batch[group.start * width..][..key] == pair[..key] => {
+                group.end = index + 1;
+            }
+            _ => groups.push(index..index + 1),
+        }
+    }
+    groups
+}
+
+/// What has been seen of the pairs that may dominate a batch's.
+struct Seen<'b> {
+    width: usize,
+    dominance: &'b Dominance,
+    batch: &'b [u8],
+    /// Whether something dominates each pair.
+    dropped: Vec<bool>,
+}
+
+impl Seen<'_> {
+    /// Whether something of a group is not dominated yet.
+    fn is_open(&self, group: &Group) -> bool {
+        !self.dropped[group.clone()].iter().all(|&it| it)
+    }
+
+    /// The least pair and the greatest with the key of a group.
+    fn bounds(&self, group: &Group) -> (Vec<u8>, Vec<u8>) {
+        let key = self.dominance.key_bytes(self.width);
+        let pair = &self.batch[group.start * self.width..][..self.width];
+        let (mut least, mut greatest) = (pair.to_vec(), pair.to_vec());
+        least[key..].fill(0);
+        greatest[key..].fill(0xff);
+        (least, greatest)
+    }
+
+    /// Compares a group with pairs, of which those with its key come first; whether more than those were there.
+    fn compare(&mut self, group: &Group, pairs: &[u8]) -> bool {
+        let key = self.dominance.key_bytes(self.width);
+        let start = group.start * self.width;
+        for pair in pairs.chunks_exact(self.width) {
+            if pair[..key] != self.batch[start..start + key] {
+                return true;
+            }
+            for index in group.clone() {
+                let numbers = &self.batch[index * self.width..][key..self.width];
+                self.dropped[index] |= self.dominance.holds(&pair[key..], numbers);
+            }
+        }
+        false
+    }
+}
+
+/// How far a segment of pairs has been walked through.
+struct SegmentWalk {
+    reader: BlockReader,
+    /// The block whose pairs there are, if there are any.
+    decoded: Option<usize>,
+    pairs: Vec<u8>,
+    /// The first block that can hold a key to come.
+    block: usize,
+}
+
+impl SegmentWalk {
+    fn new(segment: Segment) -> Self {
+        let reader = BlockReader::new(segment);
+        SegmentWalk { reader, decoded: None, pairs: Vec::new(), block: 0 }
+    }
+
+    /// Compares a group with the pairs that have its key.
+    fn compare(&mut self, group: &Group, seen: &mut Seen) -> Result<()> {
+        let blocks = self.reader.segment().blocks();
+        if blocks == 0 || !seen.is_open(group) {
+            return Ok(());
+        }
+        let (least, greatest) = seen.bounds(group);
+        self.block = self.reader.segment().find_in(self.block..blocks, &least);
+        loop {
+            if self.decoded != Some(self.block) {
+                self.reader.decode(self.block, &mut self.pairs)?;
+                self.decoded = Some(self.block);
+            }
+            let from = gallop(seen.width, &self.pairs, 0, &least) * seen.width;
+            let is_over = seen.compare(group, &self.pairs[from..]);
+            let next = self.block + 1;
+            let segment = self.reader.segment();
+            if is_over || next == blocks || *segment.first_key(next) > *greatest {
+                return Ok(());
+            }
+            self.block = next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::codec::Codec;
+    use crate::disk::FaultDisk;
+    use crate::store::{Candidates, Frontier, Settled, Shares, Store};
+    use crate::values::Dominance;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+
+    type Pair = [u8; 4];
+
+    fn level(store: &mut Store) -> Vec<u8> {
+        match store.frontier().unwrap() {
+            Frontier::Raw(keys) => keys.to_vec(),
+            Frontier::Encoded(segments) => {
+                let (mut all, mut pairs) = (Vec::new(), Vec::new());
+                for segment in segments {
+                    for block in 0..segment.blocks() {
+                        segment.decode(block, &mut segment.decoder(), &mut pairs).unwrap();
+                        all.append(&mut pairs);
+                    }
+                }
+                all
+            }
+        }
+    }
+
+    proptest! {
+        /// Whatever is in memory, on disk or in a filter, a level is what neither itself nor the store dominates.
+        #[test]
+        fn levels_are_what_is_not_dominated(
+            levels in prop::collection::vec(
+                prop::collection::btree_set(prop::array::uniform4(0u8..5), 1..80), 1..12),
+            young in 0usize..400,
+            filter in 0usize..2000,
+            threads in 1usize..3,
+            wide in any::<bool>(),
+        ) {
+            let dominance = Dominance::new(if wide { &[2] } else { &[1, 1] });
+            let shares = Shares { young, filter };
+            let store = Store::new(Arc::new(FaultDisk::new()), 4, Codec::Gaps, shares);
+            let mut store = store.dominated(dominance.clone());
+            let mut known: BTreeSet<Pair> = BTreeSet::new();
+            let dominates = |one: &Pair, other: &Pair| {
+                one[..2] == other[..2] && dominance.holds(&one[2..], &other[2..])
+            };
+            for candidates in levels {
+                let is_new = |it: &&Pair| {
+                    !known.iter().any(|other| dominates(other, it))
+                        && !candidates.iter().any(|other| other != *it && dominates(other, it))
+                };
+                let expected: BTreeSet<Pair> = candidates.iter().filter(is_new).copied().collect();
+                let (odd, even): (Vec<Pair>, Vec<Pair>) =
+                    candidates.iter().partition(|it| it[3] % 2 == 1);
+                let (odd, even) = (odd.concat(), even.concat());
+                let slices = vec![odd.as_slice(), even.as_slice()];
+                let candidates = Candidates { slices, segments: Vec::new() };
+                if !store.levels().is_empty() {
+                    store.choose_filter();
+                    store.make_filter().unwrap();
+                }
+                let settled = store.settle(&candidates, threads, &|| false).unwrap();
+                prop_assert_eq!(settled, Settled::New(expected.len() as u64));
+                if !expected.is_empty() {
+                    let flat: Vec<u8> = expected.iter().flatten().copied().collect();
+                    prop_assert_eq!(level(&mut store), flat);
+                }
+                known.extend(expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Actions that must be possible in both of two states, or in neither.
+//!
+//! What one that is possible keeps from happening would be lost otherwise: what comes `otherwise`, in a later tier, or
+//! with less priority; what others do where an atomic sequence cannot go on; what a `timeout` waits for. And where deadlocks are
+//! looked for, that nothing is possible.
+
+use crate::ir::walk::{self, Visitor};
+use crate::ir::{
+    Action, ActionId, Edge, Expr, ExprKind, LocationId, ProcessId, Program, Turn, Urgency,
+};
+use std::collections::BTreeSet;
+
+/// Which guards must say the same.
+pub(super) struct Strict {
+    /// All.
+    all: bool,
+    /// Those of actions from such locations.
+    from: BTreeSet<(ProcessId, LocationId)>,
+}
+
+impl Strict {
+    pub(super) fn of(program: &Program, deadlocks: bool) -> Strict {
+        let mut asks = AsksForOthers(false);
+        walk::program(&mut asks, program);
+        let actions = || program.actions.values();
+        let has_priorities = actions().any(|it| it.priority != 0)
+            || program.processes.values().any(|it| it.life.priority.is_some());
+        let mut from = BTreeSet::new();
+        for (action, edge) in actions().filter_map(|it| Some((it, it.edge?))) {
+            let Edge { process, from: here, to } = edge;
+            if action.control.otherwise || action.control.tier != 0 {
+                from.insert((process, here));
+            }
+            if action.control.turn != Turn::Open {
+                from.insert((process, to));
+            }
+        }
+        for (process, it) in program.processes.iter() {
+            let is_atomic = |id: &LocationId| it.locations[*id].urgency == Urgency::Atomic;
+            from.extend(it.locations.keys().filter(is_atomic).map(|id| (process, id)));
+        }
+        // Whether a rendezvous is possible depends on the guards of others.
+        let meets = |it: &Action| {
+            let edge = it.edge.map(|it| (it.process, it.from));
+            let channels = it.communication.iter().flat_map(|it| it.channel().meant(program));
+            edge.is_some_and(|it| from.contains(&it))
+                && channels.into_iter().any(|it| program.channels[it].capacity == 0)
+        };
+        let all = deadlocks || asks.0 || has_priorities || actions().any(meets);
+        Strict { all, from }
+    }
+
+    /// Whether all guards must, and whatever else keeps a step from being taken.
+    pub(super) fn has_all(&self) -> bool {
+        self.all
+    }
+
+    /// Whether the guard of an action must say the same.
+    pub(super) fn has(&self, program: &Program, id: ActionId) -> bool {
+        let edge = program.actions[id].edge;
+        self.all || edge.is_some_and(|it| self.from.contains(&(it.process, it.from)))
+    }
+}
+
+/// Whether anything asks what others can do.
+struct AsksForOthers(bool);
+
+impl Visitor for AsksForOthers {
+    fn expr(&mut self, expr: &Expr) {
+        let asks =
+            matches!(expr.kind, ExprKind::Timeout | ExprKind::Enabled(_) | ExprKind::PriorityOf(_));
+        self.0 |= asks;
+        walk::expr(self, expr);
+    }
+}

@@ -1,0 +1,183 @@
+//! Dominating values: of two states that are alike but for variables of which one has values that do all that the
+//! other's do, that one is enough (Pelánek 2005, section 3.3.3).
+//!
+//! Which variables these are, and which of their values are better, is told by [`monotone`]: it is found, or it is said
+//! and checked. [`Dominated`](model::Dominated) puts them behind the rest of the state, as numbers of which smaller ones are better, and says so
+//! ([`Model::dominance`]): a search keeps of each level, and beside what it has, only what nothing dominates. It is a set of
+//! candidates that is judged, then what is left of it beside the store, so what is visited is a function of the level before.
+//!
+//! ```text
+//! at = work, now = 3, lost = 1      stands as (at = work, now, lost) and 3, 1
+//! at = work, now = 4, lost = 1      need not be visited: 3, 1 is no worse than 4, 1
+//! at = work, now = 2, lost = 2      is visited: neither is better than the other
+//! ```
+
+mod model;
+
+use super::{Kept, Kind, Preserved, Reduction, Stack};
+pub use crate::analysis::monotone::Sense;
+use crate::analysis::monotone::{LookedFor, Monotone, monotone};
+use crate::exec::{Checks, Model, Tally};
+use crate::ir::layout::{CellId, Content, Group};
+use crate::ir::{Entity as _, Layout, Program, VarId};
+use model::Dominated;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What the reduction is called.
+pub const NAME: &str = "dominated values";
+
+/// Which variables are to be looked at, by name; all, if none is named.
+pub type Named = Vec<(String, Sense)>;
+
+/// The variables of a program of which some values dominate others.
+#[derive(Clone)]
+pub struct Dominating<'m> {
+    layout: &'m Layout,
+    variables: Vec<(VarId, Sense)>,
+    /// Each as people call it.
+    named: Vec<(String, Sense)>,
+    cells: Arc<[(CellId, Sense)]>,
+}
+
+impl<'m> Dominating<'m> {
+    /// Those of a program whose states are laid out so, in a search for some checks; or why there are none, or not those
+    /// that are named.
+    pub fn of(
+        program: &Program,
+        layout: &'m Layout,
+        named: &Named,
+        checks: Checks,
+    ) -> Result<Dominating<'m>, String> {
+        let found = match named.is_empty() {
+            true => monotone(program, None, looked_for(checks)),
+            false => as_named(program, named, checks)?,
+        };
+        let cells = cells(layout, &found.variables);
+        if cells.is_empty() {
+            return Err(none(program, checks));
+        }
+        let names = found.variables.iter().map(|(&id, &sense)| (name(program, id), sense));
+        let named = names.collect();
+        let variables = found.variables.into_iter().collect();
+        Ok(Dominating { layout, variables, named, cells: cells.into() })
+    }
+
+    /// The variables, and which of their values are better.
+    pub fn variables(&self) -> &[(VarId, Sense)] {
+        &self.variables
+    }
+}
+
+/// Why there are none.
+fn none(program: &Program, checks: Checks) -> String {
+    let without = LookedFor { deadlocks: false, ..looked_for(checks) };
+    let others = monotone(program, None, without).variables;
+    match checks.deadlock && !others.is_empty() {
+        true => {
+            let names: Vec<String> =
+                others.keys().map(|&id| format!("`{}`", name(program, id))).collect();
+            format!(
+                "a deadlock may be missed where values of {} are left out: look for none (--no-deadlock)",
+                names.join(", ")
+            )
+        }
+        false => "no variable is found of which some values can do whatever others can".into(),
+    }
+}
+
+/// The variables that are named, if all of them are so as it is said.
+fn as_named(program: &Program, named: &Named, checks: Checks) -> Result<Monotone, String> {
+    let mut wanted = BTreeMap::new();
+    for (wanted_name, sense) in named {
+        let is_meant = |id: &VarId| {
+            program.variables[*id].name == *wanted_name || name(program, *id) == *wanted_name
+        };
+        let meant: Vec<VarId> = program.variables.keys().filter(is_meant).collect();
+        match meant[..] {
+            [id] => drop(wanted.insert(id, *sense)),
+            [] => return Err(format!("there is no variable `{wanted_name}`")),
+            [id, ..] => {
+                return Err(format!(
+                    "`{wanted_name}` is the name of several variables: say whose, as in `{}`",
+                    name(program, id)
+                ));
+            }
+        }
+    }
+    let found = monotone(program, Some(&wanted), looked_for(checks));
+    let refused = wanted.iter().find(|(id, _)| !found.variables.contains_key(id));
+    let Some((&id, sense)) = refused else { return Ok(found) };
+    let what = match sense {
+        Sense::Down => "smaller",
+        Sense::Up => "larger",
+    };
+    let reason = found.others.get(&id).map(|it| it.to_string()).unwrap_or_default();
+    Err(format!(
+        "not all {what} values of `{}` can do what others can: {reason}",
+        name(program, id)
+    ))
+}
+
+fn looked_for(checks: Checks) -> LookedFor {
+    let Checks { deadlock, assertions, invariants, .. } = checks;
+    LookedFor { deadlocks: deadlock, assertions, invariants }
+}
+
+fn name(program: &Program, id: VarId) -> String {
+    let variable = &program.variables[id];
+    program.owned_name(variable.owner, &variable.name)
+}
+
+/// The cells of some variables that ever have more than one value.
+fn cells(layout: &Layout, variables: &BTreeMap<VarId, Sense>) -> Vec<(CellId, Sense)> {
+    let of = |group: &Group| match group.part {
+        Content::Variable(id) => {
+            let sense = *variables.get(&id)?;
+            let first = group.first.index();
+            Some(
+                (first..first + group.cells as usize)
+                    .map(move |it| (CellId::from_index(it), sense)),
+            )
+        }
+        _ => None,
+    };
+    let all = layout.groups.values().filter_map(of).flatten();
+    all.filter(|(cell, _)| layout.cells[*cell].bits > 0).collect()
+}
+
+impl<'m> Reduction<'m> for Dominating<'m> {
+    fn name(&self) -> String {
+        NAME.into()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Dominance
+    }
+
+    /// Whatever a state that is left out can do, one that is visited can, no deeper. Runs that go on for ever come round to other
+    /// states. Where deadlocks are looked for, only variables are taken that no guard reads.
+    fn preserves(&self) -> Preserved {
+        let lost = [Kept::Claims, Kept::StutteringClaims, Kept::StutterInvariant];
+        lost.into_iter().fold(Preserved::ALL, Preserved::without)
+    }
+
+    fn did(&self, _: &Tally) -> Option<String> {
+        let told = self.named.iter().map(|(name, sense)| format!("{name} {}", sense.name()));
+        Some(told.collect::<Vec<_>>().join(", "))
+    }
+
+    fn is_symmetric(&self) -> bool {
+        false
+    }
+
+    fn refuses(&self, before: &Stack<'m>) -> Option<String> {
+        let others =
+            before.names(&[Kind::Choice, Kind::Product, Kind::Pruning, Kind::Representative]);
+        others.first().map(|it| format!("it has not been shown to go with {it}"))
+    }
+
+    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
+        Box::new(Dominated::new(model, self.layout, self.cells.clone()))
+    }
+}

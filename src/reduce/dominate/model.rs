@@ -1,0 +1,203 @@
+//! A model whose states end with what of them is better if it is smaller.
+
+use super::NAME;
+use crate::analysis::monotone::Sense;
+use crate::exec::{
+    Collected, Expansion, Explain, Lift, Model, Postpones, any_bits, one_step, stop,
+};
+use crate::ir::Layout;
+use crate::ir::layout::{CellId, Codes};
+use spill::{Dominance, Result};
+use std::sync::Arc;
+
+/// A model with the states of another, in which some cells are cleared and stand at the end as numbers: their
+/// codes, or how far these are from the greatest.
+///
+/// A cell that is undefined is not cleared, and its number is 0: such states are compared only with their like.
+pub(super) struct Dominated<'m> {
+    model: Box<dyn Model + 'm>,
+    layout: &'m Layout,
+    /// Tells states from other bytes.
+    codes: Codes,
+    numbers: Vec<Number>,
+    dominance: Dominance,
+    cells: Arc<[(CellId, Sense)]>,
+}
+
+/// A cell and the number that it becomes.
+struct Number {
+    cell: CellId,
+    /// Which codes are smaller numbers.
+    sense: Sense,
+    /// The code that it is left with.
+    cleared: u32,
+    /// The greatest code that fits.
+    greatest: u32,
+    bytes: usize,
+}
+
+impl Number {
+    fn of(layout: &Layout, cell: CellId, sense: Sense) -> Number {
+        let about = &layout.cells[cell];
+        let greatest = ((1u64 << about.bits) - 1) as u32;
+        let bytes = about.bits.div_ceil(8) as usize;
+        Number { cell, sense, cleared: about.undefined.into(), greatest, bytes }
+    }
+
+    /// A code as a number, or a number as a code.
+    fn turned(&self, code: u32) -> u32 {
+        match self.sense {
+            Sense::Down => code,
+            Sense::Up => self.greatest - code,
+        }
+    }
+}
+
+impl<'m> Dominated<'m> {
+    pub(super) fn new(
+        model: Box<dyn Model + 'm>,
+        layout: &'m Layout,
+        cells: Arc<[(CellId, Sense)]>,
+    ) -> Self {
+        let numbers: Vec<Number> =
+            cells.iter().map(|&(cell, sense)| Number::of(layout, cell, sense)).collect();
+        let dominance = numbers.iter().map(|it| it.bytes as u8).collect::<Vec<_>>();
+        let dominance = Dominance::new(&dominance);
+        Dominated { model, layout, codes: layout.codes(), numbers, dominance, cells }
+    }
+
+    /// Replaces `own` by the state of this model for one of the model below.
+    fn pack(&self, below: &[u8], own: &mut Vec<u8>) {
+        let width = self.model.width();
+        own.clear();
+        own.extend_from_slice(below);
+        for number in &self.numbers {
+            let code = self.layout.code(&own[..width], number.cell);
+            let is_undefined = code < number.cleared;
+            let turned = if is_undefined { 0 } else { number.turned(code) };
+            if !is_undefined {
+                self.layout.set_code(&mut own[..width], number.cell, number.cleared);
+            }
+            own.extend_from_slice(&turned.to_be_bytes()[4 - number.bytes..]);
+        }
+    }
+
+    /// Replaces `below` by the state of the model below that one of this model is for.
+    fn unpack(&self, own: &[u8], below: &mut Vec<u8>) {
+        let (state, mut rest) = own.split_at(self.model.width());
+        below.clear();
+        below.extend_from_slice(state);
+        for number in &self.numbers {
+            let (turned, others) = rest.split_at(number.bytes);
+            rest = others;
+            if self.layout.code(below, number.cell) < number.cleared {
+                continue;
+            }
+            let turned = turned.iter().fold(0, |all: u32, &byte| all << 8 | u32::from(byte));
+            // Damaged bytes may say anything.
+            let code = number.turned(turned.min(number.greatest));
+            self.layout.set_code(below, number.cell, code);
+        }
+    }
+
+    /// Passes on what `run` adds to an expansion, with candidates as states of this model. What is found is found in
+    /// `own`, or, where that is none, in what stands for what it is found in.
+    fn through(&self, own: Option<&[u8]>, out: &mut Expansion, run: impl FnOnce(&mut Expansion)) {
+        let width = self.model.width();
+        let (mut successors, mut key) = (Vec::new(), Vec::new());
+        let Some(collected) = out.wrap(width, &mut successors, run) else { return };
+        for successor in successors.chunks_exact(width) {
+            self.pack(successor, &mut key);
+            out.candidate(&key);
+        }
+        let Collected { left_out, findings, put_off, passed, .. } = collected;
+        out.leave_out(left_out);
+        out.put_off(put_off);
+        out.pass(passed);
+        for (check, finding) in findings.iter() {
+            let witness = match own {
+                Some(own) => own,
+                None => {
+                    self.pack(&finding.witness, &mut key);
+                    &key
+                }
+            };
+            (0..finding.count).for_each(|_| out.finding(check, witness));
+        }
+    }
+}
+
+impl Model for Dominated<'_> {
+    fn width(&self) -> usize {
+        self.model.width() + self.dominance.bytes()
+    }
+
+    fn bits(&self) -> u32 {
+        self.model.bits()
+    }
+
+    fn initial(&self, out: &mut Expansion) {
+        self.through(None, out, |inner| self.model.initial(inner));
+    }
+
+    fn expand(&self, states: &[u8], out: &mut Expansion) {
+        let mut below = Vec::new();
+        for own in states.chunks_exact(self.width()) {
+            if stop::is_asked() {
+                return;
+            }
+            self.unpack(own, &mut below);
+            self.through(Some(own), out, |inner| self.model.expand(&below, inner));
+        }
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        any_bits(self.width())
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.model.digest()).update(NAME.as_bytes());
+        for (cell, sense) in self.cells.iter() {
+            hasher.update(&cell.0.to_le_bytes()).update(sense.name().as_bytes());
+        }
+        *hasher.finalize().as_bytes()
+    }
+
+    fn explained(&self) -> &dyn Explain {
+        self.model.explained()
+    }
+
+    fn lifts(&self) -> Option<&dyn Lift> {
+        Some(self)
+    }
+
+    /// It is not used where steps are put off.
+    fn postpones(&self) -> Option<&dyn Postpones> {
+        None
+    }
+
+    fn dominance(&self) -> Option<Dominance> {
+        Some(self.dominance.clone())
+    }
+}
+
+impl Lift for Dominated<'_> {
+    fn below(&self) -> &dyn Model {
+        &*self.model
+    }
+
+    fn stands_for(&self, own: &[u8], below: &[u8]) -> bool {
+        let bytes = self.layout.bytes;
+        let mut packed = Vec::new();
+        let is_state = below.len() == self.model.width() && self.codes.hold(&below[..bytes]);
+        is_state && {
+            self.pack(below, &mut packed);
+            packed == own
+        }
+    }
+
+    fn way(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        one_step(self, from, to)
+    }
+}
