@@ -4,8 +4,9 @@
 //! not a search's; and its lock is held while it goes.
 
 use super::Error;
-use super::directory::{JOB, Job, PREFIX, TEMPORARY};
+use super::directory::{PREFIX, TEMPORARY};
 use super::going::{checkpoint_ago, written_ago};
+use super::job::{JOB, Job};
 use super::means::MEANS;
 use super::shorter::FOLDER;
 use super::sitting::SITTING;

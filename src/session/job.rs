@@ -1,0 +1,444 @@
+//! The job of a search directory: the model's text and the flags that decide what is searched for, so that the search can be
+//! resumed anywhere by itself.
+
+use super::error::Error;
+use super::reduce::{Reduce, Steps};
+use super::watched::{Fairness, Kept, Watched};
+use super::{Searched, TextModel};
+use crate::exec::Model;
+use crate::front::{ClaimChoice, Language, Options};
+use crate::ir::layout::GroupId;
+use crate::ir::{EndRule, Overflow};
+use crate::reduce::claim::EndedRuns;
+use crate::reduce::dominate::Sense;
+use crate::reduce::partial_order::Way;
+use crate::reduce::pruning::Pruning;
+use crate::reduce::reversible::Rules;
+use crate::reduce::rewriting::Rewritings;
+use crate::reduce::symmetry::Effort;
+use crate::reduce::{Refused, Wished};
+use crate::report::RUST;
+use crate::search::checkpoint::FORMAT;
+use crate::search::storage::SavedStorage;
+use crate::search::{Checks, Limits, Storage};
+use crate::source::Sources;
+use rkyv::{Archive, Deserialize, Serialize};
+use spill::Disk;
+use std::path::Path;
+
+/// The name of the job's file.
+pub(super) const JOB: &str = "job";
+
+/// What a job says where it is still to be decided how steps are chosen.
+const UNDECIDED: u8 = 255;
+
+/// What a directory searches for.
+#[derive(Clone, Debug, Archive, Serialize, Deserialize)]
+pub struct Job {
+    language: String,
+    /// Names and texts of the model's files.
+    files: Vec<(String, String)>,
+    defines: Vec<(String, i64)>,
+    /// How many instances a `run` in a loop may make, if that is said.
+    slots: Option<u32>,
+    /// Whether the model is searched with a claim, if it has one.
+    with_claim: bool,
+    /// Which that is, if that is said.
+    claim: Option<String>,
+    wraps: bool,
+    /// Whether what is sent to a full channel is lost.
+    lossy: bool,
+    /// What counts as a deadlock: 0 as the language has it, 1 stuck, 2 stuttering.
+    deadlock: u8,
+    /// The passes by which the program is rewritten: a bit for each.
+    rewritings: u8,
+    /// Whether one variable of each set that only count on from each other is always 0.
+    linear: bool,
+    /// The trouble taken over symmetric states: 0 none, 1 exact, 2 fast.
+    symmetry: u8,
+    /// Whether processes are exchanged, too.
+    processes: bool,
+    /// The names of the rules that are undone, if any are (all that can be, if none is named), and whether that
+    /// is checked.
+    reversible: Option<(Vec<String>, bool)>,
+    /// The variables by which states dominate others, and whether larger values do, if they are left out; all that are found,
+    /// if none is named.
+    dominate: Option<Vec<(String, bool)>>,
+    /// How steps are chosen: 0 all are taken, 255 that is to be decided, else the code of the way.
+    partial_order: u8,
+    /// Why partial-order reduction was left off, where nobody asked for it.
+    left_off: Option<SavedRefusal>,
+    /// The groups of the states' cells in key order, by number in declaration order.
+    order: Vec<u32>,
+    /// Of the model with that order.
+    pub(super) digest: [u8; 32],
+    /// Deadlock, assertions, invariants, faults, claims.
+    pub(super) checks: [bool; 5],
+    pub(super) keep_going: bool,
+    /// Whether a shortest counterexample is wanted, though steps may be put off.
+    shortest: bool,
+    /// What is asked of runs, if something is.
+    pub(super) runs: Option<SavedRuns>,
+    /// How states are stored.
+    pub(super) storage: SavedStorage,
+}
+
+/// What is asked of runs.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub(super) struct SavedRuns {
+    kept: Kept,
+    /// Whether those that end repeat their last state.
+    stutter: bool,
+    /// Whether only those that are weakly fair are judged.
+    is_fair: bool,
+}
+
+/// What was left off, and why.
+#[derive(Clone, Debug, Archive, Serialize, Deserialize)]
+struct SavedRefusal {
+    name: String,
+    why: String,
+}
+
+impl Job {
+    /// The job of searching `model` as it is searched.
+    pub fn new(model: &TextModel, searched: &Searched, limits: &Limits, storage: &Storage) -> Job {
+        let (wished, left_off) = (searched.wished(), searched.stack().left_off());
+        let Checks { deadlock, assertions, invariants, faults, claims } = limits.checks;
+        Job {
+            language: model.language.name.into(),
+            files: model.sources.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
+            defines: model.options.defines.clone(),
+            slots: model.options.slots,
+            with_claim: model.options.claim != ClaimChoice::Leave,
+            claim: match &model.options.claim {
+                ClaimChoice::Named(name) => Some(name.clone()),
+                ClaimChoice::First | ClaimChoice::Leave => None,
+            },
+            wraps: model.options.overflow == Some(Overflow::Wraps),
+            lossy: model.options.lossy,
+            deadlock: match model.options.deadlock {
+                None => 0,
+                Some(EndRule::NeverStuttering) => 2,
+                Some(_) => 1,
+            },
+            rewritings: wished.rewritings.code(),
+            linear: wished.linear,
+            partial_order: match wished.partial_order {
+                _ if searched.is_undecided() => UNDECIDED,
+                None => 0,
+                Some((way, _)) => way.code(),
+            },
+            left_off: left_off
+                .map(|it| SavedRefusal { name: it.name.clone(), why: it.why.clone() }),
+            symmetry: match wished.symmetry {
+                None => 0,
+                Some(Effort::Exact) => 1,
+                Some(Effort::Fast) => 2,
+            },
+            processes: wished.processes,
+            reversible: wished.reversible.map(|(rules, _)| (rules.named, rules.is_checked)),
+            dominate: wished.pruning.dominate.map(|named| {
+                named.into_iter().map(|(name, sense)| (name, sense == Sense::Up)).collect()
+            }),
+            order: model.interp.layout().order.iter().map(|group| group.0).collect(),
+            digest: searched.model().digest(),
+            checks: [deadlock, assertions, invariants, faults, claims],
+            keep_going: !limits.stop_on_violation,
+            shortest: false,
+            runs: None,
+            storage: storage.saved(),
+        }
+    }
+
+    /// The job of searching a model that is a Rust type.
+    pub fn of_rust(name: &str, model: &dyn Model, limits: &Limits, storage: &Storage) -> Job {
+        let Checks { deadlock, assertions, invariants, faults, claims } = limits.checks;
+        Job {
+            language: RUST.into(),
+            files: vec![(name.into(), String::new())],
+            defines: Vec::new(),
+            slots: None,
+            with_claim: false,
+            claim: None,
+            wraps: false,
+            lossy: false,
+            deadlock: 0,
+            rewritings: 0,
+            linear: false,
+            symmetry: 0,
+            processes: false,
+            reversible: None,
+            dominate: None,
+            partial_order: 0,
+            left_off: None,
+            order: Vec::new(),
+            digest: model.digest(),
+            checks: [deadlock, assertions, invariants, faults, claims],
+            keep_going: !limits.stop_on_violation,
+            shortest: false,
+            runs: None,
+            storage: storage.saved(),
+        }
+    }
+
+    /// The same, where a shortest counterexample is wanted or not.
+    pub fn for_shortest(self, shortest: bool) -> Job {
+        Job { shortest, ..self }
+    }
+
+    /// The job of finding out whether runs of a model have a property.
+    pub fn of_runs(
+        watched: &Watched,
+        fairness: Fairness,
+        limits: &Limits,
+        storage: &Storage,
+    ) -> Job {
+        let ended = watched.model.wished.runs;
+        let mut job = Job::new(&watched.model, &watched.model.searched(), limits, storage);
+        job.files.drain(1..1 + watched.asked_in);
+        let (stutter, is_fair) = (ended == Some(EndedRuns::Stutter), fairness == Fairness::Weak);
+        Job { runs: Some(SavedRuns { kept: watched.kept.clone(), stutter, is_fair }), ..job }
+    }
+
+    /// What is asked of runs, if something is, what becomes of those that end, and which are judged.
+    pub fn runs(&self) -> Option<(&Kept, EndedRuns, Fairness)> {
+        let SavedRuns { kept, stutter, is_fair } = self.runs.as_ref()?;
+        let ended = if *stutter { EndedRuns::Stutter } else { EndedRuns::Ignored };
+        Some((kept, ended, if *is_fair { Fairness::Weak } else { Fairness::None }))
+    }
+
+    /// Whether a shortest counterexample is wanted.
+    pub fn wants_shortest(&self) -> bool {
+        self.shortest
+    }
+
+    /// The name of the model's file.
+    pub fn model_name(&self) -> &str {
+        self.files.first().map_or("", |(name, _)| name)
+    }
+
+    /// The model's files that have another text now than when the search began.
+    pub fn changed(&self) -> impl Iterator<Item = &str> {
+        let is_other = |(name, text): &&(String, String)| {
+            std::fs::read(name).is_ok_and(|now| now != text.as_bytes())
+        };
+        self.files.iter().filter(is_other).map(|(name, _)| name.as_str())
+    }
+
+    /// The model's language.
+    pub fn language(&self) -> &str {
+        &self.language
+    }
+
+    /// What to look for; `max_states` is each sitting's own.
+    pub fn limits(&self, max_states: Option<u64>) -> Limits {
+        let [deadlock, assertions, invariants, faults, claims] = self.checks;
+        Limits {
+            checks: Checks { deadlock, assertions, invariants, faults, claims },
+            stop_on_violation: !self.keep_going,
+            max_states,
+        }
+    }
+
+    /// How states are stored, in a search of a model with states of `width` bytes.
+    pub fn storage(&self, dir: &Path, width: usize) -> Result<Storage, Error> {
+        self.storage.restore(width).ok_or_else(|| {
+            let what = "its codec is none for states of this model";
+            Error::Open(dir.to_path_buf(), spill::Error::corrupt(JOB, 0, what))
+        })
+    }
+
+    /// What that is called.
+    pub fn storage_name(&self) -> &'static str {
+        self.storage.name()
+    }
+
+    /// Whether the other job's search is of the same model; its states may have another order.
+    pub(super) fn is_of_same_model(&self, other: &Job) -> bool {
+        let of = |job: &Job| {
+            let read = (job.language.clone(), job.defines.clone(), job.slots);
+            (read, job.claim.clone(), job.with_claim, (job.wraps, job.lossy), job.deadlock)
+        };
+        let texts = |job: &Job| job.files.iter().map(|(_, text)| text.clone()).collect::<Vec<_>>();
+        of(self) == of(other) && texts(self) == texts(other)
+    }
+
+    /// Whether its search is of this model: of the same texts, with the same constants. How it is read otherwise is the
+    /// search's.
+    pub fn is_of(&self, model: &TextModel) -> bool {
+        let texts = self.files.iter().map(|(_, text)| text.as_str());
+        self.language == model.language.name
+            && self.defines == model.options.defines
+            && texts.eq(model.sources.iter().map(|it| it.text.as_str()))
+    }
+
+    /// Whether its model is a Rust type: what that is, only the program knows that began the search.
+    pub fn is_of_rust_type(&self) -> bool {
+        self.language == RUST
+    }
+
+    /// The model's language, its files, and how they are read.
+    fn to_read(&self) -> Result<(&'static Language, Sources, Options), Error> {
+        if self.is_of_rust_type() {
+            return Err(Error::RustType(self.model_name().into()));
+        }
+        let mut sources = Sources::default();
+        for (name, text) in &self.files {
+            sources.add(name.as_str(), text.as_str());
+        }
+        let overflow = if self.wraps { Overflow::Wraps } else { Overflow::Fails };
+        let deadlock = match self.deadlock {
+            0 => None,
+            1 => Some(EndRule::Never),
+            _ => Some(EndRule::NeverStuttering),
+        };
+        let claim = match &self.claim {
+            _ if !self.with_claim => ClaimChoice::Leave,
+            None => ClaimChoice::First,
+            Some(name) => ClaimChoice::Named(name.clone()),
+        };
+        let (defines, slots, lossy) = (self.defines.clone(), self.slots, self.lossy);
+        let options = Options { defines, overflow: Some(overflow), deadlock, slots, claim, lossy };
+        let language = Language::from_name(&self.language)
+            .ok_or_else(|| Error::Language(self.language.clone()))?;
+        Ok((language, sources, options))
+    }
+
+    /// Reads the model again, from the text that was kept in `dir`; with what is asked of its runs, if something is.
+    pub fn model(&self, dir: &Path) -> Result<TextModel, Error> {
+        if let Some(watched) = self.watched()? {
+            return Ok(watched.model);
+        }
+        let (language, sources, options) = self.to_read()?;
+        let (model, _) = TextModel::load(language, sources, options)?;
+        let order: Vec<GroupId> = self.order.iter().copied().map(GroupId).collect();
+        let model = model.with_order(&order).map_err(|error| {
+            Error::Open(
+                dir.to_path_buf(),
+                spill::Error::corrupt(JOB, 0, format!("the key order: {error}")),
+            )
+        })?;
+        let (wished, left_off) = (self.wished(), self.left_off());
+        let model = TextModel { wished, left_off, ..model };
+        self.check_digest(&model)?;
+        Ok(model)
+    }
+
+    /// Reads the model again with what is asked of its runs, if something is.
+    pub fn watched(&self) -> Result<Option<Watched>, Error> {
+        let Some((kept, ..)) = self.runs() else { return Ok(None) };
+        let (language, sources, options) = self.to_read()?;
+        let (mut watched, _) = Watched::load(language, sources, options, kept.wanted())?;
+        watched.model.wished = self.wished();
+        watched.model.left_off = self.left_off();
+        self.check_digest(&watched.model)?;
+        Ok(Some(watched))
+    }
+
+    /// How the state space is to be reduced, where that is still to be decided: the search has not begun.
+    pub fn undecided(&self) -> Option<Reduce> {
+        let Wished { reversible, rewritings, linear, symmetry, processes, pruning, .. } =
+            self.wished();
+        let (reversible, steps) = (reversible.map(|(rules, _)| rules), Steps::Auto);
+        let is_open = self.partial_order == UNDECIDED;
+        is_open.then_some(Reduce {
+            reversible,
+            rewritings,
+            linear,
+            symmetry,
+            processes,
+            pruning,
+            steps,
+        })
+    }
+
+    /// How the state space is reduced.
+    pub(super) fn wished(&self) -> Wished {
+        let symmetry = match self.symmetry {
+            0 => None,
+            1 => Some(Effort::Exact),
+            _ => Some(Effort::Fast),
+        };
+        let checks = self.limits(None).checks;
+        let way = Way::of_code(self.partial_order);
+        let rules = |(named, is_checked)| (Rules { named, is_checked }, checks);
+        let reversible = self.reversible.clone().map(rules);
+        let partial_order = way.map(|way| (way, checks));
+        let rewritings = Rewritings::of_code(self.rewritings, checks);
+        let Job { linear, processes, .. } = *self;
+        let runs = self.runs().map(|(_, ended, _)| ended);
+        let pruning = self.pruning(checks);
+        Wished { reversible, rewritings, linear, symmetry, processes, partial_order, pruning, runs }
+    }
+
+    /// What need not be explored, or visited.
+    fn pruning(&self, checks: Checks) -> Pruning {
+        let sense = |is_up| if is_up { Sense::Up } else { Sense::Down };
+        let named = |it: &Vec<(String, bool)>| {
+            it.iter().map(|(name, is_up)| (name.clone(), sense(*is_up))).collect()
+        };
+        Pruning { dominate: self.dominate.as_ref().map(named), checks }
+    }
+
+    /// What it is not reduced by, as that would not pay.
+    pub(super) fn left_off(&self) -> Option<Refused> {
+        let SavedRefusal { name, why } = self.left_off.clone()?;
+        Some(Refused { name, why })
+    }
+
+    fn check_digest(&self, model: &TextModel) -> Result<(), Error> {
+        match model.searched().model().digest() == self.digest {
+            true => Ok(()),
+            false => Err(Error::Understood),
+        }
+    }
+
+    pub(super) fn commit(&self, disk: &dyn Disk) -> spill::Result<()> {
+        spill::commit_value(disk, JOB, FORMAT, self)
+    }
+
+    /// The digest of the model.
+    pub fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+
+    /// Reads the job of the search in `disk`.
+    pub fn load(disk: &dyn Disk) -> spill::Result<Job> {
+        spill::load_value(disk, JOB, FORMAT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::front::dve;
+
+    fn job() -> Job {
+        let text = "byte x; byte y; process P { state a; init a;
+                    trans a -> a { effect x = 5, y = 9; }; } system async;";
+        let mut sources = Sources::default();
+        sources.add("model.dve", text);
+        let (model, _) = TextModel::load(&dve::LANGUAGE, sources, Options::default()).unwrap();
+        let order: Vec<GroupId> = [2, 0, 1].into_iter().map(GroupId).collect();
+        let model = model.with_order(&order).unwrap();
+        Job::new(&model, &model.searched(), &Limits::default(), &Storage::default())
+    }
+
+    #[test]
+    fn a_job_keeps_the_key_order() {
+        let model = job().model(Path::new("d")).unwrap();
+        assert_eq!(model.interp.layout().order, [2, 0, 1].map(GroupId));
+    }
+
+    #[test]
+    fn an_impossible_key_order_is_damage_and_another_one_is_refused() {
+        for order in [vec![], vec![0, 1], vec![0, 1, 1], vec![0, 1, 3], vec![0, 1, 2, 3]] {
+            let error = Job { order, ..job() }.model(Path::new("d")).err().unwrap();
+            let damaged = matches!(error, Error::Open(_, spill::Error::Corrupt { .. }));
+            assert!(damaged, "{error}");
+        }
+        let error = Job { order: vec![0, 1, 2], ..job() }.model(Path::new("d")).err().unwrap();
+        assert!(matches!(error, Error::Understood), "{error}");
+    }
+}
