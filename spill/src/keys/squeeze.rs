@@ -106,6 +106,11 @@ impl Squeeze {
         squeeze
     }
 
+    /// Bytes of a key.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
     /// The number of bits that vary.
     pub(crate) fn bits(&self) -> u32 {
         self.bits

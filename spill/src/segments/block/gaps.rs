@@ -9,6 +9,10 @@ use crate::keys::{Int, Squeeze};
 const LITERAL: u8 = 255;
 /// Slots of the table in which equal gaps meet, at least twice as many as there are gaps.
 const SLOTS: usize = 8192;
+/// The same where a block has few keys: each segment has a table of its own, and that of a thin level should not take longer to
+/// make than to fill.
+const SOME_SLOTS: usize = 1024;
+const FEW_SLOTS: usize = 128;
 /// A gap's number in the table of different gaps, where it has none yet.
 const NONE: u16 = u16::MAX;
 
@@ -41,7 +45,12 @@ struct Slot<I> {
 impl<I: Int> Gaps<I> {
     /// Appends codes, dictionary and literals of the ascending `keys` to `raw`.
     pub(super) fn write(&mut self, squeeze: &Squeeze, keys: &[u8], raw: &mut Vec<u8>) -> Coding {
-        let all = self.number(squeeze, keys);
+        let count = keys.len() / squeeze.width();
+        let all = match 2 * count {
+            ..=FEW_SLOTS => self.number::<FEW_SLOTS>(squeeze, keys),
+            ..=SOME_SLOTS => self.number::<SOME_SLOTS>(squeeze, keys),
+            _ => self.number::<SLOTS>(squeeze, keys),
+        };
         let gap_bytes = all.length().div_ceil(8).max(1) as usize;
         let dictionary = self.dictionary();
         self.literals.clear();
@@ -56,9 +65,11 @@ impl<I: Int> Gaps<I> {
         Coding { code: CODE_GAPS, entries: dictionary.len(), gap_bytes }
     }
 
-    /// Numbers the gaps between `keys`; all bits that occur in them.
-    fn number(&mut self, squeeze: &Squeeze, keys: &[u8]) -> I {
-        self.slots.resize(SLOTS, Slot { gap: I::ZERO, stamp: 0, number: NONE });
+    /// Numbers the gaps between `keys`, by so many slots of the table; all bits that occur in them.
+    fn number<const SLOTS: usize>(&mut self, squeeze: &Squeeze, keys: &[u8]) -> I {
+        if self.slots.len() < SLOTS {
+            self.slots.resize(SLOTS, Slot { gap: I::ZERO, stamp: 0, number: NONE });
+        }
         self.stamp = self.stamp.wrapping_add(1);
         if self.stamp == 0 {
             // After 2^32 blocks, stamps of old could be taken for new.
@@ -69,14 +80,14 @@ impl<I: Int> Gaps<I> {
         self.numbers.clear();
         let Gaps { slots, stamp, different, numbers, .. } = self;
         let slots: &mut [Slot<I>; SLOTS] =
-            slots.as_mut_slice().try_into().expect("the table was just made this large");
+            slots.first_chunk_mut().expect("the table was just made this large");
         let one = I::from_low(1);
         let (mut last, mut all) = (None, I::ZERO);
         squeeze.squeeze(keys, |value: I| {
             let Some(before) = last.replace(value) else { return };
             let gap = value.sub(before).sub(one);
             all = all.or(gap);
-            let mut at = slot_of(gap);
+            let mut at = slot_of::<I, SLOTS>(gap);
             let number = loop {
                 let slot = &mut slots[at];
                 if slot.stamp != *stamp {
@@ -124,7 +135,7 @@ impl<I: Int> Gaps<I> {
 
 /// Where the table is searched for a gap first.
 #[inline(always)]
-fn slot_of<I: Int>(gap: I) -> usize {
+fn slot_of<I: Int, const SLOTS: usize>(gap: I) -> usize {
     (gap.mix() >> (64 - SLOTS.trailing_zeros())) as usize
 }
 
