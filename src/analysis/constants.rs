@@ -5,8 +5,11 @@
 //! that follow.
 
 use crate::ir::walk::{self, Access, Visitor};
-use crate::ir::{Owner, Place, Program, Root, Type, VarId};
-use std::collections::BTreeSet;
+use crate::ir::{
+    ChannelRef, Communication, Expr, ExprKind, Owner, Place, Program, Root, Selector, Stmt,
+    StmtKind, Type, VarId,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The scalar locals of processes that no action stores to. Those who start an instance do, and what it
 /// does when it begins.
@@ -23,6 +26,152 @@ pub fn constants(program: &Program) -> Vec<VarId> {
         is_scalar && variable.owner != Owner::Program && !stores.to.contains(id)
     };
     program.variables.keys().filter(is_constant).collect()
+}
+
+/// Those of some constants that are worth knowing. By some it is told what steps touch, or whether there are such steps: they
+/// are part of an index, tell a channel or a process, are given on, are matched with messages, or are asked about alone.
+/// Others are given as numbers by whoever starts a process, so that they are the same in every run. Of the rest, which are only
+/// compared with variables and stored, it matters little to know them, and there may be as many combinations as runs.
+pub fn telling(program: &Program, constants: &[VarId]) -> Vec<VarId> {
+    let all: BTreeSet<VarId> = constants.iter().copied().collect();
+    let (found, given) = (BTreeSet::new(), BTreeMap::new());
+    let mut telling = Telling { program, all: &all, found, given, whole: false };
+    for action in program.actions.values() {
+        action.guard.iter().for_each(|guard| telling.asked(guard));
+        walk::action(&mut telling, action);
+    }
+    program.functions.values().for_each(|it| walk::body(&mut telling, &it.body));
+    program.processes.values().for_each(|it| walk::body(&mut telling, &it.life.prologue));
+    let is_worth = |it: &VarId| telling.found.contains(it) || telling.given.get(it) == Some(&true);
+    constants.iter().copied().filter(is_worth).collect()
+}
+
+/// Finds constants that tell.
+struct Telling<'c> {
+    program: &'c Program,
+    all: &'c BTreeSet<VarId>,
+    found: BTreeSet<VarId>,
+    /// Of variables that are given something, whether it is always a number.
+    given: BTreeMap<VarId, bool>,
+    /// Whether every constant tells where this is.
+    whole: bool,
+}
+
+impl Telling<'_> {
+    /// Where every constant tells.
+    fn wholly(&mut self, visit: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.whole, true);
+        visit(self);
+        self.whole = before;
+    }
+
+    /// Of what a variable is given.
+    fn given(&mut self, variable: VarId, value: &Expr) {
+        let is_number = matches!(value.kind, ExprKind::Constant(_));
+        *self.given.entry(variable).or_insert(true) &= is_number;
+    }
+
+    /// Of a condition, which may be nothing but a constant.
+    fn asked(&mut self, condition: &Expr) {
+        if self.is_known(condition) {
+            self.wholly(|it| it.expr(condition));
+        }
+    }
+
+    /// Whether an expression is known where the constants are.
+    fn is_known(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Constant(_) | ExprKind::Self_ => true,
+            ExprKind::Read(Place { root: Root::Variable(it), slot: None, path, .. }) => {
+                path.is_empty() && self.all.contains(it)
+            }
+            ExprKind::Unary(_, operand) => self.is_known(operand),
+            ExprKind::Binary(_, left, right) | ExprKind::Same(left, right) => {
+                self.is_known(left) && self.is_known(right)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Visitor for Telling<'_> {
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::If(branches) => {
+                branches.iter().flat_map(|it| &it.0).for_each(|it| self.asked(it));
+                walk::stmt(self, stmt);
+            }
+            StmtKind::While { condition, .. } | StmtKind::Assert { condition, .. } => {
+                self.asked(condition);
+                walk::stmt(self, stmt);
+            }
+            StmtKind::Switch(subject, _) => {
+                self.asked(subject);
+                walk::stmt(self, stmt);
+            }
+            StmtKind::Run { process, arguments, .. } => {
+                let parameters = &self.program.processes[*process].parameters;
+                parameters.iter().zip(arguments).for_each(|(&it, value)| self.given(it, value));
+                self.wholly(|it| walk::stmt(it, stmt));
+            }
+            StmtKind::Call { .. } => self.wholly(|it| walk::stmt(it, stmt)),
+            StmtKind::Assign {
+                target: Place { root: Root::Variable(target), .. }, value, ..
+            } => {
+                self.given(*target, value);
+                walk::stmt(self, stmt);
+            }
+            _ => walk::stmt(self, stmt),
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Same(..)
+                if self.is_known(expr) =>
+            {
+                self.wholly(|it| walk::expr(it, expr));
+            }
+            ExprKind::Read(_) | ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::Same(..) => {
+                walk::expr(self, expr);
+            }
+            ExprKind::Conditional(condition, ..) => {
+                self.asked(condition);
+                walk::expr(self, expr);
+            }
+            _ => self.wholly(|it| walk::expr(it, expr)),
+        }
+    }
+
+    fn place(&mut self, place: &Place, _: Access) {
+        if let Root::Variable(variable) = place.root
+            && self.whole
+            && self.all.contains(&variable)
+        {
+            self.found.insert(variable);
+        }
+        let is_part =
+            place.slot.is_some() || place.path.iter().any(|it| matches!(it, Selector::Index(_)));
+        if is_part {
+            self.wholly(|it| walk::place(it, place));
+        }
+    }
+
+    fn channel(&mut self, channel: &ChannelRef, _: Access) {
+        self.wholly(|it| walk::channel(it, channel));
+    }
+
+    fn communication(&mut self, communication: &Communication) {
+        match communication {
+            Communication::Send { channel, values, .. } => {
+                self.channel(channel, Access::Write);
+                values.iter().for_each(|it| self.expr(it));
+            }
+            Communication::Receive { .. } => {
+                self.wholly(|it| walk::communication(it, communication));
+            }
+        }
+    }
 }
 
 /// What is stored to.
@@ -42,5 +191,58 @@ impl Visitor for Stores {
             }
         }
         walk::place(self, place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::front::{Language, Options};
+    use crate::session::TextModel;
+    use crate::source::Sources;
+
+    /// Those of a process with some body, started so; `i` is always known.
+    fn names(body: &str, starts: &str) -> Vec<String> {
+        let text = format!(
+            "chan q[2] = [1] of {{ byte, byte }}; byte x, y[2];
+            proctype other(byte whose) {{ x = whose + x }}
+            proctype node(byte a; byte b; chan c) {{ byte m; {body} }}
+            init {{ byte i = 1; {starts} }}"
+        );
+        let mut sources = Sources::default();
+        sources.add("model.pml", text.as_str());
+        let language = Language::from_name("promela").unwrap();
+        let model = TextModel::load(language, sources, Options::default()).unwrap().0;
+        let program = model.interp.program();
+        let found = telling(program, &constants(program));
+        let names = found.iter().map(|&it| program.variables[it].name.clone());
+        names.filter(|it| it != "i").collect()
+    }
+
+    #[test]
+    fn constants_tell_where_what_is_touched_or_asked_depends_on_them() {
+        for (body, telling) in [
+            ("x = a; m = b; x != a && b + x > m; q[0]!a,b", &[][..]),
+            ("y[a] = b", &["a"]),
+            ("y[1 - b] = a; m = y[x + a]", &["a", "b"]),
+            ("c!a,b", &["c"]),
+            ("q[b]?m,_", &["b"]),
+            ("q[0]?eval(a),m", &["a"]),
+            ("q[0]?[m,eval(b)]", &["b"]),
+            ("run other(b)", &["b"]),
+            ("if :: a -> skip :: else fi", &["a"]),
+            ("if :: a == 1 && x != b -> skip :: else fi", &["a"]),
+            ("if :: x == (a > b) -> skip :: else fi", &["a", "b"]),
+            ("len(c) > a", &["c"]),
+        ] {
+            let starts = "run node(i, 1 - i, q[i]); run node(1, x, q[0])";
+            assert_eq!(names(body, starts), telling, "{body}");
+        }
+    }
+
+    #[test]
+    fn what_is_given_as_a_number_is_known_in_every_run() {
+        let starts = "run node(1, 0, q[0]); run node(0, x, q[1])";
+        assert_eq!(names("byte own = b; x != a && x != own", starts), ["a"]);
     }
 }

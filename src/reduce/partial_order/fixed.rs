@@ -5,9 +5,10 @@
 //! Where no process of a kind can be started any more, those that live keep their parameters until they
 //! end, in every run out of the state. So what their steps touch is known exactly there, and the
 //! relation can be one of its own for each such *configuration*. This finds what SPIN is told by `xr`
-//! and `xs`.
+//! and `xs`. Parameters that tell nothing of that are left out: there would be a relation for each order in which
+//! processes are numbered, and all of them alike.
 
-use crate::analysis::constants::constants;
+use crate::analysis::constants::{constants, telling};
 use crate::ir::layout::{Cell, CellId};
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{Entity, Layout, LocationId, Owner, ProcessId, Program, Stmt, StmtKind, VarId};
@@ -67,7 +68,7 @@ impl Slot {
 impl Fixed {
     /// What tells the configurations of a program; nothing if there is only one.
     pub fn new(program: &Program, layout: &Layout) -> Option<Fixed> {
-        let constants = constants(program);
+        let constants = telling(program, &constants(program));
         if constants.is_empty() || program.processes.len() > KINDS_MAX {
             return None;
         }
