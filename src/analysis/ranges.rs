@@ -4,6 +4,7 @@
 //! field of a channel's messages, is found by abstract interpretation (Cousot and Cousot 1977):
 //! beginning with the initial values, what every action stores is added, until nothing is new. A
 //! guard narrows what its action reads; where an action runs, what other actions do does not matter.
+//! Only what may come to something else is run again (`pieces`).
 //! When that takes long, intervals grow to the next number of bits at once, since only bits count,
 //! so it comes to an end. The layout then gives a cell only the bits that its values need.
 //!
@@ -11,6 +12,9 @@
 //! their declared ranges, and so do those that are copied whole, which is done bit by bit, and
 //! everything in a program with functions or local variables.
 
+mod pieces;
+
+use self::pieces::{Code, Pieces};
 use crate::ir::interval::{self, Interval, NONE, hull, is_none};
 use crate::ir::layout::Ranges;
 use crate::ir::walk::{self, Visitor};
@@ -21,8 +25,8 @@ use crate::ir::{
 };
 use std::collections::BTreeMap;
 
-/// So many expressions are evaluated before intervals grow by whole bits: some ten milliseconds.
-const PATIENCE: u64 = 1_000_000;
+/// So many expressions are evaluated before intervals grow by whole bits: some milliseconds.
+const PATIENCE: u64 = 200_000;
 
 /// Numbers of processes, and how many there are.
 const PIDS: Interval = (0, 255);
@@ -37,13 +41,8 @@ pub fn ranges(program: &Program) -> Option<Ranges> {
     }
     let mut analysis = Analysis::new(program);
     look.copied.into_iter().for_each(|variable| analysis.variables[variable] = None);
-    loop {
-        analysis.changed = false;
-        analysis.round();
-        if !analysis.changed {
-            return Some(analysis.finish());
-        }
-    }
+    analysis.settle();
+    Some(analysis.finish())
 }
 
 /// Which values an expression of a program has, wherever it is computed: by [where it is](at).
@@ -60,7 +59,8 @@ pub(super) fn ranges_and_values(program: &Program) -> Option<(Ranges, Seen)> {
     let mut analysis = Analysis::new(program);
     (analysis.variables, analysis.channels) = (ranges.variables.clone(), ranges.channels.clone());
     analysis.seen = Some(Seen::new());
-    analysis.round();
+    analysis.settle();
+    debug_assert_eq!(analysis.variables, ranges.variables, "what is known is all there is");
     Some((ranges, analysis.seen.unwrap_or_default()))
 }
 
@@ -105,8 +105,7 @@ struct Analysis<'a> {
     /// Of the scalars of each plain variable.
     variables: Arena<VarId, Option<Interval>>,
     channels: Arena<ChannelId, Vec<Interval>>,
-    /// Whether this round has found anything new.
-    changed: bool,
+    pieces: Pieces<'a>,
     /// Whether processes come and go.
     comes_and_goes: bool,
     /// Expressions evaluated.
@@ -134,7 +133,7 @@ impl<'a> Analysis<'a> {
             program,
             variables: variables.collect(),
             channels: channels.collect(),
-            changed: false,
+            pieces: Pieces::of(program),
             comes_and_goes: program.comes_and_goes(),
             evaluated: 0,
             here: BTreeMap::new(),
@@ -148,25 +147,27 @@ impl<'a> Analysis<'a> {
         Ranges { variables: self.variables, channels: self.channels }
     }
 
-    fn round(&mut self) {
-        let program = self.program;
-        for start in &program.starts {
-            self.begin(&start.parameters);
-            self.run(&start.body);
-        }
-        for process in program.processes.values() {
-            self.begin(&[]);
-            self.run(&process.life.prologue);
-            let pid = match process.life.pid {
-                Pid::In(variable) => Some(variable),
-                Pid::None | Pid::From(_) => None,
-            };
-            pid.into_iter().for_each(|variable| self.give(variable, PIDS));
-        }
-        program.last.into_iter().for_each(|variable| self.give(variable, PIDS));
-        for action in program.actions.values() {
-            self.begin(&action.parameters);
-            self.action(action);
+    /// Runs pieces of code until none would store anything else.
+    fn settle(&mut self) {
+        self.program.last.into_iter().for_each(|variable| self.give(variable, PIDS));
+        while let Some(code) = self.pieces.take() {
+            match code {
+                Code::Start(start) => {
+                    self.begin(&start.parameters);
+                    self.run(&start.body);
+                }
+                Code::Process(process) => {
+                    self.begin(&[]);
+                    self.run(&process.life.prologue);
+                    if let Pid::In(variable) = process.life.pid {
+                        self.give(variable, PIDS);
+                    }
+                }
+                Code::Action(action) => {
+                    self.begin(&action.parameters);
+                    self.action(action);
+                }
+            }
         }
     }
 
@@ -312,8 +313,10 @@ impl<'a> Analysis<'a> {
                     let value = stored(self.value(value), domain, overflow);
                     let sent = self.channels[channel][field];
                     let grown = hull(sent, within(self.grow(sent, value), hull(domain, value)));
-                    self.changed |= grown != sent;
-                    self.channels[channel][field] = grown;
+                    if grown != sent {
+                        self.pieces.channel_changed(channel);
+                        self.channels[channel][field] = grown;
+                    }
                 }
             }
             Communication::Receive { patterns, .. } => {
@@ -339,8 +342,10 @@ impl<'a> Analysis<'a> {
         let Some(variable) = root(place) else { return };
         let known = self.variables[variable].unwrap_or(NONE);
         let grown = within(self.grow(known, value), domain);
-        self.changed |= grown != known;
-        self.variables[variable] = Some(grown);
+        if grown != known {
+            self.pieces.changed(variable);
+            self.variables[variable] = Some(grown);
+        }
         if is_whole(place) {
             self.here.insert(variable, value);
         }

@@ -102,13 +102,17 @@ impl<'p> Collected<'p> {
         }
         let mut row = Vec::new();
         for code in 0..count {
-            let mut left = code;
+            let (mut left, mut is_stored) = (code, true);
             for cell in cells.iter().rev() {
-                let bits = self.layout.cells[*cell].bits;
-                self.layout.set_code(&mut state, *cell, left & ((1 << bits) - 1));
-                left >>= bits;
+                let it = &self.layout.cells[*cell];
+                let own = left & ((1 << it.bits) - 1);
+                is_stored &= own < it.count();
+                self.layout.set_code(&mut state, *cell, own);
+                left >>= it.bits;
             }
-            row.push(self.interp.judges(judged.expr, mover, &names, &state) == Some(!judged.holds));
+            // Judging what is never stored takes long, and most of it is an error.
+            let fails = || self.interp.judges(judged.expr, mover, &names, &state);
+            row.push(is_stored && fails() == Some(!judged.holds));
         }
         Some(self.number(cells, row))
     }
