@@ -46,10 +46,12 @@ impl<I: Int> Gaps<I> {
     /// Appends codes, dictionary and literals of the ascending `keys` to `raw`.
     pub(super) fn write(&mut self, squeeze: &Squeeze, keys: &[u8], raw: &mut Vec<u8>) -> Coding {
         let count = keys.len() / squeeze.width();
-        let all = match 2 * count {
-            ..=FEW_SLOTS => self.number::<FEW_SLOTS>(squeeze, keys),
-            ..=SOME_SLOTS => self.number::<SOME_SLOTS>(squeeze, keys),
-            _ => self.number::<SLOTS>(squeeze, keys),
+        let all = if 2 * count <= FEW_SLOTS {
+            self.number::<FEW_SLOTS>(squeeze, keys)
+        } else if 2 * count <= SOME_SLOTS {
+            self.number::<SOME_SLOTS>(squeeze, keys)
+        } else {
+            self.number::<SLOTS>(squeeze, keys)
         };
         let gap_bytes = all.length().div_ceil(8).max(1) as usize;
         let dictionary = self.dictionary();
