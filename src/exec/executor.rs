@@ -63,6 +63,15 @@ impl<'a> Executor<'a> {
         Executor::Interpreted(interp, "as it was built without a compiler".to_owned())
     }
 
+    /// Another program, run in the same way.
+    pub fn like(&self, interp: &'a Interp) -> Executor<'a> {
+        match self {
+            #[cfg(feature = "jit")]
+            Executor::Compiled(jit) => Executor::compile(interp, Some(jit.limits().memory)),
+            Executor::Interpreted(_, why) => Executor::Interpreted(interp, why.clone()),
+        }
+    }
+
     /// The transition system.
     pub fn model(&self) -> &dyn Model {
         match self {

@@ -86,6 +86,14 @@ impl FirstLevels {
         self.ends.last().copied().unwrap_or_default()
     }
 
+    /// How many of the states of the levels with the later half are such, as a share.
+    pub fn share(&self, is_such: impl Fn(&[u8]) -> bool) -> f64 {
+        let all = self.states();
+        let late = self.ends.iter().copied().rfind(|&end| 2 * end < all).unwrap_or_default();
+        let states = self.states[late * self.width..].chunks_exact(self.width).take(all - late);
+        states.filter(|state| is_such(state)).count() as f64 / (all - late).max(1) as f64
+    }
+
     /// Whether `reduced` puts off steps of more than a state among the first ones and some of all: else
     /// there is nothing to be saved. It is an error if the model fails. Once told to stop it means nothing.
     pub fn puts_off(&self, reduced: &dyn Model, control: &Control) -> Result<bool> {

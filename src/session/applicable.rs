@@ -153,7 +153,7 @@ impl TextModel {
         let first = FirstLevels::of(whole.model(), &limits.checks, &control)?;
         let mut found = Vec::new();
         for Named { name, reduce, kind, subjects } in NAMED {
-            let runs = ready(reduce.rewritings);
+            let (runs, merges) = (ready(reduce.rewritings), reduce.rewritings.merge);
             let searched = alone(reduce, runs);
             let saves = match searched.stack().names(&[kind]).is_empty() {
                 true => Err(match searched.stack().unused().first() {
@@ -161,8 +161,13 @@ impl TextModel {
                     None => "there is nothing in the model for it".into(),
                 }),
                 false => {
-                    let left = first.left(searched.model(), || 0, &control)?;
-                    let left = if first.is_all { left.all } else { left.late };
+                    let left = match merges {
+                        true if !first.is_all => self.left_where_all_stop(&first),
+                        _ => {
+                            let left = first.left(searched.model(), || 0, &control)?;
+                            if first.is_all { left.all } else { left.late }
+                        }
+                    };
                     let (states, is_all) = (first.states(), first.is_all);
                     Ok(Saving { share: 1.0 - left, states, is_all })
                 }
@@ -170,6 +175,14 @@ impl TextModel {
             found.push(Applicable { name, subjects: subjects(self), saves });
         }
         Ok(found)
+    }
+
+    /// The share of the first states at which no process is where none would stop. Merged steps are longer, so that levels
+    /// do not compare.
+    fn left_where_all_stop(&self, first: &FirstLevels) -> f64 {
+        let fused = self.rewritten(Rewritings::MERGE).and_then(Rewritten::fused);
+        let (program, layout) = (self.interp.program(), self.interp.layout());
+        fused.map_or(1.0, |it| first.share(it.stops(program, layout)))
     }
 
     /// The variables of which some values are not told apart.

@@ -11,7 +11,7 @@ use crate::reduce::claim::NeverClaim;
 use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
 use crate::reduce::pruning::Pruning;
 use crate::reduce::reversible::Rules;
-use crate::reduce::rewriting::{ProgramForm, Rewritings};
+use crate::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
 use crate::reduce::symmetry::Effort;
 use crate::reduce::{Kind, Reduction, Refused, Stack, Wished, boxed};
 use crate::search::external::has_room_for_obligations;
@@ -24,6 +24,10 @@ const TRIED: Method = Method::Conditional;
 /// The most that may be left of the states of the first levels for it to be used. If more is left choosing
 /// takes longer than what it saves.
 const LEFT_MAX: f64 = 0.5;
+
+/// The most that may be left of the states of the first levels for processes not to stop where nobody could tell, if steps
+/// are chosen besides. If that does not pay, no more than half may be left.
+const MERGED_MAX: f64 = 0.8;
 
 /// Why it is not used where it would save enough.
 const SLOW: &str = "choosing steps would take longer than what it saves";
@@ -105,8 +109,11 @@ impl Reduce {
 struct Tried<'m> {
     /// What they leave of the first states.
     left: f64,
+    runs: Runnable<'m>,
     stack: Stack<'m>,
     wished: Wished,
+    /// Why steps are not chosen, if they are not.
+    without_order: Option<String>,
 }
 
 impl TextModel {
@@ -126,15 +133,18 @@ impl TextModel {
         }
         let tried = self.tried(&runs, &all, &wished, (limits, storage), control);
         if control.is_stopped() {
-            return self.searched_with(runs, all, wished).undecided();
+            let rewritings = wished.rewritings;
+            return self.searched_with(runs, all, wished).undecided(rewritings);
         }
-        match tried {
-            Ok((stack, wished)) => self.searched_with(runs, stack, wished),
-            Err(why) => {
-                let left_off = Refused { name: TRIED.reduction_name(), why };
-                self.searched_with(runs, all.leaving_off(Some(left_off)), wished)
-            }
-        }
+        let Tried { runs, stack, wished, without_order, .. } = tried.unwrap_or_else(|why| Tried {
+            left: 1.0,
+            runs,
+            stack: all,
+            wished,
+            without_order: Some(why),
+        });
+        let left_off = without_order.map(|why| Refused { name: TRIED.reduction_name(), why });
+        self.searched_with(runs, stack.leaving_off(left_off), wished)
     }
 
     /// The reductions wished for and partial order, or why that cannot be among them.
@@ -172,8 +182,9 @@ impl TextModel {
         }
     }
 
-    /// The reductions with partial order among them or with processes exchanged, whichever leaves less of the first
-    /// states, if that pays; or why it does not. `all` are those without.
+    /// The reductions with partial order among them, or with processes that do not stop where nobody could tell, or both, or
+    /// with processes exchanged, whichever leaves less of the first states, if that pays; or why it does not. `all` are
+    /// those without.
     fn tried<'m>(
         &'m self,
         runs: &Runnable<'m>,
@@ -181,40 +192,68 @@ impl TextModel {
         wished: &Wished,
         (limits, storage): (&Limits, &Storage),
         control: &Control,
-    ) -> Result<(Stack<'m>, Wished), String> {
+    ) -> Result<Tried<'m>, String> {
         if wished.reversible.is_some() {
             return Err("where rules are undone no steps are put off".into());
         }
         if wished.pruning.is_wished() {
             return Err("where states are left out no steps are put off".into());
         }
-        let failed = |error: spill::Error| format!("it cannot be tried: {error}");
         let whole = all.over(runs.executor.clone().into_model());
-        let checks = limits.checks;
-        let first = FirstLevels::of(&*whole, &checks, control).map_err(failed)?;
-        match first.states() {
-            _ if control.is_stopped() => return Err("there was no time to try it".into()),
-            _ if first.is_violated && limits.stop_on_violation => {
-                return Err("something is violated in the first states".into());
-            }
-            1 if first.is_all => return Err("there is only one state".into()),
-            states if first.is_all => {
-                return Err(format!("there are only {} states", grouped(states as u64)));
-            }
-            _ if first.are_few() => {
-                return Err("the first levels are too large to be tried".into());
-            }
-            _ => {}
-        }
+        let first = first_levels(&*whole, limits, control)?;
         let alike = self.tried_processes(runs, all, wished, (&first, control))?;
-        let room = (&*whole, storage);
-        let chosen = self.tried_order(runs, (all, room), wished, (checks, &first, control));
-        let best = match (alike, chosen) {
-            (Some(alike), Ok(chosen)) if alike.left < chosen.left => alike,
-            (Some(alike), Err(_)) => alike,
-            (_, chosen) => chosen?,
+        let room = (limits, storage);
+        let chosen = match self.tried_merged(runs, wished, room, (&first, control)) {
+            Some(merged) => merged,
+            None => {
+                let of = (all, (&*whole, storage));
+                self.tried_order(runs, of, wished, (limits.checks, &first, control))
+            }
         };
-        Ok((best.stack, best.wished))
+        match (alike, chosen) {
+            (Some(alike), Ok(chosen)) if alike.left < chosen.left => Ok(alike),
+            (Some(alike), Err(_)) => Ok(alike),
+            (_, chosen) => chosen,
+        }
+    }
+
+    /// The reductions with processes that do not stop where nobody could tell, and with partial order if that pays there; or why
+    /// neither does. None if they nearly always stop, or few passes over the program are asked for: then there is no other one.
+    fn tried_merged<'m>(
+        &'m self,
+        runs: &Runnable<'m>,
+        wished: &Wished,
+        (limits, storage): (&Limits, &Storage),
+        (first, control): (&FirstLevels, &Control),
+    ) -> Option<Result<Tried<'m>, String>> {
+        if wished.rewritings != Rewritings::ALIKE || TextModel::refuse_large(runs).is_err() {
+            return None;
+        }
+        let rewritings = Rewritings { merge: true, ..wished.rewritings };
+        let fused = self.rewritten(rewritings).and_then(Rewritten::fused)?;
+        let form = self.form(rewritings);
+        // What is left of a whole search is what nobody passes through.
+        let share = first.share(fused.stops(form.interp().program(), form.interp().layout()));
+        if share > MERGED_MAX {
+            return None;
+        }
+        let runs = Runnable::new(form, |it| runs.executor.like(it));
+        let wished = Wished { rewritings, ..wished.clone() };
+        let all = Stack::of(form, wished.clone(), || runs.executor.selective());
+        let whole = all.over(runs.executor.clone().into_model());
+        let chosen = first_levels(&*whole, limits, control).and_then(|first| {
+            let of = (&all, (&*whole, storage));
+            self.tried_order(&runs, of, &wished, (limits.checks, &first, control))
+        });
+        drop(whole);
+        Some(match chosen {
+            Ok(chosen) => Ok(Tried { left: share * chosen.left, ..chosen }),
+            Err(why) if share <= LEFT_MAX => {
+                let without_order = Some(why);
+                Ok(Tried { left: share, runs, stack: all, wished, without_order })
+            }
+            Err(why) => Err(why),
+        })
     }
 
     /// The reductions with processes exchanged among them, if nothing else is symmetric and that pays.
@@ -238,7 +277,8 @@ impl TextModel {
         let left = first.left(&*reduced, || 0, control);
         let left =
             left.map(|it| it.late).map_err(|error| format!("it cannot be tried: {error}"))?;
-        Ok((left <= LEFT_MAX).then_some(Tried { left, stack, wished }))
+        let runs = runs.clone();
+        Ok((left <= LEFT_MAX).then_some(Tried { left, runs, stack, wished, without_order: None }))
     }
 
     /// The reductions with partial order among them, by the first proviso by which that pays; or why it does not.
@@ -270,7 +310,8 @@ impl TextModel {
             // The other proviso may save more at first and less in the end.
             if left.late <= LEFT_MAX {
                 let wished = Wished { partial_order: Some(way), ..wished.clone() };
-                return Ok(Tried { left: left.late, stack, wished });
+                let (left, runs) = (left.late, runs.clone());
+                return Ok(Tried { left, runs, stack, wished, without_order: None });
             }
             least = Some(least.map_or(left.late, |it| it.min(left.late)));
             // The other proviso would come to the same.
@@ -311,6 +352,26 @@ impl TextModel {
         let reduced = stack.over(executor.clone().into_model());
         let left = first.left(&*reduced, || choosing.looked(), control).map_err(failed)?;
         Ok((left, stack))
+    }
+}
+
+/// The first levels of a model, if they say anything of the rest; or why not.
+fn first_levels(
+    whole: &dyn Model,
+    limits: &Limits,
+    control: &Control,
+) -> Result<FirstLevels, String> {
+    let failed = |error: spill::Error| format!("it cannot be tried: {error}");
+    let first = FirstLevels::of(whole, &limits.checks, control).map_err(failed)?;
+    match first.states() {
+        _ if control.is_stopped() => Err("there was no time to try it".into()),
+        _ if first.is_violated && limits.stop_on_violation => {
+            Err("something is violated in the first states".into())
+        }
+        1 if first.is_all => Err("there is only one state".into()),
+        states if first.is_all => Err(format!("there are only {} states", grouped(states as u64))),
+        _ if first.are_few() => Err("the first levels are too large to be tried".into()),
+        _ => Ok(first),
     }
 }
 

@@ -1,6 +1,7 @@
 //! A model as it is searched, and what there is to tell of it.
 
 use crate::exec::{Compiled, Model};
+use crate::reduce::rewriting::Rewritings;
 use crate::reduce::{Refused, Stack, Wished};
 use crate::report::Scope;
 use crate::source::Sources;
@@ -42,9 +43,9 @@ impl<'m> Searched<'m> {
         self.wished.clone()
     }
 
-    /// The same, where it is still to be decided how steps are chosen.
-    pub(super) fn undecided(self) -> Searched<'m> {
-        Searched { is_undecided: true, ..self }
+    /// The same, where it is still to be decided how steps are chosen, and by what of these the program is rewritten.
+    pub(super) fn undecided(self, rewritings: Rewritings) -> Searched<'m> {
+        Searched { wished: Wished { rewritings, ..self.wished }, is_undecided: true, ..self }
     }
 
     /// Whether it is still to be decided how steps are chosen: a search of it is not to begin.

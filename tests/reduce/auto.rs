@@ -207,6 +207,56 @@ fn a_search_that_goes_on_keeps_what_was_decided() {
     }
 }
 
+/// Processes that compute by themselves between two looks at what they share, and some that count by themselves.
+fn computing(counts: &str) -> TextModel {
+    let process = |name: &str| {
+        format!(
+            "process {name} {{ int j; state a, b, c, d; init a; trans
+            a -> b {{ effect j = x % 7; }}, b -> c {{ effect j = (j * 3) % 7; }}, c -> d {{ effect j = (j + 1) % 7; }},
+            d -> a {{ effect x = (x + j + 1) % 200; }}; }}"
+        )
+    };
+    let [p, q] = ["P", "Q"].map(process);
+    let watched = "process W { state a; init a; assert a: x < 200; }";
+    model("dve", &format!("int x; {p} {q} {watched} {counts} system async;"))
+}
+
+/// Where nobody can tell whether processes stop, they do not: by itself if that leaves half, and beside partial order. It is
+/// kept, and decided later in the same way.
+#[test]
+fn processes_do_not_stop_where_that_pays() {
+    let counting = "int y; int z;
+        process R { state a; init a; trans a -> a { guard y < 6; effect y = y + 1; }; }
+        process S { state a; init a; trans a -> a { guard z < 6; effect z = z + 1; }; }";
+    let folder = tempfile::tempdir().unwrap();
+    for (name, counts, with_order) in [("alone", "", false), ("both", counting, true)] {
+        let model = computing(counts);
+        let runs = model.runnable(Rewritings::ALIKE, |it| Executor::new(it, Exec::Jit));
+        let search = (&Limits::default(), &Storage::default());
+        let searched = model.reduced(runs, Reduce::AUTO, search, &Control::default());
+        assert!(searched.wished().rewritings.merge, "{name}");
+        assert_eq!(searched.stack().left_off().is_none(), with_order, "{name}");
+        let check = || Check::of_text(&model).memory(256 << 20);
+        let whole = check().reduce(Reduce::NONE).run().unwrap();
+        let auto = || check().reduce(Reduce::AUTO);
+        let expected = auto().run().unwrap();
+        assert!(4 * expected.states() < whole.states() + 4, "{name}");
+        assert_eq!(expected.verdict(), whole.verdict(), "{name}");
+        let none = std::time::Duration::ZERO;
+        for (at, stop) in [(0, None), (50, Some(50))] {
+            let dir = folder.path().join(format!("{name}-{at}"));
+            let stopped = match stop {
+                None => auto().dir(&dir).max_time(none).run().unwrap(),
+                Some(states) => auto().dir(&dir).max_states(states).run().unwrap(),
+            };
+            assert_eq!(stopped.verdict(), spillway::search::Verdict::Incomplete, "{name}");
+            drop(stopped);
+            let found = auto().dir(&dir).run().unwrap();
+            assert_eq!(found.outcome(), expected.outcome(), "{name}, stopped at {at}");
+        }
+    }
+}
+
 /// Told to stop before it was decided, a search decides when it goes on.
 #[test]
 fn what_was_not_decided_is_decided_later() {

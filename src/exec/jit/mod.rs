@@ -128,6 +128,11 @@ impl<'a> Jit<'a> {
         Ok(Jit { interp, code, limits, numbered: OnceLock::new() })
     }
 
+    /// What it was compiled within.
+    pub fn limits(&self) -> CompileLimits {
+        self.limits
+    }
+
     /// What compiling gave.
     pub fn compiled(&self) -> Compiled {
         let Code { time, bytes, interpreted, .. } = self.code;

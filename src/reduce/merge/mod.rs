@@ -34,6 +34,7 @@ use super::{Kept, Preserved};
 use crate::analysis::access::Table;
 use crate::analysis::local::LocalActions;
 use crate::exec::Interp;
+use crate::ir::layout::CellId;
 use crate::ir::{
     Action, ActionsAt, Communication, EndRule, Layout, LocationId, ProcessId, Program,
     PropertyKind, StmtKind, Turn,
@@ -83,6 +84,18 @@ impl Fused {
     /// The locations at which a process does not stop that comes there.
     pub fn locations(&self) -> impl Iterator<Item = (ProcessId, LocationId)> {
         self.passed.iter().copied()
+    }
+
+    /// Whether no process is at such a location in a state of the program, so that the state is not passed through.
+    pub fn stops<'p>(&'p self, program: &'p Program, layout: &'p Layout) -> impl Fn(&[u8]) -> bool {
+        let cells = self.passed.iter().flat_map(|&(process, location)| {
+            // Where slots can be free, that is the first of the values.
+            let value = i64::from(location.0) + i64::from(program.processes[process].has_slots());
+            let slots = 0..program.slots(process);
+            slots.map(move |slot| (layout.locations[process].in_slot(slot), value))
+        });
+        let cells: Vec<(CellId, i64)> = cells.collect();
+        move |state| cells.iter().all(|&(cell, value)| layout.get(state, cell) != Some(value))
     }
 
     /// The states of the program as written that one step comes through from one of them, which is left out, to one that
