@@ -24,6 +24,10 @@ pub(super) struct Asking {
     enabled: Rows,
     /// And where it is not.
     disabled: Rows,
+    /// Of each fact the members of which it is asked where they are not enabled.
+    waiting: Rows,
+    /// The facts that are asked for where nothing is enabled.
+    all: Vec<u64>,
     /// The facts that tell where movers are, which are asked for in each state.
     movers: Vec<u64>,
 }
@@ -38,6 +42,8 @@ impl Asking {
             begins: vec![0],
             enabled: Rows::new(members, facts),
             disabled: Rows::new(members, facts),
+            waiting: Rows::new(facts, members),
+            all: vec![0; relation.facts.words()],
             movers: vec![0; relation.facts.words()],
         };
         for (mover, here) in relation.movers.iter().enumerate() {
@@ -51,6 +57,8 @@ impl Asking {
         {
             for fact in waits.iter().filter_map(|it| it.fact) {
                 bits::insert(asking.disabled.row_mut(member), fact);
+                bits::insert(asking.waiting.row_mut(fact), member);
+                bits::insert(&mut asking.all, fact);
                 bits::insert(asking.by_fact.row_mut(fact), member);
             }
             for fact in sometimes.iter().filter_map(|it| it.unless) {
@@ -68,11 +76,17 @@ impl Asking {
 
     /// Makes `facts` those that are asked for where this is enabled.
     pub fn asked(&self, enabled: &[u64], facts: &mut [u64]) {
-        facts.copy_from_slice(&self.movers);
-        for member in 0..self.begins.len() - 1 {
-            let is_enabled = member / bits::WORD_BITS < enabled.len() && bits::has(enabled, member);
-            let rows = if is_enabled { &self.enabled } else { &self.disabled };
-            bits::extend(facts, rows.row(member));
+        facts.copy_from_slice(&self.all);
+        for member in bits::members(enabled) {
+            for fact in bits::members(self.disabled.row(member)) {
+                // Of watchers, which are behind the instances, none is enabled.
+                let (own, watching) = self.waiting.row(fact).split_at(enabled.len());
+                if bits::is_within(own, enabled) && watching.iter().all(|&it| it == 0) {
+                    bits::take_out(facts, fact);
+                }
+            }
         }
+        bits::members(enabled).for_each(|it| bits::extend(facts, self.enabled.row(it)));
+        bits::extend(facts, &self.movers);
     }
 }

@@ -59,7 +59,10 @@ impl Outlook {
                 bits::insert(&mut self.words, seed);
             }
         }
-        asking.asked(enabled, &mut self.words[self.instances..]);
+        // Where all is taken nothing is asked.
+        if !bits::is_within(enabled, self.drawing()) {
+            asking.asked(enabled, &mut self.words[self.instances..]);
+        }
     }
 
     /// Whether an instance draws in all that is enabled; those before it are known.
