@@ -473,6 +473,7 @@ impl CheckArgs {
             },
             stop_on_violation: !self.keep_going,
             max_states: self.run.max_states,
+            shortest: self.shortest,
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::front::ClaimChoice;
 use crate::reduce::Refused;
 use crate::search::checkpoint::Saved;
 use crate::search::lasso::{ProbeLimits, Probed};
-use crate::search::{Control, MemoryPlan, Storage};
+use crate::search::{Control, Limits, MemoryPlan, Storage};
 use crate::session::{
     Answer, Budget, Contents, Directory, Error, Fairness, Going, Job, Judged, Pursued, Pursuit,
     Reduce, Searched, Swept, TextModel, Wanted, Watched,
@@ -115,8 +115,9 @@ fn search(
     reduce::useless(args, &searched).iter().for_each(|it| warn(format!("warning: {it}")));
     let judged = Judged::new(&watched, (&product, &searched), &executor, fairness)?;
     let judged = judged.for_shortest(all_steps);
-    let (storage, limits) = (Storage::default(), Watched::limits(args.run.max_states));
-    let job = Job::of_runs(&watched, fairness, &limits, &storage).for_shortest(args.shortest);
+    let storage = Storage::default();
+    let limits = Limits { shortest: args.shortest, ..Watched::limits(args.run.max_states) };
+    let job = Job::of_runs(&watched, fairness, &limits, &storage);
     // Also where no directory comes to be needed, nor as much memory.
     planned(&watched, &searched, (budget, &storage))?;
     args.dir.as_deref().map_or(Ok(()), |dir| Directory::refuse_if_used(dir, &job))?;

@@ -101,7 +101,7 @@ fn begin(
     let (storage, width) = (storage::wanted(args, searched.model())?, searched.model().width());
     let plan = budget.plan(&model, storage.stored_width(searched.model()))?;
     check_room(&storage, &plan, width)?;
-    let job = Job::new(&model, &searched, &limits, &storage).for_shortest(args.shortest);
+    let job = Job::new(&model, &searched, &limits, &storage);
     let wished = searched.wished();
     let unreduced = again.map(|runs| model.unreduced(runs, wished, (&limits, &storage)));
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
@@ -138,8 +138,7 @@ pub(super) fn resume(
         None => model.searched_by(runs),
         Some(reduce) => {
             let searched = model.reduced(runs, reduce, (&limits, &storage), &control);
-            let decided = Job::new(&model, &searched, &limits, &storage);
-            directory.decide(&decided.for_shortest(job.wants_shortest()))?;
+            directory.decide(&Job::new(&model, &searched, &limits, &storage))?;
             searched
         }
     };

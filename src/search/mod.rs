@@ -47,11 +47,14 @@ pub struct Limits {
     pub stop_on_violation: bool,
     /// Stop, resumably, at the end of the level that reaches this many states.
     pub max_states: Option<u64>,
+    /// Whether a shortest counterexample is wanted, though steps may be put off.
+    pub shortest: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { checks: Checks::default(), stop_on_violation: true, max_states: None }
+        let checks = Checks::default();
+        Limits { checks, stop_on_violation: true, max_states: None, shortest: false }
     }
 }
 

@@ -38,7 +38,6 @@ pub struct Check<'m> {
     storage: Storage,
     /// If that is said: else as the model wishes.
     reduce: Option<Reduce>,
-    shortest: bool,
     dir: Option<PathBuf>,
     disk_limit: Option<u64>,
     checkpoint_every: Duration,
@@ -109,7 +108,6 @@ impl<'m> Check<'m> {
             limits: Limits::default(),
             storage: Storage::default(),
             reduce: None,
-            shortest: false,
             dir: None,
             disk_limit,
             checkpoint_every,
@@ -200,7 +198,7 @@ impl<'m> Check<'m> {
     /// Searches on after a violation that was found with steps put off, without that, for one after fewer
     /// steps.
     pub fn shortest(mut self) -> Self {
-        self.shortest = true;
+        self.limits.shortest = true;
         self
     }
 
@@ -258,7 +256,7 @@ impl<'m> Check<'m> {
                 let how = How::of(self.reduce.clone(), decided);
                 let by = how.rewritings(model).looking_for(limits.checks);
                 let runs = model.runnable(by, |it| budget.executor(it));
-                let again = self.shortest.then(|| runs.clone());
+                let again = limits.shortest.then(|| runs.clone());
                 let wanted = (limits, storage);
                 let ready = text(model, (runs, budget), wanted, how, control)?;
                 unreduced = again.map(|it| model.unreduced(it, ready.0.wished(), wanted));
@@ -268,7 +266,6 @@ impl<'m> Check<'m> {
                 rust((it.model)(state_bytes), it.name.clone(), budget, limits, storage)?
             }
         };
-        let job = job.for_shortest(self.shortest);
         check_room(storage, &plan, searched.model().width())?;
         let (directory, saved) = match dir {
             Some(path) if goes_on => Directory::go_on(path, &job, *disk_limit)?,

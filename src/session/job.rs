@@ -145,7 +145,7 @@ impl Job {
             digest: searched.model().digest(),
             checks: [deadlock, assertions, invariants, faults, claims],
             keep_going: !limits.stop_on_violation,
-            shortest: false,
+            shortest: limits.shortest,
             runs: None,
             storage: storage.saved(),
         }
@@ -176,15 +176,10 @@ impl Job {
             digest: model.digest(),
             checks: [deadlock, assertions, invariants, faults, claims],
             keep_going: !limits.stop_on_violation,
-            shortest: false,
+            shortest: limits.shortest,
             runs: None,
             storage: storage.saved(),
         }
-    }
-
-    /// The same, where a shortest counterexample is wanted or not.
-    pub fn for_shortest(self, shortest: bool) -> Job {
-        Job { shortest, ..self }
     }
 
     /// The job of finding out whether runs of a model have a property.
@@ -238,6 +233,7 @@ impl Job {
             checks: Checks { deadlock, assertions, invariants, faults, claims },
             stop_on_violation: !self.keep_going,
             max_states,
+            shortest: self.shortest,
         }
     }
 

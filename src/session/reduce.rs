@@ -218,7 +218,8 @@ impl TextModel {
     }
 
     /// The reductions with processes that do not stop where nobody could tell, and with partial order if that pays there; or why
-    /// neither does. None if they nearly always stop, or few passes over the program are asked for: then there is no other one.
+    /// neither does. None if they nearly always stop, or few passes over the program are asked for: then there is no other one; or
+    /// if a shortest counterexample is.
     fn tried_merged<'m>(
         &'m self,
         runs: &Runnable<'m>,
@@ -226,7 +227,9 @@ impl TextModel {
         (limits, storage): (&Limits, &Storage),
         (first, control): (&FirstLevels, &Control),
     ) -> Option<Result<Tried<'m>, String>> {
-        if wished.rewritings != Rewritings::ALIKE || TextModel::refuse_large(runs).is_err() {
+        // Levels of merged steps do not tell how long a shortest counterexample is at most.
+        let is_wanted = wished.rewritings == Rewritings::ALIKE && !limits.shortest;
+        if !is_wanted || TextModel::refuse_large(runs).is_err() {
             return None;
         }
         let rewritings = Rewritings { merge: true, ..wished.rewritings };

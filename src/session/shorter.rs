@@ -34,6 +34,7 @@ impl TextModel {
         let wished = Wished { partial_order: None, reversible: None, ..wished };
         let decided = Decided { wished, left_off: None, is_open: false };
         let searched = self.reduced_as(runs, decided);
+        let limits = &Limits { shortest: false, ..limits.clone() };
         let job = Job::new(self, &searched, limits, storage);
         Unreduced { searched, about: self.about(limits), job }
     }

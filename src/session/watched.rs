@@ -223,7 +223,7 @@ impl Watched {
     /// follows.
     pub fn limits(max_states: Option<u64>) -> Limits {
         let checks = Checks { claims: true, ..Checks::NONE };
-        Limits { checks, stop_on_violation: true, max_states }
+        Limits { checks, max_states, ..Limits::default() }
     }
 
     /// The same, where this is said of runs that end, and the product is reduced so: by passes over the program, and by

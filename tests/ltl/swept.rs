@@ -132,8 +132,12 @@ impl Subject<'_> {
         tell: &mut dyn FnMut(&'static str),
     ) -> Result<()> {
         let (model, plan, control) = (self.model, means.plan(self.model.width()), means.control());
-        let limits =
-            |max_states| Limits { checks: Checks::NONE, stop_on_violation: false, max_states };
+        let limits = |max_states| Limits {
+            checks: Checks::NONE,
+            stop_on_violation: false,
+            max_states,
+            ..Limits::default()
+        };
         let mut most = Some(means.reached).filter(|&it| it < u64::MAX);
         loop {
             let metered = Arc::new(Metered::new(disk.clone(), None)?);

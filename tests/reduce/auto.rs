@@ -242,6 +242,12 @@ fn processes_do_not_stop_where_that_pays() {
         let expected = auto().run().unwrap();
         assert!(4 * expected.states() < whole.states() + 4, "{name}");
         assert_eq!(expected.verdict(), whole.verdict(), "{name}");
+        // Levels of longer steps are no bound for a shortest counterexample.
+        let runs = model.runnable(Rewritings::ALIKE, |it| Executor::new(it, Exec::Jit));
+        let shortest = Limits { shortest: true, ..Limits::default() };
+        let search = (&shortest, &Storage::default());
+        let searched = model.reduced(runs, Reduce::AUTO, search, &Control::default());
+        assert!(!searched.wished().rewritings.merge, "{name}");
         let none = std::time::Duration::ZERO;
         for (at, stop) in [(0, None), (50, Some(50))] {
             let dir = folder.path().join(format!("{name}-{at}"));

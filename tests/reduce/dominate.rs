@@ -291,7 +291,7 @@ fn violated(model: &TextModel, checks: &Checks, outcome: &Outcome) -> BTreeMap<V
 /// that what it finds can be told. Gives the states of both.
 fn compared(language: &str, text: &str, checks: Checks) -> Result<(u64, u64), String> {
     let model = load(language, text);
-    let limits = Limits { checks, stop_on_violation: false, max_states: None };
+    let limits = Limits { checks, stop_on_violation: false, ..Limits::default() };
     let whole = memory::search(model.searched().model(), &limits).unwrap();
     let expected = violated(&model, &checks, &whole);
     let model = dominated(model, checks);

@@ -36,7 +36,7 @@ fn compared(
     checks: Checks,
 ) -> Result<(u64, u64), String> {
     let model = load(language, text);
-    let limits = Limits { checks, stop_on_violation: false, max_states: None };
+    let limits = Limits { checks, stop_on_violation: false, ..Limits::default() };
     let search = |model: &TextModel| memory::search(model.searched().model(), &limits).unwrap();
     let whole = search(&model);
     let model = model.with_rewritings(by);
@@ -301,7 +301,7 @@ fn random_models_are_found_as_they_are() {
             let model = load("dve", &text);
             sliced += usize::from(removed(&model, checks) > 0);
             fewer += usize::from(left < whole);
-            let limits = Limits { checks, stop_on_violation: true, max_states: None };
+            let limits = Limits { checks, stop_on_violation: true, ..Limits::default() };
             let found = memory::search(model.searched().model(), &limits).unwrap();
             violated += usize::from(found.verdict == Verdict::Violated);
         }

@@ -178,6 +178,7 @@ pub const ALL: Limits = Limits {
     },
     stop_on_violation: false,
     max_states: None,
+    shortest: false,
 };
 
 /// What was found, and how deep.
