@@ -271,6 +271,9 @@ pub struct CheckArgs {
     /// and the like, for a shortest run
     #[arg(long, conflicts_with = "keep_going")]
     pub shortest: bool,
+    /// Do not count how often each action is taken, nor tell which never was
+    #[arg(long)]
+    pub no_coverage: bool,
     /// How the variables are ordered in the stored states; the counts do not depend on it
     #[arg(long, value_enum, default_value_t)]
     pub key_order: KeyOrderArg,
@@ -474,6 +477,7 @@ impl CheckArgs {
             stop_on_violation: !self.keep_going,
             max_states: self.run.max_states,
             shortest: self.shortest,
+            coverage: !self.no_coverage,
         }
     }
 }

@@ -117,7 +117,7 @@ fn applicable(found: &[Applicable]) -> String {
 /// How a search would share out its memory.
 fn memory(args: &ExplainArgs, searched: &Searched) -> String {
     let (memory, threads, exec) = (args.memory, args.threads, Exec::Jit);
-    let budget = Budget { memory, threads, exec, goes_on: false };
+    let budget = Budget { memory, threads, exec, goes_on: false, counts: true };
     let model = searched.model();
     let storage = Storage::default();
     let plan = budget.share_out(storage.stored_width(model));

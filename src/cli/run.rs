@@ -88,7 +88,7 @@ fn begin(
     about.scope.unchecked.retain(|it| Some(it.name.as_str()) != known);
     refuse_nothing(&about)?;
     trail::refuse(args.run.spin_trail.as_deref(), &model)?;
-    let budget = args.run.budget(false);
+    let budget = Budget { counts: limits.coverage, ..args.run.budget(false) };
     let by = wanted.rewritings.looking_for(limits.checks);
     let runs = model.runnable(by, |it| executor(it, budget));
     let (control, again) = (control(&args.run), args.shortest.then(|| runs.clone()));
@@ -129,7 +129,8 @@ pub(super) fn resume(
     let model = job.model(&args.dir)?;
     trail::refuse(args.run.spin_trail.as_deref(), &model)?;
     let limits = job.limits(args.run.max_states);
-    let (budget, control) = (args.run.budget(true), control(&args.run));
+    let budget = Budget { counts: limits.coverage, ..args.run.budget(true) };
+    let control = control(&args.run);
     let about = model.about(&limits);
     let runs = model.runnable(model.wished.rewritings, |it| executor(it, budget));
     let storage = job.storage(&args.dir, model.searched().model().width())?;

@@ -111,7 +111,7 @@ pub(super) fn with_found(
 /// What there is to trace the ways of a search of so many states in.
 pub(super) fn budget(memory: u64, states: u64) -> Budget {
     let exec = if states < COMPILED_MIN { Exec::Interp } else { Exec::Jit };
-    Budget { memory, threads: None, exec, goes_on: true }
+    Budget { memory, threads: None, exec, goes_on: true, counts: false }
 }
 
 /// What ways are looked for with in the search in a directory.

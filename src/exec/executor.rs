@@ -33,25 +33,26 @@ pub enum Executor<'a> {
 impl<'a> Executor<'a> {
     /// Prepares a program to be run as asked for, or by the interpreter.
     pub fn new(interp: &'a Interp, wanted: Exec) -> Executor<'a> {
-        Executor::of(interp, wanted, None)
+        Executor::of(interp, wanted, (None, true))
     }
 
-    /// The same; compiling takes about so many bytes of memory at most.
-    pub fn within(interp: &'a Interp, wanted: Exec, memory: u64) -> Executor<'a> {
-        Executor::of(interp, wanted, Some(memory))
+    /// The same; compiling takes about so many bytes of memory at most, and it is said whether compiled code counts how
+    /// often each action is taken.
+    pub fn within(interp: &'a Interp, wanted: Exec, memory: u64, counts: bool) -> Executor<'a> {
+        Executor::of(interp, wanted, (Some(memory), counts))
     }
 
-    fn of(interp: &'a Interp, wanted: Exec, memory: Option<u64>) -> Executor<'a> {
+    fn of(interp: &'a Interp, wanted: Exec, within: (Option<u64>, bool)) -> Executor<'a> {
         match wanted {
             Exec::Interp => Executor::Interpreted(interp, "as asked for".to_owned()),
-            Exec::Jit => Executor::compile(interp, memory),
+            Exec::Jit => Executor::compile(interp, within),
         }
     }
 
     #[cfg(feature = "jit")]
-    fn compile(interp: &'a Interp, memory: Option<u64>) -> Executor<'a> {
+    fn compile(interp: &'a Interp, (memory, counts): (Option<u64>, bool)) -> Executor<'a> {
         let default = CompileLimits::default();
-        let limits = CompileLimits { memory: memory.unwrap_or(default.memory), ..default };
+        let limits = CompileLimits { memory: memory.unwrap_or(default.memory), counts, ..default };
         match Jit::within(interp, limits) {
             Ok(jit) => Executor::Compiled(Arc::new(jit)),
             Err(refused) => Executor::Interpreted(interp, refused.reason),
@@ -59,7 +60,7 @@ impl<'a> Executor<'a> {
     }
 
     #[cfg(not(feature = "jit"))]
-    fn compile(interp: &'a Interp, _: Option<u64>) -> Executor<'a> {
+    fn compile(interp: &'a Interp, _: (Option<u64>, bool)) -> Executor<'a> {
         Executor::Interpreted(interp, "as it was built without a compiler".to_owned())
     }
 
@@ -67,7 +68,10 @@ impl<'a> Executor<'a> {
     pub fn like(&self, interp: &'a Interp) -> Executor<'a> {
         match self {
             #[cfg(feature = "jit")]
-            Executor::Compiled(jit) => Executor::compile(interp, Some(jit.limits().memory)),
+            Executor::Compiled(jit) => {
+                let CompileLimits { memory, counts, .. } = jit.limits();
+                Executor::compile(interp, (Some(memory), counts))
+            }
             Executor::Interpreted(_, why) => Executor::Interpreted(interp, why.clone()),
         }
     }

@@ -1,6 +1,7 @@
 //! What expanding states produces: candidates, tallies and findings.
 
-use crate::ir::ArithmeticError;
+use super::ActionCounts;
+use crate::ir::{ActionId, ArithmeticError};
 use spill::Result;
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
@@ -27,6 +28,7 @@ pub struct Expansion<'a> {
     left_out: u64,
     put_off: u64,
     passed: u64,
+    taken: ActionCounts,
     findings: Findings,
 }
 
@@ -43,6 +45,8 @@ pub struct Collected {
     pub put_off: u64,
     /// How many states were run through, each as often as it was, since they need not be stored.
     pub passed: u64,
+    /// How often each action was taken, where the model counts that.
+    pub taken: ActionCounts,
     /// What was found wrong.
     pub findings: Findings,
 }
@@ -64,6 +68,18 @@ impl Expansion<'_> {
         width: usize,
         buffer: &mut Vec<u8>,
         limit: usize,
+        on_full: impl FnMut(&mut Vec<u8>) -> Result<()>,
+        run: impl FnOnce(&mut Expansion),
+    ) -> Result<Collected> {
+        Expansion::counting_on(ActionCounts::default(), width, buffer, limit, on_full, run)
+    }
+
+    /// The same, adding to these counts of actions.
+    fn counting_on(
+        taken: ActionCounts,
+        width: usize,
+        buffer: &mut Vec<u8>,
+        limit: usize,
         mut on_full: impl FnMut(&mut Vec<u8>) -> Result<()>,
         run: impl FnOnce(&mut Expansion),
     ) -> Result<Collected> {
@@ -78,18 +94,20 @@ impl Expansion<'_> {
             left_out: 0,
             put_off: 0,
             passed: 0,
+            taken,
             findings,
         };
         run(&mut out);
-        let Expansion { failed, transitions, left_out, put_off, passed, findings, .. } = out;
+        let Expansion { failed, transitions, left_out, put_off, passed, taken, findings, .. } = out;
         match failed {
             Some(error) => Err(error),
-            None => Ok(Collected { transitions, left_out, put_off, passed, findings }),
+            None => Ok(Collected { transitions, left_out, put_off, passed, taken, findings }),
         }
     }
 
     /// Collects in `buffer` what a model that this one wraps adds. None if that failed; then this
-    /// expansion has failed, too. What was found is for the caller to hand on.
+    /// expansion has failed, too. What was found is for the caller to hand on; how often actions were taken is
+    /// counted here already.
     #[must_use]
     pub fn wrap(
         &mut self,
@@ -111,11 +129,36 @@ impl Expansion<'_> {
         mut pass_on: impl FnMut(&mut Vec<u8>, &mut Self),
         run: impl FnOnce(&mut Expansion),
     ) -> Option<Collected> {
+        // They go along and come back, so that nothing is allocated for each state.
+        let taken = std::mem::take(&mut self.taken);
         let on_full = |buffer: &mut Vec<u8>| {
             pass_on(buffer, self);
             Ok(())
         };
-        match Expansion::collect_in_batches(width, buffer, limit, on_full, run) {
+        let collected = Expansion::counting_on(taken, width, buffer, limit, on_full, run);
+        match collected {
+            Ok(mut collected) => {
+                let mut taken = std::mem::take(&mut collected.taken);
+                std::mem::swap(&mut self.taken, &mut taken);
+                self.taken.merge(taken);
+                Some(collected)
+            }
+            Err(error) => {
+                self.give_up(error);
+                None
+            }
+        }
+    }
+
+    /// As [`wrap`](Expansion::wrap), for steps that are only looked at: they are not counted as taken.
+    #[must_use]
+    pub fn look(
+        &mut self,
+        width: usize,
+        buffer: &mut Vec<u8>,
+        run: impl FnOnce(&mut Expansion),
+    ) -> Option<Collected> {
+        match Expansion::collect(width, buffer, run) {
             Ok(collected) => Some(collected),
             Err(error) => {
                 self.give_up(error);
@@ -216,6 +259,21 @@ impl Expansion<'_> {
     /// Counts states that were run through and are no candidates.
     pub fn pass(&mut self, states: u64) {
         self.passed += states;
+    }
+
+    /// Counts actions that were taken.
+    pub fn count(&mut self, actions: impl Iterator<Item = ActionId>) {
+        actions.for_each(|it| self.taken.add(it, 1));
+    }
+
+    /// Adds counts of actions that were taken where this expansion was not at hand.
+    pub fn add_taken(&mut self, taken: ActionCounts) {
+        self.taken.merge(taken);
+    }
+
+    /// The counts of so many actions, to be added to in place.
+    pub(super) fn counts(&mut self, actions: usize) -> &mut [u64] {
+        self.taken.at_least(actions)
     }
 
     /// Adds what was found by a model that this one wraps.

@@ -28,6 +28,11 @@ pub trait Explain: Model {
     /// The names of the model's properties; [`Violation::Property`] is an index into it.
     fn properties(&self) -> Vec<PropertyInfo>;
 
+    /// The model's actions by number, as far as it is counted how often each is taken.
+    fn actions(&self) -> Vec<ActionInfo> {
+        Vec::new()
+    }
+
     /// What the user calls an action, by its number.
     fn action_name(&self, action: u32) -> String;
 
@@ -83,6 +88,15 @@ pub struct PropertyInfo {
     /// `assert`, `invariant`.
     pub kind: &'static str,
     /// The user's name for it, or what it says.
+    pub name: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// An action as reports call it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionInfo {
+    /// What the user calls it.
     pub name: String,
     /// Where it stands.
     pub span: Span,

@@ -271,7 +271,7 @@ impl<'a> Movers<'a> {
 
     /// The same, step by step.
     fn expand_joined(&self, state: &[u8], unable: ProcessSet, out: &mut Expansion) {
-        self.interp.each_moved(state, &mut |movers, came| match came {
+        self.interp.each_moved(state, out, &mut |out, movers, came| match came {
             Ok(successor) => {
                 out.record(successor, &self.processes.fair_to(unable, movers).to_bytes());
             }

@@ -5,7 +5,7 @@
 //! these through the next, and so on, down to a model that explains itself. Whatever a reduction does, what is shown
 //! is a run of that model, replayed by it.
 
-use super::{Expansion, Model, StepOutcome, Violation};
+use super::{ActionCounts, Expansion, Model, StepOutcome, Violation};
 use spill::Result;
 
 /// A model whose states stand for states of another, and its steps for one or more steps of that.
@@ -35,6 +35,11 @@ pub trait Lift {
         Vec::new()
     }
 
+    /// How often each action of the program below was taken, where those that this model runs were so often.
+    fn taken_below(&self, taken: ActionCounts) -> ActionCounts {
+        taken
+    }
+
     /// Whether each step of this model is one step of the model below.
     fn keeps_depth(&self) -> bool {
         true
@@ -52,6 +57,15 @@ pub fn lowest(mut model: &dyn Model, check: Violation, state: &[u8]) -> Result<V
         model = lift.below();
     }
     Ok(state)
+}
+
+/// How often each action of the program that explains a model was taken, from how often those that the model runs were.
+pub fn taken_as_written(mut model: &dyn Model, mut taken: ActionCounts) -> ActionCounts {
+    while let Some(lift) = model.lifts() {
+        taken = lift.taken_below(taken);
+        model = lift.below();
+    }
+    taken
 }
 
 /// Whether each step of a model is one step of the model that explains it.

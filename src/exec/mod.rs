@@ -13,6 +13,7 @@
 
 mod checks;
 mod compiled;
+mod counts;
 mod executor;
 mod expansion;
 mod explain;
@@ -30,11 +31,12 @@ mod value;
 
 pub use checks::{COVER, Checks, EVENTUALLY, SOMETIMES, is_hoped_for};
 pub use compiled::Compiled;
+pub use counts::ActionCounts;
 pub use executor::{Exec, Executor};
 pub use expansion::{Collected, Expansion, FaultKind, Finding, Findings, Violation};
 pub use explain::{
-    Actor, Disabled, Explain, Fault, Lack, PropertyInfo, Standing, Step, StepOutcome, TakenAction,
-    WayOn, find_start, without_process,
+    ActionInfo, Actor, Disabled, Explain, Fault, Lack, PropertyInfo, Standing, Step, StepOutcome,
+    TakenAction, WayOn, find_start, without_process,
 };
 pub use fair::{
     FairSteps, Movers, PROCESSES_MAX, ProcessSet, Processes, collect_fair, fair_records,
@@ -42,7 +44,7 @@ pub use fair::{
 pub use interp::Interp;
 #[cfg(feature = "jit")]
 pub use jit::Jit;
-pub use lift::{Lift, keeps_depth, lowest, one_step};
+pub use lift::{Lift, keeps_depth, lowest, one_step, taken_as_written};
 pub use postpone::{Obligations, Postpones, Tally};
 pub use selective::{LABEL_BYTES, Labelled, Selective, apart, labelled};
 pub use sleep::Sleeps;

@@ -1,6 +1,7 @@
 //! Reports as JSON, one object each.
 
 use super::changes::{Change, changes};
+use super::coverage;
 use super::values::{pairs, placed, value};
 use super::{Ending, Example, Missed, Report, Scope, Shortened, Values, ViolationReport};
 use crate::exec::{Step, StepOutcome};
@@ -51,6 +52,7 @@ pub fn result(report: &Report, warnings: &[String]) -> Value {
         "claim": report.claim,
         "steps_cut_off": report.scope.cut_off(outcome),
         "states_unjudged": report.scope.unjudged(outcome),
+        "coverage": coverage::as_json(report),
         "warnings": warnings,
         "dir": report.dir,
     });

@@ -2,6 +2,7 @@
 
 mod changes;
 mod chart;
+mod coverage;
 mod disabled;
 mod ending;
 mod folds;
@@ -17,6 +18,7 @@ mod values;
 
 pub use crate::numbers::{count, grouped};
 pub use changes::print_changes;
+pub use coverage::{Covered, coverage};
 pub use ending::Ending;
 pub use json::{
     result, scope as scope_as_json, shortened, unchecked, write_result as write_json_result,

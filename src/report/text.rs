@@ -1,5 +1,6 @@
 //! Reports as text.
 
+use super::coverage::never_taken;
 use super::lasso::length as length_of_run;
 use super::rows::{row, wrapped};
 use super::steps::{Course, View, Visit, write_steps};
@@ -59,6 +60,7 @@ pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> 
     out += &print_scope(report.scope);
     out += &print_errors(report);
     out += &print_reductions(report, verbose);
+    out += &never_taken(report, verbose).map_or(String::new(), |told| row("never taken", &told));
     if let Some(claim) = report.claim {
         out += &row("claim", &format!("{claim}, which leaves deadlocks out"));
     }

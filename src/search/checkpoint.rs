@@ -10,7 +10,7 @@ use super::comback::SavedFrontier;
 use super::parts::StorePart;
 use super::storage::SavedStorage;
 use super::{MemoryPlan, Outcome, Storage, Verdict};
-use crate::exec::{FaultKind, Finding, Findings, Model, Violation};
+use crate::exec::{ActionCounts, FaultKind, Finding, Findings, Model, Violation};
 use consistency::contradiction;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{
@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub const MANIFEST: &str = "manifest";
 
 /// The manifest's format. The version covers every file of a search directory.
-pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 17 };
+pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 18 };
 
 /// A search at rest.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
@@ -46,6 +46,8 @@ pub struct Saved {
     pub transitions: u64,
     /// States that were run through from these levels and not stored.
     pub passed: u64,
+    /// How often each action was taken in them, by its number; those behind the last were not.
+    pub taken: Vec<u64>,
     /// What was found in the levels expanded whole.
     pub findings: Vec<SavedFinding>,
     /// The last level, as far as it has been expanded; absent once there is a verdict.
@@ -90,6 +92,8 @@ pub struct SavedLevel {
     pub partial: u64,
     /// How many states were run through from them.
     pub passed: u64,
+    /// How often each action was taken.
+    pub taken: Vec<u64>,
     /// What was found in them.
     pub findings: Vec<SavedFinding>,
     /// Their candidates, as sorted runs.
@@ -197,6 +201,13 @@ impl Saved {
         Ok(all)
     }
 
+    /// How often each action has been taken so far.
+    fn taken(&self) -> ActionCounts {
+        let mut taken = ActionCounts::new(self.taken.clone());
+        taken.merge(ActionCounts::new(self.open.taken.clone()));
+        taken
+    }
+
     /// What is known so far, the open level's tallies included.
     pub fn outcome(&self) -> Result<Outcome> {
         let levels = &self.store.levels;
@@ -212,6 +223,7 @@ impl Saved {
             partial: self.postponed.partial + self.open.partial,
             again: self.postponed.again,
             passed: self.passed + self.open.passed,
+            taken: self.taken(),
         })
     }
 

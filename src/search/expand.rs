@@ -21,7 +21,7 @@ pub use worker::Worker;
 
 use super::Control;
 use super::control::Progress;
-use crate::exec::{Collected, Expansion, Findings, Model, Obligations, Postpones};
+use crate::exec::{ActionCounts, Collected, Expansion, Findings, Model, Obligations, Postpones};
 use spill::{Codec, Decoder, Frontier, Result};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -105,6 +105,8 @@ pub struct Expanded {
     pub put_off: u64,
     /// States that were run through.
     pub passed: u64,
+    /// How often each action was taken.
+    pub taken: ActionCounts,
     /// What was found wrong.
     pub findings: Findings,
 }
@@ -127,11 +129,12 @@ pub fn expand(
     })?;
     let mut all = Expanded { states: units.done(), ..Expanded::default() };
     for tallies in tallies {
-        let Collected { transitions, put_off, passed, findings, .. } =
+        let Collected { transitions, put_off, passed, taken, findings, .. } =
             tallies.of_states_before(all.states);
         all.transitions += transitions;
         all.put_off += put_off;
         all.passed += passed;
+        all.taken.merge(taken);
         all.findings.merge(findings.at_level(u64::from(level.number)));
     }
     Ok(all)

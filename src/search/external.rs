@@ -26,7 +26,7 @@ use super::expand::{PartlyExpanded, RANK, Steps, Worker, expand};
 use super::project;
 use super::visited::Visited;
 use super::{Control, Limits, MemoryPlan, Outcome, Storage, Verdict};
-use crate::exec::{Findings, Model, Postpones};
+use crate::exec::{ActionCounts, Findings, Model, Postpones};
 use again::Postponed;
 use saving::{CheckpointClock, sweep};
 use spill::{
@@ -59,6 +59,8 @@ pub struct Search<'a> {
     transitions: u64,
     /// Of these, states that were run through.
     passed: u64,
+    /// How often each action was taken in them.
+    taken: ActionCounts,
     findings: Findings,
     open: OpenLevel,
     postponed: Postponed,
@@ -87,6 +89,7 @@ struct OpenLevel {
     partial: u64,
     /// States that were run through.
     passed: u64,
+    taken: ActionCounts,
     findings: Findings,
     /// Candidate runs of earlier sittings, from a checkpoint.
     restored: Vec<FileSegment>,
@@ -170,6 +173,7 @@ impl<'a> Search<'a> {
             workers,
             transitions: 0,
             passed: 0,
+            taken: ActionCounts::default(),
             findings: Findings::default(),
             open: OpenLevel::default(),
             postponed: Postponed::default(),
@@ -233,6 +237,8 @@ impl<'a> Search<'a> {
         let levels = self.store.levels();
         let mut findings = self.findings.clone();
         findings.merge(self.open.findings.clone());
+        let mut taken = self.taken.clone();
+        taken.merge(self.open.taken.clone());
         Outcome {
             verdict: self.verdict,
             levels: levels_keys(levels).collect(),
@@ -241,6 +247,7 @@ impl<'a> Search<'a> {
             partial: self.postponed.partial + self.open.partial,
             again: self.postponed.again,
             passed: self.passed + self.open.passed,
+            taken,
         }
     }
 
@@ -405,6 +412,9 @@ impl<'a> Search<'a> {
         self.open.transitions += done.transitions;
         self.open.partial += done.put_off;
         self.open.passed += done.passed;
+        if self.limits.coverage {
+            self.open.taken.merge(done.taken);
+        }
         self.open.findings.merge(done.findings);
         Ok(done.states)
     }
@@ -435,6 +445,7 @@ impl<'a> Search<'a> {
         self.transitions += open.transitions;
         self.postponed.partial += open.partial;
         self.passed += open.passed;
+        self.taken.merge(open.taken);
         self.findings.merge(open.findings);
         let files = self.workers.iter_mut().filter_map(Worker::clear);
         let files: Vec<FileName> = files.chain(open.restored_files).collect();
@@ -481,6 +492,8 @@ impl<'a> Search<'a> {
         let Some(concludes) = &self.concludes else { return Ok(true) };
         let mut findings = self.findings.clone();
         findings.merge(self.open.findings.clone());
+        let mut taken = self.taken.clone();
+        taken.merge(self.open.taken.clone());
         concludes(&findings)
     }
 

@@ -36,7 +36,7 @@ pub use external::Search;
 pub use plan::MemoryPlan;
 pub use storage::Storage;
 
-use crate::exec::{Findings, Tally, Violation};
+use crate::exec::{ActionCounts, Findings, Tally, Violation};
 
 /// What to look for and when to stop.
 #[derive(Clone, Debug)]
@@ -49,12 +49,20 @@ pub struct Limits {
     pub max_states: Option<u64>,
     /// Whether a shortest counterexample is wanted, though steps may be put off.
     pub shortest: bool,
+    /// Whether it is counted how often each action is taken.
+    pub coverage: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         let checks = Checks::default();
-        Limits { checks, stop_on_violation: true, max_states: None, shortest: false }
+        Limits {
+            checks,
+            stop_on_violation: true,
+            max_states: None,
+            shortest: false,
+            coverage: true,
+        }
     }
 }
 
@@ -75,6 +83,8 @@ pub struct Outcome {
     pub again: u64,
     /// How many states were run through without being stored, each as often as it was.
     pub passed: u64,
+    /// How often each action was taken, by its number in the program that was run; where that was not counted, not at all.
+    pub taken: ActionCounts,
 }
 
 impl Outcome {

@@ -104,7 +104,7 @@ impl<'m> Check<'m> {
         Check {
             subject,
             state_bytes: None,
-            budget: Budget { memory, threads, exec, goes_on: false },
+            budget: Budget { memory, threads, exec, goes_on: false, counts: true },
             limits: Limits::default(),
             storage: Storage::default(),
             reduce: None,

@@ -77,6 +77,8 @@ pub struct Job {
     pub(super) keep_going: bool,
     /// Whether a shortest counterexample is wanted, though steps may be put off.
     shortest: bool,
+    /// Whether it is counted how often each action is taken.
+    coverage: bool,
     /// What is asked of runs, if something is.
     pub(super) runs: Option<SavedRuns>,
     /// How states are stored.
@@ -146,6 +148,7 @@ impl Job {
             checks: [deadlock, assertions, invariants, faults, claims],
             keep_going: !limits.stop_on_violation,
             shortest: limits.shortest,
+            coverage: limits.coverage,
             runs: None,
             storage: storage.saved(),
         }
@@ -177,6 +180,7 @@ impl Job {
             checks: [deadlock, assertions, invariants, faults, claims],
             keep_going: !limits.stop_on_violation,
             shortest: limits.shortest,
+            coverage: limits.coverage,
             runs: None,
             storage: storage.saved(),
         }
@@ -234,6 +238,7 @@ impl Job {
             stop_on_violation: !self.keep_going,
             max_states,
             shortest: self.shortest,
+            coverage: self.coverage,
         }
     }
 

@@ -30,6 +30,8 @@ pub struct Budget {
     pub exec: Exec,
     /// Whether the search goes on: what was enough for it to begin is enough.
     pub goes_on: bool,
+    /// Whether compiled code counts how often each action is taken.
+    pub counts: bool,
 }
 
 impl Budget {
@@ -37,7 +39,7 @@ impl Budget {
     pub fn executor<'m>(&self, model: &'m Interp) -> Executor<'m> {
         return_free_blocks();
         let room = self.memory.saturating_sub(MemoryPlan::resident() + BESIDE_COMPILING);
-        Executor::within(model, self.exec, room)
+        Executor::within(model, self.exec, room, self.counts)
     }
 
     /// Shares it out for a search of states of `width` bytes. One that a process could begin in, but perhaps

@@ -219,6 +219,7 @@ fn singles_are_all(
         successors.extend(found);
         tallies.transitions += collected.transitions;
         tallies.left_out += collected.left_out;
+        tallies.taken.merge(collected.taken);
         tallies.findings.merge(collected.findings);
     }
     successors.sort();

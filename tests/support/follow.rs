@@ -179,6 +179,7 @@ pub const ALL: Limits = Limits {
     stop_on_violation: false,
     max_states: None,
     shortest: false,
+    coverage: true,
 };
 
 /// What was found, and how deep.

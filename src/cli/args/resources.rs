@@ -110,7 +110,7 @@ impl RunArgs {
     /// What a search may take that begins, or goes on.
     pub(in crate::cli) fn budget(&self, goes_on: bool) -> Budget {
         let Means { memory, threads, exec, .. } = self.means();
-        Budget { memory, threads, exec, goes_on }
+        Budget { memory, threads, exec, goes_on, counts: false }
     }
 
     /// What is shown of a counterexample.

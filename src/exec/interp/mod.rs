@@ -44,7 +44,7 @@ pub(crate) use recorder::{Came, Recorder};
 pub use selective::Selector;
 
 use super::{
-    Disabled, Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Standing, Step,
+    ActionInfo, Disabled, Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Standing, Step,
     StepOutcome, TakenAction, Value, Violation, stop,
 };
 use crate::analysis::instances::ActionInstance;
@@ -53,13 +53,14 @@ use crate::diag::Diagnostic;
 use crate::ir::layout::{Codes, Frame, GroupId, NotAnOrder};
 use crate::ir::{
     Action, ActionId, ActionsAt, EndRule, Expr, Instance, Layout, LocationId, ProcessId, Program,
-    PropertyId, PropertyKind, Urgency, text,
+    PropertyId, PropertyKind, Schedule, Urgency, text,
 };
 use crate::source::Span;
 pub(in crate::exec) use channels::ChannelAt;
 pub(crate) use claims::{Conditions, Way, Ways, ways};
 pub(crate) use failure::Failure;
 use frames::Locals;
+pub(in crate::exec) use steps::Led;
 use steps::Taken;
 pub(in crate::exec) use turns::WITHIN_MAX;
 
@@ -73,8 +74,9 @@ pub(crate) type Outcomes<'a> = dyn FnMut(ActionInstance, Result<&[u8], Failure>)
 /// The most bytes of a state that the store can hold.
 const BYTES_MAX: usize = u16::MAX as usize;
 
-/// Told of what a step begins with, of its last action, and of its successor or fault.
-pub(crate) type Told<'a> = dyn FnMut(ActionInstance, ActionId, Result<&[u8], Failure>) + 'a;
+/// Told of what a step begins with, of its last action, and of where it leads or its fault.
+pub(in crate::exec) type Told<'a> =
+    dyn FnMut(ActionInstance, ActionId, Result<Led<'_>, Failure>) + 'a;
 
 /// A program ready to be interpreted.
 #[derive(Debug)]
@@ -315,7 +317,8 @@ impl Interp {
         let mut work = Vec::with_capacity(self.width());
         // Programs that leave states out are not compiled, and nobody else asks.
         self.steps_of(action, only_committed, state, &mut work, &mut |taken, result| {
-            if let (Some(begun), Some(result)) = (steps::begun(taken), result.transpose()) {
+            let result = result.map(Led::successor).transpose();
+            if let (Some(begun), Some(result)) = (steps::begun(taken), result) {
                 visit(begun, result);
             }
         });
@@ -334,6 +337,18 @@ impl Interp {
     }
 
     /// The number of a start, as an action: they come after all actions.
+    /// Whether processes come and go, and steps are one process's at a time.
+    fn takes_turns(&self) -> bool {
+        self.has_slots && self.program.schedule == Schedule::Interleaved
+    }
+
+    /// Counts the actions of a step, those on the way once, whatever follows them.
+    fn count_taken(&self, taken: &[Taken], led: Led, out: &mut Expansion) {
+        if led == Led::OnTheWay || !self.takes_turns() {
+            out.count(taken.iter().map(|it| it.action));
+        }
+    }
+
     fn start_number(&self, start: u32) -> u32 {
         self.program.actions.len() as u32 + start
     }
@@ -423,13 +438,19 @@ impl Model for Interp {
             }
             let mut stuck = true;
             self.each_step(state, &mut work, &mut |taken, result| match result {
-                Ok(Some(successor)) => {
-                    stuck &= !self.leads_on(state, successor);
-                    out.candidate(successor);
-                }
-                Ok(None) => {
-                    stuck = false;
-                    out.leave_out(1);
+                Ok(led) => {
+                    self.count_taken(taken, led, out);
+                    match led {
+                        Led::To(successor) => {
+                            stuck &= !self.leads_on(state, successor);
+                            out.candidate(successor);
+                        }
+                        Led::LeftOut => {
+                            stuck = false;
+                            out.leave_out(1);
+                        }
+                        Led::OnTheWay => {}
+                    }
                 }
                 Err(fault) => {
                     stuck = false;
@@ -474,8 +495,8 @@ impl Explain for Interp {
         let mut work = Vec::with_capacity(self.width());
         self.each_step(state, &mut work, &mut |taken, result| {
             let outcome = match result {
-                Ok(Some(successor)) => StepOutcome::Successor(successor.to_vec()),
-                Ok(None) => return,
+                Ok(Led::To(successor)) => StepOutcome::Successor(successor.to_vec()),
+                Ok(Led::LeftOut | Led::OnTheWay) => return,
                 Err(fault) => StepOutcome::Fault(*fault),
             };
             steps.push(self.step(state, taken, outcome));
@@ -531,6 +552,11 @@ impl Explain for Interp {
             .collect()
     }
 
+    fn actions(&self) -> Vec<ActionInfo> {
+        let all = self.program.actions.values();
+        all.map(|it| ActionInfo { name: it.name.clone(), span: it.span }).collect()
+    }
+
     fn action_name(&self, action: u32) -> String {
         let start = action.checked_sub(self.start_number(0));
         let start = start.and_then(|number| self.program.starts.get(number as usize));
@@ -548,7 +574,11 @@ impl Explain for Interp {
         }
         let mut stuck = true;
         self.each_step(state, &mut Vec::new(), &mut |_, result| {
-            stuck &= matches!(result, Ok(Some(successor)) if !self.leads_on(state, successor));
+            stuck &= match result {
+                Ok(Led::To(successor)) => !self.leads_on(state, successor),
+                Ok(Led::OnTheWay) => true,
+                Ok(Led::LeftOut) | Err(_) => false,
+            };
         });
         if stuck && !self.is_valid_end(state) {
             found.push(Violation::Deadlock);

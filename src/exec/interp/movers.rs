@@ -3,12 +3,12 @@
 use super::Interp;
 use super::steps::{Taken, begun};
 use crate::analysis::instances::ActionInstance;
-use crate::exec::FaultKind;
+use crate::exec::{Expansion, FaultKind};
 use crate::ir::{Instance, Schedule};
 
 /// Told of a step: who takes part, and the successor, or the kind of error and the action that meets it.
 pub(in crate::exec) type MovedVisitor<'a> =
-    dyn FnMut(&[Instance], Result<&[u8], (FaultKind, u32)>) + 'a;
+    dyn FnMut(&mut Expansion, &[Instance], Result<&[u8], (FaultKind, u32)>) + 'a;
 
 impl Interp {
     /// Those who take these actions, each once.
@@ -39,12 +39,19 @@ impl Interp {
         }
     }
 
-    /// Tells `visit` every step out of `state` that leads to a state or fails.
-    pub(in crate::exec) fn each_moved(&self, state: &[u8], visit: &mut MovedVisitor) {
+    /// Tells `visit`, which adds it to an expansion, every step out of `state` that leads to a state or fails.
+    pub(in crate::exec) fn each_moved(
+        &self,
+        state: &[u8],
+        out: &mut Expansion,
+        visit: &mut MovedVisitor,
+    ) {
         self.each_step(state, &mut Vec::new(), &mut |taken, result| match result {
-            Ok(Some(successor)) => visit(&self.movers(taken), Ok(successor)),
-            Ok(None) => {}
-            Err(fault) => visit(&[], Err((fault.kind, self.told(taken, true).0))),
+            Ok(led) => {
+                self.count_taken(taken, led, out);
+                led.successor().into_iter().for_each(|it| visit(out, &self.movers(taken), Ok(it)));
+            }
+            Err(fault) => visit(out, &[], Err((fault.kind, self.told(taken, true).0))),
         });
     }
 }

@@ -4,13 +4,13 @@
 //! action's being possible means for others (`else`, `timeout`, `unless`, priorities) does not depend
 //! on what is chosen.
 
-use super::steps::{Taken, begun};
+use super::steps::{Led, Taken, begun};
 use super::{Failure, Interp};
 use crate::analysis::instances::{
     ActionInstance, ActionInstances, InstanceId, InstanceSets, NotNumbered, is_in,
 };
 use crate::exec::{Expansion, LABEL_BYTES, Labelled, Model, Selective, Violation, apart, stop};
-use crate::ir::{EndRule, Schedule};
+use crate::ir::EndRule;
 
 /// An interpreter whose steps can be taken by choice.
 #[derive(Debug)]
@@ -19,9 +19,8 @@ pub struct Selector<'a> {
     instances: ActionInstances,
 }
 
-/// Told of a step: what it begins with, its actions, and the successor, or none if that is left out,
-/// or the fault.
-type StepVisitor<'a> = dyn FnMut(ActionInstance, &[Taken], Result<Option<&[u8]>, Failure>) + 'a;
+/// Told of a step: what it begins with, its actions, and where they lead, or the fault.
+type BegunVisitor<'a> = dyn FnMut(ActionInstance, &[Taken], Result<Led<'_>, Failure>) + 'a;
 
 impl Interp {
     /// Its steps by choice, or why there are none.
@@ -35,12 +34,12 @@ impl Interp {
         state: &[u8],
         work: &mut Vec<u8>,
         wanted: &dyn Fn(ActionInstance) -> bool,
-        visit: &mut StepVisitor,
+        visit: &mut BegunVisitor,
     ) {
-        if self.has_slots && self.program.schedule == Schedule::Interleaved {
+        if self.takes_turns() {
             return self.each_mover(state, &mut |look| {
                 self.take_turn(look, wanted, &mut |taken, result| {
-                    visit(self.begun_by(look.mover, taken), taken, result.map(Some));
+                    visit(self.begun_by(look.mover, taken), taken, result);
                 })
             });
         }
@@ -58,7 +57,7 @@ impl Interp {
         work: &mut Vec<u8>,
         visit: &mut dyn FnMut(ActionInstance),
     ) {
-        match self.has_slots && self.program.schedule == Schedule::Interleaved {
+        match self.takes_turns() {
             true => self.each_mover(state, &mut |look| self.can_do(look, visit)),
             false => self.each_step(state, work, &mut |taken, _| {
                 begun(taken).into_iter().for_each(&mut *visit);
@@ -125,7 +124,7 @@ fn leading_on(
     let (mut successors, mut ends) = (Vec::new(), Vec::new());
     let run = |out: &mut Expansion| selective.expand_apart(states, &first, &mut ends, out);
     // What is found here is found again when these steps are taken.
-    if out.wrap(width, &mut successors, run).is_none() || stop::is_asked() {
+    if out.look(width, &mut successors, run).is_none() || stop::is_asked() {
         return Vec::new();
     }
     let leads = |(state, after): (&[u8], &[u8])| after.chunks_exact(width).any(|it| it != state);
@@ -162,11 +161,17 @@ impl Selector<'_> {
             let wanted = |it| is_in(words, self.instances.number(it));
             interp.each_step_wanted(state, &mut work, &wanted, &mut |begun, taken, result| {
                 match result {
-                    Ok(Some(successor)) => {
-                        added += bytes as u64;
-                        add(out, successor, self.instances.number(begun));
+                    Ok(led) => {
+                        interp.count_taken(taken, led, out);
+                        match led {
+                            Led::To(successor) => {
+                                added += bytes as u64;
+                                add(out, successor, self.instances.number(begun));
+                            }
+                            Led::LeftOut => out.leave_out(1),
+                            Led::OnTheWay => {}
+                        }
                     }
-                    Ok(None) => out.leave_out(1),
                     Err(fault) => {
                         let action = interp.told(taken, true);
                         out.finding(Violation::Fault(fault.kind, action.0), state);
@@ -246,7 +251,7 @@ fn stays(
     chosen.insert(0, instance);
     let mut successors = Vec::new();
     let run = |out: &mut Expansion| selective.expand_chosen(state, &chosen, out);
-    out.wrap(state.len(), &mut successors, run).is_some_and(|collected| {
+    out.look(state.len(), &mut successors, run).is_some_and(|collected| {
         let leads_nowhere = collected.findings.is_empty() && collected.left_out == 0;
         leads_nowhere && successors.chunks_exact(state.len()).all(|successor| successor == state)
     })

@@ -50,11 +50,30 @@ pub(super) fn begun(taken: &[Taken]) -> Option<ActionInstance> {
     }
 }
 
-/// Told of every step: its actions, and the successor or the fault.
-pub(super) type Visitor<'a> = dyn FnMut(&[Taken], Result<&[u8], Failure>) + 'a;
+/// Told of every step: its actions, and where they lead or the fault.
+pub(super) type StepVisitor<'a> = dyn FnMut(&[Taken], Result<Led<'_>, Failure>) + 'a;
 
-/// The same, and of steps to states that are left out: these have no successor.
-pub(super) type StepVisitor<'a> = dyn FnMut(&[Taken], Result<Option<&[u8]>, Failure>) + 'a;
+/// Where the actions of a step lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::exec) enum Led<'s> {
+    /// To its successor.
+    To(&'s [u8]),
+    /// To a state that is left out.
+    LeftOut,
+    /// To where the same step goes on, in one way or in several, or not at all if they all fail: it is told of these
+    /// actions once, whatever follows.
+    OnTheWay,
+}
+
+impl<'s> Led<'s> {
+    /// The successor, where it is one.
+    pub fn successor(self) -> Option<&'s [u8]> {
+        match self {
+            Led::To(successor) => Some(successor),
+            Led::LeftOut | Led::OnTheWay => None,
+        }
+    }
+}
 
 /// Where actions that are taken lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,9 +105,7 @@ impl Interp {
     /// Tells `visit` every step out of `state`, using `work` for the successors.
     pub(super) fn each_step(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut StepVisitor) {
         match self.program.schedule {
-            Schedule::Interleaved if self.has_slots => {
-                self.turns(state, &mut |taken, result| visit(taken, result.map(Some)));
-            }
+            Schedule::Interleaved if self.has_slots => self.turns(state, visit),
             Schedule::Interleaved => self.interleaved(state, work, visit),
             Schedule::Lockstep => self.lockstep(state, work, visit),
         }
@@ -255,8 +272,8 @@ impl Interp {
         visit: &mut StepVisitor,
     ) {
         match arrived {
-            Ok(Arrival::State) => visit(taken, Ok(Some(&work[..self.layout.bytes]))),
-            Ok(Arrival::LeftOut) => visit(taken, Ok(None)),
+            Ok(Arrival::State) => visit(taken, Ok(Led::To(&work[..self.layout.bytes]))),
+            Ok(Arrival::LeftOut) => visit(taken, Ok(Led::LeftOut)),
             Ok(Arrival::Nowhere) => {}
             Err(fault) => visit(taken, Err(fault)),
         }
@@ -469,7 +486,12 @@ impl Interp {
             let actions: Vec<&Choice> =
                 choices.iter().zip(&chosen).map(|(enabled, &at)| &enabled[at]).collect();
             let arrived = self.take_all(&actions, state, work);
-            if let Some((first, locals)) = actions.first() {
+            if let Some(((first, locals), others)) = actions.split_first() {
+                if matches!(arrived, Ok(Arrival::State | Arrival::LeftOut)) {
+                    others
+                        .iter()
+                        .for_each(|(id, locals)| visit(&alone(*id, locals), Ok(Led::OnTheWay)));
+                }
                 self.tell(&alone(*first, locals), arrived, work, visit);
             }
             if !advance(&mut chosen, &choices) || stop::is_asked() {

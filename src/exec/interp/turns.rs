@@ -11,7 +11,7 @@
 use super::channels::ChannelAt;
 use super::failure::fault;
 use super::frames::Locals;
-use super::steps::{Taken, Visitor};
+use super::steps::{Led, StepVisitor, Taken};
 use super::{Failure, Interp, Told};
 use crate::analysis::instances::ActionInstance;
 use crate::exec::{FaultKind, stop};
@@ -53,7 +53,7 @@ pub(super) struct MoverAt<'a> {
 
 impl Interp {
     /// Tells `visit` every step out of `state`.
-    pub(super) fn turns(&self, state: &[u8], visit: &mut Visitor) {
+    pub(super) fn turns(&self, state: &[u8], visit: &mut StepVisitor) {
         self.each_mover(state, &mut |look| self.take_turn(look, &|_| true, visit));
     }
 
@@ -81,7 +81,7 @@ impl Interp {
         &self,
         look: &MoverAt,
         wanted: &dyn Fn(ActionInstance) -> bool,
-        visit: &mut Visitor,
+        visit: &mut StepVisitor,
     ) -> bool {
         let (mut open, mover) = (Vec::new(), look.mover);
         let any = self.offers(look, &mut open, &mut |taken, result| {
@@ -134,7 +134,7 @@ impl Interp {
         wanted: &dyn Fn(ActionInstance) -> bool,
     ) -> Option<(ActionId, Failure)> {
         let mut found = None;
-        let mut visit = |taken: &[Taken], result: Result<&[u8], Failure>| match result {
+        let mut visit = |taken: &[Taken], result: Result<Led, Failure>| match result {
             Err(failure) if failure.message == endless_message() => {
                 let last = taken.last().map_or(ActionId(0), |it| it.action);
                 found.get_or_insert((last, failure));
@@ -145,8 +145,8 @@ impl Interp {
         found
     }
 
-    /// Tells `visit` every step of this mover that begins with something `wanted`; in a `d_step`, that
-    /// goes on with its first possible action. Gives whether there is any step, wanted or not.
+    /// Tells `visit` every step of this mover that begins with something `wanted`, and, one by one, the actions on the
+    /// way; in a `d_step`, that goes on with its first possible action. Gives whether there is any step, wanted or not.
     pub(in crate::exec) fn turns_of(
         &self,
         state: &[u8],
@@ -159,8 +159,16 @@ impl Interp {
         locals.timeout = timeout;
         let look = MoverAt { state, mover, locals, before: &[], first };
         self.take_turn(&look, wanted, &mut |taken, result| {
-            let last = taken.last().map_or(ActionId(0), |it| it.action);
-            visit(self.begun_by(mover, taken), last, result);
+            let begun = self.begun_by(mover, taken);
+            match result {
+                Ok(Led::OnTheWay) => {
+                    taken.iter().for_each(|it| visit(begun, it.action, Ok(Led::OnTheWay)));
+                }
+                result => {
+                    let last = taken.last().map_or(ActionId(0), |it| it.action);
+                    visit(begun, last, result);
+                }
+            }
         })
     }
 
@@ -178,7 +186,7 @@ impl Interp {
     }
 
     /// Completes the steps that have been begun, depth first.
-    fn go_on(&self, mut open: Vec<Within>, visit: &mut Visitor) {
+    fn go_on(&self, mut open: Vec<Within>, visit: &mut StepVisitor) {
         open.reverse();
         let mut within_seen = 0;
         // The actions of the step at hand.
@@ -187,8 +195,9 @@ impl Interp {
             let Within { state, depth, taken, mover, turn } = &within;
             path.truncate(*depth);
             path.extend_from_slice(taken);
+            visit(&path[*depth..], Ok(Led::OnTheWay));
             if *turn == Turn::Open {
-                visit(&path, Ok(state));
+                visit(&path, Ok(Led::To(state)));
                 continue;
             }
             within_seen += 1;
@@ -213,7 +222,7 @@ impl Interp {
                 let failure = fault(FaultKind::Error, self.span_of_last(&path), message);
                 visit(&path, Err(failure));
             } else if !any {
-                visit(&path, Ok(state));
+                visit(&path, Ok(Led::To(state)));
             }
             open.extend(next.into_iter().rev());
         }
@@ -224,7 +233,7 @@ impl Interp {
     }
 
     /// Collects what the mover can do; whether there is anything.
-    fn offers(&self, look: &MoverAt, open: &mut Vec<Within>, visit: &mut Visitor) -> bool {
+    fn offers(&self, look: &MoverAt, open: &mut Vec<Within>, visit: &mut StepVisitor) -> bool {
         let Some(location) = self.location_in(look.state, look.mover) else { return false };
         // Inside a `d_step` nothing is asked any more.
         let may_move = if look.first { Ok(true) } else { self.may_move(look.state, &look.locals) };
@@ -264,7 +273,7 @@ impl Interp {
         id: ActionId,
         action: &Action,
         open: &mut Vec<Within>,
-        visit: &mut Visitor,
+        visit: &mut StepVisitor,
     ) -> Result<Offer, Failure> {
         if !self.holds(action.guard.as_ref(), look.state, &look.locals)? {
             return Ok(Offer::Nothing);
@@ -301,7 +310,7 @@ impl Interp {
         id: ActionId,
         channel: ChannelAt,
         open: &mut Vec<Within>,
-        visit: &mut Visitor,
+        visit: &mut StepVisitor,
     ) -> Result<Offer, Failure> {
         let sender = &self.program.actions[id];
         let Some(Communication::Send { values, span, .. }) = &sender.communication else {
@@ -336,7 +345,7 @@ impl Interp {
         message: &[i64],
         (before, sent_by): (&[Taken], &[Taken]),
         open: &mut Vec<Within>,
-        visit: &mut Visitor,
+        visit: &mut StepVisitor,
     ) -> bool {
         let Some(location) = self.location_in(sent, mover) else { return false };
         let locals = Locals::of(mover);

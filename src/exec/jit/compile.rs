@@ -16,7 +16,7 @@ use cranelift_module::FuncId;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// What compiling may take.
+/// What is compiled, and what that may take.
 #[derive(Clone, Copy, Debug)]
 pub struct CompileLimits {
     /// What is not compiled by then is interpreted.
@@ -26,11 +26,13 @@ pub struct CompileLimits {
     /// Where all actions together have more parts than this (statements and expressions), functions
     /// that they call are compiled by themselves.
     pub inlined: u64,
+    /// Whether code counts how often each action is taken.
+    pub counts: bool,
 }
 
 impl Default for CompileLimits {
     fn default() -> CompileLimits {
-        CompileLimits { time: TIME_MAX, memory: MEMORY_DEFAULT, inlined: INLINED_MAX }
+        CompileLimits { time: TIME_MAX, memory: MEMORY_DEFAULT, inlined: INLINED_MAX, counts: true }
     }
 }
 
@@ -114,7 +116,8 @@ pub(super) fn compile(
 pub(super) fn assembly(interp: &Interp, action: ActionId) -> Result<String, Refusal> {
     let shapes = Shapes::new(interp.program());
     let sizes = Sizes::whole(interp.program());
-    let limits = CompileLimits { time: Duration::MAX, memory: u64::MAX, inlined: u64::MAX };
+    let limits =
+        CompileLimits { time: Duration::MAX, memory: u64::MAX, inlined: u64::MAX, counts: false };
     let mut builder = Builder::new(interp, &shapes, &sizes, Purpose::Expand, limits)?;
     // Where processes come and go all that one does at a location is one piece.
     let edge = interp.program().actions[action].edge.filter(|_| interp.program().comes_and_goes());
@@ -333,6 +336,7 @@ impl<'a> Builder<'a> {
         let mut emitter = Emitter::begin(interp, known, sites, self.purpose, imports, links, b);
         emitter.unrolled_max = UNROLLED_MAX.min(self.limits.parts());
         emitter.instructions_max = self.limits.instructions() as usize;
+        emitter.counts = self.limits.counts;
         let result = body(&mut emitter);
         self.interpreted += emitter.interpreted;
         match result {

@@ -60,6 +60,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub unrolled_max: u64,
     /// How many instructions the function may have; one with more is left to the interpreter.
     pub instructions_max: usize,
+    /// Whether it is counted how often each action is taken.
+    pub counts: bool,
     /// What becomes of a failure at present.
     pub on_fault: OnFault,
     /// How many actions were left to the interpreter.
@@ -174,6 +176,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             exit: None,
             copies: 1,
             instructions_max: usize::MAX,
+            counts: false,
             on_fault,
             interpreted: 0,
             loops: 0,

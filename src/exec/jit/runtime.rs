@@ -6,7 +6,7 @@
 use super::Jit;
 use super::code::{Code, Mode, Site};
 use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, InstanceSets};
-use crate::exec::interp::WITHIN_MAX;
+use crate::exec::interp::{Led, WITHIN_MAX};
 use crate::exec::{Expansion, Fault, FaultKind, Interp, LABEL_BYTES, Model, Violation, stop};
 use crate::ir::{ActionId, Instance, LocationId};
 use std::io::Write;
@@ -47,6 +47,8 @@ pub(super) struct Runtime<'r, 'e> {
     pub begun: u64,
     /// The label of the state within a step that is handed on.
     pub label: u64,
+    /// How often each action was taken, by number.
+    pub taken: *mut u64,
     pub jit: &'r Jit<'r>,
     pub code: &'r Code,
     /// The instances that sets are of.
@@ -152,6 +154,7 @@ pub(super) unsafe fn run(
         offset: 0,
         begun: 0,
         label: 0,
+        taken: out.counts(jit.interp.program().actions.len()).as_mut_ptr(),
         jit,
         code,
         instances: choice.map(|choice| choice.instances),
@@ -275,6 +278,13 @@ impl Runtime<'_, '_> {
         self.before
     }
 
+    /// Counts an action that the interpreter took.
+    fn count(&mut self, action: ActionId) {
+        debug_assert!((action.0 as usize) < self.jit.interp.program().actions.len());
+        // SAFETY: there is a count of every action, which nobody else has at hand while code runs.
+        unsafe { *self.taken.add(action.0 as usize) += 1 };
+    }
+
     /// A step out of `state` fails.
     fn fail(&mut self, state: &[u8], site: Site) {
         (self.touched, self.events) = (1, self.events + 1);
@@ -366,6 +376,9 @@ impl Runtime<'_, '_> {
         for &id in actions {
             interp.steps_of_action(id, only_committed, state, &mut |begun, result| {
                 if self.is_chosen(begun) {
+                    if result.is_ok() {
+                        begun.sides().for_each(|side| self.count(side.action));
+                    }
                     self.interpreted(state, (begun, id), result);
                 }
             });
@@ -636,9 +649,17 @@ pub(super) unsafe extern "C" fn interpret_mover(
     // SAFETY: where instances are, there is a set of the state.
     let wanted = |begun| all.is_none_or(|all| unsafe { is_in(set, all.number(begun)) });
     let how = (is_first, is_timeout);
-    let any = jit.interp.turns_of(from, instance, how, &wanted, &mut |begun, action, result| {
-        runtime.interpreted(origin, (begun, action), result);
-    });
+    let any =
+        jit.interp.turns_of(
+            from,
+            instance,
+            how,
+            &wanted,
+            &mut |begun, action, result| match result.map(Led::successor).transpose() {
+                Some(result) => runtime.interpreted(origin, (begun, action), result),
+                None => runtime.count(action),
+            },
+        );
     if all.is_some() {
         runtime.touched |= u64::from(any);
     }

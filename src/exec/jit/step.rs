@@ -124,6 +124,7 @@ impl Emitter<'_, '_> {
                 this.exchange(communication, channel, &parent, &work);
             }
             this.complete(0, id, &work);
+            this.count_taken(id);
             this.candidate(id, &work, footprint.multisets_written());
             this.jump(next);
         });
@@ -231,6 +232,18 @@ impl Emitter<'_, '_> {
         self.tell(id, FaultKind::Assertion, span);
         self.jump(fine);
         self.go_on_at(fine);
+    }
+
+    /// Counts an action that is being taken and has not failed.
+    pub fn count_taken(&mut self, action: ActionId) {
+        if !self.counts {
+            return;
+        }
+        let (flags, at) = (MemFlagsData::new().with_notrap(), 8 * action.0 as i32);
+        let counts = self.load_field(offset_of!(Runtime, taken));
+        let count = self.b.ins().load(types::I64, flags, counts, at);
+        let more = self.b.ins().iadd_imm_s(count, 1);
+        self.b.ins().store(flags, more, counts, at);
     }
 
     /// Hands a successor over.
@@ -456,6 +469,8 @@ impl Emitter<'_, '_> {
             this.complete(0, receiver_id, &work);
             this.names = theirs;
             this.complete(0, sender_id, &work);
+            this.count_taken(receiver_id);
+            this.count_taken(sender_id);
             this.candidate(receiver_id, &work, footprint.multisets_written());
             this.jump(next);
         });

@@ -326,6 +326,11 @@ impl Emitter<'_, '_> {
         for &id in chain {
             self.on_fault = OnFault::Report(id, failed);
             self.complete(mover.slot, id, work);
+            // The other side of a rendezvous is through only when this one is.
+            if Some(&id) == chain.first() && id != first {
+                self.count_taken(first);
+            }
+            self.count_taken(id);
             turn = program.actions[id].control.turn;
         }
         let last = chain.last().copied().unwrap_or(first);

@@ -3,7 +3,8 @@
 use super::{At, ClaimProduct, Opening};
 use crate::exec::interp::Way;
 use crate::exec::{
-    Explain, Fault, PropertyInfo, Standing, Step, StepOutcome, TakenAction, Value, Violation,
+    ActionInfo, Explain, Fault, PropertyInfo, Standing, Step, StepOutcome, TakenAction, Value,
+    Violation,
 };
 use crate::ir::{Entity as _, LocationId};
 use std::collections::BTreeSet;
@@ -63,6 +64,10 @@ impl Explain for ClaimProduct<'_> {
 
     fn properties(&self) -> Vec<PropertyInfo> {
         self.never.interp.properties()
+    }
+
+    fn actions(&self) -> Vec<ActionInfo> {
+        self.never.interp.actions()
     }
 
     fn action_name(&self, action: u32) -> String {

@@ -355,7 +355,7 @@ impl<'m> ClaimProduct<'m> {
             None => self.model.expand(system, inner),
             Some(movers) => movers.expand(system, inner),
         };
-        let Collected { transitions, left_out, findings, put_off, passed } =
+        let Collected { transitions, left_out, findings, put_off, passed, .. } =
             out.wrap(record, successors, run)?;
         out.leave_out(left_out * ways as u64);
         out.put_off(put_off);

@@ -55,15 +55,16 @@ fn is_open(action: &Action) -> bool {
     !any_stmt(&action.body, &keeps_room)
 }
 
-/// Has each action that leads to a location that is passed through do what follows, too; tells how many do. The first
-/// way is that of the action itself, each other one of a new action.
+/// Has each action that leads to a location that is passed through do what follows, too; tells how many do, and of which
+/// actions each that does, or is new, is put together. The first way is that of the action itself, each other one of a new
+/// action.
 pub(super) fn compose(
     program: &mut Program,
     before: &Program,
     local: &LocalActions<'_>,
     (passed, leaving): (&Passed, &ActionsAt),
-) -> usize {
-    let mut count = 0;
+) -> (usize, Vec<(ActionId, Vec<ActionId>)>) {
+    let (mut count, mut all) = (0, Vec::new());
     for (id, action) in before.actions.iter() {
         let ways = ways(before, (passed, leaving), action);
         let is_left = ways.iter().all(Vec::is_empty) || !is_open(action);
@@ -73,16 +74,20 @@ pub(super) fn compose(
         if is_left || !is_told || added > ADDED_MAX {
             continue;
         }
-        let mut ways = ways.iter().map(|way| composed(before, action, way));
-        if let Some(first) = ways.next() {
-            program.actions[id] = first;
-            count += 1;
+        for (number, way) in ways.iter().enumerate() {
+            let composed = composed(before, action, way);
+            let at = match number {
+                0 => {
+                    program.actions[id] = composed;
+                    id
+                }
+                _ => program.actions.push(composed),
+            };
+            all.push((at, std::iter::once(id).chain(way.iter().copied()).collect()));
         }
-        ways.for_each(|it| {
-            program.actions.push(it);
-        });
+        count += 1;
     }
-    count
+    (count, all)
 }
 
 /// The ways on from where an action leads: what is done in turn.

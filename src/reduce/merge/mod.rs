@@ -33,10 +33,10 @@ use super::pass::Pass;
 use super::{Kept, Preserved};
 use crate::analysis::access::Table;
 use crate::analysis::local::LocalActions;
-use crate::exec::Interp;
+use crate::exec::{ActionCounts, Interp};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Action, ActionsAt, Communication, EndRule, Layout, LocationId, ProcessId, Program,
+    Action, ActionId, ActionsAt, Communication, EndRule, Layout, LocationId, ProcessId, Program,
     PropertyKind, StmtKind, Turn,
 };
 use crate::numbers::count;
@@ -56,6 +56,8 @@ type Passed = BTreeSet<(ProcessId, LocationId)>;
 pub struct Fused {
     passed: Passed,
     actions: usize,
+    /// Of each action that was put together of several, which those are, in their order.
+    composed: Vec<(ActionId, Vec<ActionId>)>,
 }
 
 impl Fused {
@@ -73,12 +75,12 @@ impl Fused {
         let local = LocalActions::new(&table);
         let leaving = ActionsAt::leaving(&before);
         let passed = passages::find(&table, &local, &leaving, written);
-        let actions = match before.comes_and_goes() {
-            true => mark(program, &passed),
+        let (actions, composed) = match before.comes_and_goes() {
+            true => (mark(program, &passed), Vec::new()),
             false => compose::compose(program, &before, &local, (&passed, &leaving)),
         };
         let passed = leading_to(&before, program, passed);
-        (actions > 0).then_some(Fused { passed, actions })
+        (actions > 0).then_some(Fused { passed, actions, composed })
     }
 
     /// The locations at which a process does not stop that comes there.
@@ -96,6 +98,16 @@ impl Fused {
         });
         let cells: Vec<(CellId, i64)> = cells.collect();
         move |state| cells.iter().all(|&(cell, value)| layout.get(state, cell) != Some(value))
+    }
+
+    /// How often each action of the program before was taken, from how often those that were merged were.
+    pub(super) fn taken_apart(&self, taken: &ActionCounts) -> ActionCounts {
+        let mut apart = taken.clone();
+        for (merged, actions) in &self.composed {
+            let times = apart.take(*merged);
+            actions.iter().for_each(|&it| apart.add(it, times));
+        }
+        apart
     }
 
     /// The states of the program as written that one step comes through from one of them, which is left out, to one that

@@ -11,7 +11,7 @@
 use super::choosers::{Choosers, Rooms};
 use crate::analysis::bits;
 use crate::analysis::instances::InstanceSets;
-use crate::exec::{Collected, Expansion, Selective, apart, stop};
+use crate::exec::{ActionCounts, Collected, Expansion, Selective, apart, stop};
 use spill::Result;
 
 /// One state of so many is never run through, so that a chain without end is stored now and then.
@@ -40,6 +40,8 @@ pub(super) struct ChainsRoom {
     at: Vec<usize>,
     successors: Vec<u8>,
     ends: Vec<u64>,
+    /// How often actions were taken on the way.
+    pub taken: ActionCounts,
     running: Running,
 }
 
@@ -91,6 +93,7 @@ impl ChainsRoom {
             at: Vec::new(),
             successors: Vec::new(),
             ends: Vec::new(),
+            taken: ActionCounts::default(),
             running: Running::default(),
         }
     }
@@ -227,8 +230,15 @@ impl Chains<'_, '_> {
         self.choose(states, room)?;
         after.extend_from_slice(states);
         leads.resize(first + count, false);
-        let ChainsRoom { single: [enabled, chosen], states: single, at, successors, ends, .. } =
-            room;
+        let ChainsRoom {
+            single: [enabled, chosen],
+            states: single,
+            at,
+            successors,
+            ends,
+            taken,
+            ..
+        } = room;
         if at.is_empty() {
             return Ok(());
         }
@@ -237,7 +247,8 @@ impl Chains<'_, '_> {
             self.selective.judge(single, enabled, out);
             self.selective.expand_apart(single, chosen, ends, out);
         };
-        let Collected { findings, left_out, .. } = Expansion::collect(width, successors, run)?;
+        let Collected { findings, left_out, taken: more, .. } =
+            Expansion::collect(width, successors, run)?;
         if stop::is_asked() {
             return Ok(());
         }
@@ -254,6 +265,7 @@ impl Chains<'_, '_> {
             self.step(one, (after, leads), room)?;
             return self.step(other, (after, leads), room);
         }
+        taken.merge(more);
         for (&at, successor) in at.iter().zip(apart(successors, ends)) {
             let after = &mut after[(first + at) * width..][..width];
             if successor.len() == width && *successor != *after {

@@ -219,7 +219,10 @@ impl<'m> Reduced<'m> {
             reached.clear();
             reached.extend_from_slice(successors);
             match self.chains().run_on(reached, room) {
-                Ok(passed) => out.pass(passed),
+                Ok(passed) => {
+                    out.pass(passed);
+                    out.add_taken(std::mem::take(&mut room.taken));
+                }
                 Err(error) => {
                     out.give_up(error);
                     return false;

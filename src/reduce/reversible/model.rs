@@ -157,7 +157,7 @@ impl<'m> Progenitors<'m> {
             let mut unwanted = Vec::new();
             let width = self.model.width();
             let run = |inner: &mut Expansion| self.model.expand(&ends, inner);
-            if let Some(expanded) = inner.wrap(width, &mut unwanted, run) {
+            if let Some(expanded) = inner.look(width, &mut unwanted, run) {
                 inner.add_findings(expanded.findings);
             }
         };

@@ -1,7 +1,9 @@
 //! The model that is searched, told in steps of the program as written.
 
 use super::Rewritten;
-use crate::exec::{Expansion, Explain, Interp, Lift, Model, Postpones, Sleeps, one_step};
+use crate::exec::{
+    ActionCounts, Expansion, Explain, Interp, Lift, Model, Postpones, Sleeps, one_step,
+};
 use crate::ir::Layout;
 use crate::ir::layout::Codes;
 use spill::Result;
@@ -122,6 +124,13 @@ impl Lift for Followed<'_> {
             way.append(&mut step);
         }
         Ok(Some(way))
+    }
+
+    fn taken_below(&self, taken: ActionCounts) -> ActionCounts {
+        match self.rewritten.fused() {
+            None => taken,
+            Some(fused) => fused.taken_apart(&taken),
+        }
     }
 
     fn keeps_depth(&self) -> bool {

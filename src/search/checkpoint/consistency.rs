@@ -38,6 +38,7 @@ fn numbers_agree(saved: &Saved) -> bool {
     let parts = saved.parts.iter().flat_map(|part| [part.memory, part.disk]);
     (1..=WIDTH_MAX).contains(&(saved.width as usize))
         && counts.into_iter().chain(parts).all(|count| count <= COUNT_MAX)
+        && saved.taken.iter().chain(&saved.open.taken).all(|&count| count <= COUNT_MAX)
         && saved.width as usize > saved.storage.tag_bytes()
         && saved.verdict <= 2
 }

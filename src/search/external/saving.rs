@@ -6,7 +6,7 @@
 //! there is swept at resume.
 
 use super::{Search, levels_keys};
-use crate::exec::Model;
+use crate::exec::{ActionCounts, Model};
 use crate::search::checkpoint::{Saved, SavedLevel, restore_findings, save_findings};
 use crate::search::control::{Phase, Progress};
 use crate::search::visited::Visited;
@@ -39,6 +39,7 @@ impl<'a> Search<'a> {
         let mut search = Search::new(model, disk.clone(), plan, limits, control, storage);
         search.transitions = saved.transitions;
         search.passed = saved.passed;
+        search.taken = ActionCounts::new(saved.taken.clone());
         search.findings = restore_findings(&saved.findings)?;
         search.verdict = saved.outcome()?.verdict;
         search.seconds_before = saved.seconds;
@@ -70,6 +71,7 @@ impl<'a> Search<'a> {
         self.open.transitions = saved.transitions;
         self.open.partial = saved.partial;
         self.open.passed = saved.passed;
+        self.open.taken = ActionCounts::new(saved.taken);
         self.open.findings = restore_findings(&saved.findings)?;
         self.open.in_manifest = !saved.candidates.is_empty();
         self.open.restored = saved.candidates;
@@ -136,6 +138,7 @@ impl<'a> Search<'a> {
             frontier,
             transitions: self.transitions,
             passed: self.passed,
+            taken: self.taken.all().to_vec(),
             findings: save_findings(&self.findings),
             open: SavedLevel {
                 expanded: self.open.expanded,
@@ -143,6 +146,7 @@ impl<'a> Search<'a> {
                 transitions: self.open.transitions,
                 partial: self.open.partial,
                 passed: self.open.passed,
+                taken: self.open.taken.all().to_vec(),
                 findings: save_findings(&self.open.findings),
                 candidates,
                 logs: logs(lengths, &self.open.restored),

@@ -1,0 +1,81 @@
+//! How often each action was taken.
+
+use crate::ir::ActionId;
+
+/// How often actions were taken, by their numbers in the program that was run: each time a step was taken that it is part
+/// of. The part that several steps have in common, where an atomic sequence can go on in several ways, is counted once.
+/// Actions of failed steps count as far as they led to where the step could go on.
+#[derive(Clone, Debug, Default)]
+pub struct ActionCounts {
+    /// Actions behind the last have not been taken.
+    counts: Vec<u64>,
+}
+
+impl ActionCounts {
+    /// These, by number.
+    pub fn new(counts: Vec<u64>) -> ActionCounts {
+        ActionCounts { counts }
+    }
+
+    /// How often an action was taken.
+    pub fn of(&self, action: ActionId) -> u64 {
+        self.counts.get(action.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// Those of all actions up to the last that was taken, by number.
+    pub fn all(&self) -> &[u64] {
+        let taken = self.counts.iter().rposition(|&it| it > 0).map_or(0, |last| last + 1);
+        &self.counts[..taken]
+    }
+
+    /// Counts an action so many times more.
+    pub fn add(&mut self, action: ActionId, times: u64) {
+        self.at_least(action.0 as usize + 1)[action.0 as usize] += times;
+    }
+
+    /// Takes what was counted of an action.
+    pub fn take(&mut self, action: ActionId) -> u64 {
+        self.counts.get_mut(action.0 as usize).map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Adds other counts of the same program.
+    pub fn merge(&mut self, other: ActionCounts) {
+        if self.counts.is_empty() {
+            self.counts = other.counts;
+            return;
+        }
+        let sums = self.at_least(other.counts.len()).iter_mut().zip(&other.counts);
+        sums.for_each(|(sum, count)| *sum += count);
+    }
+
+    /// The counts of at least so many actions.
+    pub(super) fn at_least(&mut self, actions: usize) -> &mut [u64] {
+        if self.counts.len() < actions {
+            self.counts.resize(actions, 0);
+        }
+        &mut self.counts
+    }
+}
+
+impl PartialEq for ActionCounts {
+    fn eq(&self, other: &ActionCounts) -> bool {
+        self.all() == other.all()
+    }
+}
+
+impl Eq for ActionCounts {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_never_taken_makes_no_difference() {
+        let mut counts = ActionCounts::default();
+        counts.add(ActionId(1), 2);
+        assert_eq!(counts, ActionCounts::new(vec![0, 2, 0, 0]));
+        counts.merge(ActionCounts::new(vec![1, 0, 0, 5]));
+        assert_eq!(counts.all(), [1, 2, 0, 5]);
+        assert_eq!([1, 9].map(|it| counts.of(ActionId(it))), [2, 0]);
+    }
+}

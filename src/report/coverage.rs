@@ -1,0 +1,94 @@
+//! How often the actions of a model were taken, and which never were.
+
+use super::values::placed;
+use super::{Report, Verdict, count};
+use crate::exec::{ActionInfo, Violation, taken_as_written};
+use crate::ir::ActionId;
+use crate::reduce::dead;
+use crate::source::Place;
+use serde_json::{Value, json};
+
+/// An action and how often it was taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Covered {
+    /// What the user calls it.
+    pub name: String,
+    /// Where it stands.
+    pub place: Option<Place>,
+    /// How often it was taken.
+    pub taken: u64,
+    /// Whether it ended in an error, which is no step that was taken.
+    pub failed: bool,
+}
+
+impl Covered {
+    /// Whether nothing came of it at all.
+    pub fn is_never_taken(&self) -> bool {
+        self.taken == 0 && !self.failed
+    }
+}
+
+/// How often each action of the model as written was taken; nothing if that was not counted.
+pub fn coverage(report: &Report) -> Option<Vec<Covered>> {
+    let actions = report.model.explained().actions();
+    if actions.is_empty() || !report.limits.coverage {
+        return None;
+    }
+    let outcome = report.outcome;
+    let taken = taken_as_written(report.model, outcome.taken.clone());
+    let failed = |number| {
+        let is_its = |check| matches!(check, Violation::Fault(_, action) if action == number);
+        outcome.findings.iter().any(|(check, _)| is_its(check))
+    };
+    let covered = (0..).zip(actions).map(|(number, ActionInfo { name, span })| Covered {
+        name,
+        place: report.sources.place(span),
+        taken: taken.of(ActionId(number)),
+        failed: failed(number),
+    });
+    Some(covered.collect())
+}
+
+/// Whether what was never taken might be in states that were left out.
+fn leaves_states_out(report: &Report) -> bool {
+    report.reductions.iter().any(|it| it.name != dead::NAME)
+}
+
+/// So many actions are named where not all are asked for.
+const NAMED: usize = 5;
+
+/// Which actions were never taken by a search that came to its end, in a line; nothing if all were, or that is not known.
+pub(super) fn never_taken(report: &Report, all: bool) -> Option<String> {
+    let is_whole = report.outcome.verdict == Verdict::Verified || !report.limits.stop_on_violation;
+    let covered = coverage(report).filter(|_| is_whole)?;
+    let never: Vec<&Covered> = covered.iter().filter(|it| it.is_never_taken()).collect();
+    if never.is_empty() || report.outcome.verdict == Verdict::Incomplete {
+        return None;
+    }
+    let named = if all { never.len() } else { never.len().min(NAMED) };
+    let told = never[..named].iter().map(|it| match &it.place {
+        Some(place) => format!("{} ({})", it.name, place.line()),
+        None => it.name.clone(),
+    });
+    let told = told.collect::<Vec<_>>().join(", ");
+    let rest = match never.len() - named {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let reduced = if leaves_states_out(report) { " in the reduced search" } else { "" };
+    let all = count(covered.len() as u64, "action");
+    Some(format!("{} of {all}{reduced}: {told}{rest}", never.len()))
+}
+
+/// The same as JSON.
+pub(super) fn as_json(report: &Report) -> Value {
+    let Some(covered) = coverage(report) else { return Value::Null };
+    let action = |it: &Covered| {
+        placed(
+            json!({ "action": it.name, "taken": it.taken, "failed": it.failed }),
+            it.place.as_ref(),
+        )
+    };
+    let actions: Vec<Value> = covered.iter().map(action).collect();
+    json!({ "reduced": leaves_states_out(report), "actions": actions })
+}
