@@ -635,6 +635,19 @@ trans a -> a { }; } system async;";
 }
 
 #[test]
+fn actions_are_counted_over_all_sittings_or_in_none() {
+    let bench = Bench::new();
+    let whole = bench.check(COUNTER, &["--reduce", "none", "--json"]).json();
+    assert_eq!(whole["coverage"]["actions"][0]["taken"], 100);
+    for (flags, counted) in [(&[][..], &whole["coverage"]), (&["--no-coverage"], &Value::Null)] {
+        let stopped = ["--reduce", "none", "--dir", "d", "--max-states", "40"];
+        assert_eq!(bench.check(COUNTER, &[&stopped[..], flags].concat()).code, 3);
+        assert_eq!(&bench.run(&["resume", "d", "--json"]).json()["coverage"], counted);
+        std::fs::remove_dir_all(bench.path("d")).unwrap();
+    }
+}
+
+#[test]
 fn json_has_the_documented_fields_and_nothing_else_is_printed() {
     let bench = Bench::new();
     let ran = bench.check(COUNTER, &["--json", "--dir", "d"]);
@@ -677,6 +690,7 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
         "checked",
         "left_out",
         "unchecked",
+        "coverage",
         "warnings",
         "dir",
     ];

@@ -6,6 +6,7 @@
 //! is a run of that model, replayed by it.
 
 use super::{ActionCounts, Expansion, Model, StepOutcome, Violation};
+use crate::ir::ActionId;
 use spill::Result;
 
 /// A model whose states stand for states of another, and its steps for one or more steps of that.
@@ -33,6 +34,12 @@ pub trait Lift {
     fn alike(&self, check: Violation) -> Vec<Violation> {
         let _ = check;
         Vec::new()
+    }
+
+    /// Whether it cannot be told of an action of the program below how often it is taken: this model has removed it, or it
+    /// is one with others.
+    fn leaves_out(&self, _action: ActionId) -> bool {
+        false
     }
 
     /// How often each action of the program below was taken, where those that this model runs were so often.
@@ -66,6 +73,17 @@ pub fn taken_as_written(mut model: &dyn Model, mut taken: ActionCounts) -> Actio
         model = lift.below();
     }
     taken
+}
+
+/// Whether it cannot be told of an action of the program that explains a model how often it is taken.
+pub fn is_left_out(mut model: &dyn Model, action: ActionId) -> bool {
+    while let Some(lift) = model.lifts() {
+        if lift.leaves_out(action) {
+            return true;
+        }
+        model = lift.below();
+    }
+    false
 }
 
 /// Whether each step of a model is one step of the model that explains it.

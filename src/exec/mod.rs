@@ -44,7 +44,7 @@ pub use fair::{
 pub use interp::Interp;
 #[cfg(feature = "jit")]
 pub use jit::Jit;
-pub use lift::{Lift, keeps_depth, lowest, one_step, taken_as_written};
+pub use lift::{Lift, is_left_out, keeps_depth, lowest, one_step, taken_as_written};
 pub use postpone::{Obligations, Postpones, Tally};
 pub use selective::{LABEL_BYTES, Labelled, Selective, apart, labelled};
 pub use sleep::Sleeps;

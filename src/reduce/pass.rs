@@ -1,7 +1,7 @@
 //! What passes that rewrite programs have in common.
 
 use super::Preserved;
-use crate::ir::{Layout, Program};
+use crate::ir::{Action, ActionId, Layout, Program};
 
 /// What a pass did to a program.
 pub trait Pass: std::fmt::Debug {
@@ -14,6 +14,12 @@ pub trait Pass: std::fmt::Debug {
     /// What holds in what is left if and only if it holds in the program before.
     fn preserves(&self) -> Preserved {
         Preserved::ALL
+    }
+
+    /// Whether it cannot be told of an action of the program before how often it is taken: it was removed, or it is one with
+    /// others.
+    fn leaves_out(&self, _: ActionId, _: &Action) -> bool {
+        false
     }
 
     /// Replaces a state of the program before the pass by the one that stands for it.

@@ -2,9 +2,9 @@
 
 use super::values::placed;
 use super::{Report, Verdict, count};
-use crate::exec::{ActionInfo, Violation, taken_as_written};
+use crate::exec::{ActionInfo, Violation, is_left_out, taken_as_written};
 use crate::ir::ActionId;
-use crate::reduce::dead;
+use crate::reduce::{dead, merge, slice, states, values};
 use crate::source::Place;
 use serde_json::{Value, json};
 
@@ -19,12 +19,14 @@ pub struct Covered {
     pub taken: u64,
     /// Whether it ended in an error, which is no step that was taken.
     pub failed: bool,
+    /// Whether a reduction has removed it, or made it one with others: then it is not known whether it could be taken.
+    pub left_out: bool,
 }
 
 impl Covered {
-    /// Whether nothing came of it at all.
+    /// Whether nothing came of it at all, as far as that is known.
     pub fn is_never_taken(&self) -> bool {
-        self.taken == 0 && !self.failed
+        self.taken == 0 && !self.failed && !self.left_out
     }
 }
 
@@ -45,13 +47,17 @@ pub fn coverage(report: &Report) -> Option<Vec<Covered>> {
         place: report.sources.place(span),
         taken: taken.of(ActionId(number)),
         failed: failed(number),
+        left_out: is_left_out(report.model, ActionId(number)),
     });
     Some(covered.collect())
 }
 
+/// Those by which every action that can be taken is, but for those that they leave out themselves.
+const LEAVING_ALL: [&str; 5] = [dead::NAME, values::NAME, states::NAME, merge::NAME, slice::NAME];
+
 /// Whether what was never taken might be in states that were left out.
 fn leaves_states_out(report: &Report) -> bool {
-    report.reductions.iter().any(|it| it.name != dead::NAME)
+    report.reductions.iter().any(|it| !LEAVING_ALL.contains(&it.name.as_str()))
 }
 
 /// So many actions are named where not all are asked for.
@@ -85,7 +91,7 @@ pub(super) fn as_json(report: &Report) -> Value {
     let Some(covered) = coverage(report) else { return Value::Null };
     let action = |it: &Covered| {
         placed(
-            json!({ "action": it.name, "taken": it.taken, "failed": it.failed }),
+            json!({ "action": it.name, "taken": it.taken, "failed": it.failed, "left_out": it.left_out }),
             it.place.as_ref(),
         )
     };

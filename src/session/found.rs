@@ -2,7 +2,7 @@
 
 use super::{Error, Promised, Session};
 use crate::exec::{EVENTUALLY, PropertyInfo, SOMETIMES};
-use crate::report::{self, Ending, Run, Shortened, View, ViolationReport};
+use crate::report::{self, Covered, Ending, Run, Shortened, View, ViolationReport};
 use crate::search::trace::Counterexample;
 use crate::search::{Control, Outcome, Verdict};
 use std::fmt;
@@ -56,6 +56,12 @@ impl<'m> Found<'m> {
     /// What is violated, shallowest first.
     pub fn violations(&self) -> Vec<ViolationReport> {
         self.session.report().map(|report| report.violations()).unwrap_or_default()
+    }
+
+    /// How often each action was taken, in the order of the model's text; nothing if that was not counted, as of a model that
+    /// is a Rust type. Of a reduced search that is how often it was taken there.
+    pub fn coverage(&self) -> Option<Vec<Covered>> {
+        self.session.report().and_then(|report| report::coverage(&report))
     }
 
     /// A way to the shallowest violation; nothing if there is none, or if the search was told to stop. It is

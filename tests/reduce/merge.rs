@@ -9,8 +9,8 @@ use crate::support::{stored, tiny_plan};
 use proptest::prelude::*;
 use spill::Codec;
 use spillway::Check;
-use spillway::exec::{Exec, Explain as _, Model, Violation};
-use spillway::ir::validate;
+use spillway::exec::{Exec, Explain as _, Model, Violation, is_left_out, taken_as_written};
+use spillway::ir::{ActionId, validate};
 use spillway::reduce::Kept;
 use spillway::reduce::partial_order::{Method, Proviso, Way};
 use spillway::reduce::rewriting::{Rewritings, Rewritten};
@@ -38,6 +38,18 @@ fn is_kept(language: &str, text: &str, by: Rewritings) -> Result<(u64, u64), Tes
     let found = memory::search(searched.model(), &ALL).unwrap();
     prop_assert_eq!(violated(&found), violated(&whole), "{}", text);
     prop_assert!(found.states() <= whole.states());
+    let never = |searched: &dyn Model, found: &Outcome| {
+        let taken = taken_as_written(searched, found.taken.clone());
+        let all = model.interp.program().actions.keys();
+        all.filter(|&it| taken.of(it) == 0 && !is_left_out(searched, it)).collect::<Vec<_>>()
+    };
+    let fails = |it: &Violation| matches!(it, Violation::Fault(..));
+    if !violated(&whole).iter().any(fails) {
+        let known = |it: &ActionId| !is_left_out(searched.model(), *it);
+        let whole = never(&model.interp, &whole).into_iter().filter(known);
+        let found = never(searched.model(), &found);
+        prop_assert_eq!(found, whole.collect::<Vec<_>>(), "{}", text);
+    }
     if searched.model().lifts().is_some() {
         told(searched.model(), &found);
     }

@@ -18,6 +18,7 @@ mod support;
 #[path = "../../examples/differential/tools.rs"]
 mod tools;
 
+mod coverage;
 mod external;
 mod fault_property;
 mod faults;

@@ -4,8 +4,8 @@ use super::Rewritten;
 use crate::exec::{
     ActionCounts, Expansion, Explain, Interp, Lift, Model, Postpones, Sleeps, one_step,
 };
-use crate::ir::Layout;
 use crate::ir::layout::Codes;
+use crate::ir::{ActionId, Layout};
 use spill::Result;
 
 /// What runs a rewritten program, told in steps of the program as written. If it takes several steps of the rewritten
@@ -124,6 +124,11 @@ impl Lift for Followed<'_> {
             way.append(&mut step);
         }
         Ok(Some(way))
+    }
+
+    fn leaves_out(&self, action: ActionId) -> bool {
+        let about = &self.written.program().actions[action];
+        self.rewritten.passes().any(|it| it.leaves_out(action, about))
     }
 
     fn taken_below(&self, taken: ActionCounts) -> ActionCounts {

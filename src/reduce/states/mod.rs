@@ -21,7 +21,7 @@
 use super::pass::Pass;
 use crate::analysis::bisimulation::Bisimilar;
 use crate::ir::layout::CellId;
-use crate::ir::{Layout, LocationId, ProcessId, Program};
+use crate::ir::{Action, ActionId, Layout, LocationId, ProcessId, Program};
 use crate::numbers::grouped;
 
 /// What the reduction is called.
@@ -106,6 +106,13 @@ impl Pass for Unified {
             1 => "1 location is one with an earlier one".into(),
             others => format!("{} locations are one with earlier ones", grouped(others as u64)),
         }
+    }
+
+    fn leaves_out(&self, _: ActionId, action: &Action) -> bool {
+        // That it is taken at the first may be another's doing, which may be all that can be come to.
+        action.edge.is_some_and(|it| {
+            self.bisimilar.sets(it.process).iter().any(|set| set.contains(&it.from))
+        })
     }
 
     fn represent(&self, layout: &Layout, state: &mut [u8]) {

@@ -1,0 +1,144 @@
+//! How often actions are taken: what a search counts is what one finds who takes every step of every state himself.
+
+use crate::support::follow::load;
+use spillway::Check;
+use spillway::exec::{Exec, Explain as _, StepOutcome};
+use spillway::ir::{Action, Schedule, Turn};
+use spillway::report::Covered;
+use spillway::session::TextModel;
+use spillway::source::Place;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Larger models are left to the runs over the corpus.
+const STATES_MAX: usize = 4000;
+
+/// How often what stands at a place was taken.
+type ByPlace = BTreeMap<String, u64>;
+
+fn told(place: Option<Place>) -> String {
+    place.map_or(String::new(), |it| it.to_string())
+}
+
+/// By the steps of each state; nothing of a model with too many.
+fn by_steps(model: &TextModel) -> Option<ByPlace> {
+    let starts = model.interp.starts().into_iter().map(|it| it.outcome);
+    let mut open: Vec<Vec<u8>> = starts.filter_map(successor).collect();
+    let mut seen: BTreeSet<Vec<u8>> = open.iter().cloned().collect();
+    let mut taken = ByPlace::new();
+    while let Some(state) = open.pop() {
+        for step in model.interp.steps(&state) {
+            let spans = step.spans;
+            let Some(next) = successor(step.outcome) else { continue };
+            for span in spans {
+                *taken.entry(told(model.sources.place(span))).or_default() += 1;
+            }
+            if seen.insert(next.clone()) {
+                open.push(next);
+            }
+        }
+        if seen.len() > STATES_MAX {
+            return None;
+        }
+    }
+    Some(taken)
+}
+
+fn successor(outcome: StepOutcome) -> Option<Vec<u8>> {
+    match outcome {
+        StepOutcome::Successor(state) => Some(state),
+        StepOutcome::Fault(_) => None,
+    }
+}
+
+fn covered(model: &TextModel, exec: Exec) -> Vec<Covered> {
+    let check = Check::of_text(model).reduce(spillway::session::Reduce::NONE);
+    check.keep_going().memory(512 << 20).exec(exec).run().unwrap().coverage().unwrap()
+}
+
+fn by_place(covered: Vec<Covered>) -> ByPlace {
+    let mut taken = ByPlace::new();
+    for it in covered.into_iter().filter(|it| it.taken > 0) {
+        *taken.entry(told(it.place)).or_default() += it.taken;
+    }
+    taken
+}
+
+#[test]
+fn every_step_of_every_state_is_counted() {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let mut compared = 0;
+    for (language, folder) in [("dve", "dve"), ("murphi", "murphi"), ("promela", "promela")] {
+        for entry in std::fs::read_dir(format!("{root}/models/{folder}")).unwrap() {
+            let path = entry.unwrap().path();
+            let model = load(language, &std::fs::read_to_string(&path).unwrap());
+            // Where steps have a part in common, that is counted once.
+            let is_open = |it: &Action| it.control.turn == Turn::Open;
+            let program = model.interp.program();
+            // In lockstep a step is told by its first process's action.
+            let is_lockstep = program.schedule == Schedule::Lockstep;
+            if is_lockstep || !program.actions.values().all(is_open) {
+                continue;
+            }
+            let Some(expected) = by_steps(&model) else { continue };
+            for exec in [Exec::Jit, Exec::Interp] {
+                assert_eq!(by_place(covered(&model, exec)), expected, "{path:?}, {exec:?}");
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared >= 20, "only {compared} models are small enough");
+}
+
+const HANDED_OVER: &str = "chan c = [0] of { byte };
+byte x;
+active proctype A() {
+  c!1;
+  atomic {
+    x = 4;
+    if
+    :: x = 5
+    :: x = 6
+    :: x == 7
+    fi
+  }
+  d_step {
+    x = 8;
+    assert(x == 8)
+  }
+}
+active proctype B() {
+  c?x
+}
+";
+
+/// B comes to its end before A goes on, or after.
+#[test]
+fn what_ways_have_in_common_is_counted_once() {
+    for exec in [Exec::Jit, Exec::Interp] {
+        let model = load("promela", HANDED_OVER);
+        let mut by_line = BTreeMap::new();
+        for it in covered(&model, exec) {
+            *by_line.entry(it.place.map_or(0, |it| it.position.line)).or_insert(0) += it.taken;
+        }
+        let taken = |line: usize| by_line[&line];
+        assert_eq!([4, 19].map(taken), [1, 1], "they meet once");
+        assert_eq!([6, 8, 9, 10].map(taken), [2, 2, 2, 0], "B is there or gone");
+        assert_eq!([13, 15].map(taken), [4, 4], "and x is 5 or 6");
+    }
+}
+
+/// An action that only ever fails is not one that nothing comes to.
+#[test]
+fn what_fails_is_not_what_is_never_taken() {
+    let model = load(
+        "dve",
+        "byte x = 0; process P { state a, b; init a;
+        trans a -> a { guard x < 2; effect x = x + 1; },
+        a -> b { guard x == 2; effect x = 1 / (x - 2); },
+        b -> a { guard x == 1; }; } system async;",
+    );
+    let covered = covered(&model, Exec::Jit);
+    let told: Vec<_> =
+        covered.iter().map(|it| (it.taken, it.failed, it.is_never_taken())).collect();
+    assert_eq!(told, [(2, false, false), (0, true, false), (0, false, true)]);
+}
