@@ -49,6 +49,8 @@ pub enum Command {
     Status(StatusArgs),
     /// Show the counterexamples that a search found
     Trace(TraceArgs),
+    /// Write what a search found, or what checking a model finds, as a page for a browser
+    Report(ReportArgs),
     /// Show a model as Spillway understands it: program, state layout, memory plan
     Explain(ExplainArgs),
     /// Walk through a model, at random or by hand
@@ -578,6 +580,20 @@ pub struct ExplainArgs {
     pub asm: Option<String>,
     #[command(flatten)]
     pub(super) shown: ShownPropertyArgs,
+}
+
+/// `spillway report`.
+#[derive(Args, Clone, Debug)]
+pub struct ReportArgs {
+    /// The search directory, or a model, which is checked as `check` does; `check --report FILE` has all its flags
+    #[arg(value_name = "DIR|MODEL")]
+    pub target: PathBuf,
+    /// Write the page to this file [default: called like the directory or the model, .html]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// The memory to look for the counterexample in [default: as the search had]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
 }
 
 /// `spillway simulate`.

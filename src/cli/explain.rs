@@ -150,7 +150,7 @@ fn assembly(executor: &Executor, model: &TextModel, wanted: &str) -> Result<Stri
 }
 
 /// Which bits of a state hold what, in key order.
-fn layout(model: &Interp) -> String {
+pub(super) fn layout(model: &Interp) -> String {
     let (program, layout) = (model.program(), model.layout());
     let mut out = format!("state of {} bits in {} bytes\n", layout.bits, layout.bytes);
     for &id in &layout.order {

@@ -14,6 +14,7 @@ mod liveness;
 mod model;
 mod only;
 mod output;
+mod page;
 mod progress;
 mod reduce;
 mod run;
@@ -56,13 +57,14 @@ pub fn run() -> ExitCode {
         Command::Resume(args) => args.run.json,
         Command::Status(args) => args.json,
         Command::Trace(args) => args.json,
-        Command::Explain(_) | Command::Simulate(_) => false,
+        Command::Explain(_) | Command::Report(_) | Command::Simulate(_) => false,
     };
     let ending = match cli.command {
         Command::Check(args) => check(&args),
         Command::Resume(args) => resume(&args),
         Command::Status(args) => status::status(&args),
         Command::Trace(args) => traced(&args),
+        Command::Report(args) => page::report(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Simulate(args) => simulate::simulate(&args),
     };

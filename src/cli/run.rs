@@ -5,7 +5,7 @@ use super::failure::{self, Failure};
 use super::progress::{self, Display};
 use super::signals::Signals;
 use super::trail::Written;
-use super::{Ending, output, print, reduce, say, storage, trail, warn, warnings};
+use super::{Ending, output, page, print, reduce, say, storage, trail, warn, warnings};
 use crate::exec::{Executor, Interp};
 use crate::reduce::Refused;
 use crate::report::{self, ViolationReport};
@@ -15,6 +15,7 @@ use crate::search::{Control, Verdict};
 use crate::session::{
     self, Budget, Directory, Job, Session, TextModel, Unreduced, check_room, refuse_nothing,
 };
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -111,10 +112,23 @@ fn begin(
     sitting.run(None, may_lack_slots)
 }
 
+/// The command line, as a shell takes it.
+fn command() -> String {
+    let plain = |it: char| it.is_ascii_alphanumeric() || "-_./=:,+@%".contains(it);
+    let quoted = |word: String| match !word.is_empty() && word.chars().all(plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    let words = std::env::args_os().skip(1).map(|it| quoted(it.to_string_lossy().into_owned()));
+    std::iter::once("spillway".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
 /// What a sitting is told, from now on.
 pub(super) fn control(args: &RunArgs) -> Arc<Control> {
     let deadline = args.max_time.and_then(|time| Instant::now().checked_add(time));
-    let control = Arc::new(Control::new(args.means().checkpoint_every, deadline));
+    let mut control = Control::new(args.means().checkpoint_every, deadline);
+    control.command = Some(command());
+    let control = Arc::new(control);
     stop_after(args.max_time, &control);
     control
 }
@@ -255,8 +269,9 @@ impl Sitting<'_> {
 
     /// Prints the counterexample, if there is one, and then the result, which is what stays on the screen.
     fn tell(&mut self, verdict: Verdict, control: &Control) -> Result<(), Failure> {
-        let RunArgs { json, no_trace, ref spin_trail, .. } = *self.args;
-        let violated = verdict == Verdict::Violated && (!no_trace || spin_trail.is_some());
+        let RunArgs { json, no_trace, ref spin_trail, report: ref page, .. } = *self.args;
+        let is_wanted = !no_trace || spin_trail.is_some() || page.is_some();
+        let violated = verdict == Verdict::Violated && is_wanted;
         let shown = match violated {
             true => self.session.counterexample(control)?,
             false => None,
@@ -274,8 +289,10 @@ impl Sitting<'_> {
             true => self.report_as_json(shown.as_ref().filter(|_| !no_trace)),
             false => self.report(ending.as_ref()),
         }
+        let paged = page.as_deref().map_or(Ok(()), |path| self.write_page(path, shown.as_ref()));
         drop(shown);
         written.into_iter().for_each(Written::say);
+        paged?;
         if is_missed {
             self.session.directory.keep();
             let dir = self.session.directory.path.display();
@@ -284,6 +301,18 @@ impl Sitting<'_> {
             ));
         }
         Ok(())
+    }
+
+    /// Writes the page that is wanted.
+    fn write_page(
+        &self,
+        path: &Path,
+        shown: Option<&(ViolationReport, Counterexample)>,
+    ) -> Result<(), Failure> {
+        let Some(report) = self.session.report() else { return Ok(()) };
+        let is_open = report.outcome.verdict == Verdict::Incomplete;
+        let note = is_open.then_some("The search was stopped; what is told is how far it came.");
+        page::write(path, &report, (self.model, &self.session.directory.path), shown, note)
     }
 
     /// Prints the counterexample.

@@ -1,15 +1,16 @@
 //! `status`: whether a search is running, for how long, and how far it was at its last checkpoint.
 
 use super::args::StatusArgs;
+use super::failure::{self, Failure};
 use super::going::{heading, with_going};
-use super::{Ending, failure, liveness, print, temporary, warnings};
+use super::{Ending, liveness, print, temporary, warnings};
 use crate::report::{self, Report, Shortened};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::Rebuilt;
 use crate::search::plan::Bytes;
 use crate::search::storage::SavedStorage;
 use crate::search::{Outcome, Verdict};
-use crate::session::{Contents, Error, Evidence, Going, shortened_in};
+use crate::session::{Contents, Error, Evidence, Going, TextModel, shortened_in};
 use serde_json::json;
 use std::path::Path;
 
@@ -34,11 +35,35 @@ fn status_of(dir: &Path, args: &StatusArgs) -> Ending {
 
 /// How a search for what is to be seen in states and steps goes.
 fn status_of_levels(dir: &Path, contents: Contents, going: &Going, args: &StatusArgs) -> Ending {
+    let model = contents.job.model(dir)?;
+    let saved = contents.saved.as_ref();
+    with_report(dir, &contents, &model, |report| {
+        if args.json {
+            print(&format!("{:#}\n", with_going(report::result(report, &warnings()), going)));
+            return Ok(());
+        }
+        let is_decided = saved.is_some_and(|saved| saved.verdict != 0);
+        let is_open = |it: &Shortened| going.is_running && !it.is_done;
+        let looking = report.shortened.take_if(|it| is_open(it)).map(looking);
+        let opening = heading(going, !is_decided) + &looking.unwrap_or_default();
+        print(&(opening + &report::print_result(report, None, true)));
+        print_plan(saved, args);
+        Ok(())
+    })?;
+    Ok(failure::VERIFIED)
+}
+
+/// Does something with the report of the search in a directory, as far as its last checkpoint tells.
+pub(super) fn with_report(
+    dir: &Path,
+    contents: &Contents,
+    model: &TextModel,
+    and_then: impl FnOnce(&mut Report) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let Contents { job, saved, bytes, .. } = contents;
-    let model = job.model(dir)?;
     let limits = job.limits(None);
     let (reduced, about) = (model.searched(), model.about(&limits));
-    let outcome = match &saved {
+    let outcome = match saved {
         Some(saved) => {
             let (limits, sources) = (&limits, &model.sources);
             Evidence { saved, dir, limits, sources }.outcome(reduced.model())?
@@ -70,22 +95,11 @@ fn status_of_levels(dir: &Path, contents: Contents, going: &Going, args: &Status
         peak_rss_bytes: saved.as_ref().map_or(0, |saved| saved.peak_rss_bytes),
         shortened: shortened_in(dir, &found)?,
         promises: Vec::new(),
-        disk: DiskFigures { peak: disk.peak.max(bytes), ..disk },
-        store_bytes: bytes,
+        disk: DiskFigures { peak: disk.peak.max(*bytes), ..disk },
+        store_bytes: *bytes,
         dir: Some(dir.display().to_string()),
     };
-    match args.json {
-        true => print(&format!("{:#}\n", with_going(report::result(&report, &warnings()), going))),
-        false => {
-            let is_decided = saved.as_ref().is_some_and(|saved| saved.verdict != 0);
-            let is_open = |it: &Shortened| going.is_running && !it.is_done;
-            let looking = report.shortened.take_if(|it| is_open(it)).map(looking);
-            let opening = heading(going, !is_decided) + &looking.unwrap_or_default();
-            print(&(opening + &report::print_result(&report, None, true)));
-            print_plan(saved.as_ref(), args);
-        }
-    }
-    Ok(failure::VERIFIED)
+    and_then(&mut report)
 }
 
 /// How a search of a Rust type goes. What was found can only be told by the program that knows the type.

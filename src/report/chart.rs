@@ -24,19 +24,19 @@ const NUMBER: usize = 7;
 #[derive(Default)]
 pub(super) struct Chart {
     /// The processes, by their columns.
-    columns: Vec<String>,
-    rows: Vec<Row>,
+    pub(super) columns: Vec<String>,
+    pub(super) rows: Vec<Row>,
     /// Who sent the messages that wait in a channel, each with the number of the step.
     waiting: HashMap<String, Vec<(usize, u64)>>,
 }
 
 /// A step.
-struct Row {
-    number: u64,
+pub(super) struct Row {
+    pub number: u64,
     /// The columns of those who take part, each with what it does, one after the other.
-    actions: Vec<(usize, Vec<String>)>,
+    pub actions: Vec<(usize, Vec<String>)>,
     /// From where the message comes that is received in the first of these, and which step sent it.
-    from: Option<(usize, u64)>,
+    pub from: Option<(usize, u64)>,
 }
 
 impl Chart {

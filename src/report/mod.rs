@@ -8,6 +8,8 @@ mod ending;
 mod folds;
 mod json;
 mod lasso;
+#[cfg(feature = "cli")]
+mod page;
 mod round;
 mod rows;
 mod scene;
@@ -25,6 +27,8 @@ pub use json::{
     write_trace as write_json_trace,
 };
 pub use lasso::{Run, RunEnd};
+#[cfg(feature = "cli")]
+pub use page::{Beside, page};
 pub use rows::{row, wrapped};
 pub use scene::Scene;
 pub use scope::{Missed, Scope};

@@ -3,13 +3,17 @@
 //! Signals, deadlines and progress displays live in other threads; they meet the search in a few
 //! atomic numbers.
 
+use super::events::{LevelsDone, Sample, add_levels};
 use crate::exec::stop::{Heeding, Stop};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Sooner than this after the search began it is not told how fast it is.
 const RATE_AFTER: Duration = Duration::from_millis(100);
+
+/// So many levels, or sets of some, are kept until somebody takes them.
+const LEVELS_MAX: usize = 64;
 
 /// Requests to a search, and its progress.
 #[derive(Debug)]
@@ -22,6 +26,8 @@ pub struct Control {
     pub checkpoint_every: Duration,
     /// How far the search is.
     pub progress: Progress,
+    /// The command line that asked for the search, if one did.
+    pub command: Option<String>,
 }
 
 /// What a search is at.
@@ -102,6 +108,8 @@ pub struct Progress {
     pub set: AtomicU64,
     /// What the sweep is for, by its number in [`STAGES`](super::cycles::STAGES).
     pub stage: AtomicU64,
+    /// Levels that are done, until they are taken, some of them as one.
+    levels: Mutex<Vec<LevelsDone>>,
     /// How many phases have begun, and in the lowest byte which is the last.
     phase: AtomicU64,
     /// States expanded when the search began, in earlier sittings.
@@ -115,7 +123,7 @@ impl Control {
     /// looked at between states; work on one state is only broken off by a request.
     pub fn new(checkpoint_every: Duration, deadline: Option<Instant>) -> Self {
         let (stop, progress) = (Stop::default(), Progress::default());
-        Self { stop, deadline, begun: Instant::now(), checkpoint_every, progress }
+        Self { stop, deadline, begun: Instant::now(), checkpoint_every, progress, command: None }
     }
 
     /// How long the sitting has been going on.
@@ -193,6 +201,35 @@ impl Progress {
     pub fn phase(&self) -> (Phase, u64) {
         let both = self.phase.load(Ordering::Relaxed);
         (Phase::ALL.get((both & 0xff) as usize).copied().unwrap_or_default(), both)
+    }
+
+    /// Notes that a level has been expanded whole.
+    pub(super) fn done(&self, level: LevelsDone) {
+        if let Ok(mut levels) = self.levels.lock() {
+            add_levels(&mut levels, level, LEVELS_MAX);
+        }
+    }
+
+    /// The levels that were done since they were last taken.
+    pub(super) fn take_levels(&self) -> Vec<LevelsDone> {
+        self.levels.lock().map(|mut it| std::mem::take(&mut *it)).unwrap_or_default()
+    }
+
+    /// How far the search is after some seconds, with the bytes it takes of memory and disk.
+    pub(super) fn sample(&self, seconds: f64, (memory, disk): (u64, u64)) -> Sample {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Sample {
+            seconds,
+            phase: self.phase().0.name().to_owned(),
+            level: get(&self.level),
+            states: get(&self.states),
+            transitions: get(&self.transitions),
+            frontier: get(&self.frontier),
+            expanded: get(&self.expanded),
+            memory,
+            disk,
+            checkpoints: get(&self.checkpoints),
+        }
     }
 
     /// From now on the search is at something else; what it was at.

@@ -22,6 +22,7 @@ use super::awake::Awake;
 use super::checkpoint::DiskFigures;
 use super::comback::Tagged;
 use super::control::{Phase, Progress};
+use super::events::LevelsDone;
 use super::expand::{PartlyExpanded, RANK, Steps, Worker, expand};
 use super::project;
 use super::visited::Visited;
@@ -349,6 +350,9 @@ impl<'a> Search<'a> {
         if !self.expand_level()? {
             return Ok(Left::Stopped);
         }
+        let (level, states) = (self.level_number().into(), self.last_level_states());
+        let transitions = self.open.transitions;
+        self.control.progress.done(LevelsDone { first: level, last: level, states, transitions });
         if self.limits.stop_on_violation && self.is_violated() && self.is_concluded()? {
             return Ok(Left::Finished);
         }

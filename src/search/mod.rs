@@ -12,6 +12,7 @@ pub mod comback;
 pub mod control;
 pub mod cycles;
 pub mod early;
+pub mod events;
 mod expand;
 pub mod external;
 pub mod fair;

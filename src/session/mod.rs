@@ -58,6 +58,7 @@ use crate::exec::{Violation, keeps_depth};
 use crate::report::{Report, Scope, Shortened, ViolationReport};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::{CacheSize, Rebuilt, Settings, cache_states_max};
+use crate::search::events::{self, Begun};
 use crate::search::parts::StorePart;
 use crate::search::trace::{Counterexample, Finder};
 use crate::search::{Control, Limits, MemoryPlan, Outcome, Search, Storage, Verdict};
@@ -140,8 +141,15 @@ impl<'m> Session<'m> {
 
     /// Searches to the end, or until `control` says to stop: from a checkpoint, if there is one.
     pub fn run(&mut self, saved: Option<Saved>, control: &Control) -> Result<Outcome, Error> {
-        Sitting::after(saved.as_ref()).keep(&*self.directory.disk);
-        let came_to = self.search(saved, control);
+        let Sitting { begun: at, expanded, seconds: before } = self.begin(saved.as_ref());
+        let begun = Begun { at, expanded, before, plan: self.plan };
+        let Directory { path, disk, .. } = &self.directory;
+        let verdict = |came_to: &spill::Result<CameTo>| match came_to {
+            Ok(it) => it.outcome.verdict.name(),
+            Err(_) => "failed",
+        };
+        let search = || self.search(saved, control);
+        let came_to = events::recorded((path, disk), &begun, control, verdict, search);
         let came_to = came_to.map_err(|error| {
             let failed = Error::run(&self.directory.path, error);
             // It cannot be gone on with when states have become others.
@@ -151,6 +159,13 @@ impl<'m> Session<'m> {
             failed
         })?;
         Ok(self.came_to.insert(came_to).outcome.clone())
+    }
+
+    /// A sitting begins.
+    fn begin(&self, saved: Option<&Saved>) -> Sitting {
+        let sitting = Sitting::after(saved);
+        sitting.keep(&*self.directory.disk);
+        sitting
     }
 
     fn search(&self, saved: Option<Saved>, control: &Control) -> spill::Result<CameTo> {

@@ -12,6 +12,7 @@ use super::shorter::FOLDER;
 use super::sitting::SITTING;
 use crate::search::checkpoint::MANIFEST;
 use crate::search::cycles::CYCLES;
+use crate::search::events::EVENTS;
 use spill::{FileName, RealDisk};
 use std::fs;
 use std::io;
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Files of a search directory, but for those of keys.
-const FILES: [&str; 7] = [JOB, TEMPORARY, MEANS, SITTING, MANIFEST, CYCLES, RealDisk::LOCK];
+const FILES: [&str; 8] = [JOB, TEMPORARY, MEANS, SITTING, MANIFEST, CYCLES, EVENTS, RealDisk::LOCK];
 
 /// What a commit that did not finish leaves has this behind its name.
 const UNFINISHED: &str = ".new";

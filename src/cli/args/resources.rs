@@ -73,6 +73,9 @@ pub struct RunArgs {
     /// Write the counterexample to this file as a trail, which SPIN replays: `spin -t -p -k FILE MODEL`
     #[arg(long, value_name = "FILE")]
     pub spin_trail: Option<PathBuf>,
+    /// Write what was found to this file, as a page for a browser
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// End with exit code 1 where the model asks for something that was not checked, too
     #[arg(long)]
     pub strict: bool,

@@ -103,8 +103,9 @@ impl Fused {
     /// How often each action of the program before was taken, from how often those that were merged were.
     pub(super) fn taken_apart(&self, taken: &ActionCounts) -> ActionCounts {
         let mut apart = taken.clone();
-        for (merged, actions) in &self.composed {
-            let times = apart.take(*merged);
+        // All are taken out first: one of several may have the number of an action that others are made of.
+        let times: Vec<u64> = self.composed.iter().map(|(merged, _)| apart.take(*merged)).collect();
+        for ((_, actions), times) in self.composed.iter().zip(times) {
             actions.iter().for_each(|&it| apart.add(it, times));
         }
         apart

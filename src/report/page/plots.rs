@@ -1,0 +1,204 @@
+//! How a search went, as plots.
+
+use crate::search::Outcome;
+use crate::search::events::{Event, LevelsDone, Sample};
+use maud::{Markup, PreEscaped, html};
+use plotters::prelude::*;
+
+/// A line of a plot has about so many points at most.
+const POINTS_MAX: usize = 1000;
+
+const SIZE: (u32, u32) = (640, 300);
+const MIB: f64 = (1 << 20) as f64;
+
+/// A line: what it shows, and its points.
+type Line = (&'static str, Vec<(f64, f64)>);
+
+/// A plot of some lines; nothing where there is nothing to draw.
+struct Plot {
+    title: &'static str,
+    across: &'static str,
+    lines: Vec<Line>,
+    is_logarithmic: bool,
+}
+
+/// All plots of a search.
+pub(super) fn all(outcome: &Outcome, events: &[Event]) -> Markup {
+    let mut plots = vec![levels(outcome, events)];
+    let samples = samples(events);
+    let line = |what, of: &dyn Fn(&Sample) -> f64| -> Line {
+        (what, thinned(samples.iter().map(|(at, it)| (*at, of(it))).collect()))
+    };
+    plots.push(Plot {
+        title: "States found over time",
+        across: "seconds of searching",
+        lines: vec![line("states", &|it| it.states as f64)],
+        is_logarithmic: false,
+    });
+    let budget = budgets(events, &samples);
+    plots.push(Plot {
+        title: "Memory and disk over time, in MiB",
+        across: "seconds of searching",
+        lines: vec![
+            line("resident", &|it| it.memory as f64 / MIB),
+            ("memory budget", budget),
+            line("disk", &|it| it.disk as f64 / MIB),
+        ],
+        is_logarithmic: false,
+    });
+    plots.push(Plot {
+        title: "Bytes on disk a state",
+        across: "seconds of searching",
+        lines: vec![line("bytes a state", &|it| it.disk as f64 / it.states.max(1) as f64)],
+        is_logarithmic: false,
+    });
+    html! {
+        div.plots { @for plot in &plots { @if let Some(svg) = plot.drawn() { (PreEscaped(svg)) } } }
+        @if samples.is_empty() {
+            p.note { "There is no record of how the search went over time." }
+        }
+    }
+}
+
+/// States, candidates and duplicates of each level, as far as that is on record.
+fn levels(outcome: &Outcome, events: &[Event]) -> Plot {
+    let states: Vec<(f64, f64)> =
+        outcome.levels.iter().enumerate().map(|(at, &it)| (at as f64, it as f64)).collect();
+    let done = events.iter().filter_map(|it| match it {
+        Event::Levels(done) => Some(*done),
+        _ => None,
+    });
+    // Of levels that were told twice, as their checkpoint was lost, the last counts.
+    let mut told: Vec<LevelsDone> = Vec::new();
+    for it in done {
+        told.retain(|before| before.first < it.first);
+        told.push(it);
+    }
+    let each = |it: &LevelsDone, sum: u64| {
+        let levels = (it.last - it.first + 1) as f64;
+        [(it.first as f64, sum as f64 / levels), (it.last as f64, sum as f64 / levels)]
+    };
+    let candidates = told.iter().flat_map(|it| each(it, it.transitions)).collect();
+    let duplicates = told.iter().flat_map(|it| {
+        let new = (it.first + 1..=it.last + 1).filter_map(|at| outcome.levels.get(at as usize));
+        each(it, it.transitions.saturating_sub(new.sum()))
+    });
+    Plot {
+        title: "States, candidates and duplicates a level",
+        across: "level",
+        lines: vec![
+            ("states", thinned(states)),
+            ("candidates", thinned(candidates)),
+            ("duplicates", thinned(duplicates.collect())),
+        ],
+        is_logarithmic: true,
+    }
+}
+
+/// How far the search was, with the seconds of searching in all sittings.
+fn samples(events: &[Event]) -> Vec<(f64, &Sample)> {
+    let (mut before, mut all) = (0.0, Vec::new());
+    for event in events {
+        match event {
+            Event::Sitting { before: seconds, .. } => before = *seconds,
+            Event::Progress(sample) => all.push((before + sample.seconds, sample)),
+            Event::Levels(_) | Event::Ended { .. } => {}
+        }
+    }
+    all
+}
+
+/// The memory budget over time.
+fn budgets(events: &[Event], samples: &[(f64, &Sample)]) -> Vec<(f64, f64)> {
+    let (mut line, mut last) = (Vec::new(), None);
+    for event in events {
+        if let Event::Sitting { before, budget, .. } = event {
+            let budget = *budget as f64 / MIB;
+            line.extend(last.map(|last| (*before, last)));
+            line.push((*before, budget));
+            last = Some(budget);
+        }
+    }
+    line.extend(samples.last().zip(last).map(|((at, _), budget)| (*at, budget)));
+    line
+}
+
+/// Fewer points, of which each is the highest of some.
+fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    let each = points.len().div_ceil(POINTS_MAX).max(1);
+    let highest =
+        |it: &[(f64, f64)]| it.iter().copied().max_by(|one, other| one.1.total_cmp(&other.1));
+    points.chunks(each).filter_map(highest).collect()
+}
+
+impl Plot {
+    fn drawn(&self) -> Option<String> {
+        let points = || self.lines.iter().flat_map(|it| it.1.iter());
+        let right = points().map(|it| it.0).fold(0.0, f64::max);
+        let top = points().map(|it| it.1).fold(0.0, f64::max);
+        if self.lines[0].1.len() < 2 || right <= 0.0 || top <= 0.0 {
+            return None;
+        }
+        let mut svg = String::new();
+        // Drawing into a text does not fail; if it did, there would be no plot.
+        let drawn = match self.is_logarithmic {
+            true => self.draw(&mut svg, right, (0.8..top * 1.3).log_scale()),
+            false => self.draw(&mut svg, right, 0.0..top * 1.08),
+        };
+        drawn?;
+        let label = format!("<svg class=\"plot\" role=\"img\" aria-label=\"{}\" ", self.title);
+        Some(svg.replacen("<svg ", &label, 1))
+    }
+
+    fn draw<Y>(&self, svg: &mut String, right: f64, up: Y) -> Option<()>
+    where
+        Y: plotters::coord::ranged1d::AsRangedCoord<Value = f64>,
+        Y::CoordDescType: plotters::coord::ranged1d::ValueFormatter<f64>,
+    {
+        let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+        let mut chart = ChartBuilder::on(&area)
+            .caption(self.title, ("sans-serif", 15))
+            .margin(8)
+            .x_label_area_size(34)
+            .y_label_area_size(64)
+            .build_cartesian_2d(0.0..right, up)
+            .ok()?;
+        chart
+            .configure_mesh()
+            .x_desc(self.across)
+            .x_labels(8)
+            .y_labels(6)
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(BLACK.mix(0.12))
+            .y_label_formatter(&|it| short(*it))
+            .x_label_formatter(&|it| short(*it))
+            .draw()
+            .ok()?;
+        for (number, (what, points)) in self.lines.iter().enumerate() {
+            let color = Palette99::pick(number);
+            let style = color.stroke_width(2);
+            let line = LineSeries::new(points.iter().copied(), style);
+            let drawn = chart.draw_series(line).ok()?.label(*what);
+            drawn.legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], style));
+        }
+        chart
+            .configure_series_labels()
+            .background_style(WHITE.mix(0.8))
+            .position(SeriesLabelPosition::UpperLeft)
+            .draw()
+            .ok()?;
+        area.present().ok()
+    }
+}
+
+/// A number in few characters.
+fn short(number: f64) -> String {
+    let (scaled, unit) = match number {
+        it if it >= 1e9 => (it / 1e9, "G"),
+        it if it >= 1e6 => (it / 1e6, "M"),
+        it if it >= 1e4 => (it / 1e3, "k"),
+        it => (it, ""),
+    };
+    let text = if scaled < 10.0 { format!("{scaled:.1}") } else { format!("{scaled:.0}") };
+    text.strip_suffix(".0").unwrap_or(&text).to_owned() + unit
+}

@@ -1,0 +1,338 @@
+//! What happens in a search, written down for whoever draws a picture of it: a line of JSON for each event, appended to a
+//! file in the search directory (`docs/format.md`, `docs/schema/events.json`).
+//!
+//! A thread beside the search looks at its counters now and then, ever more seldom, so that it costs nothing and the file
+//! stays small. Nothing rests on the file: it is not made durable, what cannot be written is left out, and a line that a
+//! crash has torn is passed over. What lies behind the last checkpoint of a sitting is done again by the next, and told again.
+
+use super::control::Control;
+use super::plan::MemoryPlan;
+use serde::{Deserialize, Serialize};
+use spill::Metered;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// The name of the file.
+pub const EVENTS: &str = "events.jsonl";
+
+/// The version of what its lines say.
+const VERSION: u32 = 1;
+
+/// A file longer than this, in bytes, is thinned out before more is appended.
+const BYTES_MAX: u64 = 1 << 20;
+
+/// Between two looks at a search that has just begun.
+const SOON: Duration = Duration::from_millis(50);
+
+/// Between two looks at one that has been running for some time.
+const USUAL: Duration = Duration::from_secs(1);
+
+/// Of the levels done between two looks, no more events than this are written.
+const LEVELS_EACH: usize = 6;
+
+/// Something that happened in a search. Times are seconds since the sitting began, of memory and disk there are bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Event {
+    /// A sitting begins.
+    Sitting {
+        /// Of what the lines say.
+        version: u32,
+        /// When: milliseconds after the beginning of 1970.
+        at: u64,
+        /// The command line, if the search was asked for by one.
+        command: Option<String>,
+        /// States expanded before.
+        expanded: u64,
+        /// Seconds of searching before.
+        before: f64,
+        /// The most memory that may be resident.
+        budget: u64,
+        /// Threads.
+        threads: u32,
+    },
+    /// One or several levels have been expanded whole.
+    Levels(LevelsDone),
+    /// How far the search is.
+    Progress(Sample),
+    /// The sitting ended.
+    Ended {
+        /// When.
+        seconds: f64,
+        /// `verified`, `violated`, `incomplete`, or `failed`.
+        verdict: String,
+    },
+}
+
+/// Levels that have been expanded whole.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LevelsDone {
+    /// The first of them.
+    pub first: u64,
+    /// The last of them.
+    pub last: u64,
+    /// The states of all of them.
+    pub states: u64,
+    /// The transitions out of these.
+    pub transitions: u64,
+}
+
+impl LevelsDone {
+    /// These and those that follow them.
+    fn and(self, next: LevelsDone) -> LevelsDone {
+        LevelsDone {
+            first: self.first,
+            last: next.last,
+            states: self.states + next.states,
+            transitions: self.transitions + next.transitions,
+        }
+    }
+}
+
+/// Adds levels to some, of which pairs become one where there are many.
+pub(super) fn add_levels(all: &mut Vec<LevelsDone>, done: LevelsDone, most: usize) {
+    if all.len() >= most {
+        *all = all.chunks(2).filter_map(|it| it.iter().copied().reduce(LevelsDone::and)).collect();
+    }
+    all.push(done);
+}
+
+/// How far a search is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// When.
+    pub seconds: f64,
+    /// What it is at.
+    pub phase: String,
+    /// The level being expanded.
+    pub level: u64,
+    /// States found.
+    pub states: u64,
+    /// Transitions taken in this sitting.
+    pub transitions: u64,
+    /// States of the level being expanded.
+    pub frontier: u64,
+    /// Those of them that have been expanded.
+    pub expanded: u64,
+    /// What is resident.
+    pub memory: u64,
+    /// What lies on disk.
+    pub disk: u64,
+    /// Checkpoints made in this sitting.
+    pub checkpoints: u64,
+}
+
+/// What is told of a sitting when it begins.
+pub struct Begun {
+    /// Milliseconds after the beginning of 1970.
+    pub at: u64,
+    /// States expanded before.
+    pub expanded: u64,
+    /// Seconds of searching before.
+    pub before: f64,
+    /// What it takes.
+    pub plan: MemoryPlan,
+}
+
+/// Runs a search and writes down in `dir` how it goes; `verdict` says what it came to.
+pub fn recorded<T>(
+    (dir, disk): (&Path, &Metered),
+    begun: &Begun,
+    control: &Control,
+    verdict: impl Fn(&T) -> &'static str,
+    run: impl FnOnce() -> T,
+) -> T {
+    let Some(mut file) = opened(dir) else { return run() };
+    let &Begun { at, expanded, before, plan: MemoryPlan { budget, threads, .. } } = begun;
+    let threads = threads as u32;
+    let command = control.command.clone();
+    append(
+        &mut file,
+        &Event::Sitting { version: VERSION, at, command, expanded, before, budget, threads },
+    );
+    let (done, ended) = channel::<()>();
+    let started = Instant::now();
+    let mut recorder = Recorder { file, started, control, disk };
+    let came_to = std::thread::scope(|scope| {
+        let look_on = move || {
+            recorder.look_on(&ended);
+            recorder
+        };
+        // Where there is no thread to be had, only the end is told.
+        let thread = std::thread::Builder::new().spawn_scoped(scope, look_on).ok();
+        let came_to = run();
+        drop(done);
+        (came_to, thread.and_then(|it| it.join().ok()))
+    });
+    let (came_to, recorder) = came_to;
+    if let Some(mut recorder) = recorder {
+        recorder.note();
+        let seconds = started.elapsed().as_secs_f64();
+        append(&mut recorder.file, &Event::Ended { seconds, verdict: verdict(&came_to).into() });
+    }
+    came_to
+}
+
+/// Looks on while a search runs.
+struct Recorder<'r> {
+    file: File,
+    started: Instant,
+    control: &'r Control,
+    disk: &'r Metered,
+}
+
+impl Recorder<'_> {
+    fn look_on(&mut self, ended: &Receiver<()>) {
+        while ended.recv_timeout(wait(self.started.elapsed())) == Err(RecvTimeoutError::Timeout) {
+            self.note();
+        }
+    }
+
+    /// Writes down what is to be seen.
+    fn note(&mut self) {
+        let mut levels = Vec::new();
+        for done in self.control.progress.take_levels() {
+            add_levels(&mut levels, done, LEVELS_EACH);
+        }
+        levels.into_iter().for_each(|it| append(&mut self.file, &Event::Levels(it)));
+        let (memory, disk) = (MemoryPlan::resident(), self.disk.usage().live);
+        let seconds = self.started.elapsed().as_secs_f64();
+        append(
+            &mut self.file,
+            &Event::Progress(self.control.progress.sample(seconds, (memory, disk))),
+        );
+    }
+}
+
+/// How long to wait, after so long, until the next look: some three hundred each time as long again has gone by.
+fn wait(elapsed: Duration) -> Duration {
+    (elapsed / 20).clamp(SOON, USUAL.max(elapsed / 300))
+}
+
+/// The file, to be appended to; nothing if it cannot be.
+fn opened(dir: &Path) -> Option<File> {
+    let path = dir.join(EVENTS);
+    let length = std::fs::metadata(&path).map_or(0, |it| it.len());
+    if length > BYTES_MAX {
+        let lines = thinned(&read(dir)).iter().filter_map(|it| line(it)).collect::<String>();
+        std::fs::write(&path, lines).ok()?;
+    }
+    let mut file = OpenOptions::new().create(true).append(true).open(path).ok()?;
+    // A line that was torn ends here.
+    if length > 0 {
+        let _ = file.write_all(b"\n");
+    }
+    Some(file)
+}
+
+fn line(event: &Event) -> Option<String> {
+    serde_json::to_string(event).ok().map(|it| it + "\n")
+}
+
+/// What cannot be written, as on a full disk, is left out.
+fn append(file: &mut File, event: &Event) {
+    if let Some(line) = line(event) {
+        let _ = file.write_all(line.as_bytes());
+    }
+}
+
+/// Half as many levels and samples, of which each stands for two.
+fn thinned(events: &[Event]) -> Vec<Event> {
+    let (mut kept, mut is_odd) = (Vec::new(), false);
+    for event in events {
+        match (event, kept.last_mut()) {
+            (Event::Levels(next), Some(Event::Levels(last))) if next.first == last.last + 1 => {
+                *last = last.and(*next);
+            }
+            (Event::Progress(_), _) => {
+                is_odd = !is_odd;
+                if is_odd {
+                    kept.push(event.clone());
+                }
+            }
+            _ => kept.push(event.clone()),
+        }
+    }
+    kept
+}
+
+/// All that was written down in a directory, without lines that are none.
+pub fn read(dir: &Path) -> Vec<Event> {
+    let Ok(bytes) = std::fs::read(dir.join(EVENTS)) else { return Vec::new() };
+    let lines = bytes.split(|&it| it == b'\n');
+    lines.filter_map(|it| serde_json::from_slice(it).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn levels(first: u64, last: u64) -> LevelsDone {
+        let states = last - first + 1;
+        LevelsDone { first, last, states, transitions: 2 * states }
+    }
+
+    #[test]
+    fn however_many_levels_there_are_few_are_told_and_none_is_lost() {
+        let mut all = Vec::new();
+        for level in 0..100_000 {
+            add_levels(&mut all, levels(level, level), 16);
+            assert!(all.len() <= 16);
+        }
+        assert!(all.windows(2).all(|it| it[0].last + 1 == it[1].first));
+        assert_eq!(all.into_iter().reduce(LevelsDone::and), Some(levels(0, 99_999)));
+    }
+
+    #[test]
+    fn looks_become_seldom() {
+        let (mut elapsed, mut looks) = (Duration::ZERO, 0);
+        while elapsed < Duration::from_secs(7 * 24 * 3600) {
+            elapsed += wait(elapsed);
+            looks += 1;
+        }
+        assert!(looks < 3000, "{looks}");
+        assert_eq!(wait(Duration::from_secs(60)), USUAL);
+    }
+
+    #[test]
+    fn what_is_torn_is_passed_over_and_long_files_are_thinned_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let sample = |states| {
+            let phase = "expanding".to_owned();
+            let (level, transitions, frontier, expanded) = (1, 2, 3, 4);
+            let (memory, disk, checkpoints) = (5, 6, 7);
+            Event::Progress(Sample {
+                seconds: 0.5,
+                phase,
+                level,
+                states,
+                transitions,
+                frontier,
+                expanded,
+                memory,
+                disk,
+                checkpoints,
+            })
+        };
+        let ended = Event::Ended { seconds: 1.0, verdict: "verified".into() };
+        for round in 1..=3 {
+            let mut file = opened(folder.path()).unwrap();
+            append(&mut file, &Event::Levels(levels(0, 9)));
+            (0..3000).for_each(|states| append(&mut file, &sample(states)));
+            append(&mut file, &ended);
+            file.write_all(b"{\"event\": \"progr").unwrap();
+            drop(file);
+            let all = read(folder.path());
+            let ends = all.iter().filter(|it| **it == ended).count();
+            assert_eq!(ends, round);
+            assert!(all.iter().all(|it| !matches!(it, Event::Sitting { .. })));
+        }
+        let before = read(folder.path()).len();
+        drop(opened(folder.path()));
+        let length = std::fs::metadata(folder.path().join(EVENTS)).unwrap().len();
+        assert!(length < BYTES_MAX && read(folder.path()).len() > before / 3, "{length}");
+    }
+}
