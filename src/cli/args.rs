@@ -1,10 +1,12 @@
 //! Commands and flags.
 
 mod brief;
+mod page;
 mod property;
 mod resources;
 
 pub use brief::parse;
+pub use page::ReportArgs;
 pub use property::{FormatArg, RunsArgs, ShownPropertyArgs};
 pub use resources::RunArgs;
 
@@ -42,7 +44,7 @@ Exit codes: 0 verified, 1 violated, 2 the model or the command line is wrong,
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Visit every reachable state of a model and report what is violated
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
     /// Go on with a search that was stopped, killed or ran out of disk
     Resume(ResumeArgs),
     /// Show how far a search has come, running or not
@@ -580,20 +582,6 @@ pub struct ExplainArgs {
     pub asm: Option<String>,
     #[command(flatten)]
     pub(super) shown: ShownPropertyArgs,
-}
-
-/// `spillway report`.
-#[derive(Args, Clone, Debug)]
-pub struct ReportArgs {
-    /// The search directory, or a model, which is checked as `check` does; `check --report FILE` has all its flags
-    #[arg(value_name = "DIR|MODEL")]
-    pub target: PathBuf,
-    /// Write the page to this file [default: called like the directory or the model, .html]
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
-    /// The memory to look for the counterexample in [default: as the search had]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub memory: Option<u64>,
 }
 
 /// `spillway simulate`.

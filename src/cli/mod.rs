@@ -17,6 +17,7 @@ mod output;
 mod page;
 mod progress;
 mod reduce;
+mod report;
 mod run;
 mod signals;
 mod simulate;
@@ -64,7 +65,7 @@ pub fn run() -> ExitCode {
         Command::Resume(args) => resume(&args),
         Command::Status(args) => status::status(&args),
         Command::Trace(args) => traced(&args),
-        Command::Report(args) => page::report(&args),
+        Command::Report(args) => report::report(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Simulate(args) => simulate::simulate(&args),
     };

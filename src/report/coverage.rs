@@ -61,15 +61,23 @@ fn leaves_states_out(report: &Report) -> bool {
     report.reductions.iter().any(|it| !LEAVING_ALL.contains(&it.name.as_str()))
 }
 
+/// Whether the search came to its end, so that what was not taken by then never is.
+pub(super) fn is_whole(report: &Report) -> bool {
+    match report.outcome.verdict {
+        Verdict::Verified => true,
+        Verdict::Violated => !report.limits.stop_on_violation,
+        Verdict::Incomplete => false,
+    }
+}
+
 /// So many actions are named where not all are asked for.
 const NAMED: usize = 5;
 
 /// Which actions were never taken by a search that came to its end, in a line; nothing if all were, or that is not known.
 pub(super) fn never_taken(report: &Report, all: bool) -> Option<String> {
-    let is_whole = report.outcome.verdict == Verdict::Verified || !report.limits.stop_on_violation;
-    let covered = coverage(report).filter(|_| is_whole)?;
+    let covered = coverage(report).filter(|_| is_whole(report))?;
     let never: Vec<&Covered> = covered.iter().filter(|it| it.is_never_taken()).collect();
-    if never.is_empty() || report.outcome.verdict == Verdict::Incomplete {
+    if never.is_empty() {
         return None;
     }
     let named = if all { never.len() } else { never.len().min(NAMED) };

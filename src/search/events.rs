@@ -1,37 +1,23 @@
 //! What happens in a search, written down for whoever draws a picture of it: a line of JSON for each event, appended to a
 //! file in the search directory (`docs/format.md`, `docs/schema/events.json`).
 //!
-//! A thread beside the search looks at its counters now and then, ever more seldom, so that it costs nothing and the file
-//! stays small. Nothing rests on the file: it is not made durable, what cannot be written is left out, and a line that a
+//! A thread beside the search (`recorder.rs`) looks at its counters now and then, ever more seldom, so that it costs nothing and
+//! the file stays small. Nothing rests on the file: it is not made durable, what cannot be written is left out, and a line that a
 //! crash has torn is passed over. What lies behind the last checkpoint of a sitting is done again by the next, and told again.
 
-use super::control::Control;
-use super::plan::MemoryPlan;
 use serde::{Deserialize, Serialize};
-use spill::Metered;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
 
 /// The name of the file.
 pub const EVENTS: &str = "events.jsonl";
 
 /// The version of what its lines say.
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
 /// A file longer than this, in bytes, is thinned out before more is appended.
 const BYTES_MAX: u64 = 1 << 20;
-
-/// Between two looks at a search that has just begun.
-const SOON: Duration = Duration::from_millis(50);
-
-/// Between two looks at one that has been running for some time.
-const USUAL: Duration = Duration::from_secs(1);
-
-/// Of the levels done between two looks, no more events than this are written.
-const LEVELS_EACH: usize = 6;
 
 /// Something that happened in a search. Times are seconds since the sitting began, of memory and disk there are bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -125,99 +111,12 @@ pub struct Sample {
     pub checkpoints: u64,
 }
 
-/// What is told of a sitting when it begins.
-pub struct Begun {
-    /// Milliseconds after the beginning of 1970.
-    pub at: u64,
-    /// States expanded before.
-    pub expanded: u64,
-    /// Seconds of searching before.
-    pub before: f64,
-    /// What it takes.
-    pub plan: MemoryPlan,
-}
-
-/// Runs a search and writes down in `dir` how it goes; `verdict` says what it came to.
-pub fn recorded<T>(
-    (dir, disk): (&Path, &Metered),
-    begun: &Begun,
-    control: &Control,
-    verdict: impl Fn(&T) -> &'static str,
-    run: impl FnOnce() -> T,
-) -> T {
-    let Some(mut file) = opened(dir) else { return run() };
-    let &Begun { at, expanded, before, plan: MemoryPlan { budget, threads, .. } } = begun;
-    let threads = threads as u32;
-    let command = control.command.clone();
-    append(
-        &mut file,
-        &Event::Sitting { version: VERSION, at, command, expanded, before, budget, threads },
-    );
-    let (done, ended) = channel::<()>();
-    let started = Instant::now();
-    let mut recorder = Recorder { file, started, control, disk };
-    let came_to = std::thread::scope(|scope| {
-        let look_on = move || {
-            recorder.look_on(&ended);
-            recorder
-        };
-        // Where there is no thread to be had, only the end is told.
-        let thread = std::thread::Builder::new().spawn_scoped(scope, look_on).ok();
-        let came_to = run();
-        drop(done);
-        (came_to, thread.and_then(|it| it.join().ok()))
-    });
-    let (came_to, recorder) = came_to;
-    if let Some(mut recorder) = recorder {
-        recorder.note();
-        let seconds = started.elapsed().as_secs_f64();
-        append(&mut recorder.file, &Event::Ended { seconds, verdict: verdict(&came_to).into() });
-    }
-    came_to
-}
-
-/// Looks on while a search runs.
-struct Recorder<'r> {
-    file: File,
-    started: Instant,
-    control: &'r Control,
-    disk: &'r Metered,
-}
-
-impl Recorder<'_> {
-    fn look_on(&mut self, ended: &Receiver<()>) {
-        while ended.recv_timeout(wait(self.started.elapsed())) == Err(RecvTimeoutError::Timeout) {
-            self.note();
-        }
-    }
-
-    /// Writes down what is to be seen.
-    fn note(&mut self) {
-        let mut levels = Vec::new();
-        for done in self.control.progress.take_levels() {
-            add_levels(&mut levels, done, LEVELS_EACH);
-        }
-        levels.into_iter().for_each(|it| append(&mut self.file, &Event::Levels(it)));
-        let (memory, disk) = (MemoryPlan::resident(), self.disk.usage().live);
-        let seconds = self.started.elapsed().as_secs_f64();
-        append(
-            &mut self.file,
-            &Event::Progress(self.control.progress.sample(seconds, (memory, disk))),
-        );
-    }
-}
-
-/// How long to wait, after so long, until the next look: some three hundred each time as long again has gone by.
-fn wait(elapsed: Duration) -> Duration {
-    (elapsed / 20).clamp(SOON, USUAL.max(elapsed / 300))
-}
-
 /// The file, to be appended to; nothing if it cannot be.
-fn opened(dir: &Path) -> Option<File> {
+pub(super) fn opened(dir: &Path) -> Option<File> {
     let path = dir.join(EVENTS);
     let length = std::fs::metadata(&path).map_or(0, |it| it.len());
     if length > BYTES_MAX {
-        let lines = thinned(&read(dir)).iter().filter_map(|it| line(it)).collect::<String>();
+        let lines = thinned(&read(dir)).iter().filter_map(line).collect::<String>();
         std::fs::write(&path, lines).ok()?;
     }
     let mut file = OpenOptions::new().create(true).append(true).open(path).ok()?;
@@ -233,7 +132,7 @@ fn line(event: &Event) -> Option<String> {
 }
 
 /// What cannot be written, as on a full disk, is left out.
-fn append(file: &mut File, event: &Event) {
+pub(super) fn append(file: &mut File, event: &Event) {
     if let Some(line) = line(event) {
         let _ = file.write_all(line.as_bytes());
     }
@@ -284,17 +183,6 @@ mod tests {
         }
         assert!(all.windows(2).all(|it| it[0].last + 1 == it[1].first));
         assert_eq!(all.into_iter().reduce(LevelsDone::and), Some(levels(0, 99_999)));
-    }
-
-    #[test]
-    fn looks_become_seldom() {
-        let (mut elapsed, mut looks) = (Duration::ZERO, 0);
-        while elapsed < Duration::from_secs(7 * 24 * 3600) {
-            elapsed += wait(elapsed);
-            looks += 1;
-        }
-        assert!(looks < 3000, "{looks}");
-        assert_eq!(wait(Duration::from_secs(60)), USUAL);
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub mod parts;
 pub mod plan;
 pub mod probing;
 mod project;
+pub mod recorder;
 pub mod shortest;
 pub mod storage;
 pub mod trace;

@@ -58,8 +58,8 @@ use crate::exec::{Violation, keeps_depth};
 use crate::report::{Report, Scope, Shortened, ViolationReport};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::{CacheSize, Rebuilt, Settings, cache_states_max};
-use crate::search::events::{self, Begun};
 use crate::search::parts::StorePart;
+use crate::search::recorder::{self, Begun};
 use crate::search::trace::{Counterexample, Finder};
 use crate::search::{Control, Limits, MemoryPlan, Outcome, Search, Storage, Verdict};
 
@@ -149,7 +149,7 @@ impl<'m> Session<'m> {
             Err(_) => "failed",
         };
         let search = || self.search(saved, control);
-        let came_to = events::recorded((path, disk), &begun, control, verdict, search);
+        let came_to = recorder::recorded((path, disk), &begun, control, verdict, search);
         let came_to = came_to.map_err(|error| {
             let failed = Error::run(&self.directory.path, error);
             // It cannot be gone on with when states have become others.

@@ -2,6 +2,7 @@
 
 mod covers;
 mod folded;
+mod page;
 mod schema;
 #[cfg(target_os = "linux")]
 mod screens;

@@ -22,7 +22,7 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// What a browser is to refuse, whatever a model has brought into the page.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+const POLICY: &str = include_str!("policy.txt");
 
 /// What is on a page beside the report.
 pub struct Beside<'p> {
@@ -52,7 +52,7 @@ pub fn page(report: &Report, beside: &Beside) -> String {
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta http-equiv="Content-Security-Policy" content=(POLICY.trim());
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="generator" content={ "spillway " (env!("CARGO_PKG_VERSION")) };
                 title { (report.model_name) ": " (verdict) }

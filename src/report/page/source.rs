@@ -1,7 +1,7 @@
 //! The model's text, with how often what stands in each line was taken.
 
 use super::super::Report;
-use super::super::coverage::Covered;
+use super::super::coverage::{Covered, is_whole};
 use crate::numbers::grouped;
 use maud::{Markup, html};
 use std::collections::HashMap;
@@ -30,8 +30,8 @@ pub(super) fn texts(report: &Report, covered: Option<&[Covered]>) -> Markup {
     }
     html! {
         @if covered.is_some() {
-            p { "Beside each line is how often its actions were taken" (search_of(report))
-                "; " span.never { "marked" } " are those that never were." }
+            p { "Beside each line is how often its actions were taken" (where_counted(report))
+                ". Lines of which none was are " span.never { "marked" } ", those of which some were not at their number." }
         }
         @for (number, file) in report.sources.iter().enumerate() {
             h3 { (file.name) }
@@ -48,10 +48,12 @@ pub(super) fn texts(report: &Report, covered: Option<&[Covered]>) -> Markup {
 }
 
 /// Where that was counted.
-fn search_of(report: &Report) -> &'static str {
-    match report.reductions.is_empty() {
-        true => "",
-        false => " in the reduced search",
+fn where_counted(report: &Report) -> &'static str {
+    match (report.reductions.is_empty(), is_whole(report)) {
+        (true, true) => "",
+        (false, true) => " in the reduced search",
+        (true, false) => " up to where the search ended",
+        (false, false) => " in the reduced search, up to where it ended",
     }
 }
 

@@ -1,0 +1,122 @@
+//! Whoever looks on while a search runs, and writes down what happens ([`events`](super::events)).
+
+use super::control::Control;
+use super::events::{Event, VERSION, add_levels, append, opened};
+use super::plan::MemoryPlan;
+use spill::Metered;
+use std::fs::File;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// Between two looks at a search that has just begun.
+const SOON: Duration = Duration::from_millis(50);
+
+/// Between two looks at one that has been running for some time.
+const USUAL: Duration = Duration::from_secs(1);
+
+/// Of the levels done between two looks, no more events than this are written.
+const LEVELS_EACH: usize = 6;
+
+/// What is told of a sitting when it begins.
+pub struct Begun {
+    /// Milliseconds after the beginning of 1970.
+    pub at: u64,
+    /// States expanded before.
+    pub expanded: u64,
+    /// Seconds of searching before.
+    pub before: f64,
+    /// What it takes.
+    pub plan: MemoryPlan,
+}
+
+/// Runs a search and writes down in `dir` how it goes; `verdict` says what it came to.
+pub fn recorded<T>(
+    (dir, disk): (&Path, &Metered),
+    begun: &Begun,
+    control: &Control,
+    verdict: impl Fn(&T) -> &'static str,
+    run: impl FnOnce() -> T,
+) -> T {
+    let Some(mut file) = opened(dir) else { return run() };
+    let &Begun { at, expanded, before, plan: MemoryPlan { budget, threads, .. } } = begun;
+    let threads = threads as u32;
+    let command = control.command.clone();
+    append(
+        &mut file,
+        &Event::Sitting { version: VERSION, at, command, expanded, before, budget, threads },
+    );
+    let (done, ended) = channel::<()>();
+    let started = Instant::now();
+    let mut recorder = Recorder { file, started, control, disk };
+    let came_to = std::thread::scope(|scope| {
+        let look_on = move || {
+            recorder.look_on(&ended);
+            recorder
+        };
+        // Where there is no thread to be had, only the end is told.
+        let thread = std::thread::Builder::new().spawn_scoped(scope, look_on).ok();
+        let came_to = run();
+        drop(done);
+        (came_to, thread.and_then(|it| it.join().ok()))
+    });
+    let (came_to, recorder) = came_to;
+    if let Some(mut recorder) = recorder {
+        recorder.note();
+        let seconds = started.elapsed().as_secs_f64();
+        append(&mut recorder.file, &Event::Ended { seconds, verdict: verdict(&came_to).into() });
+    }
+    came_to
+}
+
+/// Looks on while a search runs.
+struct Recorder<'r> {
+    file: File,
+    started: Instant,
+    control: &'r Control,
+    disk: &'r Metered,
+}
+
+impl Recorder<'_> {
+    fn look_on(&mut self, ended: &Receiver<()>) {
+        while ended.recv_timeout(wait(self.started.elapsed())) == Err(RecvTimeoutError::Timeout) {
+            self.note();
+        }
+    }
+
+    /// Writes down what is to be seen.
+    fn note(&mut self) {
+        let mut levels = Vec::new();
+        for done in self.control.progress.take_levels() {
+            add_levels(&mut levels, done, LEVELS_EACH);
+        }
+        levels.into_iter().for_each(|it| append(&mut self.file, &Event::Levels(it)));
+        let (memory, disk) = (MemoryPlan::resident(), self.disk.usage().live);
+        let seconds = self.started.elapsed().as_secs_f64();
+        append(
+            &mut self.file,
+            &Event::Progress(self.control.progress.sample(seconds, (memory, disk))),
+        );
+    }
+}
+
+/// How long to wait, after so long, until the next look: some three hundred each time as long again has gone by.
+fn wait(elapsed: Duration) -> Duration {
+    (elapsed / 20).clamp(SOON, USUAL.max(elapsed / 300))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_become_seldom() {
+        let (mut elapsed, mut looks) = (Duration::ZERO, 0);
+        while elapsed < Duration::from_secs(7 * 24 * 3600) {
+            elapsed += wait(elapsed);
+            looks += 1;
+        }
+        assert!(looks < 3000, "{looks}");
+        assert_eq!(wait(Duration::from_secs(60)), USUAL);
+    }
+}

@@ -1,0 +1,284 @@
+//! The page of a report: what is on it, that it asks nobody for anything, and that nothing in a model becomes markup.
+//!
+//! Where there is a Chromium, it opens the page and goes through the counterexample by keyboard; else that is left out, with a
+//! line.
+
+use super::Folder;
+use jsonschema::validator_for;
+use serde_json::Value;
+use std::process::Command;
+
+/// One message is taken for another's.
+const MIXED: &str = "mtype = { ping, pong };
+chan c = [1] of { mtype }; byte x;
+active proctype A() { c!ping; c?pong; assert(false) }
+active proctype B() { c?ping; c!pong; if :: x == 9 -> skip :: else fi }
+";
+
+/// What would be markup, wherever a model can say something.
+const HOSTILE: &str = "type T: enum { a, b };
+var x: 0..9;
+startstate \"<b>start</b>\" begin x := 0; end;
+rule \"</script><script>alert(1)</script>\" x < 9 ==> begin x := x + 1; end;
+-- <img src=y onerror=alert(2)> <!-- </style>
+invariant \"<i onclick='alert(3)'>low</i>\" x < 5;
+";
+
+fn read(folder: &Folder, name: &str) -> String {
+    std::fs::read_to_string(folder.path(name)).unwrap()
+}
+
+/// That a page is whole and refers to nothing but itself.
+#[track_caller]
+fn is_by_itself(page: &str) {
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"));
+    let page = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+    for word in ["http:", "https:", "src=", "url(", "@import", "<link", "<iframe", "fetch("] {
+        assert!(!page.contains(word), "{word}");
+    }
+    let links = page.split("href=\"").skip(1);
+    assert!(links.into_iter().all(|it| it.starts_with('#')), "a link leads elsewhere");
+}
+
+#[test]
+fn a_page_has_the_counterexample_the_search_and_the_text() {
+    let folder = Folder::with("mixed.pml", MIXED);
+    let args = ["check", "mixed.pml", "--reduce", "none", "--no-trace", "--report", "out.html"];
+    let ran = folder.run(&args);
+    assert_eq!((ran.code, ran.err.as_str()), (1, "wrote out.html\n"));
+    assert!(!ran.out.contains("counterexample:"), "{}", ran.out);
+    let page = read(&folder, "out.html");
+    is_by_itself(&page);
+    for part in [
+        "<title>mixed.pml: VIOLATED</title>",
+        "<p class=\"verdict\">VIOLATED: assert: assertion failed in A: assert(false) at mixed.pml:3:39",
+        "A[0]: c!ping",
+        "<div class=\"change\">c: &lt;&gt; -&gt; &lt;ping&gt;</div>",
+        "<a href=\"#l0-4\">line 4</a>",
+        "<line class=\"arrow\"",
+        "<tr class=\"\" id=\"l0-1\">",
+        "spillway check mixed.pml --reduce none --no-trace --report out.html",
+        "location of A",
+        "Beside each line is how often its actions were taken up to where the search ended. Lines of which none was are ",
+        "marked</span>, those of which some were not at their number.",
+        "Arrow keys go through it step by step, Home and End to its ends. ",
+        "Only steps with ",
+        "as a message sequence chart</summary>",
+        "sent in step 1</title>",
+        "It was asked for by:",
+        "How the search went",
+        "Once more",
+        "Made by spillway ",
+        "which bits of a state hold what",
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'",
+        "width=device-width, initial-scale=1",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let line = page.split("id=\"l0-4\"").nth(1).unwrap();
+    assert!(page.contains("<tr class=\"partly\" id=\"l0-4\">"), "{line:.200}");
+}
+
+#[test]
+fn what_a_model_says_is_no_markup() {
+    let name = "<img src=x onerror=alert(0)>.m";
+    let folder = Folder::with(name, HOSTILE);
+    let ran = folder.run(&["report", name, "--out", "out.html"]);
+    assert_eq!((ran.code, ran.err.as_str()), (1, "wrote out.html\n"));
+    let page = read(&folder, "out.html");
+    for tag in ["<img", "<b>", "<i ", "<!--", "</script><script>"] {
+        assert!(!page.contains(tag), "{tag}");
+    }
+    assert_eq!(page.matches("<script").count(), 2, "the data and the page's own");
+    assert_eq!((page.matches("</script").count(), page.matches("</style").count()), (2, 1));
+    assert!(page.contains("&lt;img src=x onerror=alert(0)&gt;.m"));
+}
+
+#[test]
+fn a_directory_has_a_page_whatever_became_of_its_search() {
+    let folder = Folder::with("mixed.pml", MIXED);
+    let count = "byte x; byte y; process P { state a; init a; trans a -> a { guard x < 200; effect x = x + 1; },
+        a -> a { guard y < 200; effect y = y + 1; }; } system async;";
+    folder.write("count.dve", count);
+    let whole = ["--reduce", "none", "--no-deadlock", "--dir", "d"];
+    let stopped = ["check", "count.dve", "--max-states", "999", "--report", "stopped.html"];
+    assert_eq!(folder.run(&[&stopped[..], &whole].concat()).code, 3);
+    let page = read(&folder, "stopped.html");
+    assert!(page.contains("The search was stopped; what is told is how far it came."));
+    let report = |args: &[&str], code, said: &str| {
+        let ran = folder.run(&[&["report"], args].concat());
+        assert_eq!((ran.code, ran.out.as_str()), (code, ""), "{}", ran.err);
+        assert!(ran.err.contains(said), "{}", ran.err);
+    };
+    report(&["d"], 0, "wrote d.html");
+    let page = read(&folder, "d.html");
+    is_by_itself(&page);
+    assert!(page.contains("<title>count.dve: incomplete</title>"));
+    assert!(page.contains("<p class=\"note\">not running; last checkpoint"));
+    assert_eq!(folder.run(&["resume", "d"]).code, 0);
+    report(&["d", "--out", "whole.html"], 0, "wrote whole.html");
+    let page = read(&folder, "whole.html");
+    assert!(
+        page.contains(
+            "verified: every reachable state was visited, no violation of what was checked"
+        )
+    );
+    assert!(
+        page.contains("in 2 sittings") && page.contains("spillway resume d"),
+        "how to do it again"
+    );
+    assert_eq!(page.matches("<svg class=\"plot\" role=\"img\" aria-label=\"").count(), 4);
+    for part in [
+        "States, candidates and duplicates a level",
+        "States found over time",
+        "Memory and disk over time, in MiB",
+        "Bytes on disk a state",
+        "seconds of searching",
+        "It was asked for, in ",
+        "It is kept in ",
+        " tells its counterexamples, ",
+        " how far it is.",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    is_by_itself(&page);
+    let record = read(&folder, "d/events.jsonl");
+    let command = record.find("\"spillway resume").unwrap();
+    let end = command + record[command..].find(',').unwrap();
+    folder.write("d/events.jsonl", &format!("{}null{}", &record[..command], &record[end..]));
+    report(&["d"], 0, "wrote d.html");
+    assert!(read(&folder, "d.html").contains("--dir d\nby a program</pre>"));
+    // Without a record, and before the first checkpoint, there is less to show.
+    std::fs::remove_file(folder.path("d/events.jsonl")).unwrap();
+    report(&["d"], 0, "wrote d.html");
+    assert!(
+        read(&folder, "d.html").contains("There is no record of how the search went over time.")
+    );
+    std::fs::remove_file(folder.path("d/manifest")).unwrap();
+    report(&["d"], 0, "wrote d.html");
+    let page = read(&folder, "d.html");
+    assert!(
+        page.contains("no checkpoint yet")
+            && page.contains("How it was asked for is not on record.")
+    );
+    report(&["absent"], 2, "error: there is no search directory and no model absent");
+    report(
+        &["d", "--out", "no/such/folder.html"],
+        2,
+        "cannot write the report no/such/folder.html",
+    );
+    folder.write("d/job", "dear reader");
+    report(&["d"], 4, "error: d: ");
+    let ran = folder.run(&["check", "mixed.pml", "--ltl", "[] (len(c) < 2)", "--dir", "runs"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    report(
+        &["runs"],
+        2,
+        "error: runs: a page is made of searches of states and steps of a model's text\n  help: `spillway status runs` and `spillway trace runs` tell of this one",
+    );
+}
+
+#[test]
+fn long_counterexamples_and_many_levels_make_no_long_page() {
+    let count = "int x; int w; process P { state a; init a; trans a -> a { guard x < 30000; effect x = x + 1; },
+        a -> a { guard w < 1; effect w = w + 1; }; } system async;";
+    let folder = Folder::with("count.dve", &(count.to_owned() + &"\n".repeat(6000)));
+    let ran = folder.run(&[
+        "check",
+        "count.dve",
+        "--reduce",
+        "none",
+        "--no-trace",
+        "--report",
+        "out.html",
+    ]);
+    assert_eq!(ran.code, 1);
+    let page = read(&folder, "out.html");
+    assert!(page.len() < 2 << 20, "{}", page.len());
+    assert!(page.contains("These are its first 5,000 lines."));
+    assert!(page.contains(" in the middle are left out; <code>spillway trace</code> tells them."));
+    assert!(page.contains("The last 300 steps are drawn.") && page.contains(" steps are drawn."));
+    assert!(
+        page.contains("in the reduced search, up to where it ended")
+            != page.contains(" up to where the search ended")
+    );
+}
+
+#[test]
+fn what_is_written_down_is_what_the_schema_says() {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let schema = std::fs::read_to_string(format!("{root}/docs/schema/events.json")).unwrap();
+    let schema = validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
+    let folder = Folder::with("mixed.pml", MIXED);
+    assert_eq!(folder.run(&["check", "mixed.pml", "--dir", "d"]).code, 1);
+    let lines = read(&folder, "d/events.jsonl");
+    let events: Vec<Value> = lines.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    for event in &events {
+        let wrong: Vec<String> = schema.iter_errors(event).map(|it| it.to_string()).collect();
+        assert!(wrong.is_empty(), "{event}: {wrong:?}");
+    }
+    let named: Vec<&str> = events.iter().map(|it| it["event"].as_str().unwrap()).collect();
+    assert_eq!((named[0], named[named.len() - 1]), ("sitting", "ended"));
+    assert!(named.contains(&"levels") && named.contains(&"progress"), "{named:?}");
+    assert_eq!(events[0]["command"], "spillway check mixed.pml --dir d");
+    assert!(!schema.is_valid(&serde_json::json!({ "event": "party" })));
+}
+
+/// Presses keys, and says in the title what came of it, of the page's own script, and of anything that was asked for.
+const PROBE: &str = "<script>
+const errors = [];
+addEventListener('error', (it) => errors.push(it.message));
+addEventListener('securitypolicyviolation', (it) => errors.push('refused ' + it.blockedURI));
+addEventListener('load', () => {
+  const press = (key) => document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+  const now = () => document.querySelector('#steps tr.now').dataset.step;
+  const seen = [now()];
+  for (const key of ['ArrowRight', 'ArrowDown', 'End', 'ArrowLeft', 'Home']) { press(key); seen.push(now()); }
+  press('End');
+  const values = document.getElementById('values').innerText.replaceAll(/\\s+/g, ' ');
+  const asked = performance.getEntriesByType('resource').length;
+  document.title = JSON.stringify({ errors, seen, asked, values });
+});
+</script>";
+
+#[test]
+fn a_browser_goes_through_a_counterexample_by_keyboard() {
+    let browser = ["chromium", "chromium-browser", "google-chrome"]
+        .into_iter()
+        .find(|it| Command::new(it).arg("--version").output().is_ok_and(|it| it.status.success()));
+    let Some(browser) = browser else {
+        return eprintln!("left out: there is no Chromium to open the page with");
+    };
+    let folder = Folder::with("mixed.pml", MIXED);
+    let ran = folder.run(&["check", "mixed.pml", "--reduce", "none", "--report", "out.html"]);
+    assert_eq!(ran.code, 1);
+    let page = read(&folder, "out.html").replacen("<style>", &format!("{PROBE}<style>"), 1);
+    folder.write("probed.html", &page);
+    let ran = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--virtual-time-budget=2000",
+            "--dump-dom",
+        ])
+        .arg(format!("--user-data-dir={}", folder.path("profile").display()))
+        .arg(format!("file://{}", folder.path("probed.html").display()))
+        .output()
+        .unwrap();
+    let shown = String::from_utf8_lossy(&ran.stdout);
+    let title = shown.split("<title>").nth(1).and_then(|it| it.split("</title>").next());
+    let told: Value = serde_json::from_str(title.unwrap_or_default()).unwrap_or_else(|error| {
+        panic!("{error}: {title:?} {}", String::from_utf8_lossy(&ran.stderr))
+    });
+    assert_eq!((&told["errors"], &told["asked"]), (&serde_json::json!([]), &0.into()));
+    let seen: Vec<u64> = told["seen"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it.as_str().unwrap().parse().unwrap())
+        .collect();
+    let last = seen[3];
+    assert_eq!(seen, [0, 1, 2, last, last - 1, 0]);
+    assert!(told["values"].as_str().unwrap().contains("c &lt;&gt;"), "{told}");
+}
