@@ -4,19 +4,20 @@ mod brief;
 mod page;
 mod property;
 mod resources;
+mod trace;
 
 pub use brief::parse;
-pub use page::ReportArgs;
+pub use page::{CompletionsArgs, GraphArgs, ManArgs, ReportArgs};
 pub use property::{FormatArg, RunsArgs, ShownPropertyArgs};
 pub use resources::RunArgs;
+pub use trace::TraceArgs;
 
-use super::{languages, output};
+use super::languages;
 use crate::front::{ClaimChoice, Language};
 use crate::ir::{EndRule, Overflow};
 use crate::reduce::dominate::Sense;
 use crate::reduce::partial_order::{Method, Proviso};
 use crate::reduce::symmetry::Effort;
-use crate::report::View;
 use crate::search::comback::{CacheKind, CacheSize};
 use crate::search::{Checks, Limits};
 use crate::session::KeyOrder;
@@ -53,10 +54,16 @@ pub enum Command {
     Trace(TraceArgs),
     /// Write what a search found, or what checking a model finds, as a page for a browser
     Report(ReportArgs),
+    /// Draw the states of a small model and the steps between them, as DOT for Graphviz
+    Graph(GraphArgs),
     /// Show a model as Spillway understands it: program, state layout, memory plan
     Explain(ExplainArgs),
     /// Walk through a model, at random or by hand
     Simulate(SimulateArgs),
+    /// Print what a shell needs to complete commands and flags
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man(ManArgs),
 }
 
 /// Which model, and what its constants are.
@@ -513,49 +520,6 @@ pub struct StatusArgs {
     /// Tell what memory the search takes for what, too
     #[arg(long, short, conflicts_with = "json")]
     pub verbose: bool,
-}
-
-/// `spillway trace`.
-#[derive(Args, Clone, Debug)]
-pub struct TraceArgs {
-    /// The search directory
-    pub dir: PathBuf,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
-    /// The most memory the process may hold resident [default: what the search had]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub memory: Option<u64>,
-    /// Write the first counterexample as a trail that SPIN replays: `spin -t -p -k FILE MODEL`
-    #[arg(long, value_name = "FILE")]
-    pub spin_trail: Option<PathBuf>,
-    #[command(flatten)]
-    pub view: ViewArgs,
-}
-
-/// What is shown of counterexamples.
-#[derive(Args, Clone, Debug, Default)]
-pub struct ViewArgs {
-    /// Show the last N steps, behind the whole state that they begin in
-    #[arg(long, value_name = "N", conflicts_with = "json")]
-    last: Option<u64>,
-    /// Show only these variables, or parts of some, and the steps that change them
-    #[arg(long, value_name = "VARIABLE,...", value_delimiter = ',', conflicts_with = "json")]
-    only: Vec<String>,
-    /// Show a message sequence chart: a column for each process, and an arrow for each message
-    #[arg(long, conflicts_with_all = ["json", "only"])]
-    msc: bool,
-    /// Show each step, also where some come again and again
-    #[arg(long, conflicts_with_all = ["json", "msc"])]
-    unfolded: bool,
-}
-
-impl ViewArgs {
-    pub(super) fn view(&self) -> View {
-        let (last, only) = (self.last, self.only.clone());
-        let width = output::columns_of_output();
-        View { last, only, chart: self.msc, unfolded: self.unfolded, width }
-    }
 }
 
 /// `spillway explain`.

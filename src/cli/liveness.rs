@@ -276,6 +276,12 @@ fn pursue(
 /// The run that a search in a directory found.
 pub(super) fn trace(args: &TraceArgs, contents: &Contents) -> Ending {
     let model = asked_by(&contents.job)?.0.model;
+    if args.format.is_some() {
+        let help = "--json and --msc tell of runs";
+        return Err(Failure::wrong(format!(
+            "--as is of counterexamples that end, not of runs\n  help: {help}"
+        )));
+    }
     only::refuse_unknown(&args.view.view().only, model.interp.program())?;
     drop(model);
     if contents.saved.is_none() && contents.answer.is_none() {

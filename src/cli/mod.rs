@@ -9,6 +9,7 @@ mod fold;
 mod foreign;
 mod from;
 mod going;
+mod graph;
 mod languages;
 mod liveness;
 mod model;
@@ -19,6 +20,7 @@ mod progress;
 mod reduce;
 mod report;
 mod run;
+mod shell;
 mod signals;
 mod simulate;
 mod status;
@@ -58,13 +60,21 @@ pub fn run() -> ExitCode {
         Command::Resume(args) => args.run.json,
         Command::Status(args) => args.json,
         Command::Trace(args) => args.json,
-        Command::Explain(_) | Command::Report(_) | Command::Simulate(_) => false,
+        Command::Completions(_)
+        | Command::Explain(_)
+        | Command::Graph(_)
+        | Command::Man(_)
+        | Command::Report(_)
+        | Command::Simulate(_) => false,
     };
     let ending = match cli.command {
         Command::Check(args) => check(&args),
         Command::Resume(args) => resume(&args),
         Command::Status(args) => status::status(&args),
         Command::Trace(args) => traced(&args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
+        Command::Graph(args) => graph::graph(&args),
         Command::Report(args) => report::report(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Simulate(args) => simulate::simulate(&args),

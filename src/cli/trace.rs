@@ -6,7 +6,7 @@ use super::signals::Signals;
 use super::trail::Written;
 use super::{Ending, only, print, run, trail, warnings};
 use crate::exec::{Exec, Model};
-use crate::report::{self, Scope, ViolationReport};
+use crate::report::{self, Format, Scope, ViolationReport};
 use crate::search::Control;
 use crate::search::checkpoint::Saved;
 use crate::search::trace::{Counterexample, Finder};
@@ -29,6 +29,11 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
         return Ok(failure::VERIFIED);
     };
     let sources = &model.sources;
+    if let Some(format) = args.format {
+        return with_found((dir, job), (&model, &saved), args.memory, |found| {
+            as_others_read(found, format.into(), &model)
+        });
+    }
     with_found((dir, job), (&model, &saved), args.memory, |found| {
         shown.begin();
         let mut written = None;
@@ -60,6 +65,17 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
         let is_clean = is_clean || args.spin_trail.is_some();
         Ok(if is_clean { failure::VERIFIED } else { failure::VIOLATED })
     })
+}
+
+/// Prints the first counterexample in a format that others read.
+fn as_others_read(found: &Found<'_>, format: Format, model: &TextModel) -> Ending {
+    let Some(violation) = found.violations.first() else {
+        return Err(Failure::wrong("no counterexample has been found, so there is none to print"));
+    };
+    let (way, sources) = (found.way(violation)?, &model.sources);
+    let ending = report::Ending::of(violation, &way, sources);
+    print(&report::formatted(format, (model.name(), sources), &ending, &way));
+    Ok(failure::VIOLATED)
 }
 
 /// What a search in a directory found, and what looks for the ways there.

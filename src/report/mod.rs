@@ -6,6 +6,8 @@ mod coverage;
 mod disabled;
 mod ending;
 mod folds;
+#[cfg(feature = "cli")]
+mod formats;
 mod json;
 mod lasso;
 #[cfg(feature = "cli")]
@@ -22,6 +24,8 @@ pub use crate::numbers::{count, grouped};
 pub use changes::print_changes;
 pub use coverage::{Covered, coverage};
 pub use ending::Ending;
+#[cfg(feature = "cli")]
+pub use formats::{Format, formatted};
 pub use json::{
     result, scope as scope_as_json, shortened, unchecked, write_result as write_json_result,
     write_trace as write_json_trace,

@@ -114,7 +114,12 @@ pub struct Sample {
 /// The file, to be appended to; nothing if it cannot be.
 pub(super) fn opened(dir: &Path) -> Option<File> {
     let path = dir.join(EVENTS);
-    let length = std::fs::metadata(&path).map_or(0, |it| it.len());
+    // What is no file may be waited for.
+    let is_file = std::fs::metadata(&path).map(|it| (it.is_file(), it.len()));
+    let (is_file, length) = is_file.unwrap_or((true, 0));
+    if !is_file {
+        return None;
+    }
     if length > BYTES_MAX {
         let lines = thinned(&read(dir)).iter().filter_map(line).collect::<String>();
         std::fs::write(&path, lines).ok()?;
@@ -160,7 +165,11 @@ fn thinned(events: &[Event]) -> Vec<Event> {
 
 /// All that was written down in a directory, without lines that are none.
 pub fn read(dir: &Path) -> Vec<Event> {
-    let Ok(bytes) = std::fs::read(dir.join(EVENTS)) else { return Vec::new() };
+    let path = dir.join(EVENTS);
+    if !path.is_file() {
+        return Vec::new();
+    }
+    let Ok(bytes) = std::fs::read(path) else { return Vec::new() };
     let lines = bytes.split(|&it| it == b'\n');
     lines.filter_map(|it| serde_json::from_slice(it).ok()).collect()
 }

@@ -1,6 +1,7 @@
 //! All that is printed, word for word: what `tests/told.rs` and the tutorials do not come to.
 
 mod covers;
+mod drawn;
 mod folded;
 mod page;
 mod schema;

@@ -1,5 +1,6 @@
-//! Flags of `report`.
+//! Flags of `report` and `graph`, and of what is told of the command line itself.
 
+use super::ModelArgs;
 use super::resources::size;
 use clap::Args;
 use std::path::PathBuf;
@@ -16,4 +17,35 @@ pub struct ReportArgs {
     /// The memory to look for the counterexample in [default: as the search had]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
+}
+
+/// `spillway graph`.
+#[derive(Args, Clone, Debug)]
+pub struct GraphArgs {
+    #[command(flatten)]
+    pub(in crate::cli) model: ModelArgs,
+    /// Write the graph to this file, not to standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Refuse a model of more states
+    #[arg(long = "max-states", value_name = "N", default_value_t = 500)]
+    pub states_max: u64,
+    /// Tell at each step what it changes, and of states but the initial ones their numbers
+    #[arg(long)]
+    pub changes: bool,
+}
+
+/// `spillway completions`.
+#[derive(Args, Clone, Debug)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+/// `spillway man`.
+#[derive(Args, Clone, Debug)]
+pub struct ManArgs {
+    /// Write a page for each command to this folder [default: the first page, to standard output]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }

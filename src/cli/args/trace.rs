@@ -1,0 +1,77 @@
+//! Flags of `trace`.
+
+use super::resources::size;
+use crate::cli::output;
+use crate::report::{Format, View};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// `spillway trace`.
+#[derive(Args, Clone, Debug)]
+pub struct TraceArgs {
+    /// The search directory
+    pub dir: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Print the first counterexample as other tools read it
+    #[arg(long = "as", value_enum, value_name = "FORMAT", conflicts_with_all = ["json", "last", "only", "msc", "unfolded"])]
+    pub format: Option<FormatArg>,
+    /// The most memory the process may hold resident [default: what the search had]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
+    /// Write the first counterexample as a trail that SPIN replays: `spin -t -p -k FILE MODEL`
+    #[arg(long, value_name = "FILE")]
+    pub spin_trail: Option<PathBuf>,
+    #[command(flatten)]
+    pub view: ViewArgs,
+}
+
+/// What is shown of counterexamples.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ViewArgs {
+    /// Show the last N steps, behind the whole state that they begin in
+    #[arg(long, value_name = "N", conflicts_with = "json")]
+    last: Option<u64>,
+    /// Show only these variables, or parts of some, and the steps that change them
+    #[arg(long, value_name = "VARIABLE,...", value_delimiter = ',', conflicts_with = "json")]
+    only: Vec<String>,
+    /// Show a message sequence chart: a column for each process, and an arrow for each message
+    #[arg(long, conflicts_with_all = ["json", "only"])]
+    msc: bool,
+    /// Show each step, also where some come again and again
+    #[arg(long, conflicts_with_all = ["json", "msc"])]
+    unfolded: bool,
+}
+
+impl ViewArgs {
+    pub(in crate::cli) fn view(&self) -> View {
+        let (last, only) = (self.last, self.only.clone());
+        let width = output::columns_of_output();
+        View { last, only, chart: self.msc, unfolded: self.unfolded, width }
+    }
+}
+
+/// A format that other tools read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FormatArg {
+    /// The informal trace format of Apalache and others: states, as JSON
+    Itf,
+    /// A table: steps, and the variables behind each
+    Csv,
+    /// A sequence diagram of PlantUML
+    Plantuml,
+    /// A sequence diagram of Mermaid
+    Mermaid,
+}
+
+impl From<FormatArg> for Format {
+    fn from(it: FormatArg) -> Format {
+        match it {
+            FormatArg::Itf => Format::Itf,
+            FormatArg::Csv => Format::Csv,
+            FormatArg::Plantuml => Format::PlantUml,
+            FormatArg::Mermaid => Format::Mermaid,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Sequence diagrams: who sends what to whom, and what everybody does.
+
+use super::Told;
+use std::fmt::Write;
+
+/// What differs between languages of diagrams.
+struct Language {
+    /// In front of the first line, and behind the last.
+    ends: (&'static str, &'static str),
+    /// A participant by its name and what it is called in the diagram.
+    participant: fn(&str, &str) -> String,
+    /// A text as a message may have it.
+    escaped: fn(&str) -> String,
+    /// What a process does alone.
+    alone: fn(&str, &str) -> String,
+}
+
+pub(super) fn plant_uml(told: &Told) -> String {
+    let language = Language {
+        ends: ("@startuml\n", "@enduml\n"),
+        participant: |id, name| format!("participant \"{name}\" as {id}\n"),
+        escaped: |text| text.replace('\\', "\\\\").replace('<', "~<").replace('"', "'"),
+        alone: |id, text| format!("{id} -> {id} : {text}\n"),
+    };
+    let title = format!("title {}\n", (language.escaped)(&told.title()));
+    diagram(told, &language, &title)
+}
+
+pub(super) fn mermaid(told: &Told) -> String {
+    let language = Language {
+        ends: ("sequenceDiagram\n", ""),
+        participant: |id, name| format!("  participant {id} as {name}\n"),
+        // A semicolon ends a statement, and # begins an entity.
+        escaped: |text| {
+            let each = |it| match it {
+                '#' => "#35;".to_owned(),
+                ';' => "#59;".to_owned(),
+                '<' => "#lt;".to_owned(),
+                '>' => "#gt;".to_owned(),
+                it => String::from(it),
+            };
+            text.chars().map(each).collect()
+        },
+        alone: |id, text| format!("  Note over {id}: {text}\n"),
+    };
+    let title = format!("  %% {}\n", told.title());
+    diagram(told, &language, &title)
+}
+
+fn diagram(told: &Told, language: &Language, title: &str) -> String {
+    let (chart, changed) = told.chart();
+    let mut out = language.ends.0.to_owned() + title;
+    for (number, name) in chart.columns.iter().enumerate() {
+        out += &(language.participant)(&format!("p{number}"), &(language.escaped)(name));
+    }
+    for row in &chart.rows {
+        let to = row.actions.first().map_or(0, |it| it.0);
+        let text = |it: &(usize, Vec<String>)| {
+            (language.escaped)(&format!("{} {}", row.number, it.1.join("; ")))
+        };
+        match row.from.filter(|it| it.0 != to) {
+            Some((from, _)) => {
+                let _ = writeln!(
+                    out,
+                    "p{from} ->> p{to} : {}",
+                    row.actions.first().map(text).unwrap_or_default()
+                );
+            }
+            None => row
+                .actions
+                .iter()
+                .for_each(|it| out += &(language.alone)(&format!("p{}", it.0), &text(it))),
+        }
+    }
+    if chart.columns.is_empty() {
+        // Of a model without processes: what each step changes.
+        out += &(language.participant)("p0", "the model");
+        for (number, changed) in changed.iter().enumerate().skip(1) {
+            let text = format!("{number} {}: {}", told.title_of(number), changed.join(", "));
+            out += &(language.alone)("p0", &(language.escaped)(&text));
+        }
+    }
+    out + language.ends.1
+}

@@ -1,0 +1,64 @@
+//! The informal trace format (Apalache's ADR 15), as JSON.
+
+use super::Told;
+use crate::exec::Value;
+use serde_json::{Map, Value as Json, json};
+
+/// Integers beyond this are not the same in every reader of JSON.
+const EXACT_MAX: i64 = (1 << 53) - 1;
+
+pub(super) fn text(told: &Told) -> String {
+    let variables = told.variables();
+    let states = told.steps.iter().enumerate().filter_map(|(number, (step, values))| {
+        let values = values.as_ref()?;
+        let meta = json!({ "index": number, "action": told.title_of(number), "source": told.places(step) });
+        let mut state = Map::from_iter([("#meta".to_owned(), meta)]);
+        for &name in &variables {
+            let value = values.iter().find(|(other, _)| other == name);
+            // Of processes that come and go there are no values before and after.
+            let value = value.map_or_else(|| json!({ "#unserializable": "not there" }), |(_, it)| json(it));
+            state.insert(name.to_owned(), value);
+        }
+        Some(Json::Object(state))
+    });
+    let failing = told.steps.last().filter(|(_, state)| state.is_none());
+    let whole = json!({
+        "#meta": {
+            "format": "ITF",
+            "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
+            "description": told.title(),
+            "source": told.model,
+            "failing-action": failing.map(|(step, _)| step.title()),
+        },
+        "vars": variables,
+        "states": states.collect::<Vec<_>>(),
+    });
+    format!("{whole:#}\n")
+}
+
+/// A value as the format has it.
+fn json(value: &Value) -> Json {
+    let pairs = |all: &[(String, Value)]| -> Vec<Json> {
+        all.iter().map(|(name, it)| json!([name, json(it)])).collect()
+    };
+    match value {
+        Value::Number(number) if number.abs() <= EXACT_MAX => json!(number),
+        Value::Number(number) => json!({ "#bigint": number.to_string() }),
+        Value::Truth(truth) => json!(truth),
+        Value::Name(name) => json!(name),
+        Value::Undefined => json!({ "#unserializable": "undefined" }),
+        Value::Array(0, all) | Value::Queue(all) | Value::Bag(all) => {
+            all.iter().map(json).collect()
+        }
+        Value::Array(first, all) => {
+            let pairs: Vec<Json> =
+                (*first..).zip(all).map(|(index, it)| json!([index, json(it)])).collect();
+            json!({ "#map": pairs })
+        }
+        Value::Table(all) => json!({ "#map": pairs(all) }),
+        Value::Record(all) => {
+            all.iter().map(|(name, it)| (name.clone(), json(it))).collect::<Map<_, _>>().into()
+        }
+        Value::Message(all) => json!({ "#tup": all.iter().map(json).collect::<Vec<_>>() }),
+    }
+}

@@ -1,0 +1,23 @@
+//! A table of comma-separated values (RFC 4180).
+
+use super::Told;
+use csv::Writer;
+
+pub(super) fn text(told: &Told) -> String {
+    let variables = told.variables();
+    let mut table = Writer::from_writer(Vec::new());
+    let head = ["step", "action", "place"].into_iter().chain(variables.iter().copied());
+    // Writing to memory does not fail.
+    let _ = table.write_record(head);
+    for (number, (step, values)) in told.steps.iter().enumerate() {
+        let value = |name: &&str| {
+            let values = values.as_deref().unwrap_or_default();
+            let found = values.iter().find(|(other, _)| other == name);
+            found.map_or(String::new(), |(_, it)| it.to_string())
+        };
+        let about = [number.to_string(), told.title_of(number), told.places(step)];
+        let _ = table.write_record(about.into_iter().chain(variables.iter().map(value)));
+    }
+    let bytes = table.into_inner().unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,174 @@
+//! The states of small models, drawn as DOT.
+
+use super::Folder;
+use std::process::Command;
+
+const TWO: &str = "byte x;
+process P { state a; init a; assert a: x < 2; trans a -> a { guard x < 2; effect x = x + 1; }, a -> a { guard x == 1; effect x = 1 / (x - 1); }; }
+system async;
+";
+
+#[test]
+fn a_small_graph_is_drawn_with_what_is_wrong_in_it() {
+    let folder = Folder::with("two.dve", TWO);
+    let states = "// two.dve: 3 states, 3 steps
+digraph \"two.dve\" {
+  node [shape=box, fontname=\"monospace\", fontsize=10];
+  edge [fontname=\"monospace\", fontsize=9];
+  s0 [label=\"x = 0\\lP = a\\l\", penwidth=2];
+  s1 [label=\"x = 1\\lP = a\\l\"];
+  s2 [label=\"x = 2\\lP = a\\l\", color=red, penwidth=2];
+  s0 -> s1 [label=\"P.a -> a\\l\"];
+  s1 -> s2 [label=\"P.a -> a\\l\"];
+  e2 [label=\"1 is divided by zero\\l\", shape=octagon, color=red];
+  s1 -> e2 [label=\"P.a -> a\\l\", color=red];
+}
+";
+    folder.prints(&["graph", "two.dve"], 0, states);
+    let ran = folder.run(&["graph", "two.dve", "--changes", "--out", "two.dot"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""));
+    assert_eq!(ran.err, "wrote two.dot; `dot -Tsvg two.dot` draws it\n");
+    let changes = std::fs::read_to_string(folder.path("two.dot")).unwrap();
+    assert!(changes.contains("  s1 [label=\"1\\l\"];"), "{changes}");
+    assert!(changes.contains("  s0 -> s1 [label=\"P.a -> a\\lx: 0 -> 1\\l\"];"), "{changes}");
+}
+
+#[test]
+fn names_stay_within_their_quotes() {
+    let text = "var x: 0..1; startstate begin x := 0; end;
+rule \"to \\\"]; evil [label=\" x = 0 ==> begin x := 1; end; rule x = 1 ==> begin x := 0; end;";
+    let folder = Folder::with("a\"b.m", text);
+    let ran = folder.run(&["graph", "a\"b.m", "--out", "g.dot"]);
+    if ran.code == 2 {
+        // What the language does not take for a name needs no quotes.
+        folder.write("a\"b.m", &text.replace("\\\"", "'"));
+        assert_eq!(folder.run(&["graph", "a\"b.m", "--out", "g.dot"]).code, 0);
+    }
+    let graph = std::fs::read_to_string(folder.path("g.dot")).unwrap();
+    assert!(graph.contains("digraph \"a\\\"b.m\" {"), "{graph}");
+    let Ok(drawn) = Command::new("dot").arg("-Tsvg").arg(folder.path("g.dot")).output() else {
+        return eprintln!("left out: there is no dot to draw the graph with");
+    };
+    assert!(drawn.status.success(), "{}", String::from_utf8_lossy(&drawn.stderr));
+}
+
+#[test]
+fn a_large_graph_is_refused_by_its_size() {
+    let folder = Folder::with(
+        "count.dve",
+        "int x; process P { state a; init a; trans a -> a { guard x < 900; effect x = x + 1; }; } system async;",
+    );
+    let ran = folder.run(&["graph", "count.dve"]);
+    let told = "error: count.dve has more than 500 states, too many to be drawn\n  help: --max-states N draws more; `spillway check count.dve --keep-going` counts them\n";
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (2, "", told));
+    assert_eq!(folder.run(&["graph", "count.dve", "--max-states", "901"]).code, 0);
+    let ran = folder.run(&["graph", "count.dve", "--max-states", "901", "--out", "no/such.dot"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.starts_with("error: cannot write the graph no/such.dot: "), "{}", ran.err);
+}
+
+#[test]
+fn shells_and_manuals_know_every_command() {
+    let folder = Folder::with("file", "");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let ran = folder.run(&["completions", shell]);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        assert!(
+            ["check", "resume", "--keep-going", "report"].iter().all(|it| ran.out.contains(it)),
+            "{shell}"
+        );
+    }
+    let ran = folder.run(&["man"]);
+    assert!(ran.code == 0 && ran.out.contains(".TH spillway 1") && ran.out.contains("Exit codes"));
+    let ran = folder.run(&["man", "--out", "pages"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""));
+    let told =
+        "wrote a page for each command to pages; `man -l pages/spillway.1` shows the first\n";
+    assert_eq!(ran.err, told);
+    let check = std::fs::read_to_string(folder.path("pages/spillway-check.1")).unwrap();
+    assert!(check.contains("memory"));
+    let ran = folder.run(&["man", "--out", "file/pages"]);
+    assert!(
+        ran.code == 2 && ran.err.starts_with("error: cannot write file/pages: "),
+        "{}",
+        ran.err
+    );
+}
+
+const PASSED: &str = "chan c = [1] of { byte, bool };
+active proctype A() { c!1,true }
+active proctype B() { byte x; c?x,_; assert(x < 1) }
+";
+
+#[test]
+fn counterexamples_are_there_as_others_read_them() {
+    let folder = Folder::with("passed.pml", PASSED);
+    assert_eq!(folder.run(&["check", "passed.pml", "--reduce", "none", "--dir", "d"]).code, 1);
+    let trace = |format: &str| {
+        let ran = folder.run(&["trace", "d", "--as", format]);
+        assert_eq!((ran.code, ran.err.as_str()), (1, ""));
+        ran.out
+    };
+    let told: serde_json::Value = serde_json::from_str(&trace("itf")).unwrap();
+    assert_eq!(told["#meta"]["format"], "ITF");
+    assert_eq!(told["#meta"]["failing-action"], "B[1]: assert(x < 1)");
+    let states = told["states"].as_array().unwrap();
+    let vars = told["vars"].as_array().unwrap();
+    assert!(vars.iter().any(|it| it == "B[1].x"), "{vars:?}");
+    for (number, state) in states.iter().enumerate() {
+        assert_eq!(state["#meta"]["index"], number);
+        assert!(vars.iter().all(|it| !state[it.as_str().unwrap()].is_null()));
+    }
+    assert_eq!(states[1]["c"], serde_json::json!([{ "#tup": [1, true] }]), "{states:#?}");
+    let last = states.last().unwrap();
+    assert_eq!((&last["B[1].x"], &last["c"]), (&1.into(), &serde_json::json!([])));
+    // Of the last step, which fails, there is no state.
+    let table = trace("csv");
+    let rows: Vec<&str> = table.lines().collect();
+    assert!(rows[0].starts_with("step,action,place,c,"), "{table}");
+    assert_eq!(rows.len(), states.len() + 2, "{table}");
+    assert!(
+        rows[2].starts_with("1,\"A[0]: c!1,true\",passed.pml:2:23,\"<{1, true}>\","),
+        "{table}"
+    );
+    let diagram = trace("plantuml");
+    assert!(diagram.starts_with("@startuml\ntitle passed.pml: assert: "), "{diagram}");
+    assert!(
+        diagram.ends_with("@enduml\n") && diagram.contains("\np0 ->> p1 : 2 c?x,_\n"),
+        "{diagram}"
+    );
+    let diagram = trace("mermaid");
+    assert!(diagram.starts_with("sequenceDiagram\n  %% passed.pml: assert: "), "{diagram}");
+    assert!(diagram.contains("  Note over p1: 3 assert(x #lt; 1)\n"), "{diagram}");
+}
+
+#[test]
+fn without_processes_a_diagram_tells_what_changes_and_without_a_counterexample_nothing() {
+    let folder = Folder::with(
+        "lone.m",
+        "var x: 0..3; a: array [1..2] of boolean; startstate begin x := 0; undefine a; end;
+rule \"up\" x < 3 ==> begin x := x + 1; end; invariant \"low\" x < 2;",
+    );
+    assert_eq!(folder.run(&["check", "lone.m", "--dir", "d"]).code, 1);
+    let ran = folder.run(&["trace", "d", "--as", "plantuml"]);
+    let part = "participant \"the model\" as p0\np0 -> p0 : 1 up: x: 0 -> 1\n";
+    assert!(ran.out.contains(part), "{}", ran.out);
+    let told: serde_json::Value =
+        serde_json::from_str(&folder.run(&["trace", "d", "--as", "itf"]).out).unwrap();
+    let undefined = serde_json::json!({ "#unserializable": "undefined" });
+    assert_eq!(
+        told["states"][0]["a"],
+        serde_json::json!({ "#map": [[1, undefined], [2, undefined]] })
+    );
+    folder.write("fine.m", "var x: 0..3; startstate begin x := 0; end; rule x < 3 ==> begin x := x + 1; end; rule x = 3 ==> begin x := 0; end;");
+    assert_eq!(folder.run(&["check", "fine.m", "--dir", "f"]).code, 0);
+    let ran = folder.run(&["trace", "f", "--as", "csv"]);
+    let told = "error: no counterexample has been found, so there is none to print\n";
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (2, "", told));
+    folder.write("passed.pml", PASSED);
+    let runs = ["check", "passed.pml", "--ltl", "[] (len(c) < 1)", "--dir", "runs"];
+    assert_eq!(folder.run(&runs).code, 1);
+    let ran = folder.run(&["trace", "runs", "--as", "csv"]);
+    let told = "error: --as is of counterexamples that end, not of runs\n  help: --json and --msc tell of runs\n";
+    assert_eq!((ran.code, ran.err.as_str()), (2, told));
+}
