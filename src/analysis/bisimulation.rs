@@ -49,6 +49,12 @@ impl Bisimilar {
         self.firsts[process.index()][location.index()]
     }
 
+    /// Whether a location of a process is bisimilar to another.
+    pub fn is_joined(&self, process: ProcessId, location: LocationId) -> bool {
+        let first = self.first(process, location);
+        self.firsts[process.index()].iter().filter(|&&it| it == first).nth(1).is_some()
+    }
+
     /// Those of a process that are bisimilar to others, each set with its first in front.
     pub fn sets(&self, process: ProcessId) -> Vec<Vec<LocationId>> {
         let mut sets: BTreeMap<LocationId, Vec<LocationId>> = BTreeMap::new();

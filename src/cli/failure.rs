@@ -31,6 +31,11 @@ impl Failure {
         Self { code: WRONG, message: format!("error: {}", message.into()) }
     }
 
+    /// A file that was asked for cannot be written: `what` is in it.
+    pub fn writing(what: &str, path: &Path, error: impl fmt::Display) -> Self {
+        Self::wrong(format!("cannot write {what} {}: {error}", path.display()))
+    }
+
     /// The disk failed while `dir` was opened or read.
     pub fn opening(path: &Path, error: spill::Error) -> Self {
         let dir = path.display();

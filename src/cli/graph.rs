@@ -8,6 +8,7 @@ use crate::report::{count, grouped, print_changes};
 use crate::session::TextModel;
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::ops::ControlFlow;
 
 /// `spillway graph`.
 pub(super) fn graph(args: &GraphArgs) -> Ending {
@@ -19,9 +20,8 @@ pub(super) fn graph(args: &GraphArgs) -> Ending {
     match &args.out {
         None => print(&text),
         Some(path) => {
-            std::fs::write(path, text).map_err(|error| {
-                Failure::wrong(format!("cannot write the graph {}: {error}", path.display()))
-            })?;
+            let failed = |error| Failure::writing("the graph", path, error);
+            std::fs::write(path, text).map_err(failed)?;
             say(format!("wrote {}; `dot -Tsvg {0}` draws it", path.display()));
         }
     }
@@ -63,11 +63,16 @@ impl<'m> Graph<'m> {
                 states.len() - 1
             })
         };
-        for step in walked.starts() {
+        // There may be very many.
+        walked.each_start(&mut |step| {
             if let StepOutcome::Successor(state) = step.outcome {
                 number(state, &mut states);
             }
-        }
+            match states.len() as u64 > most {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
         let (starts, mut steps, mut from) = (states.len(), Vec::new(), 0);
         while from < states.len() {
             if states.len() as u64 > most {
@@ -135,12 +140,15 @@ impl<'m> Graph<'m> {
 
 /// Lines as a label, each from the left.
 fn label(lines: &[String]) -> String {
-    let lines =
-        lines.iter().map(|it| it.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " "));
-    format!("\"{}\"", lines.map(|it| it + "\\l").collect::<String>())
+    format!("\"{}\"", lines.iter().map(|it| escaped(it) + "\\l").collect::<String>())
 }
 
 /// A text as an identifier of DOT.
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " "))
+    format!("\"{}\"", escaped(text))
+}
+
+/// A text as it stands between quotes.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ")
 }

@@ -20,9 +20,7 @@ pub(super) fn write(
     let shown = ending.as_ref().zip(shown.map(|it| &it.1));
     let (events, layout) = (events::read(dir), explain::layout(&model.interp));
     let page = report::page(report, &Beside { shown, events: &events, layout: &layout, note });
-    std::fs::write(path, page).map_err(|error| {
-        Failure::wrong(format!("cannot write the report {}: {error}", path.display()))
-    })?;
+    std::fs::write(path, page).map_err(|error| Failure::writing("the report", path, error))?;
     say(format!("wrote {}", path.display()));
     Ok(())
 }

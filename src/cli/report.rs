@@ -8,6 +8,7 @@ use crate::report::ViolationReport;
 use crate::search::trace::Counterexample;
 use crate::session::{Contents, Going, traced_in};
 use clap::Parser;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// What `report` is told of a search that has no page.
@@ -33,13 +34,14 @@ fn place(out: Option<&Path>, of: &Path) -> PathBuf {
 
 fn of_model(args: &ReportArgs) -> Ending {
     let out = place(args.out.as_deref(), &args.target);
-    let words = ["spillway".as_ref(), "check".as_ref(), args.target.as_os_str()];
-    let words =
-        words.into_iter().chain(["--no-trace".as_ref(), "--report".as_ref(), out.as_os_str()]);
+    let mut report = OsString::from("--report=");
+    report.push(out);
+    // Whatever the names begin with, they are names.
+    let words = ["spillway", "check", "--no-trace"].map(OsString::from).into_iter();
+    let words = words.chain([report, "--".into(), args.target.clone().into()]);
     match Cli::try_parse_from(words).map(|it| it.command) {
         Ok(Command::Check(args)) => check(&args),
         Ok(_) => unreachable!("it is `check` that is asked for"),
-        // The name begins like a flag.
         Err(error) => Err(Failure::wrong(error.to_string())),
     }
 }

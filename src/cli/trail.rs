@@ -49,9 +49,7 @@ pub(super) fn write(
     let writer = make(&mut sources, &model.options)
         .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
     let mut write = || writer.write(each_step, end, &mut BufWriter::new(File::create(path)?));
-    write().map_err(|error| {
-        Failure::wrong(format!("cannot write the trail {}: {error}", path.display()))
-    })?;
+    write().map_err(|error| Failure::writing("the trail", path, error))?;
     let (path, name) = (path.display(), model.name());
     Ok(Written(format!("wrote {path}; `spin -t -p -k {path} {name}` replays it")))
 }

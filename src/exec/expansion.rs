@@ -136,18 +136,9 @@ impl Expansion<'_> {
             Ok(())
         };
         let collected = Expansion::counting_on(taken, width, buffer, limit, on_full, run);
-        match collected {
-            Ok(mut collected) => {
-                let mut taken = std::mem::take(&mut collected.taken);
-                std::mem::swap(&mut self.taken, &mut taken);
-                self.taken.merge(taken);
-                Some(collected)
-            }
-            Err(error) => {
-                self.give_up(error);
-                None
-            }
-        }
+        let mut collected = self.or_give_up(collected)?;
+        self.taken.merge(std::mem::take(&mut collected.taken));
+        Some(collected)
     }
 
     /// As [`wrap`](Expansion::wrap), for steps that are only looked at: they are not counted as taken.
@@ -158,13 +149,13 @@ impl Expansion<'_> {
         buffer: &mut Vec<u8>,
         run: impl FnOnce(&mut Expansion),
     ) -> Option<Collected> {
-        match Expansion::collect(width, buffer, run) {
-            Ok(collected) => Some(collected),
-            Err(error) => {
-                self.give_up(error);
-                None
-            }
-        }
+        let collected = Expansion::collect(width, buffer, run);
+        self.or_give_up(collected)
+    }
+
+    /// What there is, unless it failed; then this expansion has failed, too.
+    fn or_give_up<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|error| self.give_up(error)).ok()
     }
 
     /// Adds one candidate.

@@ -53,48 +53,36 @@ pub trait Lift {
     }
 }
 
+/// The steps down from a model to the one that explains it, the outermost first.
+fn lifts(model: &dyn Model) -> impl Iterator<Item = &dyn Lift> {
+    std::iter::successors(model.lifts(), |lift| lift.below().lifts())
+}
+
 /// The state below all, on the way that a model leaves open, in which `check` fails, where it fails in a state for which one
 /// of the model is here.
-pub fn lowest(mut model: &dyn Model, check: Violation, state: &[u8]) -> Result<Vec<u8>> {
+pub fn lowest(model: &dyn Model, check: Violation, state: &[u8]) -> Result<Vec<u8>> {
     let mut state = state.to_vec();
-    while let Some(lift) = model.lifts() {
+    for lift in lifts(model) {
         if let Some(last) = lift.within(&state, check)?.pop() {
             state = last;
         }
-        model = lift.below();
     }
     Ok(state)
 }
 
 /// How often each action of the program that explains a model was taken, from how often those that the model runs were.
-pub fn taken_as_written(mut model: &dyn Model, mut taken: ActionCounts) -> ActionCounts {
-    while let Some(lift) = model.lifts() {
-        taken = lift.taken_below(taken);
-        model = lift.below();
-    }
-    taken
+pub fn taken_as_written(model: &dyn Model, taken: ActionCounts) -> ActionCounts {
+    lifts(model).fold(taken, |taken, lift| lift.taken_below(taken))
 }
 
 /// Whether it cannot be told of an action of the program that explains a model how often it is taken.
-pub fn is_left_out(mut model: &dyn Model, action: ActionId) -> bool {
-    while let Some(lift) = model.lifts() {
-        if lift.leaves_out(action) {
-            return true;
-        }
-        model = lift.below();
-    }
-    false
+pub fn is_left_out(model: &dyn Model, action: ActionId) -> bool {
+    lifts(model).any(|lift| lift.leaves_out(action))
 }
 
 /// Whether each step of a model is one step of the model that explains it.
-pub fn keeps_depth(mut model: &dyn Model) -> bool {
-    while let Some(lift) = model.lifts() {
-        if !lift.keeps_depth() {
-            return false;
-        }
-        model = lift.below();
-    }
-    true
+pub fn keeps_depth(model: &dyn Model) -> bool {
+    lifts(model).all(Lift::keeps_depth)
 }
 
 /// The successor of `from` below that `to` stands for: of several the first in the order of the

@@ -56,6 +56,11 @@ pub trait Reduction<'m> {
         None
     }
 
+    /// Whether every action that can be taken is taken in what is left, as far as it can be told how often.
+    fn takes_all(&self) -> bool {
+        false
+    }
+
     /// Whether the elements of a scalarset are all the same to it.
     fn is_symmetric(&self) -> bool {
         true
@@ -136,6 +141,8 @@ pub struct Told {
     pub did: Option<String>,
     /// What keeps steps from being put off for ever, if steps are put off.
     pub proviso: Option<&'static str>,
+    /// Whether every action that can be taken is taken all the same.
+    pub takes_all: bool,
 }
 
 /// A reduction that was asked for, or tried, and is not used.
@@ -268,6 +275,7 @@ impl<'m> Stack<'m> {
                 preserves: it.preserves(),
                 did: it.did(tally),
                 proviso: it.proviso(),
+                takes_all: it.takes_all(),
             })
             .collect()
     }

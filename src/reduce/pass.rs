@@ -16,6 +16,12 @@ pub trait Pass: std::fmt::Debug {
         Preserved::ALL
     }
 
+    /// Whether every action of the program before that can be taken is taken, but for those that it [leaves out](Pass::leaves_out).
+    /// Not so where values are one, or reset: of actions that do the same another may then be taken.
+    fn takes_all(&self) -> bool {
+        false
+    }
+
     /// Whether it cannot be told of an action of the program before how often it is taken: it was removed, or it is one with
     /// others.
     fn leaves_out(&self, _: ActionId, _: &Action) -> bool {

@@ -4,6 +4,7 @@
 //! what leaves it goes to the one that takes that step. Without buffer both sides take one step.
 
 use super::Values;
+use super::values::value_of;
 use crate::exec::{Step, StepOutcome, Value};
 use std::collections::HashMap;
 
@@ -90,8 +91,7 @@ impl Chart {
             _ => None,
         });
         for (name, old) in queues {
-            let new = after.iter().find(|(other, _)| other == name).map(|(_, value)| value);
-            let Some(Value::Queue(new)) = new else { continue };
+            let Some(Value::Queue(new)) = value_of(after, name) else { continue };
             let waiting = self.waiting.entry(name.clone()).or_default();
             let same = old.iter().zip(new).take_while(|(one, other)| one == other).count();
             if new.len() == old.len() + 1 {

@@ -4,7 +4,6 @@ use super::values::placed;
 use super::{Report, Verdict, count};
 use crate::exec::{ActionInfo, Violation, is_left_out, taken_as_written};
 use crate::ir::ActionId;
-use crate::reduce::{merge, slice, states};
 use crate::source::Place;
 use serde_json::{Value, json};
 
@@ -52,13 +51,9 @@ pub fn coverage(report: &Report) -> Option<Vec<Covered>> {
     Some(covered.collect())
 }
 
-/// Those by which every action that can be taken is, but for those that they leave out themselves. Where values are one, or
-/// reset, one of several actions that do the same may be taken for another.
-const LEAVING_ALL: [&str; 3] = [states::NAME, merge::NAME, slice::NAME];
-
 /// Whether what was never taken might be in states that were left out.
 fn leaves_states_out(report: &Report) -> bool {
-    report.reductions.iter().any(|it| !LEAVING_ALL.contains(&it.name.as_str()))
+    report.reductions.iter().any(|it| !it.takes_all)
 }
 
 /// Whether the search came to its end, so that what was not taken by then never is.

@@ -43,6 +43,13 @@ impl Ending {
         Ending { violation, stands_for, depth: way.depth() as u64, scene }
     }
 
+    /// What is violated, and after how many steps, in a line.
+    pub fn title(&self) -> String {
+        let ViolationReport { kind, name, shortest, .. } = &self.violation;
+        let perhaps = if *shortest { "" } else { "; there may be a shorter one" };
+        format!("{kind}: {name}, {}{perhaps}", count(self.depth, "step"))
+    }
+
     /// In rows: after how many steps, with which values, and where the processes are.
     pub fn rows(&self) -> String {
         let perhaps =

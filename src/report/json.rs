@@ -2,6 +2,7 @@
 
 use super::changes::{Change, changes};
 use super::coverage;
+use super::steps::each_step;
 use super::values::{pairs, placed, value};
 use super::{Ending, Example, Missed, Report, Scope, Shortened, Values, ViolationReport};
 use crate::exec::{Step, StepOutcome};
@@ -79,7 +80,7 @@ pub fn write_result(
 }
 
 fn reduced(told: &Told) -> Value {
-    let Told { name, preserves, did, proviso } = told;
+    let Told { name, preserves, did, proviso, .. } = told;
     json!({ "name": name, "preserves": preserves.to_string(), "did": did, "proviso": proviso })
 }
 
@@ -159,14 +160,13 @@ pub fn write_trace(
         write(&format!("{indent}  \"{name}\": {},\n", indented(value, &format!("{indent}  "))));
     }
     write(&format!("{indent}  \"steps\": ["));
-    let (mut number, mut before) = (0, Vec::new());
+    let mut number = 0;
     let inner = format!("{indent}    ");
-    trace.each_step(&mut |told, state| {
-        let after = state.map_or_else(Vec::new, |state| trace.describe(state));
-        let step = step(sources, number, told, (&before, &after));
+    each_step(trace, &mut |told, values| {
+        let step = step(sources, number, told, values);
         let comma = if number == 0 { "" } else { "," };
         write(&format!("{comma}\n{inner}{}", indented(&step, &inner)));
-        (number, before) = (number + 1, after);
+        number += 1;
     });
     write(&format!("\n{indent}  ]\n{indent}}}"));
 }

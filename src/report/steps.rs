@@ -7,6 +7,7 @@ use super::folds::folds;
 use super::rows::{WIDTH, places_behind, wrapped};
 use crate::exec::{Step, StepOutcome, Value};
 use crate::numbers::count;
+use crate::search::trace::Counterexample;
 use crate::source::Sources;
 use std::collections::{HashMap, VecDeque};
 
@@ -45,6 +46,27 @@ fn concerns(part: &str, value: Option<&Value>, name: &str) -> bool {
 
 /// Is shown a step, the start at first, with the values before and after it.
 pub(super) type Visit<'v> = dyn FnMut(&Step, (&Values, &Values)) + 'v;
+
+/// Shows every step of a counterexample; behind one that fails there are no values.
+pub(super) fn each_step(trace: &Counterexample, visit: &mut Visit<'_>) {
+    let mut before = Vec::new();
+    trace.each_step(&mut |step, state| {
+        let after = state.map_or_else(Vec::new, |state| trace.describe(state));
+        visit(step, (&before, &after));
+        before = after;
+    });
+}
+
+/// What a step of a counterexample is called, by its number.
+pub(super) fn title(number: u64, step: &Step) -> String {
+    if number == 0 { "initial state".to_owned() } else { step.title() }
+}
+
+/// Where a step stands, in a line.
+pub(super) fn places(sources: &Sources, step: &Step) -> String {
+    let places = step.spans.iter().filter_map(|&span| sources.locate(span));
+    places.collect::<Vec<_>>().join(" + ")
+}
 
 /// The steps of a counterexample.
 pub(super) struct Course<'c> {
@@ -229,11 +251,8 @@ impl<'v> Steps<'v> {
 
     /// What a step is called, and where it stands.
     fn title(&self, number: u64, step: &Step) -> (String, String) {
-        if number == 0 {
-            return ("initial state".to_owned(), String::new());
-        }
-        let places = step.spans.iter().filter_map(|&span| self.sources.locate(span));
-        (step.title(), places.collect::<Vec<_>>().join(" + "))
+        let places = if number == 0 { String::new() } else { places(self.sources, step) };
+        (title(number, step), places)
     }
 
     /// What comes behind the last one: the chart, or what was to be shown and never there.

@@ -3,7 +3,7 @@
 use super::coverage::never_taken;
 use super::lasso::length as length_of_run;
 use super::rows::{row, wrapped};
-use super::steps::{Course, View, Visit, write_steps};
+use super::steps::{Course, View, Visit, each_step, write_steps};
 use super::{Ending, Example, Missed, RUST, Report, Scope, Shortened, ViolationReport};
 use crate::exec::{COVER, Compiled, EVENTUALLY, Violation};
 use crate::numbers::{count, grouped};
@@ -19,17 +19,8 @@ use crate::source::{Place, Sources};
 pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> String {
     let Report { outcome, .. } = report;
     let found = report.violations();
-    let is_violated = report.verdict() == Verdict::Violated;
-    let first = found.first().filter(|_| is_violated);
-    let first = ending.map(|it| &it.violation).or(first);
-    let broken = report.promises.iter().find_map(|it| Some((&it.name, it.broken?)));
-    let verdict = match (report.verdict(), first, broken) {
-        (Verdict::Verified, ..) => verified(report),
-        (Verdict::Violated, Some(first), _) => format!("VIOLATED: {}", headline(first)),
-        (Verdict::Violated, None, Some((name, _))) => format!("VIOLATED: {EVENTUALLY}: {name}"),
-        (Verdict::Violated, None, None) => "VIOLATED".to_owned(),
-        (Verdict::Incomplete, ..) => "incomplete: the search has not come to its end".to_owned(),
-    };
+    let (first, broken) = (first(report, ending, &found), broken(report));
+    let verdict = verdict(report, ending);
     let mut out = wrapped("", &format!("{}: {verdict}", report.model_name));
     out += &match (ending, first, broken) {
         (Some(ending), ..) => ending.rows(),
@@ -72,10 +63,37 @@ pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> 
     out + &print_kept(report)
 }
 
+/// The answer in a sentence.
+pub(super) fn verdict(report: &Report, ending: Option<&Ending>) -> String {
+    let found = report.violations();
+    match (report.verdict(), first(report, ending, &found), broken(report)) {
+        (Verdict::Verified, ..) => verified(report),
+        (Verdict::Violated, Some(first), _) => format!("VIOLATED: {}", headline(first)),
+        (Verdict::Violated, None, Some((name, _))) => format!("VIOLATED: {EVENTUALLY}: {name}"),
+        (Verdict::Violated, None, None) => "VIOLATED".to_owned(),
+        (Verdict::Incomplete, ..) => "incomplete: the search has not come to its end".to_owned(),
+    }
+}
+
+/// The violation that is told first: that of the counterexample that is shown, or the shallowest.
+fn first<'r>(
+    report: &Report,
+    ending: Option<&'r Ending>,
+    found: &'r [ViolationReport],
+) -> Option<&'r ViolationReport> {
+    let is_violated = report.verdict() == Verdict::Violated;
+    ending.map(|it| &it.violation).or(found.first().filter(|_| is_violated))
+}
+
+/// The first promise that is broken, with the steps of the run that breaks it.
+fn broken<'r>(report: &'r Report) -> Option<(&'r String, (u64, u64))> {
+    report.promises.iter().find_map(|it| Some((&it.name, it.broken?)))
+}
+
 /// What the state space was reduced by, and, where more is asked for, what it was not.
 fn print_reductions(report: &Report, verbose: bool) -> String {
     let mut out = String::new();
-    for Told { name, preserves, did, proviso } in &report.reductions {
+    for Told { name, preserves, did, proviso, .. } in &report.reductions {
         let did = did.as_ref().map_or(String::new(), |did| format!(": {did}"));
         let proviso = proviso.map_or(String::new(), |proviso| format!("; proviso: {proviso}"));
         out += &row("reduced", &format!("by {name}, which preserves {preserves}{did}{proviso}"));
@@ -325,18 +343,8 @@ pub fn write_trace(
     write: &mut dyn FnMut(&str),
 ) {
     let violation = &ending.violation;
-    let steps = count(ending.depth, "step");
-    let perhaps = if violation.shortest { "" } else { "; there may be a shorter one" };
-    let title = format!("counterexample: {}: {}, {steps}{perhaps}", violation.kind, violation.name);
-    write(&wrapped("", &title));
-    let each = |visit: &mut Visit<'_>| {
-        let mut before = Vec::new();
-        trace.each_step(&mut |step, state| {
-            let after = state.map_or_else(Vec::new, |state| trace.describe(state));
-            visit(step, (&before, &after));
-            before = after;
-        });
-    };
+    write(&wrapped("", &format!("counterexample: {}", ending.title())));
+    let each = |visit: &mut Visit<'_>| each_step(trace, visit);
     write_steps(
         (sources, view),
         &Course { last: ending.depth, loop_start: None, each: &each },

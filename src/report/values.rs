@@ -1,5 +1,6 @@
 //! Values of states, and places, as JSON; values in a line.
 
+use super::Values;
 use crate::exec;
 use crate::source::Place;
 use serde_json::{Map, Value, json};
@@ -11,6 +12,11 @@ pub(super) fn placed(mut object: Value, place: Option<&Place>) -> Value {
     object["line"] = json!(place.map(|it| it.position.line));
     object["column"] = json!(place.map(|it| it.position.column));
     object
+}
+
+/// The value of a variable in a state, if it is there.
+pub(super) fn value_of<'v>(values: &'v Values, name: &str) -> Option<&'v exec::Value> {
+    values.iter().find(|(other, _)| other == name).map(|(_, value)| value)
 }
 
 /// Names with their values, in a line.

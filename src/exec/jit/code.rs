@@ -47,6 +47,8 @@ pub(super) struct Code {
     pub is_labelled: bool,
     /// Whether it takes no steps, but marks what is enabled.
     pub looks: bool,
+    /// Whether it counts how often each action is taken.
+    pub counts: bool,
     /// Where it can fail.
     pub sites: Vec<Site>,
     /// How long compiling took.
@@ -81,6 +83,7 @@ impl Code {
             per_mode: 0,
             is_labelled: false,
             looks: false,
+            counts: false,
             sites,
             time: Duration::ZERO,
             bytes,

@@ -78,6 +78,7 @@ pub(super) fn compile(
     purpose: Purpose,
     limits: CompileLimits,
 ) -> Result<Code, Refusal> {
+    let limits = CompileLimits { counts: limits.counts && purpose.takes_steps(), ..limits };
     let began = Instant::now();
     let program = interp.program();
     let shapes = Shapes::new(program);
@@ -107,6 +108,7 @@ pub(super) fn compile(
     code.per_mode = plan.per_mode;
     code.is_labelled = purpose.is_labelled();
     code.looks = purpose.looks();
+    code.counts = limits.counts;
     code.interpreted = builder.interpreted;
     code.time = began.elapsed();
     Ok(code)

@@ -61,7 +61,12 @@ impl<'a> Purpose<'a> {
         matches!(self, Purpose::Choose(_) | Purpose::Label(_))
     }
 
-    /// Whether no steps are taken.
+    /// Whether any steps are taken.
+    pub fn takes_steps(self) -> bool {
+        !matches!(self, Purpose::Enabled(_) | Purpose::Judge)
+    }
+
+    /// Whether it is looked at what is enabled.
     pub fn looks(self) -> bool {
         matches!(self, Purpose::Enabled(_))
     }

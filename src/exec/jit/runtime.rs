@@ -47,7 +47,7 @@ pub(super) struct Runtime<'r, 'e> {
     pub begun: u64,
     /// The label of the state within a step that is handed on.
     pub label: u64,
-    /// How often each action was taken, by number.
+    /// How often each action was taken, by number; null for code that does not count.
     pub taken: *mut u64,
     pub jit: &'r Jit<'r>,
     pub code: &'r Code,
@@ -154,7 +154,10 @@ pub(super) unsafe fn run(
         offset: 0,
         begun: 0,
         label: 0,
-        taken: out.counts(jit.interp.program().actions.len()).as_mut_ptr(),
+        taken: match code.counts {
+            true => out.counts(jit.interp.program().actions.len()).as_mut_ptr(),
+            false => std::ptr::null_mut(),
+        },
         jit,
         code,
         instances: choice.map(|choice| choice.instances),
@@ -281,6 +284,9 @@ impl Runtime<'_, '_> {
     /// Counts an action that the interpreter took.
     fn count(&mut self, action: ActionId) {
         debug_assert!((action.0 as usize) < self.jit.interp.program().actions.len());
+        if self.taken.is_null() {
+            return;
+        }
         // SAFETY: there is a count of every action, which nobody else has at hand while code runs.
         unsafe { *self.taken.add(action.0 as usize) += 1 };
     }

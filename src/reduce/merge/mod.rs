@@ -205,5 +205,9 @@ impl Pass for Fused {
         Preserved::ALL.without(Kept::Depth).without(Kept::Claims)
     }
 
+    fn takes_all(&self) -> bool {
+        true
+    }
+
     fn represent(&self, _: &Layout, _: &mut [u8]) {}
 }

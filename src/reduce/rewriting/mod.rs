@@ -250,6 +250,10 @@ impl<'m> Reduction<'m> for Passed<'m> {
         self.pass.preserves()
     }
 
+    fn takes_all(&self) -> bool {
+        self.pass.takes_all()
+    }
+
     fn did(&self, _: &Tally) -> Option<String> {
         Some(self.pass.did(self.program))
     }

@@ -293,6 +293,10 @@ impl Pass for Sliced {
         lost.fold(Preserved::ALL, |all, (_, it)| all.without(it))
     }
 
+    fn takes_all(&self) -> bool {
+        true
+    }
+
     fn leaves_out(&self, id: ActionId, _: &Action) -> bool {
         self.actions.contains(&id)
     }

@@ -108,11 +108,13 @@ impl Pass for Unified {
         }
     }
 
+    fn takes_all(&self) -> bool {
+        true
+    }
+
     fn leaves_out(&self, _: ActionId, action: &Action) -> bool {
         // That it is taken at the first may be another's doing, which may be all that can be come to.
-        action.edge.is_some_and(|it| {
-            self.bisimilar.sets(it.process).iter().any(|set| set.contains(&it.from))
-        })
+        action.edge.is_some_and(|it| self.bisimilar.is_joined(it.process, it.from))
     }
 
     fn represent(&self, layout: &Layout, state: &mut [u8]) {

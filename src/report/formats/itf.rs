@@ -1,5 +1,6 @@
 //! The informal trace format (Apalache's ADR 15), as JSON.
 
+use super::super::values::value_of;
 use super::Told;
 use crate::exec::Value;
 use serde_json::{Map, Value as Json, json};
@@ -14,10 +15,9 @@ pub(super) fn text(told: &Told) -> String {
         let meta = json!({ "index": number, "action": told.title_of(number), "source": told.places(step) });
         let mut state = Map::from_iter([("#meta".to_owned(), meta)]);
         for &name in &variables {
-            let value = values.iter().find(|(other, _)| other == name);
             // Of processes that come and go there are no values before and after.
-            let value = value.map_or_else(|| json!({ "#unserializable": "not there" }), |(_, it)| json(it));
-            state.insert(name.to_owned(), value);
+            let absent = || json!({ "#unserializable": "not there" });
+            state.insert(name.to_owned(), value_of(values, name).map_or_else(absent, json));
         }
         Some(Json::Object(state))
     });

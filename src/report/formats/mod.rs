@@ -6,6 +6,7 @@ mod table;
 
 use super::changes::{changes, lines};
 use super::chart::Chart;
+use super::steps::{places, title};
 use super::{Ending, Values};
 use crate::exec::{Step, Value};
 use crate::search::trace::Counterexample;
@@ -76,25 +77,20 @@ impl Told<'_> {
         all
     }
 
-    /// The title of a step by its number.
+    /// What a step is called, by its number.
     fn title_of(&self, number: usize) -> String {
-        match number {
-            0 => "initial state".to_owned(),
-            number => self.steps[number].0.title(),
-        }
+        title(number as u64, &self.steps[number].0)
     }
 
     /// Where a step stands.
     fn places(&self, step: &Step) -> String {
-        let places = step.spans.iter().filter_map(|&it| self.sources.locate(it));
-        places.collect::<Vec<_>>().join(" + ")
+        places(self.sources, step)
     }
 
     /// The chart of all steps, and what each changes.
     fn chart(&self) -> (Chart, Vec<Vec<String>>) {
         let (mut chart, mut changed) = (Chart::default(), Vec::new());
-        let none: &Values = &[];
-        let mut before = none;
+        let mut before: &Values = &[];
         for (number, (step, after)) in self.steps.iter().enumerate() {
             let after = after.as_deref().unwrap_or_default();
             if number > 0 {

@@ -1,5 +1,6 @@
 //! A table of comma-separated values (RFC 4180).
 
+use super::super::values::value_of;
 use super::Told;
 use csv::Writer;
 
@@ -12,8 +13,7 @@ pub(super) fn text(told: &Told) -> String {
     for (number, (step, values)) in told.steps.iter().enumerate() {
         let value = |name: &&str| {
             let values = values.as_deref().unwrap_or_default();
-            let found = values.iter().find(|(other, _)| other == name);
-            found.map_or(String::new(), |(_, it)| it.to_string())
+            value_of(values, name).map_or(String::new(), ToString::to_string)
         };
         let about = [number.to_string(), told.title_of(number), told.places(step)];
         let _ = table.write_record(about.into_iter().chain(variables.iter().map(value)));

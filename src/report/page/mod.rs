@@ -10,7 +10,7 @@ mod source;
 mod way;
 
 use super::coverage::coverage;
-use super::{Ending, Report, Verdict, print_result};
+use super::{Ending, Report, Verdict, print_result, text};
 use crate::numbers::{count, grouped};
 use crate::search::events::Event;
 use crate::search::plan::Bytes;
@@ -61,7 +61,7 @@ pub fn page(report: &Report, beside: &Beside) -> String {
             body {
                 header class=(class) {
                     h1 { (report.model_name) }
-                    p.verdict { (sentence(&told, report.model_name)) }
+                    p.verdict { (text::verdict(report, ending)) }
                     @if let Some(note) = beside.note { p.note { (note) } }
                     (figures(report))
                 }
@@ -92,16 +92,6 @@ pub fn page(report: &Report, beside: &Beside) -> String {
         }
     };
     page.into_string()
-}
-
-/// The verdict in a sentence, as the text has it.
-fn sentence(told: &str, name: &str) -> String {
-    let rows = told.lines().take_while(|it| !it.starts_with("  ") || it.starts_with("    "));
-    let sentence = rows.map(str::trim).collect::<Vec<_>>().join(" ");
-    sentence
-        .strip_prefix(name)
-        .map_or(sentence.as_str(), |it| it.trim_start_matches(": "))
-        .to_owned()
 }
 
 /// The search in numbers.

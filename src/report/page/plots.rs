@@ -71,7 +71,9 @@ fn levels(outcome: &Outcome, events: &[Event]) -> Plot {
     // Of levels that were told twice, as their checkpoint was lost, the last counts.
     let mut told: Vec<LevelsDone> = Vec::new();
     for it in done {
-        told.retain(|before| before.first < it.first);
+        while told.last().is_some_and(|before| before.first >= it.first) {
+            told.pop();
+        }
         told.push(it);
     }
     let each = |it: &LevelsDone, sum: u64| {

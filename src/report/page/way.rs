@@ -2,9 +2,10 @@
 
 use super::super::changes::{changes, lines};
 use super::super::chart::Chart;
+use super::super::steps::{each_step, title};
 use super::super::{Ending, Report};
 use super::sequence;
-use crate::exec::Value;
+use crate::exec::{StepOutcome, Value};
 use crate::numbers::{count, grouped};
 use crate::search::trace::Counterexample;
 use crate::source::{Sources, Span};
@@ -63,36 +64,34 @@ fn told(value: Option<&Value>) -> String {
 
 impl Way {
     pub fn of(report: &Report, ending: &Ending, way: &Counterexample) -> Way {
-        let violation = &ending.violation;
-        let steps = count(ending.depth, "step");
-        let perhaps = if violation.shortest { "" } else { "; there may be a shorter one" };
-        let title = format!("{}: {}, {steps}{perhaps}", violation.kind, violation.name);
-        let (mut before, mut number) = (Vec::new(), 0);
+        let mut number = 0;
         let (mut shown, mut chart, mut changing) =
             (Vec::new(), Chart::default(), Changing::default());
         let last_from = ending.depth.saturating_sub(LAST);
-        way.each_step(&mut |step, state| {
-            let after = state.map_or_else(Vec::new, |state| way.describe(state));
+        each_step(way, &mut |step, (before, after)| {
             if number > 0 {
-                chart.add(number, step, (&before, &after));
+                chart.add(number, step, (before, after));
             }
             if number <= FIRST || number >= last_from {
-                let found = if state.is_some() { changes(&before, &after) } else { Vec::new() };
+                let found = match step.outcome {
+                    StepOutcome::Successor(_) => changes(before, after),
+                    StepOutcome::Fault(_) => Vec::new(),
+                };
                 let values = found.iter().filter(|_| number > 0);
                 let values = values.map(|it| (changing.number(&it.name, it.old), told(it.new)));
                 shown.push(Step {
                     number,
-                    title: if number == 0 { "initial state".into() } else { step.title() },
-                    places: places(report.sources, step.spans.as_slice()),
+                    title: title(number, step),
+                    places: places(report.sources, &step.spans),
                     values: values.collect(),
                     changed: found.iter().flat_map(lines).collect(),
                 });
             }
-            before = after;
             number += 1;
         });
         let left_out = number - shown.len() as u64;
-        let (steps, rows, changing) = (ending.depth, ending.rows(), changing.all);
+        let (title, steps, rows) = (ending.title(), ending.depth, ending.rows());
+        let changing = changing.all;
         Way { title, rows, steps, left_out, rows_of_steps: shown, chart, changing }
     }
 
@@ -136,11 +135,10 @@ fn places(sources: &Sources, spans: &[Span]) -> Vec<(u16, usize, String)> {
     let is_one_file = sources.iter().count() == 1;
     let place = |it: &Span| {
         let place = sources.place(*it)?;
-        let (file, line) =
-            (sources.iter().position(|file| file.name == place.file)?, place.position.line);
+        let line = place.position.line;
         let name = place.file.rsplit('/').next().unwrap_or(&place.file);
         let told = if is_one_file { format!("line {line}") } else { format!("{name}:{line}") };
-        Some((file as u16, line, told))
+        Some((it.file, line, told))
     };
     let mut places: Vec<_> = spans.iter().filter_map(place).collect();
     places.dedup();
