@@ -3,6 +3,7 @@
 use spill::fault::Faults;
 use spill::{Disk, Error, FaultDisk, Format, Metered, RealDisk, Result, commit, load};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const FORMAT: Format = Format { magic: *b"TESTFILE", version: 3 };
 
@@ -160,6 +161,25 @@ mod real {
         assert!(second.is_locked());
         drop(first);
         second.lock().unwrap();
+    }
+
+    #[test]
+    fn whoever_asks_for_the_lock_keeps_nobody_out() {
+        let directory = tempfile::tempdir().unwrap();
+        let asking = RealDisk::open(directory.path()).unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    asking.is_locked();
+                }
+            });
+            for _ in 0..200 {
+                let locked = RealDisk::open(directory.path()).unwrap().lock();
+                assert!(locked.is_ok(), "{locked:?}");
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
     }
 
     #[test]

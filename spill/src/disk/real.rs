@@ -14,9 +14,13 @@ use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Bytes gathered before they are handed to the operating system.
 const BUFFER_BYTES: usize = 64 << 10;
+
+/// Whoever asks whether the directory is locked holds the lock for an instant, far shorter than this.
+const ASKING: Duration = Duration::from_millis(100);
 
 /// A directory of the operating system.
 #[derive(Debug)]
@@ -63,16 +67,25 @@ impl RealDisk {
             OpenOptions::new().create(true).truncate(false).write(true).open(self.at(Self::LOCK))
         };
         let file = open().map_err(|error| Error::io("open", Self::LOCK, error))?;
-        match file.try_lock() {
-            Ok(()) => *held = Some(file),
-            Err(TryLockError::WouldBlock) => {
-                return Err(Error::Locked { file: Self::LOCK.to_owned() });
-            }
-            Err(TryLockError::Error(error)) => {
-                return Err(Error::io("lock the directory by its file", Self::LOCK, error));
+        let begun = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => {
+                    *held = Some(file);
+                    return Ok(());
+                }
+                // Somebody may only be asking.
+                Err(TryLockError::WouldBlock) if begun.elapsed() < ASKING => {
+                    std::thread::sleep(ASKING / 20);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(Error::Locked { file: Self::LOCK.to_owned() });
+                }
+                Err(TryLockError::Error(error)) => {
+                    return Err(Error::io("lock the directory by its file", Self::LOCK, error));
+                }
             }
         }
-        Ok(())
     }
 
     /// Whether another `RealDisk`, of this process or another, holds the lock. Nothing is made or written to find out, and
